@@ -1,0 +1,62 @@
+# Every target makes its own environment in .venv; only Python 3.11 (or newer) has to be there.
+
+ifndef PYTHON
+PYTHON := $(shell for python in python3.11 python3 python3.12 python3.13 python3.14; do \
+	$$python -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$python && break; done)
+endif
+
+VENV := .venv
+RUN := $(VENV)/bin/python
+PYTEST_ARGS ?=
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.NOTPARALLEL:
+.PHONY: help demo test lint format bench clean
+
+help:
+	@echo 'make demo     run the examples and compare them with their expected results'
+	@echo 'make test     run all tests (PYTEST_ARGS="-k name" selects)'
+	@echo 'make lint     check style and types'
+	@echo 'make format   rewrite the sources in the project style'
+	@echo 'make bench    measure, side by side with xdsl-opt and numpy'
+	@echo 'make clean    remove .venv and everything else that was generated'
+
+demo: $(VENV)/installed
+	$(RUN) examples/run_all.py
+
+test: $(VENV)/installed-test
+	$(RUN) -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+
+lint: $(VENV)/installed-test $(VENV)/installed-lint
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m pyright
+
+format: $(VENV)/installed-lint
+	$(RUN) -m ruff check --fix .
+	$(RUN) -m ruff format .
+
+bench: $(VENV)/installed-bench
+	$(RUN) benchmarks/run.py
+
+$(RUN):
+ifeq ($(PYTHON),)
+	@echo 'Python 3.11 or newer with venv was not found; name one: make PYTHON=/path/to/python3.11' >&2
+	@exit 1
+endif
+	$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
+
+# The stamps: one per extra, renewed when the dependencies change.
+$(VENV)/installed: pyproject.toml setup.py | $(RUN)
+	$(RUN) -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/installed-%: pyproject.toml setup.py | $(RUN)
+	$(RUN) -m pip install --quiet --editable '.[$*]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis lit-tests/.lit_test_times.txt
+	find . -name .git -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Kernels with generated inputs and expected results; ``run_all.py`` runs them, README.md tells more."""

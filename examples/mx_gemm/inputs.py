@@ -1,0 +1,47 @@
+"""Inputs of the microscaling products."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+from examples.case import Array, Case
+
+M, N, OUT, GROUP = 32, 64, 48, 32
+E4M3, E5M2 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
+
+
+def values(rng: np.random.Generator, rows: int, cols: int, dtype: type = E4M3) -> Array:
+    """Normally distributed fp8 elements."""
+    return (8 * rng.standard_normal((rows, cols))).astype(dtype)
+
+
+def scales(rng: np.random.Generator, rows: int, cols: int) -> Array:
+    """Scales of 2^-8 to 2^8, as bytes."""
+    return rng.integers(119, 136, (rows, cols), dtype=np.uint8)
+
+
+def cases(seed: int = 5) -> list[Case]:
+    """Both levels with K = 64 and K = 128."""
+    rng = np.random.default_rng(seed)
+    program = "mx_gemm.pto"
+    found: list[Case] = []
+    for k in (64, 128):
+        groups = k // GROUP
+        left = {"a": values(rng, M, k), "a_scale": scales(rng, M, groups)}
+        right = {"b": values(rng, k, N), "b_scale": scales(rng, groups, N)}
+        weights = {"w": values(rng, OUT, k), "w_scale": scales(rng, OUT, groups)}
+        tile = {**left, **right, "c": np.zeros((M, N), np.float32), "k": k}
+        micro = {**left, **weights, "c": np.zeros((M, OUT), np.float32), "k": k}
+        found.append(Case("tile_steps", program, f"{M}x{k} · {k}x{N}, e4m3", tile, ("c",)))
+        found.append(Case("micro", program, f"{M}x{k} · {k}x{OUT}, e4m3", micro, ("c",)))
+    data = {
+        "a": values(rng, M, 128),
+        "a_scale": scales(rng, M, 4),
+        "b": values(rng, 128, N, E5M2),
+        "b_scale": scales(rng, 4, N),
+        "bias": (1000 * rng.standard_normal((1, N))).astype(np.float32),
+        "c": np.zeros((M, N), np.float32),
+    }
+    found.append(Case("tile_k128", program, f"{M}x128 · 128x{N} + bias, e4m3 · e5m2", data, ("c",)))
+    return found

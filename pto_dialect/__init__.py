@@ -1,0 +1,33 @@
+"""The PTO tile ISA of Ascend NPUs as text, IR and numbers.
+
+The functions below are the public interface. They live in `pto_dialect.api` and are imported on first use,
+so that `import pto_dialect` loads neither xDSL nor numpy:
+
+- `parse(text, filename=...)`: the module a `.pto` text describes,
+- `check(path_or_text, target=...)`: its diagnostics,
+- `print_module(module, generic=False)`: its canonical text,
+- `compile(module, entry, target=...)`: a callable on numpy arrays,
+- `run(...)`: compile and call in one step.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pto_dialect.api import check, compile, parse, print_module, run
+
+__version__ = "0.1.0"
+
+__all__ = ["check", "compile", "parse", "print_module", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module("pto_dialect.api"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,148 @@
+"""The Python interface: programs as text, modules, diagnostics and callables.
+
+>>> module = parse('''
+... func.func @twice(%x: i32) -> i32 {
+...   %0 = arith.addi %x, %x : i32
+...   return %0 : i32
+... }
+... ''')
+>>> check("func.func @f() { return }").ok
+True
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp as Module
+
+from .diagnostics.diagnostic import Diagnostic
+from .diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from .diagnostics.render import render_text
+from .diagnostics.source import SourceFile
+from .driver.inputs import SUFFIX, Input
+from .driver.options import Options
+from .driver.pipeline import process, process_input
+
+if TYPE_CHECKING:
+    from .runtime.api import CompiledKernel
+
+__all__ = ["CheckResult", "Module", "ParseError", "check", "compile", "parse", "print_module", "run"]
+
+_ALL = DiagnosticOptions(max_errors=0)
+
+
+class ParseError(ValueError):
+    """A text is no program. ``diagnostics`` says where and why; ``str()`` shows them as ``pto-opt`` does."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__(diagnostics)
+        self.diagnostics = diagnostics
+
+    def __str__(self) -> str:
+        return render_text(self.diagnostics).rstrip("\n")
+
+
+class CheckResult(NamedTuple):
+    """Whether a program is right (``ok``: no errors) and everything that was found, by position.
+
+    ``str()`` shows the diagnostics as ``pto-opt`` does.
+    """
+
+    ok: bool
+    diagnostics: tuple[Diagnostic, ...]
+
+    def __str__(self) -> str:
+        return render_text(self.diagnostics).rstrip("\n")
+
+
+def parse(text: str, filename: str = "<string>", *, schematic: bool = False) -> Module:
+    """The module that ``text`` describes; it is not verified (see :func:`check`).
+
+    A text in assembly form, or one with operations outside a module, gets a module around it. ``filename`` is
+    the name in diagnostics. ``schematic`` accepts snippets of documentation, with ``...`` in types.
+
+    Raises :class:`ParseError` with all syntax errors of the text. Source: language page, section 2.
+    """
+    from .syntax.parser import parse_program
+
+    engine = DiagnosticEngine(_ALL)
+    module = parse_program(SourceFile(filename, text), engine, schematic=schematic)
+    if module is None or engine.has_errors:
+        raise ParseError(engine.diagnostics)
+    return module
+
+
+def check(path_or_text: str | os.PathLike[str], target: str | None = None) -> CheckResult:
+    """Parses and verifies a program.
+
+    ``path_or_text`` is a file if it is a path object, or a string of one line that ends in ``.pto`` or names
+    an existing file; any other string is the program itself. ``target`` is a2, a3, a2a3, a5 or cpu-sim; by
+    default the module's own (targets page, section 1).
+
+    Raises FileNotFoundError for a file that does not exist and ValueError for an unknown target.
+    """
+    from .targets.profile import get_profile
+
+    if target is not None:
+        get_profile(target)
+    options = Options(target=target, printing=False, policy=_ALL)
+    path = _as_path(path_or_text)
+    if path is None:
+        assert isinstance(path_or_text, str)
+        result = process(path_or_text, "<string>", options)
+    else:
+        if not os.path.exists(path):
+            raise FileNotFoundError(2, os.strerror(2), path)
+        result = process_input(Input(path, path, os.path.basename(path)), options)
+    return CheckResult(result.ok, result.diagnostics)
+
+
+def _as_path(path_or_text: str | os.PathLike[str]) -> str | None:
+    if not isinstance(path_or_text, str):
+        return os.fspath(path_or_text)
+    one_line = "\n" not in path_or_text and "\0" not in path_or_text
+    if one_line and (path_or_text.endswith(SUFFIX) or os.path.isfile(path_or_text)):
+        return path_or_text
+    return None
+
+
+def print_module(module: Module, generic: bool = False) -> str:
+    """The canonical text of ``module``, ending with a newline; ``generic`` writes every operation in generic
+    form.
+
+    Reading the text back gives the same module, and printing that gives the same text.
+    """
+    from .syntax.printer import print_module as print_text
+
+    return print_text(module, generic=generic)
+
+
+def compile(
+    module: Module, entry: str | None = None, target: str | None = None, *, accumulate: str = "fast"
+) -> CompiledKernel:
+    """A callable on numpy arrays for function ``entry`` of the verified ``module``.
+
+    See :func:`pto_dialect.runtime.api.compile`.
+    """
+    from .runtime.api import compile as compile_module
+
+    return compile_module(module, entry, target, accumulate=accumulate)
+
+
+def run(
+    module: Module,
+    arguments: Mapping[str, Any],
+    entry: str | None = None,
+    target: str | None = None,
+    *,
+    blocks: int = 1,
+    accumulate: str = "fast",
+) -> dict[str, Any]:
+    """Compiles a function of the verified ``module`` and calls it once; see
+    :func:`pto_dialect.runtime.api.run`."""
+    from .runtime.api import run as run_module
+
+    return run_module(module, arguments, entry, target, blocks=blocks, accumulate=accumulate)

@@ -1,0 +1,21 @@
+"""Diagnostics: what is said about a program, where, and how it is shown.
+
+A reporter builds a :class:`Diagnostic` over a :class:`Span` of a :class:`SourceFile` and hands it to a
+:class:`DiagnosticEngine`.  Output lives in modules that are imported only when something is shown:
+``render`` (text for people), ``formats`` (JSON, SARIF), ``expected`` (expectations in comments).
+"""
+
+from .diagnostic import Diagnostic, Note, Severity
+from .engine import Counts, DiagnosticEngine, DiagnosticOptions
+from .source import SourceFile, Span
+
+__all__ = [
+    "Counts",
+    "Diagnostic",
+    "DiagnosticEngine",
+    "DiagnosticOptions",
+    "Note",
+    "Severity",
+    "SourceFile",
+    "Span",
+]

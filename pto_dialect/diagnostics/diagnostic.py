@@ -1,0 +1,41 @@
+"""One statement about a program."""
+
+import enum
+from typing import NamedTuple
+
+from .source import Span
+
+
+class Severity(enum.IntEnum):
+    """How much a diagnostic matters; ordered, so that ``max`` finds the worst."""
+
+    INFO = 0
+    WARNING = 1
+    ERROR = 2
+
+    @property
+    def label(self) -> str:
+        """Lower-case word used in all output forms."""
+        return self.name.lower()
+
+
+class Note(NamedTuple):
+    """A remark that belongs to a diagnostic, at its own place (``None``: at the diagnostic's place)."""
+
+    message: str
+    span: Span | None = None
+
+
+class Diagnostic(NamedTuple):
+    """What is wrong or remarkable, found by rule ``rule``.
+
+    ``message`` says what is wrong, what was found and what was expected; the rule id is not part of it.
+    ``span`` is ``None`` when the statement has no place in a text.  ``help`` says what would be right.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    span: Span | None = None
+    notes: tuple[Note, ...] = ()
+    help: str | None = None

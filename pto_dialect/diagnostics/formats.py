@@ -1,0 +1,146 @@
+"""Diagnostics for other programs: JSON and SARIF 2.1.0.
+
+Lines and columns count from 1, columns in characters (Unicode code points); ``end`` is the place just behind
+the last character.
+
+The JSON document (``version`` changes when a field changes its meaning or disappears; new fields may come)::
+
+    {
+      "version": 1,
+      "counts": {"errors": 1, "warnings": 0, "infos": 0, "hidden_errors": 0},
+      "diagnostics": [
+        {
+          "rule": "mad-space", "severity": "error" | "warning" | "info", "message": "…",
+          "location": null | {"file": "kernel.pto",
+                              "start": {"line": 12, "column": 33}, "end": {"line": 12, "column": 35}},
+          "help": null | "…",
+          "notes": [{"message": "…", "location": null | {…}}]
+        }
+      ]
+    }
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote
+
+from .diagnostic import Diagnostic, Severity
+from .engine import Counts
+from .source import Span
+
+JSON_VERSION = 1
+SARIF_VERSION = "2.1.0"
+SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+_SARIF_LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def to_json(diags: Iterable[Diagnostic], counts: Counts | None = None) -> str:
+    """The JSON document described above, ended by a newline.
+
+    ``counts`` are those of the engine; left out, they are the numbers of ``diags``.
+    """
+    items = list(diags)
+    if counts is None:
+        number = [sum(diag.severity is severity for diag in items) for severity in Severity]
+        counts = Counts(number[Severity.ERROR], number[Severity.WARNING], number[Severity.INFO])
+    document = {
+        "version": JSON_VERSION,
+        "counts": counts._asdict(),
+        "diagnostics": [_json_diagnostic(diag) for diag in items],
+    }
+    return _dump(document)
+
+
+def to_sarif(
+    diags: Iterable[Diagnostic], rules: Mapping[str, str] | None = None, *, version: str = ""
+) -> str:
+    """A SARIF 2.1.0 log with one run of the tool ``pto-opt``, ended by a newline.
+
+    ``rules`` maps rule ids to one-sentence descriptions; the log lists the rules that its results name, in
+    order of appearance.  ``version`` is that of the tool.  A help text follows the message on its own line.
+    """
+    items = list(diags)
+    order = {rule: index for index, rule in enumerate(dict.fromkeys(diag.rule for diag in items))}
+    driver: dict[str, object] = {"name": "pto-opt"}
+    if version:
+        driver["version"] = version
+    driver["rules"] = [_sarif_rule(rule, (rules or {}).get(rule)) for rule in order]
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_sarif_result(diag, order[diag.rule]) for diag in items],
+    }
+    return _dump({"$schema": SARIF_SCHEMA, "version": SARIF_VERSION, "runs": [run]})
+
+
+def _dump(document: object) -> str:
+    # ASCII output: a lone surrogate from undecodable input stays valid JSON.
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _json_diagnostic(diag: Diagnostic) -> dict[str, object]:
+    return {
+        "rule": diag.rule,
+        "severity": diag.severity.label,
+        "message": diag.message,
+        "location": _json_location(diag.span),
+        "help": diag.help,
+        "notes": [{"message": note.message, "location": _json_location(note.span)} for note in diag.notes],
+    }
+
+
+def _json_location(span: Span | None) -> dict[str, object] | None:
+    if span is None:
+        return None
+    line, column, end_line, end_column = _extent(span)
+    return {
+        "file": span.source.name,
+        "start": {"line": line, "column": column},
+        "end": {"line": end_line, "column": end_column},
+    }
+
+
+def _extent(span: Span) -> tuple[int, int, int, int]:
+    source = span.source
+    return (*source.line_col(span.start), *source.line_col(max(span.start, span.end)))
+
+
+def _sarif_rule(rule: str, description: str | None) -> dict[str, object]:
+    return {"id": rule} if description is None else {"id": rule, "shortDescription": {"text": description}}
+
+
+def _sarif_result(diag: Diagnostic, rule_index: int) -> dict[str, object]:
+    text = diag.message if diag.help is None else f"{diag.message}\nhelp: {diag.help}"
+    result: dict[str, object] = {
+        "ruleId": diag.rule,
+        "ruleIndex": rule_index,
+        "level": _SARIF_LEVEL[diag.severity],
+        "message": {"text": text},
+    }
+    if diag.span is not None:
+        result["locations"] = [{"physicalLocation": _sarif_place(diag.span)}]
+    related: list[dict[str, object]] = []
+    for number, note in enumerate(diag.notes):
+        location: dict[str, object] = {"id": number, "message": {"text": note.message}}
+        if note.span is not None:
+            location["physicalLocation"] = _sarif_place(note.span)
+        related.append(location)
+    if related:
+        result["relatedLocations"] = related
+    return result
+
+
+def _sarif_place(span: Span) -> dict[str, object]:
+    line, column, end_line, end_column = _extent(span)
+    return {
+        "artifactLocation": {"uri": _uri(span.source.name)},
+        "region": {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column},
+    }
+
+
+def _uri(name: str) -> str:
+    path = name.replace("\\", "/")
+    # "surrogatepass": file names that are no Unicode text still get a unique reference.
+    quoted = quote(path, safe="/", errors="surrogatepass")
+    return "file://" + quoted if path.startswith("/") else quoted

@@ -1,0 +1,81 @@
+"""Many inputs, in this process or in several."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import NamedTuple
+
+from ..diagnostics.diagnostic import Diagnostic
+from ..diagnostics.engine import Counts
+from .inputs import Input, total_size
+from .options import Options
+from .output import write_module
+from .pipeline import process_input
+from .report import TEXT, render
+
+PARALLEL_BYTES = 1_000_000
+"""Inputs of this size together take longer than starting further processes does."""
+
+
+class Task(NamedTuple):
+    """What is done to each input: ``options``, the folder for printed modules, and the form of the report."""
+
+    options: Options
+    output: str | None
+    format: str
+    color: bool
+
+
+class FileResult(NamedTuple):
+    """What one input gave; ``text`` is the rendered report (text form only), ``unwritten`` why there is no
+    output."""
+
+    ok: bool
+    counts: Counts
+    diagnostics: tuple[Diagnostic, ...]
+    text: str | None
+    unwritten: str | None
+
+
+class WorkerError(RuntimeError):
+    """A worker process ended without an answer."""
+
+
+def default_jobs(inputs: Sequence[Input]) -> int:
+    """One process for little work, else one for each processor this process may use."""
+    if len(inputs) < 2 or total_size(inputs) < PARALLEL_BYTES:
+        return 1
+    import os
+
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+def check_files(inputs: Sequence[Input], task: Task, jobs: int) -> Generator[FileResult]:
+    """The results of all inputs, in their order, as they come.
+
+    Raises :class:`WorkerError` when a worker process dies.
+    """
+    jobs = min(jobs, len(inputs))
+    if jobs > 1:
+        from .workers import in_parallel
+
+        yield from in_parallel(inputs, task, jobs)
+        return
+    for item in inputs:
+        yield check_file(item, task)
+
+
+def check_file(item: Input, task: Task) -> FileResult:
+    """Processes one input and writes its printed module."""
+    result = process_input(item, task.options)
+    unwritten = None
+    if task.output is not None and result.ok and result.text is not None:
+        try:
+            write_module(task.output, item, result.text)
+        except OSError as error:
+            unwritten = f"cannot write '{error.filename or task.output}': {error.strerror or error}"
+    if task.format != TEXT:
+        return FileResult(result.ok, result.counts, result.diagnostics, None, unwritten)
+    text = render(result.diagnostics, task.color) if result.diagnostics else ""
+    return FileResult(result.ok, result.counts, (), text, unwritten)

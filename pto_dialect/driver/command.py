@@ -1,0 +1,79 @@
+"""A run over all inputs of a command line: reports, output, exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing
+from typing import Protocol
+
+from . import summary
+from .batch import Task, check_files, default_jobs
+from .inputs import Input
+from .output import STDOUT, OutputError, write_module
+from .pipeline import process_input
+from .report import Reporter
+
+OK = 0
+WRONG_PROGRAM = 1
+
+
+class Progress(Protocol):
+    """How far a run over many inputs has come."""
+
+    def update(self, n_steps: int) -> None:
+        """``n_steps`` more inputs are done."""
+        ...
+
+
+ShowProgress = Callable[[int], AbstractContextManager[Progress]]
+
+
+def run_one(item: Input, task: Task, reporter: Reporter, write_stdout: Callable[[str], None]) -> int:
+    """Checks one input and prints its module to standard output or into the file ``task.output``.
+
+    Nothing is written to a file when there are errors. Raises ``OutputError`` when the output cannot be
+    written and BrokenPipeError when nobody reads it.
+    """
+    result = process_input(item, task.options)
+    reporter.add(result.diagnostics, result.counts)
+    reporter.finish(summary.single(reporter.counts))
+    if result.text is not None:
+        file = None if task.output == STDOUT else task.output
+        try:
+            if file is None:
+                write_stdout(result.text)
+            elif result.ok:
+                write_module(file, item, result.text)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            name = "standard output" if file is None else f"'{file}'"
+            raise OutputError(f"cannot write {name}: {error.strerror or error}") from error
+    return OK if result.ok else WRONG_PROGRAM
+
+
+def run_many(
+    inputs: Sequence[Input],
+    task: Task,
+    reporter: Reporter,
+    jobs: int | None,
+    show_progress: ShowProgress,
+) -> int:
+    """Checks all inputs and prints their modules below the folder ``task.output`` (``None``: nowhere).
+
+    Raises ``OutputError`` at the end when some output could not be written, ``WorkerError`` when a worker
+    process dies.
+    """
+    failed = 0
+    unwritten: str | None = None
+    jobs = default_jobs(inputs) if jobs is None else jobs
+    with closing(check_files(inputs, task, jobs)) as results, show_progress(len(inputs)) as progress:
+        for result in results:
+            reporter.add(result.diagnostics, result.counts, result.text)
+            failed += not result.ok
+            unwritten = unwritten or result.unwritten
+            progress.update(1)
+    reporter.finish(summary.batch(len(inputs), failed, reporter.counts))
+    if unwritten is not None:
+        raise OutputError(unwritten)
+    return WRONG_PROGRAM if failed else OK

@@ -1,0 +1,94 @@
+"""Rules told to people: ``--explain`` and ``--list-rules``."""
+
+from __future__ import annotations
+
+from ..verify.examples import bad_program, good_program
+from ..verify.rule import RULES, Rule
+from ..verify.verifier import load_all_rules
+
+
+class UnknownRuleError(ValueError):
+    """There is no rule of this id."""
+
+
+def known_rules() -> dict[str, Rule]:
+    """Every rule by id, sorted."""
+    load_all_rules()
+    return dict(sorted(RULES.items()))
+
+
+def find_rule(id: str) -> Rule:
+    """The rule called ``id``; raises :class:`UnknownRuleError` that says which one may have been meant."""
+    rules = known_rules()
+    if id in rules:
+        return rules[id]
+    from ..diagnostics.suggest import did_you_mean
+
+    near = did_you_mean(id, rules, 3)
+    hint = f"did you mean {' or '.join(near)}?" if near else "see --list-rules"
+    raise UnknownRuleError(f"unknown rule '{id}'; {hint}")
+
+
+def explain(declared: Rule) -> str:
+    """A page about one rule: what it demands, how severe it is, who checks it, a rejected and an accepted
+    program."""
+    lines = [
+        f"{declared.id}: {declared.text}",
+        "",
+        f"severity  {declared.severity.label}",
+        f"pass      {declared.stage}",
+        f"source    {declared.source}",
+    ]
+    bad, good = bad_program(declared), good_program(declared)
+    if bad is not None:
+        lines += ["", "This program breaks it:", "", *_indented(bad), "", *_reported(bad, declared)]
+    if good is not None:
+        lines += ["", "This program satisfies it:", "", *_indented(good)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _reported(program: str, declared: Rule) -> list[str]:
+    """What is said about the program that breaks the rule."""
+    from ..diagnostics.engine import DiagnosticOptions
+    from ..diagnostics.render import render_text
+    from .options import Options
+    from .pipeline import process
+
+    options = Options(printing=False, policy=DiagnosticOptions(pedantic=True, max_errors=0))
+    found = [diag for diag in process(program, "example.pto", options).diagnostics if diag.rule == declared.id]
+    return _indented(render_text(found[:1]))
+
+
+def _indented(text: str) -> list[str]:
+    return [f"    {line}".rstrip() for line in text.rstrip("\n").split("\n")]
+
+
+def list_rules() -> str:
+    """A table of all rules: id, severity, pass, text."""
+    rows = [(rule.id, rule.severity.label, rule.stage, rule.text) for rule in known_rules().values()]
+    head = ("rule", "severity", "pass", "demands")
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(3)]
+    return "".join(_row(row, widths) for row in (head, *rows))
+
+
+def _row(row: tuple[str, str, str, str], widths: list[int]) -> str:
+    cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+    return "  ".join([*cells, row[3]]) + "\n"
+
+
+def list_rules_json() -> str:
+    """All rules as a JSON document: ``{"version": 1, "rules": [{"id", "severity", "pass", "text",
+    "source"}]}``."""
+    import json
+
+    rules = [
+        {
+            "id": rule.id,
+            "severity": rule.severity.label,
+            "pass": rule.stage,
+            "text": rule.text,
+            "source": rule.source,
+        }
+        for rule in known_rules().values()
+    ]
+    return json.dumps({"version": 1, "rules": rules}, indent=2) + "\n"

@@ -1,0 +1,118 @@
+"""Which inputs a command line names, and reading them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from ..diagnostics.diagnostic import Diagnostic, Severity
+from ..diagnostics.source import SourceFile, Span
+
+SUFFIX = ".pto"
+"""Files that are taken from a folder; a file that is named itself may be called anything."""
+
+STDIN = "-"
+STDIN_NAME = "<stdin>"
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+class InputError(ValueError):
+    """The command line names something that cannot be an input."""
+
+
+class Input(NamedTuple):
+    """One input: its path, the name shown for it, and its place below an output folder.
+
+    ``data`` is the content where that was read already (standard input).
+    """
+
+    path: str
+    name: str
+    relative: str
+    data: bytes | None = None
+
+
+def collect(paths: Sequence[str], read_stdin: Callable[[], bytes]) -> list[Input]:
+    """The inputs that ``paths`` (files, folders, ``-``) name, in order and each once; folders are searched
+    for ``*.pto`` at any depth, hidden folders left out.
+
+    Raises :class:`InputError` for a path that does not exist, and for a folder without such files.
+    """
+    inputs: dict[str, Input] = {}
+    for path in paths:
+        if path == STDIN:
+            if STDIN not in inputs:
+                inputs[STDIN] = Input(STDIN, STDIN_NAME, "stdin" + SUFFIX, read_stdin())
+        elif os.path.isdir(path):
+            found = [Input(file, file, os.path.relpath(file, path)) for file in _files_below(path)]
+            if not found:
+                raise InputError(f"folder '{path}' has no {SUFFIX} files")
+            for item in found:
+                inputs.setdefault(os.path.normpath(item.path), item)
+        elif os.path.lexists(path):
+            inputs.setdefault(os.path.normpath(path), Input(path, path, os.path.basename(path)))
+        else:
+            raise InputError(f"no such file or folder: '{path}'")
+    return list(inputs.values())
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    for directory, subfolders, files in os.walk(folder):
+        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
+        for file in sorted(files):
+            if file.endswith(SUFFIX):
+                yield os.path.normpath(os.path.join(directory, file))
+
+
+def total_size(inputs: Sequence[Input]) -> int:
+    """Bytes of all inputs; what cannot be looked at counts nothing."""
+    size = 0
+    for item in inputs:
+        try:
+            size += os.stat(item.path).st_size if item.data is None else len(item.data)
+        except OSError:
+            continue
+    return size
+
+
+def read(item: Input) -> tuple[str, Diagnostic | None]:
+    """The text of an input, and why it cannot be used or what is odd about it (rules ``input-*``)."""
+    data = item.data
+    if data is None:
+        try:
+            with open(item.path, "rb") as stream:
+                data = stream.read()
+        except OSError as error:
+            message = f"cannot read '{item.path}': {error.strerror or error}"
+            return "", Diagnostic("input-unreadable", Severity.ERROR, message)
+    return decode(data, item.name)
+
+
+def decode(data: bytes, name: str) -> tuple[str, Diagnostic | None]:
+    """``data`` as text; see :func:`read`. A UTF-8 byte order mark is dropped."""
+    if data.startswith(_UTF16_MARKS):
+        message, help = "the input is UTF-16 text, programs are UTF-8", "save it as UTF-8"
+        return "", Diagnostic("input-encoding", Severity.ERROR, message, _start(name), help=help)
+    data = data.removeprefix(_UTF8_MARK)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        text = data.decode("utf-8", "backslashreplace")
+        place = len(data[: error.start].decode("utf-8"))
+        message = f"the input is not UTF-8 text, found byte 0x{data[error.start]:02x}"
+        span = Span(SourceFile(name, text), place, place + len("\\xff"))
+        return text, Diagnostic("input-encoding", Severity.ERROR, message, span)
+    place = text.find("\0")
+    if place >= 0:
+        span = Span(SourceFile(name, text), place, place + 1)
+        return text, Diagnostic("input-binary", Severity.ERROR, "the input is not text, found a NUL character", span)
+    if not text or text.isspace():
+        return text, Diagnostic("input-empty", Severity.WARNING, "the input is empty", _start(name))
+    return text, None
+
+
+def _start(name: str) -> Span:
+    return Span(SourceFile(name, ""), 0, 0)

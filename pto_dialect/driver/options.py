@@ -1,0 +1,32 @@
+"""What is done to every input of a run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..diagnostics.engine import DiagnosticOptions
+from ..transforms.registry import VERIFY_PASSES
+
+
+class Options(NamedTuple):
+    """Settings of :func:`pto_dialect.driver.pipeline.process`, the same for all inputs.
+
+    ``target``: a2, a3, a2a3, a5 or cpu-sim; ``None`` leaves the choice to the module.
+    ``passes``: names from the pass table, run in this order.
+    ``printing``: the module is wanted as text.
+    ``verify_diagnostics``: expectations in comments are compared with what is found.
+    ``split_input``: ``// -----`` lines separate programs.
+    ``generic``, ``debuginfo``: how the module is printed.
+    ``schematic``: documentation snippets with ``...`` in types are accepted.
+    ``policy``: which diagnostics are kept and how severe they are.
+    """
+
+    target: str | None = None
+    passes: tuple[str, ...] = VERIFY_PASSES
+    printing: bool = True
+    verify_diagnostics: bool = False
+    split_input: bool = False
+    generic: bool = False
+    debuginfo: bool = False
+    schematic: bool = False
+    policy: DiagnosticOptions = DiagnosticOptions()

@@ -1,0 +1,179 @@
+"""One input through parse, passes and print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..diagnostics.diagnostic import Diagnostic, Severity
+from ..diagnostics.engine import Counts, DiagnosticEngine, DiagnosticOptions
+from ..diagnostics.source import SourceFile, Span
+from ..diagnostics.split import split_input
+from ..transforms.registry import VERIFY_PASSES, pass_class
+from .inputs import Input, read
+from .options import Options
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+SEPARATOR = "// -----\n"
+"""Stands between the printed programs of one input."""
+
+CONSEQUENCES = frozenset(
+    (
+        *("block-terminator", "callee", "core-op", "dominance", "operand-count", "return-types"),
+        *("pipe-free", "pipe-id", "reserve-form", "simt-callee"),
+    )
+)
+"""Rules about what surrounds a statement; they say nothing new when statements are missing after a syntax
+error."""
+
+
+class Result(NamedTuple):
+    """What became of one input.
+
+    ``ok``: no error, or (``verify_diagnostics``) exactly the expected diagnostics. ``diagnostics`` are those
+    to show, ``counts`` their numbers including those left out. ``text`` is the printed module, or several
+    with ``SEPARATOR`` between them, where a program with errors leaves its place empty; ``None`` when
+    printing was not asked for.
+    """
+
+    ok: bool
+    diagnostics: tuple[Diagnostic, ...]
+    counts: Counts
+    text: str | None
+
+
+def process(text: str, name: str, options: Options) -> Result:
+    """Checks and prints the program (or the programs, one per chunk) in ``text``, reported under the name
+    ``name``."""
+    chunks = split_input(text) if options.split_input else [(1, text)]
+    results = [_process_chunk(SourceFile(name, chunk, first_line), options) for first_line, chunk in chunks]
+    if len(results) == 1:
+        return results[0]
+    counts = Counts()
+    for result in results:
+        counts = counts.merge(result.counts)
+    return Result(
+        all(result.ok for result in results),
+        tuple(diag for result in results for diag in result.diagnostics),
+        counts,
+        SEPARATOR.join(result.text or "" for result in results) if options.printing else None,
+    )
+
+
+def process_input(item: Input, options: Options) -> Result:
+    """Reads an input and processes its text."""
+    try:
+        text, remark = read(item)
+        if remark is None:
+            return process(text, item.name, options)
+        if remark.severity is Severity.ERROR:
+            result = Result(False, (), Counts(), None)
+        else:
+            result = process(text, item.name, options)
+    except MemoryError:
+        result = Result(False, (), Counts(), None)
+        remark = Diagnostic("input-memory", Severity.ERROR, f"'{item.name}' does not fit into memory")
+    engine = DiagnosticEngine(options.policy)
+    engine.report(remark)
+    return Result(
+        result.ok and not engine.has_errors,
+        engine.diagnostics + result.diagnostics,
+        engine.counts().merge(result.counts),
+        None if engine.has_errors else result.text,
+    )
+
+
+def _process_chunk(source: SourceFile, options: Options) -> Result:
+    policy = options.policy
+    if options.verify_diagnostics:
+        policy = policy._replace(pedantic=True, max_errors=0)
+    engine = DiagnosticEngine(policy)
+    module = build_module(source, engine, options)
+    printed = None
+    if options.printing and module is not None and not engine.has_errors:
+        printed = _print(module, source, engine, options)
+    if not options.verify_diagnostics:
+        return Result(not engine.has_errors, engine.diagnostics, engine.counts(), printed)
+
+    from ..diagnostics.expected import verify_diagnostics
+
+    mismatches = verify_diagnostics(source, engine.diagnostics)
+    return Result(not mismatches, tuple(mismatches), Counts(errors=len(mismatches)), printed)
+
+
+def build_module(source: SourceFile, engine: DiagnosticEngine, options: Options) -> ModuleOp | None:
+    """Parses ``source`` and runs the passes; the module is usable only if ``engine`` has no errors.
+
+    After syntax errors what could be read is still verified, so that independent errors appear in one run.
+    """
+    from ..syntax.parser import parse_program
+
+    module = parse_program(source, engine, schematic=options.schematic)
+    if module is None:
+        return None
+    verifies = [name for name in options.passes if name in VERIFY_PASSES]
+    try:
+        if not engine.has_errors:
+            run_passes(module, options.passes, engine, options.target)
+        elif verifies:
+            _verify_rest(module, verifies, engine, options.target)
+    except RecursionError:
+        _report_depth(source, engine)
+        return None
+    return module
+
+
+def run_passes(module: ModuleOp, names: Iterable[str], engine: DiagnosticEngine, target: str | None) -> bool:
+    """Runs passes until one reports an error; True when none did. Neighbouring verify passes are one walk."""
+    for stretch in _stretches(names):
+        if stretch[0] in VERIFY_PASSES:
+            from ..verify.verifier import verify_module
+
+            verify_module(module, engine, target=target, passes=stretch)
+        else:
+            pass_class(stretch[0])(target).run(module, engine)
+        if engine.has_errors:
+            return False
+    return True
+
+
+def _stretches(names: Iterable[str]) -> Iterator[list[str]]:
+    """Names one by one, verify passes that follow one another together."""
+    stretch: list[str] = []
+    for name in names:
+        if stretch and not (name in VERIFY_PASSES and stretch[-1] in VERIFY_PASSES):
+            yield stretch
+            stretch = []
+        stretch.append(name)
+    if stretch:
+        yield stretch
+
+
+def _verify_rest(module: ModuleOp, passes: list[str], engine: DiagnosticEngine, target: str | None) -> None:
+    """Verifies an incomplete module, leaving out what its gaps cause: some rules, and lines with syntax
+    errors."""
+    from ..verify.verifier import verify_module
+
+    rest = DiagnosticEngine(DiagnosticOptions(allow=CONSEQUENCES, pedantic=True, max_errors=0))
+    verify_module(module, rest, target=target, passes=passes)
+    broken = {diag.span.line for diag in engine.diagnostics if diag.span is not None}
+    for diag in rest.diagnostics:
+        if diag.span is None or diag.span.line not in broken:
+            engine.report(diag)
+
+
+def _print(module: ModuleOp, source: SourceFile, engine: DiagnosticEngine, options: Options) -> str | None:
+    from ..syntax.printer import print_module
+
+    try:
+        return print_module(module, generic=options.generic, debuginfo=options.debuginfo)
+    except RecursionError:
+        _report_depth(source, engine)
+        return None
+
+
+def _report_depth(source: SourceFile, engine: DiagnosticEngine) -> None:
+    message = "the program is nested too deeply"
+    engine.report(Diagnostic("parse-depth", Severity.ERROR, message, Span(source, 0, 1)))

@@ -1,0 +1,63 @@
+"""Diagnostics of a run on their way to the user, in the form that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..diagnostics.diagnostic import Diagnostic
+from ..diagnostics.engine import Counts
+
+TEXT = "text"
+JSON = "json"
+SARIF = "sarif"
+FORMATS = (TEXT, JSON, SARIF)
+
+
+class Reporter:
+    """Passes text on input by input; JSON and SARIF are one document at the end.
+
+    ``write`` receives finished text, ``color`` asks for ANSI codes in it.
+    """
+
+    def __init__(self, format: str, color: bool, write: Callable[[str], None]) -> None:
+        self.format = format
+        self.color = color
+        self.write = write
+        self.counts = Counts()
+        self.collected: list[Diagnostic] = []
+
+    def add(self, diagnostics: tuple[Diagnostic, ...], counts: Counts, text: str | None = None) -> None:
+        """Takes what one input gave; ``text`` is the rendered form if another process made it already."""
+        self.counts = self.counts.merge(counts)
+        if self.format != TEXT:
+            self.collected += diagnostics
+        elif text is not None:
+            self.write(text)
+        elif diagnostics:
+            self.write(render(diagnostics, self.color))
+
+    def finish(self, closing: str) -> None:
+        """Ends the report; ``closing`` is the last line of the text form (empty for none)."""
+        if self.format == TEXT:
+            if closing:
+                self.write(closing + "\n")
+        elif self.format == JSON:
+            from ..diagnostics.formats import to_json
+
+            self.write(to_json(self.collected, self.counts))
+        else:
+            from .. import __version__
+            from ..diagnostics.formats import to_sarif
+            from ..verify.rule import RULES
+            from ..verify.verifier import load_all_rules
+
+            load_all_rules()
+            texts = {id: declared.text for id, declared in RULES.items()}
+            self.write(to_sarif(self.collected, texts, version=__version__))
+
+
+def render(diagnostics: tuple[Diagnostic, ...], color: bool) -> str:
+    """The text form; the renderer is only imported when there is something to say."""
+    from ..diagnostics.render import render_text
+
+    return render_text(diagnostics, color=color)

@@ -1,0 +1,210 @@
+"""Arrays from what a value says: files read, zeros, ones and random numbers made."""
+
+from __future__ import annotations
+
+import math
+import os
+import tokenize
+import warnings
+import zipfile
+import zlib
+from typing import Any
+
+import numpy as np
+
+from ...diagnostics.suggest import did_you_mean
+from ...runtime.errors import BindingError
+from ...runtime.memory import Array
+from ...runtime.numerics.encode import encode
+from ...runtime.numerics.formats import Format
+from .elements import ElementMismatch, element_format, to_storage
+from .value_text import NPZ, RAW, Generated, Shape, Stored, ValueTextError, shape_text
+
+_DAMAGED = (
+    ValueError, EOFError, KeyError, SyntaxError, NotImplementedError, RuntimeError,
+    zipfile.BadZipFile, zlib.error, tokenize.TokenError,
+)  # fmt: skip
+"""What numpy and zipfile raise for files that are not what their names say."""
+
+
+def stated_format(content: Stored | Generated) -> Format | None:
+    """The element type that the value names; raises ``BindingError`` for one that does not exist."""
+    if content.element is None:
+        return None
+    try:
+        return element_format(content.element)
+    except ValueTextError as error:
+        raise BindingError(f"'{content.text}': {error}") from None
+
+
+def load(content: Stored | Generated, needed: Format | None) -> tuple[Array, Format]:
+    """The storage units that a value stands for, and their element type.
+
+    ``needed`` is the element type wanted; ``None`` takes what the value states, or the numpy type of the
+    file. Raises ``BindingError`` for unreadable files, wrong sizes and other element types.
+    """
+    stated = stated_format(content)
+    if isinstance(content, Generated):
+        assert stated is not None
+        try:
+            return generate(content, stated), stated
+        except (MemoryError, ValueError, OverflowError):
+            raise BindingError(f"'{content.text}' does not fit into memory") from None
+    array = _read(content, stated)
+    fmt = needed or stated or _format_of_array(array, content)
+    try:
+        return to_storage(array, stated, fmt), fmt
+    except ElementMismatch as error:
+        hint = ""
+        if stated is None and array.dtype.kind in "uV" and array.dtype.itemsize == fmt.bytes:
+            hint = f"; if they are the bits of {fmt.name}, write {content.text}:{fmt.name}"
+        raise BindingError(f"'{content.text}' holds {error}, not {fmt.name}{hint}") from None
+
+
+def generate(content: Generated, fmt: Format) -> Array:
+    """Zeros (bytes), ones, or random elements.
+
+    Random floats are ``numpy.random.default_rng(seed).standard_normal`` rounded to the type (f8E8M0 takes
+    their magnitudes), random integers any value of the type. The last extent of a packed type counts storage
+    units.
+    """
+    shape = content.shape
+    if content.kind == "zeros":
+        return np.zeros(shape, fmt.storage)
+    logical = (*shape[:-1], shape[-1] * fmt.elements)
+    if content.kind == "ones":
+        return _encoded(np.ones(logical, np.float32), fmt)
+    random = np.random.default_rng(content.seed)
+    if fmt.is_float:
+        normal = random.standard_normal(logical)
+        return _encoded(np.abs(normal) if fmt.name == "f8E8M0" else normal, fmt)
+    if fmt.is_packed:
+        return random.integers(0, 256, shape, np.uint8)
+    if fmt.bits == 1:
+        return random.integers(0, 2, shape, np.uint8).astype(np.bool_)
+    return random.integers(fmt.min_value, fmt.max_value, shape, fmt.storage, endpoint=True)
+
+
+def _encoded(values: Array, fmt: Format) -> Array:
+    # encode may hand out its argument; a buffer needs memory of its own either way, and has it here.
+    return np.require(encode(values, fmt, saturate=True), requirements=("C", "W"))
+
+
+def _format_of_array(array: Array, content: Stored) -> Format:
+    dtype = array.dtype.newbyteorder("=")
+    sign = {"f": "f", "i": "i", "u": "ui", "b": "i"}.get(dtype.kind)
+    bits = 1 if dtype.kind == "b" else dtype.itemsize * 8
+    try:
+        return element_format(f"{sign}{bits}")
+    except ValueTextError:
+        raise BindingError(f"'{content.text}' holds {array.dtype} elements, which are no numbers") from None
+
+
+def _read(content: Stored, stated: Format | None) -> Array:
+    try:
+        if content.kind == RAW:
+            assert stated is not None
+            return _read_raw(content, stated)
+        return _read_numpy(content)
+    except OSError as error:
+        raise BindingError(f"cannot read '{content.path}': {error.strerror or error}") from None
+    except MemoryError:
+        raise BindingError(f"'{content.path}' does not fit into memory") from None
+
+
+def _read_raw(content: Stored, fmt: Format) -> Array:
+    shape = content.shape
+    with open(content.path, "rb") as stream:
+        if shape is None:
+            size = os.fstat(stream.fileno()).st_size
+            data = stream.read(size)
+            if not data or len(data) % fmt.bytes:
+                raise BindingError(
+                    f"'{content.path}' has {len(data)} bytes, which is no number of {fmt.name} elements"
+                    f" of {_bytes(fmt.bytes)}"
+                )
+            shape = (len(data) // fmt.bytes,)
+        else:
+            needed = math.prod(shape) * fmt.bytes
+            data = stream.read(needed + 1)
+            if len(data) != needed:
+                found = _bytes(len(data)) if len(data) < needed else f"more: {_size_of(stream, data)}"
+                raise BindingError(
+                    f"'{content.path}' should have {_bytes(needed)}"
+                    f" ({shape_text(shape)} elements of {fmt.name}), but has {found}"
+                )
+    return np.frombuffer(bytearray(data), fmt.storage).reshape(shape)
+
+
+def _bytes(number: int) -> str:
+    return f"{number} byte" if number == 1 else f"{number} bytes"
+
+
+def _size_of(stream: Any, read: bytes) -> str:
+    return _bytes(max(os.fstat(stream.fileno()).st_size, len(read)))
+
+
+def _read_numpy(content: Stored) -> Array:
+    path = content.path
+    try:
+        with open(path, "rb") as stream, warnings.catch_warnings():
+            # About headers of old Python versions; the content is what counts.
+            warnings.simplefilter("ignore")
+            loaded: Any = np.load(stream, allow_pickle=False)
+            if isinstance(loaded, np.lib.npyio.NpzFile):
+                with loaded:
+                    if content.kind != NPZ:
+                        raise BindingError(f"'{path}' is an archive of arrays; archives are named x.npz")
+                    key = _key(content, loaded.files)
+                    array = loaded[key]
+                    if not isinstance(array, np.ndarray):
+                        raise BindingError(f"'{key}' in '{path}' is no array")
+                    return array
+    except _DAMAGED as error:
+        raise BindingError(f"'{path}' is no usable .{content.kind} file: {_reason(error)}") from None
+    if content.kind == NPZ:
+        raise BindingError(f"'{path}' holds one array and no archive; such files are named x.npy")
+    return loaded
+
+
+def _reason(error: Exception) -> str:
+    text = str(error).partition("\n")[0]
+    if "allow_pickle" in text:
+        return "it holds Python objects, or is not in numpy's format"
+    if "descr is not a valid dtype" in text:
+        return f"{text}; save such an array as integers, array.view('u1')"
+    return text
+
+
+def with_key(content: Stored) -> Stored:
+    """``content`` with the name of the array where the only one of an archive is meant."""
+    if content.kind != NPZ or content.key is not None:
+        return content
+    with np.load(content.path) as archive:
+        return content._replace(key=_key(content, archive.files))
+
+
+def _key(content: Stored, names: list[str]) -> str:
+    listed = ", ".join(names) or "none"
+    if content.key is None:
+        if len(names) == 1:
+            return names[0]
+        raise BindingError(f"'{content.path}' needs a key, write {content.path}:KEY with one of: {listed}")
+    if content.key not in names:
+        near = did_you_mean(content.key, names)
+        hint = f"did you mean {near[0]}?" if near else f"it has: {listed}"
+        raise BindingError(f"'{content.path}' has no array '{content.key}'; {hint}")
+    return content.key
+
+
+def fitted(array: Array, content: Stored | Generated, shape: Shape) -> Array:
+    """``array`` in the wanted shape: its own, or that of a raw file for which none was stated.
+
+    Raises ``BindingError`` for another shape.
+    """
+    if array.shape == shape:
+        return array
+    shapeless = isinstance(content, Stored) and content.kind == RAW and content.shape is None
+    if shapeless and array.size == math.prod(shape):
+        return array.reshape(shape)
+    raise BindingError(f"'{content.text}' has shape {shape_text(array.shape)}, not {shape_text(shape)}")

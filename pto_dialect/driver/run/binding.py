@@ -1,0 +1,160 @@
+"""From names and values to what a kernel is called with. Source: execution page, section 3."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
+from xdsl.ir import Attribute
+
+from ...diagnostics.suggest import did_you_mean
+from ...ir import types as t
+from ...runtime.errors import BindingError
+from ...runtime.launch import Kernel, argument_format
+from ...runtime.memory import Array
+from ...runtime.numerics.formats import Format
+from .arrays import fitted, load, stated_format, with_key
+from .elements import is_bit_pattern, same_elements, scalar_format, to_values
+from .value_text import Content, Generated, Given, Number, Shape, Stored
+
+
+class Bound(NamedTuple):
+    """One argument of a launch.
+
+    ``value`` is an array of storage units or a Python number, ``fmt`` its element type. ``write_back`` is the
+    file that receives the buffer after the run.
+    """
+
+    name: str
+    type: Attribute
+    fmt: Format
+    value: Any
+    write_back: Stored | None = None
+
+    @property
+    def is_array(self) -> bool:
+        """True for buffers and tiles, False for scalars."""
+        return argument_format(self.type) is not None
+
+
+def signature(kernel: Kernel) -> str:
+    """The arguments of the entry function, one on each line."""
+    if not kernel.arguments:
+        return f"@{kernel.entry} takes no arguments"
+    width = max(len(name) for name, _ in kernel.arguments)
+    rows = [f"  {name.ljust(width)} : {t.type_text(type_)}" for name, type_ in kernel.arguments]
+    return "\n".join([f"@{kernel.entry} takes", *rows])
+
+
+def bind(kernel: Kernel, given: Sequence[tuple[str, Given]]) -> list[Bound]:
+    """The arguments of ``kernel`` in order; names are argument names or positions.
+
+    Raises ``BindingError`` for arguments that are missing, unknown, given twice, or do not fit their types.
+    """
+    chosen = _by_name(kernel, given)
+    missing = [name for name, _ in kernel.arguments if name not in chosen]
+    if missing:
+        listed = " and ".join([", ".join(missing[:-1]), missing[-1]] if len(missing) > 1 else missing)
+        raise BindingError(f"no value for argument{'s' if len(missing) > 1 else ''} {listed}")
+    return [_bind_one(name, type_, chosen[name]) for name, type_ in kernel.arguments]
+
+
+def _by_name(kernel: Kernel, given: Sequence[tuple[str, Given]]) -> Mapping[str, Given]:
+    names = [name for name, _ in kernel.arguments]
+    chosen: dict[str, Given] = {}
+    for asked, value in given:
+        name = asked
+        if asked not in names and asked.isdecimal() and int(asked) < len(names):
+            name = names[int(asked)]
+        if name not in names:
+            near = did_you_mean(asked, names)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise BindingError(f"@{kernel.entry} has no argument {asked}{hint}")
+        if name in chosen:
+            raise BindingError(f"argument {name} is given twice")
+        chosen[name] = value
+    return chosen
+
+
+def _bind_one(name: str, type_: Attribute, given: Given) -> Bound:
+    content = given.content
+    try:
+        fmt = argument_format(type_)
+        if fmt is None:
+            return _bind_scalar(name, type_, given)
+        if isinstance(content, Number):
+            raise BindingError(f"it needs an array, not the number {content.text}")
+        array, _ = load(content, fmt) if isinstance(content, Stored) else (_generated(content, fmt), fmt)
+        shape = static_shape(type_)
+        if shape is not None:
+            array = fitted(array, content, shape)
+    except BindingError as error:
+        raise BindingError(f"argument {name} ({t.type_text(type_)}): {error}") from None
+    write_back = with_key(content) if given.write_back and isinstance(content, Stored) else None
+    return Bound(name, type_, fmt, array, write_back)
+
+
+def _generated(content: Generated, needed: Format) -> Array:
+    array, stated = load(content, None)
+    if not same_elements(stated, needed):
+        raise BindingError(f"'{content.text}' makes {stated.name} elements, not {needed.name}")
+    return array.view(needed.storage)
+
+
+def static_shape(type_: Attribute) -> Shape | None:
+    """The shape of an array for an argument or result of ``type_``; ``None`` where the type leaves it
+    open."""
+    if isinstance(type_, (t.TileType, t.TileBufType)):
+        return type_.rows, type_.cols
+    if isinstance(type_, t.ShapedView):
+        shape = type_.shape
+    elif isinstance(type_, MemRefType):
+        shape = tuple(type_.get_shape())
+    else:
+        return None
+    return None if min(shape, default=1) < 0 else shape
+
+
+def _bind_scalar(name: str, type_: Attribute, given: Given) -> Bound:
+    fmt = scalar_format(type_)
+    if fmt is None:
+        raise BindingError("values of this type cannot be given")
+    content = given.content
+    if given.write_back:
+        raise BindingError("it is a number, nothing is written back to it")
+    value = content.value if isinstance(content, Number) else _first_element(content, fmt)
+    return Bound(name, type_, fmt, _checked_number(value, type_, fmt, content))
+
+
+def _first_element(content: Stored | Generated, fmt: Format) -> int | float | bool:
+    stated = stated_format(content)
+    as_bits = is_bit_pattern(fmt) if stated is None else same_elements(stated, fmt)
+    array, found = load(content, fmt if as_bits and isinstance(content, Stored) else None)
+    return to_values(array, found).reshape(-1)[0].item()
+
+
+def _checked_number(value: int | float | bool, type_: Attribute, fmt: Format, content: Content) -> Any:
+    shown = content.text
+    if fmt.is_float:
+        number = float(value)
+        largest = fmt.max_finite
+        if math.isfinite(number) and abs(number) > largest:
+            raise BindingError(f"{shown} does not fit, the largest value is {largest:g}")
+        return number
+    if isinstance(value, float):
+        raise BindingError(f"it needs an integer, not {shown}")
+    if isinstance(type_, IntegerType) and type_.width.data == 1:
+        if value not in (0, 1):
+            raise BindingError(f"it needs true or false, not {shown}")
+        return bool(value)
+    if isinstance(value, bool):
+        raise BindingError(f"it needs a number, not {shown}")
+    low, high = fmt.min_value, fmt.max_value
+    # Signless integers are bits: both readings of them are welcome.
+    if fmt.kind == "int" and not isinstance(type_, IndexType) and not t.type_text(type_).startswith("si"):
+        high = (1 << fmt.bits) - 1
+    if not low <= value <= high:
+        raise BindingError(f"{shown} does not fit, values are {low} to {high}")
+    return int(value)

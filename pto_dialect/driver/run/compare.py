@@ -1,0 +1,155 @@
+"""Results against what was expected."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...runtime.errors import BindingError
+from ...runtime.memory import Array
+from ...runtime.numerics.formats import Format
+from .arrays import fitted, load, stated_format
+from .elements import is_bit_pattern, same_elements, to_values
+from .outputs import Output, Place
+from .value_text import Content, Generated, Number, Stored, shape_text
+
+SHOWN = 10
+"""Mismatches that are listed."""
+
+TOLERANCE = {"f64": 1e-12, "f32": 1e-5, "f16": 1e-3, "bf16": 1e-2, "bf16x2": 1e-2}
+"""Default of both tolerances by element type of the result; 0 for the others."""
+
+
+class Tolerance(NamedTuple):
+    """``|got - want| <= absolute + relative * |want|`` passes; ``None``: the default of the element type."""
+
+    relative: float | None = None
+    absolute: float | None = None
+
+    def of(self, fmt: Format) -> tuple[float, float]:
+        """Relative and absolute tolerance for results of a type; integers are always compared exactly."""
+        if not fmt.is_float:
+            return 0.0, 0.0
+        default = TOLERANCE.get(fmt.name, 0.0)
+        return (
+            default if self.relative is None else self.relative,
+            default if self.absolute is None else self.absolute,
+        )
+
+
+class Expected(NamedTuple):
+    """Numbers that a place should hold: an array of its logical shape, or one number for every element."""
+
+    place: Place
+    values: Array
+    text: str
+
+
+def expectation(place: Place, content: Content) -> Expected:
+    """Reads what ``place`` should hold.
+
+    Elements may be of any number type; unsigned integers stand for the bits of a type that numpy does not
+    have. Raises ``BindingError`` for unreadable files and other shapes.
+    """
+    try:
+        if isinstance(content, Number):
+            return Expected(place, np.array(content.value), content.text)
+        stated = stated_format(content)
+        as_bits = is_bit_pattern(place.fmt) if stated is None else same_elements(stated, place.fmt)
+        array, fmt = _load(content, place.fmt, as_bits)
+        array = _fitted(array, fmt, content, place)
+        return Expected(place, to_values(array, fmt), content.text)
+    except BindingError as error:
+        raise BindingError(f"expectation of {place.name}: {error}") from None
+
+
+def _load(content: Stored | Generated, needed: Format, as_bits: bool) -> tuple[Array, Format]:
+    if as_bits and isinstance(content, Stored):
+        if content.element is not None:
+            return load(content, needed)
+        # Nothing is stated: bits of the type itself, or the values as another type.
+        try:
+            return load(content, needed)
+        except BindingError:
+            return load(content, None)
+    array, fmt = load(content, None)
+    if content.element is None and fmt.kind == "uint" and needed.is_float and fmt.bytes == needed.bytes:
+        raise BindingError(
+            f"'{content.text}' holds {array.dtype} elements; if they are the bits of {needed.name},"
+            f" write {content.text}:{needed.name}"
+        )
+    return array, fmt
+
+
+def _fitted(array: Array, fmt: Format, content: Stored | Generated, place: Place) -> Array:
+    packing, wanted = place.fmt.elements // fmt.elements, place.shape
+    if packing > 1 and array.shape[-1:] == (wanted[-1] * packing,):
+        wanted = (*wanted[:-1], wanted[-1] * packing)
+    return fitted(array, content, wanted)
+
+
+def mismatch_report(expected: Expected, output: Output, tolerance: Tolerance) -> str | None:
+    """What differs, as text with the first mismatches; ``None`` when nothing does."""
+    got = np.atleast_1d(to_values(output.array, output.fmt))
+    want = np.atleast_1d(expected.values)
+    if want.shape != got.shape:
+        if want.size != 1:
+            return (
+                f"{output.name} has shape {shape_text(got.shape)}, {expected.text} {shape_text(want.shape)}\n"
+            )
+        want = np.broadcast_to(want, got.shape)
+    relative, absolute = tolerance.of(output.fmt)
+    wrong = _wrong(got, want, relative, absolute)
+    count = int(np.count_nonzero(wrong))
+    if not count:
+        return None
+    if output.fmt.is_float:
+        limits = f" by more than {absolute:g} + {relative:g} * |want|" if relative or absolute else ""
+    else:
+        limits = ""
+    lines = [f"{output.name} differs from {expected.text}: {count} of {got.size} elements{limits}"]
+    lines += _table(got, want, wrong)
+    if count > SHOWN:
+        lines.append(f"  and {count - SHOWN} more")
+    return "\n".join([*lines, *_largest(got, want, wrong)]) + "\n"
+
+
+def _wrong(got: Array, want: Array, relative: float, absolute: float) -> Array:
+    with np.errstate(all="ignore"):
+        if got.dtype.kind in "biu" and want.dtype.kind in "biu":
+            # Sign and bits separately: numpy has no type that holds both int64 and uint64.
+            return ((got < 0) != (want < 0)) | (got.astype(np.uint64) != want.astype(np.uint64))
+        a, b = got.astype(np.float64), want.astype(np.float64)
+        near = np.abs(a - b) <= absolute + relative * np.abs(b)
+        return ~((near & np.isfinite(b)) | (a == b) | (np.isnan(a) & np.isnan(b)))
+
+
+def _table(got: Array, want: Array, wrong: Array) -> list[str]:
+    rows = [("index", "got", "want", "error")]
+    for index in np.argwhere(wrong)[:SHOWN]:
+        place = tuple(index)
+        a, b = got[place].item(), want[place].item()
+        rows.append((_index(place), str(got[place]), str(want[place]), f"{a - b:.6g}"))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return [
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _index(place: tuple[int, ...]) -> str:
+    return "[" + ", ".join(str(int(i)) for i in place) + "]"
+
+
+def _largest(got: Array, want: Array, wrong: Array) -> list[str]:
+    """The largest finite errors, absolute and relative, with their places."""
+    with np.errstate(all="ignore"):
+        a, b = got.astype(np.float64), want.astype(np.float64)
+        error = np.where(wrong & np.isfinite(a) & np.isfinite(b), np.abs(a - b), 0.0)
+        parts = []
+        for word, errors in (("absolute", error), ("relative", np.where(b != 0, error / np.abs(b), 0.0))):
+            if errors.max() > 0:
+                place = np.unravel_index(int(errors.argmax()), errors.shape)
+                parts.append(f"largest {word} error {errors.max():.6g} at {_index(tuple(map(int, place)))}")
+    return [f"  {', '.join(parts)}"] if parts else []

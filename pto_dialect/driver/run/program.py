@@ -1,0 +1,271 @@
+"""One launch from text to files: parse, verify, compile, bind, run, compare, store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from ...diagnostics.diagnostic import Diagnostic, Severity
+from ...diagnostics.engine import Counts, DiagnosticEngine
+from ...diagnostics.source import SourceFile
+from ...diagnostics.suggest import did_you_mean
+from ...ir.location import span_of
+from ...runtime.compiler import find_entry, functions_of
+from ...runtime.errors import BindingError, ProgramError
+from ...runtime.launch import Kernel
+from ...runtime.memory import Array
+from ...runtime.profiling import ProfileLog
+from .. import summary as summaries
+from ..inputs import Input, read
+from ..options import Options
+from ..pipeline import build_module
+from ..report import render
+from .binding import Bound, bind, signature
+from .compare import Expected, expectation, mismatch_report
+from .elements import to_saved
+from .files import FileError, Writing, check_files, write_files
+from .outputs import Output, Place, Places, dump, summary
+from .profile_table import profile_table
+from .request import Request
+from .value_text import OutputFile
+
+OK = 0
+WRONG_PROGRAM = 1
+WRONG_LAUNCH = 2
+
+UNFORESEEN = (
+    ArithmeticError, AssertionError, AttributeError, LookupError,
+    RuntimeError, SyntaxError, TypeError, ValueError,
+)  # fmt: skip
+"""What Python raises where no rule foresaw the program; the user is told the operation, not Python's
+stack."""
+
+
+class Streams(NamedTuple):
+    """Where text goes: results to ``out``, diagnostics to ``err``; ``color`` allows ANSI codes in ``err``."""
+
+    out: Callable[[str], None]
+    err: Callable[[str], None]
+    color: bool = False
+
+
+class Failure(Exception):
+    """The launch ends here; what there is to say has been said."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def run_program(item: Input, request: Request, streams: Streams) -> int:
+    """Carries out ``request`` on the program ``item``.
+
+    Returns the exit code: 0 ok, 1 wrong program or result, 2 wrong launch. Files are written only when
+    everything went well.
+    """
+    try:
+        # Infinities and NaNs are values like others here, in summaries as well.
+        with np.errstate(all="ignore"):
+            return _Launch(item, request, streams).run()
+    except Failure as failure:
+        return failure.code
+    except (BindingError, FileError) as error:
+        streams.err(f"error: {error}\n")
+        return WRONG_LAUNCH
+
+
+class _Launch:
+    """The steps of one launch."""
+
+    def __init__(self, item: Input, request: Request, streams: Streams) -> None:
+        self.item = item
+        self.request = request
+        self.streams = streams
+        self.log = ProfileLog() if request.profile else None
+
+    def run(self) -> int:
+        request, streams = self.request, self.streams
+        module = self.module()
+        started = perf_counter()
+        kernel = self.kernel(module, self.entry(module))
+        compile_seconds = perf_counter() - started
+        if request.emit_python:
+            streams.out(kernel.source)
+            return OK
+        try:
+            bound = bind(kernel, request.arguments)
+            places = Places(kernel, bound)
+            outputs = [(places.find(name), file) for name, file in request.outputs]
+            expected = [expectation(places.find(name), content) for name, content in request.expectations]
+        except BindingError as error:
+            raise _with_signature(error, kernel) from None
+        check_files(
+            [(place.name, file) for place, file in outputs] + [(b.name, f) for b, f in _write_backs(bound)]
+        )
+        before = None if request.quiet and not request.dump else [_copy(one) for one in bound]
+        values = [one.value for one in bound]
+        started = perf_counter()
+        returned = self.execute(kernel, values)
+        seconds = perf_counter() - started
+
+        def value(place: Place) -> Output:
+            return places.output(place, values, returned)
+
+        shown = [] if before is None else [*_changed(places, bound, before), *places.results]
+        mismatches = self.compare(expected, value)
+        written = [] if mismatches else _writings(outputs, bound, value)
+        write_files(written)
+        self.show(shown, value, written)
+        if self.log is not None:
+            streams.out(profile_table(self.log, seconds, compile_seconds))
+        for text in mismatches:
+            streams.err(text)
+        return WRONG_PROGRAM if mismatches else OK
+
+    # ------------------------------------------------------------ program
+
+    def module(self) -> ModuleOp:
+        """The parsed and verified program; its diagnostics are shown."""
+        policy = self.request.policy
+        engine = DiagnosticEngine(policy)
+        text, remark = read(self.item)
+        if remark is not None:
+            engine.report(remark)
+        module = None
+        if remark is None or remark.severity is not Severity.ERROR:
+            options = Options(target=self.request.target, printing=False, policy=policy)
+            module = build_module(SourceFile(self.item.name, text), engine, options)
+        counts = engine.counts() if engine.has_errors else Counts()
+        self.report(engine.diagnostics, counts)
+        if module is None or engine.has_errors:
+            raise Failure(WRONG_PROGRAM)
+        return module
+
+    def report(self, diagnostics: Sequence[Diagnostic], counts: Counts) -> None:
+        if diagnostics:
+            self.streams.err(render(tuple(diagnostics), self.streams.color))
+        closing = summaries.single(counts)
+        if closing:
+            self.streams.err(closing + "\n")
+
+    def entry(self, module: ModuleOp) -> str:
+        """The function to run; an unclear choice is the command line's fault."""
+        functions = functions_of(module)
+        asked = self.request.entry
+        listed = ", ".join(f"@{name}" for name in functions)
+        if not functions:
+            raise BindingError(f"'{self.item.name}' has no function to run")
+        if asked is not None:
+            name = asked.removeprefix("@")
+            if name in functions:
+                return name
+            near = did_you_mean(name, functions)
+            hint = f"did you mean @{near[0]}?" if near else f"there is {listed}"
+            raise BindingError(f"'{self.item.name}' has no function @{name}; {hint}")
+        try:
+            return find_entry(module, None)
+        except ProgramError:
+            raise BindingError(
+                f"'{self.item.name}' has several functions, choose one with --entry: {listed}"
+            ) from None
+
+    def kernel(self, module: ModuleOp, entry: str) -> Kernel:
+        """The compiled entry function."""
+        try:
+            return Kernel(module, entry, self.request.target, self.request.run, self.log)
+        except ProgramError as error:
+            diagnostic = error.diagnostic()
+        except UNFORESEEN as error:
+            function = functions_of(module)[entry]
+            message = f"@{entry} cannot be compiled: {_told(error)}"
+            diagnostic = Diagnostic("internal", Severity.ERROR, message, span_of(function))
+        self.report([diagnostic], Counts(errors=1))
+        raise Failure(WRONG_PROGRAM)
+
+    # ------------------------------------------------------------ run
+
+    def execute(self, kernel: Kernel, values: list[object]) -> list[object]:
+        """Runs all blocks; what the function returns."""
+        try:
+            return kernel.run(values, self.request.blocks)
+        except BindingError as error:
+            raise _with_signature(error, kernel) from None
+        except ProgramError as error:
+            diagnostic = error.diagnostic()
+        except MemoryError:
+            diagnostic = Diagnostic("internal", Severity.ERROR, "the run needs more memory than there is")
+        except UNFORESEEN as error:
+            op = kernel.locate(error.__traceback__) or kernel.function
+            name = op.name if op is not kernel.function else f"@{kernel.entry}"
+            message = f"{name} cannot be executed: {_told(error)}"
+            diagnostic = Diagnostic("internal", Severity.ERROR, message, span_of(op))
+        self.report([diagnostic], Counts(errors=1))
+        raise Failure(WRONG_PROGRAM)
+
+    def compare(self, expected: Sequence[Expected], value: Callable[[Place], Output]) -> list[str]:
+        """Reports of the expectations that were not met."""
+        reports = [mismatch_report(one, value(one.place), self.request.tolerance) for one in expected]
+        return [report for report in reports if report is not None]
+
+    def show(
+        self,
+        shown: Sequence[Place],
+        value: Callable[[Place], Output],
+        written: Sequence[Writing],
+    ) -> None:
+        """The summary lines or all numbers of what was written."""
+        for place in shown:
+            if self.request.dump:
+                self.streams.out(dump(value(place)) + "\n")
+            elif not self.request.quiet:
+                files = "".join(f" -> {one.file.path}" for one in written if one.name == place.name)
+                self.streams.out(summary(value(place)) + files + "\n")
+
+
+def _with_signature(error: BindingError, kernel: Kernel) -> BindingError:
+    return BindingError(f"{error}\n{signature(kernel)}")
+
+
+def _told(error: BaseException) -> str:
+    """An unforeseen exception in one line."""
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".rstrip(": ")
+
+
+def _copy(one: Bound) -> Array | None:
+    return one.value.copy() if one.is_array else None
+
+
+def _changed(places: Places, bound: Sequence[Bound], before: Sequence[Array | None]) -> list[Place]:
+    """The buffers with at least one byte that the run changed, or that are written back."""
+    found: list[Place] = []
+    for one, old in zip(bound, before, strict=True):
+        if old is None:
+            continue
+        changed = not np.array_equal(old.reshape(-1).view(np.uint8), one.value.reshape(-1).view(np.uint8))
+        if changed or one.write_back is not None:
+            found.append(places.arguments[one.name])
+    return found
+
+
+def _write_backs(bound: Sequence[Bound]) -> list[tuple[Bound, OutputFile]]:
+    return [
+        (one, OutputFile(one.write_back.path, one.write_back.kind, one.write_back.key))
+        for one in bound
+        if one.write_back is not None
+    ]
+
+
+def _writings(
+    outputs: Sequence[tuple[Place, OutputFile]], bound: Sequence[Bound], value: Callable[[Place], Output]
+) -> list[Writing]:
+    writings: list[Writing] = []
+    for place, file in outputs:
+        output = value(place)
+        writings.append(Writing(place.name, file, to_saved(output.array, output.fmt)))
+    for one, file in _write_backs(bound):
+        writings.append(Writing(one.name, file, to_saved(one.value, one.fmt)))
+    return writings

@@ -1,0 +1,186 @@
+"""The VALUE of an argument, an output or an expectation as it is written, before any file is touched.
+
+Source: execution page, section 3.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+GENERATORS = ("zeros", "ones", "random")
+FORMS = "x.npy, x.npz:KEY, x.bin:TYPE:SHAPE, zeros:, ones: or random:TYPE:SHAPE[:seed=N], or a number"
+
+NPY = "npy"
+NPZ = "npz"
+RAW = "raw"
+
+_WRITE_BACK = ":inout"
+_NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|inf|nan)|true|false")
+_SHAPE = re.compile(r"[1-9]\d*(?:x[1-9]\d*)*")
+_ARCHIVE = re.compile(r"(?P<path>.+?\.(?P<kind>npy|npz))(?::(?P<rest>.*))?", re.DOTALL)
+
+Shape = tuple[int, ...]
+
+
+class ValueTextError(ValueError):
+    """A value that is not written as it should be; the message is for the user."""
+
+
+class Number(NamedTuple):
+    """A literal: an int, a float or a bool."""
+
+    value: int | float | bool
+    text: str
+
+
+class Stored(NamedTuple):
+    """The content of a file.
+
+    ``kind`` is ``npy``, ``npz`` or ``raw``, ``key`` the array of an archive (``None``: its only one),
+    ``element`` the stated element type, ``shape`` the stated shape of a raw file; both ``None`` where nothing
+    is stated.
+    """
+
+    path: str
+    kind: str
+    key: str | None
+    element: str | None
+    shape: Shape | None
+    text: str
+
+
+class Generated(NamedTuple):
+    """Zeros, ones or random numbers of an element type and a shape."""
+
+    kind: str
+    element: str
+    shape: Shape
+    seed: int
+    text: str
+
+
+Content = Number | Stored | Generated
+
+
+class Given(NamedTuple):
+    """A value of ``--arg``; ``write_back``: the file receives what the program leaves in the buffer."""
+
+    content: Content
+    write_back: bool = False
+
+
+class OutputFile(NamedTuple):
+    """A file to write: ``kind`` as in ``Stored``, ``key`` the array of an archive (``None``: the buffer's
+    name)."""
+
+    path: str
+    kind: str
+    key: str | None
+
+
+def split_assignment(text: str, form: str = "NAME=VALUE") -> tuple[str, str]:
+    """Name (without ``%``) and value of ``NAME=VALUE``."""
+    name, equals, value = text.partition("=")
+    name = name.strip().removeprefix("%")
+    if not (name and equals and value):
+        raise ValueTextError(f"'{text}' is not written as {form}")
+    return name, value
+
+
+def parse_given(text: str) -> Given:
+    """A value of ``--arg``; raises :class:`ValueTextError`."""
+    content = parse_content(text.removesuffix(_WRITE_BACK))
+    if not text.endswith(_WRITE_BACK):
+        return Given(content)
+    if not isinstance(content, Stored):
+        raise ValueTextError(f"'{content.text}' is no file that {_WRITE_BACK} could write back to")
+    return Given(content, write_back=True)
+
+
+def parse_content(text: str) -> Content:
+    """A number, a file or generated elements; raises :class:`ValueTextError`."""
+    if _NUMBER.fullmatch(text):
+        return Number(_number(text), text)
+    kind = text.partition(":")[0]
+    if kind in GENERATORS:
+        return _generated(kind, text)
+    archive = _ARCHIVE.fullmatch(text)
+    if archive:
+        return _archive(archive, text)
+    return _raw(text)
+
+
+def parse_output(text: str) -> OutputFile:
+    """A value of ``--out``: ``y.npy``, ``y.npz[:KEY]`` or ``y.bin``; raises :class:`ValueTextError`."""
+    archive = _ARCHIVE.fullmatch(text)
+    rest = archive["rest"] if archive else None
+    if archive and archive["kind"] == NPZ and rest != "":
+        return OutputFile(archive["path"], NPZ, rest)
+    if archive and archive["kind"] == NPY and rest is None:
+        return OutputFile(text, NPY, None)
+    if text.endswith(".bin"):
+        return OutputFile(text, RAW, None)
+    raise ValueTextError(f"'{text}' is no file to write, expected y.npy, y.npz:KEY or y.bin")
+
+
+def shape_text(shape: Shape) -> str:
+    """``256x512``; ``scalar`` without dimensions."""
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def _number(text: str) -> int | float | bool:
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return int(text, 16 if "x" in text.lower() else 10)
+    except ValueError:
+        return float(text)
+
+
+def _shape(text: str, whole: str) -> Shape:
+    if not _SHAPE.fullmatch(text):
+        raise ValueTextError(f"'{text}' in '{whole}' is no shape, expected positive numbers such as 256x512")
+    return tuple(int(extent) for extent in text.split("x"))
+
+
+def _generated(kind: str, text: str) -> Generated:
+    _, *parts = text.split(":")
+    seed = 0
+    if kind == "random" and parts and parts[-1].startswith("seed="):
+        digits = parts.pop().removeprefix("seed=")
+        if not digits.isdecimal() or not digits.isascii():
+            raise ValueTextError(f"'{digits}' in '{text}' is no seed, expected a number from 0")
+        seed = int(digits)
+    if len(parts) != 2:
+        form = f"{kind}:TYPE:SHAPE{'[:seed=N]' if kind == 'random' else ''}"
+        raise ValueTextError(f"'{text}' is not written as {form}")
+    return Generated(kind, parts[0], _shape(parts[1], text), seed, text)
+
+
+def _archive(found: re.Match[str], text: str) -> Stored:
+    path, kind, rest = found["path"], found["kind"], found["rest"]
+    if rest is None:
+        return Stored(path, kind, None, None, None, text)
+    parts = rest.split(":")
+    key = parts.pop(0) if kind == NPZ else None
+    if key == "" or len(parts) > 1 or "" in parts:
+        form = f"{path}:KEY[:TYPE]" if kind == NPZ else f"{path}[:TYPE]"
+        raise ValueTextError(f"'{text}' is not written as {form}; the shape stands in the file")
+    return Stored(path, kind, key, parts[0] if parts else None, None, text)
+
+
+def _raw(text: str) -> Stored:
+    path, *parts = text.split(":")
+    if not parts:
+        if "." in text or "/" in text:
+            raise ValueTextError(f"'{text}' has no element type, write {text}:TYPE or {text}:TYPE:SHAPE")
+        raise ValueTextError(f"'{text}' is no value, expected {FORMS}")
+    # Colons may belong to the path, so the parts count from the end; a shape begins with a digit, a type
+    # never does.
+    shape = _shape(parts.pop(), text) if len(parts) > 1 and parts[-1][:1].isdecimal() else None
+    element = parts.pop()
+    path = ":".join((path, *parts))
+    if not path or not element:
+        raise ValueTextError(f"'{text}' is not written as FILE:TYPE:SHAPE")
+    return Stored(path, RAW, None, element, shape, text)

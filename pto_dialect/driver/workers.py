@@ -1,0 +1,116 @@
+"""Processes that share the inputs of a run.
+
+Each worker gets a few inputs at a time through a pipe of its own, so that the end of a worker, however it
+comes about, is seen as the end of its pipe, and an interrupted run leaves no process behind.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import signal
+import sys
+import threading
+from collections.abc import Generator, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from .batch import FileResult, Task, WorkerError, check_file
+from .inputs import Input
+from .options import Options
+from .pipeline import process
+
+_MAX_CHUNK = 16
+_STOP_SECONDS = 5.0
+
+_USUAL = "func.func @f() {\n  %0 = arith.constant 0 : index\n  return\n}\n"
+"""A program of operations that most programs have."""
+
+
+def in_parallel(inputs: Sequence[Input], task: Task, jobs: int) -> Generator[FileResult]:
+    """The results of all inputs, in their order, from ``jobs`` processes.
+
+    Raises ``WorkerError`` when one of them dies.
+    """
+    size = max(1, min(_MAX_CHUNK, len(inputs) // (jobs * 8)))
+    chunks = iter([(start, inputs[start : start + size]) for start in range(0, len(inputs), size)])
+    results: dict[int, FileResult] = {}
+    following = 0
+    workers: dict[Connection, BaseProcess] = {}
+    try:
+        _start(workers, task, jobs)
+        busy = {connection for connection in workers if _send(connection, chunks)}
+        while busy:
+            for connection in wait(list(busy)):
+                assert isinstance(connection, Connection)
+                try:
+                    start, found = connection.recv()
+                except (EOFError, ConnectionError):
+                    message = "a worker process ended unexpectedly (out of memory?); try fewer with -j"
+                    raise WorkerError(message) from None
+                results.update(enumerate(found, start))
+                if not _send(connection, chunks):
+                    busy.remove(connection)
+            while following in results:
+                yield results.pop(following)
+                following += 1
+    finally:
+        _stop(workers)
+
+
+def _send(connection: Connection, chunks: Any) -> bool:
+    """Gives a worker its next inputs; False when there are none."""
+    chunk = next(chunks, None)
+    if chunk is not None:
+        connection.send(chunk)
+    return chunk is not None
+
+
+def _start(workers: dict[Connection, BaseProcess], task: Task, jobs: int) -> None:
+    # A fork shares what is loaded, but is only safe in a process with one thread (and not on macOS).
+    forks = sys.platform == "linux" and threading.active_count() == 1
+    context = multiprocessing.get_context("fork") if forks else multiprocessing.get_context("spawn")
+    if forks:
+        process(_USUAL, "<warm up>", Options(printing=task.options.printing))
+        # The collector of a worker would write to every page that it shares with this process.
+        gc.freeze()
+    try:
+        for _ in range(jobs):
+            ours, theirs = context.Pipe()
+            inherited = [*workers, ours] if forks else []
+            worker = context.Process(target=_serve, args=(theirs, inherited, task), daemon=True)
+            worker.start()
+            theirs.close()
+            workers[ours] = worker
+    finally:
+        if forks:
+            gc.unfreeze()
+
+
+def _stop(workers: dict[Connection, BaseProcess]) -> None:
+    for connection, worker in workers.items():
+        connection.close()
+        worker.terminate()
+    for worker in workers.values():
+        worker.join(_STOP_SECONDS)
+        if worker.is_alive():
+            worker.kill()
+            worker.join()
+
+
+def _serve(connection: Connection, inherited: list[Connection], task: Task) -> None:
+    """What a worker does: answers until its pipe is closed."""
+    # Ctrl-C goes to every process of the terminal; the main one answers for all. Its word to stop unwinds, so
+    # that no half-written file stays.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    for other in inherited:
+        # An open copy here would keep the pipes open when the main process is gone.
+        other.close()
+    while True:
+        try:
+            start, chunk = connection.recv()
+        except (EOFError, ConnectionError):
+            return
+        connection.send((start, [check_file(item, task) for item in chunk]))

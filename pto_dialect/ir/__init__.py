@@ -1,0 +1,1 @@
+"""The dialect: types, attributes and one operation class per PTO instruction."""

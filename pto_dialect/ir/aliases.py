@@ -1,0 +1,71 @@
+"""Other spellings of mnemonics, and what replaced the operations that the newer dialect dropped.
+
+Source: level1-and-assembly page, section 5; language page, section 8.
+"""
+
+from __future__ import annotations
+
+MNEMONIC_ALIASES: dict[str, str] = {
+    f"pto.{alias}": f"pto.{mnemonic}"
+    for alias, mnemonic in {
+        "tmatmul_acc": "tmatmul.acc",
+        "tmatmul_bias": "tmatmul.bias",
+        "tmatmul_mx": "tmatmul.mx",
+        "tgemv_acc": "tgemv.acc",
+        "tgemv_bias": "tgemv.bias",
+        "tgemv_mx": "tgemv.mx",
+        "textract.fp": "textract_fp",
+        "tinsert.fp": "tinsert_fp",
+        "tstore.fp": "tstore_fp",
+        "tmov_fp": "tmov.fp",
+        "get_scale_addr": "tget_scale_addr",
+        "subset": "subview",
+        "tput": "comm.tput",
+        "tget": "comm.tget",
+        "tnotify": "comm.tnotify",
+        "twait": "comm.twait",
+        "ttest": "comm.ttest",
+        "tbroadcast": "comm.tbroadcast",
+        "treduce": "comm.treduce",
+        "pipe_barrier": "barrier",
+        "set_cross_core": "sync.set",
+        "wait_flag_dev": "sync.wait",
+        "wait_intra_core": "wait_intra_block",
+        "vsta": "vstas",
+        "vmrgsort": "vmrgsort4",
+    }.items()
+}
+"""Documented spelling to mnemonic, where the spelling alone decides."""
+
+OPERAND_DEPENDENT_ALIASES: dict[str, tuple[str, ...]] = {
+    "pto.pld": ("pto.plds", "pto.pldi"),
+    "pto.pst": ("pto.psts", "pto.psti"),
+    "pto.tgather": ("pto.tgather", "pto.comm.tgather"),
+    "pto.tscatter": ("pto.tscatter", "pto.comm.tscatter"),
+    "pto.tmov": ("pto.tmov", "pto.tmov.fp"),
+}
+"""Documented spelling to the mnemonics it may mean, which the operands decide."""
+
+ATTRIBUTE_ALIASES: dict[tuple[str, str], str] = {("pto.tcvt", "satmode"): "sat_mode"}
+"""(mnemonic, documented attribute name) to the declared attribute."""
+
+DEPRECATED: dict[str, str] = {
+    "pto.textract_fp": "use pto.textract with an fp operand",
+    "pto.tinsert_fp": "use pto.tinsert with an fp operand",
+    "pto.tmov.fp": "use pto.tmov with an fp operand",
+    "pto.tstore_fp": "use pto.tstore with an fp operand",
+    "pto.tfillpad_expand": "use pto.tfillpad",
+    "pto.tfillpad_inplace": "use pto.tfillpad",
+    "pto.bind_tile": "tiles are used directly, without a memref",
+    "pto.declare_tile_memref": "use pto.declare_tile",
+    "pto.materialize_tile": "tiles are used directly, without a memref",
+    "pto.pointer_cast": "use pto.alloc_tile with addr",
+    "pto.simd.tile_to_memref": "use pto.tile_buf_addr",
+}
+"""Operations of the older dialect only, with what to write instead."""
+
+
+def canonical(mnemonic: str) -> str:
+    """The mnemonic that a documented spelling stands for; other spellings only lose their upper case."""
+    lowered = mnemonic.lower()
+    return MNEMONIC_ALIASES.get(lowered, lowered)

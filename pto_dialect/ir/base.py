@@ -1,0 +1,297 @@
+"""Base class of all PTO operations and what can be looked up about one of them.
+
+An operation is declared once, as a class; everything else (text form, structure checks, effects, the pipe it
+runs on) is looked up from that declaration:
+
+>>> class TAddOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0", "src1"), writes=("dst",)):
+...     name = "pto.tadd"
+...     src0 = operand_def(TILE)
+...     src1 = operand_def(TILE)
+...     dst = opt_operand_def(TILE)
+...     result = opt_result_def(TILE)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    AttrSizedResultSegments,
+    IRDLOperation,
+    OptAttributeDef,
+    OptOperandDef,
+    OptResultDef,
+    RangeLengthConstraint,
+    RangeOf,
+    SingleOf,
+    VarOperandDef,
+    VarResultDef,
+    irdl_op_definition,
+)
+
+from .kinds import ANY, Kind
+
+
+class Shape(StrEnum):
+    """How an operation is written: one grammar rule per shape. Source: syntax-families page, section 2."""
+
+    NULLARY = "OP_NULLARY"
+    NULLARY_TYPED = "OP_NULLARY_TYPED"
+    NULLARY_ARROW = "OP_NULLARY_ARROW"
+    FLAT_VOID = "OP_FLAT_VOID"
+    FLAT_VALUE = "OP_FLAT_VALUE"
+    FLAT_TOKEN = "OP_FLAT_TOKEN"
+    FLAT_SUFFIX = "OP_FLAT_SUFFIX"
+    LEAD_STRING = "OP_LEAD_STRING"
+    INDEXED = "OP_INDEXED"
+    INDEXED_STORE = "OP_INDEXED_STORE"
+    SYNC_BRACKET = "OP_SYNC_BRACKET"
+    SYNC_TOKEN = "OP_SYNC_TOKEN"
+    SYNC_ALL = "OP_SYNC_ALL"
+    CACHE = "OP_CACHE"
+    DPS = "OP_DPS"
+    DPS_INNER = "OP_DPS_INNER"
+    DPS_KEYED = "OP_DPS_KEYED"
+    DPS_MASK = "OP_DPS_MASK"
+    DPS_TLOAD = "OP_DPS_TLOAD"
+    INS_ONLY = "OP_INS_ONLY"
+    PAREN = "OP_PAREN"
+    BRACE_FIELDS = "OP_BRACE_FIELDS"
+    PIPE_INIT = "OP_PIPE_INIT"
+    COMM_GROUP = "OP_COMM_GROUP"
+    LAUNCH = "OP_LAUNCH"
+    DMA_BURST = "OP_DMA_BURST"
+    FRAC_LOAD = "OP_FRAC_LOAD"
+    ACC_STORE = "OP_ACC_STORE"
+    MAD = "OP_MAD"
+    L0_LOAD = "OP_L0_LOAD"
+    REGION = "OP_REGION"
+    REGION_YIELD = "OP_REGION_YIELD"
+    ALLOC = "OP_ALLOC"
+    VIEW_LISTS = "OP_VIEW_LISTS"
+    SUBVIEW = "OP_SUBVIEW"
+    DIM_QUERY = "OP_DIM_QUERY"
+    RETIRED_CAST = "OP_RETIRED_CAST"
+    GENERIC = "OP_GENERIC_ONLY"
+
+
+class Pipe(StrEnum):
+    """Hardware queue an operation executes on. Source: execution page, section 1.2."""
+
+    S = "PIPE_S"
+    V = "PIPE_V"
+    M = "PIPE_M"
+    MTE1 = "PIPE_MTE1"
+    MTE2 = "PIPE_MTE2"
+    MTE3 = "PIPE_MTE3"
+    FIX = "PIPE_FIX"
+    ALL = "PIPE_ALL"
+
+
+class Effect(StrEnum):
+    """Why an operation touches no memory through its operands; all others list what they read and write."""
+
+    PURE = "pure"
+    """Computes its results from its operands alone; may be removed or duplicated."""
+    HANDLE = "handle"
+    """Makes, renames or describes a buffer, view or pointer; moves no data."""
+    QUERY = "query"
+    """Reads a fact about the machine or the launch."""
+    SYNC = "sync"
+    """Orders other operations."""
+    CHANNEL = "channel"
+    """Sets up or moves the state of a channel, session or event, not data of the program."""
+    REGION = "region"
+    """Groups or ends the operations of a region."""
+    CALL = "call"
+    """Has the effects of the function it runs."""
+    REPORT = "report"
+    """Prints or stops."""
+
+
+@dataclass(frozen=True)
+class OpSpec:
+    """What a declaration says besides its operands, attributes and results.
+
+    ``reads`` and ``writes`` name the operands whose memory the operation may read or write, ``state_reads``
+    and ``state_writes`` the machine state it touches besides (``"ctrl"``, ``"fifo"`` ...); an operation
+    with none of the four says why in ``effect``. ``pipes`` lists further pipes of an operation that drives
+    more than one.
+
+    ``text`` gives the order of operands in the text where that differs from the declaration, ``typed`` the
+    operands whose types the text spells (``None``: all, in text order); ``tokens`` names the attributes
+    spelled outside the dictionary, in text order; ``outs`` names the operands that stand in ``outs(...)``;
+    ``defaults`` pairs an attribute with the text of the value that its absence means; ``fixed_results``
+    gives the types of results that the text never spells. ``since`` is ``"june"`` for operations that only
+    the older dialect had, ``"august"`` for those only the newer one has.
+    """
+
+    shape: Shape = Shape.GENERIC
+    pipe: Pipe | None = None
+    pipes: tuple[Pipe, ...] = ()
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    state_reads: tuple[str, ...] = ()
+    state_writes: tuple[str, ...] = ()
+    effect: Effect | None = None
+    outs: tuple[str, ...] = ("dst",)
+    text: tuple[str, ...] = ()
+    typed: tuple[str, ...] | None = None
+    tokens: tuple[str, ...] = ()
+    defaults: tuple[tuple[str, str], ...] = ()
+    fixed_results: tuple[str, ...] = ()
+    since: str = "both"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One declared operand, result or attribute: its name, its arity (``1``, ``?`` or ``*``) and its kind."""
+
+    name: str
+    arity: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Declared operands, results and attributes of an operation class."""
+
+    operands: tuple[Slot, ...]
+    results: tuple[Slot, ...]
+    attributes: dict[str, Slot]
+    required: int
+    maximum: int | None
+    segmented: bool
+
+
+class PtoOp(IRDLOperation):
+    """Base of all PTO operations; subclassing with a ``name`` declares one."""
+
+    def __init_subclass__(cls, **spec: Any) -> None:
+        super().__init_subclass__()
+        inherited = next((_SPECS[b] for b in cls.__mro__[1:] if b in _SPECS), OpSpec())
+        _SPECS[cls] = replace(inherited, **spec) if spec else inherited
+        if "name" in cls.__dict__:
+            options = _segment_options(cls)
+            if options:
+                cls.irdl_options = options
+            irdl_op_definition(cls)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe this operation runs on; ``None`` for pure value computations and structural operations.
+
+        ``target`` is the chip family (``"a5"`` or ``"a2a3"``): a few operations run elsewhere on ``a2a3``.
+        """
+        return _SPECS[type(self)].pipe
+
+
+_SPECS: dict[type[Operation], OpSpec] = {}
+
+SEGMENT_SIZES = frozenset({"operandSegmentSizes", "resultSegmentSizes"})
+"""Attributes of the generic form that count operands and results per declared name."""
+
+
+def _segment_options(cls: type[PtoOp]) -> tuple[Any, ...]:
+    """Segment attributes are needed exactly when several operands (or results) may be absent or repeated."""
+    fields: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        fields |= vars(base)
+    declared = [getattr(field, "cls", None) for field in fields.values()]
+    options: list[Any] = []
+    if sum(d in (OptOperandDef, VarOperandDef) for d in declared) > 1:
+        options.append(AttrSizedOperandSegments())
+    if sum(d in (OptResultDef, VarResultDef) for d in declared) > 1:
+        options.append(AttrSizedResultSegments())
+    return tuple(options)
+
+
+def op_spec(cls: type[Operation]) -> OpSpec:
+    """The declaration data of a PTO operation class."""
+    return _SPECS[cls]
+
+
+def is_pto(op: Operation) -> bool:
+    """True for operations of this dialect."""
+    return type(op) in _SPECS
+
+
+def _slot(name: str, definition: Any) -> Slot:
+    if isinstance(definition, (OptOperandDef, OptResultDef)):
+        arity = "?"
+    elif isinstance(definition, (VarOperandDef, VarResultDef)):
+        arity = "*"
+    else:
+        arity = "1"
+    return Slot(name, arity, _kind(definition.constr))
+
+
+def _kind(constraint: Any) -> Kind:
+    """The kind inside xDSL's range constraints."""
+    while not isinstance(constraint, Kind):
+        if isinstance(constraint, RangeLengthConstraint):
+            constraint = constraint.constraint
+        elif isinstance(constraint, (RangeOf, SingleOf)):
+            constraint = constraint.constr
+        else:
+            return ANY
+    return constraint
+
+
+@cache
+def signature(cls: type[PtoOp]) -> Signature:
+    """Declared operands, results and attributes of ``cls``."""
+    definition = cls.get_irdl_definition()
+    operands = tuple(_slot(name, d) for name, d in definition.operands)
+    results = tuple(_slot(name, d) for name, d in definition.results)
+    attributes: dict[str, Slot] = {}
+    for name, d in definition.attributes.items():
+        if name in SEGMENT_SIZES:
+            continue
+        kind = d.constr if isinstance(d.constr, Kind) else ANY
+        attributes[name] = Slot(name, "?" if isinstance(d, OptAttributeDef) else "1", kind)
+    return Signature(
+        operands,
+        results,
+        attributes,
+        required=sum(slot.arity == "1" for slot in operands),
+        maximum=None if any(slot.arity == "*" for slot in operands) else len(operands),
+        segmented=sum(slot.arity != "1" for slot in operands) > 1,
+    )
+
+
+@cache
+def segment_sizes(sizes: tuple[int, ...]) -> Attribute:
+    """The interned ``operandSegmentSizes`` attribute."""
+    interned = DenseArrayBase.from_list(i32, sizes)
+    _sizes_of_interned[id(interned)] = sizes
+    return interned
+
+
+# The cache above keeps these attributes alive, so that their identity stays theirs.
+_sizes_of_interned: dict[int, tuple[int, ...]] = {}
+
+
+def operand_groups(op: PtoOp) -> dict[str, tuple[SSAValue, ...]]:
+    """Operands of ``op`` by declared name; an absent optional operand is an empty tuple."""
+    slots = signature(type(op)).operands
+    operands = tuple(op._operands)  # pyright: ignore[reportPrivateUsage]
+    segments = op.attributes.get("operandSegmentSizes") or op.properties.get("operandSegmentSizes")
+    sizes: Sequence[int] | None = _sizes_of_interned.get(id(segments))
+    if sizes is None and isinstance(segments, DenseArrayBase):
+        sizes = [int(n) for n in segments.get_values()]
+    elif sizes is None:
+        spare = len(operands) - sum(slot.arity == "1" for slot in slots)
+        sizes = [1 if slot.arity == "1" else spare for slot in slots]
+    groups: dict[str, tuple[SSAValue, ...]] = {}
+    position = 0
+    for slot, size in zip(slots, sizes, strict=True):
+        groups[slot.name] = operands[position : position + size]
+        position += size
+    return groups

@@ -1,0 +1,170 @@
+"""Operand and result kinds: the coarse type classes an operation's declaration names.
+
+A kind answers one question quickly - may a value of this type stand here at all? - and says in words what it
+wants. Everything finer (address spaces, element types, shapes) is a verification rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects import builtin
+from xdsl.dialects.builtin import IntegerType, MemRefType, Signedness, VectorType
+from xdsl.ir import Attribute
+from xdsl.irdl import AttrConstraint, VerificationContext
+from xdsl.utils.exceptions import VerifyException
+
+from . import types as t
+from .attributes import ENUMS, EnumAttr
+
+
+@dataclass(frozen=True)
+class Kind(AttrConstraint):
+    """A set of types (or attributes) with a phrase that describes it.
+
+    Attribute kinds also say what a bare token of the text means: a keyword is a value of one of ``enums`` or
+    one of ``words``, an integer without a type has the type ``integer``.
+    """
+
+    label: str
+    accepts: Callable[[Attribute], bool]
+    enums: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    integer: IntegerType | None = None
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        if not self.accepts(attr):
+            raise VerifyException(f"expected {self.label}, found {attr}")
+
+    def mapping_type_vars(self, type_var_mapping: object) -> Kind:
+        return self
+
+
+def _of(label: str, *classes: type[Attribute]) -> Kind:
+    allowed = (*classes, t.OpaqueType)
+    return Kind(label, lambda attr: isinstance(attr, allowed))
+
+
+def _exact(*names: str) -> Kind:
+    members = frozenset(t.BUILTIN_SCALARS[n] for n in names)
+    return Kind(" or ".join(names), lambda attr: attr in members)
+
+
+def _one_of(*types: Attribute) -> Kind:
+    members = frozenset(types)
+    return Kind(" or ".join(t.type_text(m) for m in types), lambda attr: attr in members)
+
+
+def _is_signless(attr: Attribute) -> bool:
+    return isinstance(attr, IntegerType) and attr.signedness.data is Signedness.SIGNLESS
+
+
+def _is_scalar(attr: Attribute) -> bool:
+    return isinstance(attr, (IntegerType, builtin.IndexType)) or t.is_float(attr)
+
+
+def _mask(granularity: str) -> Kind:
+    return Kind(
+        f"!pto.mask<{granularity}>",
+        lambda attr: isinstance(attr, t.MaskType) and attr.granularity == granularity,
+    )
+
+
+ANY = Kind("any type", lambda attr: True)
+INDEX = _exact("index")
+I1 = _exact("i1")
+I16 = _exact("i16")
+I32 = _exact("i32")
+I64 = _exact("i64")
+F32 = _exact("f32")
+INTEGER = _of("an integer", IntegerType)
+SIGNLESS = Kind("a signless integer", _is_signless)
+FLOAT = Kind("a float", t.is_float)
+SCALAR = Kind("an integer, index or float", _is_scalar)
+INT_OR_FLOAT = Kind("an integer or float", lambda attr: isinstance(attr, IntegerType) or t.is_float(attr))
+NUMBER = Kind("a signless integer or float", lambda attr: _is_signless(attr) or t.is_float(attr))
+PTR = _of("!pto.ptr", t.PtrType)
+PTR_OR_MEMREF = _of("!pto.ptr or memref", t.PtrType, MemRefType)
+PAYLOAD = Kind(
+    "a signless integer, float or !pto.ptr in fb",
+    lambda attr: _is_signless(attr) or t.is_float(attr) or isinstance(attr, (t.PtrType, t.OpaqueType)),
+)
+MEMREF = _of("memref", MemRefType)
+TILE = _of("!pto.tile_buf", t.TileBufType, t.TileType, MemRefType)
+MULTI_TILE = _of("!pto.multi_tile_buf", t.MultiTileBufType)
+TILE_OR_VIEW = _of(
+    "a tile or view",
+    t.TileBufType,
+    t.TileType,
+    t.TensorViewType,
+    t.PartitionViewType,
+    t.AsMemRefType,
+    MemRefType,
+)
+TENSOR_VIEW = _of("!pto.tensor_view", t.TensorViewType)
+PARTITION_VIEW = _of("!pto.partition_tensor_view", t.PartitionViewType)
+VIEW = _of("a view", t.TensorViewType, t.PartitionViewType, MemRefType)
+PTR_OR_VIEW = _of("!pto.ptr or a view", t.PtrType, t.TensorViewType, t.PartitionViewType, MemRefType)
+ENTRY = _of("a tile or !pto.tensor_view", t.TileBufType, t.TileType, MemRefType, t.TensorViewType)
+VREG = _of("!pto.vreg", t.VRegType)
+MASK = _of("!pto.mask", t.MaskType)
+MASK_B8 = _mask("b8")
+MASK_B16 = _mask("b16")
+MASK_B32 = _mask("b32")
+VREG_OR_MASK = _of("!pto.vreg or !pto.mask", t.VRegType, t.MaskType)
+ALIGN = _of("!pto.align", t.AlignType)
+PIPE = _of("!pto.pipe", t.PipeType)
+ASYNC_SESSION = _of("!pto.async_session", t.AsyncSessionType)
+ASYNC_EVENT = _of("!pto.async_event", t.AsyncEventType)
+PREFETCH_CONTEXT = _of("!pto.prefetch_async_context", t.PrefetchContextType)
+EVENTID_ARRAY = _of("!pto.eventid_array", t.EventIdArrayType)
+LOCAL_ARRAY = _of("!pto.local_array", t.LocalArrayType)
+STRUCT = _of("!pto.struct", t.StructType)
+VMI_VREG = _of("!pto.vmi.vreg", t.VmiVRegType)
+VMI_MASK = _of("!pto.vmi.mask", t.VmiMaskType)
+VMI_ANY = _of("!pto.vmi.vreg or !pto.vmi.mask", t.VmiVRegType, t.VmiMaskType)
+
+_F16, _BF16, _F32 = builtin.f16, builtin.bf16, builtin.f32
+_F16X2, _BF16X2 = VectorType(_F16, [2]), VectorType(_BF16, [2])
+DEVICE_INTEGER = _exact("i8", "i16", "i32", "i64")
+I32_OR_I64 = _exact("i32", "i64")
+ATOMIC_VALUE = _one_of(t.I32, t.I64, _F16, _BF16, _F32, _F16X2, _BF16X2)
+SHUFFLE_VALUE = _one_of(t.I32, t.I64, _F16, _F32, _F16X2)
+SIMT_FLOAT = _one_of(_F16, _F32, _F16X2)
+SIMT_FLOAT_ABS = _one_of(_F16, _F32, _F16X2, _BF16X2)
+SIMT_FLOAT_FMA = _one_of(_F16, _F32, _BF16, _F16X2, _BF16X2)
+CONVERTIBLE = Kind(
+    "i32, i64, a float or a packed pair of floats",
+    lambda attr: attr in (t.I32, t.I64) or t.is_float(attr) or isinstance(attr, VectorType),
+)
+
+ANY_ATTR = Kind("any attribute", lambda attr: True)
+UNIT = Kind("a unit attribute", lambda attr: isinstance(attr, builtin.UnitAttr))
+BOOL = Kind("true or false", lambda attr: isinstance(attr, builtin.IntegerAttr))
+INT_ATTR = Kind("an integer attribute", lambda attr: isinstance(attr, builtin.IntegerAttr))
+I8_ATTR, I32_ATTR, I64_ATTR = (
+    Kind(f"an i{width} attribute", INT_ATTR.accepts, integer=IntegerType(width)) for width in (8, 32, 64)
+)
+STRING = Kind("a string attribute", lambda attr: isinstance(attr, builtin.StringAttr))
+SYMBOL = Kind("a symbol", lambda attr: isinstance(attr, builtin.SymbolRefAttr))
+ARRAY = Kind("an array attribute", lambda attr: isinstance(attr, (builtin.ArrayAttr, builtin.DenseArrayBase)))
+
+
+def enum(*names: str) -> Kind:
+    """Attribute kind: a value of one of the named enumerations."""
+    wanted = frozenset(names)
+    for name in names:
+        ENUMS[name]
+    label = " or ".join(ENUMS[n].spell("..") for n in names)
+    return Kind(label, lambda attr: isinstance(attr, EnumAttr) and attr.data[0] in wanted, enums=names)
+
+
+def words(*tokens: str) -> Kind:
+    """Attribute kind: a string out of a closed list."""
+    allowed = frozenset(tokens)
+    return Kind(
+        "one of " + ", ".join(tokens),
+        lambda attr: isinstance(attr, builtin.StringAttr) and attr.data in allowed,
+        words=tokens,
+    )

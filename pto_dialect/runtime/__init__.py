@@ -1,0 +1,1 @@
+"""Execution of PTO programs over numpy: memory, numerics, kernels, compilation and launch."""

@@ -1,0 +1,90 @@
+"""Compiling and running programs from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from .errors import BindingError
+from .launch import Kernel
+from .machine import RunOptions
+
+
+class CompiledKernel:
+    """A kernel that can be called on numpy arrays.
+
+    Positional arguments follow the function's arguments. Array arguments are global-memory buffers (or tiles of a
+    value-form function) with the element type's storage dtype and are written in place; scalars are Python numbers. The
+    call returns ``None``, one array, or a tuple of the returned tiles.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    @property
+    def arguments(self) -> list[str]:
+        """Names of the arguments in order."""
+        return [name for name, _ in self._kernel.arguments]
+
+    @property
+    def source(self) -> str:
+        """The Python source the kernel was compiled to."""
+        return self._kernel.source
+
+    def __call__(self, *values: Any, blocks: int = 1) -> Any:
+        """Runs the kernel on ``blocks`` blocks.
+
+        Raises ``BindingError`` for arguments that do not fit, ``ProgramError`` for a fault of the program.
+        """
+        results = self._kernel.run(values, blocks)
+        if not results:
+            return None
+        return results[0] if len(results) == 1 else tuple(results)
+
+
+def compile(
+    module: ModuleOp, entry: str | None = None, target: str | None = None, *, accumulate: str = "fast"
+) -> CompiledKernel:
+    """Compiles a function of a verified module.
+
+    ``entry`` is its symbol (default: the only or marked kernel), ``target`` a2a3, a5 or cpu-sim (default: the module's
+    own), ``accumulate`` ``"fast"`` or ``"exact"``. Raises ``ProgramError`` for operations that cannot be executed.
+    """
+    if accumulate not in ("fast", "exact"):
+        raise ValueError(f"accumulate is 'fast' or 'exact', found {accumulate!r}")
+    return CompiledKernel(Kernel(module, entry, target, RunOptions(accumulate=accumulate)))
+
+
+def run(
+    module: ModuleOp,
+    arguments: Mapping[str, Any],
+    entry: str | None = None,
+    target: str | None = None,
+    *,
+    blocks: int = 1,
+    accumulate: str = "fast",
+) -> dict[str, Any]:
+    """Compiles and runs a function once.
+
+    ``arguments`` maps argument names (or positions as text) to arrays and numbers. Returns the arrays after the run by
+    argument name, and returned tiles under ``"0"``, ``"1"`` ...
+    """
+    kernel = compile(module, entry, target, accumulate=accumulate)
+    values: list[Any] = []
+    for position, name in enumerate(kernel.arguments):
+        key = name if name in arguments else str(position)
+        if key not in arguments:
+            raise BindingError(f"argument {name} is missing")
+        values.append(arguments[key])
+    unknown = set(arguments) - set(kernel.arguments) - {str(i) for i in range(len(values))}
+    if unknown:
+        raise BindingError(f"unknown arguments: {', '.join(sorted(unknown))}")
+    returned = kernel(*values, blocks=blocks)
+    outputs = {n: v for n, v in zip(kernel.arguments, values, strict=True) if isinstance(v, np.ndarray)}
+    if returned is not None:
+        results = returned if isinstance(returned, tuple) else (returned,)
+        outputs |= {str(index): value for index, value in enumerate(results)}
+    return outputs

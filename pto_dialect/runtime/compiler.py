@@ -1,0 +1,142 @@
+"""Compiles the functions of a module to Python and finds the program place of an error.
+
+Source: execution page, section 3.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
+from xdsl.ir import Operation
+
+from ..ir.location import span_of
+from ..targets.profile import Profile, resolve_target
+from ..verify.module_rules import uses_micro_level
+from .emit import Emitter
+from .errors import ProgramError
+from .generator import Generator
+from .kernels.core_control import function_body
+from .machine import RunOptions
+from .profiling import ProfileLog
+from .program import Program, find_entry, find_program, functions_of, symbol_of
+from .unit import Unit
+
+__all__ = ["CompiledModule", "compile_module", "find_entry", "functions_of", "target_of"]
+
+
+@dataclass
+class CompiledModule:
+    """Functions of one module as Python: source text, callables, and the op behind each line.
+
+    ``functions`` maps a symbol to its callable, ``callables`` a function of the module; callables take the core and the
+    arguments.
+    """
+
+    source: str
+    filename: str
+    origin: list[Operation | None]
+    functions: dict[str, Callable[..., Any]]
+    callables: dict[Operation, Callable[..., Any]]
+    queued: bool
+
+    def locate(self, trace: TracebackType | None) -> Operation | None:
+        """The operation whose code an exception left."""
+        found: Operation | None = None
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == self.filename:
+                found = self.at_line(trace.tb_lineno)
+            trace = trace.tb_next
+        return found
+
+    def place_of(self, program: Any) -> Operation | None:
+        """The operation at which a program of a core has stopped."""
+        found: Operation | None = None
+        while program is not None:
+            frame = program.gi_frame
+            if frame is not None and frame.f_code.co_filename == self.filename:
+                found = self.at_line(frame.f_lineno) or found
+            program = program.gi_yieldfrom
+        return found
+
+    def at_line(self, line: int) -> Operation | None:
+        """The operation that wrote a line of the source."""
+        return self.origin[line - 1] if 0 < line <= len(self.origin) else None
+
+
+def target_of(module: ModuleOp, function: Operation, option: str | None) -> Profile:
+    """The target that a function is compiled for."""
+    arch = device = None
+    parent = function.parent_op()
+    while parent is not None:
+        for key in ("pto.target_arch", "pto.device-spec"):
+            value = parent.attributes.get(key)
+            if isinstance(value, StringAttr):
+                if key == "pto.target_arch":
+                    arch = arch or value.data
+                else:
+                    device = device or value.data
+        parent = parent.parent_op()
+    return resolve_target(option, arch, device, uses_micro_level(module)).profile
+
+
+def compile_module(
+    module: ModuleOp,
+    entry: str,
+    profile: Profile,
+    options: RunOptions,
+    *,
+    queued: bool = False,
+    profile_log: ProfileLog | None = None,
+    program: Program | None = None,
+) -> CompiledModule:
+    """Compiles ``entry``, its peer kernel if it has one, and the functions they call.
+
+    ``queued`` selects code that hands instructions to pipe queues instead of running them in program order (there is no
+    other for cores that wait for each other), ``profile_log`` code that times every instruction; ``program`` is what
+    ``find_program`` gives for the entry. Raises ``ProgramError`` for an operation that cannot be executed.
+    """
+    program = program or find_program(module, entry, profile.arch)
+    queued = queued or program.cooperative
+    emitter = Emitter()
+    emitter.line(f'"""@{entry} for {profile.name}."""')
+    names = {function: emitter.fresh(f"f_{symbol_of(function)}") for function in program.functions}
+    unit = Unit(program, profile, names)
+    for function in program.functions:
+        _refuse_unknown(function)
+    for function in program.functions:
+        _function(function, Generator(emitter, profile, options, unit, queued, profile_log))
+    filename = f"<pto {entry} {id(emitter):x}>"
+    source = emitter.source()
+    namespace: dict[str, Any] = dict(emitter.constants)
+    exec(compile(source, filename, "exec"), namespace)
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    compiled = {function: namespace[name] for function, name in names.items()}
+    symbols = {symbol_of(function): run for function, run in reversed(compiled.items())}
+    return CompiledModule(source, filename, emitter.origin, symbols, compiled, queued)
+
+
+def _refuse_unknown(function: Operation) -> None:
+    for inner in function.walk():
+        if isinstance(inner, UnregisteredOp):
+            name = inner.attributes.get("op_name__")
+            text = name.data if isinstance(name, StringAttr) else inner.name
+            message = f"{text} belongs to an unknown dialect and cannot be executed"
+            raise ProgramError("dialect-unregistered", message, span_of(inner))
+
+
+def _function(op: Operation, generator: Generator) -> None:
+    emitter = generator.emitter
+    entry = op.regions[0].blocks[0]
+    emitter.current = op
+    arguments = [generator.bind(argument) for argument in entry.args]
+    with emitter.block(f"def {generator.unit.names[op]}({', '.join(['core', *arguments])}):"):
+        for argument in entry.args:
+            generator.prepare_view(argument)
+        function_body(list(op.regions[0].blocks), generator)
+        if generator.queued:
+            emitter.line("yield")

@@ -1,0 +1,223 @@
+"""Turns one verified function into Python source over numpy.
+
+Scalars become Python locals, ``scf.for`` becomes ``for``, and an instruction becomes one call of a kernel that was
+prepared when the function was compiled.  What an instruction computes is in ``kernels/``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ..ir import types as t
+from ..ir.base import Pipe, PtoOp, operand_groups
+from ..ir.location import span_of
+from ..targets.profile import Profile
+from .emit import Emitter
+from .errors import ProgramError
+from .machine import RunOptions
+from .numerics.formats import Format, format_of
+from .profiling import ProfileLog
+from .values import ValueTile
+
+if TYPE_CHECKING:
+    from .unit import Unit
+
+
+class Expr(str):
+    """Text of a Python expression, as opposed to a string constant."""
+
+    __slots__ = ()
+
+
+class Generator:
+    """Writes the body of one function."""
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        profile: Profile,
+        options: RunOptions,
+        unit: Unit,
+        queued: bool,
+        profile_log: ProfileLog | None = None,
+    ) -> None:
+        self.emitter = emitter
+        self.profile = profile
+        self.options = options
+        self.unit = unit
+        self.placement = unit.placement
+        self.queued = queued
+        self.profile_log = profile_log
+        self.core = Expr("core")
+        self.uses_flags = False
+        self.names: dict[SSAValue, str] = {}
+        self.views: dict[SSAValue, str] = {}
+        self.locals: dict[Operation, str] = {}
+        self.popped: dict[object, list[SSAValue]] = {}
+
+    # ------------------------------------------------------------ names and types
+
+    def name(self, value: SSAValue) -> Expr:
+        """The local that holds ``value``."""
+        return Expr(self.names[value])
+
+    def bind(self, value: SSAValue, hint: str | None = None) -> Expr:
+        """A new local for ``value``."""
+        name = self.emitter.fresh(hint or value.name_hint or "v")
+        self.names[value] = name
+        return Expr(name)
+
+    def define(self, value: SSAValue, expression: str) -> Expr:
+        """``value = expression``."""
+        name = self.bind(value)
+        self.emitter.line(f"{name} = {expression}")
+        self.prepare_view(value)
+        return name
+
+    def rebind(self, value: SSAValue, expression: str) -> None:
+        """``value = expression`` for a handle that has a local already."""
+        self.emitter.line(f"{self.names[value]} = {expression}")
+        view = self.views.get(value)
+        if view is not None:
+            self.emitter.line(f"{view} = {self.names[value]}.array")
+
+    def format(self, attr: Attribute) -> Format:
+        """Number format of an element type."""
+        try:
+            return format_of(t.element_name(attr))
+        except (KeyError, ValueError):
+            raise self.error("unmodelled", f"elements of type {t.type_text(attr)} cannot be computed with") from None
+
+    def operands(self, op: PtoOp) -> dict[str, tuple[SSAValue, ...]]:
+        """Operands by declared name."""
+        return operand_groups(op)
+
+    def operand(self, op: PtoOp, name: str) -> SSAValue | None:
+        """One operand by declared name, ``None`` when absent."""
+        values = operand_groups(op).get(name, ())
+        return values[0] if values else None
+
+    def error(self, rule: str, message: str, op: Operation | None = None) -> ProgramError:
+        """The error that ``op`` (default: the operation being compiled) cannot be compiled."""
+        return ProgramError(rule, message, span_of(op or self.emitter.current))
+
+    # ------------------------------------------------------------ tiles
+
+    def prepare_view(self, value: SSAValue) -> None:
+        """After the definition of a tile with static valid region and no boxes: a local with its array."""
+        if has_view(value.type):
+            name = self.emitter.fresh(f"{self.names[value]}_v")
+            self.emitter.line(f"{name} = {self.names[value]}.array")
+            self.views[value] = name
+
+    def view(self, value: SSAValue) -> Expr | None:
+        """The local that holds the valid region of a tile as an array of its memory; ``None`` where the region changes
+        at run time or blocks are in the way."""
+        name = self.views.get(value)
+        return Expr(name) if name is not None else None
+
+    def destination(self, op: PtoOp, name: str = "dst", position: int = 0) -> SSAValue:
+        """The tile an instruction writes: its destination operand, or (value forms) a new tile value for its result."""
+        given = self.operand(op, name)
+        if given is not None:
+            return given
+        result = op.results[position]
+        type_ = result.type
+        if not isinstance(type_, t.TileType):
+            raise self.error("unmodelled", f"{op.name} without a destination needs a !pto.tile result")
+        fmt = self.argument(self.format(type_.element))
+        maker = self.argument(ValueTile)
+        self.define(result, f"{maker}({type_.rows}, {type_.cols}, {fmt})")
+        return result
+
+    # ------------------------------------------------------------ calls
+
+    def argument(self, value: Any) -> str:
+        """Text of a call argument: the local of an SSA value, an expression, a literal, or a constant object."""
+        if isinstance(value, SSAValue):
+            return self.names[value]
+        if isinstance(value, Expr):
+            return str(value)
+        if value is None or isinstance(value, (bool, int, str)):
+            return repr(value)
+        if isinstance(value, (tuple, list)):
+            return "(" + "".join(f"{self.argument(v)}, " for v in value) + ")"
+        return self.emitter.constant(value, constant_hint(value))
+
+    def call(self, function: Callable[..., Any], *arguments: Any, pipe: Pipe | None = None) -> None:
+        """Runs ``function`` as an instruction on ``pipe``: at once in program order, or when its queue reaches it."""
+        text = ", ".join(self.argument(a) for a in arguments)
+        target = self.argument(function)
+        if self.queued and pipe is not None and pipe is not Pipe.S:
+            number = len(self.emitter.lines) + 1
+            if self.profile_log is not None:
+                timed = self.profile_log.timed(self.profile_log.slot(self.emitter.current), function)
+                target = self.emitter.constant(timed, constant_hint(function))
+            self.emitter.line(f"core.issue({pipe.value!r}, {number}, {target}, {text})")
+        elif self.profile_log is not None:
+            slot = self.profile_log.slot(self.emitter.current)
+            clock = self.argument(perf_counter)
+            self.emitter.line(f"started = {clock}()")
+            self.emitter.line(f"{target}({text})")
+            self.emitter.line(f"{self.argument(self.profile_log.add)}({slot}, {clock}() - started)")
+        else:
+            self.emitter.line(f"{target}({text})")
+
+    def value_of_call(self, result: SSAValue, function: Callable[..., Any], *arguments: Any) -> None:
+        """Defines ``result`` as what ``function`` returns now."""
+        text = ", ".join(self.argument(a) for a in arguments)
+        self.define(result, f"{self.argument(function)}({text})")
+
+    # ------------------------------------------------------------ regions
+
+    def block(self, block: Block) -> None:
+        """All operations of a block."""
+        for op in block.ops:
+            self.operation(op)
+
+    def region(self, region: Region) -> None:
+        """A region of one block."""
+        if len(region.blocks) > 1:
+            raise self.error("unmodelled", "branches between blocks inside a structured region cannot be executed")
+        for block in region.blocks:
+            self.block(block)
+
+    def operation(self, op: Operation) -> None:
+        """One operation."""
+        from .kernels.registry import generate
+
+        self.emitter.current = op
+        generate(op, self)
+
+
+def has_view(type_: Attribute) -> bool:
+    """True for tiles whose valid region is one strided array that never changes."""
+    if isinstance(type_, t.TileBufType):
+        return t.DYNAMIC not in (type_.valid_rows, type_.valid_cols) and type_.slayout == "none_box"
+    return isinstance(type_, t.TileType)
+
+
+def constant_hint(value: Any) -> str:
+    """A readable name for an object that generated code refers to."""
+    label = getattr(value, "label", None) or getattr(value, "__name__", None) or getattr(value, "name", None)
+    return label if isinstance(label, str) else type(value).__name__.lower()
+
+
+def integer_width(type_: Attribute) -> int | None:
+    """Bits of an integer type; ``None`` for index (unbounded here) and other types."""
+    return type_.width.data if isinstance(type_, IntegerType) else None
+
+
+def is_integer(type_: Attribute) -> bool:
+    """True for integers and index."""
+    return isinstance(type_, (IntegerType, IndexType))
+
+
+def is_memref(type_: Attribute) -> bool:
+    """True for memref types."""
+    return isinstance(type_, MemRefType)

@@ -1,0 +1,1 @@
+"""What each operation computes: one module per family of operations."""

@@ -1,0 +1,58 @@
+"""What a tile instruction applies to an accumulator on its way out: relu, quantisation, conversion.
+
+Source: numerics page, section 4 (tile-level forms); targets page, section 5 (which mode a type pair means).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...targets.profile import Profile
+from ..faults import Fault
+from ..memory import Array
+from ..numerics import fixpipe
+from ..values import Tile, ValueTile
+
+_RELU = {"no_relu": None, "normal_relu": ("normal_relu", None)}
+_PLAIN = {("f32", "f16"): "f32_f16", ("f32", "bf16"): "f32_bf16"}
+
+
+class AccumulatorOut:
+    """Converts accumulator values to a destination type."""
+
+    def __init__(self, source: str, target: str, relu: str, profile: Profile, quantised: bool) -> None:
+        self.source = source
+        self.target = target
+        self.relu = relu
+        base = profile.acc_quant_mode.get((source, target)) if quantised else None
+        if quantised and base is None:
+            raise Fault("fixp-quant-dst-mode", f"{source} accumulators cannot be quantised to {target}")
+        self.base = base
+        if relu not in _RELU:
+            raise Fault("unmodelled", f"reluPreMode {relu} needs a payload that tile instructions do not carry")
+
+    def __call__(self, values: Array, scalar: int | None = None, table: Tile | ValueTile | None = None) -> Array:
+        """``values`` [m, n] as storage of the destination type."""
+        relu = _RELU[self.relu]
+        quant: tuple[str, fixpipe.QuantPayload] | None
+        if scalar is None and table is None:
+            mode = _PLAIN.get((self.source, self.target))
+            quant = (mode, 0.0) if mode is not None else None
+        elif scalar is not None:
+            entry = np.uint64(scalar & 0xFFFF_FFFF_FFFF_FFFF)
+            quant = (f"{self.base}_scalar", entry)
+        else:
+            assert table is not None
+            quant = (f"{self.base}_vec", channel_table(table, values.shape[1]))
+        if quant is None and relu is None and self.source == self.target:
+            return values
+        return fixpipe.convert(values, self.source, self.target, quant=quant, relu=relu)
+
+
+def channel_table(tile: Tile | ValueTile, columns: int) -> Array:
+    """The 64-bit channel entries of a parameter tile; entry n belongs to column n."""
+    raw = np.ascontiguousarray(tile.read()).reshape(-1).view(np.uint8)
+    entries = raw[: raw.size // 8 * 8].view(np.uint64)
+    if entries.size < columns:
+        raise Fault("fb-bt-capacity", f"{entries.size} channel entries for {columns} columns")
+    return entries[:columns]

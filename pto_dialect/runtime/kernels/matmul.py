@@ -1,0 +1,134 @@
+"""``tmatmul`` and ``tgemv`` with their variants. Source: numerics page, section 3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.base import Pipe, PtoOp
+from ..faults import Fault
+from ..generator import Generator
+from ..memory import Array
+from ..numerics.decode import decode
+from ..numerics.formats import Format
+from ..numerics.matmul import apply_mx_scale, matmul, matmul_int
+from ..values import Tile, ValueTile
+from .registry import kernel
+
+AnyTile = Tile | ValueTile
+LIMIT = 4095
+
+
+class TileMatmul:
+    """One matrix-multiply instruction: dst = init + lhs x rhs, with optional MX scales.
+
+    Widened operands and the result live in buffers that are kept between calls of the same shape.
+    """
+
+    def __init__(self, name: str, exact: bool, has_init: bool, bias: bool, scaled: bool) -> None:
+        self.name = name
+        self.label = name.removeprefix("pto.").replace(".", "_")
+        self.exact = exact
+        self.has_init = has_init
+        self.bias = bias
+        self.scaled = scaled
+        self.shape: tuple[int, int, int] | None = None
+        self.buffers: tuple[Array, Array, Array] | None = None
+
+    def __call__(
+        self,
+        lhs: AnyTile,
+        rhs: AnyTile,
+        dst: AnyTile,
+        init: AnyTile | None = None,
+        lhs_scale: AnyTile | None = None,
+        rhs_scale: AnyTile | None = None,
+    ) -> None:
+        m, k, n = lhs.valid_rows, lhs.valid_cols, rhs.valid_cols
+        if (m, k, n) != self.shape:
+            self._prepare(m, k, n, rhs, dst)
+        if not (m and k and n):
+            self._empty(dst, init, m, n)
+            return
+        if dst.fmt.name == "i32":
+            start = None if init is None else self._start(init, m, n)
+            dst.write(matmul_int(lhs.read(), rhs.read(), init=start))
+            return
+        assert self.buffers is not None
+        a, b, c = self.buffers
+        _widen(lhs, a)
+        _widen(rhs, b)
+        if self.scaled:
+            assert lhs_scale is not None and rhs_scale is not None
+            groups = -(-k // 32)
+            a = apply_mx_scale(a, _scale_bytes(lhs_scale)[:m, :groups], 1)
+            b = apply_mx_scale(b, _scale_bytes(rhs_scale)[:groups, :n], 0)
+        start = None if init is None else self._start(init, m, n)
+        dst.write(matmul(a, b, init=start, out=c, exact=self.exact))
+
+    def _start(self, init: AnyTile, m: int, n: int) -> Array:
+        values = init.read()
+        if self.bias:
+            if values.shape[0] != 1 or values.shape[1] < n:
+                raise Fault("matmul-bias-row", f"bias {values.shape[0]}x{values.shape[1]} for {n} columns")
+            return values[:, :n]
+        return values[:m, :n]
+
+    def _empty(self, dst: AnyTile, init: AnyTile | None, m: int, n: int) -> None:
+        zeros = np.zeros((m, n), dst.fmt.storage)
+        if m and n:
+            dst.write(zeros if init is None else zeros + self._start(init, m, n))
+
+    def _prepare(self, m: int, k: int, n: int, rhs: AnyTile, dst: AnyTile) -> None:
+        if rhs.valid_rows != k:
+            raise Fault("matmul-shape", f"{self.name}: lhs is {m}x{k}, rhs is {rhs.valid_rows}x{n}")
+        if (dst.valid_rows, dst.valid_cols) != (m, n):
+            raise Fault("matmul-shape", f"{self.name}: result is {m}x{n}, dst is {dst.valid_rows}x{dst.valid_cols}")
+        if max(m, k, n) > LIMIT:
+            raise Fault("matmul-range", f"{self.name}: m, k, n = {m}, {k}, {n} exceed {LIMIT}")
+        self.buffers = (np.empty((m, k), np.float32), np.empty((k, n), np.float32), np.empty((m, n), np.float32))
+        self.shape = (m, k, n)
+
+
+def _widen(tile: AnyTile, out: Array) -> None:
+    if tile.fmt.storage.kind == "f" or tile.fmt.name == "bf16":
+        tile.read_into(out)
+    else:
+        out[...] = decode(tile.read(), tile.fmt)
+
+
+def _scale_bytes(tile: AnyTile) -> Array:
+    if tile.fmt.bytes != 1:
+        raise Fault("mx-scale-dtype", f"scales of type {tile.fmt.name} cannot be used; f8E8M0, ui8 or i8 can")
+    return tile.read().view(np.uint8)
+
+
+def check_format(fmt: Format, g: Generator) -> None:
+    """Packed operands need their own reader."""
+    if fmt.is_packed:
+        raise g.error("unmodelled", "matrix multiplication of packed 4-bit tiles is not supported")
+
+
+_FORMS: dict[str, tuple[str, ...]] = {
+    "": ("lhs", "rhs"),
+    ".acc": ("lhs", "rhs", "acc_in"),
+    ".bias": ("a", "b", "bias"),
+    ".mx": ("a", "b", "", "a_scale", "b_scale"),
+    ".mx.acc": ("a", "b", "c_in", "a_scale", "b_scale"),
+    ".mx.bias": ("a", "b", "bias", "a_scale", "b_scale"),
+}
+"""Operand names of each variant in the order lhs, rhs, init, lhs scale, rhs scale."""
+
+
+@kernel(*(f"pto.{op}{form}" for op in ("tmatmul", "tgemv") for form in _FORMS))
+def tile_matmul(op: PtoOp, g: Generator) -> None:
+    form = op.name.removeprefix("pto.tmatmul").removeprefix("pto.tgemv")
+    names = _FORMS[form]
+    given: list[Any] = [g.operand(op, name) if name else None for name in names]
+    accumulates = len(names) > 2 and bool(names[2])
+    exact = g.options.accumulate == "exact"
+    instruction = TileMatmul(op.name, exact, accumulates, form.endswith(".bias"), ".mx" in form)
+    dst = g.destination(op)
+    lhs, rhs, *rest = given
+    g.call(instruction, lhs, rhs, dst, *rest, pipe=Pipe.M)

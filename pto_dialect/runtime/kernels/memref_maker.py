@@ -1,0 +1,48 @@
+"""Memrefs of known types over given memory. Source: execution page, section 2."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import Attribute
+
+from ...ir import types as t
+from ..generator import Generator
+from ..memory import Pointer
+from ..memref import MemRef
+from ..numerics.formats import Format
+
+
+def static_strides(type_: MemRefType, g: Generator) -> tuple[int, ...] | None:
+    """Element strides that a type states; ``None`` for rows behind each other of run-time extents.
+
+    Raises the error ``unmodelled`` for a layout that is not strided or open.
+    """
+    strides = type_.get_strides()
+    if strides is None or (None in strides and DYNAMIC_INDEX not in type_.get_shape()):
+        raise g.error("unmodelled", f"{t.type_text(type_)} has no layout to allocate")
+    known = [stride for stride in strides if stride is not None]
+    return tuple(known) if len(known) == len(strides) else None
+
+
+class MemRefOver:
+    """Memrefs of one type over memory that a pointer names."""
+
+    label = "memref"
+
+    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...], fmt: Format) -> None:
+        self.shape = shape
+        self.strides = strides
+        self.fmt = fmt
+
+    def __call__(self, pointer: Pointer) -> MemRef:
+        """The memref whose first element is at ``pointer``."""
+        return MemRef(pointer.with_dtype(self.fmt.storage, self.fmt.bytes), self.shape, self.strides, self.fmt)
+
+
+def memref_over(type_: Attribute, g: Generator) -> MemRefOver:
+    """Builds memrefs of a type with static extents over given memory."""
+    assert isinstance(type_, MemRefType)
+    shape, strides = type_.get_shape(), static_strides(type_, g)
+    if DYNAMIC_INDEX in shape or strides is None:
+        raise g.error("unmodelled", f"{t.type_text(type_)} does not say which elements it has")
+    return MemRefOver(tuple(shape), strides, g.format(type_.element_type))

@@ -1,0 +1,54 @@
+"""Which function generates the code of an operation, found by operation name; families are imported on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from xdsl.ir import Operation
+
+from ...ir.index import OPS
+from .families import MODULES, NOT_EXECUTABLE
+
+if TYPE_CHECKING:
+    from ..generator import Generator
+
+Generate = Callable[[Any, "Generator"], None]
+
+KERNELS: dict[str, Generate] = {}
+"""Code generators by operation name."""
+
+
+def kernel(*mnemonics: str) -> Callable[[Generate], Generate]:
+    """Registers the code generator of the named operations."""
+
+    def register(function: Generate) -> Generate:
+        for mnemonic in mnemonics:
+            KERNELS[mnemonic] = function
+        return function
+
+    return register
+
+
+_imported: set[str] = set()
+
+
+def find(name: str) -> Generate | None:
+    """The code generator of operation ``name``, importing the modules of its family."""
+    if name not in KERNELS:
+        family = OPS[name][0] if name in OPS else name.partition(".")[0]
+        for module in MODULES.get(family, ()):
+            if module not in _imported:
+                _imported.add(module)
+                import_module(f".{module}", __package__)
+    return KERNELS.get(name)
+
+
+def generate(op: Operation, generator: Generator) -> None:
+    """Writes the code of one operation; raises ``ProgramError`` for one that cannot be executed."""
+    found = find(op.name)
+    if found is None:
+        reason = NOT_EXECUTABLE.get(op.name, "its execution is not supported")
+        raise generator.error("unmodelled", f"{op.name} cannot be executed: {reason}", op)
+    found(op, generator)

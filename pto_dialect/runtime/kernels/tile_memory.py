@@ -1,0 +1,158 @@
+"""``tload`` and ``tstore``: tiles from and to global memory.
+
+Source: layouts page, section 4; numerics page, section 4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import MemRefType
+
+from ...ir import types as t
+from ...ir.base import Pipe, PtoOp
+from ..faults import Fault
+from ..generator import Generator
+from ..memory import Array
+from ..numerics.encode import encode
+from ..numerics.formats import Format
+from ..values import GmTensor, Tile, ValueTile
+from .fixpipe_tile import AccumulatorOut
+from .registry import kernel
+
+AnyTile = Tile | ValueTile
+
+
+def pad_value(fmt: Format, pad: int) -> Any:
+    """Storage value of pad kind 1 zero, 2 max, 3 min (numerics page, section 7)."""
+    if pad == 1 or fmt.is_packed or fmt.name in ("f8E4M3FN", "f8E5M2", "hif8", "f8E8M0"):
+        return np.zeros((), fmt.storage)
+    if not fmt.is_float:
+        return np.array(fmt.max_value if pad == 2 else fmt.min_value).astype(fmt.storage)
+    limit = fmt.max_finite if fmt.name in ("f32", "f64") else float("inf")
+    return encode(np.array([limit if pad == 2 else -limit], np.float32), fmt, saturate=False)[0]
+
+
+class Load:
+    """dst valid region = elements of the view; a pad kind fills the rest of the loaded rows."""
+
+    label = "tload"
+
+    def __init__(self, fmt: Format) -> None:
+        self.fmt = fmt
+
+    def __call__(self, source: GmTensor, dst: AnyTile) -> None:
+        matrix = source.matrix()
+        rows, cols = dst.valid_rows, dst.valid_cols
+        values = matrix.read()
+        if (matrix.rows, matrix.cols) != (rows, cols):
+            values = _fitted(values, rows, cols)
+        if values.dtype != dst.fmt.storage:
+            values = values.view(dst.fmt.storage)
+        dst.write(values)
+        if dst.pad and isinstance(dst, Tile) and values.shape[1] < dst.cols:
+            fill = dst.view.window(0, values.shape[1], values.shape[0], dst.cols - values.shape[1])
+            fill.fill(pad_value(dst.fmt, dst.pad))
+
+
+def _fitted(values: Array, rows: int, cols: int) -> Array:
+    """The view's elements where its shape is not that of the valid region: reshaped when the counts agree, else the
+    part that both have."""
+    if values.size == rows * cols:
+        return values.reshape(rows, cols)
+    return values[:rows, :cols]
+
+
+_ATOMIC = {"atomic_add": np.add, "atomic_max": np.maximum, "atomic_min": np.minimum}
+
+
+class Store:
+    """View elements = valid region of the source, through the fixpipe for accumulators."""
+
+    label = "tstore"
+
+    def __init__(self, convert: AccumulatorOut | None, atomic: str) -> None:
+        self.convert = convert
+        self.atomic = _ATOMIC.get(atomic)
+
+    def __call__(
+        self, source: AnyTile, dst: GmTensor, scalar: int | None = None, table: AnyTile | None = None
+    ) -> None:
+        values = source.read()
+        if self.convert is not None:
+            values = self.convert(values, scalar, table)
+        matrix = dst.matrix()
+        if values.dtype != dst.fmt.storage:
+            if values.dtype.itemsize != dst.fmt.bytes:
+                raise Fault("tstore-elem", f"elements of {values.dtype} stored to {dst.fmt.name}")
+            values = values.view(dst.fmt.storage)
+        if values.shape != (matrix.rows, matrix.cols):
+            if values.size != matrix.rows * matrix.cols:
+                raise Fault(
+                    "tload-count",
+                    f"the tile has {values.shape[0]}x{values.shape[1]} valid elements, "
+                    f"the view {matrix.rows}x{matrix.cols}",
+                )
+            values = values.reshape(matrix.rows, matrix.cols)
+        if self.atomic is not None:
+            with np.errstate(all="ignore"):
+                values = self.atomic(matrix.read(), values).astype(dst.fmt.storage, copy=False)
+        matrix.write(values)
+
+
+def enum_value(op: PtoOp, name: str, default: str) -> str:
+    """Enumerator of an attribute of ``op``."""
+    attr = op.attributes.get(name)
+    return attr.data[1] if attr is not None else default  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def element_format(type_: Any, g: Generator) -> Format:
+    """Format of the elements of a tile, view or memref type."""
+    if isinstance(type_, MemRefType):
+        return g.format(type_.element_type)
+    if not hasattr(type_, "element"):
+        raise g.error("unmodelled", f"{t.type_text(type_)} has no elements")
+    return g.format(type_.element)
+
+
+def accumulator_out(op: PtoOp, g: Generator, source: Any, target: Any, quantised: bool) -> AccumulatorOut | None:
+    """The conversion of an accumulator source, ``None`` for other sources."""
+    loc = getattr(source.type, "loc", None)
+    if loc != "acc":
+        return None
+    try:
+        return AccumulatorOut(
+            element_format(source.type, g).name,
+            element_format(target.type, g).name,
+            enum_value(op, "reluPreMode", "no_relu"),
+            g.profile,
+            quantised,
+        )
+    except Fault as fault:
+        raise g.error(fault.rule, fault.message, op) from None
+
+
+@kernel("pto.tload")
+def tload(op: PtoOp, g: Generator) -> None:
+    source = op.operands[0]
+    for name in ("pad_value", "left_padding_num", "right_padding_num", "init_condition"):
+        if g.operand(op, name) is not None:
+            raise g.error("unmodelled", f"tload with {name} cannot be executed", op)
+    dst = g.destination(op)
+    g.call(Load(element_format(dst.type, g)), source, dst, pipe=Pipe.MTE2)
+
+
+@kernel("pto.tstore", "pto.tstore_fp")
+def tstore(op: PtoOp, g: Generator) -> None:
+    source, dst = g.operand(op, "src"), g.operand(op, "dst")
+    scalar, table = g.operand(op, "preQuantScalar") if op.name == "pto.tstore" else None, g.operand(op, "fp")
+    assert source is not None and dst is not None
+    convert = accumulator_out(op, g, source, dst, scalar is not None or table is not None)
+    store = Store(convert, enum_value(op, "atomicType", "atomic_none"))
+    g.call(store, source, dst, scalar, table, pipe=op.active_pipe(g.profile.arch))
+
+
+@kernel("pto.tprefetch")
+def tprefetch(op: PtoOp, g: Generator) -> None:
+    """A hint; nothing to do."""

@@ -1,0 +1,104 @@
+"""``tmov``, ``textract``, ``tinsert``, ``ttrans``: tiles to tiles. Source: layouts page, section 10."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...ir.base import PtoOp
+from ..faults import Fault
+from ..generator import Generator
+from ..memory import Array
+from ..numerics.decode import decode
+from ..numerics.encode import encode
+from ..values import Tile, ValueTile
+from .fixpipe_tile import AccumulatorOut
+from .registry import kernel
+from .tile_memory import accumulator_out
+
+AnyTile = Tile | ValueTile
+
+
+def converted(values: Array, source: AnyTile, dst: AnyTile) -> Array:
+    """Storage of ``dst`` for values stored in ``source``: the same bits for equal sizes, else a value conversion."""
+    if source.fmt.storage == dst.fmt.storage:
+        return values
+    if source.fmt.bytes == dst.fmt.bytes and source.fmt.is_float == dst.fmt.is_float:
+        return np.ascontiguousarray(values).view(dst.fmt.storage)
+    return encode(decode(np.ascontiguousarray(values), source.fmt), dst.fmt, saturate=True)
+
+
+class Move:
+    """dst = src in the layout of dst, with an optional start in the source (extract) or the destination (insert)."""
+
+    def __init__(self, convert: AccumulatorOut | None, mode: str) -> None:
+        self.label = "tmov" if mode == "move" else f"t{mode}"
+        self.convert = convert
+        self.mode = mode
+
+    def __call__(
+        self,
+        source: AnyTile,
+        dst: AnyTile,
+        row: int = 0,
+        col: int = 0,
+        scalar: int | None = None,
+        table: AnyTile | None = None,
+    ) -> None:
+        if self.mode == "insert":
+            values = self._value(source.read(), source, dst, scalar, table)
+            rows, cols = values.shape
+            if row < 0 or col < 0 or row + rows > dst.rows or col + cols > dst.cols:
+                raise Fault("extract-bounds", f"{rows}x{cols} at ({row}, {col}) leaves the tile {dst.rows}x{dst.cols}")
+            if isinstance(dst, Tile):
+                dst.view.window(row, col, rows, cols).write(values)
+            else:
+                dst.array[row : row + rows, col : col + cols] = values
+            return
+        rows, cols = dst.valid_rows, dst.valid_cols
+        if self.mode == "extract":
+            if row < 0 or col < 0 or row + rows > source.rows or col + cols > source.cols:
+                raise Fault(
+                    "extract-bounds", f"{rows}x{cols} at ({row}, {col}) leaves the tile {source.rows}x{source.cols}"
+                )
+            if isinstance(source, Tile):
+                raw = source.view.window(row, col, rows, cols).read(rows, cols)
+            else:
+                raw = source.array[row : row + rows, col : col + cols]
+        else:
+            raw = source.read()[:rows, :cols]
+        dst.write(self._value(raw, source, dst, scalar, table))
+
+    def _value(
+        self, raw: Array, source: AnyTile, dst: AnyTile, scalar: int | None, table: AnyTile | None
+    ) -> Array:
+        if self.convert is not None:
+            return self.convert(raw, scalar, table)
+        return converted(raw, source, dst)
+
+
+_MODES = {"pto.tmov": "move", "pto.tmov.fp": "move", "pto.textract": "extract", "pto.textract_fp": "extract"}
+
+
+@kernel("pto.tmov", "pto.tmov.fp", "pto.textract", "pto.textract_fp", "pto.tinsert", "pto.tinsert_fp")
+def tile_move(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+    source = groups["src"][0]
+    dst = g.destination(op)
+    row, col = (groups.get(name, (0,))[0] for name in ("indexRow", "indexCol"))
+    scalar, table = (next(iter(groups.get(name, ())), None) for name in ("preQuantScalar", "fp"))
+    if "grpAxis" in op.attributes or (table is not None and getattr(table.type, "loc", "scaling") == "vec"):
+        raise g.error("unmodelled", "moves to the scale order of MX tiles cannot be executed", op)
+    convert = accumulator_out(op, g, source, dst, scalar is not None or table is not None)
+    move = Move(convert, _MODES.get(op.name, "insert"))
+    g.call(move, source, dst, row, col, scalar, table, pipe=op.active_pipe(g.profile.arch))
+
+
+def transpose(source: AnyTile, dst: AnyTile) -> None:
+    """dst(c, r) = src(r, c)."""
+    values = np.ascontiguousarray(source.read().T)[: dst.valid_rows, : dst.valid_cols]
+    dst.write(converted(values, source, dst))
+
+
+@kernel("pto.ttrans")
+def ttrans(op: PtoOp, g: Generator) -> None:
+    g.call(transpose, op.operands[0], g.destination(op), pipe=op.active_pipe(g.profile.arch))

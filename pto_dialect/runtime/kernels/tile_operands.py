@@ -1,0 +1,166 @@
+"""Operands of tile instructions: their formats, their valid regions, and numbers brought to a tile's element type.
+
+Source: numerics page, section 5; execution page, section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, SSAValue
+
+from ...ir import types as t
+from ...ir.base import PtoOp
+from ..faults import Fault
+from ..generator import Expr, Generator
+from ..memory import Array, strided_view
+from ..numerics.decode import decode
+from ..numerics.encode import encode
+from ..numerics.formats import Format
+from ..values import Tile, ValueTile
+
+AnyTile = Tile | ValueTile
+
+
+def is_tile(value: SSAValue) -> bool:
+    """True for tile handles and tile values."""
+    return isinstance(value.type, (t.TileBufType, t.TileType))
+
+
+def tile_format(value: SSAValue, g: Generator) -> Format:
+    """Element format of a tile operand; an error of the operation for operands that are no tiles."""
+    type_ = value.type
+    if not isinstance(type_, (t.TileBufType, t.TileType)):
+        raise g.error("unmodelled", f"an operand of type {t.type_text(type_)} is not a tile that can be executed")
+    return g.format(type_.element)
+
+
+def tile_operand(op: PtoOp, g: Generator, name: str) -> SSAValue:
+    """A tile operand by declared name; an error of the operation when it is absent or no tile."""
+    value = g.operand(op, name)
+    if value is None:
+        raise g.error("unmodelled", f"{op.name} without {name} cannot be executed")
+    tile_format(value, g)
+    return value
+
+
+def static_region(value: SSAValue) -> tuple[int, int] | None:
+    """Valid rows and columns that a tile's type states; ``None`` where they change at run time."""
+    type_ = value.type
+    if isinstance(type_, t.TileType):
+        return type_.rows, type_.cols
+    if isinstance(type_, t.TileBufType) and t.DYNAMIC not in (type_.valid_rows, type_.valid_cols):
+        return type_.valid_rows, type_.valid_cols
+    return None
+
+
+def region(tile: AnyTile, rows: int, cols: int) -> Array:
+    """The first rows x cols elements of a source tile, storage dtype: memory itself or a copy.
+
+    Raises ``Fault`` (``tile-valid-rows``, ``tile-valid-cols``) when the tile has fewer elements.
+    """
+    if rows > tile.rows:
+        raise Fault("tile-valid-rows", f"{rows} rows of a tile with {tile.rows} rows")
+    if cols > tile.cols:
+        raise Fault("tile-valid-cols", f"{cols} columns of a tile with {tile.cols} columns")
+    if isinstance(tile, Tile):
+        return tile.view.read(rows, cols)
+    return tile.array[:rows, :cols]
+
+
+def checked_region(tile: AnyTile, rows: int, cols: int) -> Array:
+    """As ``region``, for a source whose valid region must not be smaller than what is read."""
+    if rows > tile.valid_rows:
+        raise Fault("tile-valid-rows", f"a source has {tile.valid_rows} valid rows, the result {rows}")
+    if cols > tile.valid_cols:
+        raise Fault("tile-valid-cols", f"a source has {tile.valid_cols} valid columns, the result {cols}")
+    return region(tile, rows, cols)
+
+
+def memory_of(dst: AnyTile) -> Array | None:
+    """The valid region of a destination as an array of its memory; ``None`` where blocks are in the way."""
+    if isinstance(dst, Tile) and dst.layout.slayout != "none_box":
+        return None
+    return dst.array
+
+
+def store(dst: AnyTile, compute: Callable[[Array], None]) -> None:
+    """Lets ``compute`` fill the valid region of ``dst``: in its memory, or in a copy that is written afterwards."""
+    out = memory_of(dst)
+    if out is None:
+        out = np.empty((dst.valid_rows, dst.valid_cols), dst.fmt.storage)
+        compute(out)
+        dst.write(out)
+    else:
+        compute(out)
+
+
+def write_linear(dst: AnyTile, values: Array) -> None:
+    """Stores a list of elements in row order: over the valid region of ``dst``, or all of it when the list is longer.
+
+    The caller has checked that the elements fit.
+    """
+    rows, width = dst.valid_rows, dst.valid_cols
+    if rows * width < values.size:
+        width = dst.cols
+    full = values.size // width if width else 0
+    for row, count, part in ((0, full, values[: full * width]), (full, 1, values[full * width :])):
+        if part.size:
+            matrix = part.reshape(count, -1)
+            if isinstance(dst, Tile):
+                dst.view.window(row, 0, *matrix.shape).write(matrix)
+            else:
+                dst.array[row : row + count, : matrix.shape[1]] = matrix
+
+
+def linear_memory(tile: AnyTile) -> Array:
+    """Elements from the first one of a tile on, in memory order.
+
+    They reach to the end of the memory, because addresses that the program computes are not tied to the tile; for tiles
+    in other than row order the tile's elements in row order (a copy).
+    """
+    if isinstance(tile, Tile) and tile.layout.kind == "ND":
+        start = tile.pointer.advance(tile.layout.offset(tile.row0, tile.col0))
+        count = (start.arena.capacity - start.offset) // start.item_bytes
+        return strided_view(start, (count,), (start.item_bytes,))
+    return region(tile, tile.rows, tile.cols).reshape(-1)
+
+
+def number(g: Generator, value: SSAValue, fmt: Format) -> Expr:
+    """A scalar operand as a Python number of element format ``fmt``.
+
+    Integers wrap, floats round to nearest; a float becomes an integer toward zero (numerics page, section 5).
+    """
+    name = g.name(value)
+    text = t.element_name(value.type)
+    if text == fmt.name:
+        return name
+    if isinstance(value.type, IntegerType) and not fmt.is_float:
+        if value.type.width.data == fmt.bits and fmt.kind == "int":
+            return name
+        mask, half = (1 << fmt.bits) - 1, 1 << (fmt.bits - 1)
+        if fmt.kind == "uint":
+            return Expr(f"({name} & {mask})")
+        return Expr(f"(({name} + {half} & {mask}) - {half})")
+    return Expr(f"{g.argument(_converter(value.type, fmt))}({name})")
+
+
+def _converter(source: Attribute, fmt: Format) -> Callable[[Any], Any]:
+    letter = "R" if fmt.is_float else "Z"
+    dtype = np.int64 if isinstance(source, IntegerType) else np.float64
+
+    def convert(value: Any) -> Any:
+        raw = encode(np.array([value], dtype), fmt, rounding=letter, saturate=not fmt.is_float)
+        return decode(raw, fmt)[0].item()
+
+    convert.__name__ = f"to_{fmt.name}"
+    return convert
+
+
+def same_static_regions(values: Sequence[SSAValue]) -> bool:
+    """True when all tiles among ``values`` have one valid region that their types state."""
+    regions = {static_region(value) for value in values if is_tile(value)}
+    return len(regions) == 1 and None not in regions

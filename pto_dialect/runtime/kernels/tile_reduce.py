@@ -1,0 +1,155 @@
+"""Reductions along rows and columns. Source: numerics page, section 6."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...ir.base import PtoOp
+from ..faults import Fault
+from ..generator import Expr, Generator
+from ..memory import Array
+from ..numerics.decode import decode
+from ..numerics.formats import Format
+from .registry import kernel
+from .tile_operands import AnyTile, region, static_region, tile_format, tile_operand
+
+Reduce = Callable[[Array], Array]
+"""Reduces a [rows, cols] array of storage values to one row or one column, two-dimensional."""
+
+_FEW = 4
+"""Up to this many results, running totals are faster than whole rows."""
+
+
+def in_order(function: np.ufunc, values: Array, axis: int) -> Array:
+    """Reduces float32 ``values`` along ``axis`` in increasing index order, one rounding per step.
+
+    numpy adds pairwise along contiguous memory, so the reduced axis becomes the outer one.
+
+    Source: numerics page, section 6.
+    """
+    rows = values.T if axis else values
+    if rows.shape[1] <= _FEW:
+        return function.accumulate(rows, axis=0)[-1]
+    if rows.strides[1] != rows.itemsize or rows.strides[0] < rows.strides[1]:
+        rows = np.ascontiguousarray(rows)
+    return function.reduce(rows, axis=0)
+
+
+class Total:
+    """Sum or product of floats: accumulated in float32, rounded once."""
+
+    def __init__(self, function: np.ufunc, fmt: Format, axis: int) -> None:
+        self.function = function
+        self.fmt = fmt
+        self.axis = axis
+
+    def __call__(self, values: Array) -> Array:
+        total = in_order(self.function, decode(values, self.fmt), self.axis)
+        return np.expand_dims(total.astype(self.fmt.storage, copy=False), self.axis)
+
+
+class Whole:
+    """Reduction whose result does not depend on the order: integers modulo their width, extrema."""
+
+    def __init__(self, function: np.ufunc, fmt: Format, axis: int) -> None:
+        self.function = function
+        self.fmt = fmt
+        self.axis = axis
+
+    def __call__(self, values: Array) -> Array:
+        if self.fmt.is_float:
+            values = decode(values, self.fmt)
+        total = self.function.reduce(values, axis=self.axis, dtype=values.dtype, keepdims=True)
+        return total.astype(self.fmt.storage, copy=False)
+
+
+class Position:
+    """Index of the first extremum; a NaN counts as one."""
+
+    def __init__(self, function: Callable[..., Any], fmt: Format, axis: int, target: Format) -> None:
+        self.function = function
+        self.fmt = fmt
+        self.axis = axis
+        self.target = target
+
+    def __call__(self, values: Array) -> Array:
+        found = self.function(decode(values, self.fmt), axis=self.axis)
+        return np.expand_dims(found.astype(self.target.storage), self.axis)
+
+
+class ReduceView:
+    """A reduction of one view of memory into the first row or column of another."""
+
+    def __init__(self, reduce: Reduce, label: str) -> None:
+        self.reduce = reduce
+        self.label = label
+
+    def __call__(self, values: Array, out: Array) -> None:
+        np.copyto(out, self.reduce(values))
+
+
+class ReduceTile:
+    """A reduction of a tile's valid region into the first row or column of another tile."""
+
+    def __init__(self, reduce: Reduce, axis: int, label: str, empty_allowed: bool) -> None:
+        self.reduce = reduce
+        self.axis = axis
+        self.label = label
+        self.empty_allowed = empty_allowed
+
+    def __call__(self, src: AnyTile, dst: AnyTile) -> None:
+        if not (dst.valid_rows and dst.valid_cols):
+            return
+        rows, cols = (dst.valid_rows, src.valid_cols) if self.axis else (src.valid_rows, dst.valid_cols)
+        if not (src.valid_rows and src.valid_cols):
+            if self.empty_allowed:
+                return
+            raise Fault("reduce-nonempty", f"{self.label} of {src.valid_rows}x{src.valid_cols} valid elements")
+        dst.write(self.reduce(region(src, rows, cols)))
+
+
+_FUNCTIONS: dict[str, np.ufunc] = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+_POSITIONS: dict[str, Callable[..., Any]] = {"argmax": np.argmax, "argmin": np.argmin}
+
+
+@kernel(*(f"pto.t{axis}{name}" for axis in ("row", "col") for name in (*_FUNCTIONS, *_POSITIONS)))
+def reduction(op: PtoOp, g: Generator) -> None:
+    label = op.name.removeprefix("pto.")
+    axis, name = (1 if label.startswith("trow") else 0), label[4:]
+    src, dst = tile_operand(op, g, "src"), g.destination(op)
+    fmt, target = tile_format(src, g), tile_format(dst, g)
+    pipe = op.active_pipe(g.profile.arch)
+    if name not in _POSITIONS and fmt.storage != target.storage:
+        raise g.error("unmodelled", f"{op.name} of {fmt.name} elements into {target.name} cannot be executed", op)
+    source, out = g.view(src), g.view(dst)
+    shape, result = static_region(src), static_region(dst)
+    kept = 1 - axis
+    plain = shape is not None and result is not None and 0 not in (*shape, *result) and shape[kept] == result[kept]
+    if out is not None and result is not None and result[axis] != 1:
+        out = Expr(f"{out}[:, :1]" if axis else f"{out}[:1]")
+    function = _FUNCTIONS.get(name)
+    if function is not None and plain and source is not None and out is not None and _native(function, fmt):
+        g.call(function.reduce, source, axis, None if fmt.is_float else fmt.storage, out, True, pipe=pipe)
+        return
+    reduce = _reduce(name, fmt, axis, target)
+    if plain and source is not None and out is not None:
+        g.call(ReduceView(reduce, label), source, out, pipe=pipe)
+    else:
+        g.call(ReduceTile(reduce, axis, label, empty_allowed=not axis), src, dst, pipe=pipe)
+
+
+def _native(function: np.ufunc, fmt: Format) -> bool:
+    """True when numpy's reduction of the storage dtype is the operation's."""
+    return not fmt.is_float or (fmt.name == "f32" and function in (np.maximum, np.minimum))
+
+
+def _reduce(name: str, fmt: Format, axis: int, target: Format) -> Reduce:
+    if name in _POSITIONS:
+        return Position(_POSITIONS[name], fmt, axis, target)
+    function = _FUNCTIONS[name]
+    if fmt.is_float and name in ("sum", "prod"):
+        return Total(function, fmt, axis)
+    return Whole(function, fmt, axis)

@@ -1,0 +1,241 @@
+"""Runs a program with its pipes as queues: the reference schedule.
+
+The scalar unit walks the program and appends instructions to the queue of their pipe; among the queue heads that can
+run, the one issued first runs.  Source: execution page, section 4.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import Any, NamedTuple
+
+from .faults import Fault
+from .machine import Block, Core
+
+Key = tuple[Any, ...]
+
+
+class Entry(NamedTuple):
+    """One queued instruction, signal or wait."""
+
+    number: int
+    line: int
+    kind: str
+    action: Callable[..., Any] | None
+    arguments: tuple[Any, ...]
+
+
+class QueueCore(Core):
+    """A core whose instructions wait in queues, one per pipe.
+
+    Signals are counters under keys: a wait takes one token of each of its keys, a level wait leaves the counter and
+    goes on once it is high enough.
+    """
+
+    def __init__(self, block: Block, kind: str, index: int) -> None:
+        super().__init__(block, kind, index)
+        self.queues: dict[str, deque[Entry]] = {}
+        self.issued = 0
+        self.waiting = 0
+        self.scalar_wait: tuple[Key, ...] = ()
+        self.scalar_level: tuple[Key, int] | None = None
+
+    def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
+        """Appends an instruction; its operands were evaluated by the scalar unit."""
+        self._append(pipe, line, "run", action, arguments)
+
+    def _append(
+        self, pipe: str, line: int, kind: str, action: Callable[..., Any] | None, arguments: tuple[Any, ...]
+    ) -> None:
+        queue = self.queues.get(pipe)
+        if queue is None:
+            queue = self.queues[pipe] = deque()
+        queue.append(Entry(self.issued, line, kind, action, arguments))
+        self.issued += 1
+        self.waiting += 1
+
+    # signals
+
+    def queue_set(self, source: str, target: str, event: int) -> None:
+        """A flag that ``source`` raises when it gets there."""
+        self.signal(source, ((self, (source, target, event)),))
+
+    def queue_wait(self, source: str, target: str, event: int) -> None:
+        """A flag that ``target`` takes before it goes on."""
+        self.await_signals(target, ((source, target, event),))
+
+    def signal(self, pipe: str, targets: tuple[tuple[Core, Key], ...]) -> None:
+        """Adds a token at each of ``targets`` once ``pipe`` gets there."""
+        if pipe == "PIPE_S":
+            self.issued += 1
+            _give(targets)
+        else:
+            self._append(pipe, 0, "set", None, targets)
+
+    def await_signals(self, pipe: str, keys: tuple[Key, ...]) -> None:
+        """Makes ``pipe`` wait for a token under each of ``keys``."""
+        if pipe == "PIPE_S":
+            self.scalar_wait = keys
+        else:
+            self._append(pipe, 0, "wait", None, keys)
+
+    def await_level(self, pipe: str, key: Key, level: int) -> None:
+        """Makes ``pipe`` wait until ``level`` tokens were added under ``key``."""
+        if pipe == "PIPE_S":
+            self.scalar_level = (key, level)
+        elif self.flags.get(key, 0) < level:
+            self._append(pipe, 0, "level", None, (key, level))
+
+    def _ready(self, keys: tuple[Key, ...]) -> bool:
+        return all(self.flags.get(key, 0) for key in keys)
+
+    def _take(self, keys: tuple[Key, ...]) -> None:
+        for key in keys:
+            self.flags[key] -= 1
+
+    def join_scalar(self) -> Generator[None, None, None]:
+        """The scalar unit waits for the signals it asked for, if any."""
+        while self.scalar_level is not None and self.flags.get(self.scalar_level[0], 0) < self.scalar_level[1]:
+            yield
+        while not self._ready(self.scalar_wait):
+            yield
+        self._take(self.scalar_wait)
+        self.scalar_wait, self.scalar_level = (), None
+        self.issued += 1
+
+    def join_all(self) -> Generator[None, None, None]:
+        """The scalar unit waits until every queue is empty."""
+        while self.waiting:
+            yield
+
+    def step(self) -> bool:
+        """Runs the oldest queue head that can run; False when none can."""
+        best: str | None = None
+        oldest = -1
+        for pipe, queue in self.queues.items():
+            if not queue:
+                continue
+            head = queue[0]
+            if best is not None and head.number > oldest:
+                continue
+            if head.kind == "wait":
+                if not self._ready(head.arguments):
+                    continue
+            elif head.kind == "level":
+                key, level = head.arguments
+                if self.flags.get(key, 0) < level:
+                    continue
+            best, oldest = pipe, head.number
+        if best is None:
+            return False
+        entry = self.queues[best].popleft()
+        self.waiting -= 1
+        if entry.kind == "run":
+            assert entry.action is not None
+            try:
+                entry.action(*entry.arguments)
+            except Fault as fault:
+                raise QueuedFault(fault, entry.line) from None
+        elif entry.kind == "set":
+            _give(entry.arguments)
+        elif entry.kind == "wait":
+            self._take(entry.arguments)
+        return True
+
+    def blocked(self) -> list[str]:
+        """What each unit waits for, for a deadlock report."""
+        waits: list[tuple[str, tuple[Key, ...]]] = []
+        for pipe, queue in self.queues.items():
+            if queue and queue[0].kind == "wait":
+                waits.append((pipe, self._missing(queue[0].arguments)))
+            elif queue and queue[0].kind == "level":
+                waits.append((pipe, queue[0].arguments[:1]))
+        waits.append(("PIPE_S", self._missing(self.scalar_wait)))
+        if self.scalar_level is not None:
+            waits.append(("PIPE_S", self.scalar_level[:1]))
+        return [f"{self.name}: {pipe} waits for {describe(key)}" for pipe, keys in waits for key in keys]
+
+    def _missing(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
+        return tuple(key for key in keys if not self.flags.get(key, 0))
+
+
+class OrderedCore(QueueCore):
+    """A core that runs instructions in program order for as long as nothing waits in its queues.
+
+    For programs without flags between their pipes, which leave that order to the compiler.
+    """
+
+    def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
+        if self.waiting:
+            self._append(pipe, line, "run", action, arguments)
+        else:
+            self.issued += 1
+            action(*arguments)
+
+    def signal(self, pipe: str, targets: tuple[tuple[Core, Key], ...]) -> None:
+        super().signal(pipe if self.waiting else "PIPE_S", targets)
+
+    def await_signals(self, pipe: str, keys: tuple[Key, ...]) -> None:
+        if pipe != "PIPE_S" and not self.waiting and self._ready(keys):
+            self.issued += 1
+            self._take(keys)
+        else:
+            super().await_signals(pipe, keys)
+
+
+def _give(targets: tuple[tuple[Core, Key], ...]) -> None:
+    for core, key in targets:
+        core.flags[key] = core.flags.get(key, 0) + 1
+
+
+def describe(key: Key) -> str:
+    """A token in words."""
+    if isinstance(key[0], str) and key[0].startswith("PIPE_"):
+        return f"a flag from {key[0]}, EVENT_ID{key[2]}"
+    text = getattr(key, "text", None)
+    return text if isinstance(text, str) else f"signal {key[1]} of another core"
+
+
+class QueuedFault(Exception):
+    """A fault of a queued instruction, with the line of the generated source that issued it."""
+
+    def __init__(self, fault: Fault, line: int) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+        self.line = line
+
+
+class Deadlock(Fault):
+    """No core can go on; ``stopped`` is a program that did not end, if there is one."""
+
+    def __init__(self, waits: tuple[str, ...], stopped: Generator[None, None, Any] | None) -> None:
+        super().__init__("sync-deadlock", "the program cannot go on", waits)
+        self.stopped = stopped
+
+
+def run_queued(programs: list[tuple[QueueCore, Generator[None, None, Any]]]) -> list[Any]:
+    """Runs the programs of several cores to their end; returns what they return.
+
+    Raises ``Fault`` (``sync-deadlock``) when nothing can go on.
+    """
+    results: dict[int, Any] = {}
+    while True:
+        progress = False
+        for index, (core, program) in enumerate(programs):
+            if index not in results:
+                before = core.issued
+                try:
+                    next(program)
+                except StopIteration as stop:
+                    results[index] = stop.value
+                    progress = True
+                progress = progress or core.issued != before
+            while core.waiting and core.step():
+                progress = True
+        if len(results) == len(programs) and not any(core.waiting for core, _ in programs):
+            return [results[index] for index in range(len(programs))]
+        if not progress:
+            waits = [text for core, _ in programs for text in core.blocked()]
+            stopped = (program for index, (_, program) in enumerate(programs) if index not in results)
+            raise Deadlock(tuple(waits), next(stopped, None))

@@ -1,0 +1,37 @@
+"""What the functions of one compiled program know of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from xdsl.ir import Operation
+
+from ..targets.profile import Profile
+from .fifo_plan import FifoPlan
+from .placement import place_program
+from .program import Program
+
+
+@dataclass
+class Unit:
+    """One program while it is compiled: names of its functions in Python, addresses of its buffers, its queues."""
+
+    program: Program
+    profile: Profile
+    names: dict[Operation, str]
+
+    @cached_property
+    def placement(self) -> dict[Operation, int]:
+        """Byte address of every allocation without one."""
+        return place_program(self.program, self.profile)
+
+    @cached_property
+    def fifos(self) -> FifoPlan:
+        """The queues between cores."""
+        return FifoPlan(self.program.functions, self.profile.arch)
+
+    def functions(self) -> Sequence[Operation]:
+        """The functions to compile, callers before callees."""
+        return self.program.functions

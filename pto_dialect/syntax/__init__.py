@@ -1,0 +1,1 @@
+"""Text to IR and back: lexer, grammar driver, builder and printer."""

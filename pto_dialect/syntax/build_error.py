@@ -1,0 +1,26 @@
+"""The error a statement builder raises for a wrong statement."""
+
+from __future__ import annotations
+
+from ..diagnostics.diagnostic import Note
+from .tokens import Tok
+
+
+class BuildError(Exception):
+    """A statement that cannot be built: rule id, message, extent in the text, suggestion."""
+
+    def __init__(
+        self, rule: str, message: str, start: int, end: int, help: str | None = None, notes: tuple[Note, ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.message = message
+        self.start = start
+        self.end = end
+        self.help = help
+        self.notes = notes
+
+
+def at(token: Tok, rule: str, message: str, help: str | None = None) -> BuildError:
+    """The error that ``token`` is wrong."""
+    return BuildError(rule, message, token.start, token.end, help)

@@ -1,0 +1,259 @@
+"""What the builders of all PTO statements share: naming operands, checking stated types, assembling the operation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, i64
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+
+from ..diagnostics.diagnostic import Severity
+from ..ir import types as t
+from ..ir.aliases import DEPRECATED, MNEMONIC_ALIASES
+from ..ir.attributes import ENUMS, OpaqueAttr
+from ..ir.base import PtoOp, Slot, op_spec, segment_sizes, signature
+from ..ir.registry import op_class
+from ..ir.words import word_rule
+from .attribute_parser import pto_enum, unescape
+from .build_error import BuildError, at
+from .build_memory import MemoryBuilder
+from .builder import SCHEMATIC
+from .text import count
+from .tokens import Tok
+from .type_errors import TypeSyntaxError
+from .type_parser import parse_type
+
+Groups = dict[str, list[SSAValue]]
+
+
+class Operands:
+    """Values of one statement in text order, with the tokens that name them."""
+
+    __slots__ = ("tokens", "values")
+
+    def __init__(self) -> None:
+        self.values: list[SSAValue] = []
+        self.tokens: list[tuple[Tok, int]] = []
+
+    def add(self, token: Tok, values: Sequence[SSAValue]) -> None:
+        """Appends the values of a USES token."""
+        self.tokens.append((token, len(self.values)))
+        self.values.extend(values)
+
+    def place(self, position: int) -> tuple[Tok, int]:
+        """Token and index inside it of the value at ``position``."""
+        token, first = self.tokens[0]
+        for candidate, start in self.tokens:
+            if start <= position:
+                token, first = candidate, start
+        return token, position - first
+
+
+@cache
+def text_slots(cls: type[PtoOp]) -> tuple[Slot, ...]:
+    """Declared operands in the order in which the text spells them."""
+    slots = {slot.name: slot for slot in signature(cls).operands}
+    order = op_spec(cls).text or tuple(slots)
+    return tuple(slots[name] for name in order)
+
+
+@cache
+def typed_names(cls: type[PtoOp]) -> tuple[str, ...]:
+    """Names of the operands whose types the text spells, in that order."""
+    typed = op_spec(cls).typed
+    return typed if typed is not None else tuple(slot.name for slot in text_slots(cls))
+
+
+@cache
+def fixed_result_types(cls: type[PtoOp]) -> list[Attribute]:
+    """Result types that the text never spells."""
+    return [parse_type(spelling) for spelling in op_spec(cls).fixed_results]
+
+
+def declared_integer(value: IntegerAttr, type_: IntegerType) -> IntegerAttr:
+    """``value`` as an integer of the declared type, if it had none (which reads as i64) and fits."""
+    width = type_.width.data
+    if value.type != i64 or not -(1 << (width - 1)) <= value.value.data < 1 << width:
+        return value
+    return IntegerAttr(value.value.data, type_)
+
+
+class PtoBuilder(MemoryBuilder):
+    """Shared part of the PTO statement builders."""
+
+    def pto_class(self, token: Tok) -> type[PtoOp]:
+        """The operation class that an operation token names; warns about retired names."""
+        name = token.value if isinstance(token.value, str) else token.text
+        if name in DEPRECATED:
+            self.report(
+                "op-deprecated",
+                f"{name} was removed from the dialect",
+                token.start,
+                token.end,
+                DEPRECATED[name],
+                Severity.WARNING,
+            )
+        return op_class(MNEMONIC_ALIASES.get(name, name))
+
+    # ------------------------------------------------------------ operands
+
+    def distribute(self, token: Tok, slots: Sequence[Slot], operands: Operands) -> Groups:
+        """Gives each declared operand its values: required ones always, optional ones in order while values remain."""
+        values = operands.values
+        required = sum(slot.arity == "1" for slot in slots)
+        spare = len(values) - required
+        limit = None if any(slot.arity == "*" for slot in slots) else len(slots)
+        if spare < 0 or (limit is not None and len(values) > limit):
+            raise self.operand_count(token, operands, slots, required, limit)
+        groups: Groups = {}
+        position = 0
+        for slot in slots:
+            if slot.arity == "1":
+                size = 1
+            elif slot.arity == "?":
+                size = 1 if spare > 0 else 0
+                spare -= size
+            else:
+                size, spare = spare, 0
+            groups[slot.name] = values[position : position + size]
+            position += size
+        return groups
+
+    def operand_count(
+        self, token: Tok, operands: Operands, slots: Sequence[Slot], required: int, limit: int | None
+    ) -> BuildError:
+        """The error for a wrong number of operands; names what is missing or points at what is too much."""
+        given = len(operands.values)
+        names = [slot.name for slot in slots]
+        if limit is None:
+            wanted = f"at least {required}"
+        else:
+            wanted = str(required) if required == limit else f"{required} to {limit}"
+        what = f"{token.text} takes {wanted} operands ({', '.join(names)}), found {given}"
+        if limit is not None and given > limit:
+            place, index = operands.place(limit)
+            start, end = self.name_extent(place, index)
+            return BuildError("op-operand-count", what, start, end)
+        return at(token, "op-operand-count", what)
+
+    def check_stated(
+        self, cls: type[PtoOp], groups: Groups, operands: Operands, stated: list[Attribute], where: Tok
+    ) -> None:
+        """Checks the types written in the type list against the values they belong to."""
+        positions = {id(value): index for index, value in enumerate(operands.values)}
+        expected = [value for name in typed_names(cls) for value in groups.get(name, ())]
+        if len(expected) != len(stated):
+            raise at(
+                where,
+                "parse-type-count",
+                f"{count(len(expected), 'typed operand')} but {count(len(stated), 'type')}",
+            )
+        for value, type_ in zip(expected, stated, strict=True):
+            if value.type is not type_:
+                token, index = operands.place(positions.get(id(value), 0))
+                self.check_type(value, type_, token, index)
+
+    # ------------------------------------------------------------ assembling
+
+    def assemble(
+        self,
+        cls: type[PtoOp],
+        token: Tok,
+        groups: Groups,
+        results: Sequence[Attribute] = (),
+        attributes: dict[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> Operation:
+        """The operation with operands in declared order and its attributes in canonical form."""
+        declared = signature(cls)
+        operands: list[SSAValue] = []
+        sizes: list[int] = []
+        for slot in declared.operands:
+            values = groups.get(slot.name, ())
+            operands.extend(values)
+            sizes.append(len(values))
+        attributes = attributes if attributes is not None else {}
+        if attributes:
+            self.canonical_attributes(cls, attributes, token)
+        if declared.segmented:
+            attributes["operandSegmentSizes"] = segment_sizes(tuple(sizes))
+        return self.create(cls, token.start, operands, results, attributes, regions=regions)
+
+    def canonical_attributes(self, cls: type[PtoOp], attributes: dict[str, Attribute], token: Tok) -> None:
+        """Turns bare words and stripped forms given for enumerations into their attributes, in place, and gives
+        integers without a type the declared one."""
+        slots = signature(cls).attributes
+        for name, value in attributes.items():
+            slot = slots.get(name)
+            if slot is None or not slot.kind.enums:
+                if slot is not None and slot.kind.integer is not None and isinstance(value, IntegerAttr):
+                    attributes[name] = declared_integer(value, slot.kind.integer)
+                continue
+            if isinstance(value, StringAttr):
+                attributes[name] = self.enumerator(slot, value.data, token)
+            elif isinstance(value, OpaqueAttr) and value.data.startswith("<"):
+                attributes[name] = self.enumerator(slot, value.data[1:-1].strip(), token)
+
+    def enumerator(self, slot: Slot, word: str, token: Tok) -> Attribute:
+        """The enumerator ``word`` of an attribute that takes one of several enumerations."""
+        for kind in slot.kind.enums:
+            if word in ENUMS[kind].values:
+                return pto_enum(kind, word, 0, 0)
+        try:
+            return pto_enum(slot.kind.enums[0], word, 0, len(token.text))
+        except TypeSyntaxError as error:
+            raise BuildError(error.rule, error.message, token.start, token.end, error.help) from None
+
+    def token_attribute(self, cls: type[PtoOp], name: str, token: Tok) -> Attribute:
+        """Value of an attribute that the syntax spells as a token: quoted, stripped, full or a bare word."""
+        slot = signature(cls).attributes[name]
+        text = token.text
+        if token.type == "HASH":
+            return self.attribute_text(token, text)
+        if token.type == "INTEGER":
+            return self.number([token])
+        word = text
+        if token.type == "STRING":
+            word = unescape(text)
+        elif token.type == "ANGLE":
+            word = text[1:-1].strip()
+        if slot.kind.enums:
+            return self.enumerator(slot, word, token)
+        if slot.kind.words and word not in slot.kind.words:
+            allowed = ", ".join(slot.kind.words)
+            rule = word_rule(cls.name, name) or "attr-word"
+            raise at(token, rule, f"unknown {name} {word!r}", f"one of {allowed}")
+        return StringAttr(word)
+
+    def result_list_types(self, token: Tok, cls: type[PtoOp], outputs: Any) -> list[Attribute]:
+        """Types of the results stated after the arrow (or the fixed ones)."""
+        if outputs is None:
+            return list(fixed_result_types(cls))
+        results = self.types_of(outputs)
+        declared = signature(cls).results
+        required = sum(slot.arity == "1" for slot in declared)
+        limit = None if any(slot.arity == "*" for slot in declared) else len(declared)
+        if len(results) < required or (limit is not None and len(results) > limit):
+            where = outputs if isinstance(outputs, Tok) else token
+            raise at(
+                where, "parse-result-count", f"{token.text} has {count(required, 'result')}, {len(results)} stated"
+            )
+        return results
+
+    def stated_types(self, signature_part: Any, token: Tok) -> tuple[Tok, list[Attribute], Any]:
+        """Token, operand types and result part of a ``: types [-> types]`` tail."""
+        if signature_part is None:
+            raise at(token, "parse-missing-types", f"{token.text} needs its operand types after ':'")
+        types, outputs = signature_part
+        return (types, self.type_list(types), outputs) if types is not None else (token, [], outputs)
+
+    def is_schematic(self, signature_part: Any) -> bool:
+        """True for a signature written ``...``."""
+        return signature_part is SCHEMATIC
+
+    def schematic_results(self, cls: type[PtoOp]) -> list[Attribute]:
+        """Result types of a statement whose signature is ``...``."""
+        return [t.OpaqueType("!pto.tile<...>") for slot in signature(cls).results if slot.arity == "1"]
+

@@ -1,0 +1,613 @@
+"""Builds IR while the parser reduces rules: statements, scopes, regions, attributes.
+
+Each method named after a grammar rule gets the rule's items (tokens and results of inner rules) and returns its
+meaning. Nothing here raises for wrong input: an error is reported and the statement yields ``None``; the names it would
+have defined become poison values, so that one mistake is reported once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.dialects import builtin
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ..diagnostics.diagnostic import Diagnostic, Note, Severity
+from ..diagnostics.engine import DiagnosticEngine
+from ..diagnostics.source import SourceFile, Span
+from ..ir import types as t
+from ..ir.attributes import BROKEN
+from ..ir.location import locate, span_of_value
+from .attribute_parser import parse_attribute, unescape
+from .build_error import BuildError, at
+from .lexer import ProgramText
+from .scope import Forward, Scope
+from .text import TYPE_ALIAS_USE, count, number_attribute, result_names, set_name, split_types, strip_comments, symbol
+from .tokens import Tok, integer
+from .type_errors import TypeSyntaxError
+from .type_parser import parse_type
+
+POISON = t.OpaqueType("!poison")
+"""Type of a value whose definition was wrong; nothing is checked against it."""
+
+
+def statement(method: Callable[[Any, list[Any]], Any]) -> Callable[[Any, list[Any]], Any]:
+    """Marks a statement builder: a ``BuildError`` inside becomes a diagnostic and ``None``."""
+
+    def wrapped(self: BuilderBase, items: list[Any]) -> Any:
+        try:
+            return method(self, items)
+        except BuildError as error:
+            self.fail(error)
+            return None
+
+    return wrapped
+
+
+class RegionStart:
+    """What a header announces about the region that follows it."""
+
+    __slots__ = ("arguments", "isolated")
+
+    def __init__(self, arguments: Sequence[tuple[Tok | str, Attribute]] = (), isolated: bool = False) -> None:
+        self.arguments = arguments
+        self.isolated = isolated
+
+
+class BuilderBase:
+    """State of one parse and what all statement builders share."""
+
+    def reset(self, source: SourceFile, text: ProgramText, engine: DiagnosticEngine, schematic: bool) -> None:
+        """Prepares for parsing ``source``."""
+        self.source = source
+        self.text = text
+        self.engine = engine
+        self.schematic = schematic
+        self.scope = Scope()
+        self.pending: RegionStart | None = None
+        self.type_aliases: dict[str, str] = {}
+        self.attribute_aliases: dict[str, Attribute] = {}
+        self.unregistered: set[str] = set()
+        self.undefined: set[str] = set()
+        # Regions written "{}": with one empty block in custom forms, without a block in generic ones.
+        self.bare_regions: set[Region] = set()
+        region = Region(Block())
+        self.top = region
+        self.scope.enter(region, region.block, isolated=True)
+
+    # ------------------------------------------------------------ reporting
+
+    def report(
+        self,
+        rule: str,
+        message: str,
+        start: int,
+        end: int,
+        help: str | None = None,
+        severity: Severity = Severity.ERROR,
+        notes: tuple[Note, ...] = (),
+    ) -> None:
+        """Reports a diagnostic about ``text[start:end]``."""
+        self.engine.report(Diagnostic(rule, severity, message, Span(self.source, start, end), notes, help))
+
+    def fail(self, error: BuildError) -> None:
+        """Reports ``error``."""
+        self.report(error.rule, error.message, error.start, error.end, error.help, notes=error.notes)
+
+    # ------------------------------------------------------------ types
+
+    def type_list(self, token: Tok) -> list[Attribute]:
+        """The types of a TYPES or ANGLE token."""
+        text = token.text
+        known = _type_lists.get(text)
+        if known is not None and not self.type_aliases:
+            return known
+        result: list[Attribute] = []
+        for spelling, offset in split_types(text):
+            if not spelling:
+                self.report("parse-syntax", "a type is missing here", token.start + offset, token.start + offset + 1)
+                result.append(POISON)
+                continue
+            if spelling[0] == "<":
+                spelling = ("!pto.tile_buf" if spelling.startswith("<loc") else "!pto.ptr") + spelling
+            result.append(self._one_type(spelling, token.start + offset))
+        if not self.type_aliases and not self.schematic and POISON not in result:
+            _type_lists[text] = result
+        return result
+
+    def one_type(self, token: Tok) -> Attribute:
+        """The single type of a TYPES token."""
+        types = self.type_list(token)
+        if len(types) != 1:
+            raise at(token, "parse-syntax", f"expected one type here, found {len(types)}")
+        return types[0]
+
+    def _one_type(self, spelling: str, start: int) -> Attribute:
+        resolved = self._resolve_aliases(spelling) if self.type_aliases else spelling
+        try:
+            result = parse_type(resolved)
+        except TypeSyntaxError as error:
+            same = resolved == spelling
+            first, last = (error.start, error.end) if same else (0, len(spelling))
+            self.report(error.rule, error.message, start + first, start + max(last, first + 1), error.help)
+            return POISON
+        if isinstance(result, t.OpaqueType):
+            if result.schematic and not self.schematic:
+                self.report(
+                    "type-schematic",
+                    f"{result.data} is a documentation placeholder, not a type",
+                    start,
+                    start + len(spelling),
+                    "write the type in full, or pass --allow-schematic to read documentation snippets",
+                )
+                return POISON
+            if "." not in result.data and "<" not in result.data:
+                self.report("name-undefined", f"undefined type alias {result.data}", start, start + len(spelling))
+                return POISON
+        return result
+
+    def _resolve_aliases(self, spelling: str) -> str:
+        return TYPE_ALIAS_USE.sub(lambda m: self.type_aliases.get(m.group(), m.group()), spelling)
+
+    # ------------------------------------------------------------ values
+
+    def use(self, token: Tok) -> list[SSAValue]:
+        """The values that a USES token names."""
+        values = self.scope.values
+        text = token.text
+        if "," not in text:
+            found = values.get(text)
+            return [found if found is not None else self._undefined(text, token.start)]
+        result: list[SSAValue] = []
+        offset = token.start
+        for part in text.split(","):
+            name = part.strip()
+            found = values.get(name)
+            if found is None:
+                if "//" in part:
+                    name = strip_comments(part)
+                    found = values.get(name)
+                if found is None:
+                    found = self._undefined(name, offset + part.index(name))
+            result.append(found)
+            offset += len(part) + 1
+        return result
+
+    def one_use(self, token: Tok) -> SSAValue:
+        """The single value of a USES token."""
+        values = self.use(token)
+        if len(values) != 1:
+            raise at(token, "parse-operand-count", f"expected one value here, found {len(values)}")
+        return values[0]
+
+    def use_typed(self, token: Tok, types: Sequence[Attribute], types_token: Tok | None) -> list[SSAValue]:
+        """The values of a USES token, checked against the types stated for them."""
+        values = self.use(token)
+        if len(values) != len(types):
+            where = types_token if types_token is not None else token
+            raise at(
+                where,
+                "parse-type-count",
+                f"{count(len(values), 'operand')} but {count(len(types), 'type')}",
+            )
+        for index, (value, stated) in enumerate(zip(values, types, strict=True)):
+            if value.type is not stated:
+                self.check_type(value, stated, token, index)
+        return values
+
+    def check_type(self, value: SSAValue, stated: Attribute, token: Tok, index: int) -> None:
+        """Reports a value whose type is not the stated one; gives placeholders their type."""
+        if value.type == stated or stated is POISON or value.type is POISON:
+            return
+        if value.type is UNKNOWN:
+            value._type = stated  # pyright: ignore[reportPrivateUsage]
+            return
+        if self.schematic and t.OpaqueType in (type(stated), type(value.type)):
+            return
+        start, end = self.name_extent(token, index)
+        span = span_of_value(value)
+        notes = (Note("defined here", span),) if span is not None else ()
+        self.report(
+            "operand-type",
+            f"{self.source.text[start:end]} has type {t.type_text(value.type)}, "
+            f"but {t.type_text(stated)} is stated here",
+            start,
+            end,
+            notes=notes,
+        )
+
+    def name_extent(self, token: Tok, index: int) -> tuple[int, int]:
+        """Extent of the ``index``-th name of a USES token."""
+        offset = token.start
+        for number, part in enumerate(token.text.split(",")):
+            if number == index:
+                name = strip_comments(part)
+                start = offset + part.index(name)
+                return start, start + len(name)
+            offset += len(part) + 1
+        return token.start, token.end
+
+    def _undefined(self, name: str, position: int) -> SSAValue:
+        frame = self.scope.frame
+        known = frame.forwards.get(name)
+        if known is None:
+            placeholder = Block(arg_types=[UNKNOWN]).args[0]
+            set_name(placeholder, name)
+            known = frame.forwards[name] = Forward(placeholder, position, len(name))
+        return known.value
+
+    def define(self, name: str, value: SSAValue, position: int) -> None:
+        """Binds ``name`` (with ``%``) to ``value``."""
+        set_name(value, name)
+        earlier = self.scope.define(name, value)
+        if earlier is not None:
+            span = span_of_value(earlier)
+            notes = (Note("first defined here", span),) if span is not None else ()
+            self.report("name-redefined", f"{name} is already defined", position, position + len(name), notes=notes)
+            return
+        frame = self.scope.frame
+        if frame.forwards:
+            forward = frame.forwards.pop(name, None)
+            if forward is not None:
+                if not frame.multi_block:
+                    self.report(
+                        "name-undefined",
+                        f"{name} is used before its definition",
+                        forward.position,
+                        forward.position + forward.length,
+                    )
+                forward.value.replace_all_uses_with(value)
+
+    # ------------------------------------------------------------ operations
+
+    def create(
+        self,
+        cls: type[Operation],
+        start: int,
+        operands: Sequence[SSAValue] = (),
+        result_types: Sequence[Attribute] = (),
+        attributes: dict[str, Attribute] | None = None,
+        properties: dict[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+        successors: Sequence[Block] = (),
+    ) -> Operation:
+        """A new operation with its source location."""
+        op = cls.create(
+            operands=operands,
+            result_types=result_types,
+            attributes=attributes or {},
+            properties=properties or {},
+            regions=regions,
+            successors=successors,
+        )
+        locate(op, self.source, start, self.text.cursor)
+        return op
+
+    def plain_statement(self, items: list[Any]) -> None:
+        op = items[0]
+        if isinstance(op, Operation):
+            self.scope.frames[-1].block.add_op(op)
+
+    def result_statement(self, items: list[Any]) -> None:
+        token, op = items[0], items[1]
+        names, packs = result_names(token)
+        if not isinstance(op, Operation):
+            for name, position in names:
+                self.define(name, Block(arg_types=[POISON]).args[0], position)
+            return
+        locate(op, self.source, token.start, self.text.cursor)
+        self.scope.frames[-1].block.add_op(op)
+        if len(names) != len(op.results):
+            self.report(
+                "parse-result-count",
+                f"{op.name} has {count(len(op.results), 'result')}, but {count(len(names), 'name')} given",
+                token.start,
+                token.start + len(token.text.rstrip("= \t\n")),
+            )
+        for (name, position), result in zip(names, op.results, strict=False):
+            self.define(name, result, position)
+        for name, position in names[len(op.results) :]:
+            self.define(name, Block(arg_types=[POISON]).args[0], position)
+        for base in packs:
+            first = self.scope.values.get(f"{base}#0")
+            if first is not None and base not in self.scope.values:
+                self.scope.define(base, first)
+
+    # ------------------------------------------------------------ regions
+
+    def region_open(self, items: list[Any]) -> int:
+        start, self.pending = self.pending or RegionStart(), None
+        block = Block(arg_types=[type_ for _, type_ in start.arguments])
+        region = Region(block)
+        self.scope.enter(region, block, start.isolated)
+        for (name, _), value in zip(start.arguments, block.args, strict=True):
+            if isinstance(name, Tok):
+                self.define(name.text, value, name.start)
+        return items[0].start
+
+    def region(self, items: list[Any]) -> Region:
+        self.close_frame()
+        frame = self.closed
+        if frame.block.is_empty and not frame.labels and not frame.block.args:
+            self.bare_regions.add(frame.region)
+        return frame.region
+
+    def close_frame(self) -> None:
+        """Leaves the innermost region and reports what stayed undefined."""
+        frame, lost = self.scope.leave()
+        for label, position in frame.pending_labels.items():
+            self.report("name-undefined", f"undefined block {label}", position, position + len(label))
+        for name, forward in lost:
+            self.undefined_name(name, forward)
+        self.closed = frame
+
+    def undefined_name(self, name: str, forward: Forward) -> None:
+        """A name that is used and never defined."""
+        if self.schematic:
+            return
+        from ..diagnostics.suggest import did_you_mean
+
+        close = did_you_mean(name, list(self.scope.values))
+        help = f"did you mean {close[0]}?" if close else None
+        self.report(
+            "name-undefined", f"{name} is not defined", forward.position, forward.position + forward.length, help
+        )
+        if forward.value.type is UNKNOWN:
+            forward.value._type = POISON  # pyright: ignore[reportPrivateUsage]
+
+    def block_label(self, items: list[Any]) -> None:
+        token = items[0]
+        arguments = items[2] if len(items) > 3 and isinstance(items[2], list) else []
+        frame = self.scope.frame
+        types = [type_ for _, type_ in arguments]
+        first = frame.block is frame.region.first_block and frame.block.is_empty and not frame.block.args
+        if first and not frame.labels and token.text not in frame.pending_labels:
+            block = frame.block
+        else:
+            block = frame.labels.get(token.text)
+            if block is not None and token.text not in frame.pending_labels:
+                self.report("name-redefined", f"block {token.text} is already defined", token.start, token.end)
+                block = Block()
+            block = block or Block()
+            frame.region.add_block(block)
+            frame.multi_block = True
+        frame.pending_labels.pop(token.text, None)
+        frame.labels[token.text] = block
+        frame.block = block
+        for type_ in types:
+            block.insert_arg(type_, len(block.args))
+        for (name, _), value in zip(arguments, block.args, strict=True):
+            self.define(name.text, value, name.start)
+
+    def block_args(self, items: list[Any]) -> list[tuple[Tok, Attribute]]:
+        return items[::2]
+
+    def block_arg(self, items: list[Any]) -> tuple[Tok, Attribute]:
+        return items[0], self.type_list(items[2])[0]
+
+    def block_use(self, token: Tok) -> Block:
+        """The block that a label names; labels may be used before they are defined."""
+        frame = self.scope.frame
+        block = frame.labels.get(token.text)
+        if block is None:
+            block = frame.labels[token.text] = Block()
+            frame.pending_labels[token.text] = token.start
+        frame.multi_block = True
+        return block
+
+    # ------------------------------------------------------------ lists that mean themselves
+
+    def nothing(self, items: list[Any]) -> None:
+        return None
+
+    def empty(self, items: list[Any]) -> list[Any]:
+        return []
+
+    def sequence(self, items: list[Any]) -> list[Any]:
+        return items[::2]
+
+    def bracketed(self, items: list[Any]) -> list[Any]:
+        return items[1:-1:2]
+
+    def no_uses(self, items: list[Any]) -> None:
+        return None
+
+    def some_uses(self, items: list[Any]) -> Tok:
+        return items[0]
+
+    def bracketed_uses(self, items: list[Any]) -> Tok:
+        return items[1]
+
+    def types(self, items: list[Any]) -> Tok:
+        return items[0]
+
+    def words(self, items: list[Any]) -> list[Tok]:
+        return items
+
+    # ------------------------------------------------------------ signatures
+
+    def no_signature(self, items: list[Any]) -> None:
+        return None
+
+    def some_signature(self, items: list[Any]) -> Any:
+        return items[1]
+
+    def schematic_signature(self, items: list[Any]) -> Any:
+        token = items[0]
+        if not self.schematic:
+            self.report(
+                "type-schematic",
+                "... is a documentation placeholder, not a type list",
+                token.start,
+                token.end,
+                "write the types in full, or pass --allow-schematic to read documentation snippets",
+            )
+        return SCHEMATIC
+
+    def operand_types(self, items: list[Any]) -> tuple[Tok | None, Any]:
+        return items[0], None
+
+    def arrow_types(self, items: list[Any]) -> tuple[Tok | None, Any]:
+        return items[0], items[2]
+
+    def function_signature(self, items: list[Any]) -> tuple[Tok | None, Any]:
+        return items[0]
+
+    def function_no_inputs(self, items: list[Any]) -> tuple[Tok | None, Any]:
+        return None, items[3]
+
+    def function_inputs(self, items: list[Any]) -> tuple[Tok | None, Any]:
+        return items[1], items[4]
+
+    def parenthesised(self, items: list[Any]) -> Tok:
+        items[1].value = PARENTHESISED
+        return items[1]
+
+    def types_of(self, part: Any) -> list[Attribute]:
+        """Types of a result part: a TYPES token, or nothing."""
+        return self.type_list(part) if isinstance(part, Tok) else []
+
+    # ------------------------------------------------------------ attributes
+
+    def type_alias(self, items: list[Any]) -> None:
+        name = items[0].text.rstrip("=").strip()
+        self.type_aliases[name] = self._resolve_aliases(items[1].text)
+        self._one_type(self.type_aliases[name], items[1].start)
+
+    def attribute_alias(self, items: list[Any]) -> None:
+        if items[1] is not None:
+            self.attribute_aliases[items[0].text.rstrip("=").strip()] = items[1]
+
+    def location_alias(self, items: list[Any]) -> None:
+        self.attribute_aliases[items[0].text.rstrip("=").strip()] = UnitAttr()
+
+    def no_dict(self, items: list[Any]) -> dict[str, Attribute]:
+        return {}
+
+    def attributes_dict(self, items: list[Any]) -> dict[str, Attribute]:
+        return items[1]
+
+    def some_dict(self, items: list[Any]) -> dict[str, Attribute]:
+        result: dict[str, Attribute] = {}
+        for token, name, value in items[1:-1:2]:
+            if name in result:
+                self.report("attr-duplicate", f"attribute {name} is given twice", token.start, token.end)
+            if isinstance(value, TypeRun):
+                self.report("parse-syntax", f"attribute {name} takes one type", token.start, token.end)
+                value = value.types[0]
+            result[name] = value
+        return result
+
+    def entry(self, items: list[Any]) -> tuple[Tok, str, Attribute]:
+        token = items[0]
+        name = unescape(token.text) if token.type == "STRING" else token.text
+        return token, name, items[2] if len(items) > 1 else UnitAttr()
+
+    def number(self, items: list[Any]) -> Attribute:
+        token = items[0]
+        if token.type == "INTEGER":
+            return IntegerAttr(integer(token.text), 64)
+        return builtin.FloatAttr(float(token.text), 64)
+
+    def typed_number(self, items: list[Any]) -> Attribute | TypeRun:
+        token = items[0]
+        types = self.type_list(items[2])
+        try:
+            return self.and_types(number_attribute(token, types[0]), types)
+        except BuildError as error:
+            self.fail(error)
+            return IntegerAttr(0, 64)
+
+    def and_types(self, value: Attribute, types: Sequence[Attribute]) -> Attribute | TypeRun:
+        """A typed value; the types after the first are the next entries of the array it stands in."""
+        return value if len(types) == 1 else TypeRun([value, *types[1:]])
+
+    def string(self, items: list[Any]) -> Attribute:
+        return StringAttr(unescape(items[0].text))
+
+    def typed_string(self, items: list[Any]) -> Attribute | TypeRun:
+        return self.and_types(StringAttr(unescape(items[0].text)), self.type_list(items[2]))
+
+    def boolean(self, items: list[Any]) -> Attribute:
+        return TRUE if items[0].text == "true" else FALSE
+
+    def body_value(self, items: list[Any]) -> Attribute | TypeRun:
+        token = items[0]
+        if len(items) == 1:
+            return self.attribute_text(token, token.text)
+        types = self.type_list(items[2])
+        return self.and_types(self.attribute_text(token, token.text, types[0]), types)
+
+    def hash_value(self, items: list[Any]) -> Attribute:
+        token = items[0]
+        alias = self.attribute_aliases.get(token.text)
+        return alias if alias is not None else self.attribute_text(token, token.text)
+
+    def attribute_text(self, token: Tok, text: str, type_: Attribute | None = None) -> Attribute:
+        """The attribute spelled ``text``; a wrong spelling is reported at ``token``."""
+        try:
+            return parse_attribute(text, type_)
+        except TypeSyntaxError as error:
+            self.report(error.rule, error.message, token.start + error.start, token.start + error.end, error.help)
+            return BROKEN
+
+    def type_value(self, items: list[Any]) -> Attribute | TypeRun:
+        types = self.type_list(items[0])
+        return types[0] if len(types) == 1 else TypeRun(types)
+
+    def function_value(self, items: list[Any]) -> Attribute | TypeRun:
+        inputs, outputs = items[0]
+        results = self.types_of(outputs)
+        if isinstance(outputs, Tok) and outputs.value is not PARENTHESISED:
+            # A bare result is one type; what follows it are the next entries of an array.
+            function = builtin.FunctionType.from_lists(self.types_of(inputs), results[:1])
+            return self.and_types(function, results)
+        return builtin.FunctionType.from_lists(self.types_of(inputs), results)
+
+    def symbol_value(self, items: list[Any]) -> Attribute:
+        return symbol(items[0].text)
+
+    def uses_value(self, items: list[Any]) -> Attribute:
+        token = items[0]
+        self.report("parse-syntax", "a value cannot stand in an attribute", token.start, token.end)
+        return UnitAttr()
+
+    def word_value(self, items: list[Any]) -> Attribute:
+        word = items[0].text
+        return UnitAttr() if word == "unit" else StringAttr(word)
+
+    def array_value(self, items: list[Any]) -> Attribute:
+        values: list[Attribute] = []
+        for value in items[1:-1:2]:
+            values.extend(value.types if isinstance(value, TypeRun) else [value])
+        return ArrayAttr(values)
+
+    def dict_value(self, items: list[Any]) -> Attribute:
+        return DictionaryAttr(items[0])
+
+
+class TypeRun:
+    """Several types (the first may be a value with its type) between commas inside an array attribute; exists only
+    while the array is built."""
+
+    __slots__ = ("types",)
+
+    def __init__(self, types: list[Attribute]) -> None:
+        self.types = types
+
+
+UNKNOWN = t.OpaqueType("!unknown")
+"""Type of a value that is used before its definition is read."""
+
+PARENTHESISED = object()
+"""Marks the token of a type list that stands in parentheses."""
+
+SCHEMATIC = object()
+"""Signature written ``...`` in a documentation snippet."""
+
+TRUE = IntegerAttr(-1, 1)
+FALSE = IntegerAttr(0, 1)
+
+_type_lists: dict[str, list[Attribute]] = {}

@@ -1,0 +1,93 @@
+"""What the generic form leaves out or spells differently: segment sizes, flags of arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from xdsl.ir import Attribute
+
+from ..ir.attributes import OpaqueAttr
+from ..ir.base import PtoOp, Slot, op_spec, signature
+from .core_ops import CORE_SHAPES
+
+
+def infer_segments(cls: type[PtoOp], operands: int, results: int) -> tuple[int, ...] | None:
+    """Number of values of each declared operand of ``cls``; ``None`` if the total does not decide it.
+
+    Destinations are counted as present - the value form, which has none, has results instead - and stand in
+    order: a later one is there only if the earlier ones are.
+    """
+    spec = op_spec(cls)
+    style = spec.shape.value.startswith("OP_DPS")
+    outs = frozenset(spec.outs) if style else frozenset()
+    ways = list(islice(_distributions(signature(cls).operands, operands, outs, style and results > 0), 2))
+    return ways[0] if len(ways) == 1 else None
+
+
+def _distributions(
+    slots: Sequence[Slot], total: int, outs: frozenset[str], value_form: bool
+) -> Iterator[tuple[int, ...]]:
+    """Ways to give ``total`` values to ``slots``."""
+    first_out = next((slot.name for slot in slots if slot.name in outs), None)
+    required = [slot.arity == "1" or (slot.name == first_out and not value_form) for slot in slots]
+    least = [sum(required[position:]) for position in range(len(slots) + 1)]
+
+    def extend(position: int, left: int, outs_ended: bool) -> Iterator[tuple[int, ...]]:
+        if position == len(slots):
+            if left == 0:
+                yield ()
+            return
+        slot = slots[position]
+        most = left - least[position + 1]
+        if slot.arity != "*" or slot.name in outs:
+            most = min(most, 1)
+        is_out = slot.name in outs and slot.arity != "1"
+        if is_out and (value_form or outs_ended):
+            most = min(most, 0)
+        for size in range(1 if required[position] else 0, most + 1):
+            ended = outs_ended or (is_out and size == 0)
+            for rest in extend(position + 1, left - size, ended):
+                yield (size, *rest)
+
+    return extend(0, total, False)
+
+
+def complete_flags(name: str, declared: frozenset[str], properties: dict[str, Attribute]) -> None:
+    """Gives the flags of an arithmetic operation the form that the custom syntax gives them, in place."""
+    flagged = CORE_SHAPES.get(name) in ("OP_SAME", "OP_COMPARE")
+    for key, read in (("fastmath", _fastmath), ("overflowFlags", _overflow)):
+        value = properties.get(key)
+        if value is None and flagged and key in declared:
+            found = read(["none"])
+        elif isinstance(value, OpaqueAttr):
+            words = value.data.partition("<")[2].rstrip(">").split(",")
+            found = read([word.strip() for word in words])
+        else:
+            continue
+        if found is not None:
+            properties[key] = found
+
+
+# The arithmetic dialect is imported only for programs that use it.
+
+
+def _fastmath(words: list[str]) -> Attribute | None:
+    """Flags of floating-point arithmetic; ``None`` for a word that is none of them."""
+    from xdsl.dialects.arith import FastMathFlagsAttr
+    from xdsl.dialects.utils import FastMathFlag
+
+    if words == ["none"] or words == ["fast"]:
+        return FastMathFlagsAttr("fast" if words == ["fast"] else "none")
+    by_name = {flag.value: flag for flag in FastMathFlag}
+    return FastMathFlagsAttr([by_name[w] for w in words]) if all(w in by_name for w in words) else None
+
+
+def _overflow(words: list[str]) -> Attribute | None:
+    """Flags of integer arithmetic; ``None`` for a word that is none of them."""
+    from xdsl.dialects.arith import IntegerOverflowAttr, IntegerOverflowFlag
+
+    if words == ["none"]:
+        return IntegerOverflowAttr("none")
+    by_name = {flag.value: flag for flag in IntegerOverflowFlag}
+    return IntegerOverflowAttr([by_name[w] for w in words]) if all(w in by_name for w in words) else None

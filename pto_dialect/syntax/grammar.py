@@ -1,0 +1,70 @@
+"""Loads a grammar file into a Lark LALR parser, through a cache on disk.
+
+Building the tables of the program grammar takes about a second, loading them from the cache some
+milliseconds. The cache file lives in the user's cache directory; its name holds a digest of grammar and
+versions, so it is never stale. Without a writable cache directory the tables are built in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import lark
+
+from .. import __version__
+from . import table_cache
+
+
+def grammar_text(name: str) -> str:
+    """Text of a grammar file, from the installed package or from the source tree."""
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package / "grammar", package.parent / "grammar"):
+        path = folder / name
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    raise FileNotFoundError(f"grammar file {name} is missing from the installation")
+
+
+def _cache_file(name: str, text: str) -> str | None:
+    """Where the tables of a grammar are kept; ``None`` without a directory that only this user can write."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = Path(base) / "pto-dialect"
+    version = ".".join(map(str, sys.version_info[:3]))
+    parts = (text, lark.__version__, __version__, version, table_cache.FORMAT)
+    digest = hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()[:16]
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if os.stat(folder).st_uid != os.getuid() or not os.access(folder, os.W_OK):
+            return None
+    except OSError:
+        return None
+    return str(folder / f"{Path(name).stem}-{digest}.tables")
+
+
+def load_grammar(name: str, lexer: type[Any], builder: object, start: str | list[str] = "start") -> Any:
+    """A parser for grammar file ``name`` that calls the methods of ``builder`` as rules complete (no
+    tree)."""
+    text = grammar_text(name)
+    path = _cache_file(name, text)
+    stored = None if path is None else table_cache.load(path, builder)
+    if stored is not None:
+        return stored
+    options: dict[str, Any] = {
+        "parser": "lalr",
+        "lexer": lexer,
+        "transformer": builder,
+        "start": start,
+        "keep_all_tokens": True,
+        "maybe_placeholders": False,
+    }
+    parser = lark.Lark(text, **options)
+    if path is not None:
+        # A full disk costs time at the next start, nothing else.
+        with suppress(OSError):
+            table_cache.store(parser, path)
+    return parser

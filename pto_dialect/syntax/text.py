@@ -1,0 +1,118 @@
+"""Small readers of token texts."""
+
+from __future__ import annotations
+
+import re
+
+from xdsl.dialects import builtin
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute, SSAValue
+
+from .attribute_parser import unescape
+from .build_error import at
+from .float_text import float_from_bits, nearest_float
+from .tokens import SPACE, Tok, integer
+
+TYPE_ALIAS_USE = re.compile(r"![A-Za-z_]\w*(?![\w.<])")
+_LEADING = re.compile(SPACE)
+_COMMENT = re.compile(r"//[^\n]*")
+_NUMERIC_NAME = re.compile(r"\d+")
+
+
+def count(number: int, noun: str) -> str:
+    """``1 operand``, ``2 operands``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def strip_comments(part: str) -> str:
+    """``part`` without comments and surrounding space."""
+    return _COMMENT.sub("", part).strip()
+
+
+def split_types(text: str) -> list[tuple[str, int]]:
+    """Spellings of a comma list of types with their offsets."""
+    result: list[tuple[str, int]] = []
+    depth = start = 0
+    previous = ""
+    for position, char in enumerate(text):
+        if char in "<([":
+            depth += 1
+        elif char in ")]" or (char == ">" and previous != "-"):
+            depth -= 1
+        elif char == "," and depth == 0:
+            result.append(_trimmed(text, start, position))
+            start = position + 1
+        previous = char
+    result.append(_trimmed(text, start, len(text)))
+    return result
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[str, int]:
+    leading = _LEADING.match(text, start, end)
+    return strip_comments(text[start:end]), leading.end() if leading else start
+
+
+def result_names(token: Tok) -> tuple[list[tuple[str, int]], list[str]]:
+    """Names that a RESULTS token defines with their offsets (``%p:2`` gives ``%p#0``, ``%p#1``), and the pack names."""
+    names: list[tuple[str, int]] = []
+    packs: list[str] = []
+    offset = token.start
+    for part in token.text.rstrip().removesuffix("=").split(","):
+        name = strip_comments(part)
+        position = offset + part.index(name)
+        base, _, size = name.partition(":")
+        if size:
+            packs.append(base)
+            names.extend((f"{base}#{i}", position) for i in range(int(size)))
+        else:
+            names.append((name, position))
+        offset += len(part) + 1
+    return names, packs
+
+
+def set_name(value: SSAValue, name: str) -> None:
+    """Keeps the written name (with ``%``) of ``value`` for printing; numbers and pack members are numbered anew.
+
+    xDSL's own setter drops ``_<digits>`` suffixes, which real programs use throughout.
+    """
+    label = name[1:]
+    if not _NUMERIC_NAME.fullmatch(label) and "#" not in label:
+        value._name = label  # pyright: ignore[reportPrivateUsage]
+
+
+def symbol(text: str) -> SymbolRefAttr:
+    """The symbol reference written ``@root::@nested``."""
+    root, *nested = (unescape(p) if p.startswith('"') else p for p in re.findall(r'@("(?:[^"\\]|\\.)*"|[\w$.]+)', text))
+    return SymbolRefAttr(root, [StringAttr(n) for n in nested])
+
+
+def number_attribute(token: Tok, type_: Attribute) -> Attribute:
+    """The attribute of a typed literal; a hexadecimal literal of a float type is a bit pattern."""
+    text = token.text
+    if isinstance(type_, builtin.AnyFloat):
+        if token.type == "FLOAT":
+            return nearest_float(float(text), type_)
+        if text.lstrip("-").startswith("0x"):
+            return FloatAttr(_from_bits(token, type_), type_)
+        raise at(token, "literal-type", f"a {type_} literal needs a decimal point", f"{text}.0")
+    if isinstance(type_, (IntegerType, builtin.IndexType)):
+        if token.type == "FLOAT":
+            raise at(token, "literal-type", f"{text} is not an integer, but the type is {type_}")
+        value = integer(text)
+        if isinstance(type_, IntegerType):
+            width = type_.width.data
+            if not -(1 << max(width - 1, 0)) <= value < 1 << width:
+                raise at(token, "literal-range", f"{text} does not fit into {type_}")
+            if value >= 1 << (width - 1) and type_.signedness.data is not builtin.Signedness.UNSIGNED:
+                value -= 1 << width
+        return IntegerAttr(value, type_)
+    if isinstance(type_, builtin.VectorType):
+        raise at(token, "literal-type", "a vector literal is written dense<..>")
+    raise at(token, "literal-type", f"{type_} has no literals")
+
+
+def _from_bits(token: Tok, type_: builtin.AnyFloat) -> float:
+    bits = integer(token.text)
+    if not 0 <= bits < 1 << type_.bitwidth:
+        raise at(token, "literal-range", f"{token.text} has more bits than {type_}")
+    return float_from_bits(bits, type_)

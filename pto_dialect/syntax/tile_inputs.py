@@ -1,0 +1,41 @@
+"""Which declared inputs the values of a tile operation are, where their number alone does not say it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from ..ir.base import Slot
+from ..ir.kinds import TILE_OR_VIEW
+
+MERGE_SORT = "pto.tmrgsort"
+MERGE_SORT_SOURCES = 4
+"""Lists that one merge takes at most; a further tile is the scratch operand."""
+
+
+def fitting_slots(slots: Sequence[Slot], values: Sequence[SSAValue]) -> Sequence[Slot]:
+    """Slots that ``values`` fill in order: an optional one only where the type of the value there fits.
+
+    All slots when some value fits nowhere, so that the usual count and kind checks speak about it.
+    """
+    chosen: list[Slot] = []
+    position = 0
+    for slot in slots:
+        fits = position < len(values) and slot.kind.accepts(values[position].type)
+        if fits or slot.arity == "1":
+            chosen.append(slot)
+            position += 1
+    return chosen if position == len(values) else slots
+
+
+def merge_sort_inputs(values: Sequence[SSAValue], scratch: bool) -> dict[str, list[SSAValue]]:
+    """Inputs of ``tmrgsort``: sources and a block length, or sources and (``scratch``) the scratch tile.
+
+    Source: syntax-families page, shape D2.
+    """
+    if values and not TILE_OR_VIEW.accepts(values[-1].type):
+        return {"srcs": list(values[:-1]), "blockLen": [values[-1]]}
+    if scratch and len(values) > 1:
+        return {"srcs": list(values[:-1]), "tmp": [values[-1]]}
+    return {"srcs": list(values)}

@@ -1,0 +1,64 @@
+"""The token object shared by both lexers, and regular expressions for the lexical forms.
+
+Lark only looks at ``type``; the rest is for the builder and for error messages. A plain object with slots is a third of
+the cost of Lark's own token class.
+"""
+
+from __future__ import annotations
+
+
+class Tok:
+    """One token: terminal name, text, offset of its first character, and (for types and attributes) its meaning."""
+
+    __slots__ = ("start", "text", "type", "value")
+
+    # Lark copies these when it makes the end-of-input token.
+    line = column = end_line = end_column = None
+
+    def __init__(self, type: str, text: str, start: int, value: object = None) -> None:
+        self.type = type
+        self.text = text
+        self.start = start
+        self.value = value
+
+    @property
+    def end(self) -> int:
+        """Offset just past the token."""
+        return self.start + len(self.text)
+
+    start_pos = property(lambda self: self.start)
+    end_pos = end
+
+    def __repr__(self) -> str:
+        return f"Tok({self.type}, {self.text!r}, {self.start})"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+SPACE = r"(?:\s++|//[^\n]*+)*+"
+"""White space and comments, possibly empty."""
+
+SUFFIX_ID = r"(?:\d+|[A-Za-z_$.\-][\w$.\-]*)"
+SSA = rf"%{SUFFIX_ID}"
+USE = rf"{SSA}(?:\#\d+)?"
+BARE_ID = r"[A-Za-z_][\w$.]*"
+
+
+def balanced(depth: int) -> str:
+    """Regular expression of ``<...>`` with ``depth`` further levels of nesting; ``->`` and strings do not count."""
+    plain = r'[^<>"\-]++|->|-|"(?:[^"\\\n]++|\\.)*+"'
+    pattern = rf"<(?:{plain})*+>"
+    for _ in range(depth):
+        pattern = rf"<(?:{plain}|{pattern})*+>"
+    return pattern
+
+
+def integer(text: str) -> int:
+    """Value of an INTEGER token."""
+    return int(text, 16) if "x" in text else int(text)
+
+
+def fits_64_bits(text: str) -> bool:
+    """True for an INTEGER token whose value is a signed or unsigned 64-bit number."""
+    return len(text) <= 20 and -(1 << 63) <= integer(text) < 1 << 64

@@ -1,0 +1,18 @@
+"""Which operand of ``syncall`` a value is: its operands are told apart by their types."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from ..ir import types as t
+from ..ir.placement import location
+
+_NAMES = {"ub": "ub_workspace", "vec": "ub_workspace", "l1": "l1_workspace", "mat": "l1_workspace"}
+
+
+def workspace_name(value: SSAValue) -> str:
+    """Name of the ``syncall`` operand that ``value`` is."""
+    if value.type in (t.I32, t.INDEX):
+        return "used_cores"
+    space = getattr(value.type, "space", None) or location(value)
+    return _NAMES.get(space or "", "gm_workspace")

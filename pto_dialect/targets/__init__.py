@@ -1,0 +1,1 @@
+"""Tables of what a chip accepts: profiles, limits and mode lists. Pure data, importable without numpy."""

@@ -1,0 +1,65 @@
+"""Documented conversions of ``pto.tcvt``.  Source: targets page, section 8.
+
+Integer names are literal here: ``i8`` is signed (or signless), ``ui8`` unsigned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from pto_dialect.targets.element_types import is_low_precision, signed_as_signless
+
+PairTable = Mapping[str, frozenset[str]]
+
+
+def _pairs(rows: dict[str, str]) -> PairTable:
+    return MappingProxyType({src: frozenset(dsts.split()) for src, dsts in rows.items()})
+
+
+A2A3_TCVT_PAIRS: Final = _pairs(
+    {
+        "f32": "f16 f32 bf16 i16 i32 i64",
+        "f16": "f32 i32 i16 i8 ui8 i4",
+        "bf16": "f32 i32",
+        "i16": "f16 f32",
+        "i32": "f32 i16 i64 f16",
+        "i64": "f32 i32",
+        "ui8": "f16",
+        "i8": "f16",
+        "i4": "f16",
+    }
+)
+A5_TCVT_PAIRS: Final = _pairs(
+    {
+        "f32": "f16 f32 bf16 i16 i32 i64 f8E4M3FN f8E5M2 hif8",
+        "f16": "f32 i32 i16 i8 ui8 hif8",
+        "bf16": "f32 i32 f16 f4E1M2x2 f4E2M1x2",
+        "i16": "f16 f32 ui8 ui32 i32",
+        "i32": "f32 i16 ui16 i64 ui8",
+        "i64": "f32 i32",
+        "ui8": "f16 ui16",
+        "i8": "f16 i16 i32",
+        "ui32": "ui8 ui16 i16",
+        "f8E4M3FN": "f32",
+        "f8E5M2": "f32",
+        "hif8": "f32",
+        "f4E1M2x2": "bf16",
+        "f4E2M1x2": "bf16",
+    }
+)
+"""Source element type -> documented destination element types."""
+
+UNDOCUMENTED_PAIR: Final = "tcvt-pair-undocumented"
+LOW_PRECISION_PAIR: Final = "tcvt-lowprec-pair"
+UNDOCUMENTED_SEVERITY: Final[Mapping[str, str]] = MappingProxyType(
+    {UNDOCUMENTED_PAIR: "warning", LOW_PRECISION_PAIR: "error"}
+)
+
+
+def tcvt_finding(table: PairTable, src: str, dst: str) -> str | None:
+    """The rule id a conversion outside ``table`` violates, or ``None`` for a documented pair."""
+    if signed_as_signless(dst) in table.get(signed_as_signless(src), ()):
+        return None
+    return LOW_PRECISION_PAIR if is_low_precision(src) or is_low_precision(dst) else UNDOCUMENTED_PAIR

@@ -1,0 +1,185 @@
+"""Rules about modules and functions as a whole.
+
+Source: verifier-rules page, sections 1, 10 and 17; language page, section 4.4; execution page, section 1.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from ..ir.base import SEGMENT_SIZES, PtoOp, signature
+from ..ir.index import OPS
+from ..ir.types import TileType, type_text
+from .context import Context
+from .function_rules import FunctionScan, function_check, is_section
+from .region_rules import NESTING, called_functions, core_of_operation
+from .rule import ERROR, INFO, RUN, STRUCTURE, WARNING, checks, rule
+
+_PAGE = "verifier-rules page, section 1"
+
+KERNEL_KIND = rule(
+    "kernel-kind",
+    WARNING,
+    STRUCTURE,
+    "operations belong to the core that the function's kernel_kind names; reported once per function",
+    source="verifier-rules page, section 1",
+    bad="func.func @f(%a: !L, %b: !R, %c: !C) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
+    "  pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)\n  return\n}",
+    good="func.func @f(%a: !L, %b: !R, %c: !C) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
+    "  pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)\n  return\n}",
+)
+ENTRY = rule(
+    "entry-single",
+    ERROR,
+    RUN,
+    "the entry function is the only candidate or is named",
+    source=_PAGE,
+)
+ENTRY_VOID = rule(
+    "entry-void",
+    ERROR,
+    STRUCTURE,
+    "entry functions return nothing (at Level 1 they may return tiles); functions do not call themselves",
+    source="verifier-rules page, section 10",
+    bad="func.func @f(%a: i32) -> i32 attributes {pto.entry} {\n  return %a : i32\n}",
+    good="func.func @f(%a: i32) attributes {pto.entry} {\n  return\n}",
+)
+UNKNOWN = rule(
+    "attr-unknown",
+    INFO,
+    STRUCTURE,
+    "attributes are ones that somebody reads",
+    source="verifier-rules page, section 17; language page, section 4.4",
+    bad="%a = pto.alloc_tile {colour = 1 : i32} : !pto.tile_buf<vec, 16x16xf32>",
+    good="%a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>",
+)
+
+MICRO_FAMILIES = frozenset(
+    family
+    for family, _, _ in OPS.values()
+    if family.startswith(("vector_", "predicate", "simt_", "vmi_", "cube_mad", "fixpipe", "mte"))
+)
+"""Families that exist on a5 only; a module that uses one defaults to that target."""
+
+_ENTRY_ATTRIBUTES = ("pto.entry", "pto.kernel", "pto.aicore")
+_KNOWN_ATTRIBUTES = frozenset(
+    (
+        "pto.kernel_kind",
+        "pto.target_arch",
+        "pto.device-spec",
+        "pto.kernel",
+        "pto.aicore",
+        "pto.entry",
+        "pto.simt_entry",
+        "pto.simt_max_threads",
+        "pto.simt_max_regs",
+        "pto.backend",
+        "pto.tilelang.instance",
+        "pto.tilelang.inline_proc",
+        "pto.tileop.helper",
+        "pto.tileop.effects",
+        "pto.fusion.group_id",
+        "pto.fusion.order",
+        "pto.unroll",
+        "pto.persistent",
+        "pto.inferred_layout",
+        "pto.auto_sync_tail_hint",
+        "pto.visibility",
+        "pto.mode",
+        "pto.view_semantics",
+    )
+)
+"""Attributes with the dialect's prefix that mean something on modules, functions and operations."""
+
+_OLDER_NAMES = frozenset(
+    (
+        ("pto.tload", "layout"),
+        ("pto.tstore", "layout"),
+        ("pto.thistogram", "isMSB"),
+        ("pto.tcvt", "satmode"),
+    )
+)
+"""Attributes of operations that older programs carry and that are still read."""
+
+
+def uses_micro_level(module: Operation) -> bool:
+    """True when the module contains vector, cube, SIMT or logical-vector micro-operations."""
+    return any(op.name in OPS and OPS[op.name][0] in MICRO_FAMILIES for op in module.walk())
+
+
+# ------------------------------------------------------------ cores
+
+
+@function_check(*{family for family, _, _ in OPS.values()})
+def check_cores(scan: FunctionScan, ctx: Context) -> None:
+    """Operations on the wrong core, once per section and once per function."""
+    kind = scan.kernel_kind
+    sectioned = any(name.startswith("pto.section.") for name in scan.by_name)
+    if kind is None and not sectioned:
+        return
+    reported: set[Operation] = set()
+    for operations in scan.by_name.values():
+        core = core_of_operation(operations[0])
+        if core is None or (core == kind and not sectioned):
+            continue
+        for op in operations:
+            section = scan.enclosing(op, is_section) if sectioned else None
+            runs_on = kind if section is None else section.name.rpartition(".")[2]
+            place = scan.function if section is None else section
+            if runs_on not in (None, core) and place not in reported:
+                reported.add(place)
+                if section is not None:
+                    message = f"{op.name} runs on the {core} core and stands in {section.name}"
+                    ctx.report(NESTING, op, message)
+                else:
+                    message = f"{op.name} runs on the {core} core, the kernel kind is {runs_on}"
+                    ctx.report(KERNEL_KIND, op, message)
+    for section in scan.named("pto.section.cube", "pto.section.vector"):
+        outer = scan.enclosing(section, is_section)
+        if outer is not None:
+            ctx.report(NESTING, section, f"{section.name} stands inside {outer.name}")
+
+
+# ------------------------------------------------------------ functions
+
+
+@checks(STRUCTURE, "func.func")
+def entry(op: Operation, ctx: Context) -> None:
+    """What an entry function returns."""
+    if not isinstance(op, FuncOp) or not any(name in op.attributes for name in _ENTRY_ATTRIBUTES):
+        return
+    results = op.function_type.outputs.data
+    if any(not isinstance(kind, TileType) for kind in results):
+        shown = ", ".join(type_text(kind) for kind in results)
+        ctx.report(ENTRY_VOID, op, f"entry function @{op.sym_name.data} returns nothing, found {shown}")
+
+
+@checks(STRUCTURE, "func.call")
+def recursion(op: Operation, ctx: Context) -> None:
+    """Calls that come back to their function."""
+    function = ctx.function
+    if isinstance(function, FuncOp) and function in called_functions(op):
+        ctx.report(ENTRY_VOID, op, f"@{function.sym_name.data} calls itself here; recursion cannot be executed")
+
+
+# ------------------------------------------------------------ attributes
+
+
+@checks(STRUCTURE, "func.func")
+def attributes(op: Operation, ctx: Context) -> None:
+    """Attributes that nothing reads; looked for only when infos are wanted, because they are harmless."""
+    options = ctx.engine.options
+    if not options.pedantic and UNKNOWN.id not in options.deny:
+        return
+    for inner in op.walk():
+        declared = signature(type(inner)).attributes if isinstance(inner, PtoOp) else None
+        for name in inner.attributes:
+            if name.startswith("pto."):
+                unknown = name not in _KNOWN_ATTRIBUTES and not name.startswith("pto.ptodsl.")
+            elif declared is None or "." in name or name in SEGMENT_SIZES:
+                unknown = False
+            else:
+                unknown = name not in declared and (inner.name, name) not in _OLDER_NAMES
+            if unknown:
+                ctx.report(UNKNOWN, inner, f"attribute {name} of {inner.name} is not known", at=name)

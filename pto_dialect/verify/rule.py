@@ -1,0 +1,85 @@
+"""What a rule is, and the registry of all rules.
+
+A rule group module declares its rules with ``rule(...)`` and its check functions with ``@checks(pass, mnemonics...)``;
+a check function looks at one operation and reports through its context.  Source: verifier-rules page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..diagnostics.diagnostic import Severity
+
+if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
+    from .context import Context
+
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+STRUCTURE = "verify-structure"
+LOCATIONS = "verify-locations"
+TRIPLES = "verify-type-triples"
+SHAPES = "verify-shapes"
+PARSE = "parse"
+RUN = "run"
+PASSES = (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)
+"""Verification passes in the order in which they run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: a stable id, its default severity, the pass that checks it, and what it demands.
+
+    ``bad`` and ``good`` are statements that break and satisfy it on ``target``; names ``%cN`` stand for constants of
+    that value and other names for arguments (``examples.example_program``). ``source`` names the page of the
+    specification.
+    """
+
+    id: str
+    severity: Severity
+    stage: str
+    text: str
+    source: str
+    bad: str | None = None
+    good: str | None = None
+    target: str = "a5"
+
+
+RULES: dict[str, Rule] = {}
+"""Every declared rule by id."""
+
+Check = Callable[["Operation", "Context"], None]
+CHECKS: dict[str, dict[str, list[Check]]] = {name: {} for name in PASSES}
+"""Check functions by pass and operation name."""
+
+
+def rule(
+    id: str,
+    severity: Severity,
+    stage: str,
+    text: str,
+    *,
+    source: str,
+    bad: str | None = None,
+    good: str | None = None,
+    target: str = "a5",
+) -> Rule:
+    """Declares a rule."""
+    if id in RULES:
+        raise ValueError(f"rule {id} is declared twice")
+    RULES[id] = declared = Rule(id, severity, stage, text, source, bad, good, target)
+    return declared
+
+
+def checks(stage: str, *mnemonics: str) -> Callable[[Check], Check]:
+    """Registers a check function for the named operations in one pass."""
+
+    def register(function: Check) -> Check:
+        for mnemonic in mnemonics:
+            CHECKS[stage].setdefault(mnemonic, []).append(function)
+        return function
+
+    return register

@@ -1,0 +1,247 @@
+"""Structure: operand, attribute and result kinds, terminators, dominance, symbols. Pass ``verify-structure``."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    FunctionType,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    UnregisteredOp,
+)
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.irdl import IRDLOperation
+from xdsl.irdl.dominance import strictly_dominates
+from xdsl.traits import IsTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from ..ir.attributes import BROKEN
+from ..ir.base import PtoOp, operand_groups, signature
+from ..ir.types import OpaqueType, type_text
+from ..ir.words import word_rule
+from .context import Context
+from .rule import ERROR, RULES, STRUCTURE, rule
+
+_PAGE = "language page, section 2"
+
+OPERAND_KIND = rule("operand-kind", ERROR, STRUCTURE, "every operand has a type of the declared kind", source=_PAGE)
+OPERAND_COUNT = rule("operand-count", ERROR, STRUCTURE, "the operation has its declared operands", source=_PAGE)
+RESULT_KIND = rule("result-kind", ERROR, STRUCTURE, "every result has a type of the declared kind", source=_PAGE)
+ATTRIBUTE_KIND = rule("attr-kind", ERROR, STRUCTURE, "every attribute has a value of the declared kind", source=_PAGE)
+ATTRIBUTE_MISSING = rule("attr-missing", ERROR, STRUCTURE, "required attributes are given", source=_PAGE)
+CORE_OP = rule(
+    "core-op", ERROR, STRUCTURE, "operations of the core dialects satisfy their own definitions", source=_PAGE
+)
+TERMINATOR = rule("block-terminator", ERROR, STRUCTURE, "a block ends with its terminator", source=_PAGE)
+RETURN_TYPES = rule("return-types", ERROR, STRUCTURE, "return gives the function's result types", source=_PAGE)
+DOMINANCE = rule("dominance", ERROR, STRUCTURE, "a definition comes before its uses on every path", source=_PAGE)
+SYMBOL_UNIQUE = rule("symbol-unique", ERROR, STRUCTURE, "symbols of one module have different names", source=_PAGE)
+CALLEE = rule("callee", ERROR, STRUCTURE, "a called function exists and takes these operands", source=_PAGE)
+
+_accepted: set[tuple[type[Operation], tuple[Attribute, ...]]] = set()
+
+
+def check_pto(op: PtoOp, ctx: Context) -> bool:
+    """Kinds of operands, results and attributes of one PTO operation; False when later checks make no sense."""
+    cls = type(op)
+    types = tuple([v.type for v in op.operands] + [r.type for r in op.results])
+    attributes = op.attributes
+    bare = not attributes or (len(attributes) == 1 and "operandSegmentSizes" in attributes)
+    if bare and not signature(cls).attributes:
+        key = (cls, types)
+        if key in _accepted and not signature(cls).segmented:
+            return True
+        if _check_values(op, ctx):
+            _accepted.add(key)
+            return True
+        return False
+    return _check_values(op, ctx) and _check_attributes(op, ctx)
+
+
+def _check_values(op: PtoOp, ctx: Context) -> bool:
+    declared = signature(type(op))
+    try:
+        groups = operand_groups(op)
+    except ValueError:
+        names = ", ".join(slot.name for slot in declared.operands)
+        ctx.report(OPERAND_COUNT, op, f"{op.name} has {len(op.operands)} operands; declared are {names}")
+        return False
+    good = True
+    for slot in declared.operands:
+        values = groups[slot.name]
+        if (slot.arity == "1" and len(values) != 1) or (slot.arity == "?" and len(values) > 1):
+            ctx.report(OPERAND_COUNT, op, f"{op.name} needs its operand {slot.name}")
+            return False
+        for value in values:
+            if not slot.kind.accepts(value.type) and not isinstance(value.type, OpaqueType):
+                found = type_text(value.type)
+                message = f"{slot.name} of {op.name} must be {slot.kind.label}, found {found}"
+                ctx.report(OPERAND_KIND, op, message, at=value)
+                good = False
+    required = sum(slot.arity == "1" for slot in declared.results)
+    flexible = any(slot.arity == "*" for slot in declared.results)
+    if len(op.results) < required or (not flexible and len(op.results) > len(declared.results)):
+        ctx.report(RESULT_KIND, op, f"{op.name} has {required} results, found {len(op.results)}")
+        return False
+    for slot, result in zip(declared.results, op.results, strict=False):
+        if not slot.kind.accepts(result.type) and not isinstance(result.type, OpaqueType):
+            found = type_text(result.type)
+            ctx.report(RESULT_KIND, op, f"the result of {op.name} must be {slot.kind.label}, found {found}")
+            good = False
+    return good
+
+
+def _check_attributes(op: PtoOp, ctx: Context) -> bool:
+    good = True
+    for name, slot in signature(type(op)).attributes.items():
+        value = op.attributes.get(name)
+        if value is None:
+            if slot.arity == "1":
+                ctx.report(ATTRIBUTE_MISSING, op, f"{op.name} needs its attribute {name}", help=slot.kind.label)
+                good = False
+        elif value is BROKEN:
+            good = False
+        elif not slot.kind.accepts(value):
+            message = f"attribute {name} of {op.name} must be {slot.kind.label}, found {value}"
+            own = word_rule(op.name, name) if slot.kind.words else None
+            ctx.report(RULES.get(own or "", ATTRIBUTE_KIND), op, message, at=name)
+            good = False
+    return good
+
+
+_core_accepted: set[tuple[type[Operation], tuple[Attribute, ...]]] = set()
+
+
+def check_core(op: Operation, ctx: Context) -> None:
+    """One operation of a core dialect: xDSL's own verifier, remembered by types for operations without regions."""
+    if isinstance(op, (UnregisteredOp, ModuleOp)) or not isinstance(op, IRDLOperation):
+        return
+    types = tuple([v.type for v in op.operands] + [r.type for r in op.results])
+    if any(isinstance(type_, OpaqueType) for type_ in types):
+        return
+    plain = not op.regions and not op.attributes
+    key = (type(op), types)
+    if plain and key in _core_accepted and op.name.startswith(("arith.", "math.")):
+        return
+    try:
+        if op.name == "memref.reinterpret_cast":
+            _check_reinterpret_cast(op)
+        else:
+            op.verify_()
+    except (VerifyException, ValueError, AssertionError, IndexError) as error:
+        ctx.report(CORE_OP, op, f"{op.name}: {str(error).strip().splitlines()[-1] if str(error) else 'malformed'}")
+        return
+    if plain:
+        _core_accepted.add(key)
+    if op.name == "func.func":
+        _check_function(op, ctx)
+    elif op.name == "func.call":
+        _check_call(op, ctx)
+
+
+def _check_reinterpret_cast(op: IRDLOperation) -> None:
+    """Rank and static sizes. A result dimension may be static where its size is a value, which MLIR allows and
+    xDSL's own check refuses."""
+    op.get_irdl_definition().verify(op)
+    result, sizes = op.results[0].type, op.properties["static_sizes"]
+    assert isinstance(result, MemRefType) and isinstance(sizes, DenseArrayBase)
+    shape, stated = result.get_shape(), sizes.get_values()
+    if len(shape) != len(stated):
+        raise VerifyException(f"{len(stated)} sizes for a result of rank {len(shape)}")
+    for position, (actual, size) in enumerate(zip(shape, stated, strict=True)):
+        if size != DYNAMIC_INDEX and actual not in (size, DYNAMIC_INDEX):
+            raise VerifyException(f"size {size} of dimension {position}, but the result has {actual}")
+
+
+def _check_function(op: Operation, ctx: Context) -> None:
+    function_type = op.properties["function_type"]
+    assert isinstance(function_type, FunctionType)
+    region = op.regions[0]
+    for block in region.blocks:
+        last = block.last_op
+        if last is None or not last.has_trait(IsTerminator):
+            ctx.report(TERMINATOR, last or op, f"a block of @{symbol_name(op)} does not end with a terminator",
+                       help="add return")
+        elif last.name == "func.return":
+            found = [v.type for v in last.operands]
+            if found != list(function_type.outputs.data):
+                wanted = ", ".join(type_text(x) for x in function_type.outputs.data) or "nothing"
+                got = ", ".join(type_text(x) for x in found) or "nothing"
+                ctx.report(RETURN_TYPES, last, f"@{symbol_name(op)} returns {wanted}, found {got}")
+    if len(region.blocks) > 1:
+        check_dominance(region, ctx)
+
+
+def symbol_name(op: Operation) -> str:
+    """Name of a function or module symbol."""
+    name = op.properties.get("sym_name") or op.attributes.get("sym_name")
+    return name.data if isinstance(name, StringAttr) else "?"
+
+
+def _check_call(op: Operation, ctx: Context) -> None:
+    callee = op.properties["callee"]
+    assert isinstance(callee, SymbolRefAttr)
+    target = find_symbol(op, callee.root_reference.data)
+    if target is None:
+        name = callee.root_reference.data
+        ctx.report(CALLEE, op, f"function @{name} does not exist", at="@" + name)
+        return
+    function_type = target.properties.get("function_type")
+    if isinstance(function_type, FunctionType):
+        found = [v.type for v in op.operands]
+        wanted = list(function_type.inputs.data)
+        if found != wanted and not any(isinstance(x, OpaqueType) for x in found):
+            shown = ", ".join(type_text(x) for x in wanted)
+            ctx.report(CALLEE, op, f"@{callee.root_reference.data} takes ({shown})")
+        elif [r.type for r in op.results] != list(function_type.outputs.data):
+            shown = ", ".join(type_text(x) for x in function_type.outputs.data) or "nothing"
+            ctx.report(CALLEE, op, f"@{callee.root_reference.data} returns {shown}")
+
+
+def find_symbol(op: Operation, name: str) -> Operation | None:
+    """The operation that defines symbol ``name`` in the nearest enclosing module that has it."""
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, ModuleOp):
+            for candidate in parent.body.ops:
+                if candidate.properties.get("sym_name") == StringAttr(name):
+                    return candidate
+        parent = parent.parent_op()
+    return None
+
+
+def check_symbols(module: Operation, ctx: Context) -> None:
+    """Symbols defined directly in one module."""
+    seen: dict[str, Operation] = {}
+    for op in module.regions[0].ops:
+        name = op.properties.get("sym_name")
+        if isinstance(name, StringAttr):
+            if name.data in seen:
+                ctx.report(SYMBOL_UNIQUE, op, f"symbol @{name.data} is defined twice", at="@" + name.data)
+            seen[name.data] = op
+
+
+def check_dominance(region: Region, ctx: Context) -> None:
+    """Uses between the blocks of one region."""
+    for block in region.blocks:
+        for op in block.walk():
+            for value in op.operands:
+                owner = value.owner
+                home = owner if isinstance(owner, Block) else owner.parent_block()
+                if home is None or home.parent is not region:
+                    continue
+                user: Operation | None = op
+                while user is not None and user.parent_block() is not None and user.parent_region() is not region:
+                    user = user.parent_op()
+                if user is None:
+                    continue
+                place = user.parent_block()
+                if place is home:
+                    fine = isinstance(owner, Block) or owner.is_before_in_block(user)
+                else:
+                    fine = place is not None and strictly_dominates(home, place)
+                if not fine:
+                    ctx.report(DOMINANCE, op, "this value is not defined on every path that leads here", at=value)

@@ -1,0 +1,143 @@
+"""Applies the rules: one walk over the module, every selected pass on each operation.
+
+Of several findings about one operation only those of the first pass with an error are reported, because later ones
+usually follow from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
+from xdsl.ir import Operation
+
+from ..diagnostics.engine import DiagnosticEngine
+from ..ir.base import PtoOp
+from ..ir.index import OPS
+from ..targets.profile import resolve_target
+from . import module_rules
+from .context import Context, is_opaque
+from .groups import ALWAYS, GROUPS
+from .rule import CHECKS, PASSES, STRUCTURE, WARNING, Check, rule
+from .structure import check_core, check_pto, check_symbols
+
+TARGET_OVERRIDE = rule(
+    "target-override",
+    WARNING,
+    STRUCTURE,
+    "tool option and module attribute name the same target; otherwise the option is obeyed",
+    source="targets page, section 1",
+)
+TARGET_UNKNOWN = rule(
+    "target-unknown",
+    WARNING,
+    STRUCTURE,
+    "pto.target_arch is a2, a3, a2a3 or a5; anything else is read as a2a3",
+    source="targets page, section 1",
+)
+_TARGET_RULES = {r.id: r for r in (TARGET_OVERRIDE, TARGET_UNKNOWN)}
+
+
+class Verifier:
+    """Runs the selected passes over one module."""
+
+    def __init__(
+        self, engine: DiagnosticEngine, target: str | None = None, passes: Iterable[str] = PASSES
+    ) -> None:
+        self.context = Context(engine)
+        self.target = target
+        self.passes = tuple(name for name in PASSES if name in set(passes))
+        self.tables: dict[str, list[tuple[str, list[Check]]]] = {}
+
+    def run(self, module: ModuleOp) -> None:
+        """Checks ``module`` and everything inside it."""
+        for name in ALWAYS:
+            import_module(f".{name}", __package__)
+        self._module(module, None)
+
+    def _module(self, module: Operation, inherited: tuple[str | None, str | None] | None) -> None:
+        arch, device = _text(module, "pto.target_arch"), _text(module, "pto.device-spec")
+        if arch is None and device is None and inherited is not None:
+            arch, device = inherited
+        choice = resolve_target(self.target, arch, device, module_rules.uses_micro_level(module))
+        ctx = self.context
+        ctx.enter_target(choice.profile, choice.explicit)
+        for warning in choice.warnings:
+            if _TARGET_RULES[warning.rule] is not TARGET_OVERRIDE or inherited is None:
+                ctx.report(_TARGET_RULES[warning.rule], module, warning.message)
+        if STRUCTURE in self.passes:
+            check_symbols(module, ctx)
+        for op in module.regions[0].ops:
+            if isinstance(op, ModuleOp):
+                self._module(op, (arch, device))
+                ctx.enter_target(choice.profile, choice.explicit)
+            else:
+                self._operation(op)
+
+    def _operation(self, op: Operation) -> None:
+        stack = [op]
+        ctx = self.context
+        while stack:
+            current = stack.pop()
+            if current.name == "func.func":
+                ctx.function = current
+            self._check(current)
+            for region in reversed(current.regions):
+                for block in reversed(region.blocks):
+                    stack.extend(reversed(list(block.ops)))
+
+    def _check(self, op: Operation) -> None:
+        ctx = self.context
+        ctx.failed = False
+        if isinstance(op, PtoOp):
+            if STRUCTURE in self.passes and not check_pto(op, ctx):
+                return
+        elif STRUCTURE in self.passes and not isinstance(op, UnregisteredOp):
+            check_core(op, ctx)
+        table = self.tables.get(op.name)
+        if table is None:
+            table = self.tables[op.name] = self._table(op.name)
+        if not table or is_opaque(op):
+            return
+        for _, functions in table:
+            for function in functions:
+                function(op, ctx)
+            if ctx.failed:
+                return
+
+    def _table(self, name: str) -> list[tuple[str, list[Check]]]:
+        """Check functions for one operation by pass; imports the rule groups of its family first."""
+        family = OPS[name][0] if name in OPS else name.partition(".")[0]
+        for group in GROUPS.get(family, ()):
+            import_module(f".{group}", __package__)
+        return [(stage, CHECKS[stage][name]) for stage in self.passes if name in CHECKS[stage]]
+
+
+def _text(module: Operation, key: str) -> str | None:
+    value = module.attributes.get(key)
+    return value.data if isinstance(value, StringAttr) else None
+
+
+def verify_module(
+    module: ModuleOp,
+    engine: DiagnosticEngine,
+    *,
+    target: str | None = None,
+    passes: Iterable[str] = PASSES,
+) -> bool:
+    """Checks ``module`` with the named passes and reports to ``engine``; True when no error was found.
+
+    ``target`` overrides the module's own choice (``a2a3``, ``a5``, ``cpu-sim``); raises ValueError for another word.
+    """
+    before = engine.counts().errors
+    Verifier(engine, target, passes).run(module)
+    return engine.counts().errors == before
+
+
+def load_all_rules() -> None:
+    """Imports every rule group, so that ``RULES`` is complete."""
+    for name in dict.fromkeys((*ALWAYS, *(group for groups in GROUPS.values() for group in groups))):
+        import_module(f".{name}", __package__)
+
+

@@ -1,0 +1,226 @@
+"""Every example in both accumulation modes, its text round trip, and the checks that make a failure
+visible."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pto_dialect
+from examples import run_all
+from examples.case import Array, Case, Data, Product
+from examples.check import FOLDER, Accumulate, Expectation, Outcome, copied, outcome, outputs
+from examples.fma_model import sequential_fma
+from examples.mlp_fused.expected import F16_MAX
+from pto_dialect.runtime.api import compile as compile_kernel
+from pto_dialect.runtime.launch import Kernel
+from pto_dialect.runtime.machine import RunOptions
+
+Capture = pytest.CaptureFixture[str]
+PROGRAMS = sorted(FOLDER.glob("*/*.pto"))
+CASES = [(example, case) for example in run_all.EXAMPLES for case in run_all.load(example)[0]]
+
+
+def names() -> list[str]:
+    return [f"{run_all.label(example, case)}-{position}" for position, (example, case) in enumerate(CASES)]
+
+
+@pytest.mark.parametrize("accumulate", ["fast", "exact"])
+@pytest.mark.parametrize(("example", "case"), CASES, ids=names())
+def test_result(example: str, case: Case, accumulate: Accumulate) -> None:
+    """Integers exactly, f32 within the tolerance, and bit by bit in the defined order; a5 results are
+    cpu-sim's too."""
+    _, formula = run_all.load(example)
+    expectation = Expectation(case, formula, accumulate)
+    for target in (*case.targets, *run_all.targets_of(case, "cpu-sim")):
+        result = outcome(example, case, expectation, target, accumulate)
+        assert result.passed, f"{target}: {result}"
+
+
+@pytest.mark.parametrize(("example", "case"), CASES, ids=names())
+def test_nothing_but_written_bytes_is_used(example: str, case: Case) -> None:
+    """On-chip memory that starts with other bytes changes no bit of the result."""
+    module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"))
+    results = []
+    for fill in ("zero", "poison"):
+        kernel = Kernel(module, case.entry, case.targets[-1], RunOptions(fill=fill))
+        arguments = copied(case.data)
+        returned = kernel.run(list(arguments.values()), case.blocks)
+        results.append(outputs(case, arguments, returned))
+    for name, clean in results[0].items():
+        assert clean.tobytes() == results[1][name].tobytes()
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_text_round_trip(path: Path) -> None:
+    """Print and parse give the same module and the same text, in custom and in generic form."""
+    module = pto_dialect.parse(path.read_text(encoding="utf-8"))
+    for generic in (False, True):
+        text = pto_dialect.print_module(module, generic=generic)
+        again = pto_dialect.parse(text)
+        assert module.is_structurally_equivalent(again)
+        assert pto_dialect.print_module(again, generic=generic) == text
+
+
+def test_every_program_is_run() -> None:
+    assert {FOLDER / example / case.program for example, case in CASES} == set(PROGRAMS)
+    folders = {path.parent.name for path in PROGRAMS}
+    assert folders == set(run_all.EXAMPLES)
+
+
+@pytest.mark.parametrize("blocks", [1, 3, 4, 7])
+def test_gemm_on_any_number_of_blocks(blocks: int) -> None:
+    cases, formula = run_all.load("gemm")
+    expectation = Expectation(cases[0], formula, "fast")
+    module = pto_dialect.parse((FOLDER / "gemm" / "gemm.pto").read_text(encoding="utf-8"))
+    arguments = copied(cases[0].data)
+    compile_kernel(module, "gemm", "a5")(*arguments.values(), blocks=blocks)
+    assert expectation.error("c", arguments["c"]) <= expectation.tolerance
+
+
+def test_mlp_on_any_input_in_exact_order() -> None:
+    """Off the grid the hidden activations depend on the order of the sums; in the defined order they are
+    bit-identical."""
+    case = run_all.load("mlp_fused")[0][0]
+    rng = np.random.default_rng(11)
+    data = {**copied(case.data), "x": rng.standard_normal((256, 128)).astype(np.float16)}
+    data["w1"] = rng.standard_normal((128, 256)).astype(np.float16)
+    module = pto_dialect.parse((FOLDER / "mlp_fused" / case.program).read_text(encoding="utf-8"))
+    compile_kernel(module, case.entry, accumulate="exact")(*data.values())
+    active = np.maximum(sequential_fma(data["x"], data["w1"]) * np.float32(data["scale"]), 0)
+    hidden = np.minimum(active, F16_MAX).astype(np.float16)
+    want = sequential_fma(hidden, data["w2"])
+    assert (data["y"].view(np.uint32) == want.view(np.uint32)).all()
+
+
+# ---------------------------------------------------------------- inputs and expectations
+
+
+@pytest.mark.parametrize("example", run_all.EXAMPLES)
+def test_inputs_are_reproducible(example: str) -> None:
+    inputs = importlib.import_module(f"examples.{example}.inputs")
+    first, again, other = inputs.cases(), inputs.cases(), inputs.cases(seed=99)
+    for one, two in zip(first, again, strict=True):
+        assert _bytes(one.data) == _bytes(two.data)
+    assert [_bytes(case.data) for case in first] != [_bytes(case.data) for case in other]
+
+
+def _bytes(data: Data) -> list[bytes]:
+    return [np.asarray(value).tobytes() for value in data.values()]
+
+
+JUDGED = ("pto_dialect", "examples.check", "examples.run_all")
+
+
+def test_expectations_do_not_use_the_product() -> None:
+    """Inputs and expected values are computed without the code they are to judge."""
+    modules = [path for path in FOLDER.rglob("*.py") if path.name not in ("run_all.py", "check.py")]
+    assert len(modules) == 2 * len(run_all.EXAMPLES) + 3
+    for path in modules:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            imported += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not any(name.startswith(JUDGED) for name in imported)
+
+
+# ---------------------------------------------------------------- what a failure looks like
+
+
+def _expectation(values: Array, accumulate: Accumulate = "fast") -> Expectation:
+    case = Case("f", "f.pto", "", {}, ("c",))
+
+    def formula(entry: str, data: Data, product: Product) -> dict[str, Array]:
+        wide = product(np.ones((1, 1)), np.ones((1, 1)), None).dtype == np.float64
+        return {"c": values.astype(np.float64) if wide and values.dtype.kind == "f" else values}
+
+    return Expectation(case, formula, accumulate)
+
+
+def test_errors_are_measured_against_the_summands() -> None:
+    values = np.array([[2.0, -4.0, 0.0]], np.float32)
+    expectation = _expectation(np.abs(values))
+    assert expectation.tolerance == 1e-5
+    assert expectation.error("c", np.abs(values)) == 0
+    for third, error in ((4.0, 0), (4.002, 0.0005), (np.nan, np.inf)):
+        result = np.array([[2.0, third, 0.0]], np.float32)
+        assert expectation.error("c", result) == pytest.approx(error, rel=1e-3)
+    assert expectation.error("c", np.array([[2.0, 4.0, 1e-30]], np.float32)) == np.inf
+    assert expectation.error("c", np.zeros((1, 2), np.float32)) == np.inf
+    assert expectation.error("c", np.array([[2, 4, 0]])) == np.inf
+
+
+def test_exact_results_are_compared_by_bits() -> None:
+    values = np.array([[1.0, 0.0, 3.0]], np.float32)
+    expectation = _expectation(values, "exact")
+    assert expectation.tolerance == 0
+    assert expectation.error("c", values.copy()) == 0
+    assert expectation.error("c", np.array([[1.0, -0.0, 3.0]], np.float32)) == 1
+    assert expectation.error("c", np.nextafter(values, np.float32(9))) == 3
+
+
+def test_integers_are_compared_exactly() -> None:
+    expectation = _expectation(np.array([[-128, 5]]))
+    assert expectation.tolerance == 0
+    assert expectation.error("c", np.array([[-128, 5]], np.int8)) == 0
+    assert expectation.error("c", np.array([[127, 5]], np.int8)) == 255
+
+
+@pytest.mark.parametrize(
+    ("result", "passed"),
+    [
+        (Outcome(1e-6, 1e-5, 0), True),
+        (Outcome(2e-5, 1e-5, 0), False),
+        (Outcome(0, 1e-5, 0, "refused"), False),
+    ],
+)
+def test_outcome(result: Outcome, passed: bool) -> None:
+    assert result.passed is passed
+    assert run_all.row("k", "s", "a5", result).endswith("PASS" if passed else "FAIL")
+
+
+def test_a_wrong_result_fails_the_command(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    cases, formula = run_all.load("gemv_decode")
+
+    def wrong(entry: str, data: Data, product: Product) -> dict[str, Array]:
+        values = formula(entry, data, product)
+        values["y"][0, 7] *= 1.001 if entry == "project" else 1
+        return values
+
+    monkeypatch.setattr(run_all, "load", lambda example: (cases, wrong))
+    assert run_all.main(["gemv_decode"]) == 1
+    table = capsys.readouterr().out
+    assert [line.split()[-1] for line in table.splitlines()[2:6]] == ["FAIL", "FAIL", "PASS", "PASS"]
+    assert "2 of 4 as expected" in table
+
+
+def test_a_program_with_diagnostics_fails(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """An a5 program run for a2a3 is warned about, and the warning is shown."""
+    cases, formula = run_all.load("int8_gemm")
+    legal = [Case(c.entry, c.program, c.shapes, c.data, c.outputs, ("a2a3",)) for c in cases[:1]]
+    monkeypatch.setattr(run_all, "load", lambda example: (legal, formula))
+    assert run_all.main(["int8_gemm"]) == 1
+    assert "mad-target" in capsys.readouterr().out
+
+
+def test_command_line(capsys: Capture) -> None:
+    assert run_all.main(["int8_gemm", "--target", "a2a3"]) == 1
+    assert "nothing here is legal for a2a3" in capsys.readouterr().out
+    assert run_all.main(["--target", "a2a3", "--accumulate", "exact", "gemv_decode"]) == 0
+    assert "2 of 2 as expected" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as stopped:
+        run_all.main(["gemv"])
+    assert stopped.value.code == 2
+    assert "no example gemv" in capsys.readouterr().err
+
+
+def test_as_a_script_from_anywhere(tmp_path: Path) -> None:
+    command = [sys.executable, str(FOLDER / "run_all.py"), "gemv_decode", "int8_gemm"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "6 of 6 as expected" in done.stdout

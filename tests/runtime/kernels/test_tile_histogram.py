@@ -1,0 +1,52 @@
+"""Cumulative byte counts, element by element (numerics page, section 7)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tile_run_helpers import run, tile
+from tile_values import same
+
+
+def cumulative(values: list[int], byte: int) -> list[int]:
+    """How many bytes are at most 0, 1 … 255."""
+    found = [value >> (8 * byte) & 0xFF for value in values]
+    return [sum(1 for b in found if b <= limit) for limit in range(256)]
+
+
+@pytest.mark.parametrize("byte", [0, 1])
+@pytest.mark.parametrize("valid", [(4, 128), (3, 77)])
+def test_16_bit_sources(byte: int, valid: tuple[int, int]) -> None:
+    rng = np.random.default_rng(48)
+    source = rng.integers(0, 1024, (4, 128), np.uint16)
+    filters = rng.integers(0, 4, (32, 1), np.uint8)
+    rows, cols = valid
+    found = run(
+        f"pto.thistogram ins(%a, %i : {{a}}, {{i}}) outs(%d : {{d}}) {{byte = {byte} : i32}}",
+        tile("a", "ui16", source, valid), tile("i", "ui8", filters, (rows, 1), "blayout=col_major"),
+        tile("d", "ui32", np.full((4, 256), 9), (rows, 256)), verify=False,
+    )["d"]  # fmt: skip
+    wanted = np.full((4, 256), 9, np.uint32)
+    for r in range(rows):
+        line = [int(v) for v in source[r, :cols]]
+        wanted[r] = cumulative([v for v in line if byte == 1 or v >> 8 == filters[r, 0]], byte)
+    same(found, wanted)
+
+
+@pytest.mark.parametrize("byte", [0, 1, 2, 3])
+def test_32_bit_sources(byte: int) -> None:
+    """Each row of the filter holds one byte for all rows of the source: byte 3, then 2, then 1."""
+    rng = np.random.default_rng(49)
+    parts = rng.integers(0, 3, (4, 4, 64), np.uint32)
+    source = parts[0] | parts[1] << 8 | parts[2] << 16 | parts[3] << 24
+    depth = 3 - byte
+    filters = np.repeat(rng.integers(0, 3, (max(depth, 1), 1), np.uint8), 64, axis=1)
+    found = run(
+        f"pto.thistogram ins(%a, %i : {{a}}, {{i}}) outs(%d : {{d}}) {{byte = {byte} : i32}}",
+        tile("a", "ui32", source), tile("i", "ui8", filters), tile("d", "ui32", np.zeros((4, 256))), verify=False,
+    )["d"]  # fmt: skip
+    wanted = np.zeros((4, 256), np.uint32)
+    for r in range(4):
+        kept = [v for v in map(int, source[r]) if all(v >> (24 - 8 * k) & 0xFF == filters[k, 0] for k in range(depth))]
+        wanted[r] = cumulative(kept, byte)
+    same(found, wanted)

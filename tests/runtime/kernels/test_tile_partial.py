@@ -1,0 +1,111 @@
+"""Tiles of different valid regions combined, element by element (numerics page, section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from tile_run_helpers import DTYPES, run, tile
+from tile_values import is_float, pairs, same, wrapped
+
+FULL = ("i8", "i16", "i32", "ui8", "ui16", "ui32", "f16", "bf16", "f32")
+
+
+def nan_max(a: Any, b: Any) -> Any:
+    return np.float32(np.nan) if np.isnan(a) or np.isnan(b) else max(a, b)
+
+
+def nan_min(a: Any, b: Any) -> Any:
+    return np.float32(np.nan) if np.isnan(a) or np.isnan(b) else min(a, b)
+
+
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda a, b: a + b,
+    "mul": lambda a, b: a * b,
+    "max": nan_max,
+    "min": nan_min,
+}
+REGIONS = [
+    ((16, 32), (16, 32)),
+    ((16, 32), (9, 32)),
+    ((5, 32), (16, 32)),
+    ((16, 32), (3, 7)),
+    ((16, 11), (16, 32)),
+    ((16, 32), (0, 0)),
+    ((16, 10), (4, 32)),
+]
+
+
+def absent(name: str, element: str) -> Any:
+    """Where neither source is valid: 0, or the neutral element of an extremum."""
+    dtype = np.dtype(DTYPES[element])
+    info = ml_dtypes.finfo(dtype) if is_float(element) else np.iinfo(dtype)
+    return {"max": info.min, "min": info.max}.get(name, 0)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("element", FULL)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_partial(name: str, element: str, dynamic: bool) -> None:
+    a, b = pairs(element)
+    dtype = a.dtype
+    for first, second in REGIONS:
+        found = run(
+            f"pto.tpart{name} ins(%a, %b : {{a}}, {{b}}) outs(%d : {{d}})",
+            tile("a", element, a, first, dynamic=dynamic), tile("b", element, b, second, dynamic=dynamic),
+            tile("d", element, np.ones_like(a), (16, 32), dynamic=dynamic),
+        )["d"]  # fmt: skip
+        wanted = np.empty_like(a)
+        with np.errstate(all="ignore"):
+            for r, c in np.ndindex(16, 32):
+                in_a, in_b = r < first[0] and c < first[1], r < second[0] and c < second[1]
+                if in_a and in_b:
+                    if is_float(element):
+                        value = OPERATIONS[name](np.float32(a[r, c]), np.float32(b[r, c]))
+                        wanted[r, c] = np.float32(value).astype(dtype)
+                    else:
+                        wanted[r, c] = wrapped(OPERATIONS[name](int(a[r, c]), int(b[r, c])), element)
+                else:
+                    wanted[r, c] = a[r, c] if in_a else b[r, c] if in_b else absent(name, element)
+        same(found, wanted)
+
+
+@pytest.mark.parametrize("target", ["a", "b"])
+def test_in_place(target: str) -> None:
+    rng = np.random.default_rng(14)
+    a, b = (rng.integers(-99, 99, (16, 32)).astype(np.float32) for _ in range(2))
+    whole = np.s_[:9, :20]
+    first, second = ((16, 32), (9, 20)) if target == "a" else ((9, 20), (16, 32))
+    found = run(
+        f"pto.tpartadd ins(%a, %b : {{a}}, {{b}}) outs(%{target} : {{{target}}})",
+        tile("a", "f32", a, first), tile("b", "f32", b, second),
+    )[target]  # fmt: skip
+    wanted = (a if target == "a" else b).copy()
+    wanted[whole] = a[whole] + b[whole]
+    same(found, wanted)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("element", ["i16", "i32", "f16", "bf16", "f32"])
+def test_positions(name: str, element: str) -> None:
+    a, b = pairs(element)
+    ia, ib = np.arange(512).reshape(16, 32), 1000 + np.arange(512).reshape(16, 32)
+    for first, second in REGIONS[:5]:
+        found = run(
+            f"pto.tpartarg{name} ins(%a, %b, %i, %j : {{a}}, {{b}}, {{i}}, {{j}}) outs(%d, %e : {{d}}, {{e}})",
+            tile("a", element, a, first), tile("b", element, b, second),
+            tile("i", "i32", ia, first), tile("j", "i32", ib, second),
+            tile("d", element, a), tile("e", "i32", ia),
+        )  # fmt: skip
+        values, positions = np.empty_like(a), np.empty((16, 32), np.int32)
+        for r, c in np.ndindex(16, 32):
+            in_a, in_b = r < first[0] and c < first[1], r < second[0] and c < second[1]
+            x, y = float(a[r, c]), float(b[r, c])
+            wins = in_a and (not in_b or (x > y if name == "max" else x < y))
+            values[r, c] = a[r, c] if wins else b[r, c]
+            positions[r, c] = ia[r, c] if wins else ib[r, c]
+        same(found["d"], values)
+        same(found["e"], positions)

@@ -1,0 +1,341 @@
+"""L0C write-back: every pre-quant mode, ReLU, clip and saturation against a scalar model of the formulas."""
+
+import math
+import struct
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pto_dialect.runtime.numerics.fixpipe import convert
+from pto_dialect.runtime.numerics.formats import FORMATS, decode
+from pto_dialect.targets.fixpipe_modes import QUANT_MODES
+
+INF, NAN = math.inf, math.nan
+
+
+def f32(x: float) -> float:
+    if math.isfinite(x) and abs(x) >= 2.0**128 - 2.0**103:
+        return math.copysign(INF, x)
+    return struct.unpack("<f", struct.pack("<f", x))[0]
+
+
+def fp19(x: float) -> float:
+    return struct.unpack("<f", struct.pack("<I", struct.unpack("<I", struct.pack("<f", x))[0] & 0xFFFFE000))[
+        0
+    ]
+
+
+def entry(scale: float, offset: int = 0, signed: bool = False, shift: int = 0) -> int:
+    """A channel entry: bits 31:13 scale, 35:32 shift, 45:37 offset, 46 sign; the low 13 bits are noise."""
+    word = struct.unpack("<I", struct.pack("<f", scale))[0] | 0x155
+    return word | shift << 32 | (offset & 0x1FF) << 37 | int(signed) << 46
+
+
+def clamp(x: float, low: float, high: float) -> float:
+    return min(max(x, low), high)
+
+
+def rint(x: float) -> float:
+    return 0.0 if math.isnan(x) else x if math.isinf(x) else float(round(x))
+
+
+def model_quant(mode: str, x: float, scale: float, offset: int, signed: bool, shift: int) -> float:
+    """q of the formula table for one element; integers as floats."""
+    stem = mode.removesuffix("_vec").removesuffix("_scalar")
+    if stem in ("no_convert", "f32_f16", "f32_bf16"):
+        return x
+    if stem in ("deqs16", "qf162s16_pre"):
+        return float(clamp(int(x) >> (shift + 1), -32768, 32767))
+    product = f32(f32(x) * scale)
+    if stem == "deqf16":
+        return float(np.float16(clamp(product, -65504, 65504))) if not math.isnan(product) else NAN
+    if stem == "qs322bf16_pre":
+        return float(np.float32(product).astype(ml_dtypes.bfloat16))
+    if stem == "deqs32_int":
+        return clamp(rint(product), -(2**31), 2**31 - 1)
+    if stem in ("qf322b8_pre", "req8", "qf162b8_pre"):
+        if stem == "qf162b8_pre":
+            with np.errstate(over="ignore"):
+                product = float(np.float16(np.float32(product)))
+        limited = product if math.isnan(product) else clamp(product, -256, 255)
+        return clamp(rint(limited) + offset, *((-128, 127) if signed else (0, 255)))
+    if stem in ("qf322s4_pre", "qf162s4_pre", "req4"):
+        return clamp(rint(product) + offset, -8, 7)
+    return product
+
+
+def model_store(q: float, dst: str, saturation: str, low: float, high: float) -> float:
+    """The destination value of one element after clip."""
+    fmt = FORMATS[dst]
+    if not fmt.is_float:
+        return clamp(rint(q), low, high)
+    if dst == "f32":
+        return f32(q)
+    if math.isnan(q):
+        return NAN if saturation in ("nosat", "sat_preserve_nan") else 0.0
+    if dst == "hif8":
+        magnitudes = sorted(v for v in decode(np.arange(128, dtype=np.uint8), "hif8").tolist() if v <= 32768)
+        nearest = min(magnitudes, key=lambda v: (abs(abs(q) - v), -v))
+        y = math.copysign(INF if abs(q) >= 40960 else nearest, q)
+    else:
+        with np.errstate(over="ignore"):
+            y = float(np.float32(q).astype(fmt.storage))
+    if not math.isfinite(y):
+        return math.copysign(fmt.max_finite, q) if saturation != "nosat" else y
+    return y
+
+
+def stored(raw: np.ndarray, dst: str) -> np.ndarray:
+    return decode(raw, dst).astype(np.float64)
+
+
+X_F32 = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -2.5,
+    3.49,
+    127.4,
+    -128.6,
+    255.5,
+    300.0,
+    -300.0,
+    320.0,
+    448.0,
+    465.0,
+]
+X_F32 += [
+    32768.0,
+    45000.0,
+    65519.0,
+    65520.0,
+    -70000.0,
+    1e9,
+    -1e9,
+    3e38,
+    -3e38,
+    1e-8,
+    INF,
+    -INF,
+    NAN,
+    6.6,
+    -7.5,
+]
+X_I32 = [0, 1, -1, 2, 3, -3, 5, 100, -100, 127, 128, -129, 255, 256, 1000, -1000, 65504, 65536, 2**24 + 1]
+X_I32 += [2**31 - 1, -(2**31), 123456789, -123456789, 2**20, -(2**20), 17, -17, 31, -31, 15, -15, 7]
+SCALES = [1.0, 0.5, -1.0, 0.37, 2.0, 0.0078125, 3.3, 100.0]
+
+
+def destinations(mode: str) -> tuple[str, ...]:
+    listed = QUANT_MODES[mode].destinations
+    return ("f32", "f16") if listed == ("any",) else listed
+
+
+CASES = [(mode, dst) for mode in QUANT_MODES for dst in destinations(mode)]
+
+
+def source_of(mode: str) -> str:
+    return "i32" if QUANT_MODES[mode].source == "i32" else "f32"
+
+
+def limits(mode: str, dst: str, signed: bool) -> tuple[float, float]:
+    if QUANT_MODES[mode].family == "i8":
+        return (-128, 127) if signed else (0, 255)
+    fmt = FORMATS[dst]
+    return (fmt.min_value, fmt.max_value) if not fmt.is_float else (-INF, INF)
+
+
+def as_stored(value: float, dst: str) -> float:
+    """8-bit results whose sign bit disagrees with the destination type keep their byte."""
+    fmt = FORMATS[dst]
+    if fmt.is_float or fmt.min_value <= value <= fmt.max_value:
+        return value
+    return value - 256 if value > 0 else value + 256
+
+
+@pytest.mark.parametrize("saturation", ["default", "sat", "sat_preserve_nan", "nosat"])
+@pytest.mark.parametrize(("mode", "dst"), CASES)
+def test_every_mode(mode, dst, saturation):
+    src = source_of(mode)
+    column = np.array(X_F32 if src == "f32" else X_I32, np.float32 if src == "f32" else np.int32)
+    x = np.repeat(column[:, None], len(SCALES), axis=1)
+    offsets, signs = [0, 5, -5, 255, -256, 0, 1, -1], [True, False] * 4
+    shifts = [0, 1, 2, 15, 7, 3, 4, 5]
+    table = np.array(
+        [entry(*row) for row in zip(SCALES, offsets, signs, shifts, strict=True)] + [77], np.uint64
+    )
+    signed = FORMATS[dst].kind == "int"
+    runs: list[tuple[float | np.ndarray, list[float], list[int], list[bool], list[int]]] = []
+    if QUANT_MODES[mode].payload == "vec":
+        runs.append((table, [fp19(v) for v in SCALES], offsets, signs, shifts))
+    else:
+        runs += [(v, [f32(v)] * 8, [0] * 8, [signed] * 8, [0] * 8) for v in SCALES]
+        # The tile-level forms hand one packed entry to a scalar mode.
+        one = np.array(entry(0.3, -7, True, 2), np.uint64)
+        runs.append((one, [fp19(0.3)] * 8, [-7] * 8, [True] * 8, [2] * 8))
+    for payload, scale, offset, sign, shift in runs:
+        got = stored(convert(x, src, dst, quant=(mode, payload), saturation=saturation), dst)
+        want = [
+            [
+                as_stored(
+                    model_store(
+                        model_quant(mode, v, scale[n], offset[n], sign[n], shift[n]),
+                        dst,
+                        saturation,
+                        *limits(mode, dst, sign[n]),
+                    ),
+                    dst,
+                )
+                for n, v in enumerate(row)
+            ]
+            for row in x.tolist()
+        ]
+        np.testing.assert_array_equal(got, want)
+
+
+@given(
+    x=st.floats(width=32),
+    scale=st.floats(-1000, 1000, width=32),
+    offset=st.integers(-256, 255),
+    signed=st.booleans(),
+    mode=st.sampled_from(["qf322b8_pre_vec", "qf162b8_pre_vec", "qf322s4_pre_vec"]),
+)
+def test_integer_quantisation(x, scale, offset, signed, mode):
+    dst = "i4" if "s4" in mode else "i8" if signed else "ui8"
+    table = np.full(2, entry(scale, offset, signed), np.uint64)
+    got = stored(convert(np.full((1, 2), x, np.float32), "f32", dst, quant=(mode, table)), dst)
+    assert got[0, 0] == got[0, 1] == model_quant(mode, x, fp19(scale), offset, signed, 0)
+
+
+def test_the_hardware_form_of_8_bit_rounding():
+    """|t| > 255 is limited before the offset, and the offset is added after rounding."""
+    table = np.array([entry(1.0, -100, False), entry(1.0, 1, True)], np.uint64)
+    got = convert(np.array([[1000.0, 2.5]], np.float32), "f32", "ui8", quant=("qf322b8_pre_vec", table))
+    assert got.tolist() == [[155, 3]]
+
+
+def test_stages_that_round_to_16_bits_first():
+    x = np.array([[2.5001]], np.float32)
+    assert convert(x, "f32", "i8", quant=("qf322b8_pre_scalar", 1.0)).tolist() == [[3]]
+    assert convert(x, "f32", "i8", quant=("qf162b8_pre_scalar", 1.0)).tolist() == [[2]]
+    # 2049 is a tie of f16 and 257 one of bf16: ReLU sees the rounded value.
+    relu = ("scalar_relu", 0.75)
+    x = np.array([[-2049, -257]], np.int32)
+    assert convert(x, "i32", "f16", quant=("deqf16_scalar", 1.0), relu=relu).tolist()[0][0] == -1536
+    assert convert(x, "i32", "bf16", quant=("qs322bf16_pre_scalar", 1.0), relu=relu).tolist()[0][1] == -192
+
+
+@pytest.mark.parametrize("src", ["f32", "i32"])
+@pytest.mark.parametrize("dst", ["f32", "f16", "bf16", "f8E4M3FN", "hif8", "i32", "i8", "ui8", "i4"])
+@pytest.mark.parametrize("saturation", ["default", "nosat"])
+def test_plain_stores(src, dst, saturation):
+    values = X_F32 if src == "f32" else X_I32
+    values = values[: len(values) // 2 * 2]
+    x = np.array([values], np.float32 if src == "f32" else np.int32)
+    fmt = FORMATS[dst]
+    got = stored(convert(x, src, dst, saturation=saturation), dst)[0].tolist()
+    for value, result in zip(x[0].tolist(), got, strict=True):
+        if fmt.is_float:
+            want = model_store(f32(value), dst, saturation, -INF, INF)
+        elif saturation == "nosat":
+            whole = 0 if not math.isfinite(value) else round(value) % (1 << fmt.bits)
+            want = whole - (1 << fmt.bits) if whole > fmt.max_value else whole
+        else:
+            want = clamp(rint(value), fmt.min_value, fmt.max_value)
+        assert result == want or (math.isnan(result) and math.isnan(want)), (value, result, want)
+
+
+def test_relu():
+    x = np.array([[-4.0, 0.0, 2.0], [-1.0, INF, -INF]], np.float32)
+
+    def run(relu: tuple[str, float | np.ndarray | None]) -> list[list[float]]:
+        return convert(x, "f32", "f32", relu=relu).tolist()
+
+    assert run(("no_relu", None)) == x.tolist()
+    assert run(("normal_relu", None)) == [[0, 0, 2], [0, INF, 0]]
+    assert run(("scalar_relu", 0.25)) == [[-1, 0, 2], [-0.25, INF, -INF]]
+    assert run(("scalar_relu", 0.1))[0][0] == f32(-4 * fp19(f32(0.1)))
+    table = np.array(
+        [struct.unpack("<I", struct.pack("<f", v))[0] | 0x777 for v in (0.5, 1, -2, 9)], np.uint32
+    )
+    assert run(("vector_relu", table)) == [[-2, 0, 2], [-0.5, INF, INF]]
+    assert run(("scalar_relu", INF))[0] == [-INF, 0, 2]
+    nan = convert(np.array([[NAN]], np.float32), "f32", "f16", relu=("normal_relu", None))
+    assert nan.tolist() == [[0]]
+
+
+def test_relu_acts_between_quantisation_and_conversion():
+    x = np.array([[-100.0, 100.0]], np.float32)
+    quant = ("qf322f16_pre_scalar", 3.0)
+    got = convert(x, "f32", "f16", quant=quant, relu=("scalar_relu", 0.25), clip=np.float16(200))
+    assert got.tolist() == [[-75, 200]]
+    b8 = ("qf322b8_pre_scalar", 1.0)
+    assert convert(x, "f32", "i8", quant=b8, relu=("normal_relu", None)).tolist() == [[0, 100]]
+    # -100 * 0.255 is no integer: it is rounded again. A negative alpha can leave the range and is limited.
+    assert convert(x, "f32", "i8", quant=b8, relu=("scalar_relu", 0.255)).tolist() == [[-25, 100]]
+    assert convert(x, "f32", "i8", quant=b8, relu=("scalar_relu", -4.0)).tolist() == [[127, 100]]
+    i32 = np.array([[-7, 7]], np.int32)
+    assert convert(i32, "i32", "i32", relu=("scalar_relu", 0.5)).tolist() == [[-4, 7]]
+    assert convert(i32, "i32", "i32", relu=("normal_relu", None)).tolist() == [[0, 7]]
+    shift = ("deqs16_scalar", 1.0)
+    assert convert(i32, "i32", "i16", quant=shift, relu=("normal_relu", None)).tolist() == [[0, 3]]
+
+
+@pytest.mark.parametrize("dst", ["i8", "ui8", "i16", "i4", "i32"])
+def test_clip_of_integers(dst):
+    x = np.array([[-3, 5, 6, 100]], np.int32)
+    fmt = FORMATS[dst]
+    for limit in (5, np.int16(5), -2, 1000):
+        want = [clamp(min(v, int(limit)), fmt.min_value, fmt.max_value) for v in (-3, 5, 6, 100)]
+        assert stored(convert(x, "i32", dst, clip=limit), dst).tolist() == [want]
+        got = convert(x.astype(np.float32) + np.float32(0.25), "f32", dst, clip=limit)
+        assert stored(got, dst).tolist() == [want]
+    req = convert(x, "i32", "i8", quant=("req8_scalar", 1.0), clip=np.int8(6))
+    assert req.tolist() == [[-3, 5, 6, 6]]
+
+
+def test_clip_of_floats_comes_before_saturation():
+    x = np.array([[INF, NAN, -INF, 9.0, 7.75]], np.float32)
+    got = convert(x, "f32", "f16", quant=("f32_f16", None), clip=np.float16(8))
+    assert got.tolist() == [[8, 0, -65504, 8, 7.75]]
+    got = convert(x, "f32", "f16", relu=("no_relu", None), clip=8.0, saturation="nosat")
+    assert got[0, [0, 2, 3, 4]].tolist() == [8, -INF, 8, 7.75]
+    assert math.isnan(got[0, 1])
+
+
+def test_packed_result_and_same_type_store():
+    x = np.array([[1.0, -1.0, 20.0, -20.0]], np.float32)
+    assert convert(x, "f32", "i4", quant=("qf322s4_pre_scalar", 1.0)).tolist() == [[0xF1, 0x87]]
+    assert convert(x, "f32", "f32") is x
+    big = np.array([[2**31 - 1, -(2**31)]], np.int32)
+    assert convert(big, "i32", "i32", quant=("deqs32_int_scalar", 1.0)).tolist() == big.tolist()
+    assert convert(big, "i32", "i32", quant=("deqs32_int_scalar", 2.0)).tolist() == big.tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"quant": ("f32_to_f16", 1.0)}, "unknown pre_quant mode 'f32_to_f16'"),
+        ({"quant": ("qf322f16_pre_vec", 1.0)}, "needs a table of uint64 channel entries"),
+        ({"quant": ("qf322f16_pre_vec", np.zeros(1, np.uint64))}, "1 channel entries for 2 columns"),
+        ({"quant": ("qf322f16_pre_scalar", None)}, "needs a float scalar"),
+        ({"quant": ("qf322f16_pre_scalar", np.zeros(2, np.float32))}, "needs a float scalar"),
+        ({"relu": ("leaky", 1.0)}, "unknown pre_relu mode 'leaky'"),
+        ({"relu": ("scalar_relu", None)}, "scalar_relu needs a float scalar"),
+        ({"relu": ("vector_relu", np.zeros(1, np.uint32))}, "a table of 2 uint32 channel entries"),
+        ({"saturation": "off"}, "unknown saturation 'off'"),
+    ],
+)
+def test_wrong_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        convert(np.zeros((1, 2), np.float32), "f32", "f16", **arguments)
+    with pytest.raises(ValueError, match="f32 or i32, not f16"):
+        convert(np.zeros((1, 2), np.float32), "f16", "f16")

@@ -1,0 +1,30 @@
+"""What `import pto_dialect` costs and offers."""
+
+import subprocess
+import sys
+
+import pytest
+
+import pto_dialect
+
+HEAVY = ("ml_dtypes", "numpy", "xdsl", "lark", "click")
+
+
+def test_import_loads_no_dependency() -> None:
+    code = f"import pto_dialect, sys; print(*[name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_public_functions_are_those_of_the_api() -> None:
+    from pto_dialect import api
+
+    assert pto_dialect.__all__ == ["check", "compile", "parse", "print_module", "run"]
+    for name in pto_dialect.__all__:
+        assert getattr(pto_dialect, name) is getattr(api, name)
+        assert name in dir(pto_dialect)
+
+
+def test_unknown_attribute() -> None:
+    with pytest.raises(AttributeError, match="'pto_dialect' has no attribute 'launch'"):
+        _ = pto_dialect.launch  # pyright: ignore[reportAttributeAccessIssue]

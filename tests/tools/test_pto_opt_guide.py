@@ -1,0 +1,62 @@
+"""The examples of the user guide show what pto-opt really prints.
+
+`python tests/tools/test_pto_opt_guide.py` writes the present output into the guide.
+"""
+
+import os
+import re
+import shlex
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[2]
+GUIDE = CHECKOUT / "docs" / "pto-opt.md"
+
+_PROGRAM = re.compile(r"^`([\w.]+)`:\n\n```mlir\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXAMPLE = re.compile(r"^```console\n\$ pto-opt ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def with_present_output(text: str, directory: Path) -> str:
+    """The guide with each example's output replaced by what the command prints now."""
+    from run_lines import run_command
+
+    for name, program in _PROGRAM.findall(text):
+        (directory / name).write_text(program, encoding="utf-8")
+
+    def example(found: re.Match[str]) -> str:
+        before = Path.cwd()
+        os.chdir(directory)
+        try:
+            result = run_command("pto-opt", shlex.split(found[1]))
+        finally:
+            os.chdir(before)
+        assert not result.crashed, result.stderr.decode()
+        return f"```console\n$ pto-opt {found[1]}\n{result.interleaved.decode()}```"
+
+    return _EXAMPLE.sub(example, text)
+
+
+def test_the_guide_shows_real_output(tmp_path: Path) -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    assert len(_EXAMPLE.findall(text)) >= 6
+    assert with_present_output(text, tmp_path) == text
+
+
+def test_the_guide_names_every_option() -> None:
+    main = import_module("pto_dialect.tools.pto_opt").main
+    text = GUIDE.read_text(encoding="utf-8")
+    options = [name for option in main.params for name in (*option.opts, *option.secondary_opts)]
+    explained = {"--passes", "--jobs", "--version", "paths"}
+    missing = [name for name in options if f"`{name}" not in text and name not in explained]
+    assert missing == []
+
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(CHECKOUT), str(CHECKOUT / "lit-tests")]
+    import pto_dialect
+
+    pto_dialect.__path__.append(str(CHECKOUT))
+    with tempfile.TemporaryDirectory() as folder:
+        GUIDE.write_text(with_present_output(GUIDE.read_text(encoding="utf-8"), Path(folder)), encoding="utf-8")

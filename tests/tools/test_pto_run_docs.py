@@ -1,0 +1,61 @@
+"""What the guides show is what happens: commands and statements in them are executed."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+BLOCK = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
+FILE_NAME = re.compile(r"// (\S+\.pto)\n")
+
+
+def compare(command: str, printed: str, shown: str) -> None:
+    checker = doctest.OutputChecker()
+    example = doctest.Example(command, shown)
+    if not checker.check_output(shown, printed, doctest.ELLIPSIS):
+        pytest.fail(f"$ {command}\n{checker.output_difference(example, printed, doctest.ELLIPSIS)}")
+
+
+def test_commands_of_the_guide(pto_run) -> None:
+    main = pto_run.command
+    names: dict[str, object] = {}
+    commands = 0
+    for block in BLOCK.finditer((DOCS / "pto-run.md").read_text()):
+        text = block["text"]
+        if block["language"] == "mlir":
+            name = FILE_NAME.match(text)
+            assert name is not None
+            Path(name[1]).write_text(text)
+        elif block["language"] == "python":
+            exec(text, names)
+        elif block["language"] == "console":
+            for part in text.split("$ ")[1:]:
+                command, _, shown = part.partition("\n")
+                program, *arguments = shlex.split(command)
+                assert program == "pto-run"
+                result = CliRunner().invoke(main, arguments, prog_name="pto-run")
+                compare(command, result.output, shown)
+                commands += 1
+    assert commands >= 6
+
+
+def test_option_list_of_the_guide_is_complete(pto_run) -> None:
+    text = (DOCS / "pto-run.md").read_text()
+    for parameter in pto_run.command.params:
+        if parameter.name not in ("path", "version", "help"):
+            assert any(f"{option}" in text for option in parameter.opts), parameter.name
+
+
+def test_python_interface() -> None:
+    result = doctest.testfile(
+        str(DOCS / "python-api.md"),
+        module_relative=False,
+        globs={"pto_dialect": __import__("pto_dialect")},
+    )
+    assert result.attempted >= 20
+    assert result.failed == 0

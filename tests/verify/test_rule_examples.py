@@ -1,0 +1,96 @@
+"""Every rule's own examples: the bad statement is reported under the rule, the good one is accepted."""
+
+import pytest
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.syntax.parser import parse_program
+from pto_dialect.verify.examples import bad_program, example_program, free_names, good_program
+from pto_dialect.verify.rule import PARSE, RULES, RUN, Rule
+from pto_dialect.verify.verifier import load_all_rules, verify_module
+
+load_all_rules()
+
+WITH_BAD = [rule for rule in RULES.values() if rule.bad is not None and rule.stage != RUN]
+WITH_GOOD = [rule for rule in RULES.values() if rule.good is not None]
+
+SECOND_MISTAKE = {
+    # K is 32, so one column of scales would do.
+    "matmul-mx-k64": {"mx-scale-shape"},
+}
+"""Rules whose bad example of the specification breaks another rule as well."""
+
+
+def diagnose(text: str) -> tuple[Diagnostic, ...]:
+    """Everything that parsing and verifying ``text`` reports, infos included."""
+    engine = DiagnosticEngine(DiagnosticOptions(pedantic=True, max_errors=0))
+    module = parse_program(SourceFile("example.pto", text), engine)
+    if module is not None and not engine.has_errors:
+        verify_module(module, engine)
+    return engine.diagnostics
+
+
+@pytest.mark.parametrize("rule", WITH_BAD, ids=lambda rule: rule.id)
+def test_bad_example_breaks_the_rule(rule: Rule) -> None:
+    text = bad_program(rule)
+    assert text is not None
+    found = [d for d in diagnose(text) if d.rule == rule.id]
+    assert found, [(d.rule, d.message) for d in diagnose(text)]
+    if rule.stage != PARSE:
+        assert {d.severity for d in found} == {rule.severity}
+    assert all(d.span is not None for d in found)
+
+
+@pytest.mark.parametrize("rule", WITH_GOOD, ids=lambda rule: rule.id)
+def test_good_example_is_accepted(rule: Rule) -> None:
+    text = good_program(rule)
+    assert text is not None
+    found = diagnose(text)
+    assert rule.id not in [d.rule for d in found]
+    assert [(d.rule, d.message) for d in found if d.severity is Severity.ERROR] == []
+
+
+@pytest.mark.parametrize("rule", WITH_BAD, ids=lambda rule: rule.id)
+def test_bad_example_has_no_other_error(rule: Rule) -> None:
+    """One mistake gives one error: nothing else is wrong, and nothing follows from the mistake."""
+    text = bad_program(rule)
+    assert text is not None
+    others = {d.rule for d in diagnose(text) if d.severity is Severity.ERROR and d.rule != rule.id}
+    assert others == SECOND_MISTAKE.get(rule.id, set())
+
+
+def test_rules_have_examples() -> None:
+    assert len(WITH_BAD) > 100
+
+
+def test_free_names_take_the_stated_types() -> None:
+    statement = "%r = pto.x %a, %b[%i], %r2 {k = 1 : i32} : !pto.ptr<f32, ub>, i64, memref<4xf32> -> f16"
+    assert free_names(statement) == {
+        "%a": "!pto.ptr<f32, ub>",
+        "%b": "i64",
+        "%i": "index",
+        "%r2": "memref<4xf32>",
+    }
+
+
+def test_free_names_follow_the_order_of_the_type_list() -> None:
+    statement = "pto.store_scalar %v, %p[%i] : !pto.ptr<f32, gm>, f32"
+    assert free_names(statement) == {"%v": "f32", "%p": "!pto.ptr<f32, gm>", "%i": "index"}
+
+
+def test_free_names_in_destination_passing_style() -> None:
+    assert free_names("pto.t ins(%a, %b : !A, !B) outs(%c : !C)") == {"%a": "!A", "%b": "!B", "%c": "!C"}
+
+
+def test_free_names_leave_out_what_an_earlier_line_defines() -> None:
+    text = "%p = pto.castptr %c4 : i64 -> !pto.ptr<f32, ub>\npto.y %p, %n : !pto.ptr<f32, ub>, i64"
+    assert free_names(text) == {"%c4": "i64", "%n": "i64"}
+
+
+def test_example_program_declares_constants_and_arguments() -> None:
+    text = example_program("pto.z %cm1, %c2, %x, %c3 : i64, f32, i1, !A16", "a2a3")
+    assert "%cm1 = arith.constant -1 : i64" in text
+    assert "%c2 = arith.constant 2.0 : f32" in text
+    assert "(%x: i1, %c3: !A16)" in text
+    assert '"a2a3"' in text and "!A16 = !pto.ptr<f16, l0a>" in text and "!A32" not in text

@@ -1,0 +1,193 @@
+"""The command ``pto-run``: execute PTO programs on numpy arrays."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from .pto_opt import TARGETS, PtoOptCommand, _read_stdin, _rule_ids, _wants_color, _write_stderr
+
+if TYPE_CHECKING:
+    from pto_dialect.driver.inputs import Input
+    from pto_dialect.driver.run.request import Request
+
+T = TypeVar("T")
+
+
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    from importlib.metadata import version
+
+    from pto_dialect import __version__
+
+    python = platform.python_version()
+    click.echo(f"pto-run {__version__} (xDSL {version('xdsl')}, numpy {version('numpy')}, Python {python})")
+    ctx.exit()
+
+
+def _pairs(parse: Callable[[str], T], form: str) -> Callable[..., tuple[tuple[str, T], ...]]:
+    """A click callback that reads ``NAME=...`` texts."""
+
+    def convert(
+        ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
+    ) -> tuple[tuple[str, T], ...]:
+        from pto_dialect.driver.run.value_text import ValueTextError, split_assignment
+
+        found: list[tuple[str, T]] = []
+        for text in texts:
+            name = ""
+            try:
+                name, value = split_assignment(text, form)
+                found.append((name, parse(value)))
+            except ValueTextError as error:
+                where = f"{name}: " if name else ""
+                raise click.BadParameter(f"{where}{error}", ctx, param) from None
+        return tuple(found)
+
+    return convert
+
+
+def _given(text: str) -> Any:
+    from pto_dialect.driver.run.value_text import parse_given
+
+    return parse_given(text)
+
+
+def _content(text: str) -> Any:
+    from pto_dialect.driver.run.value_text import parse_content
+
+    return parse_content(text)
+
+
+def _output(text: str) -> Any:
+    from pto_dialect.driver.run.value_text import parse_output
+
+    return parse_output(text)
+
+
+@click.command(cls=PtoOptCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("path", metavar="FILE", type=click.Path())
+@click.option("--entry", metavar="NAME", help="Function to run; by default the kernel, or the only function.")
+@click.option("--target", type=click.Choice(TARGETS), help="Chip to run as; otherwise what the module says.")
+@click.option(
+    "--blocks",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Blocks to launch.",
+)
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Accepted; blocks run one after the other."
+)
+@click.option(
+    "--arg", "arguments", metavar="NAME=VALUE", multiple=True, callback=_pairs(_given, "NAME=VALUE"),
+    help="Argument by name or position: x.npy, x.npz:KEY, x.bin:TYPE:SHAPE, zeros:TYPE:SHAPE, "
+    "ones:TYPE:SHAPE, random:TYPE:SHAPE:seed=N, or a number; with :inout the file receives the buffer.",
+)  # fmt: skip
+@click.option(
+    "--out", "outputs", metavar="NAME=FILE", multiple=True, callback=_pairs(_output, "NAME=FILE"),
+    help="Write a buffer or result to y.npy, y.npz:KEY or y.bin.",
+)  # fmt: skip
+@click.option(
+    "--expect", "expectations", metavar="NAME=VALUE", multiple=True, callback=_pairs(_content, "NAME=VALUE"),
+    help="Compare a buffer or result with these numbers.",
+)  # fmt: skip
+@click.option(
+    "--rtol", type=click.FloatRange(min=0), metavar="X", help="Relative tolerance; default by element type."
+)
+@click.option(
+    "--atol", type=click.FloatRange(min=0), metavar="X", help="Absolute tolerance; default by element type."
+)
+@click.option("--dump", is_flag=True, help="Print all numbers of what the program wrote.")
+@click.option("--profile", is_flag=True, help="Print time and calls by operation.")
+@click.option("--quiet", is_flag=True, help="Print no summary of what the program wrote.")
+@click.option("--emit-python", is_flag=True, help="Print the generated source and run nothing.")
+@click.option(
+    "--accumulate", type=click.Choice(["fast", "exact"]), default="fast", show_default=True,
+    help="Matrix products by BLAS, or in the chip's order of fused multiply-adds.",
+)  # fmt: skip
+@click.option(
+    "--fill", type=click.Choice(["zero", "poison", "random"]), default="zero", show_default=True,
+    help="What on-chip memory holds at the start.",
+)  # fmt: skip
+@click.option(
+    "--max-errors", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
+    help="Errors shown; 0 for all.",
+)  # fmt: skip
+@click.option("--allow", metavar="RULE", multiple=True, callback=_rule_ids, help="Ignore this rule.")
+@click.option(
+    "--deny", metavar="RULE", multiple=True, callback=_rule_ids, help="Make this rule's findings errors."
+)
+@click.option("--werror", is_flag=True, help="Make warnings errors.")
+@click.option("--pedantic", is_flag=True, help="Show remarks as well.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Show the version and exit.",
+)
+@click.pass_context
+def main(ctx: click.Context, path: str, **given: Any) -> None:
+    """Run a function of the PTO program in FILE (- is standard input).
+
+    Every argument of the function needs an --arg. What the program wrote is summarised on standard output and
+    stored where --out and :inout say, but only if the run and all --expect went well.
+
+    Exit code: 0 if all is well, 1 if the program or its result is wrong, 2 if the command line is.
+    """
+    from pto_dialect.driver.run.program import Streams, run_program
+
+    item = _input(ctx, path)
+    streams = Streams(lambda text: click.echo(text, nl=False), _write_stderr, _wants_color(given["color"]))
+    ctx.exit(run_program(item, _request(given), streams))
+
+
+def _input(ctx: click.Context, path: str) -> Input:
+    from pto_dialect.driver.inputs import InputError, collect
+
+    try:
+        inputs = collect((path,), _read_stdin)
+    except InputError as error:
+        raise click.UsageError(str(error), ctx) from None
+    except OSError as error:
+        raise click.UsageError(f"cannot read standard input: {error.strerror or error}", ctx) from None
+    if inputs[0].path != path:
+        raise click.UsageError(f"'{path}' is a folder; name one program", ctx)
+    return inputs[0]
+
+
+def _request(given: dict[str, Any]) -> Request:
+    from pto_dialect.diagnostics.engine import DiagnosticOptions
+    from pto_dialect.driver.run.compare import Tolerance
+    from pto_dialect.driver.run.request import Request
+    from pto_dialect.runtime.machine import RunOptions
+
+    return Request(
+        arguments=given["arguments"],
+        outputs=given["outputs"],
+        expectations=given["expectations"],
+        entry=given["entry"],
+        target=given["target"],
+        blocks=given["blocks"],
+        tolerance=Tolerance(given["rtol"], given["atol"]),
+        run=RunOptions(accumulate=given["accumulate"], fill=given["fill"]),
+        policy=DiagnosticOptions(
+            given["allow"], given["deny"], given["werror"], given["pedantic"], given["max_errors"]
+        ),
+        dump=given["dump"],
+        profile=given["profile"],
+        quiet=given["quiet"],
+        emit_python=given["emit_python"],
+    )
+
+
+if __name__ == "__main__":
+    main()
