@@ -110,9 +110,7 @@ def dispatch() -> Comparison:
     kernel = compile(load(text))
     functions = {"tadd": np.add, "tsub": np.subtract, "tmul": np.multiply, "tmax": np.maximum, "tmin": np.minimum}
     tiles = [np.zeros((16, 64), np.float32) for _ in range(5)]
-    calls = [
-        (functions[op], tiles[i % 3], tiles[(i + 1) % 3], tiles[3 + i % 2]) for i, op in enumerate(LOOP_OPS)
-    ]
+    calls = [(functions[op], tiles[i % 3], tiles[(i + 1) % 3], tiles[3 + i % 2]) for i, op in enumerate(LOOP_OPS)]
     hand = "def nest():\n    for i in range(40):\n        for j in range(50):\n"
     names: dict[str, object] = {}
     for number, (function, a, b, out) in enumerate(calls):

@@ -119,9 +119,7 @@ def outputs(case: Case, arguments: dict[str, Any], returned: Any) -> dict[str, A
     return {name: found[name] for name in case.outputs}
 
 
-def outcome(
-    example: str, case: Case, expectation: Expectation, target: str, accumulate: Accumulate
-) -> Outcome:
+def outcome(example: str, case: Case, expectation: Expectation, target: str, accumulate: Accumulate) -> Outcome:
     """Runs and compares one case."""
     try:
         results, seconds = run(example, case, target, accumulate)

@@ -78,9 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="run_all.py", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"examples to run: {', '.join(EXAMPLES)}")
-    parser.add_argument(
-        "--target", choices=TARGETS, help="run on this target; default: on all that are legal"
-    )
+    parser.add_argument("--target", choices=TARGETS, help="run on this target; default: on all that are legal")
     parser.add_argument(
         "--accumulate",
         choices=("fast", "exact"),

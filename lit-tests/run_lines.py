@@ -187,9 +187,7 @@ def parse_script(text: str, substitutions: dict[str, str], where: str) -> list[l
     return pipelines
 
 
-def run_command(
-    name: str, arguments: Sequence[str], stdin: bytes = b"", *, in_process: bool = True
-) -> CommandResult:
+def run_command(name: str, arguments: Sequence[str], stdin: bytes = b"", *, in_process: bool = True) -> CommandResult:
     """Runs one command, e.g. `run_command("pto-opt", ["--version"])`, and returns its result.
 
     Raises ScriptError for a command that RUN lines do not have.
@@ -198,9 +196,7 @@ def run_command(
         return (_run_click if in_process else _run_process)(name, arguments, stdin)
     if name in _BUILTINS:
         return _run_captured(_BUILTINS[name], arguments, stdin)
-    raise ScriptError(
-        f"unknown command {name!r}; known are {', '.join(sorted({*CLICK_COMMANDS, *_BUILTINS}))}"
-    )
+    raise ScriptError(f"unknown command {name!r}; known are {', '.join(sorted({*CLICK_COMMANDS, *_BUILTINS}))}")
 
 
 def _run_pipeline(pipeline: list[Stage], *, in_process: bool, where: str) -> str | None:
@@ -264,9 +260,7 @@ def _run_process(name: str, arguments: Sequence[str], stdin: bytes) -> CommandRe
     return CommandResult(done.returncode, done.stdout, done.stderr, done.stdout + done.stderr)
 
 
-def _run_captured(
-    function: Callable[[list[str]], int], arguments: Sequence[str], stdin: bytes
-) -> CommandResult:
+def _run_captured(function: Callable[[list[str]], int], arguments: Sequence[str], stdin: bytes) -> CommandResult:
     out, err = io.StringIO(), io.StringIO()
     source = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8", newline="")
     with mock.patch.object(sys, "stdin", source), redirect_stdout(out), redirect_stderr(err):

@@ -142,7 +142,7 @@ class CubeToVector:
 class VectorToCube:
     """A vector kernel that pushes parts of %gm_in and a cube kernel that stores what it pops, times one, in %gm_out.
 
-    ``rows`` x ``cols`` is the whole entry; each vector core pushes its half of it, both all of it where entries are whole.
+    ``rows`` x ``cols`` is the whole entry; each vector core pushes its half of it, or all of it.
     """
 
     arch: str = "a5"
@@ -191,7 +191,8 @@ class VectorToCube:
     scf.for %i = %c0 to %n step %c1 {{
       %top = arith.muli %i, %height : index
       %y = arith.addi %top, %down : index
-      %part = pto.partition_view %view, offsets = [%y, %right], sizes = [%rows, %cols] : !pto.tensor_view<?x?xf32> -> {part}
+      %part = pto.partition_view %view, offsets = [%y, %right], sizes = [%rows, %cols]
+        : !pto.tensor_view<?x?xf32> -> {part}
       pto.tload ins(%part : {part}) outs(%nd : {nd})
       pto.tmov ins(%nd : {nd}) outs(%tile : {pushed})
       pto.tpush_to_aic(%tile : {pushed}) {{id = 3, split = {self.split}}}
@@ -207,20 +208,25 @@ class VectorToCube:
     %height = arith.constant {self.rows} : index
     %width = arith.constant {self.cols} : index
     %all = arith.constant {self.rows * self.count} : index
-    %fifo = pto.reserve_buffer {{name = "fifo", size = {self.slots * size}, location = #pto.address_space<mat>, auto = true}} -> i32
+    %fifo = pto.reserve_buffer {{name = "fifo", size = {self.slots * size},
+      location = #pto.address_space<mat>, auto = true}} -> i32
     pto.aic_initialize_pipe {{{fields}}} ({gm}c2v_consumer_buf = %zero : i32, v2c_consumer_buf = %fifo : i32)
-    %unit_view = pto.make_tensor_view %gm_unit, shape = [%width, %width], strides = [%width, %c1] : !pto.tensor_view<?x?xf32>
-    %unit_part = pto.partition_view %unit_view, offsets = [%c0, %c0], sizes = [%width, %width] : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<{self.cols}x{self.cols}xf32>
+    %unit_view = pto.make_tensor_view %gm_unit, shape = [%width, %width], strides = [%width, %c1]
+      : !pto.tensor_view<?x?xf32>
+    %unit_part = pto.partition_view %unit_view, offsets = [%c0, %c0], sizes = [%width, %width]
+      : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<{self.cols}x{self.cols}xf32>
     %unit = pto.alloc_tile : {unit}
     %left = pto.alloc_tile : {left}
     %right = pto.alloc_tile : {right_tile}
     %acc = pto.alloc_tile : {acc}
     pto.tload ins(%unit_part : !pto.partition_tensor_view<{self.cols}x{self.cols}xf32>) outs(%unit : {unit})
     pto.tmov ins(%unit : {unit}) outs(%right : {right_tile})
-    %out_view = pto.make_tensor_view %gm_out, shape = [%all, %width], strides = [%width, %c1] : !pto.tensor_view<?x?xf32>
+    %out_view = pto.make_tensor_view %gm_out, shape = [%all, %width], strides = [%width, %c1]
+      : !pto.tensor_view<?x?xf32>
     scf.for %i = %c0 to %n step %c1 {{
       %top = arith.muli %i, %height : index
-      %out = pto.partition_view %out_view, offsets = [%top, %c0], sizes = [%height, %width] : !pto.tensor_view<?x?xf32> -> {whole}
+      %out = pto.partition_view %out_view, offsets = [%top, %c0], sizes = [%height, %width]
+        : !pto.tensor_view<?x?xf32> -> {whole}
       %entry = pto.tpop_from_aiv {{id = 3, split = {self.split}}} -> {mat}
       pto.tmov ins(%entry : {mat}) outs(%left : {left})
       pto.tfree_from_aiv {{id = 3, split = {self.split}}}
@@ -248,15 +254,18 @@ def entry_views(split: int) -> str:
     %c2 = arith.constant 2 : index
     %c3 = arith.constant 3 : index
     %c256 = arith.constant 256 : index
-    %slots = pto.make_tensor_view %gm_slots, shape = [%c2, %c16, %c16], strides = [%c256, %c16, %c1] : !pto.tensor_view<2x16x16xf32>
-    pto.aic_initialize_pipe {{id = 1, dir_mask = 1, slot_size = 2048, slot_num = 2}} (gm_slot_tensor = %slots : !pto.tensor_view<2x16x16xf32>)
+    %slots = pto.make_tensor_view %gm_slots, shape = [%c2, %c16, %c16], strides = [%c256, %c16, %c1]
+      : !pto.tensor_view<2x16x16xf32>
+    pto.aic_initialize_pipe {{id = 1, dir_mask = 1, slot_size = 2048, slot_num = 2}} (gm_slot_tensor = %slots
+      : !pto.tensor_view<2x16x16xf32>)
     scf.for %entry_number = %c0 to %c3 step %c1 {{
       %entry = pto.talloc_to_aiv {{id = 1, split = {split}}} -> !pto.tensor_view<2x16x16xf32>
       scf.for %half = %c0 to %c2 step %c1 {{
         %first = arith.muli %entry_number, %c2 : index
         %i = arith.addi %first, %half : index
         {product(16, 16)}
-        %place = pto.partition_view %entry, offsets = [%half, %c0, %c0], sizes = [%c1, %c16, %c16] : !pto.tensor_view<2x16x16xf32> -> !pto.partition_tensor_view<1x16x16xf32>
+        %place = pto.partition_view %entry, offsets = [%half, %c0, %c0], sizes = [%c1, %c16, %c16]
+          : !pto.tensor_view<2x16x16xf32> -> !pto.partition_tensor_view<1x16x16xf32>
         pto.tstore ins(%acc : {acc}) outs(%place : !pto.partition_tensor_view<1x16x16xf32>)
       }}
       pto.tpush_to_aiv(%entry : !pto.tensor_view<2x16x16xf32>) {{id = 1, split = {split}}}
@@ -277,15 +286,20 @@ def entry_views(split: int) -> str:
     %who = arith.index_cast %who_i : i64 to index
     %down = arith.muli %who, %c8 : index
     %rows = arith.constant {rows} : index
-    %slots = pto.make_tensor_view %gm_slots, shape = [%c2, %rows, %c16], strides = [%c256, %c16, %c1] : !pto.tensor_view<2x{rows}x16xf32>
-    pto.aiv_initialize_pipe {{id = 1, dir_mask = 1, slot_size = 2048, slot_num = 2}} (gm_slot_tensor = %slots : !pto.tensor_view<2x{rows}x16xf32>)
+    %slots = pto.make_tensor_view %gm_slots, shape = [%c2, %rows, %c16], strides = [%c256, %c16, %c1]
+      : !pto.tensor_view<2x{rows}x16xf32>
+    pto.aiv_initialize_pipe {{id = 1, dir_mask = 1, slot_size = 2048, slot_num = 2}} (gm_slot_tensor = %slots
+      : !pto.tensor_view<2x{rows}x16xf32>)
     %tile = pto.alloc_tile : {vec}
-    %out = pto.make_tensor_view %gm_out, shape = [%c6, %c16, %c16], strides = [%c256, %c16, %c1] : !pto.tensor_view<6x16x16xf32>
+    %out = pto.make_tensor_view %gm_out, shape = [%c6, %c16, %c16], strides = [%c256, %c16, %c1]
+      : !pto.tensor_view<6x16x16xf32>
     scf.for %n = %c0 to %c3 step %c1 {{
       %first = arith.muli %n, %c2 : index
       %entry = pto.tpop_from_aic {{id = 1, split = {split}}} -> !pto.tensor_view<2x{rows}x16xf32>
-      %from = pto.partition_view %entry, offsets = [%c0, {start}, %c0], sizes = [%c2, %c8, %c16] : !pto.tensor_view<2x{rows}x16xf32> -> !pto.partition_tensor_view<2x8x16xf32>
-      %to = pto.partition_view %out, offsets = [%first, %down, %c0], sizes = [%c2, %c8, %c16] : !pto.tensor_view<6x16x16xf32> -> !pto.partition_tensor_view<2x8x16xf32>
+      %from = pto.partition_view %entry, offsets = [%c0, {start}, %c0], sizes = [%c2, %c8, %c16]
+        : !pto.tensor_view<2x{rows}x16xf32> -> !pto.partition_tensor_view<2x8x16xf32>
+      %to = pto.partition_view %out, offsets = [%first, %down, %c0], sizes = [%c2, %c8, %c16]
+        : !pto.tensor_view<6x16x16xf32> -> !pto.partition_tensor_view<2x8x16xf32>
       pto.tload ins(%from : !pto.partition_tensor_view<2x8x16xf32>) outs(%tile : {vec})
       pto.tfree_from_aic(%entry : !pto.tensor_view<2x{rows}x16xf32>) {{id = 1, split = {split}}}
       pto.tstore ins(%tile : {vec}) outs(%to : !pto.partition_tensor_view<2x8x16xf32>)

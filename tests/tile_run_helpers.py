@@ -159,6 +159,7 @@ def run(
     text = program(statement, tiles, {name: kind for name, (kind, _) in numbers.items()}, target)
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
     module = parse_program(SourceFile("t.pto", text), engine)
+    assert module is not None
     if verify and module is not None:
         verify_module(module, engine)
     errors = [(d.rule, d.message) for d in engine.diagnostics if d.severity is Severity.ERROR]

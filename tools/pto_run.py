@@ -32,9 +32,7 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 def _pairs(parse: Callable[[str], T], form: str) -> Callable[..., tuple[tuple[str, T], ...]]:
     """A click callback that reads ``NAME=...`` texts."""
 
-    def convert(
-        ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
-    ) -> tuple[tuple[str, T], ...]:
+    def convert(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, T], ...]:
         from pto_dialect.driver.run.value_text import ValueTextError, split_assignment
 
         found: list[tuple[str, T]] = []
@@ -81,9 +79,7 @@ def _output(text: str) -> Any:
     metavar="N",
     help="Blocks to launch.",
 )
-@click.option(
-    "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Accepted; blocks run one after the other."
-)
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Accepted; blocks run one after the other.")
 @click.option(
     "--arg", "arguments", metavar="NAME=VALUE", multiple=True, callback=_pairs(_given, "NAME=VALUE"),
     help="Argument by name or position: x.npy, x.npz:KEY, x.bin:TYPE:SHAPE, zeros:TYPE:SHAPE, "
@@ -97,12 +93,8 @@ def _output(text: str) -> Any:
     "--expect", "expectations", metavar="NAME=VALUE", multiple=True, callback=_pairs(_content, "NAME=VALUE"),
     help="Compare a buffer or result with these numbers.",
 )  # fmt: skip
-@click.option(
-    "--rtol", type=click.FloatRange(min=0), metavar="X", help="Relative tolerance; default by element type."
-)
-@click.option(
-    "--atol", type=click.FloatRange(min=0), metavar="X", help="Absolute tolerance; default by element type."
-)
+@click.option("--rtol", type=click.FloatRange(min=0), metavar="X", help="Relative tolerance; default by element type.")
+@click.option("--atol", type=click.FloatRange(min=0), metavar="X", help="Absolute tolerance; default by element type.")
 @click.option("--dump", is_flag=True, help="Print all numbers of what the program wrote.")
 @click.option("--profile", is_flag=True, help="Print time and calls by operation.")
 @click.option("--quiet", is_flag=True, help="Print no summary of what the program wrote.")
@@ -120,9 +112,7 @@ def _output(text: str) -> Any:
     help="Errors shown; 0 for all.",
 )  # fmt: skip
 @click.option("--allow", metavar="RULE", multiple=True, callback=_rule_ids, help="Ignore this rule.")
-@click.option(
-    "--deny", metavar="RULE", multiple=True, callback=_rule_ids, help="Make this rule's findings errors."
-)
+@click.option("--deny", metavar="RULE", multiple=True, callback=_rule_ids, help="Make this rule's findings errors.")
 @click.option("--werror", is_flag=True, help="Make warnings errors.")
 @click.option("--pedantic", is_flag=True, help="Show remarks as well.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)

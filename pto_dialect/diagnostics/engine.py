@@ -97,6 +97,4 @@ class DiagnosticEngine:
     def counts(self) -> Counts:
         """Numbers reported so far, those of errors not kept included."""
         numbers = self._numbers
-        return Counts(
-            numbers[Severity.ERROR], numbers[Severity.WARNING], numbers[Severity.INFO], self._hidden
-        )
+        return Counts(numbers[Severity.ERROR], numbers[Severity.WARNING], numbers[Severity.INFO], self._hidden)

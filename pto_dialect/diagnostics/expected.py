@@ -166,9 +166,7 @@ def _produced(source: SourceFile, diag: Diagnostic) -> list[_Produced]:
         return _Produced(kind, span.line, text, span, own)
 
     items = [item(_KIND[diag.severity], f"[{diag.rule}] {diag.message}", diag.span)]
-    items += [
-        item("note", note.message, diag.span if note.span is None else note.span) for note in diag.notes
-    ]
+    items += [item("note", note.message, diag.span if note.span is None else note.span) for note in diag.notes]
     if diag.help is not None:
         items.append(item("note", diag.help, diag.span))
     return items

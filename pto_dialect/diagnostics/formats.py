@@ -52,9 +52,7 @@ def to_json(diags: Iterable[Diagnostic], counts: Counts | None = None) -> str:
     return _dump(document)
 
 
-def to_sarif(
-    diags: Iterable[Diagnostic], rules: Mapping[str, str] | None = None, *, version: str = ""
-) -> str:
+def to_sarif(diags: Iterable[Diagnostic], rules: Mapping[str, str] | None = None, *, version: str = "") -> str:
     """A SARIF 2.1.0 log with one run of the tool ``pto-opt``, ended by a newline.
 
     ``rules`` maps rule ids to one-sentence descriptions; the log lists the rules that its results name, in

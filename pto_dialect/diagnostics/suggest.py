@@ -103,9 +103,7 @@ def edit_distance(a: str, b: str, limit: int) -> int:
             current[0] = previous[0] + _indel(x)
         for j in range(low, high + 1):
             y = b[j - 1]
-            cost = min(
-                previous[j] + _indel(x), current[j - 1] + _indel(y), previous[j - 1] + _replace_cost(x, y)
-            )
+            cost = min(previous[j] + _indel(x), current[j - 1] + _indel(y), previous[j - 1] + _replace_cost(x, y))
             if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
                 cost = min(cost, before[j - 2] + _EDIT)
             current[j] = cost

@@ -75,6 +75,8 @@ def _start(workers: dict[Connection, BaseProcess], task: Task, jobs: int) -> Non
         process(_USUAL, "<warm up>", Options(printing=task.options.printing))
         # The collector of a worker would write to every page that it shares with this process.
         gc.freeze()
+        # Ctrl-C in the middle of a fork would show in the child; it stays blocked there, and is late here.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         for _ in range(jobs):
             ours, theirs = context.Pipe()
@@ -86,6 +88,7 @@ def _start(workers: dict[Connection, BaseProcess], task: Task, jobs: int) -> Non
     finally:
         if forks:
             gc.unfreeze()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _stop(workers: dict[Connection, BaseProcess]) -> None:

@@ -38,9 +38,7 @@ QUANT_PRE_MODES = "no_convert f32_f16 f32_bf16 " + " ".join(
     f"{base}_{kind}" for base in _QUANT_BASES.split() for kind in ("vec", "scalar")
 )
 
-_OP_KINDS = (
-    "TLOAD TSTORE_ACC TSTORE_VEC TMOV_M2L TMOV_M2S TMOV_M2B TMOV_M2V TMOV_V2M TMATMUL TVEC TVECWAIT_EVENT"
-)
+_OP_KINDS = "TLOAD TSTORE_ACC TSTORE_VEC TMOV_M2L TMOV_M2S TMOV_M2B TMOV_M2V TMOV_V2M TMATMUL TVEC TVECWAIT_EVENT"
 _PRECISION = "default high_precision"
 
 ENUMS: dict[str, EnumSpec] = _forms(

@@ -279,9 +279,7 @@ class LocalArrayType(PtoType):
     element: Attribute
 
     def __init__(self, shape: Sequence[int], element: Attribute) -> None:
-        super().__init__(
-            "".join(f"{d}x" for d in shape) + type_text(element), shape=tuple(shape), element=element
-        )
+        super().__init__("".join(f"{d}x" for d in shape) + type_text(element), shape=tuple(shape), element=element)
 
 
 class StructType(PtoType):

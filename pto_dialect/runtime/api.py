@@ -34,12 +34,12 @@ class CompiledKernel:
         """The Python source the kernel was compiled to."""
         return self._kernel.source
 
-    def __call__(self, *values: Any, blocks: int = 1) -> Any:
-        """Runs the kernel on ``blocks`` blocks.
+    def __call__(self, *values: Any, blocks: int = 1, jobs: int = 1) -> Any:
+        """Runs the kernel on ``blocks`` blocks, independent ones in up to ``jobs`` processes.
 
         Raises ``BindingError`` for arguments that do not fit, ``ProgramError`` for a fault of the program.
         """
-        results = self._kernel.run(values, blocks)
+        results = self._kernel.run(values, blocks, jobs)
         if not results:
             return None
         return results[0] if len(results) == 1 else tuple(results)
@@ -65,6 +65,7 @@ def run(
     target: str | None = None,
     *,
     blocks: int = 1,
+    jobs: int = 1,
     accumulate: str = "fast",
 ) -> dict[str, Any]:
     """Compiles and runs a function once.
@@ -82,7 +83,7 @@ def run(
     unknown = set(arguments) - set(kernel.arguments) - {str(i) for i in range(len(values))}
     if unknown:
         raise BindingError(f"unknown arguments: {', '.join(sorted(unknown))}")
-    returned = kernel(*values, blocks=blocks)
+    returned = kernel(*values, blocks=blocks, jobs=jobs)
     outputs = {n: v for n, v in zip(kernel.arguments, values, strict=True) if isinstance(v, np.ndarray)}
     if returned is not None:
         results = returned if isinstance(returned, tuple) else (returned,)

@@ -154,9 +154,7 @@ def gap_copy(
     """
     length, dst_gap, src_gap = index(length), index(dst_gap), index(src_gap)
     if min(length, dst_gap, src_gap) < 0:
-        raise Fault(
-            "dma-nonneg", f"burst copy of {length} units with gaps {src_gap} (src) and {dst_gap} (dst)"
-        )
+        raise Fault("dma-nonneg", f"burst copy of {length} units with gaps {src_gap} (src) and {dst_gap} (dst)")
     burst_copy(dst, src, length * unit, bursts, (length + dst_gap) * unit, (length + src_gap) * unit, loops)
 
 

@@ -40,9 +40,7 @@ class FifoEnd:
     tells that both vector cores take part in whole entries.
     """
 
-    def __init__(
-        self, core: QueueCore, facts: FifoFacts, everyone: bool, gm: Any, local: dict[int, int]
-    ) -> None:
+    def __init__(self, core: QueueCore, facts: FifoFacts, everyone: bool, gm: Any, local: dict[int, int]) -> None:
         self.core = core
         self.facts = facts
         self.everyone = everyone

@@ -118,9 +118,7 @@ def load_fractals(
     """
     if min(m_start, k_start, m_step, k_step, src_stride, dst_stride) < 0:
         raise Fault("l1l0-raw-range", "fractal load with a negative start, step or stride")
-    _load_window(
-        dst, src, (m_start, k_start), (m_step, k_step), src_stride, dst_stride, transpose, packed
-    )
+    _load_window(dst, src, (m_start, k_start), (m_step, k_step), src_stride, dst_stride, transpose, packed)
 
 
 def _load_window(
@@ -343,9 +341,7 @@ def l1_to_l0_mx(
     _check_extents(outer=outer, k=k)
     rows = -(-outer // FRACTAL_ROWS)
     pairs = -(-k // (2 * MX_GROUP))
-    load_mx_fragments(
-        scale_ram, mx_scale_address(data_address), src, start_row, start_col, rows, pairs, pairs, pairs
-    )
+    load_mx_fragments(scale_ram, mx_scale_address(data_address), src, start_row, start_col, rows, pairs, pairs, pairs)
 
 
 def _mx_scales(scale_ram: Arena, data_address: int, outer: int, k: int) -> Array:

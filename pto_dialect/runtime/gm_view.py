@@ -65,9 +65,7 @@ class GmView:
 
     __slots__ = ("array", "cols", "rows")
 
-    def __init__(
-        self, pointer: Pointer, shape: Sequence[int], strides: Sequence[int], layout: str = "nd"
-    ) -> None:
+    def __init__(self, pointer: Pointer, shape: Sequence[int], strides: Sequence[int], layout: str = "nd") -> None:
         missing = 5 - len(shape)
         extents = (1,) * missing + tuple(map(int, shape))
         steps = (0,) * missing + tuple(int(stride) * pointer.item_bytes for stride in strides)

@@ -98,10 +98,7 @@ class Kernel:
         """
         if len(values) != len(self.arguments):
             raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
-        bound = [
-            bind_argument(name, type_, value)
-            for (name, type_), value in zip(self.arguments, values, strict=True)
-        ]
+        bound = [bind_argument(name, type_, value) for (name, type_), value in zip(self.arguments, values, strict=True)]
         if self._orders_blocks:
             return self._with_queues(bound, range(blocks), blocks)
         if jobs > 1 and blocks > 1 and can_fork() and not self.usage.combines:
@@ -263,9 +260,7 @@ def bind_argument(name: str, type_: Attribute, value: Any) -> Any:
     return GmTensor(pointer.advance(offset), shape, strides, fmt)
 
 
-def _extents(
-    name: str, type_: MemRefType | t.ShapedView, value: Array
-) -> tuple[Sequence[int], Sequence[int], int]:
+def _extents(name: str, type_: MemRefType | t.ShapedView, value: Array) -> tuple[Sequence[int], Sequence[int], int]:
     """Shape, element strides and element offset of a view of a whole buffer."""
     shape = type_.get_shape() if isinstance(type_, MemRefType) else type_.shape
     if min(shape, default=1) < 0:

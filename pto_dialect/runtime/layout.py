@@ -49,12 +49,7 @@ def _half_values() -> Array:
 def copy_cast(target: Array, source: Array) -> None:
     """``target[...] = source`` for equal shapes, with exact widening or same-kind narrowing (round to nearest
     even)."""
-    if (
-        source.dtype is _F16
-        and target.dtype is _F32
-        and source.size >= _TABLE_FROM
-        and target.flags.c_contiguous
-    ):
+    if source.dtype is _F16 and target.dtype is _F32 and source.size >= _TABLE_FROM and target.flags.c_contiguous:
         _half_values().take(source.view(np.uint16), out=target, mode="clip")
     else:
         np.copyto(target, source, casting="same_kind")

@@ -93,9 +93,7 @@ class Arena:
         self._bytes: ByteArray | None = None
 
     @classmethod
-    def from_array(
-        cls, array: Array, *, name: str = "", space: str = "gm", base_align: int | None = None
-    ) -> Arena:
+    def from_array(cls, array: Array, *, name: str = "", space: str = "gm", base_align: int | None = None) -> Arena:
         """An arena that shares memory with ``array``: what a program writes appears in the array.
 
         Raises:
@@ -276,9 +274,7 @@ def may_self_overlap(shape: Sequence[int], strides: Sequence[int], item: int = 1
     span = item
     if len(shape) == 1:
         return shape[0] > 1 and abs(strides[0]) < span
-    for stride, extent in sorted(
-        (abs(stride), extent) for extent, stride in zip(shape, strides, strict=True)
-    ):
+    for stride, extent in sorted((abs(stride), extent) for extent, stride in zip(shape, strides, strict=True)):
         if extent <= 1:
             continue
         if stride < span:
@@ -299,9 +295,7 @@ class CoreMemory:
 
     __slots__ = ("arenas", "kind", "name")
 
-    def __init__(
-        self, kind: CoreKind, sizes: Mapping[str, int], *, name: str = "", fill: Fill = "zero"
-    ) -> None:
+    def __init__(self, kind: CoreKind, sizes: Mapping[str, int], *, name: str = "", fill: Fill = "zero") -> None:
         self.kind: CoreKind = kind
         self.name = name or kind
         self.arenas: dict[str, Arena] = {

@@ -6,6 +6,7 @@ that all of them see while they run.  Source: execution page, sections 1 and 3.
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
 import pickle
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from ..diagnostics.source import Span
 from ..ir.location import span_of
 from .errors import ProgramError
 from .memory import Array
@@ -32,13 +34,26 @@ TICKETS = 4096
 """Most tickets, each a range of blocks, that are handed out; they fit into a pipe at once."""
 
 
-class Outcome(NamedTuple):
-    """What one process has to tell: results of the first block, the error of the lowest block that failed, times."""
+class Failure(NamedTuple):
+    """A block that failed, and the parts of its ``ProgramError``; memory that has run out has no rule."""
 
-    results: list[Any] | None
-    failed: int
-    error: BaseException | None
-    times: tuple[list[int], list[float]] | None
+    block: int
+    rule: str
+    message: str
+    span: Span | None = None
+    notes: tuple[str, ...] = ()
+
+    def exception(self) -> Exception:
+        """What one process would have raised."""
+        return ProgramError(self.rule, self.message, self.span, self.notes) if self.rule else MemoryError(self.message)
+
+
+class Outcome(NamedTuple):
+    """What one process has to tell: results of the first block, the block that failed, times."""
+
+    results: list[Any] | None = None
+    failure: Failure | None = None
+    times: tuple[list[int], list[float]] | None = None
 
 
 def can_fork() -> bool:
@@ -67,11 +82,9 @@ def run_blocks(kernel: Kernel, bound: list[Any], blocks: int, jobs: int) -> list
         os.close(tickets)
         for worker in workers:
             worker.stop()
-    failures = sorted((o.failed, i) for i, o in enumerate(outcomes) if o.error is not None)
+    failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
     if failures:
-        error = outcomes[failures[0][1]].error
-        assert error is not None
-        raise error
+        raise min(failures, key=lambda failure: failure.block).exception()
     for original, copy in shared:
         original[...] = copy
     if kernel.profile_log is not None:
@@ -93,19 +106,23 @@ def _share(bound: Sequence[Any], written: frozenset[int]) -> list[tuple[Array, A
     for index, content in contents.items():
         if index not in written and any(np.may_share_memory(content, contents[other]) for other in needed):
             needed.append(index)
-    pairs: list[tuple[Array, Array]] = []
+    originals: list[Array] = []
+    places: dict[int, int] = {}
     for index in needed:
         content = contents[index]
         if not content.size:
             continue
-        known = [pair for pair in pairs if np.may_share_memory(pair[0], content)]
-        if not known:
-            known = [(content, _shared_copy(content))]
-            pairs += known
-        elif not _same_memory(known[0][0], content):
+        known = next((i for i, other in enumerate(originals) if np.may_share_memory(other, content)), None)
+        if known is None:
+            known = len(originals)
+            originals.append(content)
+        elif not _same_memory(originals[known], content):
             return None
-        move_content(bound[index], known[0][1])
-    return pairs
+        places[index] = known
+    copies = [_shared_copy(content) for content in originals]
+    for index, place in places.items():
+        move_content(bound[index], copies[place])
+    return list(zip(originals, copies, strict=True))
 
 
 def _same_memory(a: Array, b: Array) -> bool:
@@ -161,7 +178,7 @@ class Worker:
         if report:
             return pickle.loads(report)
         message = f"a process that ran blocks has ended early ({os.waitstatus_to_exitcode(status)})"
-        return Outcome(None, 0, ProgramError("internal", message), None)
+        return Outcome(failure=Failure(0, "internal", message))
 
     def stop(self) -> None:
         """Ends the process if it still runs."""
@@ -188,6 +205,8 @@ def _work(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, sink: int
     try:
         # Ctrl-C reaches every process of a terminal; the first one ends the others.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # What exists now is never freed here; looking at it would only copy its memory.
+        gc.freeze()
         report = pickle.dumps(_run_taken(kernel, bound, blocks, tickets))
         with os.fdopen(sink, "wb") as out:
             out.write(report)
@@ -206,16 +225,18 @@ def _run_taken(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> O
         except Exception as error:
             for _ in _taken(tickets):
                 pass
-            return Outcome(None, index, _portable(error, kernel), None)
+            return Outcome(failure=_failure(index, error, kernel))
         if index == 0:
             results = returned
-    return Outcome(results, -1, None, log.since(mark) if log is not None and mark is not None else None)
+    return Outcome(results, None, log.since(mark) if log is not None and mark is not None else None)
 
 
-def _portable(error: Exception, kernel: Kernel) -> BaseException:
+def _failure(block: int, error: Exception, kernel: Kernel) -> Failure:
     """The error in a form that can be sent to another process; an unforeseen one with the operation it left."""
-    if isinstance(error, (ProgramError, MemoryError)):
-        return error
+    if isinstance(error, ProgramError):
+        return Failure(block, error.rule, error.message, error.span, error.notes)
+    if isinstance(error, MemoryError):
+        return Failure(block, "", str(error))
     op = kernel.locate(error.__traceback__) or kernel.function
     name = op.name if op is not kernel.function else f"@{kernel.entry}"
-    return ProgramError("internal", f"{name} cannot be executed: {type(error).__name__}: {error}", span_of(op))
+    return Failure(block, "internal", f"{name} cannot be executed: {type(error).__name__}: {error}", span_of(op))

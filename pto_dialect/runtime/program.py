@@ -7,8 +7,8 @@ or a function that calls both:
   in sibling modules, or when they are the only cube and vector kernel of their module that use the same queue;
 - the AIC starts the cube kernel, every AIV the vector kernel; a function that calls both runs on all cores, which skip
   the calls of kernels of the other kind;
-- the arguments of a pair are those of the entry, followed by those of its peer that the entry does not have: by
-  position when both have the same types, else by name;
+- the arguments of a pair are those of the entry, followed by those of its peer that the entry does not have:
+  arguments of one name and type are one; kernels of the same types without a common name share them by position;
 - on a5 whole entries concern the first vector core alone, so a program that splits none of its entries runs with one
   vector core, unless it makes the transfers depend on the number of the vector core.
 """
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..ir.attributes import EnumAttr
@@ -208,12 +208,12 @@ def find_program(module: Operation, entry: str, arch: str) -> Program:
     kinds = _kinds(reach)
     mine = kernel_kind(function)
     partner = _partner(function, symbols) if mine in CORE_OF and len(kinds) < 2 else None
-    arguments = _arguments(function, "")
+    arguments = _arguments(function)
     everything = tuple(range(len(arguments)))
     roots: dict[str, Root]
     if partner is not None:
         assert mine is not None
-        here, there = Root(function, everything), _bound_to(partner, function, arguments)
+        here, there = Root(function, everything), _bound_to(partner, arguments)
         pair = {CORE_OF[mine]: here, CORE_OF["cube" if mine == "vector" else "vector"]: there}
         roots = {kind: pair[kind] for kind in ("aic", "aiv")}
         reach = _reachable([function, partner], symbols)
@@ -306,20 +306,21 @@ def _depends_on_core(value: SSAValue) -> bool:
 # ------------------------------------------------------------ pairs
 
 
-def _arguments(function: Operation, prefix: str) -> list[tuple[str, Attribute]]:
+def _arguments(function: Operation) -> list[tuple[str, Attribute]]:
     block = function.regions[0].blocks[0]
-    return [(arg.name_hint or f"{prefix}{index}", arg.type) for index, arg in enumerate(block.args)]
+    return [(argument.name_hint or str(index), argument.type) for index, argument in enumerate(block.args)]
 
 
-def _bound_to(partner: Operation, entry: Operation, arguments: list[tuple[str, Attribute]]) -> Root:
-    """``partner`` on the arguments of ``entry``; those it does not find there are appended."""
-    own, theirs = (function.properties["function_type"] for function in (entry, partner))
-    assert isinstance(own, FunctionType) and isinstance(theirs, FunctionType)
-    if own.inputs == theirs.inputs:
-        return Root(partner, tuple(range(len(arguments))))
+def _bound_to(partner: Operation, arguments: list[tuple[str, Attribute]]) -> Root:
+    """``partner`` on the arguments of the entry; those it does not find there are appended."""
+    own = list(arguments)
+    theirs = _arguments(partner)
+    types = ([type_ for _, type_ in both] for both in (own, theirs))
+    if next(types) == next(types) and not {name for name, _ in own} & {name for name, _ in theirs}:
+        return Root(partner, tuple(range(len(own))))
     positions: list[int] = []
-    for name, type_ in _arguments(partner, f"{symbol_of(partner)}."):
-        known = next((i for i, (other, kind) in enumerate(arguments) if (other, kind) == (name, type_)), None)
+    for name, type_ in theirs:
+        known = own.index((name, type_)) if (name, type_) in own else None
         if known is None:
             taken = any(other == name for other, _ in arguments)
             arguments.append((f"{symbol_of(partner)}.{name}" if taken else name, type_))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator
-from typing import Any, NamedTuple
+from typing import Any
 
 from .faults import Fault
 from .machine import Block, Core
@@ -16,14 +16,14 @@ from .machine import Block, Core
 Key = tuple[Any, ...]
 
 
-class Entry(NamedTuple):
-    """One queued instruction, signal or wait."""
+RUN, SET, WAIT, LEVEL = range(4)
+"""Kinds of entries: an instruction, tokens to add, tokens to take, a counter to reach."""
 
-    number: int
-    line: int
-    kind: str
-    action: Callable[..., Any] | None
-    arguments: tuple[Any, ...]
+Entry = tuple[int, int, int, Any, tuple[Any, ...]]
+"""One queued entry: issue number, line of the generated source, kind, action, arguments."""
+
+DEPTH = 1024
+"""Entries of all queues together beyond which the scalar unit lets the pipes go on before it issues more."""
 
 
 class QueueCore(Core):
@@ -43,17 +43,18 @@ class QueueCore(Core):
 
     def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
         """Appends an instruction; its operands were evaluated by the scalar unit."""
-        self._append(pipe, line, "run", action, arguments)
+        self._append(pipe, (self.issued, line, RUN, action, arguments))
 
-    def _append(
-        self, pipe: str, line: int, kind: str, action: Callable[..., Any] | None, arguments: tuple[Any, ...]
-    ) -> None:
+    def _append(self, pipe: str, entry: Entry) -> None:
         queue = self.queues.get(pipe)
         if queue is None:
             queue = self.queues[pipe] = deque()
-        queue.append(Entry(self.issued, line, kind, action, arguments))
+        queue.append(entry)
         self.issued += 1
         self.waiting += 1
+        if self.waiting > DEPTH:
+            while self.waiting > DEPTH // 2 and self.step():
+                pass
 
     # signals
 
@@ -71,21 +72,21 @@ class QueueCore(Core):
             self.issued += 1
             _give(targets)
         else:
-            self._append(pipe, 0, "set", None, targets)
+            self._append(pipe, (self.issued, 0, SET, None, targets))
 
     def await_signals(self, pipe: str, keys: tuple[Key, ...]) -> None:
         """Makes ``pipe`` wait for a token under each of ``keys``."""
         if pipe == "PIPE_S":
             self.scalar_wait = keys
         else:
-            self._append(pipe, 0, "wait", None, keys)
+            self._append(pipe, (self.issued, 0, WAIT, None, keys))
 
     def await_level(self, pipe: str, key: Key, level: int) -> None:
         """Makes ``pipe`` wait until ``level`` tokens were added under ``key``."""
         if pipe == "PIPE_S":
             self.scalar_level = (key, level)
         elif self.flags.get(key, 0) < level:
-            self._append(pipe, 0, "level", None, (key, level))
+            self._append(pipe, (self.issued, 0, LEVEL, None, (key, level)))
 
     def _ready(self, keys: tuple[Key, ...]) -> bool:
         return all(self.flags.get(key, 0) for key in keys)
@@ -111,46 +112,42 @@ class QueueCore(Core):
 
     def step(self) -> bool:
         """Runs the oldest queue head that can run; False when none can."""
-        best: str | None = None
-        oldest = -1
-        for pipe, queue in self.queues.items():
-            if not queue:
-                continue
-            head = queue[0]
-            if best is not None and head.number > oldest:
-                continue
-            if head.kind == "wait":
-                if not self._ready(head.arguments):
-                    continue
-            elif head.kind == "level":
-                key, level = head.arguments
-                if self.flags.get(key, 0) < level:
-                    continue
-            best, oldest = pipe, head.number
+        best: deque[Entry] | None = None
+        oldest = self.issued
+        for queue in self.queues.values():
+            if queue:
+                head = queue[0]
+                if head[0] < oldest and (head[2] < WAIT or self._may_go_on(head)):
+                    best, oldest = queue, head[0]
         if best is None:
             return False
-        entry = self.queues[best].popleft()
+        _, line, kind, action, arguments = best.popleft()
         self.waiting -= 1
-        if entry.kind == "run":
-            assert entry.action is not None
+        if kind == RUN:
             try:
-                entry.action(*entry.arguments)
+                action(*arguments)
             except Fault as fault:
-                raise QueuedFault(fault, entry.line) from None
-        elif entry.kind == "set":
-            _give(entry.arguments)
-        elif entry.kind == "wait":
-            self._take(entry.arguments)
+                raise QueuedFault(fault, line) from None
+        elif kind == SET:
+            _give(arguments)
+        elif kind == WAIT:
+            self._take(arguments)
         return True
+
+    def _may_go_on(self, waiting: Entry) -> bool:
+        arguments = waiting[4]
+        if waiting[2] == WAIT:
+            return self._ready(arguments)
+        return self.flags.get(arguments[0], 0) >= arguments[1]
 
     def blocked(self) -> list[str]:
         """What each unit waits for, for a deadlock report."""
         waits: list[tuple[str, tuple[Key, ...]]] = []
         for pipe, queue in self.queues.items():
-            if queue and queue[0].kind == "wait":
-                waits.append((pipe, self._missing(queue[0].arguments)))
-            elif queue and queue[0].kind == "level":
-                waits.append((pipe, queue[0].arguments[:1]))
+            if queue and queue[0][2] == WAIT:
+                waits.append((pipe, self._missing(queue[0][4])))
+            elif queue and queue[0][2] == LEVEL:
+                waits.append((pipe, queue[0][4][:1]))
         waits.append(("PIPE_S", self._missing(self.scalar_wait)))
         if self.scalar_level is not None:
             waits.append(("PIPE_S", self.scalar_level[:1]))
@@ -168,7 +165,7 @@ class OrderedCore(QueueCore):
 
     def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
         if self.waiting:
-            self._append(pipe, line, "run", action, arguments)
+            self._append(pipe, (self.issued, line, RUN, action, arguments))
         else:
             self.issued += 1
             action(*arguments)

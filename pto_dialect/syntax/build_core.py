@@ -373,9 +373,7 @@ class CoreBuilder(BuilderBase):
         for region in regions:
             self.end_with_yield(region, token)
         values = DenseArrayBase.from_list(i64, [value for value, _ in cases])
-        return self.create(
-            operation_class(token), token.start, operands, types, attributes, {"cases": values}, regions
-        )
+        return self.create(operation_class(token), token.start, operands, types, attributes, {"cases": values}, regions)
 
     def end_with_yield(self, region: Region, token: Tok) -> None:
         """Adds the implied ``scf.yield`` to a block that ends without a terminator."""
@@ -507,5 +505,3 @@ def _call_indirect() -> type[Operation]:
     from ..ir.core_extra import CallIndirectOp
 
     return CallIndirectOp
-
-

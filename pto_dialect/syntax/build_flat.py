@@ -27,9 +27,7 @@ class FlatBuilder(PtoBuilder):
         results = self.result_list_types(token, cls, types[1] if types else None)
         return self.assemble(cls, token, {}, results, attributes)
 
-    def flat_statement(
-        self, token: Tok, uses: list[Tok], attributes: dict[str, Any], signature_part: Any
-    ) -> Operation:
+    def flat_statement(self, token: Tok, uses: list[Tok], attributes: dict[str, Any], signature_part: Any) -> Operation:
         """A statement whose operands stand in declared text order."""
         cls = self.pto_class(token)
         operands = Operands()

@@ -235,9 +235,7 @@ class MemoryBuilder(CoreBuilder):
             merged = {**properties, **attributes}
             self.canonical_attributes(pto, merged, token)
             self._complete_segments(pto, token, merged, len(operands), len(results))
-            return self.create(
-                pto, token.start, operands, results, merged, regions=regions, successors=successors
-            )
+            return self.create(pto, token.start, operands, results, merged, regions=regions, successors=successors)
         for region in regions:
             if region in self.bare_regions and name != "builtin.module":
                 region.detach_block(region.block)

@@ -256,4 +256,3 @@ class PtoBuilder(MemoryBuilder):
     def schematic_results(self, cls: type[PtoOp]) -> list[Attribute]:
         """Result types of a statement whose signature is ``...``."""
         return [t.OpaqueType("!pto.tile<...>") for slot in signature(cls).results if slot.arity == "1"]
-

@@ -333,5 +333,3 @@ def _first_optional(slots: list[Any], given: int) -> list[Any]:
     """Slots for ``given`` values when a leading optional operand may be left out (``tfree`` without an entry)."""
     required = [slot for slot in slots if slot.arity == "1"]
     return required if given == len(required) else slots
-
-

@@ -69,9 +69,7 @@ class ValueBuilder(TileBuilder):
         destination_first = self.destination_first(cls, operands)
         if destination_first is not None:
             operands.values.pop(0)
-        slots = [
-            s for s in text_slots(cls) if s.name not in spec.outs or cls.name in MEMORY_DESTINATION
-        ]
+        slots = [s for s in text_slots(cls) if s.name not in spec.outs or cls.name in MEMORY_DESTINATION]
         if cls.name == MERGE_SORT:
             groups = merge_sort_inputs(operands.values, len(operands.values) > MERGE_SORT_SOURCES)
         else:

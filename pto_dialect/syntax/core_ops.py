@@ -14,9 +14,7 @@ _ARITH_SAME = (
     "addi subi muli divsi divui ceildivsi ceildivui remsi remui floordivsi minsi maxsi minui maxui andi ori xori shli "
     "shrsi shrui addf subf mulf divf remf minimumf maximumf minnumf maxnumf negf select"
 )
-_ARITH_CAST = (
-    "index_cast index_castui extui extsi trunci extf truncf sitofp uitofp fptosi fptoui bitcast"
-)
+_ARITH_CAST = "index_cast index_castui extui extsi trunci extf truncf sitofp uitofp fptosi fptoui bitcast"
 _MATH_SAME = (
     "absf absi atan atan2 cbrt ceil copysign cos ctlz ctpop cttz erf exp exp2 expm1 floor fma ipowi log log10 log1p "
     "log2 powf round roundeven rsqrt sin sqrt tan tanh trunc"
@@ -26,9 +24,7 @@ _SHAPES: dict[str, str] = {
     "OP_MODULE": "module builtin.module",
     "OP_FUNC": "func.func",
     "OP_CONSTANT": "arith.constant",
-    "OP_SAME": " ".join(
-        [*(f"arith.{n}" for n in _ARITH_SAME.split()), *(f"math.{n}" for n in _MATH_SAME.split())]
-    ),
+    "OP_SAME": " ".join([*(f"arith.{n}" for n in _ARITH_SAME.split()), *(f"math.{n}" for n in _MATH_SAME.split())]),
     "OP_COMPARE": "arith.cmpi arith.cmpf",
     "OP_CAST": " ".join(
         [

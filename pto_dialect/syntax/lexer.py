@@ -45,9 +45,7 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
-_BINDINGS = re.compile(
-    rf"{SPACE}{SSA}{SPACE}={SPACE}{USE}(?:{SPACE},{SPACE}{SSA}{SPACE}={SPACE}{USE})*+", re.DOTALL
-)
+_BINDINGS = re.compile(rf"{SPACE}{SSA}{SPACE}={SPACE}{USE}(?:{SPACE},{SPACE}{SSA}{SPACE}={SPACE}{USE})*+", re.DOTALL)
 _VALUE_FOLLOWS = re.compile(rf"{SPACE}%")
 _OPERATION_LIKE = re.compile(r"[a-z_]\w*\.[a-z]")
 _DICTIONARY_FOLLOWS = re.compile(rf"{SPACE}[=,}}]")
@@ -88,9 +86,7 @@ def terminal_of(name: str) -> str:
 OPERATION_TERMINALS: dict[str, str] = {
     **{name: terminal_of(name) for name in OPS},
     **{
-        alias: terminal_of(name)
-        for alias, name in MNEMONIC_ALIASES.items()
-        if name in OPS and alias.startswith("pto.")
+        alias: terminal_of(name) for alias, name in MNEMONIC_ALIASES.items() if name in OPS and alias.startswith("pto.")
     },
     **CORE_SHAPES,
 }

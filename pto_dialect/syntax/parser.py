@@ -137,10 +137,14 @@ class ProgramParser:
                 if depth == 0 and not (skip_first and first):
                     return self._resume(candidate.start)
                 depth = max(0, depth - 1)
-            elif depth == 0 and (not first or (may_begin and kind != "OP_UNKNOWN")) and (
-                kind in ("RESULTS", "BLOCK")
-                or kind.startswith("OP_")
-                or (kind == "STRING" and _starts_line(text, candidate.start))
+            elif (
+                depth == 0
+                and (not first or (may_begin and kind != "OP_UNKNOWN"))
+                and (
+                    kind in ("RESULTS", "BLOCK")
+                    or kind.startswith("OP_")
+                    or (kind == "STRING" and _starts_line(text, candidate.start))
+                )
             ):
                 return self._resume(candidate.start)
             first = False
@@ -189,10 +193,7 @@ class ProgramBuilder(MicroBuilder):
     def _assembly_module(self, block: Block) -> ModuleOp:
         """The function ``@main`` around assembly statements: directives are its arguments, unread tiles its results."""
         results = [
-            value
-            for op in block.ops
-            for value in op.results
-            if value.first_use is None and op.name.startswith("pto.t")
+            value for op in block.ops for value in op.results if value.first_use is None and op.name.startswith("pto.t")
         ]
         cls = core_class("func.return")
         function = core_class("func.func")
@@ -219,9 +220,7 @@ _parsers: list[ProgramParser] = []
 _lock = threading.Lock()
 
 
-def parse_program(
-    source: SourceFile, engine: DiagnosticEngine, *, schematic: bool = False
-) -> ModuleOp | None:
+def parse_program(source: SourceFile, engine: DiagnosticEngine, *, schematic: bool = False) -> ModuleOp | None:
     """Parses the program in ``source``, reporting every error to ``engine``.
 
     Returns the module, or ``None`` when no module could be built at all. A returned module may be incomplete when
@@ -245,5 +244,3 @@ def parse_program(
         finally:
             if collecting:
                 gc.enable()
-
-

@@ -43,9 +43,7 @@ class TypeLexer(Lexer):
     """Splits the text of one type; keywords and types are told apart by the word itself."""
 
     def __init__(self, conf: Any) -> None:
-        self.punctuation = {
-            term.pattern.value: term.name for term in conf.terminals if term.pattern.type == "str"
-        }
+        self.punctuation = {term.pattern.value: term.name for term in conf.terminals if term.pattern.type == "str"}
 
     # Lark hands a lexer of this kind the text alone, and takes any object with a type for a token.
     def lex(self, data: str) -> Iterator[Tok]:  # pyright: ignore[reportIncompatibleMethodOverride]

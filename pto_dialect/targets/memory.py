@@ -99,9 +99,7 @@ LOC_TO_SPACE: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Memory of a tile location.  An MX scale tile has location ``scaling`` too but lies in scale memory."""
 
-SPACE_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
-    {**{space: space for space in SPACES}, **LOC_TO_SPACE}
-)
+SPACE_ALIASES: Final[Mapping[str, str]] = MappingProxyType({**{space: space for space in SPACES}, **LOC_TO_SPACE})
 """Every accepted spelling of a space -> its pointer name."""
 
 SPACE_OWNER: Final[Mapping[str, str]] = MappingProxyType(

@@ -46,7 +46,5 @@ _ANY_SIZE = "tfillpad tfillpad_expand tfillpad_inplace"
 """Operations that look at the size of elements only, whatever the target."""
 
 A2A3_LOW_PRECISION_OPS: Final = frozenset(_HANDLES.split()) | frozenset(_ANY_SIZE.split())
-A5_LOW_PRECISION_OPS: Final = (
-    frozenset(_HANDLES.split()) | frozenset(_TRANSFERS.split()) | _MATMUL_OPS | _MX_OPS
-)
+A5_LOW_PRECISION_OPS: Final = frozenset(_HANDLES.split()) | frozenset(_TRANSFERS.split()) | _MATMUL_OPS | _MX_OPS
 """Operations (mnemonics without ``pto.``) that accept fp8, hif8, fp4 and e8m0 tiles; see ``tile-lowprec``."""

@@ -105,9 +105,7 @@ _ROWS: tuple[_Row, ...] = (
 
 
 def _table(profile: str) -> DtypeTable:
-    return MappingProxyType(
-        {op: frozenset(getattr(row, profile).split()) for row in _ROWS for op in row.ops.split()}
-    )
+    return MappingProxyType({op: frozenset(getattr(row, profile).split()) for row in _ROWS for op in row.ops.split()})
 
 
 A2A3_TILE_DTYPES: Final = _table("a2a3")
@@ -121,9 +119,7 @@ A2A3_DOCUMENTED_DTYPES: Final[DtypeTable] = MappingProxyType({"tshls": frozenset
 A5_DOCUMENTED_DTYPES: Final[DtypeTable] = MappingProxyType({"tshls": frozenset({"i8", "i16", "i32"})})
 """Rows where less is documented than accepted."""
 
-MIXED_DTYPES: Final[Mapping[str, frozenset[tuple[str, str]]]] = MappingProxyType(
-    {"taxpy": frozenset({("f16", "f32")})}
-)
+MIXED_DTYPES: Final[Mapping[str, frozenset[tuple[str, str]]]] = MappingProxyType({"taxpy": frozenset({("f16", "f32")})})
 """(source, destination) pairs that an operation accepts besides equal element types."""
 
 TCMP_DST: Final = "i8"

@@ -93,9 +93,7 @@ A2A3_LAYOUTS: Final[Mapping[str, LayoutRequirement]] = MappingProxyType(
         # The block order of a left tile carries no meaning: both spellings mean the native order.
         "left": LayoutRequirement(ZZ, (ZZ, NZ), (LayoutCheck("slayout", "row_major", "warning"),)),
         "right": LayoutRequirement(ZN, (ZN,), _shape(ZN, "warning", fractal="warning")),
-        "acc": LayoutRequirement(
-            NZ_ACC, (NZ_ACC, NZ), (*_shape(NZ_ACC, "warning", fractal=None), _ACC_FRACTAL)
-        ),
+        "acc": LayoutRequirement(NZ_ACC, (NZ_ACC, NZ), (*_shape(NZ_ACC, "warning", fractal=None), _ACC_FRACTAL)),
         "bias": LayoutRequirement(ND, (ND,), (_BIAS_ROW, *_shape(ND, "warning", fractal=None))),
         "scaling": _SCALING_TABLE,
         "mat": _MAT,
@@ -106,17 +104,11 @@ A5_LAYOUTS: Final[Mapping[str, LayoutRequirement]] = MappingProxyType(
     {
         "left": LayoutRequirement(NZ, (NZ, ZZ), (LayoutCheck("slayout", "row_major", "error"),)),
         "right": LayoutRequirement(ZN, (ZN,), _shape(ZN, "error", fractal="warning")),
-        "acc": LayoutRequirement(
-            NZ_ACC, (NZ_ACC, NZ), (*_shape(NZ_ACC, "error", fractal=None), _ACC_FRACTAL)
-        ),
+        "acc": LayoutRequirement(NZ_ACC, (NZ_ACC, NZ), (*_shape(NZ_ACC, "error", fractal=None), _ACC_FRACTAL)),
         "bias": LayoutRequirement(ND, (ND,), (_BIAS_ROW, *_shape(ND, "error", fractal=None))),
         "scaling": _SCALING_TABLE,
-        "scaling_mx_left": LayoutRequirement(
-            ZZ_SCALE, (ZZ_SCALE,), _shape(ZZ_SCALE, "warning", fractal="warning")
-        ),
-        "scaling_mx_right": LayoutRequirement(
-            NN_SCALE, (NN_SCALE,), _shape(NN_SCALE, "warning", fractal="warning")
-        ),
+        "scaling_mx_left": LayoutRequirement(ZZ_SCALE, (ZZ_SCALE,), _shape(ZZ_SCALE, "warning", fractal="warning")),
+        "scaling_mx_right": LayoutRequirement(NN_SCALE, (NN_SCALE,), _shape(NN_SCALE, "warning", fractal="warning")),
         "mat": _MAT,
         "vec": _VEC,
     }

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-ROWEXPAND_TMP_OPS: Final = frozenset(
-    f"trowexpand{suffix}" for suffix in ("sub", "mul", "div", "max", "min", "expdif")
-)
+ROWEXPAND_TMP_OPS: Final = frozenset(f"trowexpand{suffix}" for suffix in ("sub", "mul", "div", "max", "min", "expdif"))
 """Operations whose scratch operand ``TileRules.rowexpand_tmp`` speaks about."""
 
 SELECT_TMP_OPS: Final = frozenset({"tsel", "tsels", "tprelu"})

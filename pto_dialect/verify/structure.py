@@ -163,8 +163,12 @@ def _check_function(op: Operation, ctx: Context) -> None:
     for block in region.blocks:
         last = block.last_op
         if last is None or not last.has_trait(IsTerminator):
-            ctx.report(TERMINATOR, last or op, f"a block of @{symbol_name(op)} does not end with a terminator",
-                       help="add return")
+            ctx.report(
+                TERMINATOR,
+                last or op,
+                f"a block of @{symbol_name(op)} does not end with a terminator",
+                help="add return",
+            )
         elif last.name == "func.return":
             found = [v.type for v in last.operands]
             if found != list(function_type.outputs.data):

@@ -69,8 +69,7 @@ COALESCE = rule(
     STRUCTURE,
     "scatterConflict belongs to a stated coalesce mode and exists on a5 only",
     source="operation catalogue",
-    bad=f"pto.mscatter ins(%s, %i : {_D}, {_I}) outs(%m : {_M}) "
-    "{scatterConflict = #pto<scatter_conflict last>}",
+    bad=f"pto.mscatter ins(%s, %i : {_D}, {_I}) outs(%m : {_M}) {{scatterConflict = #pto<scatter_conflict last>}}",
     good=f"pto.mscatter ins(%s, %i : {_D}, {_I}) outs(%m : {_M}) "
     "{coalesce = #pto<coalesce row>, scatterConflict = #pto<scatter_conflict last>}",
 )
@@ -148,9 +147,7 @@ def indices(t: TileOperands) -> Iterator[Finding]:
         return
     mode = t.word("coalesce")
     rows = idx.blayout != "col_major" and idx.valid_rows <= 1 and not differs(idx.valid_cols, tile.valid_rows)
-    column = (
-        idx.blayout != "row_major" and idx.valid_cols <= 1 and not differs(idx.valid_rows, tile.valid_rows)
-    )
+    column = idx.blayout != "row_major" and idx.valid_cols <= 1 and not differs(idx.valid_rows, tile.valid_rows)
     each = not differs(idx.valid_rows, tile.valid_rows) and not differs(idx.valid_cols, tile.valid_cols)
     good = {"row": rows or column, "elem": each}.get(mode, rows or column or each)
     if not good:
@@ -170,9 +167,7 @@ def atomic(t: TileOperands) -> Iterator[Finding]:
     mode, src = t.word("scatterAtomicOp"), t.tile("src")
     allowed = MSCATTER_ATOMIC.get(mode)
     if allowed is not None and src is not None and signed_as_signless(src.element) not in allowed:
-        message = (
-            f"mscatter cannot {mode} elements of type {src.element}: allowed are {', '.join(sorted(allowed))}"
-        )
+        message = f"mscatter cannot {mode} elements of type {src.element}: allowed are {', '.join(sorted(allowed))}"
         yield t.finding(ATOMIC, ALWAYS, "src", message)
     if t.word("scatterConflict"):
         if not t.word("coalesce"):

@@ -128,9 +128,7 @@ def expand_nonempty(t: TileOperands) -> Iterator[Finding]:
 
 def _nothing_to_do(t: TileOperands, name: str, tile: Tile) -> Finding:
     found = f"{tile.valid_rows}x{tile.valid_cols}".replace("-1", "?")
-    return t.finding(
-        NONEMPTY, ALWAYS, name, f"{name} of {t.op_name} must not be empty, found {found} valid elements"
-    )
+    return t.finding(NONEMPTY, ALWAYS, name, f"{name} of {t.op_name} must not be empty, found {found} valid elements")
 
 
 @relation(*(f"pto.{op}" for op in sorted(ROWEXPAND_TMP_OPS)))

@@ -114,9 +114,7 @@ def gather_form(t: TileOperands) -> Iterator[Finding]:
             missing = [name for name in ("cdst", "kValue", "tmp") if name not in given]
             if missing:
                 message = f"tgather that compares needs {' and '.join(missing)}"
-                yield t.finding(
-                    GATHER_FORM, ALWAYS, None, message, "ins(%src, %kValue, %tmp) outs(%dst, %cdst)"
-                )
+                yield t.finding(GATHER_FORM, ALWAYS, None, message, "ins(%src, %kValue, %tmp) outs(%dst, %cdst)")
             if "indices" in given:
                 yield t.finding(GATHER_FORM, ALWAYS, "indices", "tgather that compares takes no indices")
         case _:
@@ -125,9 +123,7 @@ def gather_form(t: TileOperands) -> Iterator[Finding]:
                 yield t.finding(GATHER_FORM, ALWAYS, None, message)
             elif "tmp" not in given and not t.value_form:
                 severity = unless(lambda profile: profile.arch == "a5")
-                yield t.finding(
-                    GATHER_FORM, severity, None, "tgather with indices needs a scratch tile", "add %tmp"
-                )
+                yield t.finding(GATHER_FORM, severity, None, "tgather with indices needs a scratch tile", "add %tmp")
     if "axis" in t.op.attributes and not t.word("maskPattern"):
         yield t.finding(GATHER_FORM, ALWAYS, "axis", "an axis belongs to a mask pattern")
 
@@ -138,9 +134,7 @@ def gather_columns(t: TileOperands) -> Iterator[Finding]:
     names = {"tgather[index]": ("dst", "indices"), "tgather[mask]": ("dst",)}.get(form_key(t), ())
     for name, tile in t.tiles(*names):
         if 0 <= tile.valid_cols != tile.cols:
-            message = (
-                f"all {tile.cols} columns of {name} of pto.tgather must be valid, found {tile.valid_cols}"
-            )
+            message = f"all {tile.cols} columns of {name} of pto.tgather must be valid, found {tile.valid_cols}"
             yield t.finding(FULL_COLS, ALWAYS, name, message)
 
 
@@ -170,9 +164,7 @@ def _compare_types(t: TileOperands) -> Iterator[Finding]:
         yield t.finding(GATHER_CMP, ALWAYS, mode, message)
     dst = t.tile("dst")
     if dst is not None and signless(dst.element) != "i32":
-        yield t.finding(
-            GATHER_CMP, ALWAYS, "dst", f"dst holds positions and must be i32, found {dst.element}"
-        )
+        yield t.finding(GATHER_CMP, ALWAYS, "dst", f"dst holds positions and must be i32, found {dst.element}")
     if src is None:
         return
     if t.type_name("kValue") not in ("", src.element):

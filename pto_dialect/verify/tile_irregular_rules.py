@@ -70,10 +70,8 @@ HIST_FORM = rule(
     SHAPES,
     "thistogram counts one byte of ui16 or ui32 rows into at least 256 ui32 columns",
     source=_PAGE,
-    bad=f"pto.thistogram ins(%a, %i : !pto.tile_buf<vec, 32x32xui16>, {_BYTES}) outs(%d : {_BINS}) "
-    "{byte = 2 : i32}",
-    good=f"pto.thistogram ins(%a, %i : !pto.tile_buf<vec, 32x32xui16>, {_BYTES}) outs(%d : {_BINS}) "
-    "{byte = 1 : i32}",
+    bad=f"pto.thistogram ins(%a, %i : !pto.tile_buf<vec, 32x32xui16>, {_BYTES}) outs(%d : {_BINS}) {{byte = 2 : i32}}",
+    good=f"pto.thistogram ins(%a, %i : !pto.tile_buf<vec, 32x32xui16>, {_BYTES}) outs(%d : {_BINS}) {{byte = 1 : i32}}",
 )
 RANDOM_ROUNDS = rule(
     "random-rounds",
@@ -81,10 +79,8 @@ RANDOM_ROUNDS = rule(
     STRUCTURE,
     "trandom runs 7 or 10 rounds over 32-bit keys and counters",
     source=_PAGE,
-    bad="pto.trandom ins(%k, %k, %k, %k, %k, %k {rounds = 8 : i32} : i32, i32, i32, i32, i32, i32) "
-    f"outs(%d : {_I})",
-    good="pto.trandom ins(%k, %k, %k, %k, %k, %k {rounds = 7 : i32} : i32, i32, i32, i32, i32, i32) "
-    f"outs(%d : {_I})",
+    bad=f"pto.trandom ins(%k, %k, %k, %k, %k, %k {{rounds = 8 : i32}} : i32, i32, i32, i32, i32, i32) outs(%d : {_I})",
+    good=f"pto.trandom ins(%k, %k, %k, %k, %k, %k {{rounds = 7 : i32}} : i32, i32, i32, i32, i32, i32) outs(%d : {_I})",
 )
 
 _SORT_MULTIPLE: Final = 64
@@ -117,9 +113,7 @@ def sort_positions(t: TileOperands) -> Iterator[Finding]:
     """Positions."""
     idx = t.tile("idx")
     if idx is not None and signless(idx.element) != "i32":
-        yield t.finding(
-            SORT_TYPES, ALWAYS, "idx", f"idx of pto.tsort32 must be i32 or ui32, found {idx.element}"
-        )
+        yield t.finding(SORT_TYPES, ALWAYS, "idx", f"idx of pto.tsort32 must be i32 or ui32, found {idx.element}")
 
 
 @relation("pto.tmrgsort")
@@ -162,9 +156,7 @@ def merge_shapes(t: TileOperands) -> Iterator[Finding]:
     if dst is None:
         return
     if "blockLen" in t.values and sources and sources[0] is not None and differs(sources[0].cols, dst.cols):
-        message = (
-            f"src and dst of pto.tmrgsort must have as many columns, found {sources[0].cols} and {dst.cols}"
-        )
+        message = f"src and dst of pto.tmrgsort must have as many columns, found {sources[0].cols} and {dst.cols}"
         yield t.finding(MERGE_FORM, ALWAYS, "dsts", message)
     if tmp is None or tmp.cols < 0:
         return
@@ -203,13 +195,9 @@ def histogram(t: TileOperands) -> Iterator[Finding]:
         return
     for name, tile in t.tiles("src", "dst", "idx"):
         if tile.loc not in (None, "vec"):
-            yield t.finding(
-                HIST_FORM, ALWAYS, name, f"{name} of pto.thistogram must be in vec, found {tile.loc}"
-            )
+            yield t.finding(HIST_FORM, ALWAYS, name, f"{name} of pto.thistogram must be in vec, found {tile.loc}")
         elif name != "idx" and tile.layout not in (None, "ND"):
-            yield t.finding(
-                HIST_FORM, ALWAYS, name, f"{name} of pto.thistogram must be ND, found {tile.layout}"
-            )
+            yield t.finding(HIST_FORM, ALWAYS, name, f"{name} of pto.thistogram must be ND, found {tile.layout}")
     yield from _bins(t)
     src, idx = t.tile("src"), t.tile("idx")
     if src is None or idx is None:
@@ -218,9 +206,7 @@ def histogram(t: TileOperands) -> Iterator[Finding]:
         yield t.finding(HIST_FORM, ALWAYS, "idx", f"idx of pto.thistogram must be ui8, found {idx.element}")
     if src.bits == 16:
         if byte > 1:
-            yield t.finding(
-                HIST_FORM, ALWAYS, "byte", f"a 16-bit source has bytes 0 and 1, found byte = {byte}"
-            )
+            yield t.finding(HIST_FORM, ALWAYS, "byte", f"a 16-bit source has bytes 0 and 1, found byte = {byte}")
         yield from _column_filter(t, src, idx)
     elif byte != 3:
         yield from _row_filter(t, src, idx, 3 - byte)

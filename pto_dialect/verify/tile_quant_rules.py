@@ -126,9 +126,7 @@ def block_form(t: TileOperands) -> Iterator[Finding]:
     """Modes and element types."""
     kind, src = t.word("quant_type"), t.tile("src")
     if kind not in ("MXFP8", "MXFP4_E2M1"):
-        yield t.finding(
-            MX_FORM, ALWAYS, kind, f"pto.tquant.mx quantises to MXFP8 or MXFP4_E2M1, found {kind}"
-        )
+        yield t.finding(MX_FORM, ALWAYS, kind, f"pto.tquant.mx quantises to MXFP8 or MXFP4_E2M1, found {kind}")
         return
     if src is not None:
         if kind != "MXFP8" and src.element == "f32":
@@ -139,9 +137,7 @@ def block_form(t: TileOperands) -> Iterator[Finding]:
                 yield t.finding(MX_FORM, ALWAYS, name, f"{message}, found {tile.element}")
     for name, tile in t.tiles("exp", "exp_zz"):
         if signless(tile.element) != "i8":
-            yield t.finding(
-                MX_FORM, ALWAYS, name, f"{name} of pto.tquant.mx must be ui8, found {tile.element}"
-            )
+            yield t.finding(MX_FORM, ALWAYS, name, f"{name} of pto.tquant.mx must be ui8, found {tile.element}")
     dst = t.tile("dst")
     if dst is not None:
         good = signless(dst.element) == "i8" if kind == "MXFP8" else dst.element == "f4E2M1x2"
@@ -185,9 +181,7 @@ def block_shapes(t: TileOperands) -> Iterator[Finding]:
         wanted = (rows // 64, 2 * cols) if interleaved and name == "exp" else grouped
         if _region(tile) not in (wanted, flat) and min(_region(tile)) >= 0:
             found = f"{tile.valid_rows}x{tile.valid_cols}"
-            message = (
-                f"{name} of pto.tquant.mx must have {wanted[0]}x{wanted[1]} valid elements, found {found}"
-            )
+            message = f"{name} of pto.tquant.mx must have {wanted[0]}x{wanted[1]} valid elements, found {found}"
             yield t.finding(MX_SHAPE, ALWAYS, name, message)
     dst = t.tile("dst")
     packed = cols // 2 if t.word("quant_type") == "MXFP4_E2M1" else cols

@@ -120,9 +120,7 @@ def partial_regions(t: TileOperands) -> Iterator[Finding]:
     for name, tile in sources:
         if _beyond(tile.valid_rows, dst.valid_rows) or _beyond(tile.valid_cols, dst.valid_cols):
             inside = False
-            message = (
-                f"{name} of {t.op_name} must lie inside dst, found {_region(tile)} valid in {_region(dst)}"
-            )
+            message = f"{name} of {t.op_name} must lie inside dst, found {_region(tile)} valid in {_region(dst)}"
             yield t.finding(PART_VALID, ALWAYS, name, message)
     if inside and all(_short(tile, dst) for _, tile in sources):
         severity = ALWAYS if t.op_name in _PART_ARG else cell("E/W")

@@ -73,9 +73,7 @@ ROWS: Final[tuple[Row, ...]] = (
     Row("taxpy", "E", "E", "E", shape="E", loc="E", order="E"),
     Row("tneg", "E", "E/W", "E", loc="E", order="W"),
     Row("tadds tsubs tmuls tmins tmaxs tlrelu", "E", "E", "E", loc="E", order="W"),
-    Row(
-        "tdivs", "src scalar dst E", "src scalar dst E", "src scalar dst E", loc="src scalar dst E", order="W"
-    ),
+    Row("tdivs", "src scalar dst E", "src scalar dst E", "src scalar dst E", loc="src scalar dst E", order="W"),
     Row("tfmods tands tors", "E", "E", "E", loc="W", order="E"),
     Row("tshls", "E", "W", "W", loc="W", order="W"),
     Row("txors", "E", "E", "E", loc="W", order="E", scratch="tmp:src W"),
@@ -104,8 +102,7 @@ ROWS: Final[tuple[Row, ...]] = (
     Row("tcolexpand", "E", "", "E", loc="E", order="E", box="E"),
     Row("trowexpand", "E", "E", loc="E", order="dst E, src W", box="E"),
     Row(
-        "tcolexpandadd tcolexpandsub tcolexpandmul tcolexpanddiv "
-        "tcolexpandmax tcolexpandmin tcolexpandexpdif",
+        "tcolexpandadd tcolexpandsub tcolexpandmul tcolexpanddiv tcolexpandmax tcolexpandmin tcolexpandexpdif",
         "W",
         "src0 dst E",
         "E",

@@ -147,9 +147,7 @@ def strict_scalar(t: TileOperands) -> Iterator[Finding]:
 @relation(*(f"pto.{op}" for op in SOFT_SCALARS))
 def soft_scalar(t: TileOperands) -> Iterator[Finding]:
     """Numbers that are converted to the element type of the tile."""
-    data, number = (
-        ("scalar", "src") if t.op_name == "pto.tdivs" and t.tile("src") is None else ("src", "scalar")
-    )
+    data, number = ("scalar", "src") if t.op_name == "pto.tdivs" and t.tile("src") is None else ("src", "scalar")
     tile = t.tile(data) or t.tile("src0")
     if tile is None or t.tile(number) is not None or not t.type_name(number):
         return
@@ -187,9 +185,7 @@ def compare_destination(t: TileOperands) -> Iterator[Finding]:
         yield t.finding(CMP_DST, severity, "dst", message)
     elif src is not None and src.valid_cols >= 0 and 0 <= dst.cols * 8 < src.valid_cols:
         needed = -(-src.valid_cols // 8)
-        message = (
-            f"dst of {t.op_name} needs {needed} bytes in each row for {src.valid_cols} bits, found {dst.cols}"
-        )
+        message = f"dst of {t.op_name} needs {needed} bytes in each row for {src.valid_cols} bits, found {dst.cols}"
         yield t.finding(CMP_DST, ADVICE, "dst", message)
 
 
@@ -201,9 +197,7 @@ def selection_mask(t: TileOperands) -> Iterator[Finding]:
         return
     bits, needed = mask.rows * mask.cols * mask.bits, dst.valid_rows * dst.valid_cols
     if 0 < bits < needed:
-        yield t.finding(
-            SEL_MASK, ADVICE, "mask", f"mask of {t.op_name} holds {bits} bits for {needed} elements"
-        )
+        yield t.finding(SEL_MASK, ADVICE, "mask", f"mask of {t.op_name} holds {bits} bits for {needed} elements")
 
 
 @relation("pto.trsqrt", "pto.trowexpanddiv")
@@ -272,9 +266,7 @@ def distinct_storage(op: Operation, ctx: Context) -> None:
     if severity is not None:
         where = "" if op.name in _BITWISE else f" on {ctx.profile.name}"
         message = f"{op.name} does not work in place{where}: its operands must be different tiles"
-        ctx.report(
-            DISTINCT_STORAGE, op, message, at=repeated, severity=severity, help="give it another destination"
-        )
+        ctx.report(DISTINCT_STORAGE, op, message, at=repeated, severity=severity, help="give it another destination")
 
 
 @checks(SHAPES, "pto.tshls")
@@ -282,6 +274,4 @@ def shift_count(op: Operation, ctx: Context) -> None:
     """Constant shift counts."""
     count = ctx.constant(op.operands[1])
     if count is not None and count < 0:
-        ctx.report(
-            SHIFT_NONNEG, op, f"the shift count must not be negative, found {count}", at=op.operands[1]
-        )
+        ctx.report(SHIFT_NONNEG, op, f"the shift count must not be negative, found {count}", at=op.operands[1])

@@ -132,9 +132,7 @@ SCRATCH_BYTES: Final[Mapping[str, Callable[[TileOperands], int | None]]] = Mappi
             _one_block,
         ),
         **dict.fromkeys(("pto.tcolargmax", "pto.tcolargmin"), _one_block),
-        **dict.fromkeys(
-            (f"pto.trowexpand{op}" for op in ("add", "sub", "mul", "div", "max", "min")), _broadcast
-        ),
+        **dict.fromkeys((f"pto.trowexpand{op}" for op in ("add", "sub", "mul", "div", "max", "min")), _broadcast),
     }
 )
 """Operation -> bytes its scratch tile has on a2a3; ``None`` when types do not tell."""

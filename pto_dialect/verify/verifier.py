@@ -42,9 +42,7 @@ _TARGET_RULES = {r.id: r for r in (TARGET_OVERRIDE, TARGET_UNKNOWN)}
 class Verifier:
     """Runs the selected passes over one module."""
 
-    def __init__(
-        self, engine: DiagnosticEngine, target: str | None = None, passes: Iterable[str] = PASSES
-    ) -> None:
+    def __init__(self, engine: DiagnosticEngine, target: str | None = None, passes: Iterable[str] = PASSES) -> None:
         self.context = Context(engine)
         self.target = target
         self.passes = tuple(name for name in PASSES if name in set(passes))
@@ -139,5 +137,3 @@ def load_all_rules() -> None:
     """Imports every rule group, so that ``RULES`` is complete."""
     for name in dict.fromkeys((*ALWAYS, *(group for groups in GROUPS.values() for group in groups))):
         import_module(f".{name}", __package__)
-
-

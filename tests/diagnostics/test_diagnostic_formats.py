@@ -13,9 +13,7 @@ SOURCE = SourceFile("dir/my kernel.pto", TEXT, first_line=10)
 MULTI_LINE = Span(SOURCE, TEXT.index("%b"), TEXT.index("%c") + 2)
 POINT = Span(SOURCE, len(TEXT), len(TEXT))
 DIAGS = [
-    Diagnostic(
-        "mad-space", Severity.ERROR, "bad \udc80", MULTI_LINE, (Note("here", POINT), Note("so")), "fix"
-    ),
+    Diagnostic("mad-space", Severity.ERROR, "bad \udc80", MULTI_LINE, (Note("here", POINT), Note("so")), "fix"),
     Diagnostic("target-override", Severity.WARNING, "a5 used"),
     Diagnostic("mad-space", Severity.INFO, "again", POINT),
 ]

@@ -24,9 +24,7 @@ def on_line(
     return Diagnostic(rule, severity, message, Span(source, start, start + 1))
 
 
-def mismatches(
-    text: str, *found: tuple[int, str] | tuple[int, str, Severity], first_line: int = 1
-) -> list[str]:
+def mismatches(text: str, *found: tuple[int, str] | tuple[int, str, Severity], first_line: int = 1) -> list[str]:
     """Rule and line of each mismatch; ``found`` are (line, message[, severity])."""
     source = SourceFile("t.pto", text, first_line)
     diags = [on_line(source, item[0], item[1], item[2] if len(item) == 3 else ERROR) for item in found]
@@ -92,9 +90,7 @@ def test_unknown_place() -> None:
     mismatch, missing = verify_diagnostics(source, [on_line(source, 1, "a5 used", WARNING)])
     assert {mismatch.rule, missing.rule} == {"unexpected-diagnostic", "missing-diagnostic"}
     (unexpected,) = verify_diagnostics(SourceFile("t.pto", ""), [nowhere])
-    assert unexpected == Diagnostic(
-        "unexpected-diagnostic", ERROR, "unexpected warning: [target-override] a5 used"
-    )
+    assert unexpected == Diagnostic("unexpected-diagnostic", ERROR, "unexpected warning: [target-override] a5 used")
 
 
 def test_chunk_lines_count_from_the_first_line() -> None:
@@ -173,9 +169,7 @@ def test_missing_names_the_diagnostic_that_has_the_text() -> None:
         (Note("this error has the text: [rule-x] bad thing", diag.span),),
     )
     assert missing.span is not None and missing.span.text == "expected-warning"
-    assert unexpected == Diagnostic(
-        "unexpected-diagnostic", ERROR, "unexpected error: [rule-x] bad thing", diag.span
-    )
+    assert unexpected == Diagnostic("unexpected-diagnostic", ERROR, "unexpected error: [rule-x] bad thing", diag.span)
 
 
 def test_infos_notes_and_helps_need_not_be_expected_but_can_be() -> None:
@@ -190,9 +184,7 @@ def test_infos_notes_and_helps_need_not_be_expected_but_can_be() -> None:
         moved = diag._replace(
             span=on_line(other, 2).span, notes=(Note("defined here", on_line(other, 1).span), Note("more"))
         )
-        return [
-            item.rule for item in verify_diagnostics(other, [moved, on_line(other, 1, "by the way", INFO)])
-        ]
+        return [item.rule for item in verify_diagnostics(other, [moved, on_line(other, 1, "by the way", INFO)])]
 
     good = "one // expected-note {{defined}} expected-remark {{way}}\ntwo // expected-error {{bad}}"
     assert check(good + " expected-note {{more}} expected-note {{do this}}\n") == []

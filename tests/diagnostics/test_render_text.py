@@ -26,12 +26,7 @@ def test_nothing() -> None:
 
 
 def test_full_form() -> None:
-    text = (
-        "func.func @f(%a: !pto.ptr<f16, l0b>) {\n"
-        "  %c16 = arith.constant 16 : i64\n"
-        "  pto.mad %b, %b, %c, %c16\n"
-        "}\n"
-    )
+    text = "func.func @f(%a: !pto.ptr<f16, l0b>) {\n  %c16 = arith.constant 16 : i64\n  pto.mad %b, %b, %c, %c16\n}\n"
     source = SourceFile("kernel.pto", text)
     use = text.index("%b,")
     arg = text.index("%a")
@@ -65,9 +60,7 @@ def test_without_place_or_rule() -> None:
         Diagnostic("target-override", Severity.WARNING, "a5 is used", None, (Note("module says a2a3"),)),
         Diagnostic("", Severity.INFO, "plain"),
     ]
-    assert render_text(diags) == (
-        "warning: a5 is used [target-override]\n  note: module says a2a3\ninfo: plain\n"
-    )
+    assert render_text(diags) == ("warning: a5 is used [target-override]\n  note: module says a2a3\ninfo: plain\n")
 
 
 def test_several_message_lines() -> None:
@@ -152,9 +145,7 @@ def test_long_line_caret_near_the_start() -> None:
 
 def test_long_line_caret_in_the_middle() -> None:
     line = "".join(chr(97 + n % 26) for n in range(1000))
-    assert rendered(line, 500, 503) == (
-        f"k.pto:1:501: error: m [r]\n  ...{line[420:574]}...\n  {' ' * 83}^~~\n"
-    )
+    assert rendered(line, 500, 503) == (f"k.pto:1:501: error: m [r]\n  ...{line[420:574]}...\n  {' ' * 83}^~~\n")
 
 
 def test_long_line_caret_near_the_end() -> None:
@@ -205,9 +196,7 @@ def test_caret_always_points_at_the_span(before: str, after: str) -> None:
 def test_megabyte_line_is_quick() -> None:
     text = "%a, " * 250_000
     source = SourceFile("k.pto", text)
-    diags = [
-        Diagnostic("r", Severity.ERROR, "m", Span(source, n * 40_000, n * 40_000 + 2)) for n in range(25)
-    ]
+    diags = [Diagnostic("r", Severity.ERROR, "m", Span(source, n * 40_000, n * 40_000 + 2)) for n in range(25)]
     begin = time.perf_counter()
     output = render_text(diags)
     assert time.perf_counter() - begin < 1.0

@@ -27,12 +27,7 @@ SCHEDULES: tuple[Schedule, ...] = (*permutations(PIPES), 0, 1, 2)
 """Each order of preference among the pipes, and three random schedules."""
 
 ENTRIES = ("mlp_fused", "requant_scalar", "requant_channel", "micro", "mad", "mte_l0c_l1")
-MICRO = [
-    (example, case)
-    for example in run_all.EXAMPLES
-    for case in run_all.load(example)[0]
-    if case.entry in ENTRIES
-]
+MICRO = [(example, case) for example in run_all.EXAMPLES for case in run_all.load(example)[0] if case.entry in ENTRIES]
 
 
 class ScheduledCore(QueueCore):

@@ -42,9 +42,7 @@ def target_index(store: AccStore, m: int, n: int, item_bytes: int) -> int:
     return m * store.dst_stride + n
 
 
-@pytest.mark.parametrize(
-    ("mode", "dst_stride", "index"), [("nz2nd", 24, 426), ("nz2dn", 20, 377), ("nz2nz", 512, 786)]
-)
+@pytest.mark.parametrize(("mode", "dst_stride", "index"), [("nz2nd", 24, 426), ("nz2dn", 20, 377), ("nz2nz", 512, 786)])
 def test_worked_numbers(mode: Any, dst_stride: int, index: int) -> None:
     """M = N = 20, source stride 32: element (17,18) from byte 3144."""
     l0c, gm = Arena("l0c", 8192), Arena("gm", 8192)
@@ -63,9 +61,7 @@ def stores(draw: st.DrawFn) -> AccStore:
     split = mode == "nz2nz" and draw(st.booleans())
     atomic: Any = draw(st.sampled_from([None, "add", "max", "min"]))
     loop3 = (
-        (1, 7, 9)
-        if mode == "nz2nz"
-        else (draw(st.integers(0, 3)), draw(st.integers(0, 30)), draw(st.integers(0, 900)))
+        (1, 7, 9) if mode == "nz2nz" else (draw(st.integers(0, 3)), draw(st.integers(0, 30)), draw(st.integers(0, 900)))
     )
     dense = {"nz2nd": n, "nz2dn": m, "nz2nz": m * 16}[mode]
     dst_stride = draw(st.one_of(st.integers(dense, dense + 9), st.integers(0, dense)))
@@ -95,9 +91,7 @@ def test_any_store(store: AccStore, dtype: Any, base: int) -> None:
                     wrapped = min(wrapped, old)
                 new = (wrapped % 2 ** (8 * size)).to_bytes(size, "little")
                 expected[at : at + size] = np.frombuffer(new, np.uint8)
-    acc_store(
-        l0c.pointer(1024, np.int32), gm.pointer(base, dtype), store, lambda values: values.astype(dtype)
-    )
+    acc_store(l0c.pointer(1024, np.int32), gm.pointer(base, dtype), store, lambda values: values.astype(dtype))
     assert gm.bytes.tobytes() == expected.tobytes()
 
 
@@ -193,9 +187,7 @@ def test_packed_destination() -> None:
 def test_repeated_packed_destination() -> None:
     l0c, gm = Arena("l0c", 8192), Arena("gm", 512)
     store = AccStore(1, 2, 16, 2, loop3=(2, 1, 10), packed=True)
-    acc_store(
-        l0c.pointer(0, np.int32), gm.pointer(0, np.uint8), store, lambda _: np.full((1, 1), 0x21, np.uint8)
-    )
+    acc_store(l0c.pointer(0, np.int32), gm.pointer(0, np.uint8), store, lambda _: np.full((1, 1), 0x21, np.uint8))
     assert np.flatnonzero(gm.bytes).tolist() == [0, 5]
 
 

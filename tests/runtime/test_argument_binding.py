@@ -88,9 +88,7 @@ def test_tile_is_the_array() -> None:
         ("memref<3x2xf32, strided<[1, 5]>>", (3, 2), (1, 5), 0),
     ],
 )
-def test_views_of_whole_buffers(
-    text: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
-) -> None:
+def test_views_of_whole_buffers(text: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> None:
     array = np.arange(12, dtype=np.float32).reshape(shape if math.prod(shape) == 12 else (12,))
     view = bound(text, array)
     assert isinstance(view, GmTensor)

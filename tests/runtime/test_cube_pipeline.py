@@ -51,9 +51,7 @@ def test_product(m: int, k: int, n: int, dtype: Any) -> None:
     l0c_view(acc, m, n).write(lhs @ rhs)
 
     out = np.zeros((m, n), np.float32)
-    acc_store(
-        acc, Arena.from_array(out).pointer(0, np.float32), AccStore(m, n, up(m, 16), n), lambda values: values
-    )
+    acc_store(acc, Arena.from_array(out).pointer(0, np.float32), AccStore(m, n, up(m, 16), n), lambda values: values)
     assert (out == product).all()
     flipped = np.zeros((n, m), np.float32)
     acc_store(
@@ -85,6 +83,4 @@ def test_dual_store_and_l1_round_trip() -> None:
     acc_store(acc, l1_out, AccStore(40, 64, 48, 64), lambda values: values.astype(np.float16))
     ub_out = vector[1]["ub"].pointer(32768, np.float16)
     gap_copy(ub_out, l1_out, 4, 40, 2, 0)
-    assert (
-        vector[1]["ub"].bytes[32768:][: 40 * 192].view(np.float16).reshape(40, 96)[:, :64] == result
-    ).all()
+    assert (vector[1]["ub"].bytes[32768:][: 40 * 192].view(np.float16).reshape(40, 96)[:, :64] == result).all()

@@ -67,9 +67,7 @@ def test_gm_to_ub(case: tuple[int, list[LoopGroup]], blocks: int, src_at: int) -
 
 
 @given(transfers(7), st.integers(0, 90), st.integers(0, 90))
-def test_overlapping_source_and_destination(
-    case: tuple[int, list[LoopGroup]], dst_at: int, src_at: int
-) -> None:
+def test_overlapping_source_and_destination(case: tuple[int, list[LoopGroup]], dst_at: int, src_at: int) -> None:
     """Within one memory a burst reads what earlier bursts wrote."""
     length, groups = case
     gm = filled("gm", 1024, 3)
@@ -182,20 +180,14 @@ def test_out_of_bounds_copies_nothing() -> None:
         (129, 1, 0, 0),
     ]:
         with pytest.raises(Fault) as caught:
-            burst_copy(
-                ub.pointer(0, np.uint8), gm.pointer(0, np.uint8), length, bursts, dst_stride, src_stride
-            )
+            burst_copy(ub.pointer(0, np.uint8), gm.pointer(0, np.uint8), length, bursts, dst_stride, src_stride)
         assert caught.value.rule == "mem-oob"
     with pytest.raises(Fault):
-        burst_copy(
-            ub.pointer(64, np.uint8), gm.pointer(0, np.uint8), 16, 1, 64, 0, pad=Padding(b"\1\1", 0, 0)
-        )
+        burst_copy(ub.pointer(64, np.uint8), gm.pointer(0, np.uint8), 16, 1, 64, 0, pad=Padding(b"\1\1", 0, 0))
     assert not ub.bytes.any()
 
 
-@given(
-    st.integers(1, 4), st.integers(1, 4), st.integers(0, 3), st.integers(0, 3), st.sampled_from([32, 64, 128])
-)
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 3), st.integers(0, 3), st.sampled_from([32, 64, 128]))
 def test_gap_copy(length: int, bursts: int, dst_gap: int, src_gap: int, unit: int) -> None:
     l1, ub = filled("l1", 8192, 9), filled("ub", 8192, 10)
     expected = bytearray(ub.bytes.tobytes())
@@ -255,9 +247,7 @@ def test_fixpipe_table_load(unit: int) -> None:
 def test_bias_load_widens(dtype: type, unit: int) -> None:
     """Two bursts of three units; source gap one unit, destination gap two units of the same element count."""
     l1, bt = Arena("l1", 1024), Arena("bt", 4096)
-    values = np.array([0.0, -0.0, 1.5, np.inf, -np.inf, np.nan, 2.0**-14, -3.0] * 64, np.float32).astype(
-        dtype
-    )
+    values = np.array([0.0, -0.0, 1.5, np.inf, -np.inf, np.nan, 2.0**-14, -3.0] * 64, np.float32).astype(dtype)
     l1.bytes[:] = values.view(np.uint8)
     l1_to_bt(bt.pointer(64, np.float32), l1.pointer(0, dtype), 3, 2, 2, 1, unit=unit)
     per_unit = unit // 2

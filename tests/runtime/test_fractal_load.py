@@ -153,9 +153,7 @@ def test_l0a_image(size: int, m: int, k: int, transpose: bool) -> None:
     a = random_matrix(m, k, size)
     l1, l0a = filled("l1", 65536, 4), filled("l0a", 65536, 5)
     nz_store(l1, a.T if transpose else a, up(k, max(16, lanes)) if transpose else up(m, 16), 64)
-    wide = l1_to_l0a(
-        l0a.pointer(512, DTYPES[size]), l1.pointer(64, DTYPES[size]), m, k, 0, 0, transpose=transpose
-    )
+    wide = l1_to_l0a(l0a.pointer(512, DTYPES[size]), l1.pointer(64, DTYPES[size]), m, k, 0, 0, transpose=transpose)
     assert wide == (transpose and size == 1 and 0 < m % 32 <= 16)
     step = up(m, max(16, lanes)) if transpose else up(m, 16)
     flat = l0a.bytes[512:].view(DTYPES[size])
@@ -176,9 +174,7 @@ def test_l0b_image(size: int, k: int, n: int, transpose: bool) -> None:
     b = random_matrix(k, n, size)
     l1, l0b = filled("l1", 65536, 6), filled("l0b", 65536, 7)
     nz_store(l1, b if transpose else b.T, up(k, max(16, lanes)) if transpose else up(n, 16))
-    wide = l1_to_l0b(
-        l0b.pointer(1024, DTYPES[size]), l1.pointer(0, DTYPES[size]), k, n, transpose=transpose
-    )
+    wide = l1_to_l0b(l0b.pointer(1024, DTYPES[size]), l1.pointer(0, DTYPES[size]), k, n, transpose=transpose)
     assert wide == (transpose and size == 1 and 0 < n % 32 <= 16)
     step = up(n, max(16, lanes)) if transpose else up(n, 16)
     flat = l0b.bytes[1024:].view(DTYPES[size])
@@ -210,9 +206,7 @@ def test_transposed_load_copies_the_padding_lanes_of_k() -> None:
     st.integers(0, 2),
     st.booleans(),
 )
-def test_raw_fractal_copy(
-    size: int, m0: int, k0: int, m_step: int, k_step: int, slack: int, transpose: bool
-) -> None:
+def test_raw_fractal_copy(size: int, m0: int, k0: int, m_step: int, k_step: int, slack: int, transpose: bool) -> None:
     """Without transpose fractal for fractal; with it, the transposed element matrix."""
     lanes = 32 // size
     if transpose:
@@ -272,9 +266,7 @@ def test_packed_operand(k: int, n: int, transpose: bool) -> None:
     source = b if transpose else b.T[: up(n, 16)]
     l1, l0b = Arena("l1", 65536), Arena("l0b", 65536)
     nz_store(l1, source[:, ::2] | source[:, 1::2] << 4, len(source))
-    wide = l1_to_l0b(
-        l0b.pointer(0, np.uint8), l1.pointer(0, np.uint8), k, n, transpose=transpose, packed=True
-    )
+    wide = l1_to_l0b(l0b.pointer(0, np.uint8), l1.pointer(0, np.uint8), k, n, transpose=transpose, packed=True)
     assert wide == (transpose and up(n, 16) % 64 != 0)
     if wide:
         return

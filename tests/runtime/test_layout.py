@@ -69,9 +69,7 @@ def numbered(rows: int, cols: int, size: int) -> npt.NDArray[Any]:
     """Matrix whose elements differ as much as their size allows and never equal the background pattern."""
     values = np.arange(rows * cols, dtype=np.uint64) * 7 + 3
     return (
-        (values % (0xA5A5A5A5 if size == 4 else 0xA5A5 if size == 2 else 0xA5))
-        .astype(DTYPES[size])
-        .reshape(rows, cols)
+        (values % (0xA5A5A5A5 if size == 4 else 0xA5A5 if size == 2 else 0xA5)).astype(DTYPES[size]).reshape(rows, cols)
     )
 
 
@@ -253,9 +251,7 @@ def test_whole_tile_view_refuses_partial_blocks() -> None:
     assert make("NZ", 20, 32, 2).view(fresh(4096).pointer(0, np.float16)).shape == (1, 20, 2, 16)
 
 
-@pytest.mark.parametrize(
-    ("kind", "rows", "cols"), [("ZZ", 32, 1), ("NN", 1, 32), ("ZZ", 20, 3), ("NN", 3, 40)]
-)
+@pytest.mark.parametrize(("kind", "rows", "cols"), [("ZZ", 32, 1), ("NN", 1, 32), ("ZZ", 20, 3), ("NN", 3, 40)])
 def test_partial_scale_blocks_do_not_alias(kind: str, rows: int, cols: int) -> None:
     """K = 32 gives one scale per row, half of a 16x2 block."""
     layout = make(kind, rows, cols, 1, 32)
@@ -312,9 +308,7 @@ def test_f16_tile_into_f32_buffer_is_exact(rows: int) -> None:
         assert (out.view(np.uint32) == matrix.astype(np.float32).view(np.uint32)).all()
 
 
-@pytest.mark.parametrize(
-    "dtype", [ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, np.int8]
-)
+@pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, np.int8])
 def test_other_types_widen(dtype: type) -> None:
     size = np.dtype(dtype).itemsize
     matrix = np.arange(-8, 8).repeat(64).reshape(16, 64).astype(dtype)

@@ -206,14 +206,14 @@ def launch(text: str) -> None:
     k.run([np.zeros((4096, 64), np.float32) for _ in k.arguments])
 
 
-@pytest.mark.parametrize("valid", ["", "valid=?x?, "])
+@pytest.mark.parametrize("valid", ["", ", valid=?x?"])
 @pytest.mark.parametrize("arch", ["a5", "a2a3"])
 def test_use_after_free_is_a_fault(arch: str, valid: str) -> None:
     """With a static valid region generated code works on memory itself, otherwise on the handle."""
     text = CubeToVector(arch=arch).text()
     free, store = text.index(FREE), text.index(STORE)
     swapped = text[:store] + FREE + "\n" + text[store:free] + text[free + len(FREE) :]
-    swapped = swapped.replace("!pto.tile_buf<vec, 8x32xf32>", f"!pto.tile_buf<vec, 8x32xf32{', valid=?x?' if valid else ''}>")
+    swapped = swapped.replace("!pto.tile_buf<vec, 8x32xf32>", f"!pto.tile_buf<vec, 8x32xf32{valid}>")
     with pytest.raises(ProgramError) as caught:
         launch(swapped)
     assert caught.value.rule == "pipe-slot"
@@ -225,7 +225,8 @@ def test_use_after_free_is_a_fault(arch: str, valid: str) -> None:
 
 
 def epilogue(quant: str, relu: str, setter: str, element: str) -> CubeToVector:
-    fields = f", nosplit = true, acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = {quant}, relu = {relu}>"
+    conversion = f"#pto.acc_push_epilogue<layout = nz2nd, quant = {quant}, relu = {relu}>"
+    fields = f", nosplit = true, acc_push_epilogue = {conversion}"
     return CubeToVector(split=0, epilogue=fields, before_push=setter, element=element)
 
 
@@ -243,7 +244,8 @@ def test_a_scale_per_channel() -> None:
     setter = f"""%s_rows = arith.constant 1 : index
       %s_at = arith.constant 0 : index
       %s_view = pto.make_tensor_view %gm_slots, shape = [%c1, %cols], strides = [%cols, %c1] : !pto.tensor_view<?x?xf32>
-      %s_part = pto.partition_view %s_view, offsets = [%c0, %c0], sizes = [%c1, %cols] : !pto.tensor_view<?x?xf32> -> {part}
+      %s_part = pto.partition_view %s_view, offsets = [%c0, %c0], sizes = [%c1, %cols]
+        : !pto.tensor_view<?x?xf32> -> {part}
       %s_mat = pto.alloc_tile : !pto.tile_buf<mat, 1x32xf32>
       %s_tile = pto.alloc_tile : {tile}
       pto.tload ins(%s_part : {part}) outs(%s_mat : !pto.tile_buf<mat, 1x32xf32>)

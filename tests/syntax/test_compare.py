@@ -89,10 +89,7 @@ def test_the_first_difference_is_named(old: str, new: str, difference: str) -> N
 def test_successors_are_compared() -> None:
     text = "func.func @f(%c: i1) {{\n  cf.cond_br %c, ^bb{}, ^bb{}\n^bb1:\n  return\n^bb2:\n  return\n}}\n"
     assert same_module(read(text.format(1, 2)), read(text.format(1, 2))) is None
-    assert (
-        same_module(read(text.format(1, 2)), read(text.format(2, 1)))
-        == "cf.cond_br: successor 0 is another block"
-    )
+    assert same_module(read(text.format(1, 2)), read(text.format(2, 1))) == "cf.cond_br: successor 0 is another block"
 
 
 def test_wiring_of_values_used_before_their_definition() -> None:

@@ -32,8 +32,7 @@ def test_nested_modules_keep_their_attributes():
 
 def test_result_packs():
     text = in_function(
-        '%r:2 = "other.op"() : () -> (i32, i32)\n%s = arith.addi %r#0, %r#1 : i32\n'
-        "%u = arith.addi %r, %s : i32"
+        '%r:2 = "other.op"() : () -> (i32, i32)\n%s = arith.addi %r#0, %r#1 : i32\n%u = arith.addi %r, %s : i32'
     )
     module, found = parsed(text)
     assert [entry[0] for entry in found] == ["dialect-unregistered"]

@@ -126,9 +126,7 @@ def test_availability() -> None:
     assert A5.available("tmatmul.mx") and not A2A3.available("tmatmul.mx")
 
 
-@pytest.mark.parametrize(
-    "op", ["tload", "tcvt", "tmov", "tmatmul", "tgemv.bias", "tmatmul.mx.acc", "tquant.mx"]
-)
+@pytest.mark.parametrize("op", ["tload", "tcvt", "tmov", "tmatmul", "tgemv.bias", "tmatmul.mx.acc", "tquant.mx"])
 def test_low_precision_operations(op: str) -> None:
     assert A5.low_precision_allowed(op, "hif8")
     assert not A2A3.low_precision_allowed(op, "hif8")

@@ -85,9 +85,7 @@ ACCEPTING = {
     ("a5", "f8E5M2"): MOVED_NARROW
     | {"tinsert[vec->vec]", "tinsert[vec->mat]", "tgather[index]", "tgather[mask]"}
     | TABLE_ACCESS,
-    ("a5", "hif8"): MOVED_NARROW
-    | {"tinsert[vec->vec]", "tgather[index]", "tgather[mask]", "tmov[zz]"}
-    | TABLE_ACCESS,
+    ("a5", "hif8"): MOVED_NARROW | {"tinsert[vec->vec]", "tgather[index]", "tgather[mask]", "tmov[zz]"} | TABLE_ACCESS,
     ("a5", "f4E2M1x2"): MOVED_NARROW | {"tinsert[vec->vec]"},
     ("a5", "f8E8M0"): MOVED_NARROW | {"tmov[zz]"},
 }
@@ -180,9 +178,7 @@ def test_any_sign_is_admitted_except_by_signless_and_signed_rows(profile: str, b
 
 def test_rows_that_name_a_sign() -> None:
     a5 = get_profile("a5")
-    assert [
-        e for e in ("i16", "si16", "ui16", "i32", "ui32", "ui8") if a5.dtype_allowed("thistogram", e)
-    ] == [
+    assert [e for e in ("i16", "si16", "ui16", "i32", "ui32", "ui8") if a5.dtype_allowed("thistogram", e)] == [
         "i16",
         "si16",
         "ui16",

@@ -172,9 +172,7 @@ def wrong_files(pto_run) -> None:
         ("1.5", "it needs an array, not the number 1.5"),
     ],
 )
-def test_wrong_contents(
-    pto_run, args: Args, untouched: None, wrong_files: None, value: str, said: str
-) -> None:
+def test_wrong_contents(pto_run, args: Args, untouched: None, wrong_files: None, value: str, said: str) -> None:
     error = launch(pto_run, args, 2, x=value)
     first, *rest = error.splitlines()
     assert first.startswith("error: argument x (!pto.ptr<f32, gm>): ")
@@ -233,9 +231,7 @@ def test_shapes_and_types_that_do_not_fit(pto_run, args: Args, type_: str, value
 def test_views_take_what_fits(pto_run, args: Args) -> None:
     np.ones(32, np.float32).tofile("bin.bin")
     for type_ in ("!pto.tensor_view<4x8xf32>", "!pto.tensor_view<?x8xf32>", "memref<4x8xf32>"):
-        pto_run.good(
-            f"func.func @f(%x: {type_}) {{\n  return\n}}\n", *args(x="ones:f32:4x8"), "--expect", "x=1"
-        )
+        pto_run.good(f"func.func @f(%x: {type_}) {{\n  return\n}}\n", *args(x="ones:f32:4x8"), "--expect", "x=1")
     pto_run.good("func.func @f(%x: memref<4x8xf32>) {\n  return\n}\n", *args(x="bin.bin:f32"))
 
 
@@ -284,9 +280,7 @@ def test_failed_expectation_writes_nothing(pto_run, args: Args, untouched: None)
     assert said.startswith("z differs from 3: 32 of 32 elements")
 
 
-def test_failing_disk_leaves_all_files(
-    pto_run, args: Args, untouched: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failing_disk_leaves_all_files(pto_run, args: Args, untouched: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second of three files cannot be brought to the disk; the first one must not be replaced either."""
     from pto_dialect.driver.run import files
 
@@ -374,9 +368,7 @@ def test_operations_of_unknown_dialects_are_refused(pto_run, args: Args) -> None
     assert "foo.bar belongs to an unknown dialect and cannot be executed" in said
 
 
-def test_unforeseen_exceptions_name_the_operation(
-    pto_run, args: Args, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unforeseen_exceptions_name_the_operation(pto_run, args: Args, monkeypatch: pytest.MonkeyPatch) -> None:
     from pto_dialect.runtime.kernels import pointers
 
     def broken(*operands: object) -> None:
@@ -384,10 +376,7 @@ def test_unforeseen_exceptions_name_the_operation(
 
     monkeypatch.setattr(pointers, "store_element", broken)
     said = pto_run.bad(1, "divide", *args(p="zeros:i32:1", n="7", d="2"))
-    assert (
-        "divide.pto:4:3: error: pto.store_scalar cannot be executed: IndexError: list index out of range"
-        in said
-    )
+    assert "divide.pto:4:3: error: pto.store_scalar cannot be executed: IndexError: list index out of range" in said
 
 
 def test_program_files(pto_run) -> None:
@@ -418,9 +407,7 @@ def test_damaged_files_are_binding_errors(tmp_path: Path, data: st.DataObject, a
     content = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    path.write_bytes(
-        content[: data.draw(st.integers(0, len(content)))] if data.draw(st.booleans()) else content
-    )
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))] if data.draw(st.booleans()) else content)
     stored = Stored(str(path), "npz" if archive else "npy", "a" if archive else None, None, None, "f")
     try:
         array, fmt = load(stored, None)

@@ -21,9 +21,7 @@ numbers = st.floats(allow_nan=True, allow_infinity=True, width=32)
 small = st.sampled_from([0.0, 1e-6, 1e-3, 0.5])
 
 
-def report(
-    got: np.ndarray, want: np.ndarray, type_: str, relative: float | None, absolute: float | None
-) -> str | None:
+def report(got: np.ndarray, want: np.ndarray, type_: str, relative: float | None, absolute: float | None) -> str | None:
     fmt = format_of(type_)
     expected = Expected(Place("c", 0, False, fmt, got.shape), want, "golden")
     return mismatch_report(expected, Output("c", fmt, got), Tolerance(relative, absolute))
@@ -158,9 +156,7 @@ def test_every_expectation_is_reported(pto_run, args: Args) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("type_", "dtype"), [("bf16", ml_dtypes.bfloat16), ("f8E5M2", ml_dtypes.float8_e5m2)]
-)
+@pytest.mark.parametrize(("type_", "dtype"), [("bf16", ml_dtypes.bfloat16), ("f8E5M2", ml_dtypes.float8_e5m2)])
 def test_expected_values_or_bits(pto_run, args: Args, type_: str, dtype: type) -> None:
     """A float file holds values, unsigned integers of the storage size hold bits of the result's type."""
     values = np.array([1.5, -2, 0.25], dtype)

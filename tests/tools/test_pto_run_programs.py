@@ -194,9 +194,7 @@ def test_dump_prints_every_number_exactly(pto_run, args: Args) -> None:
     out = pto_run.good("add", *args(x="x.npy", y="zeros:f32:4x8", z="zeros:f32:4x8"), "--dump")
     head, _, numbers = out.partition("\n")
     assert head == "z: f32 4x8"
-    read = np.array(
-        json.loads(" ".join(numbers.split()).replace("[ ", "[").replace(" ", ",").replace(".,", ".0,"))
-    )
+    read = np.array(json.loads(" ".join(numbers.split()).replace("[ ", "[").replace(" ", ",").replace(".,", ".0,")))
     assert (read.astype(np.float32) == x).all()
 
 

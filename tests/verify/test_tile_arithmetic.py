@@ -244,9 +244,7 @@ def test_partial_addition_needs_sources_inside_and_one_that_fills(
 
 
 @given(tiles(), tiles(), st.sampled_from(("row_major", "col_major")))
-def test_broadcast_vector_has_one_value_for_each_row(
-    full: TileBufType, vector: TileBufType, order: str
-) -> None:
+def test_broadcast_vector_has_one_value_for_each_row(full: TileBufType, vector: TileBufType, order: str) -> None:
     vector = vector.replace(blayout=order)
     columns = 1 if order == "col_major" else 8  # 32 bytes of f32
     good = agree(vector.valid_rows, full.valid_rows) and agree(vector.valid_cols, columns)
@@ -256,6 +254,4 @@ def test_broadcast_vector_has_one_value_for_each_row(
 
 def test_repeated_statements_share_their_findings_across_programs() -> None:
     types = broken_types("tadd", "tile-valid-rows")
-    assert (
-        findings("tadd", types, "a5") == findings("tadd", types, "a5") == {"tile-valid-rows": Severity.ERROR}
-    )
+    assert findings("tadd", types, "a5") == findings("tadd", types, "a5") == {"tile-valid-rows": Severity.ERROR}

@@ -95,9 +95,7 @@ def mismatch_report(expected: Expected, output: Output, tolerance: Tolerance) ->
     want = np.atleast_1d(expected.values)
     if want.shape != got.shape:
         if want.size != 1:
-            return (
-                f"{output.name} has shape {shape_text(got.shape)}, {expected.text} {shape_text(want.shape)}\n"
-            )
+            return f"{output.name} has shape {shape_text(got.shape)}, {expected.text} {shape_text(want.shape)}\n"
         want = np.broadcast_to(want, got.shape)
     relative, absolute = tolerance.of(output.fmt)
     wrong = _wrong(got, want, relative, absolute)
@@ -133,8 +131,7 @@ def _table(got: Array, want: Array, wrong: Array) -> list[str]:
         rows.append((_index(place), str(got[place]), str(want[place]), f"{a - b:.6g}"))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
 
 

@@ -29,9 +29,7 @@ def element_format(name: str) -> Format:
         found = format_of(name)
     except ValueError:
         near = did_you_mean(name, FORMATS, 2)
-        hint = (
-            f"did you mean {' or '.join(near)}?" if near else "expected one such as f16, bf16, f32, i8 or ui8"
-        )
+        hint = f"did you mean {' or '.join(near)}?" if near else "expected one such as f16, bf16, f32, i8 or ui8"
         raise ValueTextError(f"unknown element type '{name}'; {hint}") from None
     if found.compute_only:
         raise ValueTextError(f"{found.name} is a way to compute, no type of elements in memory")
@@ -69,12 +67,7 @@ def same_elements(stated: Format, needed: Format) -> bool:
         return True
     if not stated.is_float and not needed.is_float:
         return stated.bits == needed.bits
-    return (
-        stated.kind == "uint"
-        and not stated.is_packed
-        and is_bit_pattern(needed)
-        and stated.bytes == needed.bytes
-    )
+    return stated.kind == "uint" and not stated.is_packed and is_bit_pattern(needed) and stated.bytes == needed.bytes
 
 
 def to_storage(array: Array, stated: Format | None, needed: Format) -> Array:
@@ -89,9 +82,7 @@ def to_storage(array: Array, stated: Format | None, needed: Format) -> Array:
     holder = needed if stated is None else stated
     dtype = array.dtype
     bits = dtype.names is None and dtype.kind in "uV" and dtype.itemsize == holder.bytes
-    whole = (
-        dtype.kind in "iu" and dtype.itemsize == holder.bytes and holder.kind != "float" and holder.bits > 1
-    )
+    whole = dtype.kind in "iu" and dtype.itemsize == holder.bytes and holder.kind != "float" and holder.bits > 1
     native = dtype.newbyteorder("=")
     if not (native == holder.storage or whole or (bits and (stated is not None or is_bit_pattern(holder)))):
         raise ElementMismatch(f"{dtype} elements")

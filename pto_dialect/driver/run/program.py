@@ -103,9 +103,7 @@ class _Launch:
             expected = [expectation(places.find(name), content) for name, content in request.expectations]
         except BindingError as error:
             raise _with_signature(error, kernel) from None
-        check_files(
-            [(place.name, file) for place, file in outputs] + [(b.name, f) for b, f in _write_backs(bound)]
-        )
+        check_files([(place.name, file) for place, file in outputs] + [(b.name, f) for b, f in _write_backs(bound)])
         before = None if request.quiet and not request.dump else [_copy(one) for one in bound]
         values = [one.value for one in bound]
         started = perf_counter()
@@ -169,9 +167,7 @@ class _Launch:
         try:
             return find_entry(module, None)
         except ProgramError:
-            raise BindingError(
-                f"'{self.item.name}' has several functions, choose one with --entry: {listed}"
-            ) from None
+            raise BindingError(f"'{self.item.name}' has several functions, choose one with --entry: {listed}") from None
 
     def kernel(self, module: ModuleOp, entry: str) -> Kernel:
         """The compiled entry function."""

@@ -61,7 +61,7 @@ def allocate(op: Operation, g: Generator) -> None:
     type_ = memref_type(op.results[0])
     space = space_of(type_)
     sizes = iter(op.operands)
-    shape = [str(g.name(next(sizes))) if extent == DYNAMIC_INDEX else str(extent) for extent in type_.get_shape()]
+    shape = [str(g.name(next(sizes))) if extent < 0 else str(extent) for extent in type_.get_shape()]
     maker = Allocator(space, g.placement.get(op), g.format(type_.element_type), static_strides(type_, g))
     g.define(op.results[0], f"{g.argument(maker)}({', '.join(['core', *shape])})")
 

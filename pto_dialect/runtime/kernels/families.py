@@ -29,7 +29,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "memref_bridge": ("memref_bridge",),
     "pipes": ("pipes",),
     "regions": ("regions",),
-    "sync": ("sync", "sync_buffers"),
+    "sync": ("sync", "sync_buffers", "local_values"),
     "cross_core": ("cross_core", "sync"),
     "scalar_query": ("scalar_query",),
     "scalar_config": ("scalar_config",),

@@ -69,9 +69,7 @@ def target_element(source: t.TileBufType, popped: Sequence[t.TileBufType], epilo
     return source.element
 
 
-def consumer_type(
-    source: Any, element: Any, transfer: Transfer, popped: Sequence[t.TileBufType]
-) -> t.TileBufType:
+def consumer_type(source: Any, element: Any, transfer: Transfer, popped: Sequence[t.TileBufType]) -> t.TileBufType:
     """Type of the tile that a push fills: the popped one of the right extents, else row after row (L1: blocks)."""
     rows, cols = source.rows, source.cols
     half = 1 if transfer.direction == C2V else -1

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.dialects.builtin import MemRefType, NoneAttr
 from xdsl.ir import Attribute
 
 from ...ir import types as t
 from ..generator import Generator
 from ..memory import Pointer
-from ..memref import MemRef
+from ..memref import MemRef, dense_strides
 from ..numerics.formats import Format
 
 
 def static_strides(type_: MemRefType, g: Generator) -> tuple[int, ...] | None:
-    """Element strides that a type states; ``None`` for rows behind each other of run-time extents.
+    """Element strides that a type states; ``None`` for rows behind each other whose length only the run knows.
 
     Raises the error ``unmodelled`` for a layout that is not strided or open.
     """
+    if isinstance(type_.layout, NoneAttr):
+        shape = type_.get_shape()
+        return None if min(shape[1:], default=0) < 0 else dense_strides(shape)
     strides = type_.get_strides()
-    if strides is None or (None in strides and DYNAMIC_INDEX not in type_.get_shape()):
+    known = [stride for stride in strides or () if stride is not None]
+    if strides is None or len(known) != len(strides):
         raise g.error("unmodelled", f"{t.type_text(type_)} has no layout to allocate")
-    known = [stride for stride in strides if stride is not None]
-    return tuple(known) if len(known) == len(strides) else None
+    return tuple(known)
 
 
 class MemRefOver:
@@ -43,6 +46,6 @@ def memref_over(type_: Attribute, g: Generator) -> MemRefOver:
     """Builds memrefs of a type with static extents over given memory."""
     assert isinstance(type_, MemRefType)
     shape, strides = type_.get_shape(), static_strides(type_, g)
-    if DYNAMIC_INDEX in shape or strides is None:
+    if min(shape, default=0) < 0 or strides is None:
         raise g.error("unmodelled", f"{t.type_text(type_)} does not say which elements it has")
     return MemRefOver(tuple(shape), strides, g.format(type_.element_type))

@@ -49,9 +49,7 @@ def burst(op: PtoOp, g: Generator) -> None:
     g.call(copy_bursts, *(groups[name][0] for name in names), loop_groups(groups), pipe=pipe)
 
 
-def copy_gaps(
-    dst: Pointer, src: Pointer, length: int, bursts: int, dst_gap: int, src_gap: int, loops: Any
-) -> None:
+def copy_gaps(dst: Pointer, src: Pointer, length: int, bursts: int, dst_gap: int, src_gap: int, loops: Any) -> None:
     """Bursts in 32-byte units with gaps between them."""
     gap_copy(dst, src, length, bursts, dst_gap, src_gap, loops=loops)
 

@@ -49,16 +49,12 @@ def import_reserved_buffer(op: PtoOp, g: Generator) -> None:
     g.define(op.results[0], str(_reserved_address(reserved, g)))
 
 
-@kernel(
-    "pto.aic_initialize_pipe", "pto.aiv_initialize_pipe", "pto.initialize_l2l_pipe", "pto.initialize_l2g2l_pipe"
-)
+@kernel("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe", "pto.initialize_l2l_pipe", "pto.initialize_l2g2l_pipe")
 def initialize(op: PtoOp, g: Generator) -> None:
     facts = g.unit.fifos.ends[op]
     gm = gm_operand(op)
     local = {
-        direction: value
-        for direction, name in local_buffers(op).items()
-        if (value := g.operand(op, name)) is not None
+        direction: value for direction, name in local_buffers(op).items() if (value := g.operand(op, name)) is not None
     }
     addresses = "{" + ", ".join(f"{direction}: {g.name(value)}" for direction, value in local.items()) + "}"
     everyone = g.profile.arch == "a2a3"
@@ -206,9 +202,7 @@ def free(op: PtoOp, g: Generator) -> None:
     user = Pipe.MTE2 if in_gm else Pipe.MTE1 if transfer.on_cube else Pipe.V
     signal = Pipe.MTE2 if transfer.facts.through_gm else user
     line = len(g.emitter.lines) + 1
-    g.emitter.line(
-        f"{name}.release({user.value!r}, {signal.value!r}, {line}, {transfer.direction}, {transfer.split})"
-    )
+    g.emitter.line(f"{name}.release({user.value!r}, {signal.value!r}, {line}, {transfer.direction}, {transfer.split})")
     if value is not None and value in g.views:
         g.emitter.line(f"{g.views[value]} = {g.emitter.constant(FREED, 'freed')}")
 

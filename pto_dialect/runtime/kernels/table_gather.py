@@ -5,9 +5,6 @@ Source: numerics page, section 7.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
@@ -22,7 +19,7 @@ from ..values import GmTensor
 from .registry import kernel
 from .tile_operands import AnyTile, region, tile_format, tile_operand
 
-ATOMICS: dict[str, Callable[..., Any]] = {"add": np.add, "max": np.maximum, "min": np.minimum}
+ATOMICS: dict[str, np.ufunc] = {"add": np.add, "max": np.maximum, "min": np.minimum}
 
 
 def whole_rows(coalesce: str | None, idx: AnyTile, data: AnyTile) -> bool:
@@ -115,7 +112,7 @@ class TableScatter:
         if self.atomic is None:
             target[places] = values
         else:
-            self.atomic.at(target, places, values)  # pyright: ignore[reportFunctionMemberAccess]
+            self.atomic.at(target, places, values)
         if not np.shares_memory(table, view.array):
             view.write(table)
 

@@ -19,9 +19,9 @@ from ..memory import Array
 from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..numerics.formats import Format
-from ..values import Tile, ValueTile
 from .formulas import Compute, Formula
 from .tile_operands import (
+    TILES,
     AnyTile,
     checked_region,
     is_tile,
@@ -78,7 +78,7 @@ class Regions:
     def __call__(self, *operands: Any) -> None:
         *inputs, dst = operands
         rows, cols = dst.valid_rows, dst.valid_cols
-        arrays = [self.read(x, rows, cols) if isinstance(x, (Tile, ValueTile)) else x for x in inputs]
+        arrays = [self.read(x, rows, cols) if isinstance(x, TILES) else x for x in inputs]
         store(dst, lambda out: self.compute(*arrays, out))
 
 

@@ -15,9 +15,8 @@ from ..layout import round_up
 from ..memory import Array
 from ..numerics.decode import decode
 from ..numerics.formats import Format
-from ..values import Tile, ValueTile
 from .registry import kernel
-from .tile_operands import AnyTile, number, region, store, tile_format, tile_operand, write_linear
+from .tile_operands import TILES, AnyTile, number, region, store, tile_format, tile_operand, write_linear
 
 COMPARISONS: dict[str, Callable[..., Any]] = {
     "eq": np.equal,
@@ -69,7 +68,7 @@ class CompareRows:
 
     def __call__(self, a: AnyTile, b: Any, dst: AnyTile) -> None:
         rows, cols = a.valid_rows, a.valid_cols
-        right = decode(region(b, rows, cols), self.fmt) if isinstance(b, (Tile, ValueTile)) else b
+        right = decode(region(b, rows, cols), self.fmt) if isinstance(b, TILES) else b
         packed = pack_rows(self.compare(decode(a.read(), self.fmt), right))
         width = dst.cols * dst.fmt.bytes
         if packed.shape[1] > width or rows > dst.rows:

@@ -122,14 +122,14 @@ def conversion(source: Format, target: Format, rounding: str, mode: str | None) 
     if source.storage == target.storage and source.name == target.name:
         return to_integral(letter) if source.name == "f32" and not rounding.endswith("NONE") else copy
     if source.name in ("f16", "bf16") and target.name == "f32":
-        return _widen
+        return widen
     saturate = saturates(source, target, mode)
     if letter == "R" and saturate and source.name == "f32" and target.name in ("f16", "bf16"):
         return NearestConversion(source, target, letter, saturate)
     return Conversion(source, target, letter, saturate)
 
 
-def _widen(values: Array, out: Array) -> None:
+def widen(values: Array, out: Array) -> None:
     """Exact widening; the halves may lie in the memory of the result."""
     copy_cast(out, values.copy() if np.may_share_memory(values, out) else values)
 

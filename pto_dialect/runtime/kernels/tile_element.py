@@ -16,23 +16,22 @@ from ..memory import Array
 from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..numerics.formats import Format
-from ..values import Tile
+from ..values import Tile, ValueTile
 from .registry import kernel
 from .tile_operands import AnyTile, number, tile_format, tile_operand
 
 
 def element(tile: AnyTile, offset: int) -> Array:
     """One element as an array of its memory; raises ``Fault`` (``mem-oob``) outside the memory."""
-    if isinstance(tile, Tile):
-        pointer = tile.pointer
-        size = pointer.item_bytes
-        start = pointer.offset + (tile.layout.offset(tile.row0, tile.col0) + offset) * size
-        pointer.arena.check(start, start + size, f"element {offset} of a {tile.rows}x{tile.cols} tile")
-        return pointer.arena.bytes[start : start + size].view(pointer.dtype)
-    if not 0 <= offset < tile.array.size:
-        raise Fault("mem-oob", f"element {offset} of a {tile.rows}x{tile.cols} tile")
-    row, col = divmod(offset, tile.cols)
-    return tile.array[row, col : col + 1]
+    if isinstance(tile, ValueTile):
+        if not 0 <= offset < tile.array.size:
+            raise Fault("mem-oob", f"element {offset} of a {tile.rows}x{tile.cols} tile")
+        row, col = divmod(offset, tile.cols)
+        return tile.array[row, col : col + 1]
+    first = tile.layout.offset(tile.row0, tile.col0) if isinstance(tile, Tile) else 0
+    pointer = tile.pointer.advance(first + offset)
+    pointer.check(pointer.item_bytes, f"element {offset} of a {tile.rows}x{tile.cols} tile")
+    return pointer.arena.bytes[pointer.offset : pointer.offset + pointer.item_bytes].view(pointer.dtype)
 
 
 class GetElement:

@@ -81,8 +81,8 @@ def expand(op: PtoOp, g: Generator) -> None:
     label = op.name.removeprefix("pto.")
     source, target, pipe = sliced(g, src, by_columns), g.view(dst), op.active_pipe(g.profile.arch)
     axis = 1 if by_columns else 0
-    shapes = static_region(src), static_region(dst)
-    if source is not None and target is not None and None not in shapes and shapes[0][axis] == shapes[1][axis]:  # pyright: ignore[reportOptionalSubscript]
+    extents = {shape[axis] for shape in (static_region(src), static_region(dst)) if shape is not None}
+    if source is not None and target is not None and len(extents) == 1:
         g.call(np.copyto, target, source, pipe=pipe)
     else:
         g.call((RowVector if by_columns else ColumnVector)(copy, label), src, dst, pipe=pipe)
@@ -107,9 +107,11 @@ def row_arithmetic(op: PtoOp, g: Generator) -> None:
     pipe = op.active_pipe(g.profile.arch)
     either = label.removeprefix("trowexpand") in _EITHER
     shape = static_region(dst)
-    vector = first if either and static_region(second) == shape and static_region(first) != shape else second
-    full = first if vector is second else second
-    views = [sliced(g, x, rows=False) if x is vector else g.view(x) for x in (first, second, dst)]
+    swapped = either and static_region(second) == shape and static_region(first) != shape
+    full, vector = (second, first) if swapped else (first, second)
+    views = [g.view(full), sliced(g, vector, rows=False), g.view(dst)]
+    if swapped:
+        views[:2] = reversed(views[:2])
     heights = {(static_region(x) or (-1, -1))[0] for x in (vector, dst)}
     if None not in views and same_static_regions((full, dst)) and len(heights) == 1:
         g.call(compute, *views, pipe=pipe)

@@ -22,11 +22,8 @@ def fill_pad(src: AnyTile, dst: AnyTile) -> None:
         raise Fault("fillpad-shape", f"{rows}x{cols} valid elements do not fit into {dst.rows}x{dst.cols}")
     if values.dtype != dst.fmt.storage:
         values = np.ascontiguousarray(values).view(dst.fmt.storage)
-    if not isinstance(dst, Tile):
-        dst.array[:rows, :cols] = values
-        return
     dst.write(values)
-    if not dst.pad:
+    if not (isinstance(dst, Tile) and dst.pad):
         return
     pad = pad_value(dst.fmt, dst.pad)
     if memory_of(dst) is not None:

@@ -14,11 +14,20 @@ from ..generator import Generator
 from ..memory import Array
 from ..numerics.decode import decode
 from ..numerics.formats import Format
-from ..values import Tile
 from .registry import kernel
 from .tile_compare import compare_mode
 from .tile_generate import integer_attribute
-from .tile_operands import AnyTile, linear_memory, number, region, tile_format, tile_operand, write_linear
+from .tile_operands import (
+    AnyTile,
+    in_row_order,
+    linear_memory,
+    number,
+    region,
+    tile_format,
+    tile_operand,
+    write_linear,
+    write_whole,
+)
 
 _BLOCK = 32
 """Bytes that one offset of ``tgatherb`` addresses."""
@@ -135,10 +144,8 @@ def scatter_elements(src: AnyTile, indexes: AnyTile, dst: AnyTile) -> None:
     check_offsets(positions, memory.size, "tscatter")
     # Of equal positions the last one remains.
     memory[positions] = values
-    if not isinstance(dst, Tile):
-        dst.array[...] = memory.reshape(dst.array.shape)
-    elif dst.layout.kind != "ND":
-        dst.view.write(memory.reshape(dst.rows, dst.cols))
+    if in_row_order(dst) is None:
+        write_whole(dst, memory.reshape(dst.rows, dst.cols))
 
 
 class ScatterMask:

@@ -55,7 +55,8 @@ class Histogram:
 def thistogram(op: PtoOp, g: Generator) -> None:
     src, idx, dst = tile_operand(op, g, "src"), tile_operand(op, g, "idx"), g.destination(op)
     fmt = tile_format(src, g)
-    byte = integer_attribute(op, "byte", integer_attribute(op, "isMSB", 1))
+    # The older dialect says only whether the upper byte of a 16-bit element is counted.
+    byte = integer_attribute(op, "byte", int(bool(integer_attribute(op, "isMSB", 1))))
     if fmt.bits not in (16, 32) or fmt.is_float or not 0 <= byte < fmt.bytes:
         raise g.error("hist-form", f"byte {byte} of {fmt.name} elements cannot be counted")
     g.call(Histogram(fmt.bits, byte), src, idx, dst, pipe=op.active_pipe(g.profile.arch))

@@ -76,9 +76,7 @@ class Store:
         self.convert = convert
         self.atomic = _ATOMIC.get(atomic)
 
-    def __call__(
-        self, source: AnyTile, dst: GmTensor, scalar: int | None = None, table: AnyTile | None = None
-    ) -> None:
+    def __call__(self, source: AnyTile, dst: GmTensor, scalar: int | None = None, table: AnyTile | None = None) -> None:
         values = source.read()
         if self.convert is not None:
             values = self.convert(values, scalar, table)

@@ -68,9 +68,7 @@ class Move:
             raw = source.read()[:rows, :cols]
         dst.write(self._value(raw, source, dst, scalar, table))
 
-    def _value(
-        self, raw: Array, source: AnyTile, dst: AnyTile, scalar: int | None, table: AnyTile | None
-    ) -> Array:
+    def _value(self, raw: Array, source: AnyTile, dst: AnyTile, scalar: int | None, table: AnyTile | None) -> Array:
         if self.convert is not None:
             return self.convert(raw, scalar, table)
         return converted(raw, source, dst)

@@ -9,30 +9,35 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import IntegerType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from ...ir import types as t
 from ...ir.base import PtoOp
 from ..faults import Fault
 from ..generator import Expr, Generator
-from ..memory import Array, strided_view
+from ..memory import Array, Pointer, strided_view
+from ..memref import MemRef, dense_strides
 from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..numerics.formats import Format
 from ..values import Tile, ValueTile
 
-AnyTile = Tile | ValueTile
+AnyTile = Tile | ValueTile | MemRef
+TILES = (Tile, ValueTile, MemRef)
+"""Classes of the run-time values that tile operations take."""
 
 
 def is_tile(value: SSAValue) -> bool:
-    """True for tile handles and tile values."""
-    return isinstance(value.type, (t.TileBufType, t.TileType))
+    """True for tile handles, tile values and memrefs."""
+    return isinstance(value.type, (t.TileBufType, t.TileType, MemRefType))
 
 
 def tile_format(value: SSAValue, g: Generator) -> Format:
     """Element format of a tile operand; an error of the operation for operands that are no tiles."""
     type_ = value.type
+    if isinstance(type_, MemRefType):
+        return g.format(type_.element_type)
     if not isinstance(type_, (t.TileBufType, t.TileType)):
         raise g.error("unmodelled", f"an operand of type {t.type_text(type_)} is not a tile that can be executed")
     return g.format(type_.element)
@@ -81,8 +86,8 @@ def checked_region(tile: AnyTile, rows: int, cols: int) -> Array:
 
 
 def memory_of(dst: AnyTile) -> Array | None:
-    """The valid region of a destination as an array of its memory; ``None`` where blocks are in the way."""
-    if isinstance(dst, Tile) and dst.layout.slayout != "none_box":
+    """The valid region of a destination as an array of its memory; ``None`` where that is not one strided array."""
+    if isinstance(dst, MemRef) or (isinstance(dst, Tile) and dst.layout.slayout != "none_box"):
         return None
     return dst.array
 
@@ -99,34 +104,58 @@ def store(dst: AnyTile, compute: Callable[[Array], None]) -> None:
 
 
 def write_linear(dst: AnyTile, values: Array) -> None:
-    """Stores a list of elements in row order: over the valid region of ``dst``, or all of it when the list is longer.
+    """Stores a list of elements in row order: over the valid region of ``dst``, or over all of it for a longer list.
 
     The caller has checked that the elements fit.
     """
-    rows, width = dst.valid_rows, dst.valid_cols
-    if rows * width < values.size:
-        width = dst.cols
+    width = dst.valid_cols if dst.valid_rows * dst.valid_cols >= values.size else dst.cols
     full = values.size // width if width else 0
     for row, count, part in ((0, full, values[: full * width]), (full, 1, values[full * width :])):
         if part.size:
-            matrix = part.reshape(count, -1)
-            if isinstance(dst, Tile):
-                dst.view.window(row, 0, *matrix.shape).write(matrix)
-            else:
-                dst.array[row : row + count, : matrix.shape[1]] = matrix
+            write_at(dst, row, part.reshape(count, -1))
+
+
+def write_at(dst: AnyTile, row: int, matrix: Array) -> None:
+    """Stores a matrix from row ``row``, column 0 on."""
+    rows, cols = matrix.shape
+    if isinstance(dst, Tile):
+        dst.view.window(row, 0, rows, cols).write(matrix)
+    elif isinstance(dst, ValueTile):
+        dst.array[row : row + rows, :cols] = matrix
+    else:
+        whole = dst.array.copy()
+        whole[row : row + rows, :cols] = matrix
+        dst.write(whole)
+
+
+def write_whole(dst: AnyTile, matrix: Array) -> None:
+    """Stores all elements of a tile, valid or not."""
+    if isinstance(dst, Tile):
+        dst.view.write(matrix)
+    else:
+        dst.write(matrix)
+
+
+def in_row_order(tile: AnyTile) -> Pointer | None:
+    """Address of the first element of a tile whose elements lie row after row; ``None`` for other orders."""
+    if isinstance(tile, Tile) and tile.layout.kind == "ND":
+        return tile.pointer.advance(tile.layout.offset(tile.row0, tile.col0))
+    if isinstance(tile, MemRef) and tile.strides == dense_strides(tile.shape):
+        return tile.pointer
+    return None
 
 
 def linear_memory(tile: AnyTile) -> Array:
     """Elements from the first one of a tile on, in memory order.
 
-    They reach to the end of the memory, because addresses that the program computes are not tied to the tile; for tiles
-    in other than row order the tile's elements in row order (a copy).
+    They reach to the end of the memory, because addresses that the program computes are not tied to the tile. For
+    tiles in other than row order: a copy of the tile's elements in row order.
     """
-    if isinstance(tile, Tile) and tile.layout.kind == "ND":
-        start = tile.pointer.advance(tile.layout.offset(tile.row0, tile.col0))
-        count = (start.arena.capacity - start.offset) // start.item_bytes
-        return strided_view(start, (count,), (start.item_bytes,))
-    return region(tile, tile.rows, tile.cols).reshape(-1)
+    start = in_row_order(tile)
+    if start is None:
+        return region(tile, tile.rows, tile.cols).reshape(-1)
+    count = (start.arena.capacity - start.offset) // start.item_bytes
+    return strided_view(start, (count,), (start.item_bytes,))
 
 
 def number(g: Generator, value: SSAValue, fmt: Format) -> Expr:

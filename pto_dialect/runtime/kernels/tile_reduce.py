@@ -16,39 +16,54 @@ from ..numerics.formats import Format
 from .registry import kernel
 from .tile_operands import AnyTile, region, static_region, tile_format, tile_operand
 
-Reduce = Callable[[Array], Array]
-"""Reduces a [rows, cols] array of storage values to one row or one column, two-dimensional."""
+Reduce = Callable[[Array, Array], None]
+"""Reduces a [rows, cols] array of storage values into its second argument, one row or one column."""
 
 _FEW = 4
 """Up to this many results, running totals are faster than whole rows."""
 
 
-def in_order(function: np.ufunc, values: Array, axis: int) -> Array:
-    """Reduces float32 ``values`` along ``axis`` in increasing index order, one rounding per step.
+class InOrder:
+    """Reduces float32 along ``axis`` in increasing index order, one rounding per step (numerics page, section 6).
 
-    numpy adds pairwise along contiguous memory, so the reduced axis becomes the outer one.
-
-    Source: numerics page, section 6.
+    numpy adds pairwise along contiguous memory, so the reduced axis becomes the outer one; the buffer for that is kept
+    between calls of the same shape.
     """
-    rows = values.T if axis else values
-    if rows.shape[1] <= _FEW:
-        return function.accumulate(rows, axis=0)[-1]
-    if rows.strides[1] != rows.itemsize or rows.strides[0] < rows.strides[1]:
-        rows = np.ascontiguousarray(rows)
-    return function.reduce(rows, axis=0)
+
+    def __init__(self, function: np.ufunc, axis: int) -> None:
+        self.function = function
+        self.axis = axis
+        self.buffer = np.empty((0, 0), np.float32)
+
+    def __call__(self, values: Array, out: Array) -> None:
+        """``out`` is one-dimensional."""
+        rows = values.T if self.axis else values
+        if rows.shape[1] <= _FEW:
+            np.copyto(out, self.function.accumulate(rows, axis=0)[-1])
+            return
+        if rows.strides[1] != rows.itemsize or rows.strides[0] < rows.strides[1]:
+            if self.buffer.shape != rows.shape:
+                self.buffer = np.empty(rows.shape, np.float32)
+            np.copyto(self.buffer, rows)
+            rows = self.buffer
+        self.function.reduce(rows, 0, None, out)
 
 
 class Total:
     """Sum or product of floats: accumulated in float32, rounded once."""
 
     def __init__(self, function: np.ufunc, fmt: Format, axis: int) -> None:
-        self.function = function
+        self.in_order = InOrder(function, axis)
         self.fmt = fmt
-        self.axis = axis
 
-    def __call__(self, values: Array) -> Array:
-        total = in_order(self.function, decode(values, self.fmt), self.axis)
-        return np.expand_dims(total.astype(self.fmt.storage, copy=False), self.axis)
+    def __call__(self, values: Array, out: Array) -> None:
+        line = out.reshape(-1)
+        if self.fmt.name == "f32":
+            self.in_order(values, line)
+            return
+        total = np.empty(line.shape, np.float32)
+        self.in_order(decode(values, self.fmt), total)
+        np.copyto(line, total, casting="same_kind")
 
 
 class Whole:
@@ -59,36 +74,23 @@ class Whole:
         self.fmt = fmt
         self.axis = axis
 
-    def __call__(self, values: Array) -> Array:
+    def __call__(self, values: Array, out: Array) -> None:
         if self.fmt.is_float:
             values = decode(values, self.fmt)
         total = self.function.reduce(values, axis=self.axis, dtype=values.dtype, keepdims=True)
-        return total.astype(self.fmt.storage, copy=False)
+        np.copyto(out, total, casting="same_kind")
 
 
 class Position:
     """Index of the first extremum; a NaN counts as one."""
 
-    def __init__(self, function: Callable[..., Any], fmt: Format, axis: int, target: Format) -> None:
+    def __init__(self, function: Callable[..., Any], fmt: Format, axis: int) -> None:
         self.function = function
         self.fmt = fmt
         self.axis = axis
-        self.target = target
-
-    def __call__(self, values: Array) -> Array:
-        found = self.function(decode(values, self.fmt), axis=self.axis)
-        return np.expand_dims(found.astype(self.target.storage), self.axis)
-
-
-class ReduceView:
-    """A reduction of one view of memory into the first row or column of another."""
-
-    def __init__(self, reduce: Reduce, label: str) -> None:
-        self.reduce = reduce
-        self.label = label
 
     def __call__(self, values: Array, out: Array) -> None:
-        np.copyto(out, self.reduce(values))
+        out[...] = np.expand_dims(self.function(decode(values, self.fmt), axis=self.axis), self.axis)
 
 
 class ReduceTile:
@@ -108,7 +110,9 @@ class ReduceTile:
             if self.empty_allowed:
                 return
             raise Fault("reduce-nonempty", f"{self.label} of {src.valid_rows}x{src.valid_cols} valid elements")
-        dst.write(self.reduce(region(src, rows, cols)))
+        out = np.empty((rows, 1) if self.axis else (1, cols), dst.fmt.storage)
+        self.reduce(region(src, rows, cols), out)
+        dst.write(out)
 
 
 _FUNCTIONS: dict[str, np.ufunc] = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
@@ -134,9 +138,9 @@ def reduction(op: PtoOp, g: Generator) -> None:
     if function is not None and plain and source is not None and out is not None and _native(function, fmt):
         g.call(function.reduce, source, axis, None if fmt.is_float else fmt.storage, out, True, pipe=pipe)
         return
-    reduce = _reduce(name, fmt, axis, target)
+    reduce = _reduce(name, fmt, axis)
     if plain and source is not None and out is not None:
-        g.call(ReduceView(reduce, label), source, out, pipe=pipe)
+        g.call(reduce, source, out, pipe=pipe)
     else:
         g.call(ReduceTile(reduce, axis, label, empty_allowed=not axis), src, dst, pipe=pipe)
 
@@ -146,9 +150,9 @@ def _native(function: np.ufunc, fmt: Format) -> bool:
     return not fmt.is_float or (fmt.name == "f32" and function in (np.maximum, np.minimum))
 
 
-def _reduce(name: str, fmt: Format, axis: int, target: Format) -> Reduce:
+def _reduce(name: str, fmt: Format, axis: int) -> Reduce:
     if name in _POSITIONS:
-        return Position(_POSITIONS[name], fmt, axis, target)
+        return Position(_POSITIONS[name], fmt, axis)
     function = _FUNCTIONS[name]
     if fmt.is_float and name in ("sum", "prod"):
         return Total(function, fmt, axis)

@@ -130,6 +130,11 @@ class MergeLists:
             counts[...] = taken.astype(np.uint16).astype(counts.dtype).reshape(counts.shape)
 
 
+def no_counts() -> Array:
+    """Counts before a merge, as an array of their own."""
+    return np.zeros(_WAYS, np.int16)
+
+
 @kernel("pto.tsort32")
 def tsort32(op: PtoOp, g: Generator) -> None:
     src, idx, dst = tile_operand(op, g, "src"), tile_operand(op, g, "idx"), g.destination(op)
@@ -150,6 +155,9 @@ def tmrgsort(op: PtoOp, g: Generator) -> None:
         g.call(MergeBlocks(fmt), sources[0], block, dst, pipe=pipe)
         return
     counts = g.operand(op, "excuted")
+    if counts is None and len(op.results) > 1:
+        counts = op.results[1]
+        g.define(counts, f"{g.argument(no_counts)}()")
     merge = MergeLists(fmt, bool(integer_attribute(op, "exhausted", 0)))
     g.call(merge, dst, counts, *sources, pipe=pipe)
 

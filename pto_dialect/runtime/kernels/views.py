@@ -56,9 +56,7 @@ class TileMaker:
         """Bytes one tile occupies."""
         return self.layout.nbytes
 
-    def __call__(
-        self, core: Core, address: int, valid_rows: int | None = None, valid_cols: int | None = None
-    ) -> Tile:
+    def __call__(self, core: Core, address: int, valid_rows: int | None = None, valid_cols: int | None = None) -> Tile:
         """The tile at byte ``address`` of its memory."""
         type_ = self.type
         if address % 32:

@@ -113,11 +113,7 @@ _F64 = np.dtype(np.float64)
 
 _ROWS: tuple[Format, ...] = (
     Format("i1", "uint", 1, _BOOL, _BOOL, min_value=0, max_value=1),
-    *(
-        _integer(f"{sign}{bits}", bits, sign != "ui")
-        for sign in ("i", "si", "ui")
-        for bits in (4, 8, 16, 32, 64)
-    ),
+    *(_integer(f"{sign}{bits}", bits, sign != "ui") for sign in ("i", "si", "ui") for bits in (4, 8, 16, 32, 64)),
     _integer("index", 64, True),
     _float("f16", 16, np.dtype(np.float16), (5, 10, 15), 65504.0),
     _float("bf16", 16, _BF16, (8, 7, 127), _BF16_MAX),

@@ -51,9 +51,7 @@ def round_to_integer(x: np.ndarray, letter: str = "R") -> np.ndarray:
     return whole + np.copysign(step.astype(x.dtype), x)
 
 
-def rounds_up(
-    letter: str, low: np.ndarray, half: np.ndarray, odd: np.ndarray, negative: np.ndarray
-) -> np.ndarray:
+def rounds_up(letter: str, low: np.ndarray, half: np.ndarray, odd: np.ndarray, negative: np.ndarray) -> np.ndarray:
     """Whether a magnitude that is cut by ``low`` (with ``half`` the tie) moves to the next larger magnitude.
 
     ``low`` and ``half`` are unsigned integers, ``odd`` and ``negative`` are boolean; ``odd`` tells that the

@@ -58,6 +58,7 @@ def execute(
     text = program(statement, element, shapes, layout)
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
     module = parse_program(SourceFile("t.pto", text), engine)
+    assert module is not None
     verify_module(module, engine)
     errors = [(d.rule, d.message) for d in engine.diagnostics if d.severity is Severity.ERROR]
     assert not errors, (text, errors)

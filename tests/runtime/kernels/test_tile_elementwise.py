@@ -294,3 +294,24 @@ def test_one_call_on_views() -> None:
     module, _ = parsed(program("pto.tadd ins(%a, %b : {a}, {b}) outs(%d : {d})", tiles, {}))
     lines = [line.strip() for line in compile_kernel(module).source.splitlines()]
     assert "add(a_v, b_v, d_v)" in lines
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16", "f32"])
+def test_queued_instructions(element: str) -> None:
+    """A wait that precedes its flag in the text: loads and arithmetic run from queues, and give the same."""
+    a, b = pairs(element)
+    found = run(
+        "pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]\n"
+        f"pto.tload ins(%part_b : !pto.partition_tensor_view<16x32x{element}>) outs(%a : {{a}})\n"
+        "pto.tadd ins(%a, %b : {a}, {b}) outs(%d : {d})\n"
+        "pto.trowmax ins(%d, %b : {d}, {b}) outs(%m : {m})\n"
+        "pto.trowexpand ins(%m : {m}) outs(%c : {c})\n"
+        "pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]",
+        tile("a", element, a), tile("b", element, b), tile("d", element, a), tile("c", element, a),
+        tile("m", element, np.zeros((16, 1)), layout="blayout=col_major"), verify=False,
+    )  # fmt: skip
+    total = elementwise(lambda x, y: x + y, element, a, b)
+    same(found["d"], total)
+    same(found["a"], b)
+    with np.errstate(all="ignore"):
+        same(found["c"], np.repeat(total.astype(np.float32).max(axis=1, keepdims=True), 32, axis=1).astype(a.dtype))

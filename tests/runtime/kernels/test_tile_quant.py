@@ -129,7 +129,7 @@ def test_block_quantisation(element: str, kind: str, axis: int, alg: str) -> Non
         f"{{quant_type = #pto<quant_type {kind}>, quantScaleAlg = #pto<quant_scale_alg {alg}>, "
         f"grpAxis = #pto<mx_group_axis axis{axis}>}}",
         tile("a", element, source), tile("d", target[0], np.zeros(target[1])),
-        *(tile(n, kind, np.zeros((groups[0], width)), groups) for n, kind in (("e", "ui8"), ("m", element), ("s", element))),
+        *(tile(n, t, np.zeros((groups[0], width)), groups) for n, t in (("e", "ui8"), ("m", element), ("s", element))),
     )  # fmt: skip
     wide = source.astype(np.float32)
     for i, j in np.ndindex(*groups):

@@ -110,7 +110,7 @@ def test_integers_of_another_width_or_sign_wrap() -> None:
             f"pto.tadds ins(%a, %s : {{a}}, {kind}) outs(%d : {{d}})",
             tile("a", "ui8", a), tile("d", "ui8", a), scalars={"s": (kind, number)},
         )  # fmt: skip
-        same(found["d"], elementwise(lambda x: x + number, "ui8", a))  # noqa: B023
+        same(found["d"], elementwise(lambda x, n=number: x + n, "ui8", a))
 
 
 @pytest.mark.parametrize(

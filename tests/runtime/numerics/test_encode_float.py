@@ -108,12 +108,8 @@ def interesting(name: str, count: int, seed: int = 7) -> np.ndarray:
     with np.errstate(over="ignore"):
         centre = steps.astype(np.float32)
     centre = centre[np.isfinite(centre)]
-    around = np.concatenate(
-        [centre, np.nextafter(centre, np.float32(0)), np.nextafter(centre, np.float32(np.inf))]
-    )
-    signed = np.concatenate([around, -around, [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan]]).astype(
-        np.float32
-    )
+    around = np.concatenate([centre, np.nextafter(centre, np.float32(0)), np.nextafter(centre, np.float32(np.inf))])
+    signed = np.concatenate([around, -around, [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan]]).astype(np.float32)
     return np.append(signed, np.float32(0)) if len(signed) % 2 else signed
 
 
@@ -174,14 +170,10 @@ def test_float64_and_wide_integers_round_once(name, letter):
         decode(encode(x, name, rounding=letter, saturate=False), name), np.array(want, np.float32)
     )
     if name == "bf16":
-        whole = np.array(
-            [257 << 40, (257 << 40) + 1, (257 << 40) - 1, (259 << 52) + 1, -(257 << 40) - 1], np.int64
-        )
+        whole = np.array([257 << 40, (257 << 40) + 1, (257 << 40) - 1, (259 << 52) + 1, -(257 << 40) - 1], np.int64)
         nearby = [257, 257 + 2.0**-40, 257 - 2.0**-40, (259 << 12) * (1 + 2.0**-40), -257 - 2.0**-40]
         want = [expected(name, float(v), letter, False) * 2.0**40 for v in nearby]
-        np.testing.assert_array_equal(
-            decode(encode(whole, name, rounding=letter, saturate=False), name), want
-        )
+        np.testing.assert_array_equal(decode(encode(whole, name, rounding=letter, saturate=False), name), want)
 
 
 def test_keep_nan_changes_nan_only():
@@ -195,9 +187,7 @@ def test_keep_nan_changes_nan_only():
 
 
 def test_exponent_byte():
-    x = np.array(
-        [1, 1.5, 3, 1.49, 2.9, 0, -0.0, -1, np.inf, np.nan, 2.0**-127, 2.0**-140, 3.3e38], np.float32
-    )
+    x = np.array([1, 1.5, 3, 1.49, 2.9, 0, -0.0, -1, np.inf, np.nan, 2.0**-127, 2.0**-140, 3.3e38], np.float32)
     assert encode(x, "f8E8M0", saturate=False).tolist() == [
         127,
         128,

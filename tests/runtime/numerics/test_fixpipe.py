@@ -23,9 +23,7 @@ def f32(x: float) -> float:
 
 
 def fp19(x: float) -> float:
-    return struct.unpack("<f", struct.pack("<I", struct.unpack("<I", struct.pack("<f", x))[0] & 0xFFFFE000))[
-        0
-    ]
+    return struct.unpack("<f", struct.pack("<I", struct.unpack("<I", struct.pack("<f", x))[0] & 0xFFFFE000))[0]
 
 
 def entry(scale: float, offset: int = 0, signed: bool = False, shift: int = 0) -> int:
@@ -169,9 +167,7 @@ def test_every_mode(mode, dst, saturation):
     x = np.repeat(column[:, None], len(SCALES), axis=1)
     offsets, signs = [0, 5, -5, 255, -256, 0, 1, -1], [True, False] * 4
     shifts = [0, 1, 2, 15, 7, 3, 4, 5]
-    table = np.array(
-        [entry(*row) for row in zip(SCALES, offsets, signs, shifts, strict=True)] + [77], np.uint64
-    )
+    table = np.array([entry(*row) for row in zip(SCALES, offsets, signs, shifts, strict=True)] + [77], np.uint64)
     signed = FORMATS[dst].kind == "int"
     runs: list[tuple[float | np.ndarray, list[float], list[int], list[bool], list[int]]] = []
     if QUANT_MODES[mode].payload == "vec":
@@ -263,9 +259,7 @@ def test_relu():
     assert run(("normal_relu", None)) == [[0, 0, 2], [0, INF, 0]]
     assert run(("scalar_relu", 0.25)) == [[-1, 0, 2], [-0.25, INF, -INF]]
     assert run(("scalar_relu", 0.1))[0][0] == f32(-4 * fp19(f32(0.1)))
-    table = np.array(
-        [struct.unpack("<I", struct.pack("<f", v))[0] | 0x777 for v in (0.5, 1, -2, 9)], np.uint32
-    )
+    table = np.array([struct.unpack("<I", struct.pack("<f", v))[0] | 0x777 for v in (0.5, 1, -2, 9)], np.uint32)
     assert run(("vector_relu", table)) == [[-2, 0, 2], [-0.5, INF, INF]]
     assert run(("scalar_relu", INF))[0] == [-INF, 0, 2]
     nan = convert(np.array([[NAN]], np.float32), "f32", "f16", relu=("normal_relu", None))

@@ -207,9 +207,7 @@ def test_row_blocks_and_empty_shapes(monkeypatch):
 
 @pytest.mark.parametrize("letter", "RAFCZO")
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=10))
-@example(
-    [1 + 2.0**-24, 1 + 2.0**-24 + 2.0**-52, -1 - 2.0**-24, 1e300, -1e300, 1e-300, 2.0**-150, 3 * 2.0**-150]
-)
+@example([1 + 2.0**-24, 1 + 2.0**-24 + 2.0**-52, -1 - 2.0**-24, 1e300, -1e300, 1e-300, 2.0**-150, 3 * 2.0**-150])
 @example([float(np.finfo(np.float32).max) * (1 + 2.0**-25), 2.0**128 - 2.0**103, -(2.0**128) + 2.0**103])
 def test_float64_to_f32(letter, values):
     got = encode(np.array(values), "f32", rounding=letter, saturate=False)

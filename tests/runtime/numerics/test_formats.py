@@ -101,21 +101,15 @@ def test_4_bit_integers_low_nibble_first(name, nibble):
     values = decode(rows, name)
     assert values.shape == (16, 32)
     assert values.dtype == (np.uint8 if name == "ui4" else np.int8)
-    assert values.tolist() == [
-        [nibble[n] for byte in row for n in (byte & 15, byte >> 4)] for row in rows.tolist()
-    ]
+    assert values.tolist() == [[nibble[n] for byte in row for n in (byte & 15, byte >> 4)] for row in rows.tolist()]
 
 
 def test_all_f16_and_bf16_codes():
     codes = np.arange(65536, dtype=np.uint16)
-    f16 = np.array([np.frombuffer(int(c).to_bytes(2, "little"), np.float16)[0] for c in codes]).astype(
-        np.float32
-    )
+    f16 = np.array([np.frombuffer(int(c).to_bytes(2, "little"), np.float16)[0] for c in codes]).astype(np.float32)
     np.testing.assert_array_equal(decode(codes, "f16"), f16)
     finite = codes[(codes & 0x7C00) != 0x7C00]
-    np.testing.assert_array_equal(
-        decode(finite.reshape(2, -1), "f16"), finite.view(np.float16).reshape(2, -1)
-    )
+    np.testing.assert_array_equal(decode(finite.reshape(2, -1), "f16"), finite.view(np.float16).reshape(2, -1))
     bf16 = (codes.astype(np.uint32) << 16).view(np.float32)
     np.testing.assert_array_equal(decode(codes.view(ml_dtypes.bfloat16), "bf16"), bf16)
 
@@ -123,9 +117,7 @@ def test_all_f16_and_bf16_codes():
 def test_16_bit_pairs_and_scalar_shapes():
     pairs = np.array([[0x1008, 0x6E18]], np.uint16)
     np.testing.assert_array_equal(decode(pairs, "hif8x2"), np.array([[1, 2, 0.5, 32768]], np.float32))
-    np.testing.assert_array_equal(
-        decode(np.array([0x4000_3F80], np.uint32), "bf16x2"), np.array([1, 2], np.float32)
-    )
+    np.testing.assert_array_equal(decode(np.array([0x4000_3F80], np.uint32), "bf16x2"), np.array([1, 2], np.float32))
     strided = np.array([[0x1008, 0], [0x6E18, 0]], np.uint16)[:, :1]
     np.testing.assert_array_equal(decode(strided, "hif8x2"), np.array([[1, 2], [0.5, 32768]], np.float32))
     assert decode(np.array(1.5, np.float16), "f16").tolist() == 1.5
@@ -187,9 +179,7 @@ def test_table_facts():
     assert [name for name, fmt in FORMATS.items() if fmt.compute_only] == ["tf32", "fp19"]
 
 
-@pytest.mark.parametrize(
-    "name", ["f8E4M3FN", "f8E5M2", "f8E8M0", "hif8", "f4E2M1x2", "f4E1M2x2", "f16", "bf16"]
-)
+@pytest.mark.parametrize("name", ["f8E4M3FN", "f8E5M2", "f8E8M0", "hif8", "f4E2M1x2", "f4E1M2x2", "f16", "bf16"])
 def test_limits_agree_with_the_codes(name):
     fmt = FORMATS[name]
     codes = ALL_BYTES if fmt.bytes == 1 else np.arange(65536, dtype=np.uint16)

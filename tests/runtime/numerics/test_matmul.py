@@ -109,9 +109,7 @@ def test_shapes_that_do_not_fit():
     for exact in (False, True):
         with pytest.raises(ValueError):
             matmul(np.ones((2, 3), np.float32) / 3, np.ones((4, 2), np.float32), exact=exact)
-    np.testing.assert_array_equal(
-        matmul(np.ones((2, 0), np.float32), np.ones((0, 3), np.float32)), np.zeros((2, 3))
-    )
+    np.testing.assert_array_equal(matmul(np.ones((2, 0), np.float32), np.ones((0, 3), np.float32)), np.zeros((2, 3)))
 
 
 @given(
@@ -167,9 +165,7 @@ def mad(
     a: object, b: object, mode: ExceptionMode, init: object = None, exact: bool = False, name: str = "f16"
 ) -> tuple[list[list[float]], bool]:
     start = None if init is None else f32(init)
-    result, mattered = apply_exception_mode(
-        f32(a), f32(b), mode, a_format=name, b_format=name, init=start, exact=exact
-    )
+    result, mattered = apply_exception_mode(f32(a), f32(b), mode, a_format=name, b_format=name, init=start, exact=exact)
     return result.tolist(), mattered
 
 
@@ -205,9 +201,7 @@ def test_finite_data_is_the_same_in_every_mode():
     for exact in (False, True):
         want = matmul(a, b, init=c, exact=exact)
         for mode in ("sat", "nosat", "default"):
-            result, mattered = apply_exception_mode(
-                a, b, mode, a_format="f32", b_format="f32", init=c, exact=exact
-            )
+            result, mattered = apply_exception_mode(a, b, mode, a_format="f32", b_format="f32", init=c, exact=exact)
             np.testing.assert_array_equal(result, want)
             assert not mattered
 
@@ -220,9 +214,7 @@ def test_in_place_accumulation_uses_the_old_accumulator_once(mode, exceptional):
         a[1, 1] = np.inf
     want, _ = apply_exception_mode(a, b, mode, a_format="f16", b_format="f16", init=c.copy())
     accumulator = c.copy()
-    result, _ = apply_exception_mode(
-        a, b, mode, a_format="f16", b_format="f16", init=accumulator, out=accumulator
-    )
+    result, _ = apply_exception_mode(a, b, mode, a_format="f16", b_format="f16", init=accumulator, out=accumulator)
     assert result is accumulator
     np.testing.assert_array_equal(accumulator, want)
     plain = np.empty((4, 4), np.float32)
@@ -260,9 +252,7 @@ def test_mx_scales(axis, k):
     codes = rng.integers(0, 127, (3, k)).astype(np.uint8)
     scales = rng.integers(60, 190, (3, -(-k // 32))).astype(np.uint8)
     values = decode(codes, "f8E4M3FN")
-    want = np.array(
-        [[values[r, i] * 2.0 ** (int(scales[r, i // 32]) - 127) for i in range(k)] for r in range(3)]
-    )
+    want = np.array([[values[r, i] * 2.0 ** (int(scales[r, i // 32]) - 127) for i in range(k)] for r in range(3)])
     values, scales, want = (x if axis else x.T for x in (values, scales, want))
     got = apply_mx_scale(values, scales, axis)
     assert got.dtype == np.float32
@@ -306,9 +296,7 @@ def test_mx_products_use_both_scales(exact):
 def test_mx_exceptions():
     a, b = f32([[NAN] + [0.0] * 31 + [1.0] * 32, [1.0] * 64]), np.ones((64, 1), np.float32)
     sa = np.array([[128, 127], [127, 255]], np.uint8)
-    result, mattered = apply_exception_mode(
-        a, b, "default", a_format="f8E4M3FN", b_format="f8E4M3FN", a_scale=sa
-    )
+    result, mattered = apply_exception_mode(a, b, "default", a_format="f8E4M3FN", b_format="f8E4M3FN", a_scale=sa)
     assert mattered
     assert result[0, 0] == 32
     assert math.isnan(result[1, 0])

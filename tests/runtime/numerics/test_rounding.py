@@ -64,9 +64,7 @@ def test_tf32_bit_formulas(values):
     away = [from_bits((bits_of(v) + 0x1000) & 0xFFFFE000) for v in values]
     np.testing.assert_array_equal(tf32(x), np.array(even, np.float32))
     np.testing.assert_array_equal(tf32(x, "round_away"), np.array(away, np.float32))
-    np.testing.assert_array_equal(
-        fp19(x), np.array([from_bits(bits_of(v) & 0xFFFFE000) for v in values], np.float32)
-    )
+    np.testing.assert_array_equal(fp19(x), np.array([from_bits(bits_of(v) & 0xFFFFE000) for v in values], np.float32))
 
 
 @pytest.mark.parametrize("mode", ["round_even", "round_away"])
