@@ -98,6 +98,7 @@ class Symbols:
 
     def __init__(self, module: Operation) -> None:
         self.first: dict[str, Operation] = {}
+        self._callees: dict[Operation, list[Operation]] = {}
         self.all: dict[str, list[Operation]] = {}
         for op in module.walk():
             if op.name == "func.func" and op.regions[0].blocks:
@@ -119,6 +120,13 @@ class Symbols:
     def callee(self, call: Operation) -> Operation | None:
         """The function that a ``func.call`` runs."""
         return self.find(callee_name(call), call)
+
+    def callees(self, function: Operation) -> list[Operation]:
+        """Functions that ``function`` calls."""
+        if function not in self._callees:
+            found = (self.callee(op) for op in function.walk() if op.name == "func.call")
+            self._callees[function] = [callee for callee in found if callee is not None]
+        return self._callees[function]
 
 
 def callee_name(call: Operation) -> str:
@@ -187,7 +195,7 @@ class Program:
 
     def callees(self, function: Operation) -> list[Operation]:
         """Functions that ``function`` calls."""
-        return _callees(function, self.symbols)
+        return self.symbols.callees(function)
 
     def guard(self, call: Operation, callee: Operation) -> str | None:
         """Kind of cores that run a call, ``None`` when all cores that reach it do."""
@@ -242,11 +250,6 @@ def _names(functions: Sequence[Operation]) -> set[str]:
     return {op.name for function in functions for op in function.walk()}
 
 
-def _callees(function: Operation, symbols: Symbols) -> list[Operation]:
-    found = (symbols.callee(op) for op in function.walk() if op.name == "func.call")
-    return [callee for callee in found if callee is not None]
-
-
 def _reachable(starts: Sequence[Operation], symbols: Symbols) -> list[Operation]:
     """The functions of ``starts`` and what they call."""
     order: dict[Operation, None] = {}
@@ -255,12 +258,12 @@ def _reachable(starts: Sequence[Operation], symbols: Symbols) -> list[Operation]
         function = pending.pop()
         if function not in order:
             order[function] = None
-            pending.extend(_callees(function, symbols))
+            pending.extend(symbols.callees(function))
     return list(order)
 
 
 def _refuse_recursion(function: Operation, symbols: Symbols) -> None:
-    if any(function in _reachable([callee], symbols) for callee in _callees(function, symbols)):
+    if function in _reachable(symbols.callees(function), symbols):
         message = f"@{symbol_of(function)} calls itself; recursion cannot be executed"
         raise ProgramError("entry-void", message, span_of(function))
 

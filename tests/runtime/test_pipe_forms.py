@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from parse_helpers import parsed
-from queue_programs import CubeToVector, VectorToCube, entry_views
+from queue_programs import ACC, CubeToVector, VectorToCube, entry_views, product, product_setup
 
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.launch import Kernel
@@ -239,6 +239,50 @@ def test_a_function_that_calls_both_kernels() -> None:
     text = CubeToVector().text()
     k, _ = result(text[: text.rindex("}")] + WRAPPER, None)
     assert k.entry == "both" and k.kinds == ("aic", "aiv")
+
+
+SECTIONS = """module attributes {pto.target_arch = "a5"} {
+  func.func @k(%gm_a: !pto.ptr<f32>, %gm_b: !pto.ptr<f32>, %gm_out: !pto.ptr<f32>) attributes {pto.kernel} {
+    SETUP
+    %fifo = pto.reserve_buffer {name = "fifo", size = 4096, location = #pto.address_space<vec>, auto = true} -> i32
+    %pipe = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 2048, slot_num = 2}(%fifo : i32) -> !pto.pipe
+    %n = arith.constant 3 : index
+    pto.section.cube {
+      scf.for %i = %c0 to %n step %c1 {
+        PRODUCT
+        pto.tpush(%acc, %pipe : ACC, !pto.pipe) {split = 1}
+      }
+    }
+    pto.section.vector {
+      %who_i = pto.get_subblock_idx
+      %who = arith.index_cast %who_i : i64 to index
+      %c8 = arith.constant 8 : index
+      %down = arith.muli %who, %c8 : index
+      %view = pto.make_tensor_view %gm_out, shape = [%many, %cols], strides = [%cols, %c1] : !pto.tensor_view<?x?xf32>
+      %tile = pto.declare_tile -> !pto.tile_buf<vec, 8x32xf32>
+      scf.for %i = %c0 to %n step %c1 {
+        %top = arith.muli %i, %c16 : index
+        %y = arith.addi %top, %down : index
+        %part = pto.partition_view %view, offsets = [%y, %c0], sizes = [%c8, %cols]
+          : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<8x32xf32>
+        pto.tpop(%tile, %pipe : !pto.tile_buf<vec, 8x32xf32>, !pto.pipe) {split = 1}
+        pto.tstore ins(%tile : !pto.tile_buf<vec, 8x32xf32>) outs(%part : !pto.partition_tensor_view<8x32xf32>)
+        pto.tfree(%pipe : !pto.pipe) {split = 1}
+      }
+    }
+    return
+  }
+}
+"""
+
+
+def test_a_queue_between_the_sections_of_one_kernel() -> None:
+    acc = ACC.format(r=16, c=32, valid="")
+    text = SECTIONS.replace("SETUP", product_setup(16, 32)).replace("PRODUCT", product(16, 32)).replace("ACC", acc)
+    a, b, out = numbers(16, 16), numbers(4096, 32), np.zeros((4096, 32), np.float32)
+    k = launch(text, None, gm_a=a, gm_b=b, gm_out=out)
+    assert k.kinds == ("aic", "aiv")
+    np.testing.assert_array_equal(out[:48].reshape(3, 16, 32), products(a, b, 3))
 
 
 def test_kernels_of_one_name_in_sibling_modules() -> None:
