@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from ..interrupts import interrupts_held
 from .batch import FileResult, Task, WorkerError, check_file
 from .inputs import Input
 from .options import Options
@@ -69,26 +70,27 @@ def _send(connection: Connection, chunks: Any) -> bool:
 
 def _start(workers: dict[Connection, BaseProcess], task: Task, jobs: int) -> None:
     # A fork shares what is loaded, but is only safe in a process with one thread (and not on macOS).
-    forks = sys.platform == "linux" and threading.active_count() == 1
-    context = multiprocessing.get_context("fork") if forks else multiprocessing.get_context("spawn")
-    if forks:
-        process(_USUAL, "<warm up>", Options(printing=task.options.printing))
-        # The collector of a worker would write to every page that it shares with this process.
-        gc.freeze()
-        # Ctrl-C in the middle of a fork would show in the child; it stays blocked there, and is late here.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    if sys.platform != "linux" or threading.active_count() > 1:
+        _add_workers(workers, task, jobs, multiprocessing.get_context("spawn"))
+        return
+    process(_USUAL, "<warm up>", Options(printing=task.options.printing))
+    # The collector of a worker would write to every page that it shares with this process.
+    gc.freeze()
     try:
-        for _ in range(jobs):
-            ours, theirs = context.Pipe()
-            inherited = [*workers, ours] if forks else []
-            worker = context.Process(target=_serve, args=(theirs, inherited, task), daemon=True)
-            worker.start()
-            theirs.close()
-            workers[ours] = worker
+        with interrupts_held():
+            _add_workers(workers, task, jobs, multiprocessing.get_context("fork"))
     finally:
-        if forks:
-            gc.unfreeze()
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        gc.unfreeze()
+
+
+def _add_workers(workers: dict[Connection, BaseProcess], task: Task, jobs: int, context: Any) -> None:
+    for _ in range(jobs):
+        ours, theirs = context.Pipe()
+        inherited = [*workers, ours] if context.get_start_method() == "fork" else []
+        worker = context.Process(target=_serve, args=(theirs, inherited, task), daemon=True)
+        worker.start()
+        theirs.close()
+        workers[ours] = worker
 
 
 def _stop(workers: dict[Connection, BaseProcess]) -> None:

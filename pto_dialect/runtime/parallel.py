@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from ..diagnostics.source import Span
+from ..interrupts import interrupts_held
 from ..ir.location import span_of
 from .errors import ProgramError
 from .memory import Array
@@ -75,8 +76,9 @@ def run_blocks(kernel: Kernel, bound: list[Any], blocks: int, jobs: int) -> list
     tickets = _tickets(blocks)
     workers: list[Worker] = []
     try:
-        for _ in range(jobs):
-            workers.append(_start(kernel, bound, blocks, tickets))
+        with interrupts_held():
+            for _ in range(jobs):
+                workers.append(_start(kernel, bound, blocks, tickets))
         outcomes = [worker.outcome() for worker in workers]
     finally:
         os.close(tickets)

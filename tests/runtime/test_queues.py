@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from parse_helpers import parsed
+from transfer_programs import program
 
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.launch import Kernel
@@ -22,19 +23,6 @@ COPY = (
     " : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64"
 )
 BACK = "pto.mte_ub_gm %ub, %q, %len nburst(%one, %z, %z) : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64"
-
-
-def program(body: str) -> str:
-    return f"""module attributes {{pto.target_arch = "a5"}} {{
-func.func @k(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) {{
-  %z = arith.constant 0 : i64
-  %one = arith.constant 1 : i64
-  %len = arith.constant 64 : i64
-  %ub = pto.castptr %z : i64 -> !pto.ptr<f32, ub>
-{body}
-  return
-}}
-}}"""
 
 
 def arrays():
