@@ -46,19 +46,20 @@ class DiagnosticEngine:
         self._numbers = dict.fromkeys(Severity, 0)
         self._hidden = 0
 
-    def _effective_severity(self, diag: Diagnostic) -> Severity | None:
+    def severity_of(self, rule: str, severity: Severity) -> Severity | None:
+        """How severe a diagnostic of ``rule`` is under the policy; ``None`` when it is not reported at all."""
         options = self.options
-        if diag.rule in options.allow:
+        if rule in options.allow:
             return None
-        if diag.rule in options.deny or (options.werror and diag.severity is Severity.WARNING):
+        if rule in options.deny or (options.werror and severity is Severity.WARNING):
             return Severity.ERROR
-        if diag.severity is Severity.INFO and not options.pedantic:
+        if severity is Severity.INFO and not options.pedantic:
             return None
-        return diag.severity
+        return severity
 
     def report(self, diag: Diagnostic) -> None:
         """Take one diagnostic; a repetition of rule, span and message is ignored."""
-        severity = self._effective_severity(diag)
+        severity = self.severity_of(diag.rule, diag.severity)
         if severity is None:
             return
         key = (diag.rule, diag.span, diag.message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -16,10 +17,22 @@ from .tile_inputs import MERGE_SORT, fitting_slots, merge_sort_inputs
 from .tokens import Tok
 
 
-class Input:
-    """One group inside ``ins(..)`` or ``outs(..)``: values, their types, and what is written with them."""
+class Typed:
+    """One group inside ``ins(..)`` or ``outs(..)``: values and their types."""
 
-    __slots__ = ("attributes", "key", "types", "uses", "word")
+    __slots__ = ("types", "uses")
+
+    attributes: Mapping[str, Attribute] = {}
+    word: Tok | None = None
+    key: Tok | None = None
+
+    def __init__(self, uses: Tok, types: Tok) -> None:
+        self.uses = uses
+        self.types = types
+
+
+class Input(Typed):
+    """A group with what else is written in it: attributes, a word behind the values, a key before them."""
 
     def __init__(
         self,
@@ -29,8 +42,7 @@ class Input:
         word: Tok | None = None,
         key: Tok | None = None,
     ) -> None:
-        self.uses = uses
-        self.types = types
+        super().__init__(uses, types)
         self.attributes = attributes or {}
         self.word = word
         self.key = key
@@ -47,8 +59,8 @@ class TileBuilder(FlatBuilder):
 
     # ------------------------------------------------------------ parts
 
-    def typed(self, items: list[Any]) -> Input:
-        return Input(items[0], items[2])
+    def typed(self, items: list[Any]) -> Typed:
+        return Typed(items[0], items[2])
 
     def inner_word(self, items: list[Any]) -> Input:
         return Input(items[0], items[4], items[2], items[1])
@@ -60,13 +72,13 @@ class TileBuilder(FlatBuilder):
         return Input(items[0], items[4], items[2])
 
     def first_input(self, items: list[Any]) -> list[Any]:
-        return [Input(items[0], items[2])]
+        return [Typed(items[0], items[2])]
 
     def other_input(self, items: list[Any]) -> list[Any]:
         return [items[0]]
 
     def next_input(self, items: list[Any]) -> list[Any]:
-        items[0].append(Input(items[2], items[4]))
+        items[0].append(Typed(items[2], items[4]))
         return items[0]
 
     def next_other_input(self, items: list[Any]) -> list[Any]:
@@ -78,7 +90,7 @@ class TileBuilder(FlatBuilder):
         return items[0]
 
     def some_outputs(self, items: list[Any]) -> list[Any]:
-        return items[2]
+        return items[1]
 
     def more_keyed(self, items: list[Any]) -> list[Any]:
         items[0].append(items[1])
@@ -91,7 +103,17 @@ class TileBuilder(FlatBuilder):
         return items[0], items[2]
 
     def keyed_value(self, items: list[Any]) -> Any:
-        return Input(items[0], items[2]) if len(items) > 1 else items[0]
+        return Typed(items[0], items[2]) if len(items) > 1 else items[0]
+
+    def tail(self, items: list[Any]) -> list[Any]:
+        return items
+
+    def keyed_tail(self, items: list[Any]) -> list[Any]:
+        first, others, result = items
+        return [{}, [first, *others], result]
+
+    def result_tail(self, items: list[Any]) -> list[Any]:
+        return [{}, [], items[1]]
 
     def no_result(self, items: list[Any]) -> None:
         return None
@@ -103,7 +125,32 @@ class TileBuilder(FlatBuilder):
 
     @statement
     def dps(self, items: list[Any]) -> Operation:
-        token, _, _, inputs, _, outputs, attributes, keyed, result = items
+        token, _, inputs, _, outputs, tail = items
+        if tail is not None or outputs.__class__ is not list:
+            attributes, keyed, result = tail or ({}, [], None)
+            return self.dps_statement(token, inputs, outputs, attributes, keyed, result)
+        key = [token.text]
+        values: list[SSAValue] = []
+        for group in (inputs, outputs):
+            for entry in group:
+                if entry.__class__ is not Typed:
+                    return self.dps_statement(token, inputs, outputs, {}, [], None)
+                key.append(entry.types.text)
+                values += self.use(entry.uses)
+            key.append("outs")
+        plan = self.plan(key, values)
+        if plan is not None:
+            return self.planned(plan, token, values)
+        reports = self.reports
+        op = self.dps_statement(token, inputs, outputs, {}, [], None)
+        if self.reports == reports:
+            self.keep_plan(key, token, values, op)
+        return op
+
+    def dps_statement(
+        self, token: Tok, inputs: list[Any], outputs: Any, attributes: dict[str, Any], keyed: list[Any], result: Any
+    ) -> Operation:
+        """The operation of a statement with everything that may be written in it."""
         cls = self.pto_class(token)
         operands = Operands()
         named: Groups = {}
@@ -125,7 +172,7 @@ class TileBuilder(FlatBuilder):
             else:
                 operands.add(entry.uses, values)
         for key, value in keyed:
-            if isinstance(value, Input):
+            if isinstance(value, Typed):
                 self._named_input(token, cls, key.text, value, self._typed_values(value), named)
             else:
                 attributes[key.text] = value
@@ -148,11 +195,11 @@ class TileBuilder(FlatBuilder):
             results = self.type_list(result)
         return self.assemble(cls, token, groups, results, attributes)
 
-    def _typed_values(self, entry: Input) -> list[SSAValue]:
+    def _typed_values(self, entry: Typed) -> list[SSAValue]:
         return self.use_typed(entry.uses, self.type_list(entry.types), entry.types)
 
     def _named_input(
-        self, token: Tok, cls: type[PtoOp], name: str, entry: Input, values: list[SSAValue], named: Groups
+        self, token: Tok, cls: type[PtoOp], name: str, entry: Typed, values: list[SSAValue], named: Groups
     ) -> None:
         if name not in {slot.name for slot in signature(cls).operands}:
             raise at(entry.uses, "parse-syntax", f"{token.text} takes no {name} operand")
@@ -175,7 +222,7 @@ class TileBuilder(FlatBuilder):
         if word.text != "no_tmp" or cls.name != MERGE_SORT:
             raise at(word, "parse-syntax", f"unexpected {word.text!r} inside ins(..) of {token.text}")
 
-    def _outputs(self, token: Tok, cls: type[PtoOp], outputs: list[Input]) -> Groups:
+    def _outputs(self, token: Tok, cls: type[PtoOp], outputs: list[Typed]) -> Groups:
         names = op_spec(cls).outs
         slots = [s for s in text_slots(cls) if s.name in names]
         operands = Operands()

@@ -19,6 +19,7 @@ from ..diagnostics.engine import DiagnosticEngine
 from ..diagnostics.source import SourceFile, Span
 from ..ir import types as t
 from ..ir.attributes import BROKEN
+from ..ir.construct import append_operation, has_defaults, new_operation
 from ..ir.location import locate, span_of_value
 from .attribute_parser import parse_attribute, unescape
 from .build_error import BuildError, at
@@ -65,6 +66,7 @@ class BuilderBase:
         self.text = text
         self.engine = engine
         self.schematic = schematic
+        self.reports = 0
         self.scope = Scope()
         self.pending: RegionStart | None = None
         self.type_aliases: dict[str, str] = {}
@@ -90,6 +92,7 @@ class BuilderBase:
         notes: tuple[Note, ...] = (),
     ) -> None:
         """Reports a diagnostic about ``text[start:end]``."""
+        self.reports += 1
         self.engine.report(Diagnostic(rule, severity, message, Span(self.source, start, end), notes, help))
 
     def fail(self, error: BuildError) -> None:
@@ -274,21 +277,24 @@ class BuilderBase:
         successors: Sequence[Block] = (),
     ) -> Operation:
         """A new operation with its source location."""
-        op = cls.create(
-            operands=operands,
-            result_types=result_types,
-            attributes=attributes or {},
-            properties=properties or {},
-            regions=regions,
-            successors=successors,
-        )
+        if regions or successors or has_defaults(cls):
+            op = cls.create(
+                operands=operands,
+                result_types=result_types,
+                attributes=attributes or {},
+                properties=properties or {},
+                regions=regions,
+                successors=successors,
+            )
+        else:
+            op = new_operation(cls, operands, result_types, attributes or {}, properties or {})
         locate(op, self.source, start, self.text.cursor)
         return op
 
     def plain_statement(self, items: list[Any]) -> None:
         op = items[0]
         if isinstance(op, Operation):
-            self.scope.frames[-1].block.add_op(op)
+            append_operation(self.scope.frames[-1].block, op)
 
     def result_statement(self, items: list[Any]) -> None:
         token, op = items[0], items[1]
@@ -298,7 +304,7 @@ class BuilderBase:
                 self.define(name, Block(arg_types=[POISON]).args[0], position)
             return
         locate(op, self.source, token.start, self.text.cursor)
-        self.scope.frames[-1].block.add_op(op)
+        append_operation(self.scope.frames[-1].block, op)
         if len(names) != len(op.results):
             self.report(
                 "parse-result-count",

@@ -18,6 +18,7 @@ import lark
 
 from .. import __version__
 from . import table_cache
+from .lalr import RowParser
 
 
 def grammar_text(name: str) -> str:
@@ -67,4 +68,6 @@ def load_grammar(name: str, lexer: type[Any], builder: object, start: str | list
         # A full disk costs time at the next start, nothing else.
         with suppress(OSError):
             table_cache.store(parser, path)
+    tables = parser.parser.parser
+    tables.parser = RowParser(tables.parser.parse_table, tables.parser.callbacks)
     return parser

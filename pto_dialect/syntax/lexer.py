@@ -25,13 +25,15 @@ _ITEM = rf"{SSA}(?::\d{{1,4}}(?!\d)|\#\d{{1,4}}(?!\d))?"
 
 _TOKEN = re.compile(
     rf"""{SPACE}(?:
-     (?P<VALUES>{_ITEM}(?:{SPACE},{SPACE}{_ITEM})*+)(?P<EQUALS>{SPACE}=(?!=))?
+     (?P<MARK>[(){{}}\[\],:;])
+    |(?P<VALUES>{_ITEM}(?:{SPACE},{SPACE}{_ITEM})*+)(?P<EQUALS>{SPACE}=(?!=))?
     |(?P<TYPE_ALIAS>!{BARE_ID}\s*=(?!=))
     |(?P<TYPES>{_TYPE}(?:{SPACE},{SPACE}{_TYPE})*+)
     |(?P<ANGLE><(?![<\{{]){_BRACKETS[1:]}(?:\s*,\s*<(?![<\{{]){_BRACKETS[1:]})*+)
     |(?P<BODY>(?:dense|dense_resource|array|strided|affine_map|affine_set|opaque){_BRACKETS})
     |(?P<FLAGS>(?:overflow|fastmath)\s*<[^<>]*>)
     |(?P<LOC>loc\((?:[^()"]++|"(?:[^"\\]++|\\.)*+"|\((?:[^()"]++|"(?:[^"\\]++|\\.)*+"|\([^()]*\))*\))*+\))
+    |(?P<GROUP>(?:ins|outs){SPACE}\()
     |(?P<WORD>\.?{BARE_ID})
     |(?P<ATTRIBUTE_ALIAS>\#{BARE_ID}\s*=(?!=))
     |(?P<HASH>\#[A-Za-z_][\w.$]*(?:{_BRACKETS})?)
@@ -40,8 +42,9 @@ _TOKEN = re.compile(
     |(?P<STRING>"(?:[^"\\\n]++|\\.)*+")
     |(?P<SYMBOL>@(?:{BARE_ID}|"(?:[^"\\\n]++|\\.)*+")(?:::@(?:{BARE_ID}|"(?:[^"\\\n]++|\\.)*+"))*)
     |(?P<BLOCK>\^{SUFFIX_ID})
-    |(?P<PUNCT><<<|>>>|->|\.\.\.|[(){{}}\[\],:=;<>])
+    |(?P<PUNCT><<<|>>>|->|\.\.\.|[=<>])
     |(?P<BAD>.)
+    |(?P<END>\Z)
     )""",
     re.VERBOSE | re.DOTALL,
 )
@@ -122,35 +125,40 @@ class ProgramLexer(Lexer):
 
     def _scan(self, data: ProgramText) -> Iterator[Tok]:
         text = data.text
-        match = _TOKEN.match
         words = self.words
-        position = data.position
-        while (found := match(text, position)) is not None:
-            kind: str = found.lastgroup  # pyright: ignore[reportAssignmentType]  # every alternative is a named group
-            position = found.end()
-            if kind == "VALUES":
-                kind = "USES"
-                spelling = found["VALUES"]
-            elif kind == "EQUALS":
-                start = found.start("VALUES")
+        matches = _TOKEN.finditer(text, data.position)
+        while True:
+            # Every alternative is a named group, and at each place one of them fits.
+            found = next(matches)
+            kind: str = found.lastgroup  # pyright: ignore[reportAssignmentType]
+            if kind == "EQUALS":
+                start, position = found.start("VALUES"), found.end()
                 if _VALUE_FOLLOWS.match(text, position) and (pairs := _BINDINGS.match(text, start)):
                     kind, position = "BINDINGS", pairs.end()
+                    matches = _TOKEN.finditer(text, position)
                 else:
                     kind = "RESULTS"
                 spelling = text[start:position]
             else:
-                spelling = found[kind]
-                if kind == "WORD":
-                    kind = words.get(spelling) or _unknown_word(spelling, text, position)
-                elif kind == "PUNCT":
+                start, position = found.span(kind)
+                spelling = text[start:position]
+                if kind == "MARK" or kind == "PUNCT":
                     kind = words[spelling]
+                elif kind == "VALUES":
+                    kind = "USES"
+                elif kind == "GROUP":
+                    kind = "INS" if spelling[0] == "i" else "OUTS"
+                elif kind == "WORD":
+                    kind = words.get(spelling) or _unknown_word(spelling, text, position)
                 elif kind == "INTEGER" and len(spelling) > 16 and not fits_64_bits(spelling):
                     kind = "BAD"
-            data.cursor = start = position - len(spelling)
-            if "//" in spelling and kind in _COMMA_LISTS:
+                elif kind == "END":
+                    data.cursor = len(text)
+                    return
+            data.cursor = start
+            if kind in _COMMA_LISTS and "//" in spelling:
                 spelling = _COMMENT.sub(_blanks, spelling)
             yield Tok(kind, spelling, start)
-        data.cursor = len(text)
 
     def _opcodes(self, tokens: Iterator[Tok], text: str) -> Iterator[Tok]:
         """Turns opcodes without prefix into operations: words after a result list or at the start of a line."""

@@ -5,7 +5,6 @@ After a wrong statement parsing resumes at the next one, so that independent err
 
 from __future__ import annotations
 
-import gc
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +14,7 @@ from lark.parsers.lalr_analysis import Reduce
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, Region
 
+from ..collector import paused
 from ..diagnostics.diagnostic import Diagnostic, Severity
 from ..diagnostics.engine import DiagnosticEngine
 from ..diagnostics.source import SourceFile, Span
@@ -231,9 +231,7 @@ def parse_program(source: SourceFile, engine: DiagnosticEngine, *, schematic: bo
         if not _parsers:
             _parsers.append(ProgramParser())
     parser = _parsers[0]
-    with parser.lock:
-        collecting = gc.isenabled()
-        gc.disable()
+    with parser.lock, paused():
         try:
             return parser.run(source, engine, schematic)
         except RecursionError:
@@ -241,6 +239,3 @@ def parse_program(source: SourceFile, engine: DiagnosticEngine, *, schematic: bo
                 Diagnostic("parse-depth", Severity.ERROR, "the program is nested too deeply", Span(source, 0, 1))
             )
             return None
-        finally:
-            if collecting:
-                gc.enable()

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from xdsl.ir import Block, Operation
 
+from ..collector import paused
 from ..ir.location import SourceLoc, span_of
 from .attribute_printer import string_literal
 from .print_core import CORE_COMPOSITES, CORE_LEAVES
@@ -32,7 +33,8 @@ def print_module(op: Operation, *, generic: bool = False, debuginfo: bool = Fals
     ``generic`` prints every statement in generic form, which needs no knowledge of the operations to be read.
     ``debuginfo`` adds ``loc("file":line:col)`` to every statement.
     """
-    return _Printer(generic, debuginfo).run(op)
+    with paused():
+        return _Printer(generic, debuginfo).run(op)
 
 
 class _Statements:

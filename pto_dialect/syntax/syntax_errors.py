@@ -36,6 +36,8 @@ _NAMES = {
     "ARROW": "'->'",
     "LESSTHAN": "'<'",
     "MORETHAN": "'>'",
+    "INS": "'ins('",
+    "OUTS": "'outs('",
     "LAUNCH_OPEN": "'<<<'",
     "LAUNCH_CLOSE": "'>>>'",
     "$END": "the end of the file",

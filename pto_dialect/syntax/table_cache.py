@@ -15,7 +15,9 @@ from lark import Lark
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 from lark.parsers.lalr_analysis import IntParseTable, Reduce, Shift
-from lark.parsers.lalr_parser import LALR_Parser, _Parser
+from lark.parsers.lalr_parser import LALR_Parser
+
+from .lalr import RowParser
 
 FORMAT = 1
 """Raised by every change of what ``store`` writes, so that other versions' files are left alone."""
@@ -40,7 +42,7 @@ class RowTableParser(LALR_Parser):
         states = {state: rows[row] for state, row in data["states"].items()}
         parser = cls.__new__(cls)
         parser._parse_table = IntParseTable(states, data["start_states"], data["end_states"])
-        parser.parser = _Parser(parser._parse_table, callbacks, debug)
+        parser.parser = RowParser(parser._parse_table, callbacks, debug)
         return parser
 
 

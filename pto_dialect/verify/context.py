@@ -35,6 +35,7 @@ class Context:
         self.candidates: tuple[Profile, ...] = ()
         self.function: Operation | None = None
         self.failed = False
+        self.reports = 0
         self.once: set[tuple[str, int]] = set()
         self._facts: tuple[Operation, Any] | None = None
 
@@ -94,7 +95,12 @@ class Context:
         ``at`` says what to point at: an operand value, or a word of the statement (a clause, an attribute key); by
         default the operation's name. An operand is followed by a note where it is defined.
         """
+        self.reports += 1
         severity = rule.severity if severity is None else severity
+        if severity is Severity.ERROR:
+            self.failed = True
+        if self.engine.severity_of(rule.id, severity) is None:
+            return
         span = span_of(op)
         if isinstance(at, SSAValue):
             place = operand_span(op, at)
@@ -105,8 +111,6 @@ class Context:
             place = word_span(span, at)
         else:
             place = mnemonic_span(op, span)
-        if severity is Severity.ERROR:
-            self.failed = True
         self.engine.report(Diagnostic(rule.id, severity, message, place or span, notes, help))
 
     def report_once(self, rule: Rule, op: Operation, scope: Operation | None, message: str) -> None:

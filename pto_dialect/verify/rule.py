@@ -74,10 +74,17 @@ def rule(
     return declared
 
 
-def checks(stage: str, *mnemonics: str) -> Callable[[Check], Check]:
-    """Registers a check function for the named operations in one pass."""
+PURE: set[Check] = set()
+"""Checks that look at nothing but an operation's class, types and attributes (and the target): what they do not report
+about one operation they do not report about an equal one."""
+
+
+def checks(stage: str, *mnemonics: str, pure: bool = False) -> Callable[[Check], Check]:
+    """Registers a check function for the named operations in one pass; ``pure`` as ``PURE`` says."""
 
     def register(function: Check) -> Check:
+        if pure:
+            PURE.add(function)
         for mnemonic in mnemonics:
             CHECKS[stage].setdefault(mnemonic, []).append(function)
         return function

@@ -156,7 +156,7 @@ def relation(*mnemonics: str) -> Callable[[Relation], Relation]:
             if mnemonic not in _RELATIONS:
                 _RELATIONS[mnemonic] = []
                 for stage, check in _STAGES.items():
-                    checks(stage, mnemonic)(check)
+                    checks(stage, mnemonic, pure=True)(check)
             _RELATIONS[mnemonic].append(function)
         return function
 

@@ -7,19 +7,21 @@ usually follow from it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 
+from ..collector import paused
 from ..diagnostics.engine import DiagnosticEngine
 from ..ir.base import PtoOp
 from ..ir.index import OPS
-from ..targets.profile import resolve_target
+from ..targets.profile import TargetChoice, resolve_target
 from . import module_rules
 from .context import Context, is_opaque
 from .groups import ALWAYS, GROUPS
-from .rule import CHECKS, PASSES, STRUCTURE, WARNING, Check, rule
+from .rule import CHECKS, PASSES, PURE, STRUCTURE, WARNING, Check, rule
 from .structure import check_core, check_pto, check_symbols
 
 TARGET_OVERRIDE = rule(
@@ -39,6 +41,16 @@ TARGET_UNKNOWN = rule(
 _TARGET_RULES = {r.id: r for r in (TARGET_OVERRIDE, TARGET_UNKNOWN)}
 
 
+@cache
+def _load_common_rules() -> None:
+    for name in ALWAYS:
+        import_module(f".{name}", __package__)
+
+
+Table = list[tuple[str, list[Check]]]
+"""Check functions by pass."""
+
+
 class Verifier:
     """Runs the selected passes over one module."""
 
@@ -46,13 +58,17 @@ class Verifier:
         self.context = Context(engine)
         self.target = target
         self.passes = tuple(name for name in PASSES if name in set(passes))
-        self.tables: dict[str, list[tuple[str, list[Check]]]] = {}
+        self.silent: set[tuple[object, ...]] = set()
+        """Likenesses of operations about which no pure check says anything on the present target."""
 
     def run(self, module: ModuleOp) -> None:
         """Checks ``module`` and everything inside it."""
-        for name in ALWAYS:
-            import_module(f".{name}", __package__)
+        _load_common_rules()
         self._module(module, None)
+
+    def _enter(self, choice: TargetChoice) -> None:
+        self.context.enter_target(choice.profile, choice.explicit)
+        self.silent.clear()
 
     def _module(self, module: Operation, inherited: tuple[str | None, str | None] | None) -> None:
         arch, device = _text(module, "pto.target_arch"), _text(module, "pto.device-spec")
@@ -60,7 +76,7 @@ class Verifier:
             arch, device = inherited
         choice = resolve_target(self.target, arch, device, module_rules.uses_micro_level(module))
         ctx = self.context
-        ctx.enter_target(choice.profile, choice.explicit)
+        self._enter(choice)
         for warning in choice.warnings:
             if _TARGET_RULES[warning.rule] is not TARGET_OVERRIDE or inherited is None:
                 ctx.report(_TARGET_RULES[warning.rule], module, warning.message)
@@ -69,7 +85,7 @@ class Verifier:
         for op in module.regions[0].ops:
             if isinstance(op, ModuleOp):
                 self._module(op, (arch, device))
-                ctx.enter_target(choice.profile, choice.explicit)
+                self._enter(choice)
             else:
                 self._operation(op)
 
@@ -88,28 +104,51 @@ class Verifier:
     def _check(self, op: Operation) -> None:
         ctx = self.context
         ctx.failed = False
+        key: tuple[object, ...] | None = None
         if isinstance(op, PtoOp):
+            key = _likeness(op)
+            if key in self.silent:
+                self._apply(op, _tables(op.name, self.passes)[1])
+                return
             if STRUCTURE in self.passes and not check_pto(op, ctx):
                 return
         elif STRUCTURE in self.passes and not isinstance(op, UnregisteredOp):
             check_core(op, ctx)
-        table = self.tables.get(op.name)
-        if table is None:
-            table = self.tables[op.name] = self._table(op.name)
-        if not table or is_opaque(op):
+        table, _ = _tables(op.name, self.passes)
+        if is_opaque(op):
             return
+        reports = ctx.reports
+        self._apply(op, table)
+        if key is not None and ctx.reports == reports:
+            self.silent.add(key)
+
+    def _apply(self, op: Operation, table: Table) -> None:
+        ctx = self.context
         for _, functions in table:
             for function in functions:
                 function(op, ctx)
             if ctx.failed:
                 return
 
-    def _table(self, name: str) -> list[tuple[str, list[Check]]]:
-        """Check functions for one operation by pass; imports the rule groups of its family first."""
-        family = OPS[name][0] if name in OPS else name.partition(".")[0]
-        for group in GROUPS.get(family, ()):
-            import_module(f".{group}", __package__)
-        return [(stage, CHECKS[stage][name]) for stage in self.passes if name in CHECKS[stage]]
+
+@cache
+def _tables(name: str, passes: tuple[str, ...]) -> tuple[Table, Table]:
+    """Check functions for one operation, all of them and those that are not pure; imports the rule groups of its family
+    first."""
+    family = OPS[name][0] if name in OPS else name.partition(".")[0]
+    for group in GROUPS.get(family, ()):
+        import_module(f".{group}", __package__)
+    table = [(stage, CHECKS[stage][name]) for stage in passes if name in CHECKS[stage]]
+    return table, [(stage, some) for stage, all in table if (some := [check for check in all if check not in PURE])]
+
+
+def _likeness(op: PtoOp) -> tuple[object, ...]:
+    """Equal for operations of one class with the same types and attributes. Types count by identity, which is theirs
+    as long as the module lives."""
+    operands = op._operands  # pyright: ignore[reportPrivateUsage]
+    types = [id(value._type) for value in operands]  # pyright: ignore[reportPrivateUsage]
+    types += [id(value._type) for value in op.results]  # pyright: ignore[reportPrivateUsage]
+    return (type(op), len(operands), *types, *op.attributes.items())
 
 
 def _text(module: Operation, key: str) -> str | None:
@@ -129,7 +168,8 @@ def verify_module(
     ``target`` overrides the module's own choice (``a2a3``, ``a5``, ``cpu-sim``); raises ValueError for another word.
     """
     before = engine.counts().errors
-    Verifier(engine, target, passes).run(module)
+    with paused():
+        Verifier(engine, target, passes).run(module)
     return engine.counts().errors == before
 
 

@@ -10,7 +10,7 @@ import pytest
 from pto_dialect.syntax import grammar, table_cache
 from pto_dialect.syntax.parser import ProgramBuilder, ProgramParser
 
-OPTIONS = {"parser": "lalr", "start": "start", "keep_all_tokens": True, "maybe_placeholders": False}
+OPTIONS = {"parser": "lalr", "lexer": "basic", "start": "start", "keep_all_tokens": True, "maybe_placeholders": False}
 GRAMMAR = """
 start: statement*
 statement: NAME "=" value ";" -> assign

@@ -1,0 +1,73 @@
+"""Making operations from checked parts, and appending them to blocks.
+
+``Operation.create`` and ``Block.add_op`` of xDSL serve every use: replacing operands, default values, ancestors,
+operations that are attached elsewhere. The parser makes each operation once, from parts it has just checked, and
+appends it to the block it fills, so the same fields can be filled directly. A test compares the outcomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
+from xdsl.ir.core import SSAValues
+from xdsl.irdl import IRDLOperation, OptionalDef
+
+# pyright: reportPrivateUsage=false
+
+_NOTHING: SSAValues[OpResult] = SSAValues()
+
+
+@cache
+def has_defaults(cls: type[Operation]) -> bool:
+    """True when creating an operation of ``cls`` fills in attributes or properties that are not given."""
+    if not issubclass(cls, IRDLOperation):
+        return True
+    definition = cls.get_irdl_definition()
+    declared = (*definition.properties.values(), *definition.attributes.values())
+    return any(not isinstance(one, OptionalDef) and one.default_value is not None for one in declared)
+
+
+def new_operation(
+    cls: type[Operation],
+    operands: Sequence[SSAValue],
+    result_types: Sequence[Attribute],
+    attributes: dict[str, Attribute],
+    properties: dict[str, Attribute],
+) -> Operation:
+    """An operation without regions and successors of a class without default attributes.
+
+    The dictionaries become the operation's own.
+    """
+    op = cls.__new__(cls)
+    uses: list[Use] = []
+    for index, value in enumerate(operands):
+        earlier = value.first_use
+        use = Use(op, index, None, earlier)
+        if earlier is not None:
+            earlier._prev_use = use
+        value.first_use = use
+        uses.append(use)
+    op._operands = SSAValues(operands)
+    op._operand_uses = tuple(uses)
+    if result_types:
+        op.results = SSAValues([OpResult(type_, op, index) for index, type_ in enumerate(result_types)])
+    else:
+        op.results = _NOTHING
+    op.properties = properties
+    op.attributes = attributes
+    op._successors = op._successor_uses = op.regions = ()
+    return op
+
+
+def append_operation(block: Block, op: Operation) -> None:
+    """Makes ``op``, which is in no block yet and does not contain ``block``, the last of ``block``."""
+    op.parent = block
+    last = block._last_op
+    if last is None:
+        block._first_op = op
+    else:
+        last._next_op = op
+        op._prev_op = last
+    block._last_op = op
