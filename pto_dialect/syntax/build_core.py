@@ -1,30 +1,29 @@
-"""Statement builders for ``builtin``, ``func``, ``arith``, ``scf``, ``cf``, ``memref``, ``math`` and ``llvm``."""
+"""Statement builders for ``builtin``, ``func``, ``arith`` and ``math``."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseArrayBase,
     DictionaryAttr,
     FunctionType,
     IntegerAttr,
     StringAttr,
-    i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypedAttribute
+from xdsl.ir import Attribute, Operation, Region, TypedAttribute
 from xdsl.irdl import IRDLOperation
 
 from ..ir import types as t
 from .attribute_parser import unescape
+from .build_attributes import FALSE, TRUE, AttributeBuilder
 from .build_error import at
-from .builder import FALSE, TRUE, BuilderBase, RegionStart, statement
+from .builder import RegionStart, statement
 from .core_ops import ALIASES, core_class
-from .text import count, number_attribute, symbol
-from .tokens import Tok, integer
+from .text import count
+from .tokens import Tok
 from .type_parser import intern_type
 
 CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -44,8 +43,8 @@ def operation_class(token: Tok) -> type[IRDLOperation]:
     return cls
 
 
-class CoreBuilder(BuilderBase):
-    """Builders of the core dialects."""
+class CoreBuilder(AttributeBuilder):
+    """Builders of modules, functions and arithmetic."""
 
     # ------------------------------------------------------------ module and function
 
@@ -243,246 +242,6 @@ class CoreBuilder(BuilderBase):
             properties[key] = value
         return self.create(cls, token.start, operands, results, attributes, properties)
 
-    # ------------------------------------------------------------ control flow
-
-    @statement
-    def terminator(self, items: list[Any]) -> Operation:
-        token, attributes, *values = items
-        cls = operation_class(token)
-        operands = self.use_typed(values[0], self.type_list(values[2]), values[2]) if values else []
-        return self.create(cls, token.start, operands, (), attributes)
-
-    @statement
-    def condition(self, items: list[Any]) -> Operation:
-        token, _, condition, _, *values = items
-        operands = self.use_typed(condition, [t.I1], None)
-        if values:
-            operands = operands + self.use_typed(values[0], self.type_list(values[2]), values[2])
-        return self.create(operation_class(token), token.start, operands)
-
-    def unsigned(self, items: list[Any]) -> bool:
-        return bool(items)
-
-    def iter_args(self, items: list[Any]) -> tuple[Tok, Any] | None:
-        return (items[2], items[5]) if items else None
-
-    def for_type(self, items: list[Any]) -> Tok | None:
-        return items[1] if items else None
-
-    def for_header(self, items: list[Any]) -> Any:
-        token, unsigned, binding, _, upper, _, step, iter_args, index_type = items
-        pairs = self.bindings(binding)
-        type_ = self.type_list(index_type)[0] if index_type is not None else t.INDEX
-        lower = [self.value_of(pairs[0][1])]
-        self.check_type(lower[0], type_, pairs[0][1], 0)
-        bounds = lower + self.use_typed(upper, [type_], None) + self.use_typed(step, [type_], None)
-        arguments: list[tuple[Tok | str, Attribute]] = [(pairs[0][0], type_)]
-        initial: list[SSAValue] = []
-        types: list[Attribute] = []
-        if iter_args is not None:
-            carried = self.bindings(iter_args[0])
-            types = self.types_of(iter_args[1])
-            if len(types) != len(carried):
-                self.report(
-                    "parse-type-count",
-                    f"{count(len(carried), 'loop variable')} but {count(len(types), 'type')}",
-                    iter_args[0].start,
-                    iter_args[0].end,
-                )
-                types = [*types, *([t.OpaqueType("!poison")] * len(carried))][: len(carried)]
-            for (name, value), carried_type in zip(carried, types, strict=True):
-                operand = self.value_of(value)
-                self.check_type(operand, carried_type, value, 0)
-                initial.append(operand)
-                arguments.append((name, carried_type))
-        self.pending = RegionStart(arguments)
-        return token, bounds + initial, types, unsigned
-
-    @statement
-    def for_op(self, items: list[Any]) -> Operation:
-        (token, operands, types, unsigned), region, attributes = items
-        if unsigned:
-            attributes = {**attributes, "unsignedCmp": builtin.UnitAttr()}
-        self.end_with_yield(region, token)
-        return self.create(operation_class(token), token.start, operands, types, attributes, regions=[region])
-
-    def if_header(self, items: list[Any]) -> Any:
-        token, condition = items[0], items[1]
-        operands = self.use_typed(condition, [t.I1], None)
-        return token, operands, self.types_of(items[3]) if len(items) > 2 else []
-
-    @statement
-    def if_op(self, items: list[Any]) -> Operation:
-        (token, operands, types), then = items[0], items[1]
-        otherwise = items[3] if len(items) > 3 else Region()
-        if types and not otherwise.blocks:
-            raise at(token, "scf-if-else", "scf.if with results needs an else region", "add else { scf.yield .. }")
-        for region in (then, otherwise):
-            if region.blocks:
-                self.end_with_yield(region, token)
-        return self.create(operation_class(token), token.start, operands, types, items[-1], regions=[then, otherwise])
-
-    def while_header(self, items: list[Any]) -> Any:
-        token = items[0]
-        inputs, outputs = items[-1]
-        types = self.types_of(inputs)
-        pairs = self.bindings(items[2]) if len(items) > 3 else []
-        arguments: list[tuple[Tok | str, Attribute]] = []
-        operands: list[SSAValue] = []
-        if len(types) != len(pairs):
-            self.report(
-                "parse-type-count",
-                f"{count(len(pairs), 'loop variable')} but {count(len(types), 'type')}",
-                token.start,
-                token.end,
-            )
-        for (name, value), type_ in zip(pairs, types, strict=False):
-            operand = self.value_of(value)
-            self.check_type(operand, type_, value, 0)
-            operands.append(operand)
-            arguments.append((name, type_))
-        self.pending = RegionStart(arguments)
-        return token, operands, self.types_of(outputs)
-
-    @statement
-    def while_op(self, items: list[Any]) -> Operation:
-        (token, operands, types), before, _, after, attributes = items
-        return self.create(operation_class(token), token.start, operands, types, attributes, regions=[before, after])
-
-    def execute_header(self, items: list[Any]) -> Any:
-        return items[0], self.types_of(items[2]) if len(items) > 1 else []
-
-    @statement
-    def execute_op(self, items: list[Any]) -> Operation:
-        (token, types), region, attributes = items
-        return self.create(operation_class(token), token.start, (), types, attributes, regions=[region])
-
-    def switch_header(self, items: list[Any]) -> Any:
-        operands = self.use_typed(items[1], [t.INDEX], None)
-        return items[0], operands, items[2], self.types_of(items[4]) if len(items) > 3 else []
-
-    def switch_case(self, items: list[Any]) -> tuple[int, Region]:
-        return integer(items[1].text), items[2]
-
-    @statement
-    def index_switch(self, items: list[Any]) -> Operation:
-        token, operands, attributes, types = items[0]
-        cases = [item for item in items[1:] if isinstance(item, tuple)]
-        default = items[-1]
-        regions = [default, *(region for _, region in cases)]
-        for region in regions:
-            self.end_with_yield(region, token)
-        values = DenseArrayBase.from_list(i64, [value for value, _ in cases])
-        return self.create(operation_class(token), token.start, operands, types, attributes, {"cases": values}, regions)
-
-    def end_with_yield(self, region: Region, token: Tok) -> None:
-        """Adds the implied ``scf.yield`` to a block that ends without a terminator."""
-        cls = core_class("scf.yield")
-        assert cls is not None
-        for block in region.blocks:
-            last = block.last_op
-            if last is None or not last.has_trait(_terminator()):
-                block.add_op(self.create(cls, token.start))
-
-    @statement
-    def call(self, items: list[Any]) -> Operation:
-        token, callee, _, uses, _, attributes, _, (inputs, outputs) = items
-        types = self.types_of(inputs)
-        if uses is None and types:
-            raise at(token, "parse-type-count", f"0 operands but {count(len(types), 'type')}")
-        operands = self.use_typed(uses, types, inputs) if uses is not None else []
-        results = self.types_of(outputs)
-        if callee.type == "SYMBOL":
-            cls = operation_class(token)
-            return self.create(cls, token.start, operands, results, attributes, {"callee": symbol(callee.text)})
-        function = self.one_use(callee)
-        cls = _call_indirect()
-        self.check_type(function, FunctionType.from_lists(types, results), callee, 0)
-        return self.create(cls, token.start, [function, *operands], results, attributes)
-
-    # ------------------------------------------------------------ branches
-
-    def target(self, items: list[Any]) -> tuple[Block, list[SSAValue]]:
-        block = self.block_use(items[0])
-        operands = self.use_typed(items[2], self.type_list(items[4]), items[4]) if len(items) > 1 else []
-        return block, operands
-
-    @statement
-    def branch(self, items: list[Any]) -> Operation:
-        token, (block, operands) = items
-        return self.create(operation_class(token), token.start, operands, successors=[block])
-
-    @statement
-    def cond_branch(self, items: list[Any]) -> Operation:
-        token, condition, _, (then, then_values), _, (other, other_values), attributes = items
-        operands = self.use_typed(condition, [t.I1], None)
-        sizes = DenseArrayBase.from_list(i32, [1, len(then_values), len(other_values)])
-        return self.create(
-            operation_class(token),
-            token.start,
-            [*operands, *then_values, *other_values],
-            attributes=attributes,
-            properties={"operandSegmentSizes": sizes},
-            successors=[then, other],
-        )
-
-    def switch_targets(self, items: list[Any]) -> list[Any]:
-        return items[::2]
-
-    def switch_target(self, items: list[Any]) -> tuple[Tok, tuple[Block, list[SSAValue]]]:
-        return items[0], items[2]
-
-    @statement
-    def switch(self, items: list[Any]) -> Operation:
-        token, flag, _, types, _, _, targets, _, attributes = items
-        stated = self.one_type(types)
-        operands = self.use_typed(flag, [stated], types)
-        default = [target for name, target in targets if name.text == "default"]
-        cases = [(name, target) for name, target in targets if name.text != "default"]
-        if len(default) != 1:
-            raise at(token, "parse-syntax", "cf.switch needs exactly one default target")
-        case_operands = [values for _, (_, values) in cases]
-        flat = [value for values in case_operands for value in values]
-        properties: dict[str, Attribute] = {
-            "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, len(default[0][1]), len(flat)]),
-            "case_operand_segments": DenseArrayBase.from_list(i32, [len(v) for v in case_operands]),
-        }
-        if cases:
-            if not isinstance(stated, (builtin.IntegerType, builtin.IndexType)):
-                raise at(types, "literal-type", f"cf.switch chooses by an integer, not by {t.type_text(stated)}")
-            numbers = [cast(IntegerAttr, number_attribute(name, stated)).value.data for name, _ in cases]
-            shape = builtin.VectorType(stated, [len(cases)])
-            properties["case_values"] = builtin.DenseIntOrFPElementsAttr.from_list(shape, numbers)
-        return self.create(
-            operation_class(token),
-            token.start,
-            [*operands, *default[0][1], *flat],
-            attributes=attributes,
-            properties=properties,
-            successors=[default[0][0], *(block for _, (block, _) in cases)],
-        )
-
-    # ------------------------------------------------------------ shared helpers
-
-    def bindings(self, token: Tok) -> list[tuple[Tok, Tok]]:
-        """Pairs (name, value) of a BINDINGS token, as USES tokens of their own."""
-        pairs: list[tuple[Tok, Tok]] = []
-        offset = token.start
-        for part in token.text.split(","):
-            sides: list[Tok] = []
-            inner = offset
-            for side in part.split("="):
-                name = side.strip()
-                sides.append(Tok("USES", name, inner + side.index(name)))
-                inner += len(side) + 1
-            pairs.append((sides[0], sides[1]))
-            offset += len(part) + 1
-        return pairs
-
-    def value_of(self, token: Tok) -> SSAValue:
-        """The value that a one-name USES token names."""
-        return self.use(token)[0]
-
 
 def symbol_text(token: Tok) -> str:
     """Name of a SYMBOL token without ``@`` and quotes."""
@@ -493,15 +252,3 @@ def symbol_text(token: Tok) -> str:
 def core_arity(cls: type[IRDLOperation]) -> int:
     """Number of operands of a core operation whose operands all have one type."""
     return len(cls.get_irdl_definition().operands)
-
-
-def _terminator() -> Any:
-    from xdsl.traits import IsTerminator
-
-    return IsTerminator
-
-
-def _call_indirect() -> type[Operation]:
-    from ..ir.core_extra import CallIndirectOp
-
-    return CallIndirectOp

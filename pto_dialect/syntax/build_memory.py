@@ -17,7 +17,8 @@ from ..ir.base import PtoOp, segment_sizes, signature
 from ..ir.index import OPS
 from ..ir.registry import op_class
 from .attribute_parser import unescape
-from .build_core import DYNAMIC, CoreBuilder, operation_class
+from .build_control import ControlBuilder
+from .build_core import DYNAMIC, operation_class
 from .build_error import at
 from .builder import RegionStart, statement
 from .core_ops import ALIASES, KNOWN_DIALECTS, core_class
@@ -30,7 +31,7 @@ from .type_parser import parse_type
 ISOLATED = frozenset(("func.func", "pto.strict_vecscope"))
 
 
-class MemoryBuilder(CoreBuilder):
+class MemoryBuilder(ControlBuilder):
     """Builders of ``memref`` and ``llvm`` operations and of the generic form."""
 
     @statement

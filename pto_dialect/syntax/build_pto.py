@@ -17,9 +17,9 @@ from ..ir.base import PtoOp, Slot, op_spec, segment_sizes, signature
 from ..ir.registry import op_class
 from ..ir.words import word_rule
 from .attribute_parser import pto_enum, unescape
+from .build_attributes import SCHEMATIC
 from .build_error import BuildError, at
 from .build_memory import MemoryBuilder
-from .builder import SCHEMATIC
 from .text import count
 from .tokens import Tok
 from .type_errors import TypeSyntaxError

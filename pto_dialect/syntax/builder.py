@@ -10,23 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.dialects import builtin
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..diagnostics.diagnostic import Diagnostic, Note, Severity
 from ..diagnostics.engine import DiagnosticEngine
 from ..diagnostics.source import SourceFile, Span
 from ..ir import types as t
-from ..ir.attributes import BROKEN
 from ..ir.construct import append_operation, has_defaults, new_operation
 from ..ir.location import locate, span_of_value
-from .attribute_parser import parse_attribute, unescape
 from .build_error import BuildError, at
 from .lexer import ProgramText
 from .scope import Forward, Scope
-from .text import TYPE_ALIAS_USE, count, number_attribute, result_names, set_name, split_types, strip_comments, symbol
-from .tokens import Tok, integer
+from .text import TYPE_ALIAS_USE, count, result_names, set_name, split_types, strip_comments
+from .tokens import Tok
 from .type_errors import TypeSyntaxError
 from .type_parser import parse_type
 
@@ -403,217 +399,8 @@ class BuilderBase:
         frame.multi_block = True
         return block
 
-    # ------------------------------------------------------------ lists that mean themselves
-
-    def nothing(self, items: list[Any]) -> None:
-        return None
-
-    def empty(self, items: list[Any]) -> list[Any]:
-        return []
-
-    def sequence(self, items: list[Any]) -> list[Any]:
-        return items[::2]
-
-    def bracketed(self, items: list[Any]) -> list[Any]:
-        return items[1:-1:2]
-
-    def no_uses(self, items: list[Any]) -> None:
-        return None
-
-    def some_uses(self, items: list[Any]) -> Tok:
-        return items[0]
-
-    def bracketed_uses(self, items: list[Any]) -> Tok:
-        return items[1]
-
-    def types(self, items: list[Any]) -> Tok:
-        return items[0]
-
-    def words(self, items: list[Any]) -> list[Tok]:
-        return items
-
-    # ------------------------------------------------------------ signatures
-
-    def no_signature(self, items: list[Any]) -> None:
-        return None
-
-    def some_signature(self, items: list[Any]) -> Any:
-        return items[1]
-
-    def schematic_signature(self, items: list[Any]) -> Any:
-        token = items[0]
-        if not self.schematic:
-            self.report(
-                "type-schematic",
-                "... is a documentation placeholder, not a type list",
-                token.start,
-                token.end,
-                "write the types in full, or pass --allow-schematic to read documentation snippets",
-            )
-        return SCHEMATIC
-
-    def operand_types(self, items: list[Any]) -> tuple[Tok | None, Any]:
-        return items[0], None
-
-    def arrow_types(self, items: list[Any]) -> tuple[Tok | None, Any]:
-        return items[0], items[2]
-
-    def function_signature(self, items: list[Any]) -> tuple[Tok | None, Any]:
-        return items[0]
-
-    def function_no_inputs(self, items: list[Any]) -> tuple[Tok | None, Any]:
-        return None, items[3]
-
-    def function_inputs(self, items: list[Any]) -> tuple[Tok | None, Any]:
-        return items[1], items[4]
-
-    def parenthesised(self, items: list[Any]) -> Tok:
-        items[1].value = PARENTHESISED
-        return items[1]
-
-    def types_of(self, part: Any) -> list[Attribute]:
-        """Types of a result part: a TYPES token, or nothing."""
-        return self.type_list(part) if isinstance(part, Tok) else []
-
-    # ------------------------------------------------------------ attributes
-
-    def type_alias(self, items: list[Any]) -> None:
-        name = items[0].text.rstrip("=").strip()
-        self.type_aliases[name] = self._resolve_aliases(items[1].text)
-        self._one_type(self.type_aliases[name], items[1].start)
-
-    def attribute_alias(self, items: list[Any]) -> None:
-        if items[1] is not None:
-            self.attribute_aliases[items[0].text.rstrip("=").strip()] = items[1]
-
-    def location_alias(self, items: list[Any]) -> None:
-        self.attribute_aliases[items[0].text.rstrip("=").strip()] = UnitAttr()
-
-    def no_dict(self, items: list[Any]) -> dict[str, Attribute]:
-        return {}
-
-    def attributes_dict(self, items: list[Any]) -> dict[str, Attribute]:
-        return items[1]
-
-    def some_dict(self, items: list[Any]) -> dict[str, Attribute]:
-        result: dict[str, Attribute] = {}
-        for token, name, value in items[1:-1:2]:
-            if name in result:
-                self.report("attr-duplicate", f"attribute {name} is given twice", token.start, token.end)
-            if isinstance(value, TypeRun):
-                self.report("parse-syntax", f"attribute {name} takes one type", token.start, token.end)
-                value = value.types[0]
-            result[name] = value
-        return result
-
-    def entry(self, items: list[Any]) -> tuple[Tok, str, Attribute]:
-        token = items[0]
-        name = unescape(token.text) if token.type == "STRING" else token.text
-        return token, name, items[2] if len(items) > 1 else UnitAttr()
-
-    def number(self, items: list[Any]) -> Attribute:
-        token = items[0]
-        if token.type == "INTEGER":
-            return IntegerAttr(integer(token.text), 64)
-        return builtin.FloatAttr(float(token.text), 64)
-
-    def typed_number(self, items: list[Any]) -> Attribute | TypeRun:
-        token = items[0]
-        types = self.type_list(items[2])
-        try:
-            return self.and_types(number_attribute(token, types[0]), types)
-        except BuildError as error:
-            self.fail(error)
-            return IntegerAttr(0, 64)
-
-    def and_types(self, value: Attribute, types: Sequence[Attribute]) -> Attribute | TypeRun:
-        """A typed value; the types after the first are the next entries of the array it stands in."""
-        return value if len(types) == 1 else TypeRun([value, *types[1:]])
-
-    def string(self, items: list[Any]) -> Attribute:
-        return StringAttr(unescape(items[0].text))
-
-    def typed_string(self, items: list[Any]) -> Attribute | TypeRun:
-        return self.and_types(StringAttr(unescape(items[0].text)), self.type_list(items[2]))
-
-    def boolean(self, items: list[Any]) -> Attribute:
-        return TRUE if items[0].text == "true" else FALSE
-
-    def body_value(self, items: list[Any]) -> Attribute | TypeRun:
-        token = items[0]
-        if len(items) == 1:
-            return self.attribute_text(token, token.text)
-        types = self.type_list(items[2])
-        return self.and_types(self.attribute_text(token, token.text, types[0]), types)
-
-    def hash_value(self, items: list[Any]) -> Attribute:
-        token = items[0]
-        alias = self.attribute_aliases.get(token.text)
-        return alias if alias is not None else self.attribute_text(token, token.text)
-
-    def attribute_text(self, token: Tok, text: str, type_: Attribute | None = None) -> Attribute:
-        """The attribute spelled ``text``; a wrong spelling is reported at ``token``."""
-        try:
-            return parse_attribute(text, type_)
-        except TypeSyntaxError as error:
-            self.report(error.rule, error.message, token.start + error.start, token.start + error.end, error.help)
-            return BROKEN
-
-    def type_value(self, items: list[Any]) -> Attribute | TypeRun:
-        types = self.type_list(items[0])
-        return types[0] if len(types) == 1 else TypeRun(types)
-
-    def function_value(self, items: list[Any]) -> Attribute | TypeRun:
-        inputs, outputs = items[0]
-        results = self.types_of(outputs)
-        if isinstance(outputs, Tok) and outputs.value is not PARENTHESISED:
-            # A bare result is one type; what follows it are the next entries of an array.
-            function = builtin.FunctionType.from_lists(self.types_of(inputs), results[:1])
-            return self.and_types(function, results)
-        return builtin.FunctionType.from_lists(self.types_of(inputs), results)
-
-    def symbol_value(self, items: list[Any]) -> Attribute:
-        return symbol(items[0].text)
-
-    def uses_value(self, items: list[Any]) -> Attribute:
-        token = items[0]
-        self.report("parse-syntax", "a value cannot stand in an attribute", token.start, token.end)
-        return UnitAttr()
-
-    def word_value(self, items: list[Any]) -> Attribute:
-        word = items[0].text
-        return UnitAttr() if word == "unit" else StringAttr(word)
-
-    def array_value(self, items: list[Any]) -> Attribute:
-        values: list[Attribute] = []
-        for value in items[1:-1:2]:
-            values.extend(value.types if isinstance(value, TypeRun) else [value])
-        return ArrayAttr(values)
-
-    def dict_value(self, items: list[Any]) -> Attribute:
-        return DictionaryAttr(items[0])
-
-
-class TypeRun:
-    """Several types (the first may be a value with its type) between commas inside an array attribute; exists only
-    while the array is built."""
-
-    __slots__ = ("types",)
-
-    def __init__(self, types: list[Attribute]) -> None:
-        self.types = types
-
 
 UNKNOWN = t.OpaqueType("!unknown")
 """Type of a value that is used before its definition is read."""
-
-PARENTHESISED = object()
-"""Marks the token of a type list that stands in parentheses."""
-
-SCHEMATIC = object()
-"""Signature written ``...`` in a documentation snippet."""
-
-TRUE = IntegerAttr(-1, 1)
-FALSE = IntegerAttr(0, 1)
 
 _type_lists: dict[str, list[Attribute]] = {}
