@@ -141,6 +141,7 @@ def _rule_ids(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
 @click.option("--verify-diagnostics", is_flag=True, help="Compare diagnostics with '// expected-error {{…}}' comments.")
 @click.option("--split-input-file", is_flag=True, help="Treat what stands between '// -----' lines as programs.")
 @click.option("--print-op-generic", is_flag=True, help="Print every operation in generic form.")
+@click.option("--exact-generic", is_flag=True, help="In generic form, keep memrefs that only PTO tools can read.")
 @click.option("--print-debuginfo", is_flag=True, help="Print the location of every operation.")
 @click.option(
     "--no-unregistered-dialect/--allow-unregistered-dialect", "registered_only", default=None,
@@ -246,6 +247,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         verify_diagnostics=given["verify_diagnostics"],
         split_input=given["split_input_file"],
         generic=given["print_op_generic"],
+        portable=not given["exact_generic"],
         debuginfo=given["print_debuginfo"],
         schematic=given["allow_schematic"],
         policy=policy,

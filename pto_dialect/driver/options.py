@@ -16,7 +16,8 @@ class Options(NamedTuple):
     ``printing``: the module is wanted as text.
     ``verify_diagnostics``: expectations in comments are compared with what is found.
     ``split_input``: ``// -----`` lines separate programs.
-    ``generic``, ``debuginfo``: how the module is printed.
+    ``generic``, ``debuginfo``: how the module is printed; ``portable``: the generic form spells no type in a way that
+    tools without this dialect refuse.
     ``schematic``: documentation snippets with ``...`` in types are accepted.
     ``policy``: which diagnostics are kept and how severe they are.
     """
@@ -28,5 +29,6 @@ class Options(NamedTuple):
     split_input: bool = False
     generic: bool = False
     debuginfo: bool = False
+    portable: bool = True
     schematic: bool = False
     policy: DiagnosticOptions = DiagnosticOptions()

@@ -168,7 +168,7 @@ def _print(module: ModuleOp, source: SourceFile, engine: DiagnosticEngine, optio
     from ..syntax.printer import print_module
 
     try:
-        return print_module(module, generic=options.generic, debuginfo=options.debuginfo)
+        return print_module(module, generic=options.generic, debuginfo=options.debuginfo, portable=options.portable)
     except RecursionError:
         _report_depth(source, engine)
         return None

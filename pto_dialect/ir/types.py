@@ -420,6 +420,20 @@ _SELF_SPELLED = (PtoType, OpaqueType, IntegerType, builtin.IndexType, builtin.An
 _text_cache: dict[Attribute, str] = {}
 
 
+def shape_of(attr: Attribute) -> tuple[int, ...]:
+    """Dimensions of a view, tile, memref, tensor or vector with ``DYNAMIC`` for ``?``; empty for other types.
+
+    Shaped types of the core dialects mark an open dimension by another number themselves.
+    """
+    if isinstance(attr, ShapedView):
+        return attr.shape
+    if isinstance(attr, (TileBufType, TileType)):
+        return attr.rows, attr.cols
+    if isinstance(attr, builtin.ShapedType):
+        return tuple([DYNAMIC if dim < 0 else dim for dim in attr.get_shape()])
+    return ()
+
+
 def dim_text(dim: int) -> str:
     """Spelling of one dimension."""
     return "?" if dim == DYNAMIC else str(dim)

@@ -262,7 +262,7 @@ def bind_argument(name: str, type_: Attribute, value: Any) -> Any:
 
 def _extents(name: str, type_: MemRefType | t.ShapedView, value: Array) -> tuple[Sequence[int], Sequence[int], int]:
     """Shape, element strides and element offset of a view of a whole buffer."""
-    shape = type_.get_shape() if isinstance(type_, MemRefType) else type_.shape
+    shape = t.shape_of(type_)
     if min(shape, default=1) < 0:
         fixed = [have for have, want in zip(value.shape, shape, strict=False) if want < 0 or have == want]
         if len(fixed) != len(shape) or value.ndim != len(shape):

@@ -152,9 +152,9 @@ def memref_bytes(type_: MemRefType, op: Operation) -> int:
 
     Raises ``ProgramError`` (``unmodelled``) for one that is allocated with a size known at run time only.
     """
-    shape = type_.get_shape()
+    shape = t.shape_of(type_)
     strides = type_.get_strides()
-    if min(shape, default=0) < 0 or strides is None or None in strides:
+    if t.DYNAMIC in shape or strides is None or None in strides:
         message = "on-chip memory of a size that is known at run time only cannot be allocated"
         raise ProgramError("unmodelled", message, span_of(op))
     known = [stride for stride in strides if stride is not None]

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, TypeAttribute
 from ..ir.aliases import MNEMONIC_ALIASES
 from ..ir.attributes import EnumAttr, OpaqueAttr
 from ..ir.index import OPS
-from ..ir.types import type_text
+from ..ir.types import dim_text, shape_of, type_text
 from .core_ops import CORE_SHAPES
 from .float_text import float_text
 
@@ -165,7 +165,7 @@ def _extent(attr: Any) -> str:
 
 
 def _dims(attr: Any) -> str:
-    return "".join(f"{dim}x" if dim >= 0 else "?x" for dim in attr.get_shape())
+    return "".join(f"{dim_text(dim)}x" for dim in shape_of(attr))
 
 
 def _memref(attr: Any) -> str:

@@ -233,6 +233,9 @@ class MemoryBuilder(ControlBuilder):
         results = self.types_of(outputs)
         if name in OPS:
             pto = op_class(name)
+            if len(regions) == 2 and regions[1] in self.bare_regions:
+                # The empty region that tells MLIR that the operation is no symbol table.
+                regions = regions[:1]
             merged = {**properties, **attributes}
             self.canonical_attributes(pto, merged, token)
             self._complete_segments(pto, token, merged, len(operands), len(results))

@@ -22,15 +22,19 @@ def generic_pieces(writer: Writer, op: Operation) -> list[Piece]:
     if op.successors:
         head += f"[{', '.join([writer.block(block) for block in op.successors])}]"
     if op.properties:
-        head += f" <{dictionary_part(op.properties, '')}>"
-    tail = f"{dictionary_part(attributes)} : {writer.signature(op.operands, op.results)}"
+        head += f" <{dictionary_part(_readable(writer, op.properties), '')}>"
+    tail = f"{dictionary_part(_readable(writer, attributes))} : {writer.signature(op.operands, op.results)}"
     if not op.regions:
         return [head + tail]
     pieces: list[Piece] = [head + " ("]
     for region in op.regions:
         pieces += [Body(region, isolated=name in _ISOLATED), ", "]
-    pieces[-1] = ")" + tail
+    pieces[-1] = (", {})" if id(op) in writer.around_calls else ")") + tail
     return pieces
+
+
+def _readable(writer: Writer, entries: dict[str, Attribute]) -> dict[str, Attribute]:
+    return {key: writer.readable(value) for key, value in entries.items()} if writer.portable and entries else entries
 
 
 def generic_leaf(writer: Writer, op: Operation) -> str:

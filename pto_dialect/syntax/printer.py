@@ -21,20 +21,22 @@ from xdsl.ir import Block, Operation
 from ..collector import paused
 from ..ir.location import SourceLoc, span_of
 from .attribute_printer import string_literal
+from .portable import regions_around_calls
 from .print_core import CORE_COMPOSITES, CORE_LEAVES
 from .print_generic import generic_leaf, generic_pieces
 from .print_pto import pto_composite, pto_leaf
 from .writer import Body, Composite, Inexpressible, Leaf, Piece, Writer
 
 
-def print_module(op: Operation, *, generic: bool = False, debuginfo: bool = False) -> str:
+def print_module(op: Operation, *, generic: bool = False, debuginfo: bool = False, portable: bool = True) -> str:
     """Text of ``op`` with everything inside, ending with a newline.
 
-    ``generic`` prints every statement in generic form, which needs no knowledge of the operations to be read.
+    ``generic`` prints every statement in generic form, which needs no knowledge of the operations to be read; with
+    ``portable`` also none of the types and attributes (see ``syntax.portable``).
     ``debuginfo`` adds ``loc("file":line:col)`` to every statement.
     """
     with paused():
-        return _Printer(generic, debuginfo).run(op)
+        return _Printer(generic, debuginfo, generic and portable).run(op)
 
 
 class _Statements:
@@ -73,10 +75,10 @@ _CLOSE = object()
 class _Printer:
     """One run of the printer."""
 
-    def __init__(self, generic: bool, debuginfo: bool) -> None:
+    def __init__(self, generic: bool, debuginfo: bool, portable: bool) -> None:
         self.generic = generic
         self.debuginfo = debuginfo
-        self.writer = Writer(generic)
+        self.writer = Writer(generic, portable)
         self.out: list[str] = []
         self.stack: list[object] = []
         self._leaves: dict[type[Operation], Leaf] = {}
@@ -84,6 +86,8 @@ class _Printer:
     def run(self, op: Operation) -> str:
         """The text of ``op``."""
         stack = self.stack
+        if self.writer.portable:
+            self.writer.around_calls = regions_around_calls(op)
         if op.regions:
             self._composite(op)
         else:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
 from ..diagnostics.suggest import did_you_mean
@@ -301,29 +300,3 @@ PTO_FORMS: dict[str, Callable[[Any, list[Any]], Attribute]] = {
     "pto.fmatrix_config": _kept,
 }
 """How each parametrised PTO type reads its parameters."""
-
-
-def builtin_form(head: Any, parameters: list[Any]) -> Attribute:
-    """``memref<..>``, ``vector<..>`` and ``tensor<..>``."""
-    from .attribute_parser import parse_attribute
-
-    if not parameters or parameters[0].form not in ("shaped", "type"):
-        raise _fail("type-syntax", f"{head.text} takes dimensions and an element type", head, f"{head.text}<16xf32>")
-    first = parameters[0]
-    dims, element = first.value if first.form == "shaped" else ((), first.value)
-    rest = [parse_attribute(p.value) if p.form == "attribute" else _memory_space(p) for p in parameters[1:]]
-    if head.text == "memref":
-        layout = next((a for a in rest if isinstance(a, builtin.MemRefLayoutAttr)), builtin.NoneAttr())
-        space = next((a for a in rest if not isinstance(a, builtin.MemRefLayoutAttr)), builtin.NoneAttr())
-        return builtin.MemRefType(element, dims, layout, space)
-    if head.text == "vector":
-        return builtin.VectorType(element, dims)
-    if head.text == "tensor":
-        return builtin.TensorType(element, dims, *rest[:1])
-    raise _fail("type-syntax", f"{head.text} types are not supported", head)
-
-
-def _memory_space(parameter: Any) -> Attribute:
-    if parameter.form == "integer":
-        return builtin.IntegerAttr(parameter.value, 64)
-    raise _fail("type-syntax", f"unexpected {parameter.value!r} in type", parameter)

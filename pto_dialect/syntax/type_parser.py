@@ -28,7 +28,8 @@ _TOKEN = re.compile(
     rf"""\s+
     |(?P<ELLIPSIS>\.\.\.)
     |(?P<HEAD>![A-Za-z_][\w.]*)
-    |(?P<ATTRIBUTE>\#[A-Za-z_][\w.]*(?:{balanced(3)})?|(?:strided|affine_map){balanced(3)})
+    |(?P<ATTRIBUTE>\#[A-Za-z_][\w.]*(?:{balanced(3)})?|(?:strided|affine_map){balanced(3)}
+      |"(?:[^"\\\n]|\\.)*"|\{{(?:[^{{}}"]|"(?:[^"\\\n]|\\.)*")*\}})
     |(?P<DIMS>(?:(?:\d{{1,18}}|\?)x)+)
     |(?P<ARROW>->)
     |(?P<INTEGER>-?\d{{1,18}})
@@ -170,7 +171,7 @@ def _named(head: Tok, parameters: list[Parameter] | None) -> Attribute:
 
 
 def _builtin(head: Tok, parameters: list[Parameter]) -> Attribute:
-    from .type_forms import builtin_form
+    from .builtin_types import builtin_form
 
     return builtin_form(head, parameters)
 

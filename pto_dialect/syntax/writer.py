@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..ir.types import type_text
 from .attribute_printer import dictionary_text
+from .portable import portable
 from .value_names import ValueNames
 
 T = TypeVar("T")
@@ -57,8 +58,10 @@ Composite = Callable[["Writer", Operation], list[Piece]]
 class Writer:
     """State of one printed text."""
 
-    def __init__(self, generic: bool) -> None:
+    def __init__(self, generic: bool, portable: bool = False) -> None:
         self.generic = generic
+        self.portable = portable
+        self.around_calls: frozenset[int] = frozenset()
         self.names = ValueNames()
         self.blocks: dict[int, str] = {}
         self.indent = ""
@@ -77,8 +80,12 @@ class Writer:
         """Text of a type that a value of the printed program has."""
         text = self._types.get(id(attr))
         if text is None:
-            text = self._types[id(attr)] = type_text(attr)
+            text = self._types[id(attr)] = type_text(self.readable(attr))
         return text
+
+    def readable(self, attr: Attribute) -> Attribute:
+        """The attribute or type to be spelled for ``attr``: one that MLIR can read, in a text meant for it."""
+        return portable(attr) if self.portable else attr
 
     def types(self, values: Iterable[SSAValue]) -> str:
         """Comma list of the types of ``values``."""

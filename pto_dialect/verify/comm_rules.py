@@ -15,11 +15,11 @@ from ..ir.types import (
     DYNAMIC,
     PartitionViewType,
     PtrType,
-    ShapedView,
     TensorViewType,
     TileBufType,
     byte_width,
     element_name,
+    shape_of,
     type_text,
 )
 from .context import Context
@@ -53,15 +53,6 @@ Groups = dict[str, tuple[SSAValue, ...]]
 def _groups(op: Operation) -> Groups:
     assert isinstance(op, PtoOp)
     return operand_groups(op)
-
-
-def shape_of(type_: Attribute) -> tuple[int, ...]:
-    """Shape of a view, memref or tile."""
-    if isinstance(type_, ShapedView):
-        return type_.shape
-    if isinstance(type_, MemRefType):
-        return type_.get_shape()
-    return (type_.rows, type_.cols) if isinstance(type_, TileBufType) else ()
 
 
 # ------------------------------------------------------------ operands

@@ -14,7 +14,7 @@ from ..diagnostics.diagnostic import Severity
 from ..ir.attributes import ENUMS
 from ..ir.base import PtoOp, operand_groups
 from ..ir.placement import named_pipe
-from ..ir.types import DYNAMIC, EventIdArrayType, ShapedView, TileBufType, element_name
+from ..ir.types import DYNAMIC, EventIdArrayType, ShapedView, TileBufType, element_name, shape_of
 from ..targets.profile import Profile
 from .context import Context
 from .facts import element_type, integer, space_of, word
@@ -313,14 +313,8 @@ def _workspace(op: Operation, ctx: Context, value: SSAValue, name: str) -> None:
 
 
 def _static_shape(type_: Attribute) -> tuple[int, ...] | None:
-    shape: tuple[int, ...] | None = None
-    if isinstance(type_, TileBufType):
-        shape = (type_.rows, type_.cols)
-    elif isinstance(type_, ShapedView):
-        shape = type_.shape
-    elif isinstance(type_, MemRefType):
-        shape = type_.get_shape()
-    return None if shape is None or DYNAMIC in shape else shape
+    shape = shape_of(type_) if isinstance(type_, (TileBufType, ShapedView, MemRefType)) else (DYNAMIC,)
+    return None if DYNAMIC in shape else shape
 
 
 @checks(STRUCTURE, "pto.set_ffts")

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..ir.attributes import EnumAttr
-from ..ir.types import DYNAMIC, TileBufType, TileType, bit_width, element_name
+from ..ir.types import DYNAMIC, TileBufType, TileType, bit_width, element_name, shape_of
 from ..targets.tile_layouts import LAYOUT_NAME
 
 PAD_NAMES = ("null", "zero", "max", "min")
@@ -93,7 +93,7 @@ def _facts(type_: Attribute) -> Tile | None:
     if isinstance(type_, TileType):
         return _bare(type_.rows, type_.cols, type_.element, static=True)
     if isinstance(type_, MemRefType) and type_.get_num_dims() == 2:
-        rows, cols = type_.get_shape()
+        rows, cols = shape_of(type_)
         space = type_.memory_space
         loc = space.value if isinstance(space, EnumAttr) else None
         return _bare(rows, cols, type_.element_type, static=False)._replace(loc=loc)

@@ -442,7 +442,7 @@ def test_every_tile_type_is_read_back(loc, rows, cols, element, valid, blayout, 
 
 
 @given(
-    st.lists(st.one_of(st.just(-1), st.integers(0, 99)), max_size=4),
+    st.lists(st.one_of(st.just(builtin.DYNAMIC_INDEX), st.integers(0, 99)), max_size=4),
     st.sampled_from([*ELEMENTS[:7], parse_type("index")]),
     st.one_of(st.none(), st.just("strided")),
     st.one_of(st.none(), st.integers(0, 9), st.sampled_from(["vec", "gm"])),

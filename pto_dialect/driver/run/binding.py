@@ -108,13 +108,10 @@ def static_shape(type_: Attribute) -> Shape | None:
     open."""
     if isinstance(type_, (t.TileType, t.TileBufType)):
         return type_.rows, type_.cols
-    if isinstance(type_, t.ShapedView):
-        shape = type_.shape
-    elif isinstance(type_, MemRefType):
-        shape = tuple(type_.get_shape())
-    else:
+    if not isinstance(type_, (t.ShapedView, MemRefType)):
         return None
-    return None if min(shape, default=1) < 0 else shape
+    shape = t.shape_of(type_)
+    return None if t.DYNAMIC in shape else shape
 
 
 def _bind_scalar(name: str, type_: Attribute, given: Given) -> Bound:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType
 from xdsl.ir import Operation, SSAValue
 
+from ...ir import types as t
 from ...verify.facts import space_of
 from ..generator import Generator
 from ..machine import Core
@@ -61,7 +62,7 @@ def allocate(op: Operation, g: Generator) -> None:
     type_ = memref_type(op.results[0])
     space = space_of(type_)
     sizes = iter(op.operands)
-    shape = [str(g.name(next(sizes))) if extent < 0 else str(extent) for extent in type_.get_shape()]
+    shape = [str(g.name(next(sizes))) if extent == t.DYNAMIC else str(extent) for extent in t.shape_of(type_)]
     maker = Allocator(space, g.placement.get(op), g.format(type_.element_type), static_strides(type_, g))
     g.define(op.results[0], f"{g.argument(maker)}({', '.join(['core', *shape])})")
 

@@ -29,12 +29,12 @@ _LAYOUTS = {"blayout": ("row_major", "col_major"), "slayout": ("none_box", "row_
 def tile_type(type_: Attribute, config: Attribute | None, g: Generator) -> t.TileBufType:
     """The tile that a memref with a layout attribute stands for."""
     assert isinstance(type_, MemRefType)
-    *outer, cols = type_.get_shape()
+    *outer, cols = shape = t.shape_of(type_)
     rows = 1
     for extent in outer:
         rows *= extent
     space = space_of(type_)
-    if min(type_.get_shape()) < 0 or space not in _LOCATIONS:
+    if t.DYNAMIC in shape or space not in _LOCATIONS:
         raise g.error("unmodelled", f"{t.type_text(type_)} is no tile")
     fields = dict(_FIELD.findall(config.data)) if isinstance(config, OpaqueAttr) else {}
     layout: dict[str, Any] = {name: _word(fields.get(name, "0"), words) for name, words in _LAYOUTS.items()}

@@ -18,8 +18,8 @@ def static_strides(type_: MemRefType, g: Generator) -> tuple[int, ...] | None:
     Raises the error ``unmodelled`` for a layout that is not strided or open.
     """
     if isinstance(type_.layout, NoneAttr):
-        shape = type_.get_shape()
-        return None if min(shape[1:], default=0) < 0 else dense_strides(shape)
+        shape = t.shape_of(type_)
+        return None if t.DYNAMIC in shape[1:] else dense_strides(shape)
     strides = type_.get_strides()
     known = [stride for stride in strides or () if stride is not None]
     if strides is None or len(known) != len(strides):
@@ -45,7 +45,7 @@ class MemRefOver:
 def memref_over(type_: Attribute, g: Generator) -> MemRefOver:
     """Builds memrefs of a type with static extents over given memory."""
     assert isinstance(type_, MemRefType)
-    shape, strides = type_.get_shape(), static_strides(type_, g)
-    if min(shape, default=0) < 0 or strides is None:
+    shape, strides = t.shape_of(type_), static_strides(type_, g)
+    if t.DYNAMIC in shape or strides is None:
         raise g.error("unmodelled", f"{t.type_text(type_)} does not say which elements it has")
-    return MemRefOver(tuple(shape), strides, g.format(type_.element_type))
+    return MemRefOver(shape, strides, g.format(type_.element_type))

@@ -1,0 +1,88 @@
+"""Parameter lists of MLIR's own shaped types: ``memref<..>``, ``vector<..>`` and ``tensor<..>``.
+
+Source: language page, section 3.1.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from xdsl.dialects import builtin
+from xdsl.ir import Attribute
+
+from ..ir import types as t
+from .attribute_parser import parse_attribute, unescape
+from .tokens import balanced
+from .type_errors import TypeSyntaxError
+
+PORTABLE_ELEMENT = "pto.element"
+PORTABLE_SPACE = "pto.space"
+"""Entries of the dictionary that holds what MLIR does not admit in a memref; see ``syntax.portable``."""
+
+_PORTABLE = re.compile(
+    rf"\{{\s*(?:{PORTABLE_ELEMENT}\s*=\s*(![^#{{}}]+?)\s*)?(,\s*)?(?:{PORTABLE_SPACE}\s*=\s*(#[\w.]+(?:{balanced(2)})?)\s*)?\}}"
+)
+
+
+def builtin_form(head: Any, parameters: list[Any]) -> Attribute:
+    """The type that ``head`` (memref, vector or tensor) makes of its parameters."""
+    if not parameters or parameters[0].form not in ("shaped", "type"):
+        raise _fail(f"{head.text} takes dimensions and an element type", head, f"{head.text}<16xf32>")
+    first = parameters[0]
+    dims, element = first.value if first.form == "shaped" else ((), first.value)
+    dims = [builtin.DYNAMIC_INDEX if dim == t.DYNAMIC else dim for dim in dims]
+    if head.text == "memref":
+        return _memref(element, dims, parameters[1:])
+    if head.text == "vector":
+        return builtin.VectorType(element, dims)
+    if head.text == "tensor":
+        return builtin.TensorType(element, dims, *map(_attribute, parameters[1:2]))
+    raise _fail(f"{head.text} types are not supported", head)
+
+
+def _fail(message: str, where: Any, help: str | None = None) -> TypeSyntaxError:
+    return TypeSyntaxError("type-syntax", message, where.start, where.end, help)
+
+
+def _memref(element: Attribute, dims: list[int], parameters: list[Any]) -> Attribute:
+    """A memref with layout and memory space, each of which may be missing."""
+    layout: Any = builtin.NoneAttr()
+    if parameters and parameters[0].form == "attribute" and parameters[0].value.startswith(("strided", "affine_map")):
+        layout = _layout(parameters[0])
+        parameters = parameters[1:]
+    if len(parameters) > 1:
+        raise _fail("a memref has at most a layout and, after it, a memory space", parameters[1])
+    if not parameters:
+        return builtin.MemRefType(element, dims, layout)
+    text = parameters[0].value if parameters[0].form == "attribute" else ""
+    found = _PORTABLE.fullmatch(text)
+    if found is None or bool(found[1] and found[3]) is not bool(found[2]) or not (found[1] or found[3]):
+        return builtin.MemRefType(element, dims, layout, _attribute(parameters[0]))
+    from .type_parser import parse_type
+
+    stated = parse_type(found[1]) if found[1] else element
+    return builtin.MemRefType(stated, dims, layout, parse_attribute(found[3]) if found[3] else builtin.NoneAttr())
+
+
+def _layout(parameter: Any) -> Attribute:
+    if parameter.value.startswith("strided"):
+        return parse_attribute(parameter.value)
+    from xdsl.context import Context
+    from xdsl.parser import Parser
+    from xdsl.utils.exceptions import ParseError
+
+    try:
+        return Parser(Context(), parameter.value).parse_attribute()
+    except ParseError:
+        raise _fail("this is no affine map", parameter, "affine_map<(d0) -> (d0)>") from None
+
+
+def _attribute(parameter: Any) -> Attribute:
+    """A memory space or an encoding."""
+    if parameter.form == "integer":
+        return builtin.IntegerAttr(parameter.value, 64)
+    if parameter.form == "attribute":
+        text = parameter.value
+        return builtin.StringAttr(unescape(text)) if text[0] == '"' else parse_attribute(text)
+    raise _fail(f"unexpected {parameter.value!r} in type", parameter)
