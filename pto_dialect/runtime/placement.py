@@ -44,6 +44,9 @@ _ALIASING = frozenset(
         "memref.memory_space_cast",
     )
 )
+_SCRATCH_UNUSED = {"a5": frozenset(("pto.tprelu", "pto.trowargmax", "pto.trowargmin"))}
+"""Operations whose scratch tile a chip does not touch, so that it needs no bytes of its own there."""
+
 _TILES = ("pto.alloc_tile", "pto.alloc_multi_tile")
 _MEMREFS = ("memref.alloc", "memref.alloca")
 Tops = dict[str, int]
@@ -51,7 +54,8 @@ Tops = dict[str, int]
 
 @dataclass
 class Buffer:
-    """One allocation: size, fixed address if any, and life in positions of the function's operations."""
+    """One allocation: size, fixed address if any, and life in positions of the function's operations; ``idle`` when
+    nothing ever touches its bytes."""
 
     op: Operation
     space: str
@@ -59,6 +63,7 @@ class Buffer:
     first: int
     last: int
     address: int | None
+    idle: bool = False
 
 
 def place_program(program: Program, profile: Profile) -> dict[Operation, int]:
@@ -132,7 +137,8 @@ def _buffer(op: Operation, profile: Profile, positions: dict[Operation, int]) ->
         except Fault as fault:
             raise ProgramError(fault.rule, fault.message, span_of(op)) from None
         size = -(-maker.nbytes // 32) * 32 * count
-        return Buffer(op, maker.space, size, *_life(op, positions), _address(op))
+        idle = _is_idle(op, _SCRATCH_UNUSED.get(profile.arch, frozenset()))
+        return Buffer(op, maker.space, size, *_life(op, positions), _address(op), idle)
     if op.name == "pto.reserve_buffer":
         space = {"vec": "ub", "mat": "l1"}[word(op, "location")]
         base = None if integer(op, "autoAlloc") else integer(op, "base")
@@ -193,7 +199,7 @@ def _share(space: str, members: list[Buffer], start: int, capacity: int, step: i
         taken = sorted(
             (address, address + other.size)
             for other, address in done
-            if other.first <= buffer.last and buffer.first <= other.last
+            if other.first <= buffer.last and buffer.first <= other.last and not buffer.idle
         )
         address = start
         for low, high in taken:
@@ -208,8 +214,21 @@ def _share(space: str, members: list[Buffer], start: int, capacity: int, step: i
                 span_of(buffer.op),
             )
         placed[buffer.op] = address
-        done.append((buffer, address))
+        if not buffer.idle:
+            done.append((buffer, address))
     return placed
+
+
+def _is_idle(op: Operation, unused: frozenset[str]) -> bool:
+    """True when every use of the tile is as scratch of an operation among ``unused``."""
+    uses = list(op.results[0].uses)
+    return bool(uses) and all(
+        isinstance(use.operation, PtoOp)
+        and use.operation.name in unused
+        and operand_groups(use.operation)["tmp"] == (op.results[0],)
+        and list(use.operation.operands).count(op.results[0]) == 1
+        for use in uses
+    )
 
 
 def _life(op: Operation, positions: dict[Operation, int]) -> tuple[int, int]:
