@@ -50,9 +50,9 @@ CAST = rule(
 )
 INT_TO_PTR_USE = rule(
     "inttoptr-use",
-    ERROR,
+    WARNING,
     LOCATIONS,
-    "the result of inttoptr is the pointer of load_scalar and store_scalar only",
+    "the result of inttoptr is the pointer of load_scalar and store_scalar only; the reference compiles nothing else",
     source=_PAGE,
     bad="%p = pto.inttoptr %a : i64 -> !G32\n%q = pto.addptr %p, %i : !G32 -> !G32",
     good="%p = pto.inttoptr %a : i64 -> !G32\n%v = pto.load_scalar %p[%i] : !G32 -> f32",
