@@ -27,7 +27,7 @@ ARCH_MIX = rule(
     "arch-mix",
     WARNING,
     LOCATIONS,
-    "the module contains operations of its own target only; reported once per module",
+    "the module contains operations of its own target only; reported once per module (cube ones: mad-target)",
     source="verifier-rules page, section 17",
     bad="pto.mte_gm_ub %s, %d, %c0, %c64 nburst(%c1, %c64, %c64) : !G32, !U32, i64, i64, i64, i64, i64",
     target="a2a3",
@@ -61,6 +61,7 @@ def _check_level(level: str) -> Check:
         function = ctx.function
         if level == "micro-cube":
             ctx.report_once(MAD_TARGET, op, function, f"{op.name} exists on a5 only, the target is {profile.name}")
+            return
         other = "a5" if profile.arch == "a2a3" else "a2a3"
         module = function.parent_op() if function is not None else None
         message = f"the target is {profile.name}, but {op.name} is an operation of {other}"

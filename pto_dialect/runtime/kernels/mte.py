@@ -6,6 +6,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
+from ...ir import types as t
 from ...ir.base import Pipe, PtoOp
 from ..dma import burst_copy, gap_copy, l1_to_bt, l1_to_fb
 from ..fractal_load import (
@@ -139,7 +140,9 @@ def l1_l0(op: PtoOp, g: Generator) -> None:
     flag = op.attributes.get("transpose")
     transpose = flag is not None and bool(flag.value.data)  # pyright: ignore[reportAttributeAccessIssue]
     source, target = groups["source"][0], groups["destination"][0]
-    load = OperandLoad(left, transpose, g.format(source.type.element).is_packed)  # pyright: ignore
+    if not isinstance(source.type, t.PtrType) or not isinstance(target.type, t.PtrType):
+        raise g.error("unmodelled", f"{op.name} with memref operands cannot be executed", op)
+    load = OperandLoad(left, transpose, g.format(source.type.element).is_packed)
     raw = [first(groups, name) for name in ("m_start", "k_start", "m_step", "k_step", "src_stride", "dst_stride")]
     if raw[0] is not None:
         g.call(load.fractals, target, source, *raw, pipe=Pipe.MTE1)
