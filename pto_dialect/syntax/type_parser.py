@@ -30,7 +30,7 @@ _TOKEN = re.compile(
     |(?P<HEAD>![A-Za-z_][\w.]*)
     |(?P<ATTRIBUTE>\#[A-Za-z_][\w.]*(?:{balanced(3)})?|(?:strided|affine_map){balanced(3)}
       |"(?:[^"\\\n]|\\.)*"|\{{(?:[^{{}}"]|"(?:[^"\\\n]|\\.)*")*\}})
-    |(?P<DIMS>(?:(?:\d{{1,18}}|\?)x)+)
+    |(?P<DIMS>(?:(?:\d{{1,18}}|\?)\s*x\s*)+)
     |(?P<ARROW>->)
     |(?P<INTEGER>-?\d{{1,18}})
     |(?P<WORD>[A-Za-z_]\w*)
@@ -151,7 +151,8 @@ def _parameter(form: str, value: Any, items: list[Any]) -> Parameter:
 
 
 def _dims(text: str) -> tuple[int, ...]:
-    return tuple(t.DYNAMIC if d == "?" else int(d) for d in text[:-1].split("x"))
+    extents = [extent.strip() for extent in text.rstrip()[:-1].split("x")]
+    return tuple([t.DYNAMIC if extent == "?" else int(extent) for extent in extents])
 
 
 def _named(head: Tok, parameters: list[Parameter] | None) -> Attribute:

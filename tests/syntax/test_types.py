@@ -118,3 +118,15 @@ def test_long_and_short_tile_forms_agree(loc, rows, cols, element, data, blayout
         compact,
     )
     assert parse_type(t.type_text(parsed)) is parsed
+
+
+@pytest.mark.parametrize(
+    ("spaced", "tight"),
+    [
+        ("!pto.partition_tensor_view<8 x 128 x f32>", "!pto.partition_tensor_view<8x128xf32>"),
+        ("memref<? x4 xf32>", "memref<?x4xf32>"),
+        ("!pto.tile_buf<vec, 16 x 16xf32, valid = ? x 4>", "!pto.tile_buf<vec, 16x16xf32, valid=?x4>"),
+    ],
+)
+def test_dimensions_may_be_spaced(spaced: str, tight: str) -> None:
+    assert parse_type(spaced) is parse_type(tight)
