@@ -149,7 +149,9 @@ def indices(t: TileOperands) -> Iterator[Finding]:
     rows = idx.blayout != "col_major" and idx.valid_rows <= 1 and not differs(idx.valid_cols, tile.valid_rows)
     column = idx.blayout != "row_major" and idx.valid_cols <= 1 and not differs(idx.valid_rows, tile.valid_rows)
     each = not differs(idx.valid_rows, tile.valid_rows) and not differs(idx.valid_cols, tile.valid_cols)
-    good = {"row": rows or column, "elem": each}.get(mode, rows or column or each)
+    # Without a mode the newer version takes one index a row from a row-major column as well.
+    upright = idx.valid_cols <= 1 and not differs(idx.valid_rows, tile.valid_rows)
+    good = {"row": rows or column, "elem": each}.get(mode, rows or upright or each)
     if not good:
         wanted = {
             "row": f"1x{tile.valid_rows} (row_major) or {tile.valid_rows}x1 (col_major)",

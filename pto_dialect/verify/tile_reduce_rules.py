@@ -8,7 +8,7 @@ from typing import Final
 from .rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
 from .tile_arith_rules import ROW_MAJOR
 from .tile_facts import Tile
-from .tile_relations import ALWAYS, Finding, TileOperands, cell, relation
+from .tile_relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 
 _PAGE = "verifier-rules page, section 8"
 _T = "!pto.tile_buf<vec, 16x16xf32>"
@@ -37,7 +37,7 @@ COLSUM_TMP = rule(
     "colsum-binary-tmp",
     ERROR,
     STRUCTURE,
-    "tcolsum has a scratch tile exactly when it says isBinary",
+    "tcolsum with a scratch tile says isBinary; isBinary without one (a warning) needs the newer version",
     source=_PAGE,
     bad=f"pto.tcolsum ins(%a, %t : {_T}, {_T}) outs(%d : !pto.tile_buf<vec, 1x16xf32>)",
     good=f"pto.tcolsum ins(%a, %t {{isBinary = true}} : {_T}, {_T}) outs(%d : !pto.tile_buf<vec, 1x16xf32>)",
@@ -107,7 +107,7 @@ def binary_sum(t: TileOperands) -> Iterator[Finding]:
         yield t.finding(COLSUM_TMP, ALWAYS, "tmp", message, "add {isBinary = true}")
     elif "tmp" not in t.values and t.number("isBinary"):
         message = "pto.tcolsum with isBinary needs a scratch tile"
-        yield t.finding(COLSUM_TMP, ALWAYS, "isBinary", message, "add %tmp as the second input")
+        yield t.finding(COLSUM_TMP, ADVICE, "isBinary", message, "add %tmp as the second input")
 
 
 @relation(*_PART, *_PART_ARG)

@@ -12,7 +12,7 @@ from typing import Final
 from .rule import ERROR, SHAPES, WARNING, rule
 from .tile_arith_rules import TMP_DTYPE
 from .tile_facts import Tile
-from .tile_relations import ALWAYS, Finding, TileOperands, cell, relation, unless
+from .tile_relations import Finding, TileOperands, cell, relation, unless
 from .tile_scalar_rules import byte_size
 
 _T = "!pto.tile_buf<vec, 16x16xf32>"
@@ -22,7 +22,7 @@ TREM_TMP = rule(
     "tile-trem-tmp",
     ERROR,
     SHAPES,
-    "the scratch of a floored remainder has the valid columns of dst",
+    "the scratch of a floored remainder has the valid columns of dst (a5: warning, only the older version looks)",
     source="verifier-rules page, section 8",
     bad=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, !pto.tile_buf<vec, 16x16xf32, valid=16x8>) outs(%c : {_T})",
     good=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, {_T}) outs(%c : {_T})",
@@ -47,7 +47,7 @@ def remainder_scratch(t: TileOperands) -> Iterator[Finding]:
         return
     if 0 <= tmp.valid_cols < dst.valid_cols:
         message = f"tmp of {t.op_name} needs {dst.valid_cols} valid columns like dst, found {tmp.valid_cols}"
-        yield t.finding(TREM_TMP, ALWAYS, "tmp", message)
+        yield t.finding(TREM_TMP, cell("E/W"), "tmp", message)
     rows = 2 if t.op_name == "pto.trem" else 1
     if 0 <= tmp.valid_rows < rows:
         message = f"tmp of {t.op_name} needs {rows} valid rows, found {tmp.valid_rows}"
