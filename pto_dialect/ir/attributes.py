@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.ir import Data
+from xdsl.ir import BuiltinAttribute, Data
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
@@ -122,7 +122,7 @@ PIPE_ALIASES = {"PIPE_CUBE": "PIPE_M", "PIPE_FIXP": "PIPE_FIX"}
 """Pipe names of the documents, read and printed canonically."""
 
 
-class EnumAttr(Data[tuple[str, str]]):
+class EnumAttr(Data[tuple[str, str]], BuiltinAttribute):
     """A value of one of the dialect's enumerations: ``data`` is (enumeration name, value)."""
 
     name = "pto.enum"
@@ -133,6 +133,9 @@ class EnumAttr(Data[tuple[str, str]]):
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(str(self))
+
+    # One class has many names in the text, so xDSL's printer must leave the whole spelling to it.
+    print_builtin = print_parameter
 
     @property
     def kind(self) -> str:
@@ -148,7 +151,7 @@ class EnumAttr(Data[tuple[str, str]]):
         return ENUMS[self.data[0]].spell(self.data[1])
 
 
-class OpaqueAttr(Data[str]):
+class OpaqueAttr(Data[str], BuiltinAttribute):
     """An attribute of another dialect (or a structured ``#pto`` attribute without own fields), kept as text."""
 
     name = "pto.opaque_attr"
@@ -159,6 +162,8 @@ class OpaqueAttr(Data[str]):
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(self.data)
+
+    print_builtin = print_parameter
 
     def __str__(self) -> str:
         return self.data

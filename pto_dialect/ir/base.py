@@ -22,6 +22,7 @@ from typing import Any
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
+    AtMost,
     AttrSizedOperandSegments,
     AttrSizedResultSegments,
     IRDLOperation,
@@ -34,6 +35,7 @@ from xdsl.irdl import (
     VarOperandDef,
     VarResultDef,
     irdl_op_definition,
+    var_result_def,
 )
 
 from .kinds import ANY, Kind
@@ -161,7 +163,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Signature:
-    """Declared operands, results and attributes of an operation class."""
+    """Declared operands, results and attributes of an operation class; a maximum of ``None`` is none."""
 
     operands: tuple[Slot, ...]
     results: tuple[Slot, ...]
@@ -169,6 +171,7 @@ class Signature:
     required: int
     maximum: int | None
     segmented: bool
+    maximum_results: int | None
 
 
 class PtoOp(IRDLOperation):
@@ -263,7 +266,29 @@ def signature(cls: type[PtoOp]) -> Signature:
         required=sum(slot.arity == "1" for slot in operands),
         maximum=None if any(slot.arity == "*" for slot in operands) else len(operands),
         segmented=sum(slot.arity != "1" for slot in operands) > 1,
+        maximum_results=_maximum_results([d for _, d in definition.results]),
     )
+
+
+def up_to(number: int, kind: Kind = ANY) -> Any:
+    """Declares at most ``number`` results, for operations whose value form has more results than the other forms.
+
+    One repeated result instead of several optional ones, which xDSL would tell apart by an attribute that the text
+    does not have.
+    """
+    return var_result_def(RangeOf(kind).of_length(AtMost(number)))
+
+
+def _maximum_results(definitions: Sequence[Any]) -> int | None:
+    total = 0
+    for definition in definitions:
+        if isinstance(definition, OptResultDef) or not isinstance(definition, VarResultDef):
+            total += 1
+        elif isinstance(definition.constr, RangeLengthConstraint) and isinstance(definition.constr.length, AtMost):
+            total += definition.constr.length.bound
+        else:
+            return None
+    return total
 
 
 @cache

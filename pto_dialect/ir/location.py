@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from xdsl.ir import Data, Operation, SSAValue
+from xdsl.ir import BuiltinAttribute, Data, Operation, SSAValue
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
@@ -14,7 +14,7 @@ _TRAILER = re.compile(r"(?:\s|//[^\n]*)*\Z")
 _set = object.__setattr__
 
 
-class SourceLoc(Data[Span]):
+class SourceLoc(Data[Span], BuiltinAttribute):
     """Where an operation stands in its source text; ``data`` may include trailing space and comments."""
 
     name = "pto.source_loc"
@@ -24,7 +24,13 @@ class SourceLoc(Data[Span]):
         raise parser.raise_error("source locations are not written")
 
     def print_parameter(self, printer: Printer) -> None:
-        printer.print_string("<unknown>")
+        source, start, _ = self.data
+        line, column = source.line_col(start)
+        with printer.in_location():
+            printer.print_string_literal(source.name)
+            printer.print_string(f":{line}:{column}")
+
+    print_builtin = print_parameter
 
 
 def locate(op: Operation, source: SourceFile, start: int, end: int) -> None:

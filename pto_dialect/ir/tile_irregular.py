@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, opt_result_def, var_operand_def
 
-from .base import Pipe, PtoOp, Shape
+from .base import Pipe, PtoOp, Shape, up_to
 from .kinds import ANY, BOOL, I32_ATTR, INTEGER, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
 from .words import AXIS
 
@@ -34,8 +34,7 @@ class TGatherOp(
     axis = opt_attr_def(AXIS)
     cmpMode = opt_attr_def(enum("cmp"))
     offset = opt_attr_def(I32_ATTR)
-    result0 = opt_result_def(ANY)
-    result1 = opt_result_def(ANY)
+    results_ = up_to(2)
 
 
 class TScatterOp(
@@ -106,8 +105,7 @@ class TMrgsortOp(
     tmp = opt_operand_def(TILE_OR_VIEW)
     excuted = opt_operand_def(ANY)
     exhausted = opt_attr_def(BOOL)
-    result0 = opt_result_def(ANY)
-    result1 = opt_result_def(ANY)
+    results_ = up_to(2)
 
 
 class TDequantOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "scale", "offset"), writes=("dst",)):
@@ -174,11 +172,7 @@ class TQuantMxOp(
     storeMode = opt_attr_def(enum("vec_store_mode"))
     grpAxis = opt_attr_def(enum("mx_group_axis"))
     interleave = opt_attr_def(BOOL)
-    result0 = opt_result_def(ANY)
-    result1 = opt_result_def(ANY)
-    result2 = opt_result_def(ANY)
-    result3 = opt_result_def(ANY)
-    result4 = opt_result_def(ANY)
+    results_ = up_to(5)
 
 
 class THistogramOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "idx"), writes=("dst",)):

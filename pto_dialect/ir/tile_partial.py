@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import operand_def, opt_operand_def, opt_result_def
+from xdsl.irdl import operand_def, opt_operand_def
 
-from .base import Pipe, PtoOp, Shape
-from .kinds import ANY, TILE_OR_VIEW
+from .base import Pipe, PtoOp, Shape, up_to
+from .kinds import TILE_OR_VIEW
 from .tile_forms import BinaryTileOp
 
 
@@ -49,8 +49,7 @@ class PartialArgOp(
     src1Idx = operand_def(TILE_OR_VIEW)
     dst = opt_operand_def(TILE_OR_VIEW)
     dstIdx = opt_operand_def(TILE_OR_VIEW)
-    result0 = opt_result_def(ANY)
-    result1 = opt_result_def(ANY)
+    results_ = up_to(2)
 
 
 class TPartArgMaxOp(PartialArgOp):

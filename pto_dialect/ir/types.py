@@ -14,7 +14,7 @@ from typing import Any
 
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import IntegerType, Signedness
-from xdsl.ir import Attribute, Data, TypeAttribute
+from xdsl.ir import Attribute, BuiltinAttribute, Data, TypeAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
@@ -364,7 +364,7 @@ class Bf16x2Type(PtoType):
     name = "pto.bf16x2"
 
 
-class OpaqueType(Data[str], TypeAttribute):
+class OpaqueType(Data[str], TypeAttribute, BuiltinAttribute):
     """A type of another dialect, or a schematic ``!pto.tile<...>``: kept as text, never looked into."""
 
     name = "pto.opaque_type"
@@ -375,6 +375,8 @@ class OpaqueType(Data[str], TypeAttribute):
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(self.data)
+
+    print_builtin = print_parameter
 
     def __str__(self) -> str:
         return self.data

@@ -24,7 +24,7 @@ _SPACED = re.compile(r"#pto<\s*(\w+)\s+(\w+)\s*>")
 _ESCAPE = re.compile(r"\\(?:([nt\"\\])|([0-9A-Fa-f]{2}))")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|true|false")
 _STRIDE = re.compile(r"-?\d+|\?")
-_STRUCTURED = frozenset(("tile_buf_config", "acc_push_epilogue", "vmi.layout", "op"))
+STRUCTURED = frozenset(("tile_buf_config", "acc_push_epilogue", "vmi.layout", "op"))
 
 
 def unescape(text: str) -> str:
@@ -87,7 +87,7 @@ def parse_attribute(text: str, type_: Attribute | None = None) -> Attribute:
         if text.startswith("#pto") and text[4:5] in ".<":
             name = re.match(r"#pto[.<]\s*([\w.]+)", text)
             known = name.group(1) if name else ""
-            if known not in _STRUCTURED:
+            if known not in STRUCTURED:
                 close = did_you_mean(known, list(ENUMS))
                 hint = f"; did you mean {close[0]}?" if close else ""
                 raise TypeSyntaxError("attr-enum", f"unknown attribute {text!r}{hint}", 0, len(text))

@@ -82,9 +82,10 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
                 ctx.report(OPERAND_KIND, op, message, at=value)
                 good = False
     required = sum(slot.arity == "1" for slot in declared.results)
-    flexible = any(slot.arity == "*" for slot in declared.results)
-    if len(op.results) < required or (not flexible and len(op.results) > len(declared.results)):
-        ctx.report(RESULT_KIND, op, f"{op.name} has {required} results, found {len(op.results)}")
+    most = declared.maximum_results
+    if len(op.results) < required or (most is not None and len(op.results) > most):
+        span = "" if most == required else " or more" if most is None else f" to {most}"
+        ctx.report(RESULT_KIND, op, f"{op.name} has {required}{span} results, found {len(op.results)}")
         return False
     for slot, result in zip(declared.results, op.results, strict=False):
         if not slot.kind.accepts(result.type) and not isinstance(result.type, OpaqueType):

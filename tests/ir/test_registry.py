@@ -226,9 +226,9 @@ def test_destinations_are_absent_in_the_value_form(cls: type[PtoOp]) -> None:
         assert [arity[name] for name in spec.outs] == ["1"]
     else:
         assert all(arity[name] in "?*" for name in spec.outs)
-        expected = ["result"] if len(data) == 1 else [f"result{i}" for i in range(len(data))]
-        assert result_names(cls) == expected
-        assert all(slot.arity == "?" for slot in signature(cls).results)
+        assert result_names(cls) == (["result"] if len(data) == 1 else ["results_"])
+        assert signature(cls).maximum_results == len(data)
+        assert all(slot.arity == ("?" if len(data) == 1 else "*") for slot in signature(cls).results)
     assert set(data) - {"excuted"} <= set(spec.writes) or cls.name == "pto.tprefetch"
 
 

@@ -26,6 +26,12 @@ COMMANDS = (
         " --arg c=zeros:f32:256x256 --arg with_bias=1 --out c=c.npy --expect c=513",
         "c: f32 256x256, min 513, max 513, mean 513 -> c.npy",
     ),
+    ("xdsl-opt --help", "verify-structure"),
+    ("xdsl-opt gemm.pto", '"pto.tmatmul"'),
+    ("xdsl-opt gemm.pto -p canonicalize,verify-shapes -t pto", "pto.tmatmul ins("),
+    ("xdsl-opt gemm.pto --print-op-generic -o gemm.mlir", ""),
+    ("pto-opt gemm.mlir", "pto.tmatmul ins("),
+    ("xdsl-opt gemm.mlir -t pto", "pto.tmatmul ins("),
 )
 
 INSTALLED_AS = {

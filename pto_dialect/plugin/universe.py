@@ -1,0 +1,43 @@
+"""The entry point ``xdsl.universe``: what ``xdsl-opt`` and other tools of xDSL offer once this package is installed.
+
+Everything is a factory, so that a tool that meets no PTO program pays for this small module only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import Dialect
+from xdsl.passes import ModulePass
+from xdsl.universe import Universe
+from xdsl.utils.target import Target
+
+from ..transforms.registry import PASS_TABLE, pass_class
+from .frontend import add_frontend
+
+
+def _dialect() -> Dialect:
+    from .dialect import PTO
+
+    return PTO
+
+
+def _target() -> type[Target]:
+    from .target import PtoTarget
+
+    return PtoTarget
+
+
+def _pass(name: str) -> Callable[[], type[ModulePass]]:
+    return lambda: pass_class(name)
+
+
+PTO_UNIVERSE = Universe(
+    all_dialects={"pto": _dialect},
+    all_passes={name: _pass(name) for name in PASS_TABLE},
+    all_targets={"pto": _target},
+)
+"""Dialect ``pto``, the passes of ``pto-opt``, and the canonical text as output target ``pto``."""
+
+# A universe has no place for readers of further file types, so the tools are told directly.
+add_frontend()
