@@ -25,8 +25,9 @@ ALIASES = {
     "-mlir-print-debuginfo": "--print-debuginfo",
     "--mlir-print-debuginfo": "--print-debuginfo",
     "-allow-unregistered-dialect": "--allow-unregistered-dialect",
+    "--stats": "--stats=text",
 }
-"""Spellings of mlir-opt, which users have in their fingers and scripts."""
+"""Spellings of mlir-opt, which users have in their fingers and scripts, and options whose value may be left out."""
 
 UNREGISTERED = "dialect-unregistered"
 
@@ -147,6 +148,10 @@ def _rule_ids(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
     "--no-unregistered-dialect/--allow-unregistered-dialect", "registered_only", default=None,
     help="Refuse, or accept without a warning, operations of unknown dialects.",
 )  # fmt: skip
+@click.option(
+    "--stats", type=click.Choice(["text", "json"]), metavar="[=text|json]",
+    help="Print counts of operations, memory and flags instead of the module.",
+)  # fmt: skip
 @click.option("--allow-schematic", is_flag=True, help="Accept '...' in types, as in documentation.")
 @click.option(
     "--diagnostics-format", "format", type=click.Choice(["text", "json", "sarif"]), default="text",
@@ -195,7 +200,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
     reporter = Reporter(task.format, task.color, _write_over_progress if batch else _write_stderr)
     try:
         if batch:
-            code = run_many(inputs, task, reporter, given["jobs"], _progress)
+            code = run_many(inputs, task, reporter, given["jobs"], _progress, _write_stdout)
         else:
             code = run_one(inputs[0], task, reporter, _write_stdout)
     except (OutputError, WorkerError) as error:
@@ -230,6 +235,8 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     if output is not None:
         if given["verify_only"]:
             raise click.UsageError("--verify-only prints no module, so there is nothing to write with -o", ctx)
+        if given["stats"]:
+            raise click.UsageError("--stats prints no module, so there is nothing to write with -o", ctx)
         try:
             check_output(output, inputs, batch)
         except OutputError as error:
@@ -243,16 +250,17 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     options = Options(
         target=given["target"],
         passes=VERIFY_PASSES if passes is None else passes,
-        printing=not given["verify_only"] and (not batch or output is not None),
+        printing=not given["verify_only"] and given["stats"] is None and (not batch or output is not None),
         verify_diagnostics=given["verify_diagnostics"],
         split_input=given["split_input_file"],
         generic=given["print_op_generic"],
         portable=not given["exact_generic"],
         debuginfo=given["print_debuginfo"],
         schematic=given["allow_schematic"],
+        statistics=given["stats"] is not None,
         policy=policy,
     )
-    return Task(options, output, given["format"], _wants_color(given["color"]))
+    return Task(options, output, given["format"], _wants_color(given["color"]), given["stats"])
 
 
 def _stderr_is_terminal() -> bool:

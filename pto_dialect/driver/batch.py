@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.engine import Counts
@@ -13,17 +13,24 @@ from .output import write_module
 from .pipeline import process_input
 from .report import TEXT, render
 
+if TYPE_CHECKING:
+    from .statistics import ModuleStatistics
+
 PARALLEL_BYTES = 1_000_000
 """Inputs of this size together take longer than starting further processes does."""
 
 
 class Task(NamedTuple):
-    """What is done to each input: ``options``, the folder for printed modules, and the form of the report."""
+    """What is done to each input: ``options``, the folder for printed modules, and the form of the report.
+
+    ``statistics`` is the form of the statistics, ``None`` for none.
+    """
 
     options: Options
     output: str | None
     format: str
     color: bool
+    statistics: str | None = None
 
 
 class FileResult(NamedTuple):
@@ -35,6 +42,7 @@ class FileResult(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     text: str | None
     unwritten: str | None
+    statistics: tuple[ModuleStatistics, ...] = ()
 
 
 class WorkerError(RuntimeError):
@@ -76,6 +84,6 @@ def check_file(item: Input, task: Task) -> FileResult:
         except OSError as error:
             unwritten = f"cannot write '{error.filename or task.output}': {error.strerror or error}"
     if task.format != TEXT:
-        return FileResult(result.ok, result.counts, result.diagnostics, None, unwritten)
+        return FileResult(result.ok, result.counts, result.diagnostics, None, unwritten, result.statistics)
     text = render(result.diagnostics, task.color) if result.diagnostics else ""
-    return FileResult(result.ok, result.counts, (), text, unwritten)
+    return FileResult(result.ok, result.counts, (), text, unwritten, result.statistics)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from . import summary
 from .batch import Task, check_files, default_jobs
 from .inputs import Input
 from .output import STDOUT, OutputError, write_module
 from .pipeline import process_input
-from .report import Reporter
+from .report import JSON, Reporter
+
+if TYPE_CHECKING:
+    from .statistics import ModuleStatistics
 
 OK = 0
 WRONG_PROGRAM = 1
@@ -49,6 +52,7 @@ def run_one(item: Input, task: Task, reporter: Reporter, write_stdout: Callable[
         except OSError as error:
             name = "standard output" if file is None else f"'{file}'"
             raise OutputError(f"cannot write {name}: {error.strerror or error}") from error
+    _write_statistics(result.statistics, task, write_stdout)
     return OK if result.ok else WRONG_PROGRAM
 
 
@@ -58,22 +62,49 @@ def run_many(
     reporter: Reporter,
     jobs: int | None,
     show_progress: ShowProgress,
+    write_stdout: Callable[[str], None],
 ) -> int:
     """Checks all inputs and prints their modules below the folder ``task.output`` (``None``: nowhere).
+    Statistics go to standard output.
 
     Raises ``OutputError`` at the end when some output could not be written, ``WorkerError`` when a worker
     process dies.
     """
     failed = 0
     unwritten: str | None = None
+    statistics: list[ModuleStatistics] = []
     jobs = default_jobs(inputs) if jobs is None else jobs
     with closing(check_files(inputs, task, jobs)) as results, show_progress(len(inputs)) as progress:
         for result in results:
             reporter.add(result.diagnostics, result.counts, result.text)
             failed += not result.ok
             unwritten = unwritten or result.unwritten
+            statistics += result.statistics
             progress.update(1)
     reporter.finish(summary.batch(len(inputs), failed, reporter.counts))
     if unwritten is not None:
         raise OutputError(unwritten)
+    _write_statistics(statistics, task, write_stdout)
     return WRONG_PROGRAM if failed else OK
+
+
+def _write_statistics(found: Sequence[ModuleStatistics], task: Task, write_stdout: Callable[[str], None]) -> None:
+    """Writes the statistics of all programs as one text or one JSON document; raises ``OutputError``."""
+    if task.statistics is None:
+        return
+    if task.statistics == JSON:
+        import json
+
+        from .statistics import as_data
+
+        text = json.dumps(as_data(found), indent=2) + "\n"
+    else:
+        from .statistics_text import render
+
+        text = render(found)
+    try:
+        write_stdout(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write standard output: {error.strerror or error}") from error

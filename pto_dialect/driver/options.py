@@ -19,6 +19,7 @@ class Options(NamedTuple):
     ``generic``, ``debuginfo``: how the module is printed; ``portable``: the generic form spells no type in a way that
     tools without this dialect refuse.
     ``schematic``: documentation snippets with ``...`` in types are accepted.
+    ``statistics``: the program is counted.
     ``policy``: which diagnostics are kept and how severe they are.
     """
 
@@ -31,4 +32,5 @@ class Options(NamedTuple):
     debuginfo: bool = False
     portable: bool = True
     schematic: bool = False
+    statistics: bool = False
     policy: DiagnosticOptions = DiagnosticOptions()

@@ -16,6 +16,8 @@ from .options import Options
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from .statistics import ModuleStatistics
+
 SEPARATOR = "// -----\n"
 """Stands between the printed programs of one input."""
 
@@ -35,13 +37,14 @@ class Result(NamedTuple):
     ``ok``: no error, or (``verify_diagnostics``) exactly the expected diagnostics. ``diagnostics`` are those
     to show, ``counts`` their numbers including those left out. ``text`` is the printed module, or several
     with ``SEPARATOR`` between them, where a program with errors leaves its place empty; ``None`` when
-    printing was not asked for.
+    printing was not asked for. ``statistics`` are those of the programs without errors, if asked for.
     """
 
     ok: bool
     diagnostics: tuple[Diagnostic, ...]
     counts: Counts
     text: str | None
+    statistics: tuple[ModuleStatistics, ...] = ()
 
 
 def process(text: str, name: str, options: Options) -> Result:
@@ -59,6 +62,7 @@ def process(text: str, name: str, options: Options) -> Result:
         tuple(diag for result in results for diag in result.diagnostics),
         counts,
         SEPARATOR.join(result.text or "" for result in results) if options.printing else None,
+        tuple(found for result in results for found in result.statistics),
     )
 
 
@@ -82,6 +86,7 @@ def process_input(item: Input, options: Options) -> Result:
         engine.diagnostics + result.diagnostics,
         engine.counts().merge(result.counts),
         None if engine.has_errors else result.text,
+        () if engine.has_errors else result.statistics,
     )
 
 
@@ -94,13 +99,18 @@ def _process_chunk(source: SourceFile, options: Options) -> Result:
     printed = None
     if options.printing and module is not None and not engine.has_errors:
         printed = _print(module, source, engine, options)
+    statistics: tuple[ModuleStatistics, ...] = ()
+    if options.statistics and module is not None and not engine.has_errors:
+        from .statistics import collect
+
+        statistics = (collect(module, source.name, options.target),)
     if not options.verify_diagnostics:
-        return Result(not engine.has_errors, engine.diagnostics, engine.counts(), printed)
+        return Result(not engine.has_errors, engine.diagnostics, engine.counts(), printed, statistics)
 
     from ..diagnostics.expected import verify_diagnostics
 
     mismatches = verify_diagnostics(source, engine.diagnostics)
-    return Result(not mismatches, tuple(mismatches), Counts(errors=len(mismatches)), printed)
+    return Result(not mismatches, tuple(mismatches), Counts(errors=len(mismatches)), printed, statistics)
 
 
 def build_module(source: SourceFile, engine: DiagnosticEngine, options: Options) -> ModuleOp | None:

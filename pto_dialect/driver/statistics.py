@@ -1,0 +1,275 @@
+"""What a program consists of: operations, on-chip memory, synchronisation; per function and for the module.
+
+Counted as written: a statement in a loop counts once. Memory is what the program asks for itself, by allocations and
+reservations; what a memory planner makes of it may be less.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.ir import Attribute, Operation
+
+from ..ir.attributes import EnumAttr
+from ..ir.index import OPS
+from ..ir.types import MultiTileBufType, PtrType, TileBufType, TileType, byte_width
+from ..syntax.constants import constant_of
+from ..targets.profile import Profile, resolve_target
+from ..verify.alloc_rules import address_operand, space_of, tile_bytes
+from ..verify.buffers import address_of
+from ..verify.facts import space_of as memory_of
+from ..verify.module_rules import uses_micro_level
+
+VALUES = "values"
+"""Stands in place of a memory for tiles that are values (assembly, Level 1): a planner chooses their places."""
+
+_FLAG_SETS = frozenset(("pto.set_flag", "pto.set_flag_dyn", "pto.record_event"))
+_FLAG_WAITS = frozenset(("pto.wait_flag", "pto.wait_flag_dyn", "pto.wait_event"))
+_CORE_SETS = frozenset(("pto.sync.set", "pto.set_intra_block", "pto.set_cross_block"))
+_CORE_WAITS = frozenset(("pto.sync.wait", "pto.wait_intra_block", "pto.wait_cross_block"))
+_LOCKS = frozenset(("pto.get_buf", "pto.get_buf_dyn"))
+_RELEASES = frozenset(("pto.rls_buf", "pto.rls_buf_dyn"))
+_BARRIERS = frozenset(("pto.barrier", "pto.barrier_sync", "pto.mem_bar", "pto.dsb", "pto.syncall", "pto.tsync"))
+
+FLAG, CORE, LOCK, BARRIER = "flag", "core", "lock", "barrier"
+
+_KINDS = {
+    **dict.fromkeys(_FLAG_SETS | _FLAG_WAITS, FLAG),
+    **dict.fromkeys(_CORE_SETS | _CORE_WAITS, CORE),
+    **dict.fromkeys(_LOCKS | _RELEASES, LOCK),
+    **dict.fromkeys(_BARRIERS, BARRIER),
+}
+_FIRST = _FLAG_SETS | _CORE_SETS | _LOCKS | _BARRIERS
+"""Operations of a pair that set a flag or take a lock; barriers stand alone."""
+
+DYNAMIC_ID = "?"
+"""The number of a flag that is computed at run time."""
+
+
+@dataclass
+class MemoryUse:
+    """What is asked of one memory.
+
+    ``tiles``: buffers of tiles, each slot of a multi-buffer counted. ``buffers``: memrefs and reserved ranges.
+    ``bytes``: sizes of both together; sizes known at run time only are left out. ``pointers``: pointers made from
+    constant addresses. ``end``: the highest end of a buffer with a constant address, 0 when nothing has one; a pointer,
+    whose extent nothing says, counts with its own address.
+    """
+
+    tiles: int = 0
+    buffers: int = 0
+    bytes: int = 0
+    pointers: int = 0
+    end: int = 0
+
+
+@dataclass
+class Synchronisation:
+    """Flags between two pipes, semaphores between cores, locks or barriers of one pipe.
+
+    ``ids``: the numbers used. ``first``: statements that set a flag or take a lock, or barriers; ``second``: those that
+    wait for a flag or release a lock.
+    """
+
+    ids: set[str] = field(default_factory=set[str])
+    first: int = 0
+    second: int = 0
+
+
+@dataclass
+class Statistics:
+    """Counts of one function (``function`` is its name) or of the whole module (``None``)."""
+
+    function: str | None
+    operations: Counter[str] = field(default_factory=Counter)
+    memory: dict[str, MemoryUse] = field(default_factory=dict)
+    sync: dict[tuple[str, str], Synchronisation] = field(default_factory=dict)
+
+    def families(self) -> dict[str, Counter[str]]:
+        """Operations by family, the largest first; operations of other dialects go under the dialect's name."""
+        found: dict[str, Counter[str]] = {}
+        for name, count in self.operations.items():
+            family = OPS[name][0] if name in OPS else name.partition(".")[0]
+            found.setdefault(family, Counter())[name] = count
+        return dict(sorted(found.items(), key=lambda item: (-item[1].total(), item[0])))
+
+
+@dataclass
+class ModuleStatistics:
+    """Counts of one program, read from ``file``, for the chip ``target``; ``capacity`` is the bytes of each memory."""
+
+    file: str
+    target: str
+    capacity: dict[str, int | None]
+    module: Statistics
+    functions: list[Statistics]
+
+
+def collect(module: ModuleOp, file: str, target: str | None) -> ModuleStatistics:
+    """Counts ``module`` for the chip that ``target`` names, or that the module asks for."""
+    arch, device = (_text(module, key) for key in ("pto.target_arch", "pto.device-spec"))
+    profile = resolve_target(target, arch, device, uses_micro_level(module)).profile
+    whole = Statistics(None)
+    functions: list[Statistics] = []
+    for op, function in _with_function(module):
+        if op.name == "func.func":
+            function.function = _text(op, "sym_name") or ""
+            functions.append(function)
+        for statistics in (whole, function):
+            _count(op, statistics, profile)
+    return ModuleStatistics(file, profile.name, dict(profile.capacity), whole, functions)
+
+
+def _with_function(module: ModuleOp) -> Iterator[tuple[Operation, Statistics]]:
+    """Every operation inside ``module`` but modules, with the statistics of its function."""
+    outside = Statistics(None)
+    stack: list[tuple[Operation, Statistics]] = [(module, outside)]
+    while stack:
+        op, function = stack.pop()
+        if not isinstance(op, ModuleOp):
+            if op.name == "func.func":
+                function = Statistics("")
+            yield op, function
+        for region in reversed(op.regions):
+            for block in reversed(region.blocks):
+                stack.extend((inner, function) for inner in reversed(list(block.ops)))
+
+
+def _text(op: Operation, key: str) -> str | None:
+    value = op.properties.get(key) or op.attributes.get(key)
+    return value.data if isinstance(value, StringAttr) else None
+
+
+def _count(op: Operation, statistics: Statistics, profile: Profile) -> None:
+    statistics.operations[op.name] += 1
+    for space, use in _memory(op, profile):
+        total = statistics.memory.setdefault(space, MemoryUse())
+        total.tiles += use.tiles
+        total.buffers += use.buffers
+        total.bytes += use.bytes
+        total.pointers += use.pointers
+        total.end = max(total.end, use.end)
+    kind = _KINDS.get(op.name)
+    if kind is not None:
+        between, ids = _ends(op, kind)
+        entry = statistics.sync.setdefault((kind, between), Synchronisation())
+        entry.ids |= ids
+        entry.first += op.name in _FIRST
+        entry.second += op.name not in _FIRST
+
+
+# ------------------------------------------------------------ memory
+
+
+def _memory(op: Operation, profile: Profile) -> Iterator[tuple[str, MemoryUse]]:
+    """Memories that ``op`` takes something of, and how much."""
+    name = op.name
+    if name in ("pto.alloc_tile", "pto.alloc_multi_tile"):
+        kind = op.results[0].type
+        slots = kind.count if isinstance(kind, MultiTileBufType) else 1
+        tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
+        if isinstance(tile, TileBufType):
+            size = tile_bytes(tile) * slots
+            address = address_operand(op)
+            start = None if address is None else constant_of(address)
+            end = start + size if isinstance(start, int) else 0
+            yield space_of(tile, profile), MemoryUse(tiles=slots, bytes=size, end=end)
+    elif name in ("memref.alloc", "memref.alloca"):
+        space = memory_of(op.results[0].type)
+        yield space or "unnamed", MemoryUse(buffers=1, bytes=_memref_bytes(op.results[0].type))
+    elif name == "pto.reserve_buffer":
+        yield from _reserved(op, profile)
+    elif name in ("pto.castptr", "pto.inttoptr"):
+        kind = op.results[0].type
+        start = address_of(op.results[0])
+        if isinstance(kind, PtrType) and start is not None and not isinstance(op.operands[0].type, PtrType):
+            yield kind.space, MemoryUse(pointers=1, end=start)
+    else:
+        for result in op.results:
+            if isinstance(result.type, TileType):
+                tile = result.type
+                yield VALUES, MemoryUse(tiles=1, bytes=tile.rows * tile.cols * (byte_width(tile.element) or 0))
+
+
+def _memref_bytes(type_: Attribute) -> int:
+    if not isinstance(type_, MemRefType):
+        return 0
+    size = byte_width(type_.element_type) or 0
+    for extent in type_.get_shape():
+        size *= max(extent, 0)
+    return size
+
+
+def _reserved(op: Operation, profile: Profile) -> Iterator[tuple[str, MemoryUse]]:
+    size, location, base = (op.attributes.get(key) for key in ("size", "location", "base"))
+    if isinstance(size, IntegerAttr) and isinstance(location, EnumAttr):
+        bytes = size.value.data
+        end = base.value.data + bytes if isinstance(base, IntegerAttr) else 0
+        yield profile.space_aliases.get(location.value, location.value), MemoryUse(buffers=1, bytes=bytes, end=end)
+
+
+# ------------------------------------------------------------ synchronisation
+
+
+def _ends(op: Operation, kind: str) -> tuple[str, set[str]]:
+    """What an operation synchronises, and the numbers it uses for that."""
+    words = [_word(op.attributes.get(key)) for key in ("src_pipe", "dst_pipe", "src_op", "dst_op", "pipe", "op_type")]
+    known = [word for word in words if word]
+    id_ = _word(op.attributes.get("event_id")) or _word(op.attributes.get("buf_id"))
+    id_ = id_.removeprefix("EVENT_ID") or DYNAMIC_ID
+    if kind == BARRIER:
+        named = known or [_word(op.attributes.get(key)) for key in ("kind", "mem", "mode")]
+        return next((word for word in named if word), op.name.removeprefix("pto.")), set()
+    # The ends of a semaphore name different pipes, so that only its number says which belong together.
+    return "cores" if kind == CORE else " -> ".join(known), {id_}
+
+
+def _word(attr: Attribute | None) -> str:
+    if isinstance(attr, EnumAttr):
+        return attr.value
+    if isinstance(attr, IntegerAttr):
+        return str(attr.value.data)
+    return attr.data if isinstance(attr, StringAttr) else ""
+
+
+def _number(id_: str) -> tuple[int, str]:
+    """Sorts numbers by value."""
+    return (int(id_) if id_.isdecimal() else 1 << 30, id_)
+
+
+def sorted_ids(entry: Synchronisation) -> list[str]:
+    """The numbers used, in order."""
+    return sorted(entry.ids, key=_number)
+
+
+def as_data(programs: Iterable[ModuleStatistics]) -> dict[str, Any]:
+    """The machine form: plain lists, dictionaries, strings and numbers."""
+    return {"version": 1, "programs": [_program(program) for program in programs]}
+
+
+def _program(program: ModuleStatistics) -> dict[str, Any]:
+    return {
+        "file": program.file,
+        "target": program.target,
+        "capacity": program.capacity,
+        "module": _entry(program.module),
+        "functions": [{"name": each.function, **_entry(each)} for each in program.functions],
+    }
+
+
+def _entry(statistics: Statistics) -> dict[str, Any]:
+    return {
+        "operations": {
+            "total": statistics.operations.total(),
+            "families": {family: dict(counts.most_common()) for family, counts in statistics.families().items()},
+        },
+        "memory": {space: dict(vars(use)) for space, use in sorted(statistics.memory.items())},
+        "sync": [
+            {"kind": kind, "between": between, "ids": sorted_ids(entry), "first": entry.first, "second": entry.second}
+            for (kind, between), entry in sorted(statistics.sync.items())
+        ],
+    }
