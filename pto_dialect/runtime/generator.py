@@ -22,7 +22,7 @@ from .errors import ProgramError
 from .machine import RunOptions
 from .numerics.formats import Format, format_of
 from .profiling import ProfileLog
-from .values import ValueTile
+from .values import ValueTile, copy_value
 
 if TYPE_CHECKING:
     from .unit import Unit
@@ -122,17 +122,26 @@ class Generator:
         return Expr(name) if name is not None else None
 
     def destination(self, op: PtoOp, name: str = "dst", position: int = 0) -> SSAValue:
-        """The tile an instruction writes: its destination operand, or (value forms) a new tile value for its result."""
+        """The tile an instruction writes: its destination operand, or (value forms) a new tile value for its result.
+
+        A destination operand that is a value itself is the old content of the result (level1-and-assembly page, section
+        2.1, rule 10).
+        """
         given = self.operand(op, name)
-        if given is not None:
+        if given is not None and not (op.results and isinstance(given.type, t.TileType)):
             return given
         result = op.results[position]
         type_ = result.type
         if not isinstance(type_, t.TileType):
             raise self.error("unmodelled", f"{op.name} without a destination needs a !pto.tile result")
+        if given is not None and given.type != type_:
+            message = f"the old tile of {op.name} has type {t.type_text(given.type)}, the new one {t.type_text(type_)}"
+            raise self.error("unmodelled", message)
         fmt = self.argument(self.format(type_.element))
         maker = self.argument(ValueTile)
         self.define(result, f"{maker}({type_.rows}, {type_.cols}, {fmt})")
+        if given is not None:
+            self.call(copy_value, given, result, pipe=op.active_pipe(self.profile.arch))
         return result
 
     # ------------------------------------------------------------ calls

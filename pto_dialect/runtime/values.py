@@ -157,6 +157,11 @@ class ValueTile:
         self.array[: values.shape[0], : values.shape[1]] = values
 
 
+def copy_value(source: ValueTile, target: ValueTile) -> None:
+    """Gives ``target`` the content of ``source``, which has its shape."""
+    np.copyto(target.array, source.array)
+
+
 class GmTensor:
     """View of global memory: address, extents and element strides."""
 

@@ -8,12 +8,14 @@ Source: level-1 page, sections 2 and 3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..ir import types as t
-from ..ir.base import PtoOp, Shape, op_spec, signature
+from ..ir.base import PtoOp, Shape, Slot, op_spec, signature
 from ..ir.registry import op_class
 from .attribute_parser import number_of
 from .build_core import core_class
@@ -22,7 +24,7 @@ from .build_pto import Groups, Operands, text_slots
 from .build_tile import TileBuilder
 from .builder import UNKNOWN, statement
 from .text import number_attribute
-from .tile_inputs import MERGE_SORT, MERGE_SORT_SOURCES, fitting_slots, merge_sort_inputs
+from .tile_inputs import MERGE_SORT, MERGE_SORT_SOURCES, READ_MODIFY_WRITE, fitting_slots, merge_sort_inputs
 from .tokens import Tok
 from .type_parser import intern_type
 
@@ -75,7 +77,7 @@ class ValueBuilder(TileBuilder):
         else:
             by_kind = spec.shape is Shape.DPS_MASK
             chosen = fitting_slots(slots, operands.values) if by_kind else slots
-            groups = self.distribute(token, chosen, operands)
+            groups = self.value_groups(cls, token, chosen, operands)
         inputs, results = self.value_types(cls, token, operands, signature_part)
         if inputs is not None:
             for position, (value, stated) in enumerate(zip(operands.values, inputs, strict=False)):
@@ -88,6 +90,15 @@ class ValueBuilder(TileBuilder):
         if destination_first is not None and op.results:
             self.define_destination(op, destination_first)
         return op
+
+    def value_groups(self, cls: type[PtoOp], token: Tok, slots: Sequence[Slot], operands: Operands) -> Groups:
+        """Gives each input its values; one more than is required is the old tile of a read-modify-write."""
+        required = sum(slot.arity == "1" for slot in slots)
+        if cls.name not in READ_MODIFY_WRITE or len(operands.values) <= required:
+            return self.distribute(token, slots, operands)
+        destination = next(slot for slot in text_slots(cls) if slot.name in op_spec(cls).outs)
+        # The old tile is always there in this form, what stands before it may be absent.
+        return self.distribute(token, [*slots, replace(destination, arity="1")], operands)
 
     # ------------------------------------------------------------ types
 

@@ -14,13 +14,21 @@ from ..ir.base import Shape, Slot
 from .attribute_printer import attribute_text, string_literal
 from .build_value import MEMORY_DESTINATION
 from .print_pto import Statement, comma
-from .tile_inputs import MERGE_SORT, MERGE_SORT_SOURCES, fitting_slots, merge_sort_inputs
+from .tile_inputs import MERGE_SORT, MERGE_SORT_SOURCES, READ_MODIFY_WRITE, fitting_slots, merge_sort_inputs
 from .writer import Leaf, Writer, require
 
 
 def has_destination(s: Statement) -> bool:
     """True for destination-passing style; the destinations there must be the first ones declared."""
-    return s.present(*(slot.name for slot in s.layout.slots if slot.name in s.layout.spec.outs)) > 0
+    outs = [slot.name for slot in s.layout.slots if slot.name in s.layout.spec.outs]
+    return s.present(*outs) > 0 and not old_value(s)
+
+
+def old_value(s: Statement) -> tuple[SSAValue, ...]:
+    """The old tile of a read-modify-write in value form, the last operand there; empty for other statements."""
+    if s.op.name not in READ_MODIFY_WRITE or not s.op.results:
+        return ()
+    return tuple(value for value in s.group("dst") if isinstance(value.type, t.TileType))
 
 
 def input_slots(s: Statement) -> list[Slot]:
@@ -72,7 +80,7 @@ def value_form(s: Statement) -> str:
     elif s.layout.spec.shape is Shape.DPS_MASK:
         values = inputs_by_kind(s, input_slots(s))
     else:
-        values = inputs(s)
+        values = [*inputs(s), *old_value(s)]
     return f"{op.name} {writer.uses(values)}{s.dictionary()} : {writer.signature(values, op.results)}"
 
 

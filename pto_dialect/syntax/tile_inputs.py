@@ -9,6 +9,10 @@ from xdsl.ir import SSAValue
 from ..ir.base import Slot
 from ..ir.kinds import TILE_OR_VIEW
 
+READ_MODIFY_WRITE = frozenset(("pto.taxpy", "pto.tinsert", "pto.tinsert_fp", "pto.tsetval"))
+"""Operations that keep what a destination holds. Their value forms take the old tile as a last operand: ``%d1 =
+pto.taxpy %s, %x, %d0``. Source: level1-and-assembly page, section 2.1, rule 10."""
+
 MERGE_SORT = "pto.tmrgsort"
 MERGE_SORT_SOURCES = 4
 """Lists that one merge takes at most; a further tile is the scratch operand."""

@@ -43,7 +43,7 @@ def tlrelu(op: PtoOp, g: Generator) -> None:
 @kernel("pto.taxpy")
 def taxpy(op: PtoOp, g: Generator) -> None:
     src = tile_operand(op, g, "src")
-    dst = tile_operand(op, g, "dst")
+    dst = g.destination(op)
     factor = number(g, op.operands[1], tile_format(src, g))
     apply_formula(op, g, Formula(scaled_sum), (src, factor, dst), dst)
 
