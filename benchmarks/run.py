@@ -1,6 +1,6 @@
 """Measures what users feel, each figure beside its reference in one run.
 
-Usage: python benchmarks/run.py [NAME ...]    (front-end, start-up, dispatch, matmul)
+Usage: python benchmarks/run.py [NAME ...]    (the names are those of BENCHMARKS, below)
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import kernels
 import numpy as np
 from measure import Comparison, alternate
 from programs import TILE, level2_program
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.runtime.api import compile
+from pto_dialect.runtime.api import CompiledKernel, compile
 from pto_dialect.syntax.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
 
@@ -170,11 +172,82 @@ def matmul() -> Comparison:
     return Comparison("200 x 128x128x128 f16 tmatmul (numpy astype + @)", ours, theirs, 1.3)
 
 
+def ready(work: kernels.Workload) -> CompiledKernel:
+    """The compiled kernel of a workload, after one call whose result was right."""
+    kernel = compile(load(work.text))
+    kernel(*work.arguments, blocks=work.blocks)
+    np.testing.assert_allclose(work.arguments[work.output], work.reference(), rtol=work.tolerance, atol=work.tolerance)
+    return kernel
+
+
+def whole(name: str, work: kernels.Workload) -> Comparison:
+    """A kernel with its launch against the numpy that a person would write."""
+    kernel = ready(work)
+    times = alternate(lambda: kernel(*work.arguments, blocks=work.blocks), work.reference, 31, warm_up=3)
+    return Comparison(f"{name} (hand-written numpy)", *times, 1.3)
+
+
+def rmsnorm() -> Comparison:
+    """RMSNorm of 32x4096 f32."""
+    return whole("RMSNorm 32x4096 f32", kernels.rmsnorm())
+
+
+def softmax() -> Comparison:
+    """Softmax of the rows of 128x1024 f32."""
+    return whole("softmax 128x1024 f32", kernels.softmax())
+
+
+def gemm() -> Comparison:
+    """512x512x512 f16 product in tiles of 128x128x128 against one numpy product."""
+    return whole("GEMM 512x512x512 f16", kernels.gemm())
+
+
+def compilation() -> Comparison:
+    """The slowest of the three kernels above from verified module to callable, against 50 ms."""
+    modules = [load(work.text) for work in (kernels.rmsnorm(), kernels.softmax(), kernels.gemm())]
+    ours = max(alternate(partial(compile, module), lambda: None, 15)[0] for module in modules)
+    return Comparison("compile one function (limit 50 ms)", ours, 0.050, 1.0)
+
+
+def exponentials(count: int) -> None:
+    """A fixed amount of numpy work in ``count`` copies of this process."""
+    children = []
+    for _ in range(count):
+        child = os.fork()
+        if not child:
+            values = np.ones(16384, np.float32)
+            for _ in range(8000 // count):
+                np.exp(values)
+            os._exit(0)
+        children.append(child)
+    for child in children:
+        os.waitpid(child, 0)
+
+
+def processes() -> Comparison:
+    """24 blocks in two processes against the same launch in one, on a machine with two idle processors."""
+    work = kernels.gelu(rounds=16)
+    kernel = ready(work)
+    alone, together = alternate(partial(exponentials, 1), partial(exponentials, 2), 5)
+    print(f"two processes of plain numpy on this machine: {alone / together:.2f} x the speed of one")
+    times = alternate(
+        lambda: kernel(*work.arguments, blocks=work.blocks, jobs=2),
+        lambda: kernel(*work.arguments, blocks=work.blocks),
+        9,
+    )
+    return Comparison("24 blocks of repeated GELU, -j 2 (-j 1)", *times, 1.5, at_least=True)
+
+
 BENCHMARKS: dict[str, Callable[[], Comparison]] = {
     "front-end": front_end,
     "start-up": start_up,
     "dispatch": dispatch,
     "matmul": matmul,
+    "rmsnorm": rmsnorm,
+    "softmax": softmax,
+    "gemm": gemm,
+    "compile": compilation,
+    "processes": processes,
 }
 
 

@@ -139,10 +139,11 @@ def run(
     target: str | None = None,
     *,
     blocks: int = 1,
+    jobs: int = 1,
     accumulate: str = "fast",
 ) -> dict[str, Any]:
     """Compiles a function of the verified ``module`` and calls it once; see
     :func:`pto_dialect.runtime.api.run`."""
     from .runtime.api import run as run_module
 
-    return run_module(module, arguments, entry, target, blocks=blocks, accumulate=accumulate)
+    return run_module(module, arguments, entry, target, blocks=blocks, jobs=jobs, accumulate=accumulate)

@@ -79,7 +79,10 @@ def _output(text: str) -> Any:
     metavar="N",
     help="Blocks to launch.",
 )
-@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Accepted; blocks run one after the other.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+    help="Processes that share the blocks, where these are independent.",
+)  # fmt: skip
 @click.option(
     "--arg", "arguments", metavar="NAME=VALUE", multiple=True, callback=_pairs(_given, "NAME=VALUE"),
     help="Argument by name or position: x.npy, x.npz:KEY, x.bin:TYPE:SHAPE, zeros:TYPE:SHAPE, "
@@ -167,6 +170,7 @@ def _request(given: dict[str, Any]) -> Request:
         entry=given["entry"],
         target=given["target"],
         blocks=given["blocks"],
+        jobs=given["jobs"],
         tolerance=Tolerance(given["rtol"], given["atol"]),
         run=RunOptions(accumulate=given["accumulate"], fill=given["fill"]),
         policy=DiagnosticOptions(

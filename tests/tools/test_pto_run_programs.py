@@ -7,6 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pto_dialect
+from pto_dialect.runtime.launch import Kernel
+from pto_dialect.runtime.parallel import can_fork, run_blocks
+
 Args = Callable[..., list[str]]
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -127,6 +131,24 @@ def test_bf16_scalar_from_bits(pto_run, args: Args) -> None:
 def test_blocks(pto_run, args: Args) -> None:
     out = pto_run.good("blocks", *args(p="zeros:i64:4"), "--blocks", "4", "-j", "2")
     assert out == "p: i64 4 = [40 41 42 43]\n"
+
+
+@pytest.mark.skipif(not can_fork(), reason="processes cannot be copied here")
+def test_jobs_reach_the_launch(pto_run, args: Args, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def spy(kernel: Kernel, bound: list, blocks: int, jobs: int) -> list:
+        asked.append(jobs)
+        return run_blocks(kernel, bound, blocks, jobs)
+
+    monkeypatch.setattr("pto_dialect.runtime.launch.run_blocks", spy)
+    given = args(p="zeros:i64:4")
+    assert pto_run.good("blocks", *given, "--blocks", "4") == "p: i64 4 = [40 41 42 43]\n"
+    assert asked == []
+    assert pto_run.good("blocks", *given, "--blocks", "4", "-j", "3") == "p: i64 4 = [40 41 42 43]\n"
+    assert asked == [3]
+    pto_dialect.run(pto_dialect.parse((PROGRAMS / "blocks.pto").read_text()), {"p": np.zeros(2, int)}, blocks=2, jobs=2)
+    assert asked == [3, 2]
 
 
 def test_wait_before_its_set_runs_with_queues(pto_run, args: Args) -> None:

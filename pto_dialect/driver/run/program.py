@@ -187,7 +187,7 @@ class _Launch:
     def execute(self, kernel: Kernel, values: list[object]) -> list[object]:
         """Runs all blocks; what the function returns."""
         try:
-            return kernel.run(values, self.request.blocks)
+            return kernel.run(values, self.request.blocks, self.request.jobs)
         except BindingError as error:
             raise _with_signature(error, kernel) from None
         except ProgramError as error:

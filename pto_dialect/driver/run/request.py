@@ -15,7 +15,8 @@ class Request:
     """One launch.
 
     ``arguments``, ``outputs`` and ``expectations`` are pairs of a name or position and a value. ``target`` is
-    a2, a3, a2a3, a5 or cpu-sim (``None``: the module's own). ``dump`` shows all numbers of what was written,
+    a2, a3, a2a3, a5 or cpu-sim (``None``: the module's own). ``jobs`` is how many processes share the ``blocks``
+    where they do not depend on each other. ``dump`` shows all numbers of what was written,
     ``profile`` a table of times, ``quiet`` leaves out the summary lines, ``emit_python`` shows the generated
     source instead of running it.
     """
@@ -26,6 +27,7 @@ class Request:
     entry: str | None = None
     target: str | None = None
     blocks: int = 1
+    jobs: int = 1
     tolerance: Tolerance = field(default_factory=Tolerance)
     run: RunOptions = field(default_factory=RunOptions)
     policy: DiagnosticOptions = field(default_factory=DiagnosticOptions)
