@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
-from .pto_opt import TARGETS, PtoOptCommand, _read_stdin, _rule_ids, _wants_color, _write_stderr
+from .pto_opt import (
+    TARGETS,
+    PtoOptCommand,
+    _progress,
+    _read_stdin,
+    _rule_ids,
+    _wants_color,
+    _write_over_progress,
+    _write_stderr,
+)
 
 if TYPE_CHECKING:
+    from pto_dialect.diagnostics.engine import DiagnosticOptions
     from pto_dialect.driver.inputs import Input
+    from pto_dialect.driver.launch.session import Settings
+    from pto_dialect.driver.launch.suite import Outcome
     from pto_dialect.driver.run.request import Request
 
 T = TypeVar("T")
@@ -68,7 +82,7 @@ def _output(text: str) -> Any:
 
 
 @click.command(cls=PtoOptCommand, context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("path", metavar="FILE", type=click.Path())
+@click.argument("paths", metavar="FILE|DIR...", nargs=-1, required=True, type=click.Path())
 @click.option("--entry", metavar="NAME", help="Function to run; by default the kernel, or the only function.")
 @click.option("--target", type=click.Choice(TARGETS), help="Chip to run as; otherwise what the module says.")
 @click.option(
@@ -81,7 +95,7 @@ def _output(text: str) -> Any:
 )
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
-    help="Processes that share the blocks, where these are independent.",
+    help="Processes that share the blocks, where these are independent, or the launch files.",
 )  # fmt: skip
 @click.option(
     "--arg", "arguments", metavar="NAME=VALUE", multiple=True, callback=_pairs(_given, "NAME=VALUE"),
@@ -98,6 +112,7 @@ def _output(text: str) -> Any:
 )  # fmt: skip
 @click.option("--rtol", type=click.FloatRange(min=0), metavar="X", help="Relative tolerance; default by element type.")
 @click.option("--atol", type=click.FloatRange(min=0), metavar="X", help="Absolute tolerance; default by element type.")
+@click.option("--junit", metavar="FILE", help="Write the results of launch files to this file as JUnit XML.")
 @click.option("--dump", is_flag=True, help="Print all numbers of what the program wrote.")
 @click.option("--profile", is_flag=True, help="Print time and calls by operation.")
 @click.option("--quiet", is_flag=True, help="Print no summary of what the program wrote.")
@@ -128,37 +143,123 @@ def _output(text: str) -> Any:
     help="Show the version and exit.",
 )
 @click.pass_context
-def main(ctx: click.Context, path: str, **given: Any) -> None:
-    """Run a function of the PTO program in FILE (- is standard input).
+def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
+    """Run a function of the PTO program in FILE (- is standard input), or launch files.
 
     Every argument of the function needs an --arg. What the program wrote is summarised on standard output and
     stored where --out and :inout say, but only if the run and all --expect went well.
 
-    Exit code: 0 if all is well, 1 if the program or its result is wrong, 2 if the command line is.
+    Launch files (*.launch.toml, alone, several, or all of a folder) say all that themselves.
+
+    Exit code: 0 if all is well, 1 if a program or its result is wrong, 2 if the command line or a launch file is.
     """
     from pto_dialect.driver.run.program import Streams, run_program
 
+    path, *others = paths
+    if others or os.path.isdir(path) or path.endswith(LAUNCH_SUFFIX):
+        ctx.exit(_launches(ctx, paths, given))
+    if given["junit"] is not None:
+        raise click.UsageError("--junit goes with launch files only", ctx)
     item = _input(ctx, path)
-    streams = Streams(lambda text: click.echo(text, nl=False), _write_stderr, _wants_color(given["color"]))
+    streams = Streams(_write_stdout, _write_stderr, _wants_color(given["color"]))
     ctx.exit(run_program(item, _request(given), streams))
+
+
+def _write_stdout(text: str) -> None:
+    click.echo(text, nl=False)
 
 
 def _input(ctx: click.Context, path: str) -> Input:
     from pto_dialect.driver.inputs import InputError, collect
 
     try:
-        inputs = collect((path,), _read_stdin)
+        return collect((path,), _read_stdin)[0]
     except InputError as error:
         raise click.UsageError(str(error), ctx) from None
     except OSError as error:
         raise click.UsageError(f"cannot read standard input: {error.strerror or error}", ctx) from None
-    if inputs[0].path != path:
-        raise click.UsageError(f"'{path}' is a folder; name one program", ctx)
-    return inputs[0]
+
+
+# ------------------------------------------------------------ launch files
+
+LAUNCH_SUFFIX = ".launch.toml"
+
+PROGRAM_ONLY = ("entry", "blocks", "arguments", "outputs", "expectations", "rtol", "atol", "profile", "emit_python")
+"""Parameters that a launch file says itself, or that look at one run."""
+
+
+def _launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any]) -> int:
+    """Runs the launch files that ``paths`` name."""
+    from pto_dialect.driver.batch import WorkerError
+    from pto_dialect.driver.inputs import InputError
+    from pto_dialect.driver.launch import suite
+    from pto_dialect.driver.run.program import Streams
+
+    for parameter in ctx.command.params:
+        stated = parameter.name and ctx.get_parameter_source(parameter.name) is not ParameterSource.DEFAULT
+        if parameter.name in PROGRAM_ONLY and stated:
+            raise click.UsageError(f"{parameter.opts[0]} does not go with launch files", ctx)
+    try:
+        files = suite.launch_files(paths)
+    except InputError as error:
+        raise click.UsageError(str(error), ctx) from None
+    color = _wants_color(given["color"])
+    many = len(files) > 1 or os.path.isdir(paths[0])
+    settings = _settings(ctx, given, many)
+    if not many and given["junit"] is None:
+        return suite.run_file(files[0], settings, Streams(_write_stdout, _write_stderr, color))
+    try:
+        if many:
+            streams = Streams(_write_stdout, _write_over_progress, color)
+            results = suite.run_suite(files, settings, given["jobs"], streams, _progress)
+        else:
+            results = [suite.outcome_of(files[0], settings, color)]
+            _write_stdout(results[0].out)
+            _write_stderr(results[0].err)
+    except WorkerError as error:
+        _write_stderr(f"error: {error}\n")
+        return 1
+    if given["junit"] is not None and not _write_junit(given["junit"], results):
+        return 2
+    return suite.exit_code(results)
+
+
+def _settings(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings:
+    from pto_dialect.driver.launch.session import Settings
+
+    def stated(name: str) -> str | None:
+        return None if ctx.get_parameter_source(name) is ParameterSource.DEFAULT else given[name]
+
+    return Settings(
+        target=given["target"],
+        accumulate=stated("accumulate"),
+        fill=stated("fill"),
+        jobs=1 if many else given["jobs"],
+        dump=given["dump"],
+        quiet=given["quiet"],
+        policy=_policy(given),
+    )
+
+
+def _write_junit(path: str, results: list[Outcome]) -> bool:
+    from pto_dialect.diagnostics.files import atomic_write
+    from pto_dialect.driver.launch.junit import junit_xml
+
+    try:
+        atomic_write(path, junit_xml(results))
+    except OSError as error:
+        _write_stderr(f"error: cannot write '{path}': {error.strerror or error}\n")
+        return False
+    return True
+
+
+def _policy(given: dict[str, Any]) -> DiagnosticOptions:
+    from pto_dialect.diagnostics.engine import DiagnosticOptions
+
+    return DiagnosticOptions(given["allow"], given["deny"], given["werror"], given["pedantic"], given["max_errors"])
 
 
 def _request(given: dict[str, Any]) -> Request:
-    from pto_dialect.diagnostics.engine import DiagnosticOptions
     from pto_dialect.driver.run.compare import Tolerance
     from pto_dialect.driver.run.request import Request
     from pto_dialect.runtime.machine import RunOptions
@@ -173,9 +274,7 @@ def _request(given: dict[str, Any]) -> Request:
         jobs=given["jobs"],
         tolerance=Tolerance(given["rtol"], given["atol"]),
         run=RunOptions(accumulate=given["accumulate"], fill=given["fill"]),
-        policy=DiagnosticOptions(
-            given["allow"], given["deny"], given["werror"], given["pedantic"], given["max_errors"]
-        ),
+        policy=_policy(given),
         dump=given["dump"],
         profile=given["profile"],
         quiet=given["quiet"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics.diagnostic import Diagnostic
@@ -68,7 +69,7 @@ def check_files(inputs: Sequence[Input], task: Task, jobs: int) -> Generator[Fil
     if jobs > 1:
         from .workers import in_parallel
 
-        yield from in_parallel(inputs, task, jobs)
+        yield from in_parallel(inputs, partial(check_file, task=task), jobs, printing=task.options.printing)
         return
     for item in inputs:
         yield check_file(item, task)

@@ -11,16 +11,18 @@ import multiprocessing
 import signal
 import sys
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, TypeVar
 
 from ..interrupts import interrupts_held
-from .batch import FileResult, Task, WorkerError, check_file
-from .inputs import Input
+from .batch import WorkerError
 from .options import Options
 from .pipeline import process
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _MAX_CHUNK = 16
 _STOP_SECONDS = 5.0
@@ -29,18 +31,21 @@ _USUAL = "func.func @f() {\n  %0 = arith.constant 0 : index\n  return\n}\n"
 """A program of operations that most programs have."""
 
 
-def in_parallel(inputs: Sequence[Input], task: Task, jobs: int) -> Generator[FileResult]:
-    """The results of all inputs, in their order, from ``jobs`` processes.
+def in_parallel(
+    inputs: Sequence[Item], work: Callable[[Item], Result], jobs: int, *, printing: bool = False
+) -> Generator[Result]:
+    """What ``work`` gives for all inputs, in their order, from ``jobs`` processes.
 
-    Raises ``WorkerError`` when one of them dies.
+    ``printing`` loads the printer as well, which the processes then share. Raises ``WorkerError`` when one of them
+    dies.
     """
     size = max(1, min(_MAX_CHUNK, len(inputs) // (jobs * 8)))
     chunks = iter([(start, inputs[start : start + size]) for start in range(0, len(inputs), size)])
-    results: dict[int, FileResult] = {}
+    results: dict[int, Result] = {}
     following = 0
     workers: dict[Connection, BaseProcess] = {}
     try:
-        _start(workers, task, jobs)
+        _start(workers, work, jobs, printing)
         busy = {connection for connection in workers if _send(connection, chunks)}
         while busy:
             for connection in wait(list(busy)):
@@ -68,26 +73,26 @@ def _send(connection: Connection, chunks: Any) -> bool:
     return chunk is not None
 
 
-def _start(workers: dict[Connection, BaseProcess], task: Task, jobs: int) -> None:
+def _start(workers: dict[Connection, BaseProcess], work: Callable[[Any], Any], jobs: int, printing: bool) -> None:
     # A fork shares what is loaded, but is only safe in a process with one thread (and not on macOS).
     if sys.platform != "linux" or threading.active_count() > 1:
-        _add_workers(workers, task, jobs, multiprocessing.get_context("spawn"))
+        _add_workers(workers, work, jobs, multiprocessing.get_context("spawn"))
         return
-    process(_USUAL, "<warm up>", Options(printing=task.options.printing))
+    process(_USUAL, "<warm up>", Options(printing=printing))
     # The collector of a worker would write to every page that it shares with this process.
     gc.freeze()
     try:
         with interrupts_held():
-            _add_workers(workers, task, jobs, multiprocessing.get_context("fork"))
+            _add_workers(workers, work, jobs, multiprocessing.get_context("fork"))
     finally:
         gc.unfreeze()
 
 
-def _add_workers(workers: dict[Connection, BaseProcess], task: Task, jobs: int, context: Any) -> None:
+def _add_workers(workers: dict[Connection, BaseProcess], work: Callable[[Any], Any], jobs: int, context: Any) -> None:
     for _ in range(jobs):
         ours, theirs = context.Pipe()
         inherited = [*workers, ours] if context.get_start_method() == "fork" else []
-        worker = context.Process(target=_serve, args=(theirs, inherited, task), daemon=True)
+        worker = context.Process(target=_serve, args=(theirs, inherited, work), daemon=True)
         worker.start()
         theirs.close()
         workers[ours] = worker
@@ -104,7 +109,7 @@ def _stop(workers: dict[Connection, BaseProcess]) -> None:
             worker.join()
 
 
-def _serve(connection: Connection, inherited: list[Connection], task: Task) -> None:
+def _serve(connection: Connection, inherited: list[Connection], work: Callable[[Any], Any]) -> None:
     """What a worker does: answers until its pipe is closed."""
     # Ctrl-C goes to every process of the terminal; the main one answers for all. Its word to stop unwinds, so
     # that no half-written file stays.
@@ -118,4 +123,4 @@ def _serve(connection: Connection, inherited: list[Connection], task: Task) -> N
             start, chunk = connection.recv()
         except (EOFError, ConnectionError):
             return
-        connection.send((start, [check_file(item, task) for item in chunk]))
+        connection.send((start, [work(item) for item in chunk]))

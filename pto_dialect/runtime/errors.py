@@ -23,4 +23,11 @@ class ProgramError(Exception):
 
 
 class BindingError(Exception):
-    """A launch that does not fit the program: wrong argument, size or name. The message is for the user."""
+    """A launch that does not fit the program: wrong argument, size or name. The message is for the user.
+
+    ``subject`` is the argument it is about, by the name that the caller used, where there is one.
+    """
+
+    def __init__(self, message: str, subject: str | None = None) -> None:
+        super().__init__(message)
+        self.subject = subject

@@ -222,9 +222,9 @@ def test_expectations_work_in_several_processes(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="relies on fork")
 def test_a_process_that_dies_is_reported(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pto_dialect.driver import workers
+    from pto_dialect.driver import batch
 
-    monkeypatch.setattr(workers, "check_file", lambda item, task: os._exit(9))
+    monkeypatch.setattr(batch, "check_file", lambda item, task: os._exit(9))
     result = opt(tree, "-j2")
     assert result.exit_code == 1
     assert "error: a worker process ended unexpectedly" in stderr(result)

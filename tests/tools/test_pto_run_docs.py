@@ -11,7 +11,7 @@ from click.testing import CliRunner
 DOCS = Path(__file__).parents[2] / "docs"
 
 BLOCK = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
-FILE_NAME = re.compile(r"// (\S+\.pto)\n")
+FILE_NAME = re.compile(r"(?://|#) (\S+\.(?:pto|toml))\n")
 
 
 def compare(command: str, printed: str, shown: str) -> None:
@@ -21,13 +21,14 @@ def compare(command: str, printed: str, shown: str) -> None:
         pytest.fail(f"$ {command}\n{checker.output_difference(example, printed, doctest.ELLIPSIS)}")
 
 
-def test_commands_of_the_guide(pto_run) -> None:
+@pytest.mark.parametrize(("page", "least"), [("pto-run.md", 6), ("launch-files.md", 4)])
+def test_commands_of_the_guide(pto_run, page: str, least: int) -> None:
     main = pto_run.command
     names: dict[str, object] = {}
     commands = 0
-    for block in BLOCK.finditer((DOCS / "pto-run.md").read_text()):
+    for block in BLOCK.finditer((DOCS / page).read_text()):
         text = block["text"]
-        if block["language"] == "mlir":
+        if block["language"] in ("mlir", "toml"):
             name = FILE_NAME.match(text)
             assert name is not None
             Path(name[1]).write_text(text)
@@ -38,16 +39,18 @@ def test_commands_of_the_guide(pto_run) -> None:
                 command, _, shown = part.partition("\n")
                 program, *arguments = shlex.split(command)
                 assert program == "pto-run"
+                if not shown:
+                    continue
                 result = CliRunner().invoke(main, arguments, prog_name="pto-run")
                 compare(command, result.output, shown)
                 commands += 1
-    assert commands >= 6
+    assert commands >= least
 
 
 def test_option_list_of_the_guide_is_complete(pto_run) -> None:
     text = (DOCS / "pto-run.md").read_text()
     for parameter in pto_run.command.params:
-        if parameter.name not in ("path", "version", "help"):
+        if parameter.name not in ("paths", "version", "help"):
             assert any(f"{option}" in text for option in parameter.opts), parameter.name
 
 

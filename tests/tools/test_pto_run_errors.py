@@ -386,7 +386,7 @@ def test_program_files(pto_run) -> None:
     Path("some.pto").write_text("func.func @f() {\n  return\n}\n")
     outcome = pto_run.raw(".")
     assert outcome.code == 2
-    assert "'.' is a folder; name one program" in outcome.err
+    assert "folder '.' has no .launch.toml files" in outcome.err
     Path("bytes.pto").write_bytes(b"\xff\xfe\x00")
     assert "[input-encoding]" in pto_run.raw("bytes.pto").err
     assert pto_run.raw().code == 2

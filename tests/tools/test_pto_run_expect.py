@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pto_dialect.driver.run.compare import Expected, Tolerance, mismatch_report
+from pto_dialect.driver.run.compare import Expected, Judgement, Tolerance, mismatch_report
 from pto_dialect.driver.run.outputs import Output, Place
 from pto_dialect.runtime.numerics.formats import format_of
 
@@ -23,8 +23,8 @@ small = st.sampled_from([0.0, 1e-6, 1e-3, 0.5])
 
 def report(got: np.ndarray, want: np.ndarray, type_: str, relative: float | None, absolute: float | None) -> str | None:
     fmt = format_of(type_)
-    expected = Expected(Place("c", 0, False, fmt, got.shape), want, "golden")
-    return mismatch_report(expected, Output("c", fmt, got), Tolerance(relative, absolute))
+    expected = Expected(Place("c", 0, False, fmt, got.shape), want, "golden", Judgement(Tolerance(relative, absolute)))
+    return mismatch_report(expected, Output("c", fmt, got))
 
 
 def near(got: float, want: float, relative: float, absolute: float) -> bool:

@@ -17,7 +17,7 @@ from ...runtime.memory import Array
 from ...runtime.numerics.formats import Format
 from .arrays import fitted, load, stated_format, with_key
 from .elements import is_bit_pattern, same_elements, scalar_format, to_values
-from .value_text import Content, Generated, Given, Number, Shape, Stored
+from .value_text import Content, Generated, Given, Number, Shape, Stored, shape_text
 
 
 class Bound(NamedTuple):
@@ -39,6 +39,25 @@ class Bound(NamedTuple):
         return argument_format(self.type) is not None
 
 
+class Held(NamedTuple):
+    """A buffer in memory that several launches share: storage units of element type ``fmt``."""
+
+    name: str
+    fmt: Format
+    array: Array
+
+    def fitted(self, needed: Format, shape: Shape | None) -> Array:
+        """The same memory as elements of ``needed`` in ``shape``; raises ``BindingError`` if it is other data."""
+        if not same_elements(self.fmt, needed):
+            raise BindingError(f"buffer {self.name} has {self.fmt.name} elements, not {needed.name}")
+        array = self.array.view(needed.storage)
+        if shape is None or array.shape == shape:
+            return array
+        if array.size != math.prod(shape):
+            raise BindingError(f"buffer {self.name} has shape {shape_text(array.shape)}, not {shape_text(shape)}")
+        return array.reshape(shape)
+
+
 def signature(kernel: Kernel) -> str:
     """The arguments of the entry function, one on each line."""
     if not kernel.arguments:
@@ -48,22 +67,31 @@ def signature(kernel: Kernel) -> str:
     return "\n".join([f"@{kernel.entry} takes", *rows])
 
 
-def bind(kernel: Kernel, given: Sequence[tuple[str, Given]]) -> list[Bound]:
+def bind(kernel: Kernel, given: Sequence[tuple[str, Given | Held]]) -> list[Bound]:
     """The arguments of ``kernel`` in order; names are argument names or positions.
 
-    Raises ``BindingError`` for arguments that are missing, unknown, given twice, or do not fit their types.
+    Raises ``BindingError`` for arguments that are missing, unknown, given twice, or do not fit their types; its
+    ``subject`` is the name as it was given.
     """
     chosen = _by_name(kernel, given)
     missing = [name for name, _ in kernel.arguments if name not in chosen]
     if missing:
         listed = " and ".join([", ".join(missing[:-1]), missing[-1]] if len(missing) > 1 else missing)
         raise BindingError(f"no value for argument{'s' if len(missing) > 1 else ''} {listed}")
-    return [_bind_one(name, type_, chosen[name]) for name, type_ in kernel.arguments]
+    bound: list[Bound] = []
+    for name, type_ in kernel.arguments:
+        asked, value = chosen[name]
+        try:
+            bound.append(_bind_one(name, type_, value))
+        except BindingError as error:
+            raise BindingError(str(error), asked) from None
+    return bound
 
 
-def _by_name(kernel: Kernel, given: Sequence[tuple[str, Given]]) -> Mapping[str, Given]:
+def _by_name(kernel: Kernel, given: Sequence[tuple[str, Given | Held]]) -> Mapping[str, tuple[str, Given | Held]]:
+    """The name as it was given and the value, by the name of the argument."""
     names = [name for name, _ in kernel.arguments]
-    chosen: dict[str, Given] = {}
+    chosen: dict[str, tuple[str, Given | Held]] = {}
     for asked, value in given:
         name = asked
         if asked not in names and asked.isdecimal() and int(asked) < len(names):
@@ -71,14 +99,16 @@ def _by_name(kernel: Kernel, given: Sequence[tuple[str, Given]]) -> Mapping[str,
         if name not in names:
             near = did_you_mean(asked, names)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise BindingError(f"@{kernel.entry} has no argument {asked}{hint}")
+            raise BindingError(f"@{kernel.entry} has no argument {asked}{hint}", asked)
         if name in chosen:
-            raise BindingError(f"argument {name} is given twice")
-        chosen[name] = value
+            raise BindingError(f"argument {name} is given twice", asked)
+        chosen[name] = asked, value
     return chosen
 
 
-def _bind_one(name: str, type_: Attribute, given: Given) -> Bound:
+def _bind_one(name: str, type_: Attribute, given: Given | Held) -> Bound:
+    if isinstance(given, Held):
+        return _bind_held(name, type_, given)
     content = given.content
     try:
         fmt = argument_format(type_)
@@ -94,6 +124,24 @@ def _bind_one(name: str, type_: Attribute, given: Given) -> Bound:
         raise BindingError(f"argument {name} ({t.type_text(type_)}): {error}") from None
     write_back = with_key(content) if given.write_back and isinstance(content, Stored) else None
     return Bound(name, type_, fmt, array, write_back)
+
+
+def hold(name: str, type_: Attribute, given: Given) -> Held:
+    """The shared buffer ``name`` as the argument type ``type_`` of its first launch needs it."""
+    if argument_format(type_) is None:
+        raise BindingError(f"it is used for a number ({t.type_text(type_)}), buffers are arrays")
+    bound = _bind_one(name, type_, given)
+    return Held(name, bound.fmt, bound.value)
+
+
+def _bind_held(name: str, type_: Attribute, held: Held) -> Bound:
+    try:
+        fmt = argument_format(type_)
+        if fmt is None:
+            raise BindingError(f"it needs a number, not buffer {held.name}")
+        return Bound(name, type_, fmt, held.fitted(fmt, static_shape(type_)))
+    except BindingError as error:
+        raise BindingError(f"argument {name} ({t.type_text(type_)}): {error}") from None
 
 
 def _generated(content: Generated, needed: Format) -> Array:

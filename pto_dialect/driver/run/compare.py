@@ -11,8 +11,8 @@ from ...runtime.memory import Array
 from ...runtime.numerics.formats import Format
 from .arrays import fitted, load, stated_format
 from .elements import is_bit_pattern, same_elements, to_values
-from .outputs import Output, Place
-from .value_text import Content, Generated, Number, Stored, shape_text
+from .outputs import Output, Place, scalar_array
+from .value_text import Content, Generated, Number, Shape, Stored, shape_text
 
 SHOWN = 10
 """Mismatches that are listed."""
@@ -38,30 +38,73 @@ class Tolerance(NamedTuple):
         )
 
 
+class Judgement(NamedTuple):
+    """How a result is compared: within ``tolerance``, or, if ``exact``, bit by bit.
+
+    ``equal_nan`` lets NaN pass where NaN is expected. Only the first ``valid`` elements of each axis count
+    (``None``: all).
+    """
+
+    tolerance: Tolerance = Tolerance()
+    equal_nan: bool = True
+    exact: bool = False
+    valid: Shape | None = None
+
+
+PLAIN = Judgement()
+"""All elements, within the tolerances of their type."""
+
+
 class Expected(NamedTuple):
-    """Numbers that a place should hold: an array of its logical shape, or one number for every element."""
+    """Numbers that a place should hold: an array of its logical shape, or one number for every element.
+
+    ``bits`` are the storage units that make them, where the comparison is exact.
+    """
 
     place: Place
     values: Array
     text: str
+    judgement: Judgement = PLAIN
+    bits: Array | None = None
 
 
-def expectation(place: Place, content: Content) -> Expected:
+def expectation(place: Place, content: Content, judgement: Judgement = PLAIN) -> Expected:
     """Reads what ``place`` should hold.
 
     Elements may be of any number type; unsigned integers stand for the bits of a type that numpy does not
-    have. Raises ``BindingError`` for unreadable files and other shapes.
+    have. A file may hold the valid region alone. Raises ``BindingError`` for unreadable files, other shapes, and
+    elements of another type where bits are to be compared.
     """
     try:
+        whole, place = place.shape, _valid(place, judgement.valid)
         if isinstance(content, Number):
-            return Expected(place, np.array(content.value), content.text)
+            bits = scalar_array(content.value, place.fmt) if judgement.exact else None
+            return Expected(place, np.array(content.value), content.text, judgement, bits)
         stated = stated_format(content)
         as_bits = is_bit_pattern(place.fmt) if stated is None else same_elements(stated, place.fmt)
         array, fmt = _load(content, place.fmt, as_bits)
+        if judgement.valid is not None and array.shape == whole:
+            array = array[tuple(slice(extent) for extent in judgement.valid)]
         array = _fitted(array, fmt, content, place)
-        return Expected(place, to_values(array, fmt), content.text)
+        bits = _bits(array, fmt, content, place) if judgement.exact else None
+        return Expected(place, to_values(array, fmt), content.text, judgement, bits)
     except BindingError as error:
         raise BindingError(f"expectation of {place.name}: {error}") from None
+
+
+def _valid(place: Place, valid: Shape | None) -> Place:
+    """``place`` cut to its valid region."""
+    if valid is None:
+        return place
+    if len(valid) != len(place.shape) or any(v > n for v, n in zip(valid, place.shape, strict=True)):
+        raise BindingError(f"valid region {shape_text(valid)} does not lie in {shape_text(place.shape)} elements")
+    return place._replace(shape=valid)
+
+
+def _bits(array: Array, fmt: Format, content: Content, place: Place) -> Array:
+    if not same_elements(fmt, place.fmt):
+        raise BindingError(f"'{content.text}' holds {fmt.name} elements, an exact comparison needs {place.fmt.name}")
+    return np.ascontiguousarray(array).view(place.fmt.storage)
 
 
 def _load(content: Stored | Generated, needed: Format, as_bits: bool) -> tuple[Array, Format]:
@@ -89,16 +132,24 @@ def _fitted(array: Array, fmt: Format, content: Stored | Generated, place: Place
     return fitted(array, content, wanted)
 
 
-def mismatch_report(expected: Expected, output: Output, tolerance: Tolerance) -> str | None:
+def mismatch_report(expected: Expected, output: Output) -> str | None:
     """What differs, as text with the first mismatches; ``None`` when nothing does."""
+    judgement = expected.judgement
+    if judgement.valid is not None:
+        output = output._replace(array=output.array[tuple(slice(extent) for extent in judgement.valid)])
     got = np.atleast_1d(to_values(output.array, output.fmt))
     want = np.atleast_1d(expected.values)
     if want.shape != got.shape:
         if want.size != 1:
             return f"{output.name} has shape {shape_text(got.shape)}, {expected.text} {shape_text(want.shape)}\n"
         want = np.broadcast_to(want, got.shape)
-    relative, absolute = tolerance.of(output.fmt)
-    wrong = _wrong(got, want, relative, absolute)
+    relative, absolute = (0.0, 0.0) if judgement.exact else judgement.tolerance.of(output.fmt)
+    if expected.bits is not None:
+        wrong = _other_bits(output, expected.bits, got.shape)
+    else:
+        wrong = _wrong(got, want, relative, absolute)
+        if not judgement.equal_nan and want.dtype.kind == "f":
+            wrong |= np.isnan(want)
     count = int(np.count_nonzero(wrong))
     if not count:
         return None
@@ -121,6 +172,13 @@ def _wrong(got: Array, want: Array, relative: float, absolute: float) -> Array:
         a, b = got.astype(np.float64), want.astype(np.float64)
         near = np.abs(a - b) <= absolute + relative * np.abs(b)
         return ~((near & np.isfinite(b)) | (a == b) | (np.isnan(a) & np.isnan(b)))
+
+
+def _other_bits(output: Output, bits: Array, shape: Shape) -> Array:
+    unsigned = f"u{output.fmt.bytes}"
+    different = np.ascontiguousarray(output.array).view(unsigned) != np.ascontiguousarray(bits).view(unsigned)
+    # A packed unit holds several numbers; all of them are shown when it differs.
+    return np.repeat(np.atleast_1d(different), output.fmt.elements, axis=-1).reshape(shape)
 
 
 def _table(got: Array, want: Array, wrong: Array) -> list[str]:

@@ -25,7 +25,7 @@ from ..options import Options
 from ..pipeline import build_module
 from ..report import render
 from .binding import Bound, bind, signature
-from .compare import Expected, expectation, mismatch_report
+from .compare import Expected, Judgement, expectation, mismatch_report
 from .elements import to_saved
 from .files import FileError, Writing, check_files, write_files
 from .outputs import Output, Place, Places, dump, summary
@@ -70,7 +70,7 @@ def run_program(item: Input, request: Request, streams: Streams) -> int:
     try:
         # Infinities and NaNs are values like others here, in summaries as well.
         with np.errstate(all="ignore"):
-            return _Launch(item, request, streams).run()
+            return Launch(item, request, streams).run()
     except Failure as failure:
         return failure.code
     except (BindingError, FileError) as error:
@@ -78,8 +78,8 @@ def run_program(item: Input, request: Request, streams: Streams) -> int:
         return WRONG_LAUNCH
 
 
-class _Launch:
-    """The steps of one launch."""
+class Launch:
+    """The steps of one launch, each for those who put them together themselves; ``log`` collects times."""
 
     def __init__(self, item: Input, request: Request, streams: Streams) -> None:
         self.item = item
@@ -100,11 +100,12 @@ class _Launch:
             bound = bind(kernel, request.arguments)
             places = Places(kernel, bound)
             outputs = [(places.find(name), file) for name, file in request.outputs]
-            expected = [expectation(places.find(name), content) for name, content in request.expectations]
+            judgement = Judgement(request.tolerance)
+            expected = [expectation(places.find(name), content, judgement) for name, content in request.expectations]
         except BindingError as error:
-            raise _with_signature(error, kernel) from None
-        check_files([(place.name, file) for place, file in outputs] + [(b.name, f) for b, f in _write_backs(bound)])
-        before = None if request.quiet and not request.dump else [_copy(one) for one in bound]
+            raise with_signature(error, kernel) from None
+        check_files([(place.name, file) for place, file in outputs] + [(b.name, f) for b, f in write_backs(bound)])
+        before = self.copies(bound)
         values = [one.value for one in bound]
         started = perf_counter()
         returned = self.execute(kernel, values)
@@ -113,9 +114,9 @@ class _Launch:
         def value(place: Place) -> Output:
             return places.output(place, values, returned)
 
-        shown = [] if before is None else [*_changed(places, bound, before), *places.results]
-        mismatches = self.compare(expected, value)
-        written = [] if mismatches else _writings(outputs, bound, value)
+        shown = changed(places, bound, before)
+        mismatches = mismatches_of(expected, value)
+        written = [] if mismatches else writings(outputs, bound, value)
         write_files(written)
         self.show(shown, value, written)
         if self.log is not None:
@@ -189,7 +190,7 @@ class _Launch:
         try:
             return kernel.run(values, self.request.blocks, self.request.jobs)
         except BindingError as error:
-            raise _with_signature(error, kernel) from None
+            raise with_signature(error, kernel) from None
         except ProgramError as error:
             diagnostic = error.diagnostic()
         except MemoryError:
@@ -202,10 +203,11 @@ class _Launch:
         self.report([diagnostic], Counts(errors=1))
         raise Failure(WRONG_PROGRAM)
 
-    def compare(self, expected: Sequence[Expected], value: Callable[[Place], Output]) -> list[str]:
-        """Reports of the expectations that were not met."""
-        reports = [mismatch_report(one, value(one.place), self.request.tolerance) for one in expected]
-        return [report for report in reports if report is not None]
+    def copies(self, bound: Sequence[Bound]) -> list[Array | None] | None:
+        """The buffers before the run; ``None`` when nothing is going to be shown of them."""
+        if self.request.quiet and not self.request.dump:
+            return None
+        return [one.value.copy() if one.is_array else None for one in bound]
 
     def show(
         self,
@@ -222,7 +224,7 @@ class _Launch:
                 self.streams.out(summary(value(place)) + files + "\n")
 
 
-def _with_signature(error: BindingError, kernel: Kernel) -> BindingError:
+def with_signature(error: BindingError, kernel: Kernel) -> BindingError:
     return BindingError(f"{error}\n{signature(kernel)}")
 
 
@@ -231,23 +233,27 @@ def _told(error: BaseException) -> str:
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".rstrip(": ")
 
 
-def _copy(one: Bound) -> Array | None:
-    return one.value.copy() if one.is_array else None
+def mismatches_of(expected: Sequence[Expected], value: Callable[[Place], Output]) -> list[str]:
+    """Reports of the expectations that were not met."""
+    reports = [mismatch_report(one, value(one.place)) for one in expected]
+    return [report for report in reports if report is not None]
 
 
-def _changed(places: Places, bound: Sequence[Bound], before: Sequence[Array | None]) -> list[Place]:
-    """The buffers with at least one byte that the run changed, or that are written back."""
+def changed(places: Places, bound: Sequence[Bound], before: Sequence[Array | None] | None) -> list[Place]:
+    """What is worth showing: buffers of which the run changed a byte or that are written back, and results."""
     found: list[Place] = []
+    if before is None:
+        return found
     for one, old in zip(bound, before, strict=True):
         if old is None:
             continue
-        changed = not np.array_equal(old.reshape(-1).view(np.uint8), one.value.reshape(-1).view(np.uint8))
-        if changed or one.write_back is not None:
+        same = np.array_equal(old.reshape(-1).view(np.uint8), one.value.reshape(-1).view(np.uint8))
+        if not same or one.write_back is not None:
             found.append(places.arguments[one.name])
-    return found
+    return [*found, *places.results]
 
 
-def _write_backs(bound: Sequence[Bound]) -> list[tuple[Bound, OutputFile]]:
+def write_backs(bound: Sequence[Bound]) -> list[tuple[Bound, OutputFile]]:
     return [
         (one, OutputFile(one.write_back.path, one.write_back.kind, one.write_back.key))
         for one in bound
@@ -255,13 +261,13 @@ def _write_backs(bound: Sequence[Bound]) -> list[tuple[Bound, OutputFile]]:
     ]
 
 
-def _writings(
+def writings(
     outputs: Sequence[tuple[Place, OutputFile]], bound: Sequence[Bound], value: Callable[[Place], Output]
 ) -> list[Writing]:
     writings: list[Writing] = []
     for place, file in outputs:
         output = value(place)
         writings.append(Writing(place.name, file, to_saved(output.array, output.fmt)))
-    for one, file in _write_backs(bound):
+    for one, file in write_backs(bound):
         writings.append(Writing(one.name, file, to_saved(one.value, one.fmt)))
     return writings

@@ -1,0 +1,1 @@
+"""Launch files: what to run, on what, and what should come out, kept beside a program."""

@@ -1,0 +1,243 @@
+"""What a launch file asks for. Source: execution page, section 3."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..run.compare import Judgement, Tolerance
+from ..run.value_text import (
+    Content,
+    Given,
+    Number,
+    OutputFile,
+    Stored,
+    ValueTextError,
+    parse_content,
+    parse_given,
+    parse_output,
+)
+from .document import Document, Key, LaunchError, Table
+
+SUFFIX = ".launch.toml"
+
+TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")
+
+_SHARED = ("program", "entry", "blocks", "arguments", "expect", "outputs")
+_TOP = (*_SHARED, "target", "accumulate", "fill", "buffers", "rtol", "atol", "launch")
+_EXPECT = ("value", "rtol", "atol", "equal_nan", "exact", "valid")
+
+
+class BufferName(NamedTuple):
+    """An argument that is a buffer of the ``buffers`` table."""
+
+    name: str
+
+
+class Argument(NamedTuple):
+    """The value of one argument, and where it stands."""
+
+    value: Given | BufferName
+    key: Key
+
+
+class Buffer(NamedTuple):
+    """What a shared buffer holds at first, and where that stands."""
+
+    value: Given
+    key: Key
+
+
+class Expect(NamedTuple):
+    """What a buffer or result should hold, how closely, and where that stands."""
+
+    content: Content
+    judgement: Judgement
+    key: Key
+
+
+class Target(NamedTuple):
+    """A file that receives a buffer or result, and where that stands."""
+
+    file: OutputFile
+    key: Key
+
+
+@dataclass(frozen=True)
+class Step:
+    """One launch: ``program`` is a path, the tables are by the names of arguments or results."""
+
+    key: Key
+    program: str
+    entry: str | None
+    blocks: int
+    arguments: Mapping[str, Argument]
+    expect: Mapping[str, Expect]
+    outputs: Mapping[str, Target]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A launch file: launches in order, the buffers they share, and what these should hold at the end."""
+
+    document: Document
+    steps: tuple[Step, ...]
+    target: str | None = None
+    accumulate: str | None = None
+    fill: str | None = None
+    buffers: Mapping[str, Buffer] = field(default_factory=dict)
+    expect: Mapping[str, Expect] = field(default_factory=dict)
+    outputs: Mapping[str, Target] = field(default_factory=dict)
+
+
+def read_plan(path: str) -> Plan:
+    """The plan in file ``path``; paths in it count from its folder.
+
+    Raises :class:`LaunchError` for what is no launch file, ``OSError`` for an unreadable one.
+    """
+    with open(path, "rb") as stream:
+        data = stream.read()
+    text = data.decode("utf-8-sig", "replace")
+    document = Document(path, text)
+    return _Reader(document, os.path.dirname(path), _default_program(path)).plan()
+
+
+def _default_program(path: str) -> str | None:
+    stem = os.path.basename(path).removesuffix(SUFFIX)
+    return f"{stem}.pto" if stem and path.endswith(SUFFIX) else None
+
+
+class _Reader:
+    """Turns the tables of a document into a plan."""
+
+    def __init__(self, document: Document, folder: str, program: str | None) -> None:
+        self.document = document
+        self.folder = folder
+        self.program = program
+        self.top = Table(document, (), document.content)
+
+    def plan(self) -> Plan:
+        top = self.top
+        top.only(_TOP)
+        launches = top.tables("launch")
+        self.program = top.text("program") or self.program
+        entries = top.table("buffers")
+        buffers = {name: Buffer(self.given(entries, name), (*entries.key, name)) for name in entries.content}
+        steps = tuple(self.step(one, buffers) for one in launches or [top])
+        expect: Mapping[str, Expect] = {}
+        outputs: Mapping[str, Target] = {}
+        if launches:
+            for name in ("entry", "arguments"):
+                if name in top.content:
+                    top.fail(name, f"it belongs to one of the [[launch]] tables, write {name} there")
+            expect, outputs = self.expectations(top), self.outputs(top)
+            for name, where in [*((n, e.key) for n, e in expect.items()), *((n, o.key) for n, o in outputs.items())]:
+                if name not in buffers:
+                    hint = f"there are: {', '.join(buffers)}" if buffers else "there is no [buffers] table"
+                    raise self.document.error(where, f"'{name}' is no shared buffer; {hint}")
+        return Plan(
+            self.document,
+            steps,
+            top.text("target", TARGETS),
+            top.text("accumulate", ("fast", "exact")),
+            top.text("fill", ("zero", "poison", "random")),
+            buffers,
+            expect,
+            outputs,
+        )
+
+    def step(self, table: Table, buffers: Mapping[str, Buffer]) -> Step:
+        if table is not self.top:
+            table.only(_SHARED)
+        program = table.text("program") or self.program
+        if program is None:
+            table.fail("", 'no program is named, write program = "kernel.pto"')
+        return Step(
+            table.key,
+            os.path.join(self.folder, program),
+            table.text("entry"),
+            table.count("blocks") or self.top.count("blocks") or 1,
+            self.arguments(table.table("arguments"), tuple(buffers)),
+            self.expectations(table),
+            self.outputs(table),
+        )
+
+    def arguments(self, table: Table, buffers: tuple[str, ...]) -> dict[str, Argument]:
+        """The values of a table; words in ``buffers`` are shared buffers."""
+        found: dict[str, Argument] = {}
+        for name, value in table.content.items():
+            key = (*table.key, name)
+            if isinstance(value, str) and value in buffers:
+                found[name.removeprefix("%")] = Argument(BufferName(value), key)
+            else:
+                found[name.removeprefix("%")] = Argument(self.given(table, name), key)
+        return found
+
+    def given(self, table: Table, name: str) -> Given:
+        """The value of key ``name`` as ``--arg`` takes it, or a number."""
+        value = table.content[name]
+        try:
+            given = parse_given(value) if isinstance(value, str) else Given(_number(value))
+        except ValueTextError as error:
+            table.fail(name, str(error))
+        return given._replace(content=self.placed(given.content))
+
+    def expectations(self, table: Table) -> dict[str, Expect]:
+        found: dict[str, Expect] = {}
+        entries = table.table("expect")
+        defaults = Tolerance(self.top.tolerance("rtol"), self.top.tolerance("atol"))
+        for name, value in entries.content.items():
+            judgement = Judgement(defaults)
+            if isinstance(value, dict):
+                detail = entries.table(name)
+                detail.only(_EXPECT)
+                if "value" not in value:
+                    entries.fail(name, 'it has no value, write value = "golden.npy"')
+                relative, absolute = detail.tolerance("rtol"), detail.tolerance("atol")
+                judgement = Judgement(
+                    Tolerance(
+                        defaults.relative if relative is None else relative,
+                        defaults.absolute if absolute is None else absolute,
+                    ),
+                    detail.flag("equal_nan", True),
+                    detail.flag("exact", False),
+                    detail.extents("valid"),
+                )
+                value = value["value"]
+            try:
+                content = parse_content(value) if isinstance(value, str) else _number(value)
+            except ValueTextError as error:
+                entries.fail(name, str(error))
+            found[name.removeprefix("%")] = Expect(self.placed(content), judgement, (*entries.key, name))
+        return found
+
+    def outputs(self, table: Table) -> dict[str, Target]:
+        found: dict[str, Target] = {}
+        entries = table.table("outputs")
+        for name, value in entries.content.items():
+            try:
+                if not isinstance(value, str):
+                    raise ValueTextError("expected the name of a file")
+                file = parse_output(value)
+            except ValueTextError as error:
+                entries.fail(name, str(error))
+            file = file._replace(path=os.path.join(self.folder, file.path))
+            found[name.removeprefix("%")] = Target(file, (*entries.key, name))
+        return found
+
+    def placed(self, content: Content) -> Content:
+        """A file by the path from here instead of the path from the launch file."""
+        if isinstance(content, Stored):
+            return content._replace(path=os.path.join(self.folder, content.path))
+        return content
+
+
+def _number(value: object) -> Number:
+    if isinstance(value, (int, float)):
+        return Number(value, str(value).lower())
+    raise ValueTextError('expected a number or a string such as "x.npy" or "zeros:f32:4x8"')
+
+
+__all__ = ["SUFFIX", "Argument", "BufferName", "Expect", "LaunchError", "Plan", "Step", "Target", "read_plan"]

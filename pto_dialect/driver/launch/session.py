@@ -1,0 +1,264 @@
+"""Carries out a launch file: everything is read and checked first, then run in order, then compared and stored."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from ...diagnostics.engine import DiagnosticOptions
+from ...diagnostics.suggest import did_you_mean
+from ...runtime.errors import BindingError
+from ...runtime.launch import Kernel
+from ...runtime.machine import RunOptions
+from ..inputs import Input
+from ..report import render
+from ..run.arrays import with_key
+from ..run.binding import Bound, Held, bind, hold, signature
+from ..run.compare import Expected, expectation
+from ..run.elements import to_saved
+from ..run.files import FileError, Writing, check_files, write_files
+from ..run.outputs import Output, Place, Places
+from ..run.program import OK, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Launch, Streams, changed, mismatches_of
+from ..run.request import Request
+from ..run.value_text import NPZ, Given, OutputFile, Stored
+from .document import Key, LaunchError
+from .plan import Argument, BufferName, Expect, Plan, Step, Target
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the command line says about every launch; ``None`` leaves it to the launch file.
+
+    ``jobs`` is how many processes share the blocks of a launch.
+    """
+
+    target: str | None = None
+    accumulate: str | None = None
+    fill: str | None = None
+    jobs: int = 1
+    dump: bool = False
+    quiet: bool = False
+    policy: DiagnosticOptions = field(default_factory=DiagnosticOptions)
+
+
+class _Prepared(NamedTuple):
+    """A launch that is ready to run."""
+
+    step: Step
+    launch: Launch
+    kernel: Kernel
+    bound: list[Bound]
+    places: Places
+    expected: list[Expected]
+    outputs: list[tuple[Place, OutputFile]]
+
+
+def run_plan(plan: Plan, settings: Settings, streams: Streams) -> int:
+    """Runs all launches of ``plan``.
+
+    Returns the exit code: 0 ok, 1 wrong program or result, 2 wrong launch file. Files are written only when
+    everything went well.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            return _Session(plan, settings, streams).run()
+    except Failure as failure:
+        return failure.code
+    except LaunchError as error:
+        streams.err(render((error.diagnostic,), streams.color))
+        return WRONG_LAUNCH
+    except FileError as error:
+        streams.err(f"error: {error}\n")
+        return WRONG_LAUNCH
+
+
+class _Session:
+    """The buffers and kernels of one launch file."""
+
+    def __init__(self, plan: Plan, settings: Settings, streams: Streams) -> None:
+        self.plan = plan
+        self.settings = settings
+        self.streams = streams
+        self.modules: dict[str, ModuleOp] = {}
+        self.kernels: dict[tuple[str, str], Kernel] = {}
+        self.held: dict[str, Held] = {}
+        self.files: list[tuple[str, OutputFile]] = []
+
+    def run(self) -> int:
+        plan = self.plan
+        prepared = [self.prepare(step) for step in plan.steps]
+        self.check_buffers()
+        expected = [self.expected(self.buffer_place(name), one) for name, one in plan.expect.items()]
+        outputs = [(name, self.file(name, one)) for name, one in plan.outputs.items()]
+        outputs += self.buffer_write_backs()
+        mismatches: list[str] = []
+        writings: list[Writing] = []
+        for one in prepared:
+            mismatches += self.execute(one, writings)
+        mismatches += mismatches_of(expected, lambda place: self.buffer(place.name))
+        for name, file in outputs:
+            writings.append(Writing(name, file, to_saved(self.held[name].array, self.held[name].fmt)))
+        if not mismatches:
+            write_files(writings)
+        for text in mismatches:
+            self.streams.err(text)
+        return WRONG_PROGRAM if mismatches else OK
+
+    def fail(self, key: Key, error: Exception, help: str | None = None) -> LaunchError:
+        """``error`` at the place of ``key``."""
+        return self.plan.document.error(key, str(error), help)
+
+    # ------------------------------------------------------------ preparation
+
+    def prepare(self, step: Step) -> _Prepared:
+        """Parses, compiles and binds one launch, and reads what it should give."""
+        settings, plan = self.settings, self.plan
+        request = Request(
+            entry=step.entry,
+            target=settings.target or plan.target,
+            blocks=step.blocks,
+            jobs=settings.jobs,
+            run=RunOptions(settings.accumulate or plan.accumulate or "fast", self.fill()),
+            policy=settings.policy,
+            dump=settings.dump,
+            quiet=settings.quiet,
+        )
+        launch = Launch(Input(step.program, step.program, step.program), request, self.streams)
+        kernel = self.kernel(step, launch)
+        try:
+            bound = bind(kernel, [(name, self.value(kernel, name, one)) for name, one in step.arguments.items()])
+        except BindingError as error:
+            key = (*step.key, "arguments", *([error.subject] if error.subject is not None else []))
+            listed = None if error.subject else signature(kernel).replace("\n  ", "; ").replace("takes; ", "takes ")
+            raise self.fail(key, error, listed) from None
+        places = Places(kernel, bound)
+        expected: list[Expected] = []
+        for name, wanted in step.expect.items():
+            expected.append(self.expected(self.place(places, name, wanted.key), wanted))
+        outputs = [(self.place(places, name, one.key), self.file(name, one)) for name, one in step.outputs.items()]
+        outputs += [(places.arguments[one.name], self.write_back(one, step)) for one in bound if one.write_back]
+        return _Prepared(step, launch, kernel, bound, places, expected, outputs)
+
+    def fill(self) -> Any:
+        return self.settings.fill or self.plan.fill or "zero"
+
+    def kernel(self, step: Step, launch: Launch) -> Kernel:
+        """The compiled entry of a launch; programs and kernels of earlier launches are used again."""
+        path = os.path.realpath(step.program)
+        if path not in self.modules:
+            if not os.path.isfile(step.program):
+                message = f"cannot read program '{step.program}': no such file"
+                raise self.plan.document.error((*step.key, "program"), message)
+            self.modules[path] = launch.module()
+        try:
+            entry = launch.entry(self.modules[path])
+        except BindingError as error:
+            raise self.fail((*step.key, "entry"), error) from None
+        if (path, entry) not in self.kernels:
+            self.kernels[path, entry] = launch.kernel(self.modules[path], entry)
+        return self.kernels[path, entry]
+
+    def value(self, kernel: Kernel, name: str, argument: Argument) -> Given | Held:
+        """The value of an argument; a shared buffer is read when the first launch needs it."""
+        if not isinstance(argument.value, BufferName):
+            return argument.value
+        buffer = argument.value.name
+        types = dict(kernel.arguments) | {str(i): type_ for i, (_, type_) in enumerate(kernel.arguments)}
+        if buffer not in self.held and name in types:
+            source = self.plan.buffers[buffer]
+            try:
+                self.held[buffer] = hold(buffer, types[name], source.value)
+            except BindingError as error:
+                raise self.fail(source.key, error) from None
+        if buffer not in self.held:
+            near = did_you_mean(name, types)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise BindingError(f"@{kernel.entry} has no argument {name}{hint}", name)
+        return self.held[buffer]
+
+    def check_buffers(self) -> None:
+        for name, one in self.plan.buffers.items():
+            if name not in self.held:
+                raise self.plan.document.error(one.key, f"no launch uses buffer {name}")
+
+    def place(self, places: Places, name: str, key: Key) -> Place:
+        try:
+            return places.find(name)
+        except BindingError as error:
+            raise self.fail(key, error) from None
+
+    def expected(self, place: Place, wanted: Expect) -> Expected:
+        try:
+            return expectation(place, wanted.content, wanted.judgement)
+        except BindingError as error:
+            raise self.fail(wanted.key, error) from None
+
+    def file(self, name: str, target: Target) -> OutputFile:
+        """The file of ``target``, known to be writable and to be the only one of its place."""
+        return self._checked(name, target.file, target.key)
+
+    def write_back(self, one: Bound, step: Step) -> OutputFile:
+        assert one.write_back is not None
+        file = OutputFile(one.write_back.path, one.write_back.kind, one.write_back.key)
+        return self._checked(one.name, file, (*step.key, "arguments", one.name))
+
+    def _checked(self, name: str, file: OutputFile, key: Key) -> OutputFile:
+        if file.kind == NPZ and file.key is None:
+            file = file._replace(key=name)
+        self.files.append((f"{name} ({len(self.files) + 1})", file))
+        try:
+            check_files(self.files)
+        except FileError as error:
+            raise self.fail(key, error) from None
+        return file
+
+    # ------------------------------------------------------------ shared buffers
+
+    def buffer(self, name: str) -> Output:
+        held = self.held[name]
+        return Output(name, held.fmt, held.array)
+
+    def buffer_place(self, name: str) -> Place:
+        held = self.held[name]
+        return Place(name, 0, False, held.fmt, held.array.shape)
+
+    def buffer_write_backs(self) -> list[tuple[str, OutputFile]]:
+        found: list[tuple[str, OutputFile]] = []
+        for name, one in self.plan.buffers.items():
+            if one.value.write_back and isinstance(one.value.content, Stored):
+                content = with_key(one.value.content)
+                file = OutputFile(content.path, content.kind, content.key)
+                found.append((name, self._checked(name, file, one.key)))
+        return found
+
+    # ------------------------------------------------------------ run
+
+    def execute(self, one: _Prepared, writings: list[Writing]) -> Sequence[str]:
+        """Runs a launch, shows what it wrote and adds what is to be stored; reports of what it missed."""
+        before = one.launch.copies(one.bound)
+        values = [argument.value for argument in one.bound]
+        try:
+            returned = one.launch.execute(one.kernel, values)
+        except BindingError as error:
+            message = str(error).partition("\n")[0]
+            raise self.plan.document.error((*one.step.key, "arguments"), message) from None
+
+        def value(place: Place) -> Output:
+            return one.places.output(place, values, returned)
+
+        mismatches = mismatches_of(one.expected, value)
+        mine: list[Writing] = []
+        for place, file in one.outputs:
+            output = value(place)
+            # Later launches may go on writing into this buffer.
+            mine.append(Writing(place.name, file, np.array(to_saved(output.array, output.fmt))))
+        writings += mine
+        if len(self.plan.steps) > 1 and before is not None:
+            self.streams.out(f"@{one.kernel.entry}\n")
+        one.launch.show(changed(one.places, one.bound, before), value, [] if mismatches else mine)
+        return mismatches

@@ -1,0 +1,150 @@
+"""Many launch files: found in folders, run in several processes, told as a table."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from functools import partial
+from time import perf_counter
+from typing import NamedTuple
+
+from ..command import ShowProgress
+from ..inputs import InputError
+from ..report import render
+from ..run.program import OK, WRONG_LAUNCH, WRONG_PROGRAM, Streams
+from .document import LaunchError
+from .plan import SUFFIX, read_plan
+from .session import Settings, run_plan
+
+_VERDICTS = {OK: "passed", WRONG_PROGRAM: "FAILED", WRONG_LAUNCH: "WRONG"}
+_HEAD = ("launch file", "ms", "result")
+
+
+COLORS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Outcome(NamedTuple):
+    """What became of one launch file: exit code, seconds, and what it said on both streams."""
+
+    path: str
+    code: int
+    seconds: float
+    out: str
+    err: str
+
+    @property
+    def reason(self) -> str:
+        """The first line that it complained with, without its place."""
+        first = COLORS.sub("", self.err.partition("\n")[0])
+        return first.partition(": error: ")[2] or first.removeprefix("error: ")
+
+
+def launch_files(paths: Sequence[str]) -> list[str]:
+    """The launch files that ``paths`` name, each once; folders are searched at any depth, hidden ones left out.
+
+    Raises ``InputError`` for a path that does not exist, is no launch file, or has none in it.
+    """
+    found: dict[str, str] = {}
+    for path in paths:
+        if os.path.isdir(path):
+            below = sorted(_below(path))
+            if not below:
+                raise InputError(f"folder '{path}' has no {SUFFIX} files")
+        elif not path.endswith(SUFFIX):
+            raise InputError(f"'{path}' is no launch file (their names end in {SUFFIX}); a program is run alone")
+        elif not os.path.exists(path):
+            raise InputError(f"no such file or folder: '{path}'")
+        else:
+            below = [path]
+        for file in below:
+            found.setdefault(os.path.normpath(file), file)
+    return list(found.values())
+
+
+def _below(folder: str) -> list[str]:
+    found: list[str] = []
+    for directory, subfolders, files in os.walk(folder):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        found += [os.path.normpath(os.path.join(directory, file)) for file in files if file.endswith(SUFFIX)]
+    return found
+
+
+def run_file(path: str, settings: Settings, streams: Streams) -> int:
+    """Runs one launch file; the exit code is that of ``run_plan``."""
+    try:
+        plan = read_plan(path)
+    except LaunchError as error:
+        streams.err(render((error.diagnostic,), streams.color))
+        return WRONG_LAUNCH
+    except OSError as error:
+        streams.err(f"error: cannot read '{path}': {error.strerror or error}\n")
+        return WRONG_LAUNCH
+    return run_plan(plan, settings, streams)
+
+
+def outcome_of(path: str, settings: Settings, color: bool = False) -> Outcome:
+    """Runs one launch file and keeps what it says."""
+    out: list[str] = []
+    err: list[str] = []
+    started = perf_counter()
+    code = run_file(path, settings, Streams(out.append, err.append, color))
+    return Outcome(path, code, perf_counter() - started, "".join(out), "".join(err))
+
+
+def outcomes(paths: Sequence[str], settings: Settings, jobs: int, color: bool) -> Generator[Outcome]:
+    """The outcomes of all files, in their order, as they come; raises ``WorkerError`` when a process dies."""
+    work = partial(outcome_of, settings=settings, color=color)
+    jobs = min(jobs, len(paths))
+    if jobs > 1:
+        from ..workers import in_parallel
+
+        yield from in_parallel(paths, work, jobs)
+        return
+    for path in paths:
+        yield work(path)
+
+
+def run_suite(
+    paths: Sequence[str], settings: Settings, jobs: int, streams: Streams, show_progress: ShowProgress
+) -> list[Outcome]:
+    """Runs all files, tells about those that went wrong and ends with a table."""
+    results: list[Outcome] = []
+    found = outcomes(paths, settings, jobs, streams.color)
+    with closing(found), show_progress(len(paths)) as progress:
+        for result in found:
+            results.append(result)
+            if result.code != OK:
+                _tell(result, streams.err)
+            progress.update(1)
+    streams.out(table(results))
+    return results
+
+
+def _tell(result: Outcome, write: Callable[[str], None]) -> None:
+    write(f"{result.path}:\n" + "".join(f"  {line}\n" for line in result.err.splitlines()))
+
+
+def exit_code(results: Sequence[Outcome]) -> int:
+    """0 when all went well; 2 when a launch file is wrong, 1 when only programs or results are."""
+    return max((result.code for result in results), default=OK)
+
+
+def table(results: Sequence[Outcome]) -> str:
+    """Path, milliseconds and verdict of each file, and the numbers of all."""
+    rows: list[tuple[str, str, str]] = [_HEAD]
+    for result in results:
+        verdict = _VERDICTS[result.code]
+        rows.append((result.path, f"{result.seconds * 1e3:.1f}", f"{verdict}  {result.reason}".rstrip()))
+    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
+    lines = [f"{path.ljust(first)}  {ms.rjust(second)}  {verdict}\n" for path, ms, verdict in rows]
+    return "".join(lines) + tally(results) + "\n"
+
+
+def tally(results: Sequence[Outcome]) -> str:
+    """``12 launch files: 10 passed, 1 failed, 1 wrong``."""
+    counts = {code: sum(result.code == code for result in results) for code in _VERDICTS}
+    parts = [f"{counts[code]} {word.lower()}" for code, word in _VERDICTS.items() if counts[code] or code == OK]
+    number = f"{len(results)} launch file" + ("" if len(results) == 1 else "s")
+    return f"{number}: {', '.join(parts)}"
