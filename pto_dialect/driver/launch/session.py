@@ -58,15 +58,15 @@ class _Prepared(NamedTuple):
     outputs: list[tuple[Place, OutputFile]]
 
 
-def run_plan(plan: Plan, settings: Settings, streams: Streams) -> int:
-    """Runs all launches of ``plan``.
+def run_plan(plan: Plan, settings: Settings, streams: Streams, programs: dict[str, ModuleOp] | None = None) -> int:
+    """Runs all launches of ``plan``; ``programs`` keeps parsed programs by path for further plans.
 
     Returns the exit code: 0 ok, 1 wrong program or result, 2 wrong launch file. Files are written only when
     everything went well.
     """
     try:
         with np.errstate(all="ignore"):
-            return _Session(plan, settings, streams).run()
+            return _Session(plan, settings, streams, {} if programs is None else programs).run()
     except Failure as failure:
         return failure.code
     except LaunchError as error:
@@ -80,11 +80,11 @@ def run_plan(plan: Plan, settings: Settings, streams: Streams) -> int:
 class _Session:
     """The buffers and kernels of one launch file."""
 
-    def __init__(self, plan: Plan, settings: Settings, streams: Streams) -> None:
+    def __init__(self, plan: Plan, settings: Settings, streams: Streams, programs: dict[str, ModuleOp]) -> None:
         self.plan = plan
         self.settings = settings
         self.streams = streams
-        self.modules: dict[str, ModuleOp] = {}
+        self.modules = programs
         self.kernels: dict[tuple[str, str], Kernel] = {}
         self.held: dict[str, Held] = {}
         self.files: list[tuple[str, OutputFile]] = []

@@ -1,0 +1,92 @@
+"""Rows of a launch table: which program is run on which files, and one run of it as a launch file."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp
+
+from pto_dialect.driver.launch.document import LaunchError
+from pto_dialect.driver.launch.plan import read_plan
+from pto_dialect.driver.launch.session import Settings, run_plan
+from pto_dialect.driver.run.program import Streams
+
+PASS, FAIL, REFUSED, NO_GOLDEN = "pass", "FAIL", "REFUSED", "no-golden"
+
+
+class Row(NamedTuple):
+    """One line of the table."""
+
+    repository: str
+    corpus: str
+    case: str
+    program: str
+    level: str
+    launch: str
+    expected: str
+
+
+class Verdict(NamedTuple):
+    """What became of one row."""
+
+    row: Row
+    verdict: str
+    reason: str = ""
+
+
+@dataclass
+class Scratch:
+    """A folder for one group of rows, and the programs parsed in it."""
+
+    tree: Path
+    folder: Path
+    programs: dict[str, ModuleOp] = field(default_factory=dict)
+
+
+def read_rows(table: Path) -> list[Row]:
+    """All rows of the table."""
+    with open(table, newline="") as file:
+        return [Row(*(record[name] or "" for name in Row._fields)) for record in csv.DictReader(file)]
+
+
+def run_python(script: str, folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs a generator or a comparison of the tree in ``folder``."""
+    env = {**os.environ, "PYTHONHASHSEED": "0", **environment}
+    command = [sys.executable, script, *arguments]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=600)
+
+
+def launch_text(program: Path, entry: str, blocks: int, arguments: dict[str, str], target: str | None = None) -> str:
+    """A launch file of one launch; ``arguments`` are TOML values."""
+    lines = [f'program = "{program}"', f'entry = "{entry}"', f"blocks = {blocks}"]
+    if target is not None:
+        lines.append(f'target = "{target}"')
+    lines += ["", "[arguments]", *(f'"{name}" = {value}' for name, value in arguments.items())]
+    return "\n".join(lines) + "\n"
+
+
+def run_launch(path: Path, scratch: Scratch) -> tuple[str, str]:
+    """Runs a launch file: ``pass``, or why not."""
+    said: list[str] = []
+    streams = Streams(lambda text: None, said.append)
+    try:
+        code = run_plan(read_plan(str(path)), Settings(quiet=True), streams, scratch.programs)
+    except LaunchError as error:
+        return FAIL, str(error)
+    if code == 0:
+        return PASS, ""
+    errors = [line for line in "".join(said).splitlines() if "error: " in line]
+    reason = errors[0].partition("error: ")[2] if errors else "".join(said).strip()[-200:]
+    return (REFUSED if "cannot be executed" in reason or "[unmodelled]" in reason else FAIL), reason
+
+
+def last_words(done: subprocess.CompletedProcess[str]) -> str:
+    """What a script said at its end."""
+    lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    return " | ".join(lines[-2:])[-240:]
