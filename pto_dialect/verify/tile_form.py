@@ -20,7 +20,15 @@ def _scatter(t: TileOperands) -> str:
     return "mask" if t.word("maskPattern") else "index"
 
 
+def is_zz_move(t: TileOperands) -> bool:
+    """True for the tmov that reorders MX scales: its third tile is a workspace, not a fixpipe table."""
+    third = t.tile("fp")
+    return third is not None and third.loc not in (None, "scaling")
+
+
 def _move(t: TileOperands) -> str:
+    if is_zz_move(t):
+        return "zz"
     source, destination = t.tile("src"), t.tile("dst")
     if source is None or destination is None or source.loc is None or destination.loc is None:
         return ""

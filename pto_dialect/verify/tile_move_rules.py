@@ -9,17 +9,16 @@ from collections.abc import Iterator
 
 from ..targets.a5 import A5
 from .rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, rule
+from .scale_order_rules import ZZ, reordering
 from .tile_facts import Tile, is_lowered
-from .tile_relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
-from .tile_rules import is_zz_move
+from .tile_form import is_zz_move
+from .tile_relations import ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
 
 _PAGE = "verifier-rules page, section 9"
 _MAT = "!pto.tile_buf<mat, 16x64xf16, blayout=col_major, slayout=row_major>"
 _OUT = "!pto.tile_buf<mat, 16x16xf16, blayout=col_major, slayout=row_major>"
 _TABLE = "!pto.tile_buf<scaling, 1x16xf32>"
 _VEC = "!pto.tile_buf<vec, 16x16xf32>"
-_ZZ = "!pto.tile_buf<vec, 16x32xui8, slayout=row_major, fractal=32>"
-_ND = "!pto.tile_buf<vec, 16x32xui8>"
 
 PAIR = rule(
     "tmov-pair",
@@ -56,16 +55,6 @@ ACC_MODE = rule(
     source=_PAGE,
     bad=f"pto.tmov ins(%a : !C) outs(%b : {_OUT}) {{accToVecMode = #pto.acc_to_vec_mode<single_mode_vec0>}}",
     good=f"pto.tmov ins(%a : !C) outs(%b : {_VEC}) {{accToVecMode = #pto.acc_to_vec_mode<single_mode_vec0>}}",
-)
-ZZ = rule(
-    "tmov-zz",
-    ERROR,
-    SHAPES,
-    "the reordering of MX scales goes from an ND to a row_major/row_major vec tile through a third vec tile; "
-    "grpAxis belongs to it",
-    source=_PAGE,
-    bad=f"pto.tmov ins(%a, %t : {_ND}, {_ND}) outs(%b : {_ND})",
-    good=f"pto.tmov ins(%a, %t : {_ND}, {_ND}) outs(%b : {_ZZ})",
 )
 FP_LAYOUT = rule(
     "tmov-fp-layout",
@@ -156,7 +145,7 @@ def move(operands: TileOperands) -> Iterator[Finding]:
     if source is None or target is None:
         return
     if is_zz_move(operands):
-        yield from _reordering(operands, source, target)
+        yield from reordering(operands, source, target)
         return
     name = operands.op_name
     if source.loc is not None and target.loc is not None:
@@ -218,51 +207,6 @@ def layout_finding(operands: TileOperands, name: str, tile: Tile, refused: Cell)
     """An operand that should be laid out in column-ordered row-major blocks."""
     message = f"{name} of {operands.op_name} must be laid out col_major/row_major, found {tile.layout_text}"
     return operands.finding(FP_LAYOUT, refused, name, message)
-
-
-def _reordering(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Finding]:
-    """MX scales into the block order of the scale memory."""
-    name = operands.op_name
-    workspace = operands.tile("fp")
-    if workspace is None:
-        return
-    yield operands.finding(ZZ, ON_A2A3, None, f"{name} with a workspace reorders MX scales, which exist on a5 only")
-    for operand, tile in (("src", source), ("fp", workspace), ("dst", target)):
-        if tile.loc != "vec":
-            message = f"{'workspace' if operand == 'fp' else operand} of {name} must be in vec, found {tile.loc}"
-            yield operands.finding(ZZ, ON_A5, operand, message)
-    if source.layout != "ND":
-        message = f"src of {name} must be laid out row_major/none_box, found {source.layout_text}"
-        yield operands.finding(ZZ, ON_A5, "src", message)
-    if target.layout != "ZZ":
-        message = f"dst of {name} must be laid out row_major/row_major, found {target.layout_text}"
-        yield operands.finding(ZZ, ON_A5, "dst", message)
-    if source.element != target.element:
-        message = f"src and dst of {name} must have one element type, found {source.element} and {target.element}"
-        yield operands.finding(ZZ, ON_A5, "dst", message)
-    yield from _reordering_sizes(operands, source, workspace, target)
-
-
-def _reordering_sizes(operands: TileOperands, source: Tile, workspace: Tile, target: Tile) -> Iterator[Finding]:
-    name = operands.op_name
-    if source.valid_rows < 0 or source.valid_cols < 0:
-        message = f"src of {name} must have a static valid region to be reordered"
-        yield operands.finding(ZZ, ON_A5, "src", message)
-        return
-    rows, cols = source.valid_rows, source.valid_cols
-    if operands.word("grpAxis") == "axis0":
-        if rows % 2 or cols % 16:
-            message = f"src of {name} along axis0 must have 2P x 16C valid elements, found {rows}x{cols}"
-            yield operands.finding(ZZ, ON_A5, "src", message)
-        needed = rows * cols
-    else:
-        needed = -(-rows // 16) * 16 * cols
-    if target.rows * target.cols < needed:
-        message = f"dst of {name} must hold {needed} scales, found room for {target.rows * target.cols}"
-        yield operands.finding(ZZ, ON_A5, "dst", message)
-    if workspace.rows * workspace.cols < needed:
-        message = f"the workspace of {name} should hold {needed} scales"
-        yield operands.finding(ZZ, Cell(None, ADVICE.a5), "fp", message)
 
 
 @relation("pto.tmov.fp")

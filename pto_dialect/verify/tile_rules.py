@@ -143,15 +143,7 @@ def table_key(operands: TileOperands) -> str:
         return f"{name}[{source.loc}]"
     if name == "tinsert" and source is not None and target is not None:
         return f"tinsert[{source.loc}->{target.loc}]"
-    if name == "tmov" and is_zz_move(operands):
-        return "tmov[zz]"
     return form_key(operands)
-
-
-def is_zz_move(operands: TileOperands) -> bool:
-    """True for the tmov that reorders MX scales: its third tile is a workspace, not a fixpipe table."""
-    third = operands.tile("fp")
-    return third is not None and third.loc not in (None, "scaling")
 
 
 def _data_operand(operands: TileOperands) -> str:

@@ -26,6 +26,7 @@ TREM_TMP = rule(
     source="verifier-rules page, section 8",
     bad=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, !pto.tile_buf<vec, 16x16xf32, valid=16x8>) outs(%c : {_T})",
     good=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, {_T}) outs(%c : {_T})",
+    target="a2a3",
 )
 TMP_SIZE = rule(
     "tile-tmp-size",
