@@ -235,10 +235,20 @@ def _mask(head: Any, parameters: list[Any]) -> Attribute:
     return t.MaskType(parameters[0].value)
 
 
-def _layout(parameters: list[Any]) -> Attribute | None:
+def _layout(parameters: list[Any], lanes: int) -> Attribute | None:
+    if len(parameters) != 2:
+        return None
     from ..ir.attributes import OpaqueAttr
+    from .vmi_layout import layout_fault, layout_fields
 
-    return OpaqueAttr(" ".join(parameters[1].value.split())) if len(parameters) == 2 else None
+    text = " ".join(str(parameters[1].value).split())
+    fault = layout_fault(text)
+    groups = layout_fields(text).get("num_groups", lanes)
+    if fault is None and groups != lanes:
+        fault = f"a layout of {groups} groups has {groups} lanes, found {lanes}"
+    if fault is not None:
+        raise _fail("vmi-layout", fault, parameters[1])
+    return OpaqueAttr(text)
 
 
 def _vmi_vreg(head: Any, parameters: list[Any]) -> Attribute:
@@ -247,7 +257,10 @@ def _vmi_vreg(head: Any, parameters: list[Any]) -> Attribute:
     (lanes,), element = parameters[0].value
     if lanes <= 0:
         raise _fail("vmi-lanes", "the number of lanes must be positive", parameters[0])
-    return t.VmiVRegType(lanes, element, _layout(parameters))
+    if t.bit_width(element) not in (8, 16, 32):
+        message = f"elements of a logical vector have 8, 16 or 32 bits, found {t.type_text(element)}"
+        raise _fail("vmi-types", message, parameters[0])
+    return t.VmiVRegType(lanes, element, _layout(parameters, lanes))
 
 
 def _vmi_mask(head: Any, parameters: list[Any]) -> Attribute:
@@ -255,7 +268,11 @@ def _vmi_mask(head: Any, parameters: list[Any]) -> Attribute:
     if not 1 <= len(parameters) <= 2 or parameters[0].form != "shaped_word" or parameters[0].value[1] not in allowed:
         raise _fail("type-syntax", "!pto.vmi.mask takes lanes x granularity", head, "!pto.vmi.mask<128xpred>")
     (lanes, *_), granularity = parameters[0].value
-    return t.VmiMaskType(lanes, granularity, _layout(parameters))
+    if lanes <= 0:
+        raise _fail("vmi-lanes", "the number of lanes must be positive", parameters[0])
+    if granularity == "pred" and len(parameters) == 2:
+        raise _fail("vmi-layout", "a pred mask has no layout", parameters[1], "state b8, b16 or b32")
+    return t.VmiMaskType(lanes, granularity, _layout(parameters, lanes))
 
 
 def _eventid_array(head: Any, parameters: list[Any]) -> Attribute:

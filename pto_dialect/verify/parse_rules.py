@@ -72,6 +72,13 @@ VMI_LANES = rule(
     source="verifier-rules page, section 16",
 )
 rule(
+    "vmi-layout",
+    ERROR,
+    PARSE,
+    "a layout has 2 or 4 parts, one lane for each of its groups, positive slots and strides; pred masks have none",
+    source="language page, section 4.1",
+)
+rule(
     "tile-cmp-mode",
     ERROR,
     PARSE,

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation
 
 from ..ir.types import I1, MaskType, VmiMaskType, VmiVRegType, VRegType, element_name, type_text
+from ..syntax.vmi_layout import layout_fields
 from ..targets.vector_unit import VL_BYTES
 from .context import Context
 from .facts import vector_bits
-from .function_rules import FunctionScan, function_check
-from .rule import ERROR, STRUCTURE, TRIPLES, checks, rule
-from .vmi_rules import FAMILIES, NAMES, layout_text, vmi
+from .rule import ERROR, TRIPLES, checks, rule
+from .vmi_rules import layout_text, vmi
 
-LAYOUT = rule(
-    "vmi-layout",
-    ERROR,
-    STRUCTURE,
-    "a layout has 2 or 4 parts, one lane for each of its groups, positive slots and strides; pred masks have none",
-    source="language page, section 4.1",
-)
 PARTS = rule(
     "vmi-parts",
     ERROR,
@@ -41,43 +31,6 @@ CONSTANT = rule(
 )
 
 _REGISTER_BITS = 8 * VL_BYTES
-_FIELD = re.compile(r"(\w+)\s*=\s*(-?\d+)")
-
-
-@cache
-def _fields(layout: str) -> dict[str, int]:
-    return {name: int(value) for name, value in _FIELD.findall(layout)}
-
-
-@checks(STRUCTURE, *NAMES)
-def layouts(op: Operation, ctx: Context) -> None:
-    """Layouts of the results."""
-    for result in op.results:
-        _layout(op, result.type, ctx)
-
-
-@function_check(*FAMILIES)
-def argument_layouts(scan: FunctionScan, ctx: Context) -> None:
-    """Layouts of the arguments of a function."""
-    for argument in scan.function.args:
-        _layout(scan.function, argument.type, ctx)
-
-
-def _layout(op: Operation, type_: Attribute, ctx: Context) -> None:
-    if not isinstance(type_, (VmiVRegType, VmiMaskType)) or type_.layout is None:
-        return
-    if isinstance(type_, VmiMaskType) and type_.granularity == "pred":
-        ctx.report(LAYOUT, op, f"a pred mask has no layout, found {type_text(type_)}")
-        return
-    fields = _fields(layout_text(type_))
-    parts = fields.get("deinterleaved") or fields.get("block_deinterleaved")
-    groups = fields.get("num_groups")
-    if parts is not None and parts not in (2, 4):
-        ctx.report(LAYOUT, op, f"a layout has 2 or 4 parts, found {parts}")
-    elif groups is not None and groups != type_.lanes:
-        ctx.report(LAYOUT, op, f"a layout of {groups} groups has {groups} lanes, found {type_.lanes}")
-    elif fields.get("slots", 1) < 1 or fields.get("lane_stride", 1) < 1:
-        ctx.report(LAYOUT, op, f"slots and strides of a layout are positive, found {type_text(type_)}")
 
 
 # ------------------------------------------------------------ physical parts
@@ -107,14 +60,14 @@ def physical_parts(op: Operation, ctx: Context) -> None:
 def _part(whole: VmiVRegType | VmiMaskType) -> Attribute:
     """Type of one part; a stride between the lanes of a mask makes it coarser."""
     if isinstance(whole, VmiMaskType):
-        bits = int(whole.granularity[1:]) * _fields(layout_text(whole)).get("lane_stride", 1)
+        bits = int(whole.granularity[1:]) * layout_fields(layout_text(whole)).get("lane_stride", 1)
         return MaskType(f"b{bits}")
     return VRegType(_REGISTER_BITS // vector_bits(whole), whole.element)
 
 
 def _number_of_parts(whole: VmiVRegType | VmiMaskType) -> int | None:
     """Registers that hold ``whole``; ``None`` where strides between lanes leave that open."""
-    fields = _fields(layout_text(whole))
+    fields = layout_fields(layout_text(whole))
     if fields.get("lane_stride", 1) != 1:
         return None
     groups = fields.get("num_groups")
