@@ -287,9 +287,18 @@ def _local_array(head: Any, parameters: list[Any]) -> Attribute:
     return t.LocalArrayType(*parameters[0].value)
 
 
+_STORABLE = frozenset(
+    (*(f"{sign}i{bits}" for sign in ("", "s", "u") for bits in (8, 16, 32, 64)), "f16", "bf16", "f32", "f64")
+)
+
+
 def _struct(head: Any, parameters: list[Any]) -> Attribute:
     if not parameters or any(p.form != "type" for p in parameters):
         raise _fail("type-syntax", "!pto.struct takes one or more field types", head, "!pto.struct<i32, f32>")
+    for parameter in parameters:
+        if t.type_text(parameter.value) not in _STORABLE and not isinstance(parameter.value, t.StructType):
+            message = f"a field of !pto.struct is a number or a struct, found {t.type_text(parameter.value)}"
+            raise _fail("struct-field", message, parameter, ", ".join(sorted(_STORABLE)))
     return t.StructType([p.value for p in parameters])
 
 

@@ -30,7 +30,7 @@ _TOKEN = re.compile(
     |(?P<HEAD>![A-Za-z_][\w.]*)
     |(?P<ATTRIBUTE>\#[A-Za-z_][\w.]*(?:{balanced(3)})?|(?:strided|affine_map){balanced(3)}
       |"(?:[^"\\\n]|\\.)*"|\{{(?:[^{{}}"]|"(?:[^"\\\n]|\\.)*")*\}})
-    |(?P<DIMS>(?:(?:\d{{1,18}}|\?)\s*x\s*)+)
+    |(?P<DIMS>(?:(?:\d{{1,19}}|\?)\s*x\s*)+)
     |(?P<ARROW>->)
     |(?P<INTEGER>-?\d{{1,18}})
     |(?P<WORD>[A-Za-z_]\w*)

@@ -47,7 +47,7 @@ A5_ACC_MOVE: Final = _elem_pairs({"f32": "f16 bf16 f32", "i32": "i32"})
 """(accumulator, destination) element types of textract and tinsert without quantisation."""
 
 A2A3_ACC_MOVE_QUANT: Final = _elem_pairs({"f32": "i8", "i32": "i8 f16 i16"})
-A5_ACC_MOVE_QUANT: Final = _elem_pairs({"f32": "i8 f8E4M3FN f8E5M2 f16 bf16 f32", "i32": "i8 f16 bf16"})
+A5_ACC_MOVE_QUANT: Final = _elem_pairs({"f32": "i8 f8E4M3FN f8E5M2 hif8 f16 bf16 f32", "i32": "i8 f16 bf16"})
 """(accumulator, destination) element types of textract_fp and tinsert_fp; ``i8`` and ``i16`` of any sign."""
 
 

@@ -64,6 +64,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "predicate": ("predicate_rules", "vector_scope_rules"),
     "predicate_memory": ("predicate_rules", "vector_memory_rules", "align_rules", "vector_scope_rules"),
     "scalar_config": ("vector_scope_rules",),
+    "ub_vector": ("ub_vector_rules",),
 }
 """Rule groups by operation family."""
 

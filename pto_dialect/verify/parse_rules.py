@@ -72,6 +72,13 @@ VMI_LANES = rule(
     source="verifier-rules page, section 16",
 )
 rule(
+    "struct-field",
+    ERROR,
+    PARSE,
+    "fields of a struct are integers of 8 to 64 bits, f16, bf16, f32, f64 and structs",
+    source="language page, section 3.2",
+)
+rule(
     "vmi-layout",
     ERROR,
     PARSE,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -134,5 +134,28 @@ def peer_function(op: Operation) -> FuncOp | None:
     symbol = op.attributes.get("peer_func")
     if not isinstance(symbol, SymbolRefAttr):
         return None
-    found = find_symbol(op, symbol.root_reference.data)
-    return found if isinstance(found, FuncOp) else None
+    name = symbol.root_reference.data
+    found = find_symbol(op, name)
+    if isinstance(found, FuncOp):
+        return found
+    return _in_sibling_modules(op, name)
+
+
+def _in_sibling_modules(op: Operation, name: str) -> FuncOp | None:
+    """The one function of that name that other modules beside the one of ``op`` do not keep private."""
+    inner = op.parent_op()
+    while inner is not None and not isinstance(inner, ModuleOp):
+        inner = inner.parent_op()
+    outer = inner.parent_op() if inner is not None else None
+    if not isinstance(outer, ModuleOp):
+        return None
+    found = [
+        function
+        for module in outer.body.ops
+        if isinstance(module, ModuleOp)
+        for function in module.body.ops
+        if isinstance(function, FuncOp)
+        and function.sym_name.data == name
+        and not (function.sym_visibility is not None and function.sym_visibility.data == "private")
+    ]
+    return found[0] if len(found) == 1 else None

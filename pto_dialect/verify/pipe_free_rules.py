@@ -6,18 +6,18 @@ from collections import deque
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from ..diagnostics.diagnostic import Note, Severity
+from ..diagnostics.diagnostic import Note
 from ..ir.location import span_of
 from .context import Context
 from .function_rules import FunctionScan, function_check
 from .pipe_facts import NUMBERED, entry, number, operand
-from .rule import ERROR, STRUCTURE, rule
+from .rule import STRUCTURE, WARNING, rule
 
 FREE = rule(
     "pipe-free",
-    ERROR,
+    WARNING,
     STRUCTURE,
-    "a popped entry is not used after it is freed; it is freed in its block and before the next pop (warnings)",
+    "a popped entry is not used after it is freed; it is freed in its block and before the next pop",
     source="verifier-rules page, section 14",
 )
 
@@ -61,7 +61,7 @@ def _free_block(block: Block, pops: set[Operation], ctx: Context) -> None:
         for pop in waiting:
             hint = f"{FREE_OF.get(pop.name, 'pto.tfree')} after the last use"
             message = "the popped entry is not freed in this block"
-            ctx.report(FREE, pop, message, help=hint, severity=Severity.WARNING)
+            ctx.report(FREE, pop, message, help=hint)
     for pop, start, end in spans:
         _uses(pop, start, end, block, order, ctx)
 
@@ -74,7 +74,7 @@ def _outstanding(pop: Operation, second: Operation, ctx: Context) -> None:
     place = span_of(second)
     notes = (Note("the next pop is here", place),) if place is not None else ()
     message = "the popped entry is not freed before the next pop of its queue"
-    ctx.report(FREE, pop, message, notes=notes, severity=Severity.WARNING)
+    ctx.report(FREE, pop, message, notes=notes)
 
 
 def _uses(pop: Operation, start: int, end: int, block: Block, order: dict[Operation, int], ctx: Context) -> None:
@@ -88,12 +88,14 @@ def _uses(pop: Operation, start: int, end: int, block: Block, order: dict[Operat
             place = place.parent_op()
         if place is None:
             if isinstance(moved, OpResult) and moved.op is pop:
-                ctx.report(FREE, pop, "the popped entry is used outside the block of its pop")
+                message = "the popped entry is used outside the block of its pop"
+                ctx.report(FREE, pop, message)
                 return
         elif end < order[place] < bound and order[place] > start:
             spot = span_of(use.operation)
             notes = (Note("it is used here", spot),) if spot is not None else ()
-            ctx.report(FREE, pop, "the popped entry is used after it is freed", notes=notes)
+            message = "the popped entry is used after it is freed"
+            ctx.report(FREE, pop, message, notes=notes)
             return
 
 

@@ -1,0 +1,19 @@
+"""Vector instructions of the older chips between places of the unified buffer. Source: language page, section 8."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from ..ir.index import OPS
+from ..ir.types import PtrType, type_text
+from .context import Context
+from .rule import LOCATIONS, checks
+from .vector_memory_rules import IN_UB
+
+
+@checks(LOCATIONS, *(name for name, (family, _, _) in OPS.items() if family == "ub_vector"))
+def unified_buffer(op: Operation, ctx: Context) -> None:
+    """Every pointer is one into the unified buffer."""
+    for value in op.operands:
+        if isinstance(value.type, PtrType) and value.type.space != "ub":
+            ctx.report(IN_UB, op, f"{op.name} works in ub, found {type_text(value.type)}", at=value)
