@@ -92,6 +92,9 @@ class AttributeBuilder(BuilderBase):
     def operand_types(self, items: list[Any]) -> tuple[Tok | None, Any]:
         return items[0], None
 
+    def parenthesised_types(self, items: list[Any]) -> tuple[Tok | None, Any]:
+        return items[1], None
+
     def arrow_types(self, items: list[Any]) -> tuple[Tok | None, Any]:
         return items[0], items[2]
 

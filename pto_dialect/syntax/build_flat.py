@@ -158,7 +158,10 @@ class FlatBuilder(PtoBuilder):
         if uses:
             return self.flat_statement(token, uses, attributes, signature_part)
         cls = self.pto_class(token)
-        results = self.result_list_types(token, cls, signature_part[0] if signature_part is not None else None)
+        if self.is_schematic(signature_part):
+            results = self.schematic_results(cls)
+        else:
+            results = self.result_list_types(token, cls, signature_part[0] if signature_part is not None else None)
         return self.assemble(cls, token, {}, results, attributes)
 
     @statement

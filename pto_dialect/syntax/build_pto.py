@@ -20,6 +20,7 @@ from .attribute_parser import pto_enum, unescape
 from .build_attributes import SCHEMATIC
 from .build_error import BuildError, at
 from .build_memory import MemoryBuilder
+from .schematic_words import PLACEHOLDER_WORD
 from .text import count
 from .tokens import Tok
 from .type_errors import TypeSyntaxError
@@ -267,6 +268,8 @@ class PtoBuilder(MemoryBuilder):
             word = unescape(text)
         elif token.type == "ANGLE":
             word = text[1:-1].strip()
+        if self.schematic and PLACEHOLDER_WORD.fullmatch(word):
+            return OpaqueAttr(word)
         if slot.kind.enums:
             return self.enumerator(slot, word, token)
         if slot.kind.words and word not in slot.kind.words:

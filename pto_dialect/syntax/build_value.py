@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..ir import types as t
@@ -30,6 +31,9 @@ from .type_parser import intern_type
 
 MEMORY_DESTINATION = frozenset(("pto.tstore", "pto.tstore_fp", "pto.mscatter"))
 """Operations whose last value-form operand is the memory they write."""
+
+_GAP = 80
+"""Characters before an operation in which the end of its result list is looked for."""
 
 ACCUMULATOR = {"i8": t.I32, "si8": t.I32, "ui8": t.I32}
 
@@ -51,15 +55,21 @@ class ValueBuilder(TileBuilder):
         token, parts, attributes, signature_part = items
         cls = self.pto_class(token)
         operands = Operands()
+        literals: dict[SSAValue, Tok] = {}
         for use, indices in parts:
             if use.type == "HASH":
                 raise at(use, "parse-syntax", f"{use.text} is not supported as an operand")
             if use.type in ("INTEGER", "FLOAT"):
-                operands.add(use, [self.literal_constant(use)])
+                literal = self.literal_constant(use)
+                literals[literal] = use
+                operands.add(use, [literal])
                 continue
             values = self.use(use)
             if indices and self.is_memory(values[-1]):
                 values = [*values[:-1], self.window(token, values[-1], indices, signature_part)]
+                indices = []
+            elif indices and self.schematic and cls.name in (*MEMORY_DESTINATION, "pto.tload"):
+                # A memory operand that the snippet does not define.
                 indices = []
             operands.add(use, values)
             for index in indices:
@@ -68,7 +78,7 @@ class ValueBuilder(TileBuilder):
                 else:
                     operands.add(index, [self.literal_constant(index)])
         spec = op_spec(cls)
-        destination_first = self.destination_first(cls, operands)
+        destination_first = None if self.has_results(token) else self.destination_first(cls, operands)
         if destination_first is not None:
             operands.values.pop(0)
         slots = [s for s in text_slots(cls) if s.name not in spec.outs or cls.name in MEMORY_DESTINATION]
@@ -78,9 +88,11 @@ class ValueBuilder(TileBuilder):
             by_kind = spec.shape is Shape.DPS_MASK
             chosen = fitting_slots(slots, operands.values) if by_kind else slots
             groups = self.value_groups(cls, token, chosen, operands)
-        inputs, results = self.value_types(cls, token, operands, signature_part)
+        inputs, results = self.value_types(cls, token, operands, signature_part, destination_first is not None)
         if inputs is not None:
             for position, (value, stated) in enumerate(zip(operands.values, inputs, strict=False)):
+                if value in literals and value.type is not stated:
+                    self.retype_literal(value, literals[value], stated)
                 if value.type is not stated and not isinstance(value.type, t.PartitionViewType):
                     place, index = operands.place(position)
                     self.check_type(value, stated, place, index)
@@ -103,7 +115,7 @@ class ValueBuilder(TileBuilder):
     # ------------------------------------------------------------ types
 
     def value_types(
-        self, cls: type[PtoOp], token: Tok, operands: Operands, signature_part: Any
+        self, cls: type[PtoOp], token: Tok, operands: Operands, signature_part: Any, has_destination: bool
     ) -> tuple[list[Attribute] | None, list[Attribute] | None]:
         """Stated operand and result types; ``None`` for what is not stated."""
         if signature_part is None:
@@ -113,6 +125,9 @@ class ValueBuilder(TileBuilder):
         inputs_part, outputs = signature_part
         inputs = self.type_list(inputs_part) if inputs_part is not None else []
         number = len(operands.values)
+        if has_destination and len(inputs) == number + 1:
+            # The list may name the type of the destination, which stands first, as well.
+            inputs = inputs[1:]
         if outputs is not None:
             if len(inputs) == 1 and number > 1:
                 inputs = inputs * number
@@ -150,6 +165,8 @@ class ValueBuilder(TileBuilder):
             element = ACCUMULATOR.get(t.element_name(left[0].type.element), t.F32)
             return [intern_type(t.TileType(left[0].type.rows, right[0].type.cols, element))]
         if not tiles:
+            if self.schematic:
+                return [t.OpaqueType("!pto.tile<...>")]
             raise at(token, "parse-missing-types", f"{token.text} needs its result type", ": (types) -> type")
         return [tiles[0]]
 
@@ -168,6 +185,19 @@ class ValueBuilder(TileBuilder):
         op = self.create(cls, token.start, (), [type_], {}, {"value": value})
         self.scope.frame.block.add_op(op)
         return op.results[0]
+
+    def retype_literal(self, value: SSAValue, token: Tok, type_: Attribute) -> None:
+        """Gives the constant of a number written as an operand the type that the statement states for it."""
+        op = value.owner
+        if isinstance(op, Operation) and isinstance(type_, (IntegerType, IndexType, AnyFloat)):
+            number = Tok("FLOAT", f"{token.text}.0", token.start) if self._whole_float(token, type_) else token
+            op.properties["value"] = number_attribute(number, type_)
+            value._type = type_  # pyright: ignore[reportPrivateUsage]
+
+    @staticmethod
+    def _whole_float(token: Tok, type_: Attribute) -> bool:
+        """True for a whole number that stands for a float."""
+        return isinstance(type_, AnyFloat) and token.text.lstrip("-").isdecimal()
 
     def window(self, token: Tok, view: SSAValue, indices: list[Tok], signature_part: Any) -> SSAValue:
         """``%m[%r, %c]``: the part of a memory operand that starts there and has the tile's shape."""
@@ -195,10 +225,16 @@ class ValueBuilder(TileBuilder):
                         return type_
         raise at(token, "parse-missing-types", f"{token.text} with indices needs the tile type", ": (types) -> type")
 
+    def has_results(self, token: Tok) -> bool:
+        """True when names stand before the operation."""
+        return self.source.text[max(0, token.start - _GAP) : token.start].rstrip().endswith("=")
+
     def destination_first(self, cls: type[PtoOp], operands: Operands) -> Tok | None:
         """The destination of ``op %dst, %src, .. : T``: a first operand that is not defined yet, one too many."""
         wanted = sum(s.arity == "1" and s.name not in op_spec(cls).outs for s in signature(cls).operands)
-        if cls.name in MEMORY_DESTINATION or len(operands.values) <= wanted or operands.values[0].type is not UNKNOWN:
+        if cls.name in MEMORY_DESTINATION or len(operands.values) <= wanted:
+            return None
+        if operands.values[0].type is not UNKNOWN and not self.schematic:
             return None
         token, _ = operands.tokens[0]
         name = token.text.split(",")[0].strip()

@@ -241,6 +241,10 @@ class BuilderBase:
         """Binds ``name`` (with ``%``) to ``value``."""
         set_name(value, name)
         earlier = self.scope.define(name, value)
+        if earlier is not None and self.schematic:
+            # Pages show several ways of writing one statement below each other.
+            self.scope.values[name] = value
+            return
         if earlier is not None:
             span = span_of_value(earlier)
             notes = (Note("first defined here", span),) if span is not None else ()

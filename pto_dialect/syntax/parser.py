@@ -40,6 +40,10 @@ class ProgramParser:
 
     def run(self, source: SourceFile, engine: DiagnosticEngine, schematic: bool) -> ModuleOp | None:
         """Parses ``source``; ``None`` when the text ended inside a region."""
+        if schematic:
+            from .documentation import normalise
+
+            source = SourceFile(source.name, normalise(source.text), source.first_line)
         text = source.text
         assembly = is_assembly(text)
         masked = mask_hash_comments(text) if assembly or schematic else text
