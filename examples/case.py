@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +13,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Data = Mapping[str, Any]
 """Arguments of a kernel by name, in the order of its parameters: arrays (inputs and initial outputs) and
 numbers."""
-
-Product = Callable[[Array, Array, Array | None], Array]
-"""``product(a, b, init)``: ``init + a b`` for ``a`` [M, K], ``b`` [K, N] and ``init`` [M, N], [1, N] or None.
-
-An expectation is a formula over a product, because the same formula is evaluated with three of them: the
-product in float64 (the reference value), Σ|a·b| + |init| (what errors are measured against) and the chain of
-fused multiply-adds that defines the result bit by bit.
-"""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from examples.case import Case
-from examples.check import Accumulate, Expectation, Formula, Outcome, outcome
+from examples.check import Outcome, outcome
+from examples.expectation import Accumulate, Expected
 
 EXAMPLES = ("gemm", "mlp_fused", "gemv_decode", "int8_gemm", "mx_gemm", "seed_snippets")
 TARGETS = ("a2a3", "a5", "cpu-sim")
@@ -22,7 +23,7 @@ TARGETS = ("a2a3", "a5", "cpu-sim")
 _ROW = "{:<32} {:<36} {:<7} {:>9} {:>9} {:>9}  {}"
 
 
-def load(example: str) -> tuple[list[Case], Formula]:
+def load(example: str) -> tuple[list[Case], Expected]:
     """The cases of an example and the function that computes what they shall yield."""
     inputs = importlib.import_module(f"examples.{example}.inputs")
     return inputs.cases(), importlib.import_module(f"examples.{example}.expected").expected
@@ -54,14 +55,14 @@ def run_examples(names: Sequence[str], target: str | None, accumulate: Accumulat
     print(header, "-" * (len(header) + 6), sep="\n")
     failed = total = 0
     for example in names:
-        cases, formula = load(example)
+        cases, expected = load(example)
         for case in cases:
             chips = targets_of(case, target)
             if not chips:
                 continue
-            expectation = Expectation(case, formula, accumulate)
+            wanted = expected(case.entry, case.data, accumulate)
             for chip in chips:
-                result = outcome(example, case, expectation, chip, accumulate)
+                result = outcome(example, case, wanted, chip, accumulate)
                 total += 1
                 failed += not result.passed
                 print(row(label(example, case), case.shapes, chip, result), flush=True)

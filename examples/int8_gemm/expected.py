@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from examples.case import Array, Data, Product
+from examples.case import Array, Data
+from examples.expectation import Accumulate, Wanted
 
 
 def requantised(total: Array, scale: Array, zero_point: Array) -> Array:
@@ -24,9 +25,9 @@ def table_entries(table: Array) -> tuple[Array, Array]:
     return scale, np.where(offset >= 256, offset - 512, offset)
 
 
-def expected(entry: str, data: Data, product: Product) -> dict[str, Array]:
+def expected(entry: str, data: Data, accumulate: Accumulate) -> dict[str, Wanted]:
     """``c`` [M, N] for ``a`` [M, K], ``b`` [K, N], ``bias`` [N] and either ``scale`` or ``table`` [N]."""
     total = data["a"].astype(np.int64) @ data["b"].astype(np.int64) + data["bias"]
     if entry == "requant_scalar":
-        return {"c": requantised(total, np.array([data["scale"]], np.float32), np.array([0]))}
-    return {"c": requantised(total, *table_entries(data["table"]))}
+        return {"c": Wanted(requantised(total, np.array([data["scale"]], np.float32), np.array([0])))}
+    return {"c": Wanted(requantised(total, *table_entries(data["table"])))}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from examples.case import Array, Data, Product
+from examples.case import Array, Data
+from examples.expectation import Accumulate, Wanted, sums
 
 F16_MAX = 65504.0
 
@@ -19,6 +20,7 @@ def hidden(x: Array, w1: Array, scale: float) -> Array:
     return np.minimum(active, F16_MAX).astype(np.float16)
 
 
-def expected(entry: str, data: Data, product: Product) -> dict[str, Array]:
+def expected(entry: str, data: Data, accumulate: Accumulate) -> dict[str, Wanted]:
     """``y`` [M, N] for ``x`` [M, K], ``w1`` [K, H], ``w2`` [H, N] and the number ``scale``."""
-    return {"y": product(hidden(data["x"], data["w1"], data["scale"]), data["w2"], None)}
+    h = hidden(data["x"], data["w1"], data["scale"])
+    return sums(lambda product: {"y": product(h, data["w2"], None)}, accumulate)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from examples.case import Array, Data, Product
+from examples.case import Array, Data
+from examples.expectation import Accumulate, Wanted, sums
 
 GROUP = 32
 
@@ -15,9 +16,10 @@ def scaled(values: Array, scale_bytes: Array) -> Array:
     return values.astype(np.float64) * np.repeat(factors, GROUP, axis=1)
 
 
-def expected(entry: str, data: Data, product: Product) -> dict[str, Array]:
+def expected(entry: str, data: Data, accumulate: Accumulate) -> dict[str, Wanted]:
     """``c`` [M, N] for ``a`` [M, K] with its scales [M, K/32], and for either ``b`` [K, N] with its scales
     [K/32, N] or its transpose ``w`` [N, K] with its scales [N, K/32]."""
     left = scaled(data["a"], data["a_scale"])
     weights = (data["w"], data["w_scale"]) if "w" in data else (data["b"].T, data["b_scale"].T)
-    return {"c": product(left, scaled(*weights).T, data.get("bias"))}
+    right = scaled(*weights).T
+    return sums(lambda product: {"c": product(left, right, data.get("bias"))}, accumulate)

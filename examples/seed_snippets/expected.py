@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from examples.case import Array, Data, Product
+from examples.case import Array, Data
+from examples.expectation import Accumulate, Product, Wanted, sums
 
 F16_MAX = 65504.0
 
@@ -17,7 +18,12 @@ def leaky(a: Array, b: Array) -> Array:
     return np.clip(active, -F16_MAX, F16_MAX).astype(np.float16)
 
 
-def expected(entry: str, data: Data, product: Product) -> dict[str, Array]:
+def expected(entry: str, data: Data, accumulate: Accumulate) -> dict[str, Wanted]:
+    """The outputs of a function of the four programs."""
+    return sums(lambda product: products(entry, data, product), accumulate)
+
+
+def products(entry: str, data: Data, product: Product) -> dict[str, Array]:
     """Results by name: ``c`` or ``y`` where there is such an argument, else the returned tiles by
     position."""
     a, b = data["a"], data["b"]

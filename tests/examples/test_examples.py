@@ -14,8 +14,9 @@ import pytest
 
 import pto_dialect
 from examples import run_all
-from examples.case import Array, Case, Data, Product
-from examples.check import FOLDER, Accumulate, Expectation, Outcome, copied, outcome, outputs
+from examples.case import Case, Data
+from examples.check import FOLDER, Outcome, copied, exhaustion, outcome, outputs
+from examples.expectation import Accumulate, Wanted, sums
 from examples.fma_model import sequential_fma
 from examples.mlp_fused.expected import F16_MAX
 from pto_dialect.runtime.api import compile as compile_kernel
@@ -36,10 +37,9 @@ def names() -> list[str]:
 def test_result(example: str, case: Case, accumulate: Accumulate) -> None:
     """Integers exactly, f32 within the tolerance, and bit by bit in the defined order; a5 results are
     cpu-sim's too."""
-    _, formula = run_all.load(example)
-    expectation = Expectation(case, formula, accumulate)
+    wanted = run_all.load(example)[1](case.entry, case.data, accumulate)
     for target in (*case.targets, *run_all.targets_of(case, "cpu-sim")):
-        result = outcome(example, case, expectation, target, accumulate)
+        result = outcome(example, case, wanted, target, accumulate)
         assert result.passed, f"{target}: {result}"
 
 
@@ -76,12 +76,12 @@ def test_every_program_is_run() -> None:
 
 @pytest.mark.parametrize("blocks", [1, 3, 4, 7])
 def test_gemm_on_any_number_of_blocks(blocks: int) -> None:
-    cases, formula = run_all.load("gemm")
-    expectation = Expectation(cases[0], formula, "fast")
+    cases, expected = run_all.load("gemm")
+    wanted = expected("gemm", cases[0].data, "fast")["c"]
     module = pto_dialect.parse((FOLDER / "gemm" / "gemm.pto").read_text(encoding="utf-8"))
     arguments = copied(cases[0].data)
     compile_kernel(module, "gemm", "a5")(*arguments.values(), blocks=blocks)
-    assert expectation.error("c", arguments["c"]) <= expectation.tolerance
+    assert wanted.error(arguments["c"]) <= wanted.tolerance
 
 
 def test_mlp_on_any_input_in_exact_order() -> None:
@@ -121,7 +121,7 @@ JUDGED = ("pto_dialect", "examples.check", "examples.run_all")
 def test_expectations_do_not_use_the_product() -> None:
     """Inputs and expected values are computed without the code they are to judge."""
     modules = [path for path in FOLDER.rglob("*.py") if path.name not in ("run_all.py", "check.py")]
-    assert len(modules) == 2 * len(run_all.EXAMPLES) + 3
+    assert len(modules) == 2 * len(run_all.EXAMPLES) + 4
     for path in modules:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -132,43 +132,45 @@ def test_expectations_do_not_use_the_product() -> None:
 # ---------------------------------------------------------------- what a failure looks like
 
 
-def _expectation(values: Array, accumulate: Accumulate = "fast") -> Expectation:
-    case = Case("f", "f.pto", "", {}, ("c",))
-
-    def formula(entry: str, data: Data, product: Product) -> dict[str, Array]:
-        wide = product(np.ones((1, 1)), np.ones((1, 1)), None).dtype == np.float64
-        return {"c": values.astype(np.float64) if wide and values.dtype.kind == "f" else values}
-
-    return Expectation(case, formula, accumulate)
-
-
 def test_errors_are_measured_against_the_summands() -> None:
-    values = np.array([[2.0, -4.0, 0.0]], np.float32)
-    expectation = _expectation(np.abs(values))
-    assert expectation.tolerance == 1e-5
-    assert expectation.error("c", np.abs(values)) == 0
-    for third, error in ((4.0, 0), (4.002, 0.0005), (np.nan, np.inf)):
-        result = np.array([[2.0, third, 0.0]], np.float32)
-        assert expectation.error("c", result) == pytest.approx(error, rel=1e-3)
-    assert expectation.error("c", np.array([[2.0, 4.0, 1e-30]], np.float32)) == np.inf
-    assert expectation.error("c", np.zeros((1, 2), np.float32)) == np.inf
-    assert expectation.error("c", np.array([[2, 4, 0]])) == np.inf
+    ones, signs = np.ones((1, 2)), np.array([[1.0, -2.0, 2.0], [1.0, -2.0, -2.0]])
+    wanted = sums(lambda product: {"c": product(ones, signs, None)}, "fast")["c"]
+    assert wanted.tolerance == 1e-5
+    for third, error in ((0.0, 0), (0.002, 0.0005), (np.nan, np.inf)):
+        result = np.array([[2.0, -4.0, third]], np.float32)
+        assert wanted.error(result) == pytest.approx(error, rel=1e-3)
+    assert wanted.error(np.zeros((1, 2), np.float32)) == np.inf
+    assert wanted.error(np.array([[2, -4, 0]])) == np.inf
+
+
+def test_nothing_may_differ_where_nothing_was_added() -> None:
+    wanted = Wanted(np.zeros((1, 2)), np.array([[1.0, 0.0]]), 1e-3)
+    assert wanted.error(np.zeros((1, 2), np.float16)) == 0
+    assert wanted.error(np.array([[1e-3, 0.0]])) == pytest.approx(1e-3)
+    assert wanted.error(np.array([[0.0, 1e-30]])) == np.inf
 
 
 def test_exact_results_are_compared_by_bits() -> None:
     values = np.array([[1.0, 0.0, 3.0]], np.float32)
-    expectation = _expectation(values, "exact")
-    assert expectation.tolerance == 0
-    assert expectation.error("c", values.copy()) == 0
-    assert expectation.error("c", np.array([[1.0, -0.0, 3.0]], np.float32)) == 1
-    assert expectation.error("c", np.nextafter(values, np.float32(9))) == 3
+    wanted = sums(lambda product: {"c": product(np.ones((1, 1)), values, None)}, "exact")["c"]
+    assert wanted.tolerance == 0
+    assert wanted.error(values.copy()) == 0
+    assert wanted.error(np.array([[1.0, -0.0, 3.0]], np.float32)) == 1
+    assert wanted.error(np.nextafter(values, np.float32(9))) == 3
 
 
 def test_integers_are_compared_exactly() -> None:
-    expectation = _expectation(np.array([[-128, 5]]))
-    assert expectation.tolerance == 0
-    assert expectation.error("c", np.array([[-128, 5]], np.int8)) == 0
-    assert expectation.error("c", np.array([[127, 5]], np.int8)) == 255
+    wanted = Wanted(np.array([[-128, 5]]))
+    assert wanted.tolerance == 0
+    assert wanted.error(np.array([[-128, 5]], np.int8)) == 0
+    assert wanted.error(np.array([[127, 5]], np.int8)) == 255
+
+
+def test_the_output_nearest_to_its_tolerance_is_shown() -> None:
+    """A small error with a small tolerance may be worse than a large one."""
+    results = [Outcome(2e-4, 1e-3, 0), Outcome(5e-6, 1e-5, 0), Outcome(0, 0, 0)]
+    assert max(results, key=exhaustion) == results[1]
+    assert max((*results, Outcome(1, 0, 0)), key=exhaustion) == Outcome(1, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -185,12 +187,12 @@ def test_outcome(result: Outcome, passed: bool) -> None:
 
 
 def test_a_wrong_result_fails_the_command(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    cases, formula = run_all.load("gemv_decode")
+    cases, expected = run_all.load("gemv_decode")
 
-    def wrong(entry: str, data: Data, product: Product) -> dict[str, Array]:
-        values = formula(entry, data, product)
-        values["y"][0, 7] *= 1.001 if entry == "project" else 1
-        return values
+    def wrong(entry: str, data: Data, accumulate: Accumulate) -> dict[str, Wanted]:
+        wanted = expected(entry, data, accumulate)
+        wanted["y"].value[0, 7] *= 1.001 if entry == "project" else 1
+        return wanted
 
     monkeypatch.setattr(run_all, "load", lambda example: (cases, wrong))
     assert run_all.main(["gemv_decode"]) == 1
@@ -201,9 +203,9 @@ def test_a_wrong_result_fails_the_command(monkeypatch: pytest.MonkeyPatch, capsy
 
 def test_a_program_with_diagnostics_fails(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """An a5 program run for a2a3 is warned about, and the warning is shown."""
-    cases, formula = run_all.load("int8_gemm")
+    cases, expected = run_all.load("int8_gemm")
     legal = [Case(c.entry, c.program, c.shapes, c.data, c.outputs, ("a2a3",)) for c in cases[:1]]
-    monkeypatch.setattr(run_all, "load", lambda example: (legal, formula))
+    monkeypatch.setattr(run_all, "load", lambda example: (legal, expected))
     assert run_all.main(["int8_gemm"]) == 1
     assert "mad-target" in capsys.readouterr().out
 

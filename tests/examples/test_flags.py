@@ -14,7 +14,7 @@ import pytest
 import pto_dialect
 from examples import run_all
 from examples.case import Array, Case
-from examples.check import FOLDER, Expectation, copied, outputs
+from examples.check import FOLDER, copied, outputs
 from pto_dialect.runtime.compiler import compile_module
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.launch import Kernel, bind_argument
@@ -75,12 +75,12 @@ def source(example: str, case: Case) -> str:
 
 @pytest.mark.parametrize(("example", "case"), MICRO, ids=lambda value: getattr(value, "entry", value))
 def test_every_schedule_gives_the_result(example: str, case: Case) -> None:
-    expectation = Expectation(case, run_all.load(example)[1], "fast")
+    wanted = run_all.load(example)[1](case.entry, case.data, "fast")
     for schedule in SCHEDULES:
         results, core = run_scheduled(source(example, case), case, schedule)
         assert not any(core.flags.values()), f"flags are left over: {core.flags}"
         for name, result in results.items():
-            assert expectation.error(name, result) <= expectation.tolerance, f"{schedule}"
+            assert wanted[name].error(result) <= wanted[name].tolerance, f"{schedule}"
 
 
 NEEDED = [
@@ -102,11 +102,10 @@ def test_schedules_reveal_a_missing_wait(wait: str) -> None:
     case = run_all.load("mlp_fused")[0][0]
     text = source("mlp_fused", case)
     assert text.count(f"pto.{wait}\n") == 1
-    expectation = Expectation(case, run_all.load("mlp_fused")[1], "fast")
+    wanted = run_all.load("mlp_fused")[1](case.entry, case.data, "fast")["y"]
     broken = text.replace(f"pto.{wait}\n", "\n")
     assert any(
-        not expectation.error("y", run_scheduled(broken, case, schedule)[0]["y"]) <= expectation.tolerance
-        for schedule in SCHEDULES
+        not wanted.error(run_scheduled(broken, case, schedule)[0]["y"]) <= wanted.tolerance for schedule in SCHEDULES
     )
 
 
