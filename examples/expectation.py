@@ -12,7 +12,12 @@ from examples.case import Array, Data
 from examples.fma_model import sequential_fma
 
 TOLERANCE = 1e-5
-"""Largest error of an f32 sum of products, relative to Σ|a·b| + |init|."""
+"""Largest error of f32 arithmetic, relative to the size of what is added up: Σ|a·b| + |init| for a product."""
+
+F16_ROUNDING = 2.0**-11
+"""Largest error of rounding to the nearest f16, relative to the number or to ``F16_NORMAL`` if it is smaller."""
+F16_NORMAL = 2.0**-14
+"""Smallest normal f16."""
 
 Accumulate = Literal["fast", "exact"]
 

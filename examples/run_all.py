@@ -17,7 +17,15 @@ from examples.case import Case
 from examples.check import Outcome, outcome
 from examples.expectation import Accumulate, Expected
 
-EXAMPLES = ("gemm", "mlp_fused", "gemv_decode", "int8_gemm", "mx_gemm", "seed_snippets")
+EXAMPLES = (
+    "gemm",
+    "mlp_fused",
+    "gemv_decode",
+    "int8_gemm",
+    "mx_gemm",
+    "rms_norm",
+    "seed_snippets",
+)
 TARGETS = ("a2a3", "a5", "cpu-sim")
 
 _ROW = "{:<32} {:<36} {:<7} {:>9} {:>9} {:>9}  {}"

@@ -1,0 +1,37 @@
+"""Inputs of the normalised rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from examples.case import Case
+
+ROWS, WIDTH, EPS = 32, 4096, 1e-5
+
+
+def cases(seed: int = 6) -> list[Case]:
+    """Rows of very different size, in f32 and in f16; two blocks share the panels."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((ROWS, WIDTH)) * np.exp2(rng.uniform(-6, 6, (ROWS, 1)))
+    weight = rng.uniform(0.5, 1.5, (1, WIDTH))
+    types: dict[str, type[np.floating[Any]]] = {"f32": np.float32, "f16": np.float16}
+    return [
+        Case(
+            f"rms_norm_{name}",
+            "rms_norm.pto",
+            f"{ROWS}x{WIDTH}, {name}",
+            {
+                "x": x.astype(dtype),
+                "weight": weight.astype(dtype),
+                "y": np.zeros((ROWS, WIDTH), dtype),
+                "rows": ROWS,
+                "eps": EPS,
+            },
+            ("y",),
+            ("a2a3", "a5"),
+            blocks=2,
+        )
+        for name, dtype in types.items()
+    ]
