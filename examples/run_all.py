@@ -24,6 +24,7 @@ EXAMPLES = (
     "int8_gemm",
     "mx_gemm",
     "rms_norm",
+    "rotary",
     "seed_snippets",
 )
 TARGETS = ("a2a3", "a5", "cpu-sim")
