@@ -25,6 +25,7 @@ EXAMPLES = (
     "mx_gemm",
     "rms_norm",
     "rotary",
+    "topk_routing",
     "seed_snippets",
 )
 TARGETS = ("a2a3", "a5", "cpu-sim")
