@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pto_dialect.driver.launch.session import Settings
     from pto_dialect.driver.launch.suite import Outcome
     from pto_dialect.driver.run.request import Request
+    from pto_dialect.driver.run.sanitizing import Sanitizing
 
 T = TypeVar("T")
 
@@ -81,7 +82,25 @@ def _output(text: str) -> Any:
     return parse_output(text)
 
 
-@click.command(cls=PtoOptCommand, context_settings={"help_option_names": ["-h", "--help"]})
+class PtoRunCommand(PtoOptCommand):
+    """Adds ``--sanitize`` without a list, which must not take the next argument for one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        every = ["--sanitize=all" if arg == "--sanitize" else arg for arg in args[:end]]
+        return super().parse_args(ctx, every + args[end:])
+
+
+def _checks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:
+    from pto_dialect.sanitize.options import UnknownCheckError, parse_checks
+
+    try:
+        return parse_checks(texts)
+    except UnknownCheckError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+
+
+@click.command(cls=PtoRunCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("paths", metavar="FILE|DIR...", nargs=-1, required=True, type=click.Path())
 @click.option("--entry", metavar="NAME", help="Function to run; by default the kernel, or the only function.")
 @click.option("--target", type=click.Choice(TARGETS), help="Chip to run as; otherwise what the module says.")
@@ -122,9 +141,23 @@ def _output(text: str) -> Any:
     help="Matrix products by BLAS, or in the chip's order of fused multiply-adds.",
 )  # fmt: skip
 @click.option(
-    "--fill", type=click.Choice(["zero", "poison", "random"]), default="zero", show_default=True,
-    help="What on-chip memory holds at the start.",
+    "--fill", type=click.Choice(["zero", "poison", "random"]),
+    help="What on-chip memory holds at the start; zero, or poison with --sanitize.",
 )  # fmt: skip
+@click.option(
+    "--sanitize", metavar="[=CHECK,...]", multiple=True, callback=_checks,
+    help="Watch the run: race, deadlock, init, bounds, overlap, sync; all without a list.",
+)  # fmt: skip
+@click.option(
+    "--sync", type=click.Choice(["auto", "strict"]), default="auto", show_default=True,
+    help="Check the order of pipes only in programs that order them, or in all.",
+)  # fmt: skip
+@click.option(
+    "--sanitize-max", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
+    help="Sanitizer errors shown; 0 for all.",
+)  # fmt: skip
+@click.option("--report", metavar="FILE", help="Write the findings as JSON, or as SARIF to a FILE.sarif.")
+@click.option("--suppressions", metavar="FILE", help="Leave out findings: a rule, a place and a reason per line.")
 @click.option(
     "--max-errors", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
     help="Errors shown; 0 for all.",
@@ -151,7 +184,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
 
     Launch files (*.launch.toml, alone, several, or all of a folder) say all that themselves.
 
-    Exit code: 0 if all is well, 1 if a program or its result is wrong, 2 if the command line or a launch file is.
+    Exit code: 0 if all is well, 1 if a program or its result is wrong, 2 if the command line or a launch file is,
+    3 if a sanitizer has found an error.
     """
     from pto_dialect.driver.run.program import Streams, run_program
 
@@ -184,7 +218,10 @@ def _input(ctx: click.Context, path: str) -> Input:
 
 LAUNCH_SUFFIX = ".launch.toml"
 
-PROGRAM_ONLY = ("entry", "blocks", "arguments", "outputs", "expectations", "rtol", "atol", "profile", "emit_python")
+PROGRAM_ONLY = (
+    *("entry", "blocks", "arguments", "outputs", "expectations", "rtol", "atol", "profile", "emit_python"),
+    *("sanitize", "sync", "sanitize_max", "report", "suppressions"),
+)
 """Parameters that a launch file says itself, or that look at one run."""
 
 
@@ -264,6 +301,7 @@ def _request(given: dict[str, Any]) -> Request:
     from pto_dialect.driver.run.request import Request
     from pto_dialect.runtime.machine import RunOptions
 
+    watched = _sanitizing(given)
     return Request(
         arguments=given["arguments"],
         outputs=given["outputs"],
@@ -273,13 +311,24 @@ def _request(given: dict[str, Any]) -> Request:
         blocks=given["blocks"],
         jobs=given["jobs"],
         tolerance=Tolerance(given["rtol"], given["atol"]),
-        run=RunOptions(accumulate=given["accumulate"], fill=given["fill"]),
+        run=RunOptions(accumulate=given["accumulate"], fill=given["fill"] or ("poison" if watched else "zero")),
         policy=_policy(given),
         dump=given["dump"],
         profile=given["profile"],
         quiet=given["quiet"],
         emit_python=given["emit_python"],
+        sanitizing=watched,
     )
+
+
+def _sanitizing(given: dict[str, Any]) -> Sanitizing | None:
+    if not given["sanitize"]:
+        return None
+    from pto_dialect.driver.run.sanitizing import Sanitizing
+    from pto_dialect.sanitize.options import SanitizeOptions
+
+    options = SanitizeOptions(given["sanitize"], given["sync"])
+    return Sanitizing(options, given["sanitize_max"], given["report"], given["suppressions"])
 
 
 if __name__ == "__main__":

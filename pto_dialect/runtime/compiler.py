@@ -93,12 +93,14 @@ def compile_module(
     queued: bool = False,
     profile_log: ProfileLog | None = None,
     program: Program | None = None,
+    generator_class: Callable[..., Generator] = Generator,
 ) -> CompiledModule:
     """Compiles ``entry``, its peer kernel if it has one, and the functions they call.
 
     ``queued`` selects code that hands instructions to pipe queues instead of running them in program order (there is no
     other for cores that wait for each other), ``profile_log`` code that times every instruction; ``program`` is what
-    ``find_program`` gives for the entry. Raises ``ProgramError`` for an operation that cannot be executed.
+    ``find_program`` gives for the entry, ``generator_class`` the flavour of the code. Raises ``ProgramError`` for an
+    operation that cannot be executed.
     """
     program = program or find_program(module, entry, profile.arch)
     queued = queued or program.cooperative
@@ -109,7 +111,7 @@ def compile_module(
     for function in program.functions:
         _refuse_unknown(function)
     for function in program.functions:
-        _function(function, Generator(emitter, profile, options, unit, queued, profile_log))
+        _function(function, generator_class(emitter, profile, options, unit, queued, profile_log))
     filename = f"<pto {entry} {id(emitter):x}>"
     source = emitter.source()
     namespace: dict[str, Any] = dict(emitter.constants)

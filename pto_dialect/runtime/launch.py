@@ -5,7 +5,7 @@ Source: execution page, sections 1 and 3.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import cached_property
 from types import TracebackType
 from typing import Any
@@ -137,7 +137,7 @@ class Kernel:
         contents = (content_of(bound[position]) for position in self.usage.written)
         return [(content, content.copy()) for content in contents if content is not None]
 
-    def _block(self, index: int, count: int, core_class: type[Core]) -> Block:
+    def _block(self, index: int, count: int, core_class: Callable[[Block, str, int], Core]) -> Block:
         mixed = len(self.kinds) > 1 or self.kinds == ("aiv",)
         return Block(
             index,

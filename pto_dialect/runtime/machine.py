@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -130,7 +130,7 @@ class Block:
     kinds: tuple[str, ...] = ("all",)
     cores: list[Core] = field(default_factory=list)
     addresses: AddressMap = field(default_factory=AddressMap)
-    core_class: type[Core] = Core
+    core_class: Callable[[Block, str, int], Core] = Core
     device: list[Block] = field(default_factory=list)
     vector_cores: int = 2
 

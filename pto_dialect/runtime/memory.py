@@ -112,6 +112,11 @@ class Arena:
             self._bytes = self._create()
         return self._bytes
 
+    def array(self, shape: Sequence[int], dtype: DType, offset: int, byte_strides: Sequence[int]) -> Array:
+        """Elements from byte ``offset`` on as an array of the memory; the caller has checked the bounds."""
+        content = self._bytes
+        return np.ndarray(shape, dtype, self.bytes if content is None else content, offset, byte_strides)
+
     def move_to(self, content: ByteArray) -> None:
         """Uses ``content``, shape [capacity], as the bytes from now on; they are not copied."""
         if content.shape != (self.capacity,):
@@ -257,7 +262,7 @@ def strided_view(
     high += dtype.itemsize
     if low < 0 or high > arena.capacity:
         arena.check(low, high, f"access to {'x'.join(map(str, shape)) or '1'} elements of {dtype}")
-    view = np.ndarray(shape, dtype, arena.bytes, pointer.offset, byte_strides)
+    view = arena.array(shape, dtype, pointer.offset, byte_strides)
     if not writable:
         view.flags.writeable = False
     return view

@@ -211,10 +211,12 @@ class Deadlock(Fault):
         self.stopped = stopped
 
 
-def run_queued(programs: list[tuple[QueueCore, Generator[None, None, Any]]]) -> list[Any]:
+def run_queued(
+    programs: list[tuple[QueueCore, Generator[None, None, Any]]], relieve: Callable[[], bool] | None = None
+) -> list[Any]:
     """Runs the programs of several cores to their end; returns what they return.
 
-    Raises ``Fault`` (``sync-deadlock``) when nothing can go on.
+    ``relieve`` is asked to let something go on when nothing can. Raises ``Fault`` (``sync-deadlock``) when that fails.
     """
     results: dict[int, Any] = {}
     while True:
@@ -232,7 +234,7 @@ def run_queued(programs: list[tuple[QueueCore, Generator[None, None, Any]]]) -> 
                 progress = True
         if len(results) == len(programs) and not any(core.waiting for core, _ in programs):
             return [results[index] for index in range(len(programs))]
-        if not progress:
+        if not progress and not (relieve is not None and relieve()):
             waits = [text for core, _ in programs for text in core.blocked()]
             stopped = (program for index, (_, program) in enumerate(programs) if index not in results)
             raise Deadlock(tuple(waits), next(stopped, None))

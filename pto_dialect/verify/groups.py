@@ -5,6 +5,9 @@ from __future__ import annotations
 ALWAYS: tuple[str, ...] = ("module_rules", "parse_rules", "arch_rules", "input_rules")
 """Groups whose rules are not tied to a family."""
 
+RUNTIME: tuple[str, ...] = ("run_rules",)
+"""Groups whose rules no pass checks."""
+
 _VMI = ("vmi_rules", "vmi_memory_rules", "vmi_convert_rules", "vmi_layout_rules")
 
 GROUPS: dict[str, tuple[str, ...]] = {

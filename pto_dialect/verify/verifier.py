@@ -20,7 +20,7 @@ from ..ir.index import OPS
 from ..targets.profile import TargetChoice, resolve_target
 from . import module_rules
 from .context import Context, is_opaque
-from .groups import ALWAYS, GROUPS
+from .groups import ALWAYS, GROUPS, RUNTIME
 from .rule import CHECKS, PASSES, PURE, STRUCTURE, WARNING, Check, rule
 from .structure import check_core, check_pto, check_symbols
 
@@ -175,5 +175,5 @@ def verify_module(
 
 def load_all_rules() -> None:
     """Imports every rule group, so that ``RULES`` is complete."""
-    for name in dict.fromkeys((*ALWAYS, *(group for groups in GROUPS.values() for group in groups))):
+    for name in dict.fromkeys((*ALWAYS, *RUNTIME, *(group for groups in GROUPS.values() for group in groups))):
         import_module(f".{name}", __package__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -31,11 +31,16 @@ from .files import FileError, Writing, check_files, write_files
 from .outputs import Output, Place, Places, dump, summary
 from .profile_table import profile_table
 from .request import Request
+from .sanitizing import collected, watched_kernel
 from .value_text import OutputFile
+
+if TYPE_CHECKING:
+    from ...sanitize.launch import WatchedKernel
 
 OK = 0
 WRONG_PROGRAM = 1
 WRONG_LAUNCH = 2
+FINDINGS = 3
 
 UNFORESEEN = (
     ArithmeticError, AssertionError, AttributeError, LookupError,
@@ -64,8 +69,8 @@ class Failure(Exception):
 def run_program(item: Input, request: Request, streams: Streams) -> int:
     """Carries out ``request`` on the program ``item``.
 
-    Returns the exit code: 0 ok, 1 wrong program or result, 2 wrong launch. Files are written only when
-    everything went well.
+    Returns the exit code: 0 ok, 1 wrong program or result, 2 wrong launch, 3 sanitizer errors. Files are written
+    only when everything went well.
     """
     try:
         # Infinities and NaNs are values like others here, in summaries as well.
@@ -86,6 +91,7 @@ class Launch:
         self.request = request
         self.streams = streams
         self.log = ProfileLog() if request.profile else None
+        self.source = SourceFile(item.name, "")
 
     def run(self) -> int:
         request, streams = self.request, self.streams
@@ -110,6 +116,7 @@ class Launch:
         started = perf_counter()
         returned = self.execute(kernel, values)
         seconds = perf_counter() - started
+        self.findings(kernel)
 
         def value(place: Place) -> Output:
             return places.output(place, values, returned)
@@ -137,7 +144,8 @@ class Launch:
         module = None
         if remark is None or remark.severity is not Severity.ERROR:
             options = Options(target=self.request.target, printing=False, policy=policy)
-            module = build_module(SourceFile(self.item.name, text), engine, options)
+            self.source = SourceFile(self.item.name, text)
+            module = build_module(self.source, engine, options)
         counts = engine.counts() if engine.has_errors else Counts()
         self.report(engine.diagnostics, counts)
         if module is None or engine.has_errors:
@@ -173,7 +181,10 @@ class Launch:
     def kernel(self, module: ModuleOp, entry: str) -> Kernel:
         """The compiled entry function."""
         try:
-            return Kernel(module, entry, self.request.target, self.request.run, self.log)
+            request = self.request
+            if request.sanitizing is not None:
+                return watched_kernel(module, entry, request.target, request.run, request.sanitizing)
+            return Kernel(module, entry, request.target, request.run, self.log)
         except ProgramError as error:
             diagnostic = error.diagnostic()
         except UNFORESEEN as error:
@@ -208,6 +219,16 @@ class Launch:
         if self.request.quiet and not self.request.dump:
             return None
         return [one.value.copy() if one.is_array else None for one in bound]
+
+    def findings(self, kernel: Kernel) -> None:
+        """Shows what the sanitizers have found; an error ends the launch."""
+        request = self.request.sanitizing
+        if request is None:
+            return
+        shown, counts = collected(cast("WatchedKernel", kernel), request, self.request.policy, self.source)
+        self.report(shown, counts)
+        if counts.errors:
+            raise Failure(FINDINGS)
 
     def show(
         self,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ...diagnostics.engine import DiagnosticOptions
 from ...runtime.machine import RunOptions
 from .compare import Tolerance
+from .sanitizing import Sanitizing
 from .value_text import Content, Given, OutputFile
 
 
@@ -18,7 +19,7 @@ class Request:
     a2, a3, a2a3, a5 or cpu-sim (``None``: the module's own). ``jobs`` is how many processes share the ``blocks``
     where they do not depend on each other. ``dump`` shows all numbers of what was written,
     ``profile`` a table of times, ``quiet`` leaves out the summary lines, ``emit_python`` shows the generated
-    source instead of running it.
+    source instead of running it. ``sanitizing`` has the run watched (``None``: it is not).
     """
 
     arguments: tuple[tuple[str, Given], ...] = ()
@@ -35,3 +36,4 @@ class Request:
     profile: bool = False
     quiet: bool = False
     emit_python: bool = False
+    sanitizing: Sanitizing | None = None

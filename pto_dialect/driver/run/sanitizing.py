@@ -1,0 +1,100 @@
+"""The sanitizers' part of a launch: the watched kernel, and what becomes of its findings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...diagnostics.diagnostic import Diagnostic
+from ...diagnostics.engine import Counts, DiagnosticEngine, DiagnosticOptions
+from ...diagnostics.files import atomic_write
+from ...diagnostics.source import SourceFile
+from ...runtime.errors import BindingError
+from ...runtime.machine import RunOptions
+from .files import FileError
+
+if TYPE_CHECKING:
+    from ...sanitize.launch import WatchedKernel
+    from ...sanitize.options import SanitizeOptions
+
+
+@dataclass(frozen=True)
+class Sanitizing:
+    """What the sanitizers are asked to do.
+
+    ``limit``: errors shown, 0 for all. ``report``: file for the findings as JSON, or SARIF if its name says so.
+    ``suppressions``: file with findings to leave out.
+    """
+
+    options: SanitizeOptions
+    limit: int = 20
+    report: str | None = None
+    suppressions: str | None = None
+
+
+def watched_kernel(
+    module: ModuleOp, entry: str, target: str | None, run: RunOptions, request: Sanitizing
+) -> WatchedKernel:
+    """The kernel in its watched flavour; raises as ``Kernel`` does."""
+    from ...sanitize.launch import WatchedKernel
+
+    return WatchedKernel(module, entry, target, run, request.options)
+
+
+def collected(
+    kernel: WatchedKernel, request: Sanitizing, policy: DiagnosticOptions, source: SourceFile
+) -> tuple[tuple[Diagnostic, ...], Counts]:
+    """The findings of a run that are to be shown, and their numbers; writes the report.
+
+    Raises ``BindingError`` for suppressions that cannot be read, ``FileError`` for a file that cannot be written.
+    """
+    from ...sanitize.suppress import SuppressionError, comments_of, read_suppressions, unsuppressed
+
+    try:
+        suppressions = comments_of(source)
+        if request.suppressions is not None:
+            suppressions += read_suppressions(_text_of(request.suppressions), request.suppressions)
+    except SuppressionError as error:
+        raise BindingError(str(error)) from None
+    found = [finding.diagnostic() for finding in unsuppressed(kernel.watch.findings.all, suppressions)]
+    everything = DiagnosticEngine(policy._replace(max_errors=0))
+    shown = DiagnosticEngine(policy._replace(max_errors=request.limit))
+    for diagnostic in found:
+        everything.report(diagnostic)
+        shown.report(diagnostic)
+    if request.report is not None:
+        _write(request.report, document(everything.diagnostics, everything.counts(), request.report))
+    return shown.diagnostics, shown.counts()
+
+
+def document(diagnostics: tuple[Diagnostic, ...], counts: Counts, path: str) -> str:
+    """The report: SARIF for names that end in ``.sarif``, else JSON."""
+    from ...diagnostics.formats import to_json, to_sarif
+
+    if not path.endswith(".sarif"):
+        return to_json(diagnostics, counts)
+    from ... import __version__
+    from ...verify.rule import RULES
+    from ...verify.verifier import load_all_rules
+
+    load_all_rules()
+    return to_sarif(diagnostics, {id: rule.text for id, rule in RULES.items()}, version=__version__)
+
+
+def _text_of(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return stream.read()
+    except OSError as error:
+        raise BindingError(f"cannot read '{path}': {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise BindingError(f"'{path}' is not UTF-8 text") from None
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        atomic_write(path, text)
+    except OSError as error:
+        raise FileError(f"cannot write '{path}': {error.strerror or error}") from None

@@ -1,0 +1,116 @@
+"""Vector clocks: what each pipe of each core knows to have happened. Source: execution page, section 6.2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .core import WatchedCore
+
+PIPES = ("PIPE_S", "PIPE_V", "PIPE_M", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX")
+
+Clock = list[int]
+"""Events of each actor of a device that are known to have happened."""
+
+
+class Actor:
+    """One pipe of one core, which executes its operations in order.
+
+    ``number`` is unique in a run, ``index`` is the actor's place in the clocks of its device; ``time`` is when it will
+    be free, in the unit of the cost table.
+    """
+
+    __slots__ = ("_joined", "_shared", "clock", "core", "device", "index", "number", "pipe", "time")
+
+    def __init__(self, number: int, core: WatchedCore, pipe: str, device: int, index: int) -> None:
+        self.number = number
+        self.core = core
+        self.pipe = pipe
+        self.device = device
+        self.index = index
+        self.clock: Clock = []
+        self.time = 0.0
+        self._joined: Clock | None = None
+        self._shared: Clock | None = None
+
+    @property
+    def name(self) -> str:
+        """For messages: ``MTE2 of AIC``."""
+        return f"{self.pipe.removeprefix('PIPE_')} of {self.core.name}"
+
+    def tick(self) -> int:
+        """Starts the next event; its count."""
+        self._shared = None
+        count = self.clock[self.index] + 1
+        self.clock[self.index] = count
+        return count
+
+    def snapshot(self) -> Clock:
+        """The clock as it is now; not to be changed."""
+        shared = self._shared
+        if shared is None:
+            shared = self._shared = self.clock.copy()
+        return shared
+
+    def join(self, other: Clock) -> None:
+        """Learns what ``other`` knows."""
+        if other is self._joined:
+            return
+        self._joined = other
+        self._shared = None
+        clock = self.clock
+        for index, count in enumerate(other):
+            if count > clock[index]:
+                clock[index] = count
+
+
+class Mark(NamedTuple):
+    """Where in the program something was issued, and what the scalar unit knew then.
+
+    ``fence`` counts the barriers on the pipe that were issued before; ``time`` is the scalar unit's.
+    """
+
+    site: int
+    loops: tuple[int, ...]
+    known: Clock
+    fence: int = 0
+    time: float = 0.0
+
+
+class Token(NamedTuple):
+    """A signal under way: what its sender knew, and where it was sent; ``sender`` is the actor's number."""
+
+    known: Clock
+    site: int
+    loops: tuple[int, ...]
+    sender: int
+    time: float = 0.0
+
+
+@dataclass
+class EventLog:
+    """All events of a run by number, from 1: actor, count in that actor, site, loop indices."""
+
+    actors: list[Actor] = field(default_factory=list)
+    actor: list[int] = field(default_factory=lambda: [0])
+    count: list[int] = field(default_factory=lambda: [0])
+    site: list[int] = field(default_factory=lambda: [0])
+    loops: list[tuple[int, ...]] = field(default_factory=lambda: [()])
+    fence: list[int] = field(default_factory=lambda: [0])
+
+    def add(self, actor: Actor, count: int, site: int, loops: tuple[int, ...], fence: int) -> int:
+        """A new event; its number. ``fence`` counts the barriers that ``actor`` has passed."""
+        self.actor.append(actor.number)
+        self.count.append(count)
+        self.site.append(site)
+        self.loops.append(loops)
+        self.fence.append(fence)
+        return len(self.count) - 1
+
+    def happened_before(self, event: int, actor: Actor) -> bool:
+        """True when ``event`` is ordered before what ``actor`` does now."""
+        source = self.actors[self.actor[event]]
+        if source is actor:
+            return True
+        return source.device == actor.device and actor.clock[source.index] >= self.count[event]

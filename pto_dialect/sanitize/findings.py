@@ -1,0 +1,74 @@
+"""What a run has found, each place of the program once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..diagnostics.diagnostic import Diagnostic, Note, Severity
+from ..diagnostics.source import Span
+from ..verify.rule import RULES
+from ..verify.run_rules import RUN_RULES
+
+if TYPE_CHECKING:
+    from .sites import Site
+
+
+@dataclass
+class Finding:
+    """One finding: its rule, what happened, the operations concerned, and what would be right.
+
+    ``notes`` are pairs of text and place. ``count`` is how often it happened, ``event`` the number of the event that
+    showed it first (0: none), ``severity`` that of this finding where it is not that of the rule.
+    """
+
+    rule: str
+    message: str
+    sites: tuple[Site | None, ...]
+    span: Span | None
+    notes: Sequence[tuple[str, Span | None]] = ()
+    help: str | None = None
+    count: int = 1
+    event: int = 0
+    severity: Severity | None = None
+
+    def diagnostic(self) -> Diagnostic:
+        """The finding as a diagnostic."""
+        notes = [Note(text, span) for text, span in self.notes]
+        if self.count > 1:
+            notes.append(Note(f"this happened {self.count} times"))
+        severity = self.severity
+        if severity is None:
+            declared = RULES.get(self.rule) or RUN_RULES.get(self.rule)
+            severity = Severity.ERROR if declared is None else declared.severity
+        return Diagnostic(self.rule, severity, self.message, self.span, tuple(notes), self.help)
+
+
+class Findings:
+    """Findings in order, one for each rule and pair of operations."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[object, ...], Finding] = {}
+
+    @staticmethod
+    def _key(rule: str, sites: Sequence[Site | None]) -> tuple[object, ...]:
+        return (rule, *(site.number if site is not None else 0 for site in sites))
+
+    def repeated(self, rule: str, *sites: Site | None) -> bool:
+        """Counts one more of a known finding; False for a new one."""
+        known = self._found.get(self._key(rule, sites))
+        if known is None:
+            return False
+        known.count += 1
+        return True
+
+    def add(self, finding: Finding) -> None:
+        """Takes a finding; a repetition is only counted."""
+        if not self.repeated(finding.rule, *finding.sites):
+            self._found[self._key(finding.rule, finding.sites)] = finding
+
+    @property
+    def all(self) -> list[Finding]:
+        """All findings."""
+        return list(self._found.values())

@@ -1,0 +1,95 @@
+"""The watched flavour of generated code: it says which operation comes next, and hands out no memory.
+
+The plain flavour does not know of it.  Source: execution page, section 6.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from ..ir.base import Effect, PtoOp, op_spec, operand_groups
+from ..ir.placement import named_pipe
+from ..runtime.generator import Expr, Generator
+from ..verify.facts import integer
+from .sites import ALLOCATIONS, Sites
+
+_SILENT = frozenset((Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION))
+_BARRIERS = frozenset(("pto.barrier", "pto.barrier_sync"))
+_LOCKS = frozenset(("pto.get_buf", "pto.get_buf_dyn", "pto.rls_buf", "pto.rls_buf_dyn"))
+_MEMORY = frozenset(("memref.load", "memref.store", "memref.copy"))
+
+
+class WatchedGenerator(Generator):
+    """Writes the body of one function, with a mark before each operation that touches memory or orders others."""
+
+    def __init__(self, *arguments: Any, sites: Sites) -> None:
+        super().__init__(*arguments)
+        self.sites = sites
+
+    def prepare_view(self, value: SSAValue) -> None:
+        """Memory is not handed out."""
+
+    def view(self, value: SSAValue) -> Expr | None:
+        """As for tiles whose valid region changes: they are accessed through their handle."""
+        return None
+
+    def operation(self, op: Operation) -> None:
+        if _watched(op):
+            indices = self._loop_indices(op)
+            names = tuple(value.name_hint or str(number) for number, value in enumerate(indices))
+            site = self.sites.add(op, names)
+            self.emitter.current = op
+            values = "".join(f"{self.names[value]}, " for value in indices)
+            self.emitter.line(f"core.at({site.number}, ({values}))")
+            self._unit_flag(op)
+            self._fence(op)
+        super().operation(op)
+        if op.name in ALLOCATIONS:
+            self.emitter.line(f"core.allocated({self.names[op.results[0]]})")
+
+    def _loop_indices(self, op: Operation) -> list[SSAValue]:
+        """Indices of the loops around ``op`` in its function, outermost first."""
+        found: list[SSAValue] = []
+        place = op.parent_op()
+        while place is not None:
+            if place.name == "scf.for":
+                found.append(place.regions[0].block.args[0])
+            place = place.parent_op()
+        return [value for value in reversed(found) if value in self.names]
+
+    def _fence(self, op: Operation) -> None:
+        """Tells the core of barriers on single pipes, and of buffer numbers that a pipe gets or releases."""
+        if op.name in _BARRIERS:
+            pipe = named_pipe(op.attributes.get("pipe") or op.attributes.get("op_type"))
+            if pipe is not None:
+                self.emitter.line(f"core.fence({pipe.value!r})")
+        elif op.name in _LOCKS:
+            pipe = named_pipe(op.attributes["op_type"])
+            static = integer(op, "buf_id")
+            number = str(static) if static is not None else str(self.names[op.operands[0]])
+            if pipe is not None:
+                self.emitter.line(f"core.signals.lock({pipe.value!r}, {number}, {op.name.startswith('pto.get')})")
+
+    def _unit_flag(self, op: Operation) -> None:
+        """Tells the core the range of the accumulator whose hand-over an instruction checks."""
+        for name in ("unit_flag_mode", "unit_flag_ctrl", "unit_flag"):
+            attr = op.attributes.get(name)
+            word = getattr(attr, "value", None)
+            if not isinstance(op, PtoOp) or not isinstance(word, str) or not word.startswith("check"):
+                continue
+            groups = operand_groups(op)
+            memory = groups.get("dst") if "lhs" in groups else groups.get("source")
+            sizes = [groups.get(key, ()) for key in ("m", "n")]
+            if memory and all(sizes):
+                stride = groups.get("src_stride") if "lhs" not in groups else ()
+                step = self.names[stride[0]] if stride else "None"
+                pointer, m, n = (self.names[value] for value in (memory[0], sizes[0][0], sizes[1][0]))
+                self.emitter.line(f"core.hand_over({word!r}, {pointer}, {m}, {n}, {step})")
+
+
+def _watched(op: Operation) -> bool:
+    if op.name in _MEMORY or op.name in ALLOCATIONS:
+        return True
+    return isinstance(op, PtoOp) and op_spec(type(op)).effect not in _SILENT

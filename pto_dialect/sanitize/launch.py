@@ -1,0 +1,195 @@
+"""Runs a program under watch. Source: execution page, section 6."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ..ir.location import span_of
+from ..runtime.compiler import CompiledModule, compile_module
+from ..runtime.errors import BindingError
+from ..runtime.faults import Fault
+from ..runtime.launch import Kernel, bind_argument
+from ..runtime.machine import Block, RunOptions
+from ..runtime.memory import Arena, Pointer
+from ..runtime.queues import Deadlock, QueueCore, QueuedFault, run_queued
+from ..runtime.values import GmTensor
+from .arena import WatchedArena
+from .core import WatchedCore
+from .deadlock import deadlock_finding
+from .describe import operation_text
+from .findings import Finding
+from .generator import WatchedGenerator
+from .options import SanitizeOptions
+from .watch import Watch
+
+ORDERING = frozenset(("pto.barrier", "pto.barrier_sync"))
+"""Operations besides flags with which a program itself orders the pipes of a core."""
+
+FAULTS = {
+    "bounds": frozenset(("mem-oob", "mem-align", "mem-oob-tile", "subview-bounds", "extract-bounds")),
+    "deadlock": frozenset(("sync-deadlock",)),
+    "sync": frozenset(("sync-flag-range", "sync-buf-range", "sync-sem-range", "pipe-slot")),
+    "overlap": frozenset(("mem-capacity", "capacity-dynamic")),
+}
+"""Violations that end a run, by the check that reports them."""
+
+
+class WatchedKernel(Kernel):
+    """An entry function that is ready to run under watch; ``watch`` has what its runs have found."""
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        entry: str | None,
+        target: str | None,
+        options: RunOptions,
+        sanitize: SanitizeOptions,
+    ) -> None:
+        self.sanitize = sanitize
+        self._watch: Watch | None = None
+        super().__init__(module, entry, target, options)
+
+    @property
+    def watch(self) -> Watch:
+        """What observes the runs of this kernel."""
+        if self._watch is None:
+            names = {op.name for function in self.program.functions for op in function.walk()}
+            explicit = self.program.explicit or bool(names & ORDERING)
+            self._watch = Watch(self.sanitize, ordered=self.sanitize.sync == "auto" and not explicit)
+        return self._watch
+
+    def _compile(self, queued: bool) -> CompiledModule:
+        return compile_module(
+            self.module,
+            self.entry,
+            self.profile,
+            self.options,
+            queued=True,
+            program=self.program,
+            generator_class=partial(WatchedGenerator, sites=self.watch.sites),
+        )
+
+    # ------------------------------------------------------------ run
+
+    def run(self, values: Sequence[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
+        """As ``Kernel.run``, one block after the other. A violation that a check covers becomes a finding and ends the
+        run; buffers then hold what was stored up to there."""
+        if len(values) != len(self.arguments):
+            raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
+        bound = [bind_argument(name, type_, value) for (name, type_), value in zip(self.arguments, values, strict=True)]
+        self._watch_buffers(bound)
+        groups = [range(blocks)] if self._orders_blocks else [range(index, index + 1) for index in range(blocks)]
+        results: list[Any] = []
+        for number, indices in enumerate(groups):
+            returned = self._device([self._watched_block(index, blocks) for index in indices], bound)
+            if returned is None:
+                break
+            if number == 0:
+                results = returned
+        return results
+
+    def _watch_buffers(self, bound: list[Any]) -> None:
+        """Global memory under watch; buffers over the same memory are one."""
+        known: dict[tuple[int, int], WatchedArena] = {}
+
+        def watched(pointer: Pointer) -> Pointer:
+            memory = pointer.arena.bytes
+            key = (memory.__array_interface__["data"][0], memory.size)
+            if key not in known:
+                known[key] = WatchedArena(pointer.arena, self.watch, memory)
+            return Pointer(known[key], pointer.offset, pointer.dtype, pointer.item_bytes)
+
+        for position, value in enumerate(bound):
+            if isinstance(value, Pointer):
+                bound[position] = watched(value)
+            elif isinstance(value, GmTensor):
+                value.pointer = watched(value.pointer)
+
+    def _watched_block(self, index: int, count: int) -> Block:
+        watch = self.watch
+        ordered = not self.program.explicit if watch.ordered else False
+        block = self._block(index, count, lambda *core: WatchedCore(*core, watch=watch, ordered=ordered))
+        known: dict[int, WatchedArena] = {}
+
+        def watched(arena: Arena) -> WatchedArena:
+            if id(arena) not in known:
+                known[id(arena)] = WatchedArena(arena, watch)
+            return known[id(arena)]
+
+        for core in block.cores:
+            core.arenas = {space: watched(arena) for space, arena in core.arenas.items()}
+        buffers: list[Arena] = [watched(arena) for arena in block.unified_buffers]
+        block.unified_buffers = buffers
+        return block
+
+    def _device(self, device: list[Block], bound: list[Any]) -> list[Any] | None:
+        """Runs blocks side by side; what the entry returns in the first, ``None`` when they were stopped."""
+        compiled = self.prepare_queues()
+        programs: list[tuple[QueueCore, Generator[None, None, Any]]] = []
+        cores: list[WatchedCore] = []
+        first = -1
+        for block in device:
+            block.device = device
+            for core in block.cores:
+                assert isinstance(core, WatchedCore)
+                if first < 0 and self.program.roots[core.kind].function is self.function:
+                    first = len(programs)
+                cores.append(core)
+        self.watch.open_device(cores)
+        programs = [(core, self._call(compiled, core, bound)) for core in cores]
+
+        def relieve() -> bool:
+            return any([core.relieve() for core in cores])
+
+        try:
+            with np.errstate(all="ignore"):
+                returned = run_queued(programs, relieve)[first]
+        except QueuedFault as error:
+            return self._stopped(error.fault, compiled.at_line(error.line))
+        except Deadlock as fault:
+            self._deadlocked(fault, cores, compiled)
+            return None
+        except Fault as fault:
+            return self._stopped(fault, compiled.locate(fault.__traceback__))
+        finally:
+            self.watch.enter(None)
+        if self.watch.wants("sync"):
+            for core in cores:
+                core.signals.leftovers()
+        return [value.read() if hasattr(value, "read") else value for value in returned or ()]
+
+    # ------------------------------------------------------------ ends
+
+    def _stopped(self, fault: Fault, op: Operation | None) -> None:
+        """A violation as a finding; raises ``ProgramError`` for one that no check covers."""
+        place = op if op is not None else self.function
+        if not any(fault.rule in rules for check, rules in FAULTS.items() if self.watch.wants(check)):
+            raise self._located(fault, place)
+        rule = fault.rule
+        if rule == "mem-oob" and place.name in ("pto.alloc_tile", "pto.alloc_multi_tile"):
+            rule = "mem-capacity"
+        current = self.watch.failed or self.watch.current
+        notes: list[tuple[str, Any]] = [(note, None) for note in fault.notes]
+        if current is not None and current.mark.site:
+            site = self.watch.sites[current.mark.site]
+            notes.append((operation_text(site, current.mark.loops, current.actor), None))
+        notes.append(("the run ends here", None))
+        self.watch.findings.add(Finding(rule, fault.message, (None,), span_of(place), notes))
+
+    def _deadlocked(self, fault: Deadlock, cores: list[WatchedCore], compiled: CompiledModule) -> None:
+        place = compiled.place_of(fault.stopped)
+        if not self.watch.wants("deadlock"):
+            raise self._located(fault, place)
+        self.watch.findings.add(deadlock_finding(self.watch, cores, span_of(place or self.function)))
+
+
+def run_watched(kernel: WatchedKernel, values: Sequence[Any], blocks: int = 1) -> tuple[list[Any], list[Finding]]:
+    """Runs a kernel; what it returns, and what was found."""
+    returned = kernel.run(values, blocks)
+    return returned, kernel.watch.findings.all

@@ -1,0 +1,49 @@
+"""What the sanitizers look for, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+CHECKS: dict[str, str] = {
+    "race": "accesses of one place that nothing orders",
+    "deadlock": "waits that no signal can end",
+    "init": "values computed from memory that was never written",
+    "bounds": "accesses outside of buffers, memories and tiles; misaligned addresses",
+    "overlap": "tiles in use that share bytes; memories too small for the tiles",
+    "sync": "signals, locks and hand-overs without their counterpart",
+}
+"""Names of the checks."""
+
+SyncMode = Literal["auto", "strict"]
+
+
+class UnknownCheckError(ValueError):
+    """A list of checks names one that does not exist."""
+
+
+@dataclass(frozen=True)
+class SanitizeOptions:
+    """``checks``: names from ``CHECKS``. ``sync``: ``strict`` checks the order of pipes in every program, ``auto`` only
+    in those that order their pipes themselves. ``limit``: errors and warnings of one rule that are kept, 0 for all."""
+
+    checks: frozenset[str] = field(default_factory=lambda: frozenset(CHECKS))
+    sync: SyncMode = "auto"
+
+
+def parse_checks(texts: Iterable[str]) -> frozenset[str]:
+    """Checks of lists such as ``race,init``; ``all`` stands for every check.
+
+    Raises :class:`UnknownCheckError`.
+    """
+    found: set[str] = set()
+    for text in texts:
+        for name in (part.strip() for part in text.split(",")):
+            if name == "all":
+                found |= CHECKS.keys()
+            elif name in CHECKS:
+                found.add(name)
+            else:
+                raise UnknownCheckError(f"there is no check '{name}'; checks are {', '.join(CHECKS)}, all")
+    return frozenset(found)

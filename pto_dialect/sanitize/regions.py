@@ -1,0 +1,163 @@
+"""Sets of bytes that one access touches: runs at regular distances, or single elements.
+
+Shadow memory has one cell for ``grain`` bytes, a power of two; a region is a multiple of its own ``grain`` everywhere,
+so a shadow that is at least as fine describes it exactly.  Source: execution page, section 6.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Cells = npt.NDArray[Any]
+
+MAX_GRAIN = 64
+"""Bytes of the coarsest shadow cell."""
+
+
+def grain_of(*numbers: int) -> int:
+    """Largest power of two, at most ``MAX_GRAIN``, that divides all numbers."""
+    merged = MAX_GRAIN
+    for number in numbers:
+        merged |= number
+    return merged & -merged
+
+
+class Region:
+    """``run`` bytes at ``offset`` + Σ i[d]·stride[d] for each index below the counts of ``dims``."""
+
+    __slots__ = ("_placed", "dims", "grain", "offset", "run")
+
+    def __init__(self, offset: int, run: int, dims: tuple[tuple[int, int], ...] = ()) -> None:
+        self.offset = offset
+        self.run = run
+        self.dims = dims
+        self.grain = grain_of(offset, run, *(stride for _, stride in dims))
+        self._placed: dict[int, tuple[tuple[int, ...], int, tuple[int, ...]]] = {}
+
+    @classmethod
+    def of(cls, offset: int, shape: Sequence[int], strides: Sequence[int], item: int) -> Region | None:
+        """The bytes of a strided array of elements of ``item`` bytes; ``None`` for no elements."""
+        steps: list[tuple[int, int]] = []
+        for count, stride in zip(shape, strides, strict=True):
+            if count == 0:
+                return None
+            if count == 1 or stride == 0:
+                continue
+            if stride < 0:
+                offset += (count - 1) * stride
+                stride = -stride
+            steps.append((stride, count))
+        steps.sort()
+        run = item
+        dims: list[tuple[int, int]] = []
+        for stride, count in steps:
+            if not dims and stride <= run:
+                run += (count - 1) * stride
+            elif dims and dims[-1][0] * dims[-1][1] == stride:
+                dims[-1] = (dims[-1][0] * count, dims[-1][1])
+            else:
+                dims.append((count, stride))
+        return cls(offset, run, tuple(dims))
+
+    @property
+    def stop(self) -> int:
+        """The byte behind the last one."""
+        return self.offset + self.run + sum((count - 1) * stride for count, stride in self.dims)
+
+    @property
+    def size(self) -> int:
+        """Number of bytes, those that occur twice counted twice."""
+        total = self.run
+        for count, _ in self.dims:
+            total *= count
+        return total
+
+    def cells(self, shadow: Cells, grain: int) -> Cells:
+        """The cells of the region in a shadow of that grain, as a view."""
+        if not self.dims:
+            return shadow[self.offset // grain : (self.offset + self.run) // grain]
+        placed = self._placed.get(grain)
+        if placed is None:
+            shape = (*(count for count, _ in self.dims), self.run // grain)
+            strides = (*(stride // grain for _, stride in self.dims), 1)
+            placed = self._placed[grain] = (shape, self.offset // grain, strides)
+        shape, start, strides = placed
+        item = shadow.itemsize
+        return np.ndarray(shape, shadow.dtype, shadow, start * item, tuple([stride * item for stride in strides]))
+
+    def set(self, shadow: Cells, grain: int, value: int) -> None:
+        """Gives all cells of the region one value."""
+        self.cells(shadow, grain)[...] = value
+
+    def offsets(self) -> Cells:
+        """Offsets of all bytes, in the order of ``cells`` of grain 1."""
+        total = np.arange(self.offset, self.offset + self.run)
+        for count, stride in reversed(self.dims):
+            total = (np.arange(count) * stride).reshape(-1, *(1,) * total.ndim) + total
+        return total.reshape(-1)
+
+
+class Elements:
+    """Single elements of ``item`` bytes at any offsets, as indexed accesses touch them."""
+
+    __slots__ = ("grain", "item", "starts")
+
+    def __init__(self, starts: Cells, item: int) -> None:
+        self.starts = starts.reshape(-1)
+        self.item = item
+        merged = int(np.bitwise_or.reduce(self.starts)) if self.starts.size else 0
+        self.grain = grain_of(merged, item)
+
+    @property
+    def offset(self) -> int:
+        """The first byte."""
+        return int(self.starts.min())
+
+    @property
+    def stop(self) -> int:
+        """The byte behind the last one."""
+        return int(self.starts.max()) + self.item
+
+    @property
+    def size(self) -> int:
+        """Number of bytes, those that occur twice counted twice."""
+        return self.starts.size * self.item
+
+    def _index(self, grain: int) -> Cells:
+        return (self.starts[:, None] // grain + np.arange(self.item // grain)).reshape(-1)
+
+    def cells(self, shadow: Cells, grain: int) -> Cells:
+        """The cells of the elements, as a copy."""
+        return shadow[self._index(grain)]
+
+    def set(self, shadow: Cells, grain: int, value: int) -> None:
+        """Gives all cells of the elements one value."""
+        shadow[self._index(grain)] = value
+
+    def offsets(self) -> Cells:
+        """Offsets of all bytes."""
+        return self._index(1)
+
+
+Bytes = Region | Elements
+
+
+def distinct(values: Cells) -> list[int]:
+    """The different values, ascending."""
+    low, high = int(values.min()), int(values.max())
+    return [low] if low == high else [int(value) for value in np.unique(values)]
+
+
+def byte_runs(offsets: Cells) -> list[tuple[int, int]]:
+    """Offsets as half-open ranges [first, behind last), ascending."""
+    found = np.unique(offsets)
+    if not found.size:
+        return []
+    cuts = np.flatnonzero(np.diff(found) != 1) + 1
+    starts = np.concatenate(([0], cuts))
+    stops = np.concatenate((cuts, [found.size]))
+    return [(int(found[a]), int(found[b - 1]) + 1) for a, b in zip(starts, stops, strict=True)]

@@ -1,0 +1,142 @@
+"""Places of a program: what its text says about an operation that a run reports on."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ..diagnostics.source import Span
+from ..ir import types as t
+from ..ir.attributes import EnumAttr
+from ..ir.base import Effect, PtoOp, op_spec, operand_groups
+from ..ir.location import span_of
+from ..runtime.memory import SPACE_ALIASES
+from ..verify.facts import space_of
+from .consumption import moves
+
+ALLOCATIONS = frozenset(("pto.alloc_tile", "pto.alloc_multi_tile"))
+_VIEWS = frozenset(("pto.subview", "pto.treshape", "pto.bitcast", "pto.multi_tile_get"))
+_PLAIN = frozenset(("atomic_none", "none"))
+
+
+class Site:
+    """One operation; ``number`` is its place in the table of sites, ``loops`` the names of the loop indices around."""
+
+    def __init__(self, number: int, op: Operation, loops: tuple[str, ...]) -> None:
+        self.number = number
+        self.op = op
+        self.loops = loops
+
+    @property
+    def name(self) -> str:
+        """The operation's name."""
+        return self.op.name
+
+    @cached_property
+    def span(self) -> Span | None:
+        """Where it stands."""
+        return span_of(self.op)
+
+    @property
+    def place(self) -> str:
+        """``line N``, or the operation where there is no text."""
+        return self.name if self.span is None else f"line {self.span.line}"
+
+    @cached_property
+    def atomic(self) -> str | None:
+        """Kind of combination with memory; accesses of one kind do not disturb each other."""
+        if "atomic" in self.op.name:
+            return self.op.name
+        for name, attr in self.op.attributes.items():
+            if "atomic" in name and (not isinstance(attr, EnumAttr) or attr.value not in _PLAIN):
+                return attr.value if isinstance(attr, EnumAttr) else str(attr)
+        return None
+
+    @cached_property
+    def moves(self) -> bool:
+        """The operation copies data without looking at it."""
+        return moves(self.op.name)
+
+    @cached_property
+    def reports(self) -> bool:
+        """The operation prints or stops, so it must not be repeated."""
+        return isinstance(self.op, PtoOp) and op_spec(type(self.op)).effect is Effect.REPORT
+
+    def allocations(self, writing: bool) -> tuple[Operation, ...]:
+        """The allocations of the tiles that the operation reads or writes."""
+        return self._allocations[writing]
+
+    @cached_property
+    def _allocations(self) -> tuple[tuple[Operation, ...], tuple[Operation, ...]]:
+        reads, writes = (
+            tuple(dict.fromkeys(op for value in self._accessed(writing) if (op := allocation_of(value)) is not None))
+            for writing in (False, True)
+        )
+        return reads, writes
+
+    def _accessed(self, writing: bool) -> list[SSAValue]:
+        """The operands through which the operation reads or writes memory."""
+        op = self.op
+        if not isinstance(op, PtoOp):
+            return list(op.operands)
+        spec = op_spec(type(op))
+        groups = operand_groups(op)
+        names = (*spec.writes, *spec.outs) if writing else spec.reads
+        return [value for name in dict.fromkeys(names) for value in groups.get(name, ())]
+
+    def operands_in(self, space: str, writing: bool) -> list[str]:
+        """Names of the operands through which the operation reads or writes memory ``space``."""
+        named = [value_name(value) for value in self._accessed(writing) if memory_of(value.type) == space]
+        return list(dict.fromkeys(name for name in named if name))
+
+
+def allocation_of(value: SSAValue) -> Operation | None:
+    """The allocation behind a tile handle, followed through views of it; ``None`` where the text leaves it open."""
+    while isinstance(value.owner, Operation):
+        op = value.owner
+        if op.name in ALLOCATIONS:
+            return op
+        if op.name not in _VIEWS:
+            return None
+        value = op.operands[0]
+    return None
+
+
+def value_name(value: SSAValue) -> str:
+    """``%name``, empty for values without a name."""
+    return f"%{value.name_hint}" if value.name_hint else ""
+
+
+def memory_of(type_: Attribute) -> str | None:
+    """Memory that values of a type refer to."""
+    if isinstance(type_, t.PtrType):
+        return SPACE_ALIASES.get(type_.space, type_.space)
+    if isinstance(type_, t.TileBufType):
+        return SPACE_ALIASES.get(type_.loc, type_.loc)
+    if isinstance(type_, t.MultiTileBufType):
+        return memory_of(type_.slot)
+    if isinstance(type_, t.ShapedView):
+        return "gm"
+    if isinstance(type_, MemRefType):
+        return space_of(type_) or "gm"
+    return None
+
+
+class Sites:
+    """All sites of one compiled program, numbered from 1."""
+
+    def __init__(self) -> None:
+        self.all: list[Site | None] = [None]
+
+    def add(self, op: Operation, loops: tuple[str, ...]) -> Site:
+        """A new site."""
+        site = Site(len(self.all), op, loops)
+        self.all.append(site)
+        return site
+
+    def __getitem__(self, number: int) -> Site:
+        site = self.all[number]
+        assert site is not None
+        return site

@@ -1,0 +1,176 @@
+"""Tiles that lose their content to other tiles, and accesses beside the tile they go through.
+
+Source: execution page, section 6.3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from xdsl.ir import Operation
+
+from ..runtime.values import MultiTile, Tile
+from .describe import bytes_text, operation_text
+from .findings import Finding
+from .regions import Bytes, byte_runs, distinct
+from .sites import Site
+
+if TYPE_CHECKING:
+    from .arena import WatchedArena
+    from .core import WatchedCore
+    from .watch import Context, Watch
+
+OWNER, VICTIM = "owner", "victim"
+"""Shadow layers: the tile that wrote a byte last, and the one whose content that write replaced."""
+
+
+class Allocation(NamedTuple):
+    """A tile as it was allocated: its number, the place of the allocation, its bytes, a name."""
+
+    number: int
+    site: Site
+    arena: WatchedArena
+    start: int
+    stop: int
+    name: str
+
+
+class Tiles:
+    """Follows which tile owns which bytes."""
+
+    def __init__(self, watch: Watch, bounds: bool, overlap: bool) -> None:
+        self.watch = watch
+        self.bounds = bounds
+        self.overlap = overlap
+        self.known: dict[tuple[int, Operation], Allocation] = {}
+        self.by_number: list[Allocation | None] = [None]
+
+    def allocated(self, core: WatchedCore, handle: Any) -> None:
+        """A tile or several have got their place."""
+        tiles = handle.slots if isinstance(handle, MultiTile) else [handle]
+        first, last = tiles[0], tiles[-1]
+        site = self.watch.sites[core.site]
+        result = site.op.results[0]
+        start, stop = first.pointer.offset, last.pointer.offset + last.layout.nbytes
+        known = self.known.get((id(core), site.op))
+        if known is not None and (known.start, known.stop) == (start, stop):
+            return
+        name = f"%{result.name_hint}" if result.name_hint else "a tile"
+        arena: Any = first.pointer.arena
+        found = Allocation(len(self.by_number), site, arena, start, stop, name)
+        self.known[id(core), site.op] = found
+        self.by_number.append(found)
+
+    # ------------------------------------------------------------ accesses
+
+    def read(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+        """A read through a tile finds what that tile holds."""
+        if arena.public:
+            return
+        if self.bounds:
+            self._inside(context, arena, region)
+        if not self.overlap:
+            return
+        mine = self._allocation(context, arena, region, writing=False)
+        if mine is None or OWNER not in arena.shadow.cells:
+            return
+        owners = region.cells(arena.shadow.layer(OWNER), arena.shadow.grain)
+        if distinct(owners) == [mine.number]:
+            return
+        victims = region.cells(arena.shadow.layer(VICTIM), arena.shadow.grain)
+        lost = (victims == mine.number) & (owners != mine.number) & (owners != 0)
+        for number in distinct(owners[lost]) if lost.any() else ():
+            self._lost(context, mine, number, lost & (owners == number), arena, region)
+
+    def write(self, context: Context, event: int, arena: WatchedArena, region: Bytes) -> None:
+        """A write through a tile makes the bytes its own."""
+        if arena.public:
+            return
+        if self.bounds:
+            self._inside(context, arena, region)
+        if not self.overlap:
+            return
+        mine = self._allocation(context, arena, region, writing=True)
+        number = 0 if mine is None else mine.number
+        shadow = arena.shadow
+        owners = region.cells(shadow.layer(OWNER), shadow.grain)
+        if number and distinct(owners) != [number]:
+            replaced = (owners != 0) & (owners != number)
+            if replaced.any():
+                victims = region.cells(shadow.layer(VICTIM), shadow.grain)
+                victims[replaced] = owners[replaced]
+        region.set(shadow.layer(OWNER), shadow.grain, number)
+
+    def _allocation(self, context: Context, arena: WatchedArena, region: Bytes, writing: bool) -> Allocation | None:
+        """The allocation that an access goes through; ``None`` where the text leaves it open."""
+        site = self.watch.sites[context.mark.site]
+        core = id(context.actor.core)
+        found: Allocation | None = None
+        for op in site.allocations(writing):
+            known = self.known.get((core, op))
+            if (
+                known is None
+                or known.arena is not arena
+                or not (known.start <= region.offset and region.stop <= known.stop)
+            ):
+                continue
+            if found is not None:
+                return None
+            found = known
+        return found
+
+    # ------------------------------------------------------------ findings
+
+    def _lost(
+        self, context: Context, mine: Allocation, number: int, lost: Any, arena: WatchedArena, region: Bytes
+    ) -> None:
+        other = self.by_number[number]
+        site = self.watch.sites[context.mark.site]
+        if other is None or self.watch.findings.repeated("mem-overlap", mine.site, other.site):
+            return
+        runs = byte_runs(region.offsets()[np.repeat(lost.reshape(-1), arena.shadow.grain)])
+        message = (
+            f"{mine.name} and {other.name} are in use at the same time and share {bytes_text(arena, runs)}: what "
+            f"{site.name} reads through {mine.name} was overwritten through {other.name}"
+        )
+        notes = [
+            (f"{mine.name} has bytes [{mine.start}, {mine.stop})", mine.site.span),
+            (f"{other.name} has bytes [{other.start}, {other.stop})", other.site.span),
+            (operation_text(site, context.mark.loops, context.actor), None),
+        ]
+        finding = Finding(
+            "mem-overlap", message, (mine.site, other.site), site.span, notes, "give them other addresses"
+        )
+        finding.event = context.event
+        self.watch.findings.add(finding)
+
+    def _inside(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+        """Accesses of an instruction on tiles of a memory stay inside one of these."""
+        tiles = [tile for tile in context.operands if type(tile) is Tile and _in(tile, arena)]
+        if not tiles or any(_covers(tile, region) for tile in tiles):
+            return
+        site = self.watch.sites[context.mark.site]
+        if self.watch.findings.repeated("mem-oob-tile", site):
+            return
+        outside = region.offsets()
+        for tile in tiles:
+            start = tile.pointer.offset
+            outside = outside[(outside < start) | (outside >= start + tile.layout.nbytes)]
+        if not outside.size:
+            return
+        message = f"{site.name} accesses {bytes_text(arena, byte_runs(outside))} outside its tiles"
+        notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+        finding = Finding("mem-oob-tile", message, (site,), site.span, notes)
+        finding.event = context.event
+        self.watch.findings.add(finding)
+
+
+def _in(tile: Tile, arena: WatchedArena) -> bool:
+    pointer: Any = tile.pointer
+    return getattr(pointer, "arena", None) is arena
+
+
+def _covers(tile: Tile, region: Bytes) -> bool:
+    start = tile.pointer.offset
+    return start <= region.offset and region.stop <= start + tile.layout.nbytes

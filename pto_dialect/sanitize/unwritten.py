@@ -1,0 +1,180 @@
+"""Values computed from memory that was never written.
+
+When an instruction has read such bytes, it is repeated with other values in them: what then differs in its results
+depends on them. So the mark follows data through copies, layouts and conversions of every instruction without a word
+about any of them, and padding that nobody uses is never reported.  Source: execution page, sections 6.3 and 6.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..diagnostics.diagnostic import Severity
+from ..runtime.faults import Fault
+from ..runtime.memory import Array
+from .decisions import decides
+from .describe import bytes_text, from_tiles, operation_text
+from .findings import Finding
+from .regions import Bytes, Region, byte_runs
+
+if TYPE_CHECKING:
+    from .arena import WatchedArena
+    from .watch import Context, Watch
+
+_MASKS = (0xFF, 0x3D)
+"""What the bytes are combined with (exclusive or) in each repetition: with poison that gives 0, and numbers."""
+
+WRITTEN = "written"
+
+
+class Unwritten:
+    """One mark for each byte: 1 once it was written with something that was computed from written bytes."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def read(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+        """Remembers reads of bytes without a mark; the scalar unit uses what it reads."""
+        shadow = arena.shadow
+        cells = region.cells(shadow.layer(WRITTEN, np.uint8), shadow.grain)
+        if cells.all():
+            return
+        if context.actor.pipe == "PIPE_S":
+            self._scalar(context, arena, self._missing(region, cells, shadow.grain))
+        else:
+            context.unwritten.append((arena, region))
+            context.offsets.append(self._missing(region, cells, shadow.grain))
+
+    @staticmethod
+    def _missing(region: Bytes, cells: Array, grain: int) -> Array:
+        return region.offsets()[np.repeat(cells.reshape(-1) == 0, grain)]
+
+    def write(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+        """Marks the bytes; ``settle`` takes the mark back where the instruction turns out to pass on others."""
+        context.written.append((arena, region, region.cells(arena.memory, 1).copy()))
+        if not arena.public:
+            shadow = arena.shadow
+            region.set(shadow.layer(WRITTEN, np.uint8), shadow.grain, 1)
+
+    # ------------------------------------------------------------ instructions
+
+    def settle(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """After an instruction that has read bytes without a mark: which of its results depend on them?"""
+        site = self.watch.sites[context.mark.site]
+        if site.reports or not context.written:
+            self._report(context, None, Severity.WARNING)
+            return
+        results = [region.cells(arena.memory, 1).copy() for arena, region, _ in context.written]
+        changed = [np.zeros(result.shape, np.bool_) for result in results]
+        for mask in _MASKS:
+            if not any(part.any() for part in changed):
+                self._repeat(context, action, arguments, mask, results, changed)
+        for (arena, region, _), differs in zip(context.written, changed, strict=True):
+            if not differs.any():
+                continue
+            if arena.public:
+                self._report(context, (arena, region, differs), Severity.ERROR)
+                continue
+            if not site.moves:
+                self._report(context, (arena, region, differs), Severity.WARNING)
+            self._unmark(arena, region.offsets()[differs.reshape(-1)])
+
+    def _repeat(
+        self,
+        context: Context,
+        action: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        mask: int,
+        results: list[Array],
+        changed: list[Array],
+    ) -> None:
+        """Runs the instruction on the memory it found, with other values in the bytes without a mark."""
+        watch = self.watch
+        for arena, region, before in reversed(context.written):
+            _put(arena, region, before)
+        flipped = _merged(context)
+        for arena, offsets in flipped:
+            arena.memory[offsets] ^= mask
+        watch.muted = True
+        try:
+            action(*arguments)
+        except Fault:
+            # With other values the instruction is not possible at all.
+            for part in changed:
+                part[...] = True
+        finally:
+            watch.muted = False
+        for (arena, region, _), result, part in zip(context.written, results, changed, strict=True):
+            part |= region.cells(arena.memory, 1) != result
+        for arena, region, before in reversed(context.written):
+            _put(arena, region, before)
+        for arena, offsets in flipped:
+            arena.memory[offsets] ^= mask
+        for (arena, region, _), result in zip(context.written, results, strict=True):
+            _put(arena, region, result)
+
+    def _unmark(self, arena: WatchedArena, offsets: Array) -> None:
+        shadow = arena.shadow
+        runs = byte_runs(offsets)
+        for low, high in runs:
+            region = Region(low, high - low)
+            shadow.fit(region)
+            region.set(shadow.layer(WRITTEN, np.uint8), shadow.grain, 0)
+
+    # ------------------------------------------------------------ findings
+
+    def _scalar(self, context: Context, arena: WatchedArena, offsets: Array) -> None:
+        site = self.watch.sites[context.mark.site]
+        if site.moves:
+            return
+        purpose = decides(site.op)
+        severity = Severity.WARNING if purpose is None else Severity.ERROR
+        if self.watch.findings.repeated("mem-uninit", site):
+            return
+        place = bytes_text(arena, byte_runs(offsets))
+        use = "" if purpose is None else f" and {purpose}"
+        names = from_tiles(site.operands_in(arena.space, False))
+        message = f"{site.name} reads {place}{names}, which nothing has written{use}"
+        self._add(context, "mem-uninit", message, severity)
+
+    def _report(self, context: Context, target: tuple[WatchedArena, Bytes, Array] | None, severity: Severity) -> None:
+        site = self.watch.sites[context.mark.site]
+        arena, _ = context.unwritten[0]
+        rule = "mem-uninit"
+        if arena.space == "l0c" and "acc" in site.name.replace("_", ".").split("."):
+            rule, severity = "mad-acc-init", Severity.ERROR
+        if self.watch.findings.repeated(rule, site):
+            return
+        offsets = next(offsets for other, offsets in _merged(context) if other is arena)
+        place = bytes_text(arena, byte_runs(offsets))
+        names = from_tiles(site.operands_in(arena.space, False))
+        if target is not None and target[0].public:
+            written, region, differs = target
+            where = bytes_text(written, byte_runs(region.offsets()[differs.reshape(-1)]))
+            message = f"{where} receive what depends on {place}{names}, which nothing has written"
+        else:
+            message = f"{site.name} computes with {place}{names}, which nothing has written"
+        self._add(context, rule, message, severity)
+
+    def _add(self, context: Context, rule: str, message: str, severity: Severity) -> None:
+        site = self.watch.sites[context.mark.site]
+        note = operation_text(site, context.mark.loops, context.actor)
+        advice = "write the memory first, e.g. by the transfer that should fill it"
+        finding = Finding(rule, message, (site,), site.span, [(note, None)], advice, severity=severity)
+        finding.event = context.event
+        self.watch.findings.add(finding)
+
+
+def _put(arena: WatchedArena, region: Bytes, values: Array) -> None:
+    arena.memory[region.offsets()] = values.reshape(-1)
+
+
+def _merged(context: Context) -> list[tuple[WatchedArena, Array]]:
+    """The bytes without a mark that were read, each once."""
+    by_arena: dict[int, tuple[WatchedArena, list[Array]]] = {}
+    for (arena, _), offsets in zip(context.unwritten, context.offsets, strict=True):
+        by_arena.setdefault(id(arena), (arena, []))[1].append(offsets)
+    return [(arena, np.unique(np.concatenate(parts))) for arena, parts in by_arena.values()]

@@ -1,0 +1,145 @@
+"""The observer of one run: who accesses what, in which order, and what is wrong with it.
+
+Source: execution page, section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..runtime.faults import Fault
+from ..runtime.memory import Array
+from .arena import WatchedArena
+from .clocks import PIPES, Actor, EventLog, Mark, Token
+from .findings import Findings
+from .options import SanitizeOptions
+from .races import Races
+from .regions import Bytes
+from .sites import Sites
+from .tiles import Tiles
+from .unwritten import Unwritten
+
+if TYPE_CHECKING:
+    from .core import WatchedCore
+
+
+class Context:
+    """One operation while it runs: who runs it, where it stands, and what it has accessed.
+
+    ``event`` is its number, 0 before the first access. ``unwritten`` lists reads of bytes that were never written,
+    ``offsets`` these bytes, ``written`` writes with the bytes they replace.
+    """
+
+    __slots__ = ("actor", "event", "mark", "offsets", "operands", "unwritten", "written")
+
+    def __init__(self, actor: Actor, mark: Mark) -> None:
+        self.actor = actor
+        self.mark = mark
+        self.event = 0
+        self.operands: Sequence[Any] = ()
+        self.unwritten: list[tuple[WatchedArena, Bytes]] = []
+        self.offsets: list[Array] = []
+        self.written: list[tuple[WatchedArena, Bytes, Array]] = []
+
+
+class Watch:
+    """State of one run: events, findings, and the checks that accesses pass through."""
+
+    def __init__(self, options: SanitizeOptions, ordered: bool) -> None:
+        self.options = options
+        self.ordered = ordered
+        self.sites = Sites()
+        self.log = EventLog()
+        self.findings = Findings()
+        self.current: Context | None = None
+        self.failed: Context | None = None
+        self.muted = False
+        self.devices = 0
+        checks = options.checks
+        self.races = Races(self) if "race" in checks and not ordered else None
+        self.unwritten = Unwritten(self) if "init" in checks else None
+        self.tiles = Tiles(self, "bounds" in checks, "overlap" in checks) if checks & {"bounds", "overlap"} else None
+
+    def wants(self, check: str) -> bool:
+        """True when ``check`` was asked for."""
+        return check in self.options.checks
+
+    # ------------------------------------------------------------ cores
+
+    def open_device(self, cores: Sequence[WatchedCore]) -> None:
+        """Takes the cores that run side by side from now on."""
+        self.devices += 1
+        actors: list[Actor] = []
+        for core in cores:
+            for pipe in PIPES:
+                actor = Actor(len(self.log.actors), core, pipe, self.devices, len(actors))
+                self.log.actors.append(actor)
+                actors.append(actor)
+                core.actors[pipe] = actor
+        for actor in actors:
+            actor.clock = [0] * len(actors)
+
+    def arrived(self, token: Token, actor: Actor, mark: Mark) -> None:
+        """``actor`` has taken a signal."""
+
+    # ------------------------------------------------------------ operations
+
+    def enter(self, context: Context | None) -> Context | None:
+        """Accesses belong to ``context`` from now on; what they belonged to before."""
+        before = self.current
+        self.current = context
+        return before
+
+    def begin(self, context: Context) -> int:
+        """Gives the operation its event."""
+        actor, mark = context.actor, context.mark
+        context.event = self.log.add(actor, actor.tick(), mark.site, mark.loops, mark.fence)
+        return context.event
+
+    def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Runs an instruction."""
+        context.actor.join(context.mark.known)
+        self.begin(context)
+        context.operands = arguments
+        outer = self.enter(context)
+        try:
+            result = action(*arguments)
+            if self.unwritten is not None and context.unwritten:
+                self.unwritten.settle(context, action, arguments)
+            return result
+        except Fault:
+            self.failed = context
+            raise
+        finally:
+            self.current = outer
+
+    # ------------------------------------------------------------ accesses
+
+    def read(self, arena: WatchedArena, region: Bytes) -> None:
+        """The current operation is about to read."""
+        context = self.current
+        if context is None or self.muted:
+            return
+        event = context.event or self.begin(context)
+        arena.shadow.fit(region)
+        if self.races is not None:
+            self.races.read(context, event, arena, region)
+        if self.tiles is not None:
+            self.tiles.read(context, arena, region)
+        if self.unwritten is not None and not arena.public:
+            self.unwritten.read(context, arena, region)
+
+    def write(self, arena: WatchedArena, region: Bytes) -> None:
+        """The current operation is about to write."""
+        context = self.current
+        if context is None or self.muted:
+            return
+        event = context.event or self.begin(context)
+        arena.shadow.fit(region)
+        if self.races is not None:
+            self.races.write(context, event, arena, region)
+        if self.tiles is not None:
+            self.tiles.write(context, event, arena, region)
+        if self.unwritten is not None:
+            self.unwritten.write(context, arena, region)

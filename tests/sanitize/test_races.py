@@ -1,0 +1,134 @@
+"""Races, by program. Source: execution page, sections 6.2 to 6.4."""
+
+import numpy as np
+import pytest
+from sanitize_programs import (
+    barrier,
+    diagnostics,
+    errors,
+    load,
+    program,
+    rules,
+    set_flag,
+    store,
+    ub,
+    wait_flag,
+    watched,
+)
+
+from pto_dialect.diagnostics.diagnostic import Severity
+
+X = ub("x", 0)
+Y = ub("y", 256)
+
+
+def test_a_flag_orders_a_load_and_a_store():
+    assert not rules(program(X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")))
+
+
+def test_without_a_flag_the_store_reads_what_the_load_writes():
+    found = diagnostics(program(X, load("%x"), store("%x")), sync="strict")
+    assert [d.rule for d in found] == ["race-raw"]
+    (race,) = found
+    assert race.severity is Severity.ERROR
+    assert "bytes [0, 64) of ub" in race.message and "%x" in race.message
+    assert race.span is not None and race.span.text.startswith("pto.mte_ub_gm")
+    assert race.notes[0].span is not None and race.notes[0].span.text.startswith("pto.mte_gm_ub")
+    assert race.help is not None and 'pto.set_flag["PIPE_MTE2", "PIPE_MTE3"' in race.help
+
+
+def test_programs_without_flags_run_in_program_order():
+    assert not rules(program(X, load("%x"), store("%x")))
+
+
+def test_a_flag_in_the_other_direction_orders_nothing():
+    text = program(X, load("%x"), set_flag("MTE3", "MTE2"), wait_flag("MTE3", "MTE2"), store("%x"))
+    assert errors(text) == ["race-raw"]
+
+
+def test_only_what_precedes_the_flag_is_ordered():
+    text = program(X, Y, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), load("%y"), store("%y"))
+    assert errors(text) == ["race-raw"]
+
+
+def test_disjoint_bytes_do_not_conflict():
+    text = program(X, Y, set_flag("MTE3", "MTE2"), wait_flag("MTE3", "MTE2"), load("%x"), load("%y"))
+    assert not rules(text)
+
+
+def test_overwriting_what_a_store_still_reads():
+    text = program(
+        X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"), load("%x")
+    )  # fmt: skip
+    assert errors(text) == ["race-war"]
+
+
+def test_a_barrier_on_all_pipes_orders_everything():
+    assert not rules(program(X, load("%x"), barrier("ALL"), store("%x")))
+
+
+def test_a_barrier_on_one_pipe_orders_nothing_between_pipes():
+    text = program(X, load("%x"), barrier("MTE2"), store("%x"))
+    assert errors(text, sync="strict") == ["race-raw"]
+
+
+@pytest.mark.parametrize("primed", [True, False])
+def test_double_buffering_with_a_primed_flag(primed: bool):
+    """The set before the loop is the first token; without it nothing can go on."""
+    body = [
+        "scf.for %i = %i0 to %i3 step %i1 {",
+        wait_flag("MTE3", "MTE2"),
+        load("%x"),
+        set_flag("MTE2", "MTE3"),
+        wait_flag("MTE2", "MTE3"),
+        store("%x"),
+        barrier("MTE3"),
+        set_flag("MTE3", "MTE2"),
+        "}",
+        wait_flag("MTE3", "MTE2"),
+    ]
+    if primed:
+        assert not rules(program(X, set_flag("MTE3", "MTE2"), *body))
+    else:
+        assert errors(program(X, *body)) == ["sync-deadlock"]
+
+
+def test_a_race_in_a_loop_is_one_finding_with_a_count():
+    body = [load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"), barrier("MTE3")]
+    found = diagnostics(program(X, "scf.for %i = %i0 to %i3 step %i1 {", *body, "}"))
+    assert [d.rule for d in found] == ["race-war"]
+    assert any("%i = 0" in note.message for note in found[0].notes)
+    assert found[0].notes[-1].message == "this happened 2 times"
+
+
+def test_two_stores_of_one_place_want_a_barrier():
+    text = program(
+        X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"), store("%x")
+    )  # fmt: skip
+    assert rules(text) == {"sync-mte3-reorder": 1}
+    assert not errors(text)
+
+
+def test_blocks_that_write_one_place():
+    text = program(X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"))
+    assert errors(text, blocks=2) == ["race-cross-block"]
+
+
+def test_results_are_those_of_the_plain_run():
+    text = program(X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"))
+    a, b = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    watched(text).run([a, b])
+    assert np.array_equal(b[:16], a[:16]) and not b[16:].any()
+
+
+def test_buffer_numbers_order_pipes():
+    get, release = "pto.get_buf", "pto.rls_buf"
+    lines = []
+    for pipe, work in (("MTE2", load("%x")), ("MTE3", store("%x"))):
+        lines += [f'{get} "PIPE_{pipe}", 0, 0', work, f'{release} "PIPE_{pipe}", 0, 0']
+    assert not rules(program(X, *lines))
+
+
+def test_a_buffer_number_that_is_not_taken_orders_nothing():
+    lines = [load("%x"), 'pto.get_buf "PIPE_MTE3", 0, 0', store("%x"), 'pto.rls_buf "PIPE_MTE3", 0, 0']
+    assert errors(program(X, *lines)) == ["race-raw"]
