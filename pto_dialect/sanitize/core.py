@@ -13,6 +13,7 @@ from ..runtime.faults import Fault
 from ..runtime.machine import Block, Core
 from ..runtime.memory import Pointer
 from ..runtime.queues import DEPTH, LEVEL, RUN, SET, WAIT, Key, QueueCore, QueuedFault
+from ..verify.facts import word
 from .clocks import Actor, Mark
 from .signals import Signals
 from .unit_flags import UnitFlags
@@ -52,6 +53,19 @@ class WatchedCore(QueueCore):
         self.loops = loops
         actor = self.actors["PIPE_S"]
         self.watch.enter(Context(actor, Mark(site, loops, actor.clock)))
+
+    def inside(self, site: int, loops: tuple[int, ...]) -> None:
+        """The instruction that runs reaches one of its parts."""
+        watch = self.watch
+        context = watch.current
+        if watch.muted or context is None:
+            return
+        context.scope = context.scope or context.event
+        context.mark = Mark(site, loops, context.mark.known, context.scope)
+        context.event = 0
+        op = watch.sites[site].op
+        if op.name == "pto.mem_bar":
+            context.bars.append((len(watch.log.count) - 1, word(op, "kind")))
 
     def mark(self, pipe: str) -> Mark:
         """What an operation that is issued now to ``pipe`` takes with it."""

@@ -42,7 +42,9 @@ class WatchedGenerator(Generator):
             site = self.sites.add(op, names)
             self.emitter.current = op
             values = "".join(f"{self.names[value]}, " for value in indices)
-            self.emitter.line(f"core.at({site.number}, ({values}))")
+            # The body of a vector scope is one instruction; what stands in it does not concern the scalar unit.
+            method = "at" if self.queued else "inside"
+            self.emitter.line(f"core.{method}({site.number}, ({values}))")
             self._unit_flag(op)
             self._fence(op)
         super().operation(op)

@@ -43,6 +43,9 @@ FAULTS = {
 class WatchedKernel(Kernel):
     """An entry function that is ready to run under watch; ``watch`` has what its runs have found."""
 
+    core_class: type[WatchedCore] = WatchedCore
+    watch_class: type[Watch] = Watch
+
     def __init__(
         self,
         module: ModuleOp,
@@ -61,7 +64,7 @@ class WatchedKernel(Kernel):
         if self._watch is None:
             names = {op.name for function in self.program.functions for op in function.walk()}
             explicit = self.program.explicit or bool(names & ORDERING)
-            self._watch = Watch(self.sanitize, ordered=self.sanitize.sync == "auto" and not explicit)
+            self._watch = self.watch_class(self.sanitize, ordered=self.sanitize.sync == "auto" and not explicit)
         return self._watch
 
     def _compile(self, queued: bool) -> CompiledModule:
@@ -114,7 +117,7 @@ class WatchedKernel(Kernel):
     def _watched_block(self, index: int, count: int) -> Block:
         watch = self.watch
         ordered = not self.program.explicit if watch.ordered else False
-        block = self._block(index, count, lambda *core: WatchedCore(*core, watch=watch, ordered=ordered))
+        block = self._block(index, count, lambda *core: self.core_class(*core, watch=watch, ordered=ordered))
         known: dict[int, WatchedArena] = {}
 
         def watched(arena: Arena) -> WatchedArena:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import vector_order
 from .describe import bytes_text, from_tiles, operation_text
 from .findings import Finding
 from .regions import Bytes, Cells, byte_runs, distinct
@@ -31,6 +32,8 @@ class Races:
         shadow, actor = arena.shadow, context.actor
         if self._suspect(shadow.last_write, actor):
             self._compare(RAW, shadow.layer("writer"), context, arena, region)
+        if context.scope and actor.number in shadow.last_write:
+            vector_order.check(self.watch, RAW, shadow.layer("writer"), context, arena, region)
         region.set(shadow.reader(actor.number), shadow.grain, event)
         shadow.last_read[actor.number] = event
 
@@ -42,6 +45,10 @@ class Races:
         for reader, last in shadow.last_read.items():
             if not self.log.happened_before(last, actor):
                 self._compare(WAR, shadow.readers[reader], context, arena, region)
+        if context.scope and actor.number in shadow.last_write:
+            vector_order.check(self.watch, WAW, shadow.layer("writer"), context, arena, region)
+        if context.scope and actor.number in shadow.last_read:
+            vector_order.check(self.watch, WAR, shadow.readers[actor.number], context, arena, region)
         if arena.public and actor.pipe == "PIPE_MTE3" and actor.number in shadow.last_write:
             self._reordered(context, arena, region)
         region.set(shadow.layer("writer"), shadow.grain, event)

@@ -149,12 +149,18 @@ Bytes = Region | Elements
 def distinct(values: Cells) -> list[int]:
     """The different values, ascending."""
     low, high = int(values.min()), int(values.max())
-    return [low] if low == high else [int(value) for value in np.unique(values)]
+    return [low] if low == high else [int(value) for value in ascending(values)]
+
+
+def ascending(values: Cells) -> Cells:
+    """The different values in order; on short arrays faster than numpy's own search by hashing."""
+    found = np.sort(values, axis=None)
+    return found[np.concatenate(([True], found[1:] != found[:-1]))] if found.size else found
 
 
 def byte_runs(offsets: Cells) -> list[tuple[int, int]]:
     """Offsets as half-open ranges [first, behind last), ascending."""
-    found = np.unique(offsets)
+    found = ascending(offsets)
     if not found.size:
         return []
     cuts = np.flatnonzero(np.diff(found) != 1) + 1

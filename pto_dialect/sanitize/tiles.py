@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from xdsl.ir import Operation
 
+from ..diagnostics.diagnostic import Severity
 from ..runtime.values import MultiTile, Tile
 from .describe import bytes_text, operation_text
 from .findings import Finding
@@ -34,6 +35,11 @@ class Allocation(NamedTuple):
     start: int
     stop: int
     name: str
+
+    def shows_again(self, other: Allocation) -> bool:
+        """True for the same bytes as a tile of another type, which looks intended."""
+        same = (self.start, self.stop) == (other.start, other.stop)
+        return same and self.site.op.results[0].type != other.site.op.results[0].type
 
 
 class Tiles:
@@ -139,9 +145,9 @@ class Tiles:
             (f"{other.name} has bytes [{other.start}, {other.stop})", other.site.span),
             (operation_text(site, context.mark.loops, context.actor), None),
         ]
-        finding = Finding(
-            "mem-overlap", message, (mine.site, other.site), site.span, notes, "give them other addresses"
-        )
+        severity = Severity.WARNING if mine.shows_again(other) else Severity.ERROR
+        advice = "give them other addresses"
+        finding = Finding("mem-overlap", message, (mine.site, other.site), site.span, notes, advice, severity=severity)
         finding.event = context.event
         self.watch.findings.add(finding)
 

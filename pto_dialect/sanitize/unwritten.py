@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..diagnostics.diagnostic import Severity
+from ..diagnostics.source import Span
 from ..runtime.faults import Fault
 from ..runtime.memory import Array
 from .decisions import decides
 from .describe import bytes_text, from_tiles, operation_text
 from .findings import Finding
-from .regions import Bytes, Region, byte_runs
+from .regions import Bytes, Region, ascending, byte_runs
+from .sites import Site
 
 if TYPE_CHECKING:
     from .arena import WatchedArena
@@ -45,7 +47,7 @@ class Unwritten:
         if context.actor.pipe == "PIPE_S":
             self._scalar(context, arena, self._missing(region, cells, shadow.grain))
         else:
-            context.unwritten.append((arena, region))
+            context.unwritten.append((arena, context.mark.site))
             context.offsets.append(self._missing(region, cells, shadow.grain))
 
     @staticmethod
@@ -54,7 +56,7 @@ class Unwritten:
 
     def write(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
         """Marks the bytes; ``settle`` takes the mark back where the instruction turns out to pass on others."""
-        context.written.append((arena, region, region.cells(arena.memory, 1).copy()))
+        context.written.append((arena, region, region.cells(arena.memory, 1).copy(), context.mark.site))
         if not arena.public:
             shadow = arena.shadow
             region.set(shadow.layer(WRITTEN, np.uint8), shadow.grain, 1)
@@ -63,23 +65,22 @@ class Unwritten:
 
     def settle(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """After an instruction that has read bytes without a mark: which of its results depend on them?"""
-        site = self.watch.sites[context.mark.site]
-        if site.reports or not context.written:
-            self._report(context, None, Severity.WARNING)
+        if not context.written or self.watch.sites[context.mark.site].reports:
+            self._report(context, context.unwritten[0][1], None, Severity.WARNING)
             return
-        results = [region.cells(arena.memory, 1).copy() for arena, region, _ in context.written]
+        results = [region.cells(arena.memory, 1).copy() for arena, region, *_ in context.written]
         changed = [np.zeros(result.shape, np.bool_) for result in results]
         for mask in _MASKS:
             if not any(part.any() for part in changed):
                 self._repeat(context, action, arguments, mask, results, changed)
-        for (arena, region, _), differs in zip(context.written, changed, strict=True):
+        for (arena, region, _, number), differs in zip(context.written, changed, strict=True):
             if not differs.any():
                 continue
             if arena.public:
-                self._report(context, (arena, region, differs), Severity.ERROR)
+                self._report(context, number, (arena, region, differs), Severity.ERROR)
                 continue
-            if not site.moves:
-                self._report(context, (arena, region, differs), Severity.WARNING)
+            if not self.watch.sites[number].moves:
+                self._report(context, number, (arena, region, differs), Severity.WARNING)
             self._unmark(arena, region.offsets()[differs.reshape(-1)])
 
     def _repeat(
@@ -93,7 +94,7 @@ class Unwritten:
     ) -> None:
         """Runs the instruction on the memory it found, with other values in the bytes without a mark."""
         watch = self.watch
-        for arena, region, before in reversed(context.written):
+        for arena, region, before, _ in reversed(context.written):
             _put(arena, region, before)
         flipped = _merged(context)
         for arena, offsets in flipped:
@@ -107,13 +108,13 @@ class Unwritten:
                 part[...] = True
         finally:
             watch.muted = False
-        for (arena, region, _), result, part in zip(context.written, results, changed, strict=True):
+        for (arena, region, *_), result, part in zip(context.written, results, changed, strict=True):
             part |= region.cells(arena.memory, 1) != result
-        for arena, region, before in reversed(context.written):
+        for arena, region, before, _ in reversed(context.written):
             _put(arena, region, before)
         for arena, offsets in flipped:
             arena.memory[offsets] ^= mask
-        for (arena, region, _), result in zip(context.written, results, strict=True):
+        for (arena, region, *_), result in zip(context.written, results, strict=True):
             _put(arena, region, result)
 
     def _unmark(self, arena: WatchedArena, offsets: Array) -> None:
@@ -138,11 +139,19 @@ class Unwritten:
         use = "" if purpose is None else f" and {purpose}"
         names = from_tiles(site.operands_in(arena.space, False))
         message = f"{site.name} reads {place}{names}, which nothing has written{use}"
-        self._add(context, "mem-uninit", message, severity)
+        self._add(context, "mem-uninit", message, severity, site, [])
 
-    def _report(self, context: Context, target: tuple[WatchedArena, Bytes, Array] | None, severity: Severity) -> None:
-        site = self.watch.sites[context.mark.site]
-        arena, _ = context.unwritten[0]
+    def _report(
+        self,
+        context: Context,
+        number: int,
+        target: tuple[WatchedArena, Bytes, Array] | None,
+        severity: Severity,
+    ) -> None:
+        """Operation ``number`` uses what it should not, and stores the result at ``target``."""
+        sites = self.watch.sites
+        site = sites[number]
+        arena, reader = context.unwritten[0]
         rule = "mem-uninit"
         if arena.space == "l0c" and "acc" in site.name.replace("_", ".").split("."):
             rule, severity = "mad-acc-init", Severity.ERROR
@@ -150,20 +159,28 @@ class Unwritten:
             return
         offsets = next(offsets for other, offsets in _merged(context) if other is arena)
         place = bytes_text(arena, byte_runs(offsets))
-        names = from_tiles(site.operands_in(arena.space, False))
+        names = from_tiles(sites[reader].operands_in(arena.space, False))
         if target is not None and target[0].public:
             written, region, differs = target
             where = bytes_text(written, byte_runs(region.offsets()[differs.reshape(-1)]))
             message = f"{where} receive what depends on {place}{names}, which nothing has written"
         else:
             message = f"{site.name} computes with {place}{names}, which nothing has written"
-        self._add(context, rule, message, severity)
+        notes = [] if reader == number else [(f"{sites[reader].name} reads them", sites[reader].span)]
+        self._add(context, rule, message, severity, site, notes)
 
-    def _add(self, context: Context, rule: str, message: str, severity: Severity) -> None:
-        site = self.watch.sites[context.mark.site]
+    def _add(
+        self,
+        context: Context,
+        rule: str,
+        message: str,
+        severity: Severity,
+        site: Site,
+        notes: list[tuple[str, Span | None]],
+    ) -> None:
         note = operation_text(site, context.mark.loops, context.actor)
         advice = "write the memory first, e.g. by the transfer that should fill it"
-        finding = Finding(rule, message, (site,), site.span, [(note, None)], advice, severity=severity)
+        finding = Finding(rule, message, (site,), site.span, [*notes, (note, None)], advice, severity=severity)
         finding.event = context.event
         self.watch.findings.add(finding)
 
@@ -177,4 +194,4 @@ def _merged(context: Context) -> list[tuple[WatchedArena, Array]]:
     by_arena: dict[int, tuple[WatchedArena, list[Array]]] = {}
     for (arena, _), offsets in zip(context.unwritten, context.offsets, strict=True):
         by_arena.setdefault(id(arena), (arena, []))[1].append(offsets)
-    return [(arena, np.unique(np.concatenate(parts))) for arena, parts in by_arena.values()]
+    return [(arena, ascending(np.concatenate(parts))) for arena, parts in by_arena.values()]

@@ -28,19 +28,22 @@ class Context:
     """One operation while it runs: who runs it, where it stands, and what it has accessed.
 
     ``event`` is its number, 0 before the first access. ``unwritten`` lists reads of bytes that were never written,
-    ``offsets`` these bytes, ``written`` writes with the bytes they replace.
+    ``offsets`` these bytes, ``written`` writes with the bytes they replace; both with their sites. Inside a vector
+    scope ``scope`` is the event that started it, and ``bars`` lists its barriers: the last event before, and the kind.
     """
 
-    __slots__ = ("actor", "event", "mark", "offsets", "operands", "unwritten", "written")
+    __slots__ = ("actor", "bars", "event", "mark", "offsets", "operands", "scope", "unwritten", "written")
 
     def __init__(self, actor: Actor, mark: Mark) -> None:
         self.actor = actor
         self.mark = mark
         self.event = 0
         self.operands: Sequence[Any] = ()
-        self.unwritten: list[tuple[WatchedArena, Bytes]] = []
+        self.scope = 0
+        self.bars: list[tuple[int, str]] = []
+        self.unwritten: list[tuple[WatchedArena, int]] = []
         self.offsets: list[Array] = []
-        self.written: list[tuple[WatchedArena, Bytes, Array]] = []
+        self.written: list[tuple[WatchedArena, Bytes, Array, int]] = []
 
 
 class Watch:
