@@ -84,7 +84,7 @@ class RecordedCore(WatchedCore):
         return self.watch
 
     def _append(self, pipe: str, entry: Any) -> None:
-        number, line, kind, item, arguments = entry
+        number, _, kind, item, arguments = entry
         recorder = self.recorder
         node = recorder.node(self, pipe, self.site)
         if isinstance(item, Context):

@@ -19,8 +19,8 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-
 from happens_before import RecordedKernel, Recorder, races
+
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.ir.location import span_of

@@ -26,7 +26,7 @@ _COVERING = {
 _WORDS = {
     "raw": ("stores", "loads", "VST_VLD"),
     "war": ("loads", "stores", "VLD_VST"),
-    "waw": ("stores",) * 2 + ("VST_VST",),
+    "waw": ("stores", "stores", "VST_VST"),
 }
 
 
