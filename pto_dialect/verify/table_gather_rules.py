@@ -105,6 +105,9 @@ def layouts(t: TileOperands) -> Iterator[Finding]:
     if _to_mat(t) and name == "dst":
         assert tile is not None
         yield from _mat_destination(t, tile)
+        if idx is not None:
+            message = f"idx of {t.op_name} into mat must be a view of global memory, found a tile"
+            yield t.finding(LAYOUT, ALWAYS, "idx", message)
         return
     if tile is not None and tile.loc not in (None, "vec"):
         yield t.finding(LAYOUT, ALWAYS, name, f"{name} of {t.op_name} must be in vec, found {tile.loc}")
