@@ -11,6 +11,7 @@ import numpy as np
 from golden_rows import FAIL, NO_GOLDEN, PASS, Row, Scratch, Verdict, last_words, launch_text, run_launch, run_python
 
 CORPUS = "test/vpto/cases"
+PAGE = 1 << 16
 _LAUNCH = re.compile(r"(\w+)<<<(.*?)>>>\((.*)\)$", re.DOTALL)
 _RATIO = re.compile(r"ceil\((\w+)/(\d+)\)")
 
@@ -23,7 +24,8 @@ def run(rows: list[Row], scratch: Scratch) -> list[Verdict]:
 def _run_row(row: Row, scratch: Scratch) -> Verdict:
     folder = scratch.folder / row.case.replace("/", "-")
     shutil.copytree((scratch.tree / row.program).parent, folder)
-    done = run_python("golden.py", folder)
+    helpers = str((scratch.tree / row.program).parents[1])
+    done = run_python("golden.py", folder, PYTHONPATH=helpers)
     if done.returncode:
         return Verdict(row, NO_GOLDEN, last_words(done))
     for number, launch in enumerate(row.launch.split("; then ")):
@@ -34,11 +36,32 @@ def _run_row(row: Row, scratch: Scratch) -> Verdict:
         path = folder / f"{number}.launch.toml"
         values = dict(_argument(text.strip(), folder) for text in arguments.split("; "))
         path.write_text(launch_text(folder / Path(row.program).name, entry, _blocks(blocks, folder), values))
+        missing = [file for file in _files(values) if not (folder / file).exists()]
+        if missing:
+            return Verdict(row, NO_GOLDEN, f"the table does not name the file of {missing[0]}")
+        sizes = _padded(folder, _files(values))
         verdict, reason = run_launch(path, scratch)
+        for file, size in sizes.items():
+            file.write_bytes(file.read_bytes()[:size])
         if verdict != PASS:
             return Verdict(row, verdict, reason)
-    done = run_python("compare.py", folder)
+    done = run_python("compare.py", folder, PYTHONPATH=helpers)
     return Verdict(row, FAIL, last_words(done)) if done.returncode else Verdict(row, PASS)
+
+
+def _files(values: dict[str, str]) -> list[str]:
+    return [file for value in values.values() if (file := value.strip('"').partition(":")[0]).endswith(".bin")]
+
+
+def _padded(folder: Path, names: list[str]) -> dict[Path, int]:
+    """Fills files to whole pages, in which device memory is given out; their sizes before."""
+    sizes: dict[Path, int] = {}
+    for name in names:
+        file = folder / name
+        data = file.read_bytes()
+        sizes[file] = len(data)
+        file.write_bytes(data.ljust(-(-len(data) // PAGE) * PAGE, b"\0"))
+    return sizes
 
 
 def _blocks(text: str, folder: Path) -> int:
@@ -58,4 +81,7 @@ def _argument(text: str, folder: Path) -> tuple[str, str]:
     if re.fullmatch(r"-?[\d.]+", value):
         return name, value
     file, element, _, role = value.rsplit(":", 3)
+    if file == "None":
+        # The table does not know the file; arguments and files are numbered alike.
+        file = f"v{int(name.removeprefix('arg')) + 1}.bin"
     return name, f'"{file}:{element.removeprefix("!pto.")}{"" if role == "in" else ":inout"}"'

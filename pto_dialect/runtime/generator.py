@@ -158,15 +158,18 @@ class Generator:
             return "(" + "".join(f"{self.argument(v)}, " for v in value) + ")"
         return self.emitter.constant(value, constant_hint(value))
 
-    def call(self, function: Callable[..., Any], *arguments: Any, pipe: Pipe | None = None) -> None:
+    def call(self, function: Callable[..., Any] | Expr, *arguments: Any, pipe: Pipe | None = None) -> None:
         """Runs ``function`` as an instruction on ``pipe``: at once in program order, or when its queue reaches it."""
         text = ", ".join(self.argument(a) for a in arguments)
         target = self.argument(function)
         if self.queued and pipe is not None and pipe is not Pipe.S:
             number = len(self.emitter.lines) + 1
             if self.profile_log is not None:
-                timed = self.profile_log.timed(self.profile_log.slot(self.emitter.current), function)
-                target = self.emitter.constant(timed, constant_hint(function))
+                slot = self.profile_log.slot(self.emitter.current)
+                if isinstance(function, Expr):
+                    target = f"{self.argument(self.profile_log.timed)}({slot}, {function})"
+                else:
+                    target = self.emitter.constant(self.profile_log.timed(slot, function), constant_hint(function))
             self.emitter.line(f"core.issue({pipe.value!r}, {number}, {target}, {text})")
         elif self.profile_log is not None:
             slot = self.profile_log.slot(self.emitter.current)

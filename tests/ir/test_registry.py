@@ -25,6 +25,8 @@ from pto_dialect.ir.base import Effect, OpSpec, Pipe, PtoOp, Shape, op_spec, sig
 from pto_dialect.ir.index import OPS
 from pto_dialect.ir.kinds import Kind
 from pto_dialect.ir.registry import all_op_classes, family_of, op_class
+from pto_dialect.runtime.kernels import refusals
+from pto_dialect.runtime.kernels.registry import find
 
 MNEMONICS = (Path(__file__).parent / "mnemonics.txt").read_text(encoding="utf-8").split()
 CLASSES = all_op_classes()
@@ -90,6 +92,22 @@ def test_every_operation_of_the_specification_is_declared() -> None:
     assert len(MNEMONICS) == len(set(MNEMONICS)) == 693
     assert list(OPS) == sorted(MNEMONICS)
     assert [cls.name for cls in CLASSES] == list(OPS)
+
+
+@EACH
+def test_an_operation_is_executed_or_refused_with_a_reason(cls: type[PtoOp]) -> None:
+    executed, why = find(cls.name) is not None, refusals.reason(cls.name)
+    assert executed != (why is not None), why
+
+
+def test_refused_operations_and_families_exist() -> None:
+    assert set(refusals.OPERATIONS) <= set(OPS)
+    assert set(refusals.FAMILIES) <= {family for family, _, _ in OPS.values()}
+
+
+def test_page_of_refused_operations_is_up_to_date() -> None:
+    page = Path(__file__).parents[2] / "docs" / "semantics.md"
+    assert page.read_text(encoding="utf-8") == refusals.page()
 
 
 def test_index_is_what_the_declarations_say() -> None:

@@ -10,13 +10,13 @@ MODULES: dict[str, tuple[str, ...]] = {
     "cf": ("core_control",),
     "func": ("core_control",),
     "memref": ("core_memref",),
-    "matmul": ("matmul",),
+    "matmul": ("matmul", "views"),
     "gemv": ("matmul",),
     "cube_mad": ("cube_mad",),
     "fixpipe": ("fixpipe",),
     "mte": ("mte",),
-    "dma": ("dma", "mte"),
-    "tile_memory": ("tile_memory", "tile_element", "table_gather"),
+    "dma": ("dma", "mte", "dma_raw"),
+    "tile_memory": ("tile_memory", "tile_element", "tile_print", "table_gather"),
     "tile_move": ("tile_move", "tile_fill"),
     "tile_elementwise": ("tile_elementwise", "tile_convert", "tile_compare"),
     "tile_scalar": ("tile_scalar", "tile_compare"),
@@ -32,10 +32,16 @@ MODULES: dict[str, tuple[str, ...]] = {
     "sync": ("sync", "sync_buffers", "local_values"),
     "cross_core": ("cross_core", "sync"),
     "scalar_query": ("scalar_query",),
-    "scalar_config": ("scalar_config",),
-    "mte_raw": ("mte_raw",),
+    "scalar_config": ("scalar_config", "dma_raw", "vector_memory"),
+    "mte_raw": ("mte_raw", "dma_raw"),
+    "vector_arith": ("vector_arith", "vector_convert"),
+    "vector_compare": ("vector_arith",),
+    "vector_convert": ("vector_arith", "vector_convert"),
+    "vector_reduce": ("vector_collect",),
+    "vector_rearrange": ("vector_collect",),
+    "vector_memory": ("vector_memory",),
+    "comm": ("comm",),
+    "predicate": ("predicate",),
+    "predicate_memory": ("predicate",),
 }
 """Modules that hold the kernels of a family."""
-
-NOT_EXECUTABLE: dict[str, str] = {}
-"""Operations without defined semantics, with the reason."""

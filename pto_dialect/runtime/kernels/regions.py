@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ...ir.base import PtoOp
-from ..generator import Generator
+from xdsl.ir import SSAValue
+
+from ...ir.base import Pipe, PtoOp
+from ..generator import Expr, Generator
 from .registry import kernel
 
 
@@ -21,7 +23,7 @@ def section_vector(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vecscope")
 def vecscope(op: PtoOp, g: Generator) -> None:
-    g.region(op.regions[0])
+    _scope(op, g)
 
 
 @kernel("pto.strict_vecscope")
@@ -29,4 +31,30 @@ def strict_vecscope(op: PtoOp, g: Generator) -> None:
     block = op.regions[0].block
     for argument, capture in zip(block.args, op.operands, strict=True):
         g.names[argument] = str(g.name(capture))
-    g.region(op.regions[0])
+    _scope(op, g)
+
+
+def _scope(op: PtoOp, g: Generator) -> None:
+    """Runs a scope at once, or, where instructions are queued, as one instruction of the vector pipe."""
+    if not g.queued:
+        g.region(op.regions[0])
+        return
+    name = g.emitter.fresh("scope")
+    captured = sorted({str(g.name(value)) for value in _captures(op) if value in g.names})
+    # The values of now: the queue may reach the scope when the loop around it has gone on.
+    with g.emitter.block(f"def {name}({', '.join(f'{local}={local}' for local in captured)}):"):
+        g.queued = False
+        g.region(op.regions[0])
+        g.emitter.line("return")
+        g.queued = True
+    g.emitter.current = op
+    g.call(Expr(name), pipe=Pipe.V)
+
+
+def _captures(op: PtoOp) -> set[SSAValue]:
+    """Values from outside that the region of ``op`` uses, and the block arguments that stand for them."""
+    inside = {inner for inner in op.walk()}
+    used = {value for inner in inside if inner is not op for value in inner.operands}
+    return {value for value in used if value.owner not in inside} | {
+        value for value in used if value.owner is op.regions[0].block
+    }

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Operation
 
 from ...ir.index import OPS
-from .families import MODULES, NOT_EXECUTABLE
+from .families import MODULES
+from .refusals import reason
 
 if TYPE_CHECKING:
     from ..generator import Generator
@@ -49,6 +50,6 @@ def generate(op: Operation, generator: Generator) -> None:
     """Writes the code of one operation; raises ``ProgramError`` for one that cannot be executed."""
     found = find(op.name)
     if found is None:
-        reason = NOT_EXECUTABLE.get(op.name, "its execution is not supported")
-        raise generator.error("unmodelled", f"{op.name} cannot be executed: {reason}", op)
+        why = reason(op.name) or "its execution is not supported"
+        raise generator.error("unmodelled", f"{op.name} cannot be executed: {why}", op)
     found(op, generator)

@@ -137,10 +137,21 @@ def multi_tile_get(op: PtoOp, g: Generator) -> None:
     g.define(op.results[0], f"{g.name(op.operands[0])}.get({index})")
 
 
+SCALE_BLOCK = 16
+"""Bytes of a tile in L0A or L0B to one byte of the addresses of its scales."""
+
+
 @kernel("pto.tassign")
 def tassign(op: PtoOp, g: Generator) -> None:
     tile, address = op.operands
     g.define(op.results[0], f"{g.name(tile)}.moved({g.name(address)})")
+
+
+@kernel("pto.tget_scale_addr")
+def tget_scale_addr(op: PtoOp, g: Generator) -> None:
+    """Binds the scale tile to the address of the tile it belongs to (layouts page, section 8)."""
+    source, scale = op.operands[0], op.operands[-1]
+    g.rebind(scale, f"{g.name(scale)}.moved({g.name(source)}.pointer.offset // {SCALE_BLOCK})")
 
 
 def retyped(maker: TileMaker, core: Core, tile: Tile) -> Tile:

@@ -1,0 +1,131 @@
+"""Operations that are not executed, each with the reason; docs/semantics.md lists them.
+
+``python -m pto_dialect.runtime.kernels.refusals > docs/semantics.md`` writes the page.
+"""
+
+from __future__ import annotations
+
+from ...ir.index import OPS
+
+FAMILIES: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "vmi_plain",
+            "vmi_mask",
+            "vmi_convert",
+            "vmi_rearrange",
+            "vmi_store",
+            "vmi_load",
+            "vmi_reduce",
+            "vmi_masked",
+        ),
+        "logical vectors have no physical layout; programs are executed after they were lowered to vector registers",
+    ),
+    **dict.fromkeys(
+        ("simt_math", "simt_memory", "simt_query", "simt_control", "simt_group"),
+        "work-items of SIMT launches are not executed",
+    ),
+    "ub_vector": "no page defines the vector instructions of the older chips: repeats, strides and mask register",
+}
+"""Families without any kernel."""
+
+_CONTROL_WORD = "no page defines all fields of its packed control word; the structured operation says the same"
+_LATER_STORES = "the atomic mode of later stores is not modelled; tstore takes atomicType, mte_l0c_gm an atomic clause"
+
+OPERATIONS: dict[str, str] = {
+    "pto.section.simt": FAMILIES["simt_control"],
+    "pto.fusion_region": "it is a mark that compilers leave between passes, and programs with it are not complete",
+    "pto.yield": "it ends a fusion region, which is not executed",
+    **dict.fromkeys(
+        (
+            "pto.mad_raw",
+            "pto.mad_bias_raw",
+            "pto.mad_mx_raw",
+            "pto.mad_mx_bias_raw",
+            "pto.copy_matrix_cc_to_cbuf",
+            "pto.copy_matrix_cc_to_gm",
+            "pto.copy_matrix_cc_to_ub",
+        ),
+        _CONTROL_WORD,
+    ),
+    **dict.fromkeys(
+        (
+            "pto.copy_gm_to_cbuf_multi_nd2nz",
+            "pto.copy_gm_to_cbuf_multi_dn2nz",
+            "pto.load_cbuf_to_ca_mx",
+            "pto.load_cbuf_to_cb_mx",
+        ),
+        "no page defines its operands; mte_gm_l1_frac, mte_l1_l0a_mx and mte_l1_l0b_mx say the same",
+    ),
+    **dict.fromkeys(
+        ("pto.raw_fill_l1", "pto.create_cbuf_matrix"), "no page defines which bytes of L1 are filled for its operands"
+    ),
+    **dict.fromkeys(
+        (
+            *(f"pto.set_atomic_{name}" for name in ("none", "add", "max", "min")),
+            *(f"pto.set_atomic_{name}" for name in ("f32", "f16", "bf16", "s32", "s16", "s8")),
+            "pto.set_store_atomic_cfg",
+        ),
+        _LATER_STORES,
+    ),
+    "pto.vaddreluconv": "no page defines where the converted lanes go",
+    "pto.vmulconv": "no page defines where the converted lanes go",
+    "pto.vselrv2": "no page tells it from vselr",
+}
+"""Single operations."""
+
+FORMS: tuple[tuple[str, str], ...] = (
+    ("pto.vsts with MRG4CHN or MRG2CHN", "the hardware does not support channel merging"),
+    ("conversions with hybrid rounding to hif8 (H)", "no page defines the rounding"),
+    ("fixpipe modes s4 and qf162*", "no page defines their arithmetic"),
+    ("pto.load_cbuf_to_ca and _cb with a transpose operand", "only the attribute has a defined meaning"),
+    ("scf.execute_region with several blocks", "control flow between its blocks is not compiled"),
+)
+"""Forms of executable operations."""
+
+
+def reason(name: str) -> str | None:
+    """Why operation ``name`` is not executed; ``None`` when no reason is recorded."""
+    if name in OPERATIONS:
+        return OPERATIONS[name]
+    return FAMILIES.get(OPS[name][0]) if name in OPS else None
+
+
+def page() -> str:
+    """docs/semantics.md."""
+    groups: dict[str, list[str]] = {}
+    for name in OPS:
+        why = reason(name)
+        if why is not None:
+            groups.setdefault(why, []).append(name.removeprefix("pto."))
+    number = sum(map(len, groups.values()))
+    lines = [
+        "# Operations that are not executed",
+        "",
+        f"`pto-run` executes {len(OPS) - number} of the {len(OPS)} operations of the dialect. It refuses the others with",
+        "their place and the reason, and never computes anything else than what is defined. `pto-opt` reads, checks and",
+        "prints all of them.",
+        "",
+        "This page is written by `python -m pto_dialect.runtime.kernels.refusals > docs/semantics.md`.",
+        "",
+    ]
+    for why, names in groups.items():
+        lines += [f"## {why[0].upper()}{why[1:]}", "", _wrapped(names), ""]
+    lines += ["## Forms of other operations", "", "| form | why |", "|---|---|"]
+    lines += [f"| {form} | {why} |" for form, why in FORMS]
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped(names: list[str]) -> str:
+    lines, line = [], ""
+    for name in names:
+        piece = f"`{name}`"
+        if line and len(line) + len(piece) + 1 > 118:
+            lines.append(line)
+            line = ""
+        line += (" " if line else "") + piece
+    return "\n".join([*lines, line])
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,65 @@
+"""Conversion of registers. Source: numerics page, section 9.4."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..memory import Array
+from ..numerics.decode import decode
+from ..numerics.encode import encode
+from ..numerics.formats import Format
+from ..numerics.narrow import narrow_f64
+from .register import REGISTER_BYTES, lanes
+
+
+def scaled(a: Array, scalar: float, mask: Array, target: Format, letter: str, odd: int) -> Array:
+    """a·scalar, rounded once, in the even or the odd lanes of the narrower type."""
+    product = np.asarray(a, np.float64) * float(scalar)
+    # Rounding to odd keeps what the second rounding has to know.
+    values = encode(narrow_f64(product, "O"), target, rounding=letter, saturate=False)
+    result = np.zeros(REGISTER_BYTES // target.bytes, target.storage)
+    np.copyto(result[odd::2], values, where=lanes(mask, a.dtype.itemsize))
+    return result
+
+
+class Conversion:
+    """Lanes of one type to another: a wider result takes every n-th lane, a narrower one fills every n-th."""
+
+    def __init__(self, source: Format, target: Format, part: int, letter: str, saturate: bool) -> None:
+        self.source = source
+        self.target = target
+        self.part = part
+        self.letter = letter
+        self.saturate = saturate
+        self.label = f"vcvt_{source.name}_{target.name}"
+
+    def _encoded(self, values: Array) -> Array:
+        return encode(values, self.target, rounding=self.letter, saturate=self.saturate)
+
+    def __call__(self, a: Array, mask: Array) -> Array:
+        source, target = self.source, self.target
+        active = np.broadcast_to(np.asarray(lanes(mask, source.bytes)), (REGISTER_BYTES // source.bytes,))
+        if source.is_packed != target.is_packed:
+            return self._packed(a, active)
+        result = np.zeros(REGISTER_BYTES // target.bytes, target.storage)
+        if target.bytes >= source.bytes:
+            step = target.bytes // source.bytes
+            chosen = self._encoded(decode(a[self.part :: step], source))
+            np.copyto(result, chosen, where=active[self.part :: step])
+        else:
+            step = source.bytes // target.bytes
+            np.copyto(result[self.part :: step], self._encoded(decode(a, source)), where=active)
+        return result
+
+    def _packed(self, a: Array, active: Array) -> Array:
+        """Pairs of 4-bit numbers in a byte: the low half is the lane with the even number."""
+        if self.source.is_packed:
+            pairs = a[self.part :: 4]
+            wide = np.zeros(REGISTER_BYTES // self.target.bytes, self.target.storage)
+            values = self._encoded(decode(pairs, self.source))
+            np.copyto(wide, values, where=np.repeat(active[self.part :: 4], 2))
+            return wide
+        result = np.zeros(REGISTER_BYTES, self.target.storage)
+        values = np.where(active, decode(a, self.source), 0)
+        result[self.part :: 4] = self._encoded(values)
+        return result

@@ -1,0 +1,182 @@
+"""Loads and stores of registers and predicates. Source: numerics page, sections 9.1 and 9.2.
+
+Loads return new arrays. Addresses are pointers with the byte offset of the access added.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..memory import Array, Pointer
+from .register import BITS, REGISTER_BYTES, lanes
+
+BLOCK = 32
+BLOCKS = REGISTER_BYTES // BLOCK
+
+
+def window(pointer: Pointer, start: int, size: int) -> Array:
+    """``size`` bytes from ``start`` bytes behind ``pointer``; a fault when they are not all in the memory."""
+    low = pointer.offset + start
+    arena = pointer.arena
+    if low < 0 or low + size > arena.capacity:
+        arena.check(low, low + size, "vector access")
+    return arena.bytes[low : low + size]
+
+
+# ------------------------------------------------------------ registers
+
+
+def load(pointer: Pointer, start: int, dtype: Any) -> Array:
+    """256 bytes in order."""
+    return window(pointer, start, REGISTER_BYTES).view(dtype).copy()
+
+
+def load_broadcast(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
+    """One element, or block, of ``size`` bytes in every place."""
+    return np.tile(window(pointer, start, size), REGISTER_BYTES // size).view(dtype)
+
+
+def load_doubled(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
+    """Every element of ``size`` bytes twice."""
+    return np.repeat(window(pointer, start, REGISTER_BYTES // 2).view(f"u{size}"), 2).view(dtype)
+
+
+def load_every(pointer: Pointer, start: int, dtype: Any, size: int, step: int) -> Array:
+    """Every ``step``-th element of ``size`` bytes; what is missing at the end is 0."""
+    result = np.zeros(REGISTER_BYTES // size, f"u{size}")
+    source = window(pointer, start, REGISTER_BYTES).view(f"u{size}")
+    result[: source.size // step] = source[::step]
+    return result.view(dtype)
+
+
+def load_downsampled(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
+    """Every second element of 512 bytes."""
+    return window(pointer, start, 2 * REGISTER_BYTES).view(f"u{size}")[::2].copy().view(dtype)
+
+
+def load_widened(pointer: Pointer, start: int, dtype: Any, size: int, factor: int) -> Array:
+    """Elements of ``size`` bytes, zero-extended to ``factor`` times as many."""
+    return window(pointer, start, REGISTER_BYTES // factor).view(f"u{size}").astype(f"u{size * factor}").view(dtype)
+
+
+def load_by_block(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
+    """Element j in all of block j."""
+    return np.repeat(window(pointer, start, BLOCKS * size).view(f"u{size}"), BLOCK // size).view(dtype)
+
+
+def load_pair(pointer: Pointer, start: int, dtype: Any, size: int) -> tuple[Array, Array]:
+    """512 bytes: units of ``size`` bytes with even and with odd numbers."""
+    source = window(pointer, start, 2 * REGISTER_BYTES).reshape(-1, size)
+    low, high = (np.ascontiguousarray(source[part::2]).reshape(-1).view(dtype) for part in (0, 1))
+    return low, high
+
+
+def store_lanes(values: Array, pointer: Pointer, start: int, mask: Array, size: int) -> None:
+    """The active lanes of ``size`` bytes in order, whatever the element type."""
+    store_packed(values, pointer, start, mask, size, size)
+
+
+def store_packed(values: Array, pointer: Pointer, start: int, mask: Array, wide: int, narrow: int) -> None:
+    """The low ``narrow`` bytes of the active lanes of ``wide`` bytes, one lane after the other."""
+    active = lanes(mask, wide)
+    if active is not True and not active.any():
+        return
+    low = values.view(np.uint8).reshape(-1, wide)[:, :narrow]
+    count = low.shape[0] if active is True else int(np.flatnonzero(active)[-1]) + 1
+    target = window(pointer, start, count * narrow).reshape(count, narrow)
+    if active is True:
+        target[...] = low
+    else:
+        np.copyto(target, low[:count], where=active[:count, None])
+
+
+def store_first(values: Array, pointer: Pointer, start: int, mask: Array, size: int) -> None:
+    """Lane 0 alone, whatever the mask."""
+    window(pointer, start, size)[...] = values.view(np.uint8)[:size]
+
+
+def store_pair(low: Array, high: Array, pointer: Pointer, start: int, size: int) -> None:
+    """Lanes of both registers alternating, whatever the mask."""
+    target = window(pointer, start, 2 * REGISTER_BYTES).reshape(-1, 2, size)
+    target[:, 0] = low.view(np.uint8).reshape(-1, size)
+    target[:, 1] = high.view(np.uint8).reshape(-1, size)
+
+
+def load_blocks(pointer: Pointer, start: int, dtype: Any, stride: int, mask: Array) -> Array:
+    """Blocks of 32 bytes, ``stride`` blocks apart; those whose bit of a 32-bit lane is not set are 0."""
+    result = np.zeros(REGISTER_BYTES, np.uint8)
+    for block in np.flatnonzero(mask[::4][:BLOCKS]).tolist():
+        result[block * BLOCK : (block + 1) * BLOCK] = window(pointer, start + block * stride * BLOCK, BLOCK)
+    return result.view(dtype)
+
+
+def store_blocks(values: Array, pointer: Pointer, start: int, stride: int, mask: Array) -> None:
+    """The active blocks of 32 bytes, ``stride`` blocks apart."""
+    source = values.view(np.uint8)
+    for block in np.flatnonzero(mask[::4][:BLOCKS]).tolist():
+        window(pointer, start + block * stride * BLOCK, BLOCK)[...] = source[block * BLOCK : (block + 1) * BLOCK]
+
+
+# ------------------------------------------------------------ scattered addresses
+
+
+def gather(pointer: Pointer, offsets: Array, mask: Array, dtype: np.dtype[Any]) -> Array:
+    """lane i = element offsets[i]; elements narrower than the lanes are zero-extended."""
+    size = dtype.itemsize
+    count = REGISTER_BYTES // size
+    item = pointer.item_bytes if pointer.item_bytes < size else size
+    result = np.zeros(count, f"u{size}")
+    active = lanes(mask, size)
+    unsigned = offsets.view(f"u{offsets.dtype.itemsize}")
+    for lane in range(min(count, unsigned.size)) if active is True else np.flatnonzero(active).tolist():
+        if lane < unsigned.size:
+            result[lane] = window(pointer, int(unsigned[lane]) * item, item).view(f"u{item}")[0]
+    return result.view(dtype)
+
+
+def gather_blocks(pointer: Pointer, offsets: Array, mask: Array, dtype: np.dtype[Any]) -> Array:
+    """block b = 32 bytes at byte offset offsets[b], where the bit of 32-bit lane b is set."""
+    result = np.zeros(REGISTER_BYTES, np.uint8)
+    starts = offsets.view(np.uint32)
+    for block in np.flatnonzero(mask[::4][:BLOCKS]).tolist():
+        result[block * BLOCK : (block + 1) * BLOCK] = window(pointer, int(starts[block]), BLOCK)
+    return result.view(dtype)
+
+
+def scatter(values: Array, pointer: Pointer, offsets: Array, mask: Array) -> None:
+    """element offsets[i] = lane i of the active lanes, the highest lane last; bytes take every second lane."""
+    size = values.dtype.itemsize
+    unsigned = offsets.view(f"u{offsets.dtype.itemsize}")
+    step = 2 if size == 1 else 1
+    active = np.broadcast_to(lanes(mask, size * step), (REGISTER_BYTES // (size * step),))
+    source = values.view(np.uint8).reshape(-1, size)
+    for lane in np.flatnonzero(active).tolist():
+        if lane < unsigned.size:
+            window(pointer, int(unsigned[lane]) * size, size)[...] = source[lane * step]
+
+
+# ------------------------------------------------------------ predicates
+
+
+def load_mask(pointer: Pointer, start: int, dist: str) -> Array:
+    """256 bits as they are (NORM), each of 128 twice (US), or every second of 512 (DS)."""
+    size = {"NORM": 32, "US": 16, "DS": 64}[dist]
+    bits = np.unpackbits(window(pointer, start, size), bitorder="little").view(np.bool_)
+    if dist == "US":
+        return np.repeat(bits, 2)
+    return bits[::2].copy() if dist == "DS" else bits
+
+
+def store_mask(mask: Array, pointer: Pointer, start: int, dist: str) -> None:
+    """256 bits as they are (NORM), or every second one (PK)."""
+    bits = mask[::2] if dist == "PK" else mask
+    window(pointer, start, bits.size // 8)[...] = np.packbits(bits, bitorder="little")
+
+
+def append_mask(mask: Array, pointer: Pointer, step: int) -> Pointer:
+    """One bit for each lane; where the stream goes on."""
+    size = BITS // step // 8
+    window(pointer, 0, size)[...] = np.packbits(mask[::step], bitorder="little")
+    return pointer.shifted(size)

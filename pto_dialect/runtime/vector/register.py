@@ -1,0 +1,72 @@
+"""Registers and predicates. Source: numerics page, section 9.
+
+A predicate is a boolean array of 256 bits; lane i of elements of n bytes is bit n·i (of 64-bit elements bit 4·i, which
+is as coarse as predicates get). Predicates with all lanes of a width are known by identity: masking with them is free.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..memory import Array
+
+REGISTER_BYTES = 256
+BITS = 256
+
+FINEST = {"b8": 1, "b16": 2, "b32": 4}
+"""Distance of the bits of two lanes, by granularity."""
+
+
+def _frozen(bits: Array) -> Array:
+    bits.flags.writeable = False
+    return bits
+
+
+def prefix(count: int, step: int) -> Array:
+    """The predicate with the first ``count`` lanes active."""
+    bits = np.zeros(BITS, np.bool_)
+    bits[: count * step : step] = True
+    return _frozen(bits)
+
+
+PREFIXES: dict[int, list[Array]] = {
+    step: [prefix(count, step) for count in range(BITS // step + 1)] for step in FINEST.values()
+}
+"""Predicates by distance of lanes and number of active lanes."""
+
+_FULL = {id(masks[-1]): step for step, masks in PREFIXES.items()}
+
+
+def lanes(mask: Array, size: int) -> Any:
+    """Which lanes of elements of ``size`` bytes are active: a boolean array, or ``True`` for all of them."""
+    step = min(size, 4)
+    full = _FULL.get(id(mask))
+    if full is not None and full <= step:
+        return True
+    return mask[: step * (REGISTER_BYTES // size) : step]
+
+
+def spread(active: Any, size: int) -> Array:
+    """The predicate of lanes of ``size`` bytes."""
+    bits = np.zeros(BITS, np.bool_)
+    bits[:: min(size, 4)][: REGISTER_BYTES // size] = active
+    return bits
+
+
+def cleared(values: Array, active: Any) -> Array:
+    """``values`` with 0 in the lanes that are not active; a new array unless all are."""
+    if active is True:
+        return values
+    result = np.zeros_like(values)
+    np.copyto(result, values, where=active)
+    return result
+
+
+def constant(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A Python number as an element: integers keep their low bits."""
+    if dtype.kind in "iu":
+        bits = int(value) & ((1 << (8 * dtype.itemsize)) - 1)
+        return np.array([bits], np.uint64).astype(f"u{dtype.itemsize}").view(dtype)[0]
+    return dtype.type(value)
