@@ -19,6 +19,10 @@ F16_ROUNDING = 2.0**-11
 F16_NORMAL = 2.0**-14
 """Smallest normal f16."""
 
+ATTENTION = F16_ROUNDING + 1e-4
+"""Largest error of attention relative to Σ weight · |value|: the weights are rounded to f16, and one below
+``F16_NORMAL`` loses up to 2^-25; their exponents are sums in f32."""
+
 Accumulate = Literal["fast", "exact"]
 
 
