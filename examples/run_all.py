@@ -25,6 +25,7 @@ EXAMPLES = (
     "mx_gemm",
     "rms_norm",
     "rotary",
+    "swiglu_mlp",
     "flash_attention",
     "topk_routing",
     "seed_snippets",
