@@ -25,6 +25,7 @@ EXAMPLES = (
     "mx_gemm",
     "rms_norm",
     "rotary",
+    "int8_dequant_gemm",
     "swiglu_mlp",
     "flash_attention",
     "topk_routing",
@@ -49,9 +50,9 @@ def targets_of(case: Case, wanted: str | None) -> tuple[str, ...]:
 
 
 def label(example: str, case: Case) -> str:
-    """Name of a case: example, function, and between them the file where an example has several."""
+    """Name of a case: example, function, and between them the file where that has a name of its own."""
     file = case.program.removesuffix(".pto")
-    return f"{example}/{case.entry}" if file == example else f"{example}/{file}/{case.entry}"
+    return f"{example}/{case.entry}" if file in (example, case.entry) else f"{example}/{file}/{case.entry}"
 
 
 def row(name: str, shapes: str, target: str, result: Outcome) -> str:
