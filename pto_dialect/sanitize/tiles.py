@@ -36,6 +36,10 @@ class Allocation(NamedTuple):
     stop: int
     name: str
 
+    def holds(self, region: Bytes) -> bool:
+        """True when all bytes of ``region`` are the tile's."""
+        return self.start <= region.offset and region.stop <= self.stop
+
     def shows_again(self, other: Allocation) -> bool:
         """True for the same bytes as a tile of another type, which looks intended."""
         same = (self.start, self.stop) == (other.start, other.stop)
@@ -78,16 +82,17 @@ class Tiles:
             self._inside(context, arena, region)
         if not self.overlap:
             return
-        mine = self._allocation(context, arena, region, writing=False)
-        if mine is None or OWNER not in arena.shadow.cells:
+        if OWNER not in arena.shadow.cells:
             return
-        owners = region.cells(arena.shadow.layer(OWNER), arena.shadow.grain)
-        if distinct(owners) == [mine.number]:
-            return
-        victims = region.cells(arena.shadow.layer(VICTIM), arena.shadow.grain)
-        lost = (victims == mine.number) & (owners != mine.number) & (owners != 0)
-        for number in distinct(owners[lost]) if lost.any() else ():
-            self._lost(context, mine, number, lost & (owners == number), arena, region)
+        # Where two tiles of the operation have the bytes, it reads them through both.
+        for mine in self._allocations(context, arena, region, writing=False):
+            owners = region.cells(arena.shadow.layer(OWNER), arena.shadow.grain)
+            if distinct(owners) == [mine.number]:
+                continue
+            victims = region.cells(arena.shadow.layer(VICTIM), arena.shadow.grain)
+            lost = (victims == mine.number) & (owners != mine.number) & (owners != 0)
+            for number in distinct(owners[lost]) if lost.any() else ():
+                self._lost(context, mine, number, lost & (owners == number), arena, region)
 
     def write(self, context: Context, event: int, arena: WatchedArena, region: Bytes) -> None:
         """A write through a tile makes the bytes its own."""
@@ -97,8 +102,8 @@ class Tiles:
             self._inside(context, arena, region)
         if not self.overlap:
             return
-        mine = self._allocation(context, arena, region, writing=True)
-        number = 0 if mine is None else mine.number
+        through = self._allocations(context, arena, region, writing=True)
+        number = through[0].number if len(through) == 1 else 0
         shadow = arena.shadow
         owners = region.cells(shadow.layer(OWNER), shadow.grain)
         if number and distinct(owners) != [number]:
@@ -108,23 +113,11 @@ class Tiles:
                 victims[replaced] = owners[replaced]
         region.set(shadow.layer(OWNER), shadow.grain, number)
 
-    def _allocation(self, context: Context, arena: WatchedArena, region: Bytes, writing: bool) -> Allocation | None:
-        """The allocation that an access goes through; ``None`` where the text leaves it open."""
-        site = self.watch.sites[context.mark.site]
+    def _allocations(self, context: Context, arena: WatchedArena, region: Bytes, writing: bool) -> list[Allocation]:
+        """The allocations that an access may go through."""
         core = id(context.actor.core)
-        found: Allocation | None = None
-        for op in site.allocations(writing):
-            known = self.known.get((core, op))
-            if (
-                known is None
-                or known.arena is not arena
-                or not (known.start <= region.offset and region.stop <= known.stop)
-            ):
-                continue
-            if found is not None:
-                return None
-            found = known
-        return found
+        found = (self.known.get((core, op)) for op in self.watch.sites[context.mark.site].allocations(writing))
+        return [one for one in found if one is not None and one.arena is arena and one.holds(region)]
 
     # ------------------------------------------------------------ findings
 
