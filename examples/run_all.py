@@ -28,6 +28,7 @@ EXAMPLES = (
     "int8_dequant_gemm",
     "swiglu_mlp",
     "flash_attention",
+    "paged_attention",
     "topk_routing",
     "seed_snippets",
 )
