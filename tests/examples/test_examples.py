@@ -35,7 +35,7 @@ def names() -> list[str]:
 @pytest.mark.parametrize("accumulate", ["fast", "exact"])
 @pytest.mark.parametrize(("example", "case"), CASES, ids=names())
 def test_result(example: str, case: Case, accumulate: Accumulate) -> None:
-    """Integers exactly, f32 within the tolerance, and bit by bit in the defined order; a5 results are
+    """Integers exactly, floats within the tolerance, products bit by bit in the defined order; a5 results are
     cpu-sim's too."""
     wanted = run_all.load(example)[1](case.entry, case.data, accumulate)
     for target in (*case.targets, *run_all.targets_of(case, "cpu-sim")):
@@ -74,14 +74,19 @@ def test_every_program_is_run() -> None:
     assert folders == set(run_all.EXAMPLES)
 
 
-@pytest.mark.parametrize("blocks", [1, 3, 4, 7])
-def test_gemm_on_any_number_of_blocks(blocks: int) -> None:
-    cases, expected = run_all.load("gemm")
-    wanted = expected("gemm", cases[0].data, "fast")["c"]
-    module = pto_dialect.parse((FOLDER / "gemm" / "gemm.pto").read_text(encoding="utf-8"))
-    arguments = copied(cases[0].data)
-    compile_kernel(module, "gemm", "a5")(*arguments.values(), blocks=blocks)
-    assert wanted.error(arguments["c"]) <= wanted.tolerance
+SHARED = [(example, case) for example, case in CASES if case.blocks > 1]
+
+
+@pytest.mark.parametrize("blocks", [1, 3, 7])
+@pytest.mark.parametrize(("example", "case"), SHARED, ids=[run_all.label(*shared) for shared in SHARED])
+def test_any_number_of_blocks(example: str, case: Case, blocks: int) -> None:
+    """Blocks share the work whatever their number, and one without work does nothing."""
+    wanted = run_all.load(example)[1](case.entry, case.data, "fast")
+    module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"))
+    arguments = copied(case.data)
+    returned = compile_kernel(module, case.entry, "a5")(*arguments.values(), blocks=blocks)
+    for name, result in outputs(case, arguments, returned).items():
+        assert wanted[name].error(result) <= wanted[name].tolerance
 
 
 def test_mlp_on_any_input_in_exact_order() -> None:
