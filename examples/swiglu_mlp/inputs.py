@@ -8,7 +8,7 @@ from examples.case import Case
 
 TOKENS, WIDTH, HIDDEN = 128, 256, 512
 BLOCKS = 2
-SLOT_ELEMENTS = 20_480
+SLOT_ELEMENTS = 10_240
 
 
 def cases(seed: int = 10) -> list[Case]:
