@@ -30,6 +30,7 @@ from .parallel import can_fork, run_blocks
 from .profiling import ProfileLog
 from .program import find_program
 from .queues import Deadlock, OrderedCore, QueueCore, QueuedFault, run_queued
+from .threads import single_threaded_products
 from .usage import Usage, buffer_usage
 from .values import GmTensor, ValueTile, buffer_pointer, content_of
 
@@ -99,6 +100,10 @@ class Kernel:
         if len(values) != len(self.arguments):
             raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
         bound = [bind_argument(name, type_, value) for (name, type_), value in zip(self.arguments, values, strict=True)]
+        with single_threaded_products():
+            return self._run_blocks(bound, blocks, jobs)
+
+    def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
         if self._orders_blocks:
             return self._with_queues(bound, range(blocks), blocks)
         if jobs > 1 and blocks > 1 and can_fork() and not self.usage.combines:

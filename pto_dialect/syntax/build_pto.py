@@ -17,6 +17,7 @@ from ..ir.base import PtoOp, Slot, op_spec, segment_sizes, signature
 from ..ir.registry import op_class
 from ..ir.words import word_rule
 from .attribute_parser import pto_enum, unescape
+from .attribute_printer import attribute_text
 from .build_attributes import SCHEMATIC
 from .build_error import BuildError, at
 from .build_memory import MemoryBuilder
@@ -231,9 +232,16 @@ class PtoBuilder(MemoryBuilder):
         return self.create(cls, token.start, operands, results, attributes, regions=regions)
 
     def canonical_attributes(self, cls: type[PtoOp], attributes: dict[str, Attribute], token: Tok) -> None:
-        """Turns bare words and stripped forms given for enumerations into their attributes, in place, and gives
-        integers without a type the declared one."""
+        """Turns bare words and stripped forms given for enumerations into their attributes, in place, gives integers
+        without a type the declared one, and drops what says the same as nothing."""
         slots = signature(cls).attributes
+        self.typed_attributes(slots, attributes, token)
+        for name, default in op_spec(cls).defaults:
+            if name in attributes and attribute_text(attributes[name]) == default:
+                del attributes[name]
+
+    def typed_attributes(self, slots: dict[str, Slot], attributes: dict[str, Attribute], token: Tok) -> None:
+        """Attributes as the kinds of the declaration want them, in place."""
         for name, value in attributes.items():
             slot = slots.get(name)
             if slot is None or not slot.kind.enums:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ..ir.base import PtoOp, op_spec
 from .attribute_printer import attribute_text
 from .float_text import float_bits
+from .generic_form import explicit_attributes
 from .print_generic import name_and_attributes
 
 
@@ -77,7 +77,7 @@ class _Comparison:
             return f"{name} is {other_name}"
         found = (
             self._counts(a, b)
-            or _difference(_explicit(a, attributes), _explicit(b, other_attributes))
+            or _difference(explicit_attributes(a, attributes), explicit_attributes(b, other_attributes))
             or _difference(a.properties, b.properties)
             or self._operands(a, b)
         )
@@ -140,15 +140,3 @@ class _Comparison:
 
 def _name(op: Operation | None) -> str:
     return name_and_attributes(op)[0] if op is not None else "nothing"
-
-
-def _explicit(op: Operation, attributes: dict[str, Attribute]) -> dict[str, Attribute]:
-    """The attributes of ``op`` without those that have their default value."""
-    if not attributes or not isinstance(op, PtoOp):
-        return attributes
-    defaults = dict(op_spec(type(op)).defaults)
-    if not defaults:
-        return attributes
-    return {
-        key: value for key, value in attributes.items() if key not in defaults or attribute_text(value) != defaults[key]
-    }

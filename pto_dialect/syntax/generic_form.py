@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from ..ir.attributes import OpaqueAttr
 from ..ir.base import PtoOp, Slot, op_spec, signature
+from .attribute_printer import attribute_text
 from .core_ops import CORE_SHAPES
 
 
@@ -91,3 +92,15 @@ def _overflow(words: list[str]) -> Attribute | None:
         return IntegerOverflowAttr("none")
     by_name = {flag.value: flag for flag in IntegerOverflowFlag}
     return IntegerOverflowAttr([by_name[w] for w in words]) if all(w in by_name for w in words) else None
+
+
+def explicit_attributes(op: Operation, attributes: dict[str, Attribute]) -> dict[str, Attribute]:
+    """The attributes of ``op`` without those that say the same as their absence."""
+    if not attributes or not isinstance(op, PtoOp):
+        return attributes
+    defaults = dict(op_spec(type(op)).defaults)
+    if not defaults:
+        return attributes
+    return {
+        key: value for key, value in attributes.items() if key not in defaults or attribute_text(value) != defaults[key]
+    }

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Attribute, Operation
 
 from .attribute_printer import string_literal
+from .generic_form import explicit_attributes
 from .writer import Body, Piece, Writer, dictionary_part
 
 _ISOLATED = frozenset(("func.func",))
@@ -18,6 +19,7 @@ _ISOLATED = frozenset(("func.func",))
 def generic_pieces(writer: Writer, op: Operation) -> list[Piece]:
     """The pieces of ``op`` in generic form."""
     name, attributes = name_and_attributes(op)
+    attributes = explicit_attributes(op, attributes)
     head = f"{string_literal(name)}({writer.uses(op.operands)})"
     if op.successors:
         head += f"[{', '.join([writer.block(block) for block in op.successors])}]"

@@ -102,10 +102,9 @@ def page() -> str:
     lines = [
         "# Operations that are not executed",
         "",
-        f"`pto-run` executes {len(OPS) - number} of the {len(OPS)} operations of the dialect. It refuses the others with"
-        " their",
-        "place and the reason, and never computes anything else than what is defined. `pto-opt` reads, checks and prints",
-        "all of them.",
+        f"`pto-run` executes {len(OPS) - number} of the {len(OPS)} operations of the dialect. It refuses the others",
+        "with their place and the reason, and never computes anything else than what is defined. `pto-opt` reads,",
+        "checks and prints all of them.",
         "",
         "This page is written by `python -m pto_dialect.runtime.kernels.refusals > docs/semantics.md`.",
         "",

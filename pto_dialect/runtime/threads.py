@@ -1,0 +1,25 @@
+"""How many threads numpy's matrix products use while a kernel runs.
+
+A product that fits into the chip's buffers takes some ten microseconds. Splitting it among threads costs more than
+that, and on a machine whose processors are busy, or fewer than they look like, waiting for the other threads costs
+milliseconds. Several cores are used by running blocks side by side instead.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """The thread pools of the libraries that numpy has loaded."""
+    return ThreadpoolController()
+
+
+def single_threaded_products() -> AbstractContextManager[Any]:
+    """Inside, matrix products use one thread; afterwards as many as before."""
+    return _controller().limit(limits=1, user_api="blas")
