@@ -8,13 +8,17 @@ from typing import Any
 from xdsl.ir import Attribute, Operation
 
 from ..diagnostics.diagnostic import Severity
+from ..diagnostics.suggest import did_you_mean
 from ..ir.base import PtoOp, signature
 from .build_clauses import ClauseBuilder
 from .build_error import at
 from .build_pto import Groups, Operands, text_slots
-from .builder import statement
+from .builder import Stated, statement
 from .text import count
 from .tokens import Tok
+
+_GROUP_SLOTS = (("loop", "loop_counts"), ("pad", "pad_value"), ("l2_cache_ctl", "l2_cache_ctl"))
+"""Groups that some transfers take, with an operand that tells which do."""
 
 _LOOP = re.compile(r"loop\d*")
 
@@ -109,7 +113,10 @@ class MicroBuilder(ClauseBuilder):
                 raise at(use, "op-operand-count", f"l2_cache_ctl takes 1 operand, found {len(values)}")
             groups["l2_cache_ctl"] = values
         else:
-            raise at(word, "parse-syntax", f"{token.text} has no group {word.text!r}")
+            known = ["nburst", *(group for group, slot in _GROUP_SLOTS if slot in names)]
+            close = did_you_mean(word.text, known)
+            help = f"did you mean {close[0]}?" if close else f"groups: {', '.join(known)}"
+            raise at(word, "parse-syntax", f"{token.text} has no group {word.text!r}", help)
 
     def _check_burst_types(self, token: Tok, operands: Operands, typed: list[Any], types: list[Any]) -> None:
         stated: list[Attribute] = []
@@ -123,10 +130,13 @@ class MicroBuilder(ClauseBuilder):
                 "parse-type-count",
                 f"{count(len(typed), 'operand')} but {count(len(stated), 'type')}",
             )
+        wrong: list[Stated] = []
         for position, (value, type_) in enumerate(zip(typed, stated, strict=True)):
             if value.type is not type_:
                 place, index = operands.place(position)
-                self.check_type(value, type_, place, index)
+                wrong.append((value, type_, place, index))
+        if wrong:
+            self.check_types(wrong)
 
     # ------------------------------------------------------------ fractal load from global memory
 
@@ -180,10 +190,13 @@ class MicroBuilder(ClauseBuilder):
                 "parse-type-count",
                 f"{count(len(operands.values), 'operand')} but {count(len(stated), 'type')}",
             )
+        wrong: list[Stated] = []
         for position, (value, type_) in enumerate(zip(operands.values, stated, strict=True)):
             if value.type is not type_:
                 place, index = operands.place(position)
-                self.check_type(value, type_, place, index)
+                wrong.append((value, type_, place, index))
+        if wrong:
+            self.check_types(wrong)
         return self.assemble(cls, token, groups, (), attributes)
 
     def _frac_mode(self, cls: type[PtoOp], mode: Tok) -> Attribute:
@@ -255,8 +268,11 @@ class MicroBuilder(ClauseBuilder):
                 "parse-type-count",
                 f"{count(len(operands.values), 'operand')} but {count(len(stated), 'type')}",
             )
+        wrong: list[Stated] = []
         for position, (value, type_) in enumerate(zip(operands.values, stated, strict=True)):
             if value.type is not type_:
                 place, index = operands.place(position)
-                self.check_type(value, type_, place, index)
+                wrong.append((value, type_, place, index))
+        if wrong:
+            self.check_types(wrong)
         return self.assemble(cls, token, groups, (), attributes)

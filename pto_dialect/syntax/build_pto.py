@@ -21,6 +21,7 @@ from .attribute_printer import attribute_text
 from .build_attributes import SCHEMATIC
 from .build_error import BuildError, at
 from .build_memory import MemoryBuilder
+from .builder import Stated
 from .schematic_words import PLACEHOLDER_WORD
 from .text import count
 from .tokens import Tok
@@ -199,11 +200,14 @@ class PtoBuilder(MemoryBuilder):
                 where,
                 "parse-type-count",
                 f"{count(len(expected), 'typed operand')} but {count(len(stated), 'type')}",
+                f"types of {', '.join(name for name in typed_names(cls) for _ in groups.get(name, ()))}",
             )
+        wrong: list[Stated] = []
         for value, type_ in zip(expected, stated, strict=True):
             if value.type is not type_:
-                token, index = operands.place(positions.get(id(value), 0))
-                self.check_type(value, type_, token, index)
+                wrong.append((value, type_, *operands.place(positions.get(id(value), 0))))
+        if wrong:
+            self.check_types(wrong)
 
     # ------------------------------------------------------------ assembling
 

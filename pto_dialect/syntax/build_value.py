@@ -23,7 +23,7 @@ from .build_core import core_class
 from .build_error import at
 from .build_pto import Groups, Operands, text_slots
 from .build_tile import TileBuilder
-from .builder import UNKNOWN, statement
+from .builder import UNKNOWN, Stated, statement
 from .text import number_attribute
 from .tile_inputs import MERGE_SORT, MERGE_SORT_SOURCES, READ_MODIFY_WRITE, fitting_slots, merge_sort_inputs
 from .tokens import Tok
@@ -90,12 +90,14 @@ class ValueBuilder(TileBuilder):
             groups = self.value_groups(cls, token, chosen, operands)
         inputs, results = self.value_types(cls, token, operands, signature_part, destination_first is not None)
         if inputs is not None:
+            wrong: list[Stated] = []
             for position, (value, stated) in enumerate(zip(operands.values, inputs, strict=False)):
                 if value in literals and value.type is not stated:
                     self.retype_literal(value, literals[value], stated)
                 if value.type is not stated and not isinstance(value.type, t.PartitionViewType):
-                    place, index = operands.place(position)
-                    self.check_type(value, stated, place, index)
+                    wrong.append((value, stated, *operands.place(position)))
+            if wrong:
+                self.check_types(wrong)
         if results is None:
             results = self.inferred_results(cls, token, groups)
         op = self.assemble(cls, token, groups, results, attributes)

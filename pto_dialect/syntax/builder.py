@@ -29,6 +29,9 @@ from .type_parser import parse_type
 POISON = t.OpaqueType("!poison")
 """Type of a value whose definition was wrong; nothing is checked against it."""
 
+Stated = tuple[SSAValue, Attribute, Tok, int]
+"""A value, the type stated for it, and where it is written: a USES token and the index in it."""
+
 
 def statement(method: Callable[[Any, list[Any]], Any]) -> Callable[[Any, list[Any]], Any]:
     """Marks a statement builder: a ``BuildError`` inside becomes a diagnostic and ``None``."""
@@ -191,10 +194,31 @@ class BuilderBase:
                 "parse-type-count",
                 f"{count(len(values), 'operand')} but {count(len(types), 'type')}",
             )
+        wrong: list[Stated] = []
         for index, (value, stated) in enumerate(zip(values, types, strict=True)):
             if value.type is not stated:
-                self.check_type(value, stated, token, index)
+                wrong.append((value, stated, token, index))
+        if wrong:
+            self.check_types(wrong)
         return values
+
+    def check_types(self, entries: list[Stated]) -> None:
+        """As ``check_type`` for several values, of which two may stand in each other's place."""
+        wrong = [entry for entry in entries if entry[0].type not in (entry[1], UNKNOWN, POISON)]
+        if len(wrong) == 2:
+            (first, wanted, token, index), (second, other, other_token, other_index) = wrong
+            if first.type == other and second.type == wanted and not self.schematic:
+                start, end = self.name_extent(token, index)
+                names = [
+                    self.source.text[slice(*self.name_extent(*place))]
+                    for place in ((token, index), (other_token, other_index))
+                ]
+                message = f"{names[0]} and {names[1]} stand in each other's place: {names[0]} has type "
+                message += f"{t.type_text(first.type)}, but {t.type_text(wanted)} is stated here"
+                self.report("operand-type", message, start, end, f"swap {names[0]} and {names[1]}")
+                entries = [entry for entry in entries if entry not in wrong]
+        for value, stated, token, index in entries:
+            self.check_type(value, stated, token, index)
 
     def check_type(self, value: SSAValue, stated: Attribute, token: Tok, index: int) -> None:
         """Reports a value whose type is not the stated one; gives placeholders their type."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..diagnostics.suggest import did_you_mean
 from .core_ops import KNOWN_DIALECTS
 from .lexer import OPERATION_TERMINALS
+from .statement_errors import broken_statement
 from .tokens import Tok
 
 _NAMES = {
@@ -147,8 +148,11 @@ def explain(token: Tok, expected: Iterable[str], statement: list[Tok], following
             return Message("parse-string", "this string is not closed on its line", 'add the closing "')
         if len(token.text) > 1:
             return Message("literal-range", "this integer does not fit into 64 bits", None)
-        return Message("parse-character", f"unexpected character {token.text!r}", None)
-    head = next((tok.type for tok in statement if tok.type.startswith("OP_")), "")
+        help = "did you mean '->'?" if token.text == "-" else None
+        return Message("parse-character", f"unexpected character {token.text!r}", help)
+    operation = next((tok for tok in statement if tok.type.startswith("OP_")), None)
+    head = "" if operation is None else operation.type
+    expected = frozenset(expected)
     if head in ("OP_ACC_STORE", "OP_MAD"):
         clause = (
             _incomplete(head, statement)
@@ -160,12 +164,15 @@ def explain(token: Tok, expected: Iterable[str], statement: list[Tok], following
     if following is not None and following.type in ("INTEGER", "FLOAT"):
         message = f"operands are values, found the number {following.text}"
         return Message("parse-syntax", message, "define it with arith.constant", following)
+    if token.type == "RBRACE" and not statement:
+        return Message("parse-unbalanced", "this '}' closes nothing", None)
+    broken = broken_statement(token, expected, statement, operation)
+    if broken is not None:
+        return Message(*broken)
     what = "end of file" if token.type == "$END" else f"{token.text.split(chr(10))[0][:60]!r}"
     wanted = _expected(expected)
     if token.type == "$END" and "RBRACE" in expected:
         return Message("parse-unbalanced", "the file ends inside a region", "add the missing '}'")
-    if token.type == "RBRACE" and not statement:
-        return Message("parse-unbalanced", "this '}' closes nothing", None)
     message = f"unexpected {what}" + (f", expected {wanted}" if wanted else "")
     return Message("parse-syntax", message, None)
 
@@ -173,7 +180,7 @@ def explain(token: Tok, expected: Iterable[str], statement: list[Tok], following
 def _expected(terminals: Iterable[str]) -> str:
     names: list[str] = []
     for terminal in sorted(terminals):
-        if terminal in _QUIET:
+        if terminal in _QUIET or terminal.startswith("__"):
             continue
         if terminal.startswith("OP_"):
             name = "an operation"

@@ -94,7 +94,7 @@ def number_attribute(token: Tok, type_: Attribute) -> Attribute:
             return nearest_float(float(text), type_)
         if text.lstrip("-").startswith("0x"):
             return FloatAttr(_from_bits(token, type_), type_)
-        raise at(token, "literal-type", f"a {type_} literal needs a decimal point", f"{text}.0")
+        raise at(token, "literal-type", f"{type_} literals have a decimal point", f"{text}.0")
     if isinstance(type_, (IntegerType, builtin.IndexType)):
         if token.type == "FLOAT":
             raise at(token, "literal-type", f"{text} is not an integer, but the type is {type_}")

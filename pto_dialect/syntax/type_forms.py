@@ -59,7 +59,16 @@ def _space(parameter: Any) -> str:
     return space
 
 
+def _unknown_element(word: str, start: int, end: int) -> TypeSyntaxError:
+    """The error for a word that stands in place of an element type."""
+    close = did_you_mean(word, list(t.BUILTIN_SCALARS))
+    help = f"did you mean {close[0]}?" if close else "for example f16, bf16, f32, i8, i32 or !pto.hif8"
+    return TypeSyntaxError("type-syntax", f"unknown element type {word!r}", start, end, help)
+
+
 def _ptr(head: Any, parameters: list[Any]) -> Attribute:
+    if parameters and parameters[0].form == "word":
+        raise _unknown_element(parameters[0].value, parameters[0].start, parameters[0].end)
     if not 1 <= len(parameters) <= 2 or parameters[0].form != "type":
         raise _fail("type-syntax", "!pto.ptr takes an element type and an optional space", head, "!pto.ptr<f16, ub>")
     return t.PtrType(parameters[0].value, _space(parameters[1]) if len(parameters) == 2 else "gm")
@@ -69,6 +78,9 @@ def _view(cls: type[t.ShapedView]) -> Callable[[Any, list[Any]], Attribute]:
     def form(head: Any, parameters: list[Any]) -> Attribute:
         if len(parameters) == 1 and parameters[0].form == "shaped":
             return cls(*parameters[0].value)
+        if len(parameters) == 1 and parameters[0].form == "shaped_word":
+            word, end = parameters[0].value[1], parameters[0].end
+            raise _unknown_element(word, end - len(word), end)
         example = f"{head.text}<16x?xf32>"
         raise _fail("type-syntax", f"{head.text} takes dimensions and an element type", head, example)
 

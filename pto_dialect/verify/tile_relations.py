@@ -51,6 +51,13 @@ def unless(allowed: Callable[[Profile], bool], severity: Severity = ERROR) -> Ce
     return Cell(a2a3, a5)
 
 
+class TargetHelp(NamedTuple):
+    """What would be right on each target."""
+
+    a2a3: str
+    a5: str
+
+
 class Finding(NamedTuple):
     """A violated rule; ``operand`` is the position of the operand to point at, or a word of the statement."""
 
@@ -58,7 +65,7 @@ class Finding(NamedTuple):
     cell: Cell
     operand: int | str | None
     message: str
-    help: str | None = None
+    help: str | TargetHelp | None = None
 
 
 class TileOperands:
@@ -125,7 +132,7 @@ class TileOperands:
         cell: Cell,
         at: str | None,
         message: str,
-        help: str | None = None,
+        help: str | TargetHelp | None = None,
         *,
         index: int = 0,
     ) -> Finding:
@@ -202,6 +209,15 @@ def severity_of(cell: Cell, ctx: Context) -> Severity | None:
     return own
 
 
+def help_for(help: str | TargetHelp | None, ctx: Context) -> str | None:
+    """What would be right on the target of the program; on both where nobody named one."""
+    if not isinstance(help, TargetHelp):
+        return help
+    if not ctx.explicit and help.a2a3 != help.a5:
+        return f"{help.a2a3}; {help.a5}"
+    return help.a5 if ctx.profile.arch == "a5" else help.a2a3
+
+
 def _check(stage: str) -> Callable[[Operation, Context], None]:
     def check(op: Operation, ctx: Context) -> None:
         for finding in findings_of(op, ctx):
@@ -210,7 +226,8 @@ def _check(stage: str) -> Callable[[Operation, Context], None]:
                 if severity is not None:
                     place = finding.operand
                     at = op.operands[place] if isinstance(place, int) else place
-                    ctx.report(finding.rule, op, finding.message, at=at, help=finding.help, severity=severity)
+                    help = help_for(finding.help, ctx)
+                    ctx.report(finding.rule, op, finding.message, at=at, help=help, severity=severity)
 
     return check
 

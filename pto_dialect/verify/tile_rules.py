@@ -18,7 +18,7 @@ from .groups import MATRIX_FAMILIES, TILE_FAMILIES
 from .rule import ERROR, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
 from .tile_facts import Tile
 from .tile_form import form_key
-from .tile_relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
+from .tile_relations import ADVICE, ALWAYS, Cell, Finding, TargetHelp, TileOperands, cell, relation, unless
 
 _PAGE = "verifier-rules page, section 7"
 
@@ -196,12 +196,12 @@ def _element_type(operands: TileOperands, operand: str, tile: Tile) -> Iterator[
         yield operands.finding(DTYPE, refused, operand, message)
 
 
-def _allowed(key: str) -> str:
+def _allowed(key: str) -> TargetHelp:
     """The rows of both targets in words."""
     a2a3, a5 = (", ".join(sorted(table.get(key, ()))) for table in (A2A3.tile_dtypes, A5.tile_dtypes))
     if a2a3 == a5:
-        return f"allowed: {a5}"
-    return "; ".join(f"allowed on {target}: {row}" for target, row in (("a2a3", a2a3), ("a5", a5)) if row)
+        return TargetHelp(f"allowed: {a5}", f"allowed: {a5}")
+    return TargetHelp(f"allowed on a2a3: {a2a3}", f"allowed on a5: {a5}")
 
 
 @relation(*(name for name in _TILE_OPS if OPS[name][0] != "tile_reduce"))
