@@ -63,7 +63,7 @@ MICRO_FAMILIES = frozenset(
 """Families that exist on a5 only; a module that uses one defaults to that target."""
 
 _ENTRY_ATTRIBUTES = ("pto.entry", "pto.kernel", "pto.aicore")
-_KNOWN_ATTRIBUTES = frozenset(
+KNOWN_ATTRIBUTES = frozenset(
     (
         "pto.kernel_kind",
         "pto.target_arch",
@@ -176,7 +176,7 @@ def attributes(op: Operation, ctx: Context) -> None:
         declared = signature(type(inner)).attributes if isinstance(inner, PtoOp) else None
         for name in inner.attributes:
             if name.startswith("pto."):
-                unknown = name not in _KNOWN_ATTRIBUTES and not name.startswith("pto.ptodsl.")
+                unknown = name not in KNOWN_ATTRIBUTES and not name.startswith("pto.ptodsl.")
             elif declared is None or "." in name or name in SEGMENT_SIZES:
                 unknown = False
             else:

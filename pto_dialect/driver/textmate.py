@@ -1,0 +1,140 @@
+"""Writes the editors' grammar, ``grammar/pto.tmLanguage.json``, from the tables of operations, types and words.
+
+Run as ``python -m pto_dialect.driver.textmate``. Every pattern is a match within one line, in the part of the syntax of
+regular expressions that editors and Python share, so that tests can apply it as an editor does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ..ir.aliases import DEPRECATED, MNEMONIC_ALIASES
+from ..ir.attributes import ENUMS
+from ..ir.index import OPS
+from ..ir.types import BUILTIN_SCALARS, PLAIN_TYPES
+from ..syntax.core_ops import CORE_SHAPES, KNOWN_DIALECTS
+from ..syntax.lexer import assembly_mnemonic
+from ..syntax.type_forms import PTO_FORMS
+from ..verify.module_rules import KNOWN_ATTRIBUTES
+
+GRAMMAR = Path(__file__).resolve().parents[2] / "grammar" / "pto.tmLanguage.json"
+SCOPE = "source.pto"
+
+AREAS = (
+    ("tile", ("tile_", "matmul", "gemv", "views")),
+    ("cube", ("cube_mad", "fixpipe", "mte")),
+    ("vector", ("vector_", "predicate", "ub_vector", "vmi_")),
+    ("simt", ("simt_",)),
+    ("transfer", ("dma", "comm", "pipes", "memref_bridge", "pointers")),
+    ("sync", ("sync", "cross_core")),
+    ("control", ("regions", "scalar_")),
+)
+"""Areas of the dialect with the beginnings of the names of their families; each area has a scope of its own."""
+
+_CLAUSES = (
+    "ins outs fp pre_quant pre_relu no_tmp buf nburst loop pad unit_flag disable_gemv sat nosat tf32_mode n_dir "
+    "dst_mode nz2nd nz2dn nz2nz nd2nz dn2nz loop3 atomic mode shape src_layout dst_group ctrl l2_cache_ctl sizes "
+    "strides offsets valid addr valid_row valid_col split round signed unsigned clip"
+)
+_KEYWORDS = "module return call attributes private public nested to step iter_args else do default case loc"
+
+
+def _words(names: Iterable[str]) -> str:
+    """An alternation in which no name hides a longer one."""
+    return "|".join(re.escape(name) for name in sorted(set(names), key=lambda name: (-len(name), name)))
+
+
+def _operations(names: Iterable[str], scope: str) -> dict[str, str]:
+    return {"match": rf"(?<![\w.%@#!$])(?:{_words(names)})(?![\w.])", "name": f"{scope}.pto"}
+
+
+def area_of(family: str) -> str:
+    """The area of an operation family."""
+    return next(area for area, beginnings in AREAS if family.startswith(beginnings))
+
+
+def _by_area() -> list[dict[str, str]]:
+    names: dict[str, list[str]] = {area: [] for area, _ in AREAS}
+    for name, (family, _, _) in OPS.items():
+        if name not in DEPRECATED:
+            names[area_of(family)].append(name)
+    for alias, name in MNEMONIC_ALIASES.items():
+        if name in OPS:
+            names[area_of(OPS[name][0])].append(alias)
+    return [_operations(found, f"support.function.{area}") for area, found in names.items()]
+
+
+def _assembly_opcodes() -> list[str]:
+    names = {name.removeprefix("pto.") for name in (*OPS, *MNEMONIC_ALIASES)}
+    return [name for name in names if assembly_mnemonic(name) is not None]
+
+
+def _patterns() -> list[dict[str, Any]]:
+    types = [name.removeprefix("pto.") for name in (*PTO_FORMS, *PLAIN_TYPES)]
+    scalars = _words(BUILTIN_SCALARS)
+    opcodes = _words(_assembly_opcodes())
+    words = {value for spec in ENUMS.values() for value in spec.values if not value.islower() or "_" in value}
+    return [
+        {"match": r"//[ ]?-----.*$", "name": "comment.line.double-slash.separator.pto"},
+        {"match": r"//.*$", "name": "comment.line.double-slash.pto"},
+        {"match": r'"(?:[^"\\]|\\.)*"', "name": "string.quoted.double.pto"},
+        {"match": r'"(?:[^"\\]|\\.)*$', "name": "invalid.illegal.unclosed-string.pto"},
+        {"match": r'@(?:[\w$.\-]+|"(?:[^"\\]|\\.)*")', "name": "entity.name.function.pto"},
+        {"match": r"%[\w$.\-]+(?:[#:]\d+)?", "name": "variable.other.pto"},
+        {"match": r"\^[\w$.\-]+", "name": "entity.name.label.pto"},
+        {"match": rf"!pto\.(?:{_words(types)})(?![\w.])", "name": "storage.type.pto"},
+        {"match": r"!pto\.[\w.]+", "name": "invalid.illegal.unknown-type.pto"},
+        {"match": r"![A-Za-z_][\w.]*", "name": "storage.type.other.pto"},
+        {"match": r"#[A-Za-z_][\w.]*", "name": "constant.other.attribute.pto"},
+        {
+            "match": r"(?<![\w.])(?:(?:\d+|\?)x)+(?:(?:\d+|\?)(?![\w.])|(?=[A-Za-z!]))",
+            "name": "constant.numeric.dimensions.pto",
+        },
+        {"match": rf"(?:(?<=[\d?]x)|(?<![\w.%@#$]))(?:{scalars})(?![\w.])", "name": "storage.type.scalar.pto"},
+        {"match": r"(?<![\w.%])(?:memref|vector|tensor|complex|tuple)(?=\s*<)", "name": "storage.type.shaped.pto"},
+        {"match": r"(?<![\w.])\.(?:arg|const)\b", "name": "keyword.control.directive.pto"},
+        _operations(KNOWN_ATTRIBUTES, "entity.other.attribute-name"),
+        _operations(DEPRECATED, "invalid.deprecated.operation"),
+        *_by_area(),
+        _operations((name for name in CORE_SHAPES if "." in name), "keyword.other.operation"),
+        {
+            "match": rf"(?<![\w.%@#!$])(?:{_words(KNOWN_DIALECTS)})\.[A-Za-z][\w.]*(?!\s*=)",
+            "name": "invalid.illegal.unknown-operation.pto",
+        },
+        {
+            "match": rf"(?i)(?:^\s*|=\s*)({opcodes})(?=\s+[%#])",
+            "captures": {"1": {"name": "support.function.tile.assembly.pto"}},
+        },
+        {"match": r"(?<![\w.])[A-Za-z_][\w.]*(?=\s*=(?!=))", "name": "entity.other.attribute-name.pto"},
+        {"match": rf"(?<![\w.])(?:{_words(_CLAUSES.split())})(?![\w.])", "name": "keyword.other.clause.pto"},
+        {"match": rf"(?<![\w.])(?:{_words(_KEYWORDS.split())})(?![\w.])", "name": "keyword.control.pto"},
+        {"match": rf"(?<![\w.])(?:{_words(words)})(?![\w.])", "name": "constant.language.enumerator.pto"},
+        {"match": r"(?<![\w.])(?:true|false|dense|unit)(?![\w.])", "name": "constant.language.pto"},
+        {"match": r"(?<![\w.])-?(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][+\-]?\d+)?)", "name": "constant.numeric.pto"},
+        {"match": r"->|<<<|>>>|[=:]", "name": "keyword.operator.pto"},
+    ]
+
+
+def render() -> str:
+    """Text of the grammar file for what is declared now."""
+    grammar = {
+        "$schema": "https://raw.githubusercontent.com/martinring/tmlanguage/master/tmlanguage.json",
+        "name": "PTO",
+        "scopeName": SCOPE,
+        "fileTypes": ["pto"],
+        "patterns": _patterns(),
+    }
+    return json.dumps(grammar, indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> None:
+    """Rewrites the grammar file."""
+    GRAMMAR.write_text(render(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
