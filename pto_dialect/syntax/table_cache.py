@@ -19,7 +19,7 @@ from lark.parsers.lalr_parser import LALR_Parser
 
 from .lalr import RowParser
 
-FORMAT = 1
+FORMAT = 2
 """Raised by every change of what ``store`` writes, so that other versions' files are left alone."""
 
 _MEMOIZED = {"Rule": Rule, "TerminalDef": TerminalDef}
@@ -49,6 +49,8 @@ class RowTableParser(LALR_Parser):
 def store(lark: Any, path: str) -> None:
     """Writes the tables of ``lark`` to ``path``, all or nothing; raises OSError."""
     data, memo = lark.memo_serialize(list(_MEMOIZED.values()))
+    # The tables do not depend on it, and a wheel is built where the lexer's own dependencies are missing.
+    _set_lexer(data, None)
     data["parser"]["parser"] = _by_rows(data["parser"]["parser"])
     payload = pickle.dumps((data, _objects(memo)), protocol=pickle.HIGHEST_PROTOCOL)
     temporary = f"{path}.{os.getpid()}.tmp"
@@ -62,8 +64,8 @@ def store(lark: Any, path: str) -> None:
         raise
 
 
-def load(path: str, transformer: object) -> Any | None:
-    """The parser stored at ``path``; ``None`` when there is none or the file is damaged."""
+def load(path: str, transformer: object, lexer: type[Any] | str) -> Any | None:
+    """The parser stored at ``path``, with a lexer of its own; ``None`` when there is none or the file is damaged."""
     try:
         with open(path, "rb") as stream:
             stored = stream.read()
@@ -76,7 +78,14 @@ def load(path: str, transformer: object) -> Any | None:
         if isinstance(item, Rule):
             # Rules keep their hash, which is another one in every process.
             item._deserialize()
+    _set_lexer(data, lexer)
     return Lark._load_from_dict(data, memo, transformer=transformer, _plugins={"LALR_Parser": RowTableParser})
+
+
+def _set_lexer(data: Any, lexer: type[Any] | str | None) -> None:
+    # The options are those of the parser itself.
+    data["options"] = {**data["options"], "lexer": lexer}
+    data["parser"]["lexer_conf"]["lexer_type"] = lexer
 
 
 def _objects(memo: Any) -> dict[int, Any]:

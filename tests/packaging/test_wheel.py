@@ -1,6 +1,7 @@
 """The wheel: built from a clean copy, installed in an empty environment, used outside the checkout."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -97,8 +98,12 @@ def test_installed_wheel_runs_an_example(wheel: Path, scripts: Path, tmp_path: P
     }
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        tables = {name for name in names if name.endswith(".tables")}
         metadata = set(archive.namelist()) - names
-    assert names == expected
+    assert names - tables == expected
+    assert sorted(re.sub("-[0-9a-f]+", "", name) for name in tables) == [
+        f"pto_dialect/grammar/{grammar}.tables" for grammar in ("pto", "types")
+    ]
     assert any(name.endswith("/LICENSE") for name in metadata)
 
     location, grammar_files = run([scripts / "python", "-c", LIST_GRAMMAR_FILES], tmp_path).splitlines()

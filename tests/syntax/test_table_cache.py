@@ -8,6 +8,7 @@ import lark
 import pytest
 
 from pto_dialect.syntax import grammar, table_cache
+from pto_dialect.syntax.lexer import ProgramLexer
 from pto_dialect.syntax.parser import ProgramBuilder, ProgramParser
 
 OPTIONS = {"parser": "lalr", "lexer": "basic", "start": "start", "keep_all_tokens": True, "maybe_placeholders": False}
@@ -40,7 +41,7 @@ def stored(tmp_path: Path) -> Path:
 
 
 def test_a_stored_parser_parses(stored: Path) -> None:
-    parser = table_cache.load(str(stored), Values())
+    parser = table_cache.load(str(stored), Values(), "basic")
     assert parser is not None
     assert parser.parse("a = 1; b = ((c));") == {"a": "1", "b": "c"}
     with pytest.raises(lark.exceptions.UnexpectedToken) as caught:
@@ -57,7 +58,7 @@ def test_the_stored_program_tables_are_those_of_lark(tmp_path: Path) -> None:
     )
     path = str(tmp_path / "pto.tables")
     table_cache.store(fresh, path)
-    loaded = table_cache.load(path, ProgramBuilder())
+    loaded = table_cache.load(path, ProgramBuilder(), original.options.lexer)
     assert loaded is not None
     mine, theirs = loaded.parser.parser._parse_table, fresh.parser.parser._parse_table
     assert mine.states == theirs.states
@@ -67,14 +68,14 @@ def test_the_stored_program_tables_are_those_of_lark(tmp_path: Path) -> None:
 
 
 def test_nothing_stored(tmp_path: Path) -> None:
-    assert table_cache.load(str(tmp_path / "none"), Values()) is None
+    assert table_cache.load(str(tmp_path / "none"), Values(), "basic") is None
 
 
 @pytest.mark.parametrize("damage", [b"", b"abc", b"\0" * 100, None])
 def test_a_damaged_file_is_not_used(stored: Path, damage: bytes | None) -> None:
     content = stored.read_bytes()
     stored.write_bytes(content[:-1] + b"?" if damage is None else damage)
-    assert table_cache.load(str(stored), Values()) is None
+    assert table_cache.load(str(stored), Values(), "basic") is None
 
 
 def test_storing_leaves_no_other_file(stored: Path, tmp_path: Path) -> None:
@@ -91,3 +92,21 @@ def test_tables_go_to_the_cache_directory(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-c", code], env=environment, check=True, cwd=checkout)
         names = sorted(path.name.partition("-")[0] for path in (tmp_path / "pto-dialect").iterdir())
         assert names == ["pto"]
+
+
+def test_packaged_tables_parse_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    grammar.package_tables(tmp_path)
+    assert sorted(file.name.partition("-")[0] for file in tmp_path.iterdir()) == ["pto", "types"]
+    assert not any(b"pto_dialect" in file.read_bytes() for file in tmp_path.iterdir())
+    monkeypatch.setattr(grammar, "_packaged_file", lambda name, text: str(next(tmp_path.glob(f"{Path(name).stem}-*"))))
+    monkeypatch.setattr(grammar, "_build", None)
+    parser = ProgramParser()
+    assert parser.lark.options.lexer is ProgramLexer
+
+
+def test_packaged_tables_of_another_version_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = grammar.grammar_text("pto.lark")
+    names = {grammar._packaged_file("pto.lark", text), grammar._packaged_file("pto.lark", text + " ")}
+    monkeypatch.setattr(lark, "__version__", "1.3.999")
+    names.add(grammar._packaged_file("pto.lark", text))
+    assert len(names) == 3
