@@ -2,91 +2,32 @@
 
 from __future__ import annotations
 
-import errno
-import gc
 import os
 import sys
-from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from .command_line import (
+    TARGETS,
+    PtoCommand,
+    progress,
+    read_stdin,
+    rule_ids,
+    wants_color,
+    write_over_progress,
+    write_stderr,
+    write_stdout,
+)
 
 if TYPE_CHECKING:
     from pto_dialect.driver.batch import Task
     from pto_dialect.driver.inputs import Input
 
-TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")
-
-ALIASES = {
-    "-split-input-file": "--split-input-file",
-    "-verify-diagnostics": "--verify-diagnostics",
-    "-mlir-print-op-generic": "--print-op-generic",
-    "--mlir-print-op-generic": "--print-op-generic",
-    "-mlir-print-debuginfo": "--print-debuginfo",
-    "--mlir-print-debuginfo": "--print-debuginfo",
-    "-allow-unregistered-dialect": "--allow-unregistered-dialect",
-    "--stats": "--stats=text",
-}
-"""Spellings of mlir-opt, which users have in their fingers and scripts, and options whose value may be left out."""
-
 UNREGISTERED = "dialect-unregistered"
-
-CLEAR_LINE = "\r\x1b[K"
-"""Removes the progress bar from the line that it stands on."""
 
 WRONG_PROGRAM = 1
 WRONG_COMMAND_LINE = 2
-
-INTERRUPTED = 130
-"""128 + SIGINT, as shells report it."""
-
-BROKEN_PIPE = 141
-"""128 + SIGPIPE: whoever read the output has gone."""
-
-COLLECTOR_THRESHOLD = 200_000
-"""A start allocates some 85,000 objects that live as long as the process; collecting among them takes 40
-ms."""
-
-
-class PtoOptCommand(click.Command):
-    """Adds to click: mlir-opt's spellings, quiet ends on Ctrl-C and closed pipes, a short start and end."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        end = args.index("--") if "--" in args else len(args)
-        return super().parse_args(ctx, [ALIASES.get(arg, arg) for arg in args[:end]] + args[end:])
-
-    def main(self, args: Any = None, *rest: Any, **extra: Any) -> Any:
-        if args is not None:
-            return super().main(args, *rest, **extra)
-        # A process of its own: its garbage collector is ours to adjust.
-        gc.set_threshold(COLLECTOR_THRESHOLD, 20, 100)
-        try:
-            return super().main(args, *rest, **extra)
-        finally:
-            gc.freeze()
-
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        try:
-            return super().make_context(*args, **extra)
-        except KeyboardInterrupt:
-            raise click.exceptions.Exit(INTERRUPTED) from None
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            ctx.exit(INTERRUPTED)
-        except BrokenPipeError:
-            _discard_output()
-            ctx.exit(BROKEN_PIPE)
-
-
-def _discard_output() -> None:
-    """Lets Python's last flush succeed although nobody reads the output any more."""
-    with suppress(OSError, ValueError):
-        devnull = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(devnull, stream.fileno())
 
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -112,20 +53,7 @@ def _pipeline(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
         raise click.BadParameter(str(error), ctx, param) from None
 
 
-def _rule_ids(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:
-    ids = frozenset(id.strip() for text in texts for id in text.split(","))
-    if ids:
-        from pto_dialect.driver.explain import UnknownRuleError, find_rule
-
-        for id in sorted(ids):
-            try:
-                find_rule(id)
-            except UnknownRuleError as error:
-                raise click.BadParameter(str(error), ctx, param) from None
-    return ids
-
-
-@click.command(cls=PtoOptCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("paths", metavar="[FILE|DIR|-]...", nargs=-1, type=click.Path())
 @click.option(
     "-o",
@@ -161,8 +89,8 @@ def _rule_ids(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
     "--max-errors", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
     help="Errors shown for each program; 0 for all.",
 )  # fmt: skip
-@click.option("--allow", metavar="RULE", multiple=True, callback=_rule_ids, help="Ignore this rule.")
-@click.option("--deny", metavar="RULE", multiple=True, callback=_rule_ids, help="Make this rule's findings errors.")
+@click.option("--allow", metavar="RULE", multiple=True, callback=rule_ids, help="Ignore this rule.")
+@click.option("--deny", metavar="RULE", multiple=True, callback=rule_ids, help="Make this rule's findings errors.")
 @click.option("--werror", is_flag=True, help="Make warnings errors.")
 @click.option("--pedantic", is_flag=True, help="Show remarks as well.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes for many inputs.")
@@ -197,14 +125,14 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
 
     inputs, batch = _inputs(ctx, paths)
     task = _task(ctx, inputs, batch, **given)
-    reporter = Reporter(task.format, task.color, _write_over_progress if batch else _write_stderr)
+    reporter = Reporter(task.format, task.color, write_over_progress if batch else write_stderr)
     try:
         if batch:
-            code = run_many(inputs, task, reporter, given["jobs"], _progress, _write_stdout)
+            code = run_many(inputs, task, reporter, given["jobs"], progress, write_stdout)
         else:
-            code = run_one(inputs[0], task, reporter, _write_stdout)
+            code = run_one(inputs[0], task, reporter, write_stdout)
     except (OutputError, WorkerError) as error:
-        _write_stderr(f"error: {error}\n")
+        write_stderr(f"error: {error}\n")
         code = WRONG_COMMAND_LINE if isinstance(error, OutputError) else WRONG_PROGRAM
     ctx.exit(code)
 
@@ -216,7 +144,7 @@ def _inputs(ctx: click.Context, paths: tuple[str, ...]) -> tuple[list[Input], bo
     if not paths and sys.stdin is not None and sys.stdin.isatty():
         raise click.UsageError("name a file, a folder, or - for standard input", ctx)
     try:
-        inputs = collect(paths or ("-",), _read_stdin)
+        inputs = collect(paths or ("-",), read_stdin)
     except InputError as error:
         raise click.UsageError(str(error), ctx) from None
     except OSError as error:
@@ -260,49 +188,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         statistics=given["stats"] is not None,
         policy=policy,
     )
-    return Task(options, output, given["format"], _wants_color(given["color"]), given["stats"])
-
-
-def _stderr_is_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
-
-
-def _wants_color(choice: str) -> bool:
-    if choice != "auto":
-        return choice == "always"
-    return _stderr_is_terminal() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-
-
-def _read_stdin() -> bytes:
-    _check_open(sys.stdin)
-    return sys.stdin.buffer.read()
-
-
-def _check_open(stream: object) -> None:
-    """Raises OSError for a standard stream that the shell closed (``<&-``, ``>&-``)."""
-    if stream is None:
-        raise OSError(errno.EBADF, "it is closed")
-
-
-def _write_stderr(text: str) -> None:
-    click.echo(text, nl=False, err=True, color=True)
-
-
-def _write_over_progress(text: str) -> None:
-    _write_stderr(CLEAR_LINE + text if _stderr_is_terminal() else text)
-
-
-def _write_stdout(text: str) -> None:
-    _check_open(sys.stdout)
-    stream = sys.stdout.buffer
-    stream.write(text.encode("utf-8"))
-    stream.flush()
-
-
-def _progress(length: int) -> AbstractContextManager[Any]:
-    return click.progressbar(
-        length=length, label="checking", file=sys.stderr, hidden=not _stderr_is_terminal(), show_pos=True
-    )
+    return Task(options, output, given["format"], wants_color(given["color"]), given["stats"])
 
 
 def _rules_text(ctx: click.Context, explained: str | None, format: str) -> str:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from .pto_opt import (
+from .command_line import (
     TARGETS,
-    PtoOptCommand,
-    _progress,
-    _read_stdin,
-    _rule_ids,
-    _wants_color,
-    _write_over_progress,
-    _write_stderr,
+    PtoCommand,
+    progress,
+    read_stdin,
+    rule_ids,
+    wants_color,
+    write_over_progress,
+    write_stderr,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _output(text: str) -> Any:
     return parse_output(text)
 
 
-class PtoRunCommand(PtoOptCommand):
+class PtoRunCommand(PtoCommand):
     """Adds ``--sanitize`` without a list, which must not take the next argument for one."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -162,8 +162,8 @@ def _checks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
     "--max-errors", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
     help="Errors shown; 0 for all.",
 )  # fmt: skip
-@click.option("--allow", metavar="RULE", multiple=True, callback=_rule_ids, help="Ignore this rule.")
-@click.option("--deny", metavar="RULE", multiple=True, callback=_rule_ids, help="Make this rule's findings errors.")
+@click.option("--allow", metavar="RULE", multiple=True, callback=rule_ids, help="Ignore this rule.")
+@click.option("--deny", metavar="RULE", multiple=True, callback=rule_ids, help="Make this rule's findings errors.")
 @click.option("--werror", is_flag=True, help="Make warnings errors.")
 @click.option("--pedantic", is_flag=True, help="Show remarks as well.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
@@ -195,7 +195,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     if given["junit"] is not None:
         raise click.UsageError("--junit goes with launch files only", ctx)
     item = _input(ctx, path)
-    streams = Streams(_write_stdout, _write_stderr, _wants_color(given["color"]))
+    streams = Streams(_write_stdout, write_stderr, wants_color(given["color"]))
     ctx.exit(run_program(item, _request(given), streams))
 
 
@@ -207,7 +207,7 @@ def _input(ctx: click.Context, path: str) -> Input:
     from pto_dialect.driver.inputs import InputError, collect
 
     try:
-        return collect((path,), _read_stdin)[0]
+        return collect((path,), read_stdin)[0]
     except InputError as error:
         raise click.UsageError(str(error), ctx) from None
     except OSError as error:
@@ -240,21 +240,21 @@ def _launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any])
         files = suite.launch_files(paths)
     except InputError as error:
         raise click.UsageError(str(error), ctx) from None
-    color = _wants_color(given["color"])
+    color = wants_color(given["color"])
     many = len(files) > 1 or os.path.isdir(paths[0])
     settings = _settings(ctx, given, many)
     if not many and given["junit"] is None:
-        return suite.run_file(files[0], settings, Streams(_write_stdout, _write_stderr, color))
+        return suite.run_file(files[0], settings, Streams(_write_stdout, write_stderr, color))
     try:
         if many:
-            streams = Streams(_write_stdout, _write_over_progress, color)
-            results = suite.run_suite(files, settings, given["jobs"], streams, _progress)
+            streams = Streams(_write_stdout, write_over_progress, color)
+            results = suite.run_suite(files, settings, given["jobs"], streams, progress)
         else:
             results = [suite.outcome_of(files[0], settings, color)]
             _write_stdout(results[0].out)
-            _write_stderr(results[0].err)
+            write_stderr(results[0].err)
     except WorkerError as error:
-        _write_stderr(f"error: {error}\n")
+        write_stderr(f"error: {error}\n")
         return 1
     if given["junit"] is not None and not _write_junit(given["junit"], results):
         return 2
@@ -285,7 +285,7 @@ def _write_junit(path: str, results: list[Outcome]) -> bool:
     try:
         atomic_write(path, junit_xml(results))
     except OSError as error:
-        _write_stderr(f"error: cannot write '{path}': {error.strerror or error}\n")
+        write_stderr(f"error: cannot write '{path}': {error.strerror or error}\n")
         return False
     return True
 

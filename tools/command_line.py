@@ -1,0 +1,143 @@
+"""What the commands share: streams, options, and quiet ends."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import sys
+from contextlib import AbstractContextManager, suppress
+from typing import Any
+
+import click
+
+TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")
+
+ALIASES = {
+    "-split-input-file": "--split-input-file",
+    "-verify-diagnostics": "--verify-diagnostics",
+    "-mlir-print-op-generic": "--print-op-generic",
+    "--mlir-print-op-generic": "--print-op-generic",
+    "-mlir-print-debuginfo": "--print-debuginfo",
+    "--mlir-print-debuginfo": "--print-debuginfo",
+    "-allow-unregistered-dialect": "--allow-unregistered-dialect",
+    "--stats": "--stats=text",
+}
+"""Spellings of mlir-opt, which users have in their fingers and scripts, and options whose value may be left out."""
+
+CLEAR_LINE = "\r\x1b[K"
+"""Removes the progress bar from the line that it stands on."""
+
+INTERRUPTED = 130
+"""128 + SIGINT, as shells report it."""
+
+BROKEN_PIPE = 141
+"""128 + SIGPIPE: whoever read the output has gone."""
+
+COLLECTOR_THRESHOLD = 200_000
+"""A start allocates some 85,000 objects that live as long as the process; collecting among them takes 40
+ms."""
+
+
+class PtoCommand(click.Command):
+    """Adds to click: mlir-opt's spellings, quiet ends on Ctrl-C and closed pipes, a short start and end."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        return super().parse_args(ctx, [ALIASES.get(arg, arg) for arg in args[:end]] + args[end:])
+
+    def main(self, args: Any = None, *rest: Any, **extra: Any) -> Any:
+        if args is not None:
+            return super().main(args, *rest, **extra)
+        # A process of its own: its garbage collector is ours to adjust.
+        gc.set_threshold(COLLECTOR_THRESHOLD, 20, 100)
+        try:
+            return super().main(args, *rest, **extra)
+        finally:
+            gc.freeze()
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **extra)
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(INTERRUPTED) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            _discard_output()
+            ctx.exit(BROKEN_PIPE)
+
+
+def _discard_output() -> None:
+    """Lets Python's last flush succeed although nobody reads the output any more."""
+    with suppress(OSError, ValueError):
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(devnull, stream.fileno())
+
+
+def rule_ids(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:
+    """The rules that ``--allow`` or ``--deny`` names."""
+    ids = frozenset(id.strip() for text in texts for id in text.split(","))
+    if ids:
+        from pto_dialect.driver.explain import UnknownRuleError, find_rule
+
+        for id in sorted(ids):
+            try:
+                find_rule(id)
+            except UnknownRuleError as error:
+                raise click.BadParameter(str(error), ctx, param) from None
+    return ids
+
+
+def stderr_is_terminal() -> bool:
+    """Somebody may be watching."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def wants_color(choice: str) -> bool:
+    """Whether ``--color`` asks for colours."""
+    if choice != "auto":
+        return choice == "always"
+    return stderr_is_terminal() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def read_stdin() -> bytes:
+    """All of standard input; raises OSError when it is closed."""
+    check_open(sys.stdin)
+    return sys.stdin.buffer.read()
+
+
+def check_open(stream: object) -> None:
+    """Raises OSError for a standard stream that the shell closed (``<&-``, ``>&-``)."""
+    if stream is None:
+        raise OSError(errno.EBADF, "it is closed")
+
+
+def write_stderr(text: str) -> None:
+    """Writes finished text, colours included, to standard error."""
+    click.echo(text, nl=False, err=True, color=True)
+
+
+def write_over_progress(text: str) -> None:
+    """As ``write_stderr``, on the line of the progress bar."""
+    write_stderr(CLEAR_LINE + text if stderr_is_terminal() else text)
+
+
+def write_stdout(text: str) -> None:
+    """Writes a text to standard output as UTF-8; raises OSError when that is closed."""
+    check_open(sys.stdout)
+    stream = sys.stdout.buffer
+    stream.write(text.encode("utf-8"))
+    stream.flush()
+
+
+def progress(length: int) -> AbstractContextManager[Any]:
+    """A progress bar on a terminal, else nothing."""
+    return click.progressbar(
+        length=length, label="checking", file=sys.stderr, hidden=not stderr_is_terminal(), show_pos=True
+    )

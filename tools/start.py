@@ -1,0 +1,33 @@
+"""Where the installed commands begin. Nothing is imported before Ctrl-C is taken care of."""
+
+import signal
+import sys
+from importlib import import_module
+
+INTERRUPTED = 130
+"""128 + SIGINT, as shells report it."""
+
+
+def pto_opt() -> None:
+    """The command ``pto-opt``."""
+    _start("pto_opt")
+
+
+def pto_run() -> None:
+    """The command ``pto-run``."""
+    _start("pto_run")
+
+
+def _start(module: str) -> None:
+    # While modules load, an interrupt ends the process as it does in programs that do not handle it; an exception would
+    # come out of the middle of some import, with a traceback. An ignored signal stays ignored.
+    handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if handled:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    command = import_module(f".{module}", __package__).main
+    try:
+        if handled:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        command()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
