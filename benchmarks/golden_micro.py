@@ -13,6 +13,7 @@ from golden_rows import FAIL, NO_GOLDEN, PASS, Row, Scratch, Verdict, last_words
 CORPUS = "test/vpto/cases"
 PAGE = 1 << 16
 _LAUNCH = re.compile(r"(\w+)<<<(.*?)>>>\((.*)\)$", re.DOTALL)
+_SEPARATOR = re.compile(r"\s*(?:\|\||; then)\s*")
 _RATIO = re.compile(r"ceil\((\w+)/(\d+)\)")
 
 
@@ -28,7 +29,7 @@ def _run_row(row: Row, scratch: Scratch) -> Verdict:
     done = run_python("golden.py", folder, PYTHONPATH=helpers)
     if done.returncode:
         return Verdict(row, NO_GOLDEN, last_words(done))
-    for number, launch in enumerate(row.launch.split("; then ")):
+    for number, launch in enumerate(_SEPARATOR.split(row.launch)):
         match = _LAUNCH.match(launch.strip())
         if match is None:
             return Verdict(row, NO_GOLDEN, f"launch is not understood: {launch}")

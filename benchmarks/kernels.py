@@ -14,7 +14,7 @@ class Workload(NamedTuple):
     """A program with its arguments, the hand-written function on the same arrays, and how close they must be.
 
     ``blocks`` is the launch width; ``output`` is the position of the array that the program writes, ``reference``
-    computes what it should hold.
+    computes what it should hold from whole arrays, ``by_hand`` in the steps of the kernel.
     """
 
     text: str
@@ -23,6 +23,7 @@ class Workload(NamedTuple):
     reference: Callable[[], Array]
     tolerance: float
     blocks: int = 1
+    by_hand: Callable[[], Array] | None = None
 
 
 def _views(names: dict[str, tuple[int, int]], element: str = "f32") -> str:
@@ -88,7 +89,23 @@ func.func @rmsnorm(%x: !pto.ptr<f32>, %w: !pto.ptr<f32>, %y: !pto.ptr<f32>) attr
     def reference() -> Array:
         return x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + np.float32(1e-6)) * w
 
-    return Workload(text, (x, w, np.zeros_like(x)), 2, reference, 1e-5)
+    y, a, b = np.zeros_like(x), np.empty((step, cols), np.float32), np.empty((step, cols), np.float32)
+
+    def by_hand() -> Array:
+        for i in range(0, rows, step):
+            a[...] = x[i : i + step]
+            np.multiply(a, a, b)
+            s = np.add.reduce(b, 1, keepdims=True)
+            s *= np.float32(1 / cols)
+            s += np.float32(1e-6)
+            np.sqrt(s, s)
+            np.reciprocal(s, s)
+            np.multiply(a, s, a)
+            np.multiply(a, w, a)
+            y[i : i + step] = a
+        return y
+
+    return Workload(text, (x, w, np.zeros_like(x)), 2, reference, 1e-5, by_hand=by_hand)
 
 
 def softmax(rows: int = 128, cols: int = 1024, step: int = 16) -> Workload:
@@ -123,7 +140,18 @@ func.func @softmax(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) attributes {{pto.kernel
         e = np.exp(x - x.max(axis=1, keepdims=True))
         return e / e.sum(axis=1, keepdims=True)
 
-    return Workload(text, (x, np.zeros_like(x)), 1, reference, 1e-6)
+    y, a = np.zeros_like(x), np.empty((step, cols), np.float32)
+
+    def by_hand() -> Array:
+        for i in range(0, rows, step):
+            a[...] = x[i : i + step]
+            np.subtract(a, np.maximum.reduce(a, 1, keepdims=True), a)
+            np.exp(a, a)
+            np.divide(a, np.add.reduce(a, 1, keepdims=True), a)
+            y[i : i + step] = a
+        return y
+
+    return Workload(text, (x, np.zeros_like(x)), 1, reference, 1e-6, by_hand=by_hand)
 
 
 def gemm(size: int = 512, step: int = 128) -> Workload:
@@ -189,7 +217,20 @@ func.func @gemm(%a: !pto.ptr<f16>, %b: !pto.ptr<f16>, %c: !pto.ptr<f32>) attribu
     def reference() -> Array:
         return a.astype(np.float32) @ b.astype(np.float32)
 
-    return Workload(text, (a, b, np.zeros((size, size), np.float32)), 2, reference, 1e-3)
+    c = np.zeros((size, size), np.float32)
+
+    def by_hand() -> Array:
+        steps = range(0, size, step)
+        for i in steps:
+            for j in steps:
+                total = np.zeros((step, step), np.float32)
+                for k in steps:
+                    left, right = a[i : i + step, k : k + step], b[k : k + step, j : j + step]
+                    total += left.astype(np.float32) @ right.astype(np.float32)
+                c[i : i + step, j : j + step] = total
+        return c
+
+    return Workload(text, (a, b, np.zeros((size, size), np.float32)), 2, reference, 1e-3, by_hand=by_hand)
 
 
 def gelu(rows: int = 96, cols: int = 1024, step: int = 8, blocks: int = 24, rounds: int = 4) -> Workload:

@@ -149,6 +149,7 @@ def run(
     scalars: Mapping[str, tuple[str, Any]] | None = None,
     target: str = "a5",
     verify: bool = True,
+    accumulate: str = "fast",
 ) -> dict[str, np.ndarray]:
     """Whole content of every tile after ``statement``, by name.
 
@@ -164,7 +165,7 @@ def run(
         verify_module(module, engine)
     errors = [(d.rule, d.message) for d in engine.diagnostics if d.severity is Severity.ERROR]
     assert module is not None and not errors, (text, errors)
-    kernel = compile_kernel(module)
+    kernel = compile_kernel(module, accumulate=accumulate)
     buffers = {item.name: item.data.copy() for item in tiles if item.alias is None}
     kernel(*(b.reshape(-1) for b in buffers.values()), *(value for _, value in numbers.values()))
     return buffers

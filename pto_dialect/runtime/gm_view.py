@@ -4,6 +4,7 @@ section 4)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -66,15 +67,8 @@ class GmView:
     __slots__ = ("array", "cols", "rows")
 
     def __init__(self, pointer: Pointer, shape: Sequence[int], strides: Sequence[int], layout: str = "nd") -> None:
-        missing = 5 - len(shape)
-        extents = (1,) * missing + tuple(map(int, shape))
-        steps = (0,) * missing + tuple(int(stride) * pointer.item_bytes for stride in strides)
-        matrix = gm_matrix_index(extents, layout)
-        self.rows = matrix.rows
-        self.cols = matrix.cols
-        row_shape, row_strides = _merge_dims(matrix.row_dims, extents, steps)
-        col_shape, col_strides = _merge_dims(matrix.col_dims, extents, steps)
-        self.array = strided_view(pointer, row_shape + col_shape, row_strides + col_strides)
+        self.rows, self.cols, extents, steps = _geometry(tuple(shape), tuple(strides), layout, pointer.item_bytes)
+        self.array = strided_view(pointer, extents, steps)
 
     def read(self) -> Array:
         """The matrix [rows, cols]: a view of the memory if it is evenly spaced in both directions, otherwise
@@ -89,6 +83,20 @@ class GmView:
     def write(self, matrix: Array) -> None:
         """Store a matrix [rows, cols]. Elements that share an address receive one of their values."""
         np.copyto(self.array, matrix.reshape(self.array.shape), casting="same_kind")
+
+
+@lru_cache(4096)
+def _geometry(
+    shape: tuple[int, ...], strides: tuple[int, ...], layout: str, item_bytes: int
+) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:
+    """Rows and columns of the tile matrix, and extents and byte strides of the memory, row dims first."""
+    missing = 5 - len(shape)
+    extents = (1,) * missing + tuple(map(int, shape))
+    steps = (0,) * missing + tuple(int(stride) * item_bytes for stride in strides)
+    matrix = gm_matrix_index(extents, layout)
+    row_shape, row_strides = _merge_dims(matrix.row_dims, extents, steps)
+    col_shape, col_strides = _merge_dims(matrix.col_dims, extents, steps)
+    return matrix.rows, matrix.cols, row_shape + col_shape, row_strides + col_strides
 
 
 def _merge_dims(

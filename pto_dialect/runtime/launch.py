@@ -23,7 +23,7 @@ from .errors import BindingError, ProgramError
 from .faults import Fault
 from .kernels.core_scalar import is_unsigned, rounder
 from .machine import Block, Core, NeedsQueues, RunOptions
-from .memory import Array
+from .memory import Array, ByteArray
 from .memref import MemRef
 from .numerics.formats import Format, format_of
 from .parallel import can_fork, run_blocks
@@ -68,6 +68,7 @@ class Kernel:
         self.compiled = self._compile(queued=False)
         self._queued = self.compiled if self.compiled.queued else None
         self._side_by_side = self.compiled.queued
+        self._spare: dict[int, list[ByteArray]] = {}
 
     def _compile(self, queued: bool) -> CompiledModule:
         return compile_module(
@@ -163,7 +164,10 @@ class Kernel:
     def _in_order(self, bound: list[Any], index: int, count: int) -> list[Any]:
         compiled = self.compiled
         returned: Any = None
-        for core in self._block(index, count, Core).cores:
+        block = self._block(index, count, Core)
+        for arena in block.arenas:
+            arena.spare = self._spare.setdefault(arena.capacity, [])
+        for core in block.cores:
             try:
                 with np.errstate(all="ignore"):
                     result = self._call(compiled, core, bound)
@@ -171,7 +175,11 @@ class Kernel:
                 raise self._located(fault, compiled.locate(fault.__traceback__)) from None
             if returned is None and self.program.roots[core.kind].function is self.function:
                 returned = result
-        return [_array_of(value) for value in returned or ()]
+        # Tiles are views of memory that the next block uses again.
+        results = [np.array(value.read()) if hasattr(value, "read") else value for value in returned or ()]
+        for arena in block.arenas:
+            arena.release()
+        return results
 
     def prepare_queues(self) -> CompiledModule:
         """The code that hands instructions to queues, compiled on first use."""

@@ -386,7 +386,12 @@ class MatrixView:
         """
         rows = int(matrix.shape[0]) if rows is None else rows
         cols = int(matrix.shape[1]) if cols is None else cols
-        for top, bottom, left, right, view in self.pieces(rows, cols):
+        pieces = self.pieces(rows, cols)
+        if len(pieces) == 1 and matrix.shape == (rows, cols):
+            view = pieces[0].view
+            np.copyto(view, matrix if view.ndim == 2 else matrix.reshape(view.shape), casting="same_kind")
+            return
+        for top, bottom, left, right, view in pieces:
             np.copyto(view, matrix[top:bottom, left:right].reshape(view.shape), casting="same_kind")
 
     def fill(self, value: object, rows: int | None = None, cols: int | None = None) -> None:

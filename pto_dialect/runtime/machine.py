@@ -140,6 +140,7 @@ class Block:
         cube = CoreMemory("aic", sizes, name=f"block{self.index}.aic", fill=fill)
         vector = [CoreMemory("aiv", sizes, name=f"block{self.index}.aiv{i}", fill=fill) for i in (0, 1)]
         self.unified_buffers = [memory["ub"] for memory in vector]
+        self.arenas = [*cube, *vector[0], *vector[1]]
         for kind in self.kinds:
             if kind == "aiv":
                 for index in range(self.vector_cores):

@@ -7,7 +7,7 @@ import numpy as np
 from ...ir.base import PtoOp
 from ..faults import Fault
 from ..generator import Generator
-from ..memory import Array
+from ..memory import Array, strided_view
 from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..values import Tile, ValueTile
@@ -25,6 +25,27 @@ def converted(values: Array, source: AnyTile, dst: AnyTile) -> Array:
     if source.fmt.bytes == dst.fmt.bytes and source.fmt.is_float == dst.fmt.is_float:
         return np.ascontiguousarray(values).view(dst.fmt.storage)
     return encode(decode(np.ascontiguousarray(values), source.fmt), dst.fmt, saturate=True)
+
+
+def _same_bytes(source: AnyTile, dst: AnyTile) -> bool:
+    """Copies byte by byte where both tiles are whole and lie alike; False where they do not."""
+    if not (isinstance(source, Tile) and isinstance(dst, Tile)) or source.layout != dst.layout:
+        return False
+    if source.fmt.name != dst.fmt.name or not (_whole(source) and _whole(dst)):
+        return False
+    shape, step = (source.layout.nbytes,), (1,)
+    np.copyto(strided_view(dst.pointer, shape, step, _BYTE), strided_view(source.pointer, shape, step, _BYTE))
+    return True
+
+
+def _whole(tile: Tile) -> bool:
+    """True for a tile that is all of its memory and valid throughout."""
+    layout = tile.layout
+    full = (tile.valid_rows, tile.valid_cols) == (layout.rows, layout.cols)
+    return full and layout.nbytes == layout.rows * layout.cols * layout.item_bytes and not (tile.row0 or tile.col0)
+
+
+_BYTE = np.dtype(np.uint8)
 
 
 class Move:
@@ -55,6 +76,8 @@ class Move:
                 dst.array[row : row + rows, col : col + cols] = values
             return
         rows, cols = dst.valid_rows, dst.valid_cols
+        if self.mode == "move" and self.convert is None and _same_bytes(source, dst):
+            return
         if self.mode == "extract":
             if row < 0 or col < 0 or row + rows > source.rows or col + cols > source.cols:
                 raise Fault(

@@ -49,20 +49,32 @@ class InOrder:
         self.function.reduce(rows, 0, None, out)
 
 
+class AnyOrder:
+    """Reduces float32 along ``axis`` in the order that numpy finds fastest."""
+
+    def __init__(self, function: np.ufunc, axis: int) -> None:
+        self.function = function
+        self.axis = axis
+
+    def __call__(self, values: Array, out: Array) -> None:
+        """``out`` is one-dimensional."""
+        self.function.reduce(values, self.axis, None, out)
+
+
 class Total:
     """Sum or product of floats: accumulated in float32, rounded once."""
 
-    def __init__(self, function: np.ufunc, fmt: Format, axis: int) -> None:
-        self.in_order = InOrder(function, axis)
+    def __init__(self, function: np.ufunc, fmt: Format, axis: int, exact: bool) -> None:
+        self.accumulate = InOrder(function, axis) if exact else AnyOrder(function, axis)
         self.fmt = fmt
 
     def __call__(self, values: Array, out: Array) -> None:
         line = out.reshape(-1)
         if self.fmt.name == "f32":
-            self.in_order(values, line)
+            self.accumulate(values, line)
             return
         total = np.empty(line.shape, np.float32)
-        self.in_order(decode(values, self.fmt), total)
+        self.accumulate(decode(values, self.fmt), total)
         np.copyto(line, total, casting="same_kind")
 
 
@@ -135,25 +147,26 @@ def reduction(op: PtoOp, g: Generator) -> None:
     if out is not None and result is not None and result[axis] != 1:
         out = Expr(f"{out}[:, :1]" if axis else f"{out}[:1]")
     function = _FUNCTIONS.get(name)
-    if function is not None and plain and source is not None and out is not None and _native(function, fmt):
+    exact = g.options.accumulate == "exact"
+    if function is not None and plain and source is not None and out is not None and _native(function, fmt, exact):
         g.call(function.reduce, source, axis, None if fmt.is_float else fmt.storage, out, True, pipe=pipe)
         return
-    reduce = _reduce(name, fmt, axis)
+    reduce = _reduce(name, fmt, axis, exact)
     if plain and source is not None and out is not None:
         g.call(reduce, source, out, pipe=pipe)
     else:
         g.call(ReduceTile(reduce, axis, label, empty_allowed=not axis), src, dst, pipe=pipe)
 
 
-def _native(function: np.ufunc, fmt: Format) -> bool:
+def _native(function: np.ufunc, fmt: Format, exact: bool) -> bool:
     """True when numpy's reduction of the storage dtype is the operation's."""
-    return not fmt.is_float or (fmt.name == "f32" and function in (np.maximum, np.minimum))
+    return not fmt.is_float or (fmt.name == "f32" and (not exact or function in (np.maximum, np.minimum)))
 
 
-def _reduce(name: str, fmt: Format, axis: int) -> Reduce:
+def _reduce(name: str, fmt: Format, axis: int, exact: bool) -> Reduce:
     if name in _POSITIONS:
         return Position(_POSITIONS[name], fmt, axis)
     function = _FUNCTIONS[name]
     if fmt.is_float and name in ("sum", "prod"):
-        return Total(function, fmt, axis)
+        return Total(function, fmt, axis, exact)
     return Whole(function, fmt, axis)

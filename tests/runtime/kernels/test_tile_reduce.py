@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from tile_run_helpers import DTYPES, TileData, run, tile
+from tile_run_helpers import DTYPES, TileData, tile
+from tile_run_helpers import run as run_default
 from tile_values import is_float, pairs, random_values, same, wrapped
 
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.kernels.tile_reduce import InOrder
+
+run = partial(run_default, accumulate="exact")
+"""Sums in increasing order; the default may take another one."""
 
 BASIC = ("i16", "i32", "ui16", "ui32", "f16", "f32")
 FULL = ("i8", "ui8", *BASIC, "bf16")
@@ -244,3 +249,23 @@ def test_nothing_to_reduce() -> None:
         empty, tile("t", "f32", data), tile("d", "f32", np.full((16, 8), 7), (0, 0), dynamic=True),
     )  # fmt: skip
     assert (found["d"] == 7).all()
+
+
+@pytest.mark.parametrize("element", ["f32", "f16"])
+@pytest.mark.parametrize("op", ["trowsum", "tcolsum"])
+def test_default_order_stays_within_the_tolerance(op: str, element: str) -> None:
+    """1e-6 times the number of summands, relative to the sum of the magnitudes; then one rounding to the type."""
+    data = np.random.default_rng(8).standard_normal((48, 48)).astype(DTYPES[element])
+    axis = 1 if op == "trowsum" else 0
+    result = np.zeros((48, 32) if axis else (8, 48), DTYPES[element])
+    valid = (48, 1) if axis else (1, 48)
+    extra = ", %a : {a}, {a}" if axis else " : {a}"
+    found = run_default(
+        f"pto.{op} ins(%a{extra}) outs(%d : {{d}})",
+        tile("a", element, data),
+        TileData("d", element, result, valid),
+    )
+    got = (found["d"][:, 0] if axis else found["d"][0]).astype(np.float64)
+    wide = data.astype(np.float64)
+    bound = 48e-6 * np.abs(wide).sum(axis) + np.abs(got) * {"f32": 0, "f16": 2.0**-11}[element]
+    assert (np.abs(got - wide.sum(axis)) <= bound).all()
