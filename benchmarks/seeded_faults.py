@@ -2,9 +2,9 @@
 
 Usage: python benchmarks/seeded_faults.py [PROGRAMS-PER-KIND]
 
-A program loads some tiles, computes with them and stores results, either with tile operations or with transfers between
-pointers.  Faults: a buffer that is too short or an address too high (bounds), a transfer left out or too short (init), a
-tile on top of another one (overlap), an address that is not aligned (alignment).
+A program loads some tiles, computes with them and stores results, either with tile operations or with transfers
+between pointers.  Faults: a buffer that is too short or an address too high (bounds), a transfer left out or too short
+(init), a tile on top of another one (overlap), an address that is not aligned (alignment).
 """
 
 from __future__ import annotations
@@ -151,7 +151,8 @@ def _tile_lines(plan: Plan) -> list[str]:
     for name in (*(f"in{i}" for i in range(plan.inputs)), "out"):
         view = f"!pto.tensor_view<{rows}x{cols}xf32>"
         lines.append(
-            f"%{name}_v = pto.make_tensor_view %{name}, shape = [%c{rows}, %c{cols}], strides = [%c{cols}, %c1] : {view}"
+            f"%{name}_v = pto.make_tensor_view %{name}, shape = [%c{rows}, %c{cols}], "
+            f"strides = [%c{cols}, %c1] : {view}"
         )
     for index in range(plan.inputs):
         if index in plan.skipped:

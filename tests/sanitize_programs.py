@@ -10,6 +10,7 @@ import numpy as np
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.runtime.machine import RunOptions
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.options import CHECKS, SanitizeOptions
@@ -74,6 +75,15 @@ def wait_flag(source: str, target: str, event: int = 0) -> str:
 
 def barrier(pipe: str) -> str:
     return f"pto.barrier #pto.pipe<PIPE_{pipe}>"
+
+
+def found(text: str, passes: tuple[str, ...] = ("check-sync",)) -> list[Diagnostic]:
+    """What passes that only look find in a program."""
+    engine = DiagnosticEngine()
+    module = parse_program(SourceFile("k.pto", text), engine)
+    assert module is not None and not engine.has_errors, engine.diagnostics
+    run_passes(module, passes, engine, None)
+    return list(engine.diagnostics)
 
 
 def watched(text: str, **options: Any) -> WatchedKernel:

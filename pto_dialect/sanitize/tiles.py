@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from xdsl.ir import Operation
 
+from ..checks.memory_pass import accumulates
 from ..diagnostics.diagnostic import Severity
 from ..runtime.values import MultiTile, Tile
 from .describe import bytes_text, operation_text
@@ -40,10 +41,9 @@ class Allocation(NamedTuple):
         """True when all bytes of ``region`` are the tile's."""
         return self.start <= region.offset and region.stop <= self.stop
 
-    def shows_again(self, other: Allocation) -> bool:
-        """True for the same bytes as a tile of another type, which looks intended."""
-        same = (self.start, self.stop) == (other.start, other.stop)
-        return same and self.site.op.results[0].type != other.site.op.results[0].type
+    def shares_place(self, other: Allocation) -> bool:
+        """True for exactly the same bytes: where memory was planned, values that follow each other have one place."""
+        return (self.start, self.stop) == (other.start, other.stop)
 
 
 class Tiles:
@@ -108,6 +108,9 @@ class Tiles:
         owners = region.cells(shadow.layer(OWNER), shadow.grain)
         if number and distinct(owners) != [number]:
             replaced = (owners != 0) & (owners != number)
+            if accumulates(self.watch.sites[context.mark.site].op):
+                for source in self._allocations(context, arena, region, writing=False):
+                    replaced &= owners != source.number
             if replaced.any():
                 victims = region.cells(shadow.layer(VICTIM), shadow.grain)
                 victims[replaced] = owners[replaced]
@@ -138,7 +141,7 @@ class Tiles:
             (f"{other.name} has bytes [{other.start}, {other.stop})", other.site.span),
             (operation_text(site, context.mark.loops, context.actor), None),
         ]
-        severity = Severity.WARNING if mine.shows_again(other) else Severity.ERROR
+        severity = Severity.WARNING if mine.shares_place(other) else Severity.ERROR
         advice = "give them other addresses"
         finding = Finding("mem-overlap", message, (mine.site, other.site), site.span, notes, advice, severity=severity)
         finding.event = context.event

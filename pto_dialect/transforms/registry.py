@@ -30,6 +30,10 @@ PASS_TABLE: dict[str, PassEntry] = {
     ),
     "verify-type-triples": PassEntry(_VERIFY, "VerifyTypeTriplesPass", "element types that go together on the target"),
     "verify-shapes": PassEntry(_VERIFY, "VerifyShapesPass", "shapes, valid regions, ranges of constants, alignment"),
+    "check-sync": PassEntry(
+        "checks.sync_pass", "CheckSyncPass", "flags and accesses along every path: unmatched, reused, unordered"
+    ),
+    "check-memory": PassEntry("checks.memory_pass", "CheckMemoryPass", "tiles in use that share bytes"),
 }
 """Every pass; the verify passes stand in the order in which they run."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..diagnostics.files import atomic_write
 from .examples import bad_program, good_program
 from .input_rules import EXPECT, READ
-from .rule import PARSE, PASSES, RULES, RUN, Rule
+from .rule import MEMORY, PARSE, PASSES, RULES, RUN, SYNC, Rule
 from .verifier import load_all_rules
 
 CATALOGUE = Path(__file__).parents[2] / "docs" / "rules.md"
@@ -17,6 +17,8 @@ STAGES: dict[str, str] = {
     READ: "checked while an input is read",
     PARSE: "checked while the text is parsed",
     **{name: f"checked by the pass `{name}`" for name in PASSES},
+    SYNC: "checked by the pass `check-sync`",
+    MEMORY: "checked by the pass `check-memory`",
     RUN: "checked while a program runs",
     EXPECT: "reported with `--verify-diagnostics`",
 }

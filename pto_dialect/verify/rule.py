@@ -24,6 +24,8 @@ LOCATIONS = "verify-locations"
 TRIPLES = "verify-type-triples"
 SHAPES = "verify-shapes"
 PARSE = "parse"
+SYNC = "check-sync"
+MEMORY = "check-memory"
 RUN = "run"
 PASSES = (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)
 """Verification passes in the order in which they run."""

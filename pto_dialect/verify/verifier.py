@@ -175,5 +175,7 @@ def verify_module(
 
 def load_all_rules() -> None:
     """Imports every rule group, so that ``RULES`` is complete."""
+    for name in ("checks.sync_pass", "checks.memory_pass"):
+        import_module(f"...{name}", __name__)
     for name in dict.fromkeys((*ALWAYS, *RUNTIME, *(group for groups in GROUPS.values() for group in groups))):
         import_module(f".{name}", __package__)

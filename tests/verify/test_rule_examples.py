@@ -5,15 +5,19 @@ import pytest
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.syntax.parser import parse_program
 from pto_dialect.verify.examples import bad_program, example_program, free_names, good_program
-from pto_dialect.verify.rule import PARSE, RULES, RUN, Rule
+from pto_dialect.verify.rule import MEMORY, PARSE, RULES, RUN, SYNC, Rule
 from pto_dialect.verify.verifier import load_all_rules, verify_module
 
 load_all_rules()
 
 WITH_BAD = [rule for rule in RULES.values() if rule.bad is not None and rule.stage != RUN]
 WITH_GOOD = [rule for rule in RULES.values() if rule.good is not None]
+
+FURTHER = (SYNC, MEMORY)
+"""Passes that look beyond single operations."""
 
 SECOND_MISTAKE = {
     # K is 32, so one column of scales would do.
@@ -28,6 +32,8 @@ def diagnose(text: str) -> tuple[Diagnostic, ...]:
     module = parse_program(SourceFile("example.pto", text), engine)
     if module is not None and not engine.has_errors:
         verify_module(module, engine)
+        if not engine.has_errors:
+            run_passes(module, FURTHER, engine, None)
     return engine.diagnostics
 
 

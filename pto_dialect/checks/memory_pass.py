@@ -1,0 +1,168 @@
+"""``check-memory``: tiles with addresses that share bytes while both are in use.
+
+Source: verifier-rules page, section 17; execution page, section 6.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from ..diagnostics.diagnostic import Diagnostic, Note, Severity
+from ..diagnostics.engine import DiagnosticEngine
+from ..ir.base import PtoOp, op_spec, operand_groups
+from ..ir.location import span_of
+from ..ir.types import MultiTileBufType, TileBufType
+from ..targets.profile import Profile, resolve_target
+from ..transforms.module_pass import PtoPass
+from ..verify.alloc_rules import address_operand, space_of, tile_bytes
+from ..verify.module_rules import uses_micro_level
+from ..verify.rule import ERROR, MEMORY, rule
+from .paths import Path, TooMuch, paths
+from .symbols import Number
+from .sync_pass import entry_functions
+
+_PAGE = "verifier-rules page, section 17"
+_T = "!pto.tile_buf<vec, 16x16xf32>"
+_BAD = f"""func.func @f() {{
+  %c0 = arith.constant 0 : i64
+  %c512 = arith.constant 512 : i64
+  %one = arith.constant 1.0 : f32
+  %a = pto.alloc_tile addr = %c0 : {_T}
+  %b = pto.alloc_tile addr = %c512 : {_T}
+  pto.texpands ins(%one : f32) outs(%a : {_T})
+  pto.texpands ins(%one : f32) outs(%b : {_T})
+  pto.tadd ins(%a, %b : {_T}, {_T}) outs(%a : {_T})
+  return
+}}"""
+
+OVERLAP = rule(
+    "overlap-tiles",
+    ERROR,
+    MEMORY,
+    "tiles that are in use at the same time share no bytes, unless one is a view of the other",
+    source=_PAGE,
+    bad=_BAD,
+    good=_BAD.replace("512", "1024"),
+)
+_VIEWS = frozenset(("pto.subview", "pto.treshape", "pto.bitcast", "pto.multi_tile_get"))
+
+
+class _Tile(NamedTuple):
+    """An allocation with a known place."""
+
+    op: Operation
+    space: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class CheckMemoryPass(PtoPass):
+    """Follows which tile owns which bytes along the paths of every function that no other calls."""
+
+    name: ClassVar[str] = "check-memory"
+
+    def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        profile = resolve_target(self.target, None, None, uses_micro_level(module)).profile
+        seen: set[tuple[int, int]] = set()
+        for function in entry_functions(module):
+            try:
+                for path in paths(function):
+                    for lost, owner, op in _Owners(profile).follow(path):
+                        if (id(lost.op), id(owner.op)) not in seen:
+                            seen.add((id(lost.op), id(owner.op)))
+                            engine.report(_overlap(lost, owner, op))
+            except TooMuch:
+                # Nothing is said about functions that are too long to follow.
+                continue
+
+
+class _Owners:
+    """Which tile wrote which bytes last, as ranges."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.tiles: dict[Operation, _Tile] = {}
+        self.lost: dict[Operation, _Tile] = {}
+        self.written: dict[Operation, _Tile] = {}
+
+    def follow(self, path: Path) -> list[tuple[_Tile, _Tile, Operation]]:
+        """Tiles that are read after another tile has overwritten part of them: both, and the reading operation."""
+        found: list[tuple[_Tile, _Tile, Operation]] = []
+        for step in path.steps:
+            op = step.op
+            if op.name in ("pto.alloc_tile", "pto.alloc_multi_tile"):
+                self._allocate(op, step.numbers)
+                continue
+            reads, writes = self._through(op, False), self._through(op, True)
+            found += [(tile, self.lost[tile.op], op) for tile in reads if tile.op in self.lost]
+            for tile in writes:
+                self._write(tile, whole=tile not in reads, kept=reads if accumulates(op) else [])
+        return found
+
+    def _allocate(self, op: Operation, numbers: tuple[Number, ...]) -> None:
+        kind = op.results[0].type
+        tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
+        address = address_operand(op)
+        start = None if address is None else numbers[list(op.operands).index(address)]
+        if not isinstance(tile, TileBufType) or not isinstance(start, int):
+            return
+        size = tile_bytes(tile) * (kind.count if isinstance(kind, MultiTileBufType) else 1)
+        self.tiles[op] = _Tile(op, space_of(tile, self.profile), start, start + size)  # pyright: ignore
+
+    def _through(self, op: Operation, writing: bool) -> list[_Tile]:
+        if not isinstance(op, PtoOp):
+            return []
+        spec = op_spec(type(op))
+        groups = operand_groups(op)
+        names = (*spec.writes, *spec.outs) if writing else spec.reads
+        values = [value for name in dict.fromkeys(names) for value in groups.get(name, ())]
+        found = (self.tiles.get(owner) for value in values if (owner := _allocation(value)) is not None)
+        return list(dict.fromkeys(tile for tile in found if tile is not None))
+
+    def _write(self, tile: _Tile, whole: bool, kept: list[_Tile]) -> None:
+        """``tile`` is written; other tiles that were written before lose what they share with it, except ``kept``."""
+        for other in self.written.values():
+            shared = other.start < tile.stop and tile.start < other.stop
+            if other.op is not tile.op and other.space == tile.space and shared and other not in kept:
+                self.lost[other.op] = tile
+        if whole:
+            self.lost.pop(tile.op, None)
+        self.written[tile.op] = tile
+
+
+def _allocation(value: SSAValue) -> Operation | None:
+    while isinstance(value.owner, Operation):
+        op = value.owner
+        if op.name in ("pto.alloc_tile", "pto.alloc_multi_tile"):
+            return op
+        if op.name not in _VIEWS:
+            return None
+        value = op.operands[0]
+    return None
+
+
+def accumulates(op: Operation) -> bool:
+    """True for operations that go on with a sum, which may stay where it is under another handle."""
+    return "acc" in op.name.replace("_", ".").split(".")
+
+
+def _overlap(lost: _Tile, owner: _Tile, op: Operation) -> Diagnostic:
+    names = [f"%{tile.op.results[0].name_hint or 'a tile'}" for tile in (lost, owner)]
+    first, last = max(lost.start, owner.start), min(lost.stop, owner.stop)
+    message = (
+        f"{names[0]} and {names[1]} share bytes [{first}, {last}) of {lost.space}: what {op.name} reads through "
+        f"{names[0]} was overwritten through {names[1]}"
+    )
+    notes = tuple(
+        Note(f"{name} has bytes [{tile.start}, {tile.stop})", span_of(tile.op))
+        for name, tile in zip(names, (lost, owner), strict=True)
+    )
+    # Programs whose memory was planned give one place to values that follow each other.
+    planned = (lost.start, lost.stop) == (owner.start, owner.stop)
+    severity = Severity.INFO if planned else OVERLAP.severity
+    return Diagnostic(OVERLAP.id, severity, message, span_of(op), notes, "give them other addresses")

@@ -1,0 +1,56 @@
+"""The pass check-memory. Source: verifier-rules page, section 17."""
+
+import pytest
+from sanitize_programs import found
+
+from pto_dialect.diagnostics.diagnostic import Severity
+
+T = "!pto.tile_buf<vec, 16x16xf32>"
+
+
+def tiles(address: int, *lines: str) -> str:
+    body = "".join(f"  {line}\n" for line in lines)
+    return f"""func.func @f() {{
+  %c0 = arith.constant 0 : i64
+  %at = arith.constant {address} : i64
+  %one = arith.constant 1.0 : f32
+  %a = pto.alloc_tile addr = %c0 : {T}
+  %b = pto.alloc_tile addr = %at : {T}
+{body}  return
+}}
+"""
+
+
+def fill(tile: str) -> str:
+    return f"pto.texpands ins(%one : f32) outs({tile} : {T})"
+
+
+def add(a: str, b: str, out: str) -> str:
+    return f"pto.tadd ins({a}, {b} : {T}, {T}) outs({out} : {T})"
+
+
+@pytest.mark.parametrize("address, expected", [(32, 1), (992, 1), (1024, 0), (4096, 0)])
+def test_tiles_in_use_at_the_same_time(address: int, expected: int):
+    errors = found(tiles(address, fill("%a"), fill("%b"), add("%a", "%b", "%b")), ("check-memory",))
+    assert [d.rule for d in errors] == ["overlap-tiles"] * expected
+    if expected:
+        assert errors[0].severity is Severity.ERROR
+        assert f"share bytes [{address}, 1024) of ub" in errors[0].message
+        assert [note.message for note in errors[0].notes] == [
+            "%a has bytes [0, 1024)",
+            f"%b has bytes [{address}, {address + 1024})",
+        ]
+
+
+def test_tiles_in_use_one_after_the_other():
+    lines = (fill("%a"), add("%a", "%a", "%a"), fill("%b"), add("%b", "%b", "%b"))
+    assert not found(tiles(32, *lines), ("check-memory",))
+
+
+def test_a_tile_that_is_written_again_has_its_own_content():
+    assert not found(tiles(32, fill("%a"), fill("%b"), fill("%a"), add("%a", "%a", "%a")), ("check-memory",))
+
+
+def test_one_place_for_two_handles_is_a_plan():
+    """Shown with --pedantic only."""
+    assert not found(tiles(0, fill("%a"), fill("%b"), add("%a", "%b", "%b")), ("check-memory",))
