@@ -158,6 +158,8 @@ def _checks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
 )  # fmt: skip
 @click.option("--report", metavar="FILE", help="Write the findings as JSON, or as SARIF to a FILE.sarif.")
 @click.option("--suppressions", metavar="FILE", help="Leave out findings: a rule, a place and a reason per line.")
+@click.option("--trace", metavar="FILE", help="Write a timeline of pipes and signals for Perfetto.")
+@click.option("--trace-costs", is_flag=True, help="Durations in the timeline from a simple model instead of 1.")
 @click.option(
     "--max-errors", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
     help="Errors shown; 0 for all.",
@@ -220,7 +222,7 @@ LAUNCH_SUFFIX = ".launch.toml"
 
 PROGRAM_ONLY = (
     *("entry", "blocks", "arguments", "outputs", "expectations", "rtol", "atol", "profile", "emit_python"),
-    *("sanitize", "sync", "sanitize_max", "report", "suppressions"),
+    *("sanitize", "sync", "sanitize_max", "report", "suppressions", "trace", "trace_costs"),
 )
 """Parameters that a launch file says itself, or that look at one run."""
 
@@ -322,13 +324,14 @@ def _request(given: dict[str, Any]) -> Request:
 
 
 def _sanitizing(given: dict[str, Any]) -> Sanitizing | None:
-    if not given["sanitize"]:
+    if not given["sanitize"] and given["trace"] is None:
         return None
     from pto_dialect.driver.run.sanitizing import Sanitizing
     from pto_dialect.sanitize.options import SanitizeOptions
 
     options = SanitizeOptions(given["sanitize"], given["sync"])
-    return Sanitizing(options, given["sanitize_max"], given["report"], given["suppressions"])
+    files = (given["report"], given["suppressions"], given["trace"])
+    return Sanitizing(options, given["sanitize_max"], *files, given["trace_costs"])
 
 
 if __name__ == "__main__":

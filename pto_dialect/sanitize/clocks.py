@@ -86,6 +86,7 @@ class Token(NamedTuple):
     loops: tuple[int, ...]
     sender: int
     time: float = 0.0
+    flow: int = 0
 
 
 @dataclass

@@ -69,7 +69,8 @@ class WatchedCore(QueueCore):
 
     def mark(self, pipe: str) -> Mark:
         """What an operation that is issued now to ``pipe`` takes with it."""
-        return Mark(self.site, self.loops, self.actors["PIPE_S"].snapshot(), self.fences.get(pipe, 0))
+        scalar = self.actors["PIPE_S"]
+        return Mark(self.site, self.loops, scalar.snapshot(), self.fences.get(pipe, 0), scalar.time)
 
     def allocated(self, handle: Any) -> None:
         """A tile has got its place."""
@@ -145,7 +146,7 @@ class WatchedCore(QueueCore):
             self._append(pipe, (self.issued, 0, LEVEL, self.mark(pipe), (key, level)))
 
     def join_scalar(self) -> Generator[None, None, None]:
-        mark = Mark(self.site, self.loops, self.actors["PIPE_S"].clock)
+        mark = self.mark("PIPE_S")
         if self.scalar_level is not None:
             key, level = self.scalar_level
             while self.flags.get(key, 0) < level:
@@ -164,6 +165,7 @@ class WatchedCore(QueueCore):
         transfers = self.watch.sites[site].name == "pto.fence.barrier_all"
         for pipe in _TRANSFERS if transfers else self.actors:
             scalar.join(self.actors[pipe].snapshot())
+            scalar.time = max(scalar.time, self.actors[pipe].time)
 
     # ------------------------------------------------------------ execution
 

@@ -26,6 +26,7 @@ from .describe import operation_text
 from .findings import Finding
 from .generator import WatchedGenerator
 from .options import SanitizeOptions
+from .timeline import Timeline
 from .watch import Watch
 
 ORDERING = frozenset(("pto.barrier", "pto.barrier_sync"))
@@ -53,8 +54,10 @@ class WatchedKernel(Kernel):
         target: str | None,
         options: RunOptions,
         sanitize: SanitizeOptions,
+        timeline: Timeline | None = None,
     ) -> None:
         self.sanitize = sanitize
+        self.timeline = timeline
         self._watch: Watch | None = None
         super().__init__(module, entry, target, options)
 
@@ -64,7 +67,8 @@ class WatchedKernel(Kernel):
         if self._watch is None:
             names = {op.name for function in self.program.functions for op in function.walk()}
             explicit = self.program.explicit or bool(names & ORDERING)
-            self._watch = self.watch_class(self.sanitize, ordered=self.sanitize.sync == "auto" and not explicit)
+            ordered = self.sanitize.sync == "auto" and not explicit
+            self._watch = self.watch_class(self.sanitize, ordered, self.timeline)
         return self._watch
 
     def _compile(self, queued: bool) -> CompiledModule:

@@ -107,9 +107,9 @@ class Races:
             (f"{operation_text(first, log.loops[event], earlier)} {before} them{others}", first.span),
             (f"{operation_text(second, context.mark.loops, later)} {now} them", None),
         ]
-        watch.findings.add(
-            Finding(rule, message, (first, second), second.span, notes, self._advice(rule, event, context))
-        )
+        finding = Finding(rule, message, (first, second), second.span, notes, self._advice(rule, event, context))
+        finding.event = context.event
+        watch.findings.add(finding)
 
     def _advice(self, rule: str, event: int, context: Context) -> str:
         log = self.log

@@ -43,14 +43,19 @@ class Signals:
     def give(self, actor: Actor, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
         """``actor`` gets to a signal and sends it."""
         actor.join(mark.known)
+        watch = self.core.watch
+        actor.time = max(actor.time, mark.time)
         for target, key in targets:
+            flow = 0
+            if watch.timeline is not None and mark.site:
+                flow = watch.timeline.sent(actor, watch.sites[mark.site], mark.loops)
             known = actor.snapshot()
             if isinstance(key, Entry) and key.kind == "slot":
                 # A slot is free when all pipes that may have used its entry are done.
                 known = self._everyone(known)
             core: Any = target
             core.flags[key] = core.flags.get(key, 0) + 1
-            core.signals.receive(key, Token(known, mark.site, mark.loops, actor.number, actor.time))
+            core.signals.receive(key, Token(known, mark.site, mark.loops, actor.number, actor.time, flow))
         actor.tick()
 
     def _everyone(self, known: Clock) -> Clock:

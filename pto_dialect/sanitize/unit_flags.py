@@ -38,6 +38,7 @@ class UnitFlags:
         self.core = core
         self.full: set[int] = set()
         self.known: dict[int, Clock] = {}
+        self.times: dict[int, float] = {}
         self.expected: tuple[str, tuple[int, ...]] | None = None
 
     def expect(self, word: str, pointer: Pointer, m: int, n: int, stride: int | None) -> None:
@@ -69,6 +70,7 @@ class UnitFlags:
             known = self.known.get(block)
             if known is not None:
                 actor.join(known)
+                actor.time = max(actor.time, self.times[block])
 
     def hand(self, actor: Actor, check: UnitCheck) -> None:
         """The instruction is done with its blocks."""
@@ -79,6 +81,7 @@ class UnitFlags:
             else:
                 self.full.discard(block)
             self.known[block] = known
+            self.times[block] = actor.time
         actor.tick()
 
     def refused(self, actor: Actor, context: Context, check: UnitCheck) -> None:

@@ -18,6 +18,7 @@ from .races import Races
 from .regions import Bytes
 from .sites import Sites
 from .tiles import Tiles
+from .timeline import Timeline
 from .unwritten import Unwritten
 
 if TYPE_CHECKING:
@@ -32,12 +33,13 @@ class Context:
     scope ``scope`` is the event that started it, and ``bars`` lists its barriers: the last event before, and the kind.
     """
 
-    __slots__ = ("actor", "bars", "event", "mark", "offsets", "operands", "scope", "unwritten", "written")
+    __slots__ = ("actor", "bars", "event", "mark", "nbytes", "offsets", "operands", "scope", "unwritten", "written")
 
     def __init__(self, actor: Actor, mark: Mark) -> None:
         self.actor = actor
         self.mark = mark
         self.event = 0
+        self.nbytes = 0
         self.operands: Sequence[Any] = ()
         self.scope = 0
         self.bars: list[tuple[int, str]] = []
@@ -49,8 +51,10 @@ class Context:
 class Watch:
     """State of one run: events, findings, and the checks that accesses pass through."""
 
-    def __init__(self, options: SanitizeOptions, ordered: bool) -> None:
+    def __init__(self, options: SanitizeOptions, ordered: bool, timeline: Timeline | None = None) -> None:
         self.options = options
+        self.timeline = timeline
+        self.latest = 0.0
         self.ordered = ordered
         self.sites = Sites()
         self.log = EventLog()
@@ -85,6 +89,21 @@ class Watch:
 
     def arrived(self, token: Token, actor: Actor, mark: Mark) -> None:
         """``actor`` has taken a signal."""
+        if self.timeline is not None:
+            since = max(actor.time, mark.time)
+            actor.time = max(since, token.time)
+            self.timeline.taken(actor, self.sites[mark.site], mark.loops, since, token.flow)
+
+    def timed(self, context: Context, first: int) -> None:
+        """An instruction, with the events from ``first`` on, has run: it gets its place in the timeline."""
+        timeline, actor, mark = self.timeline, context.actor, context.mark
+        if timeline is None:
+            return
+        start = max(actor.time, mark.time, self.latest if self.ordered else 0.0)
+        duration = timeline.duration(actor, context.nbytes)
+        actor.time = self.latest = start + duration
+        site = self.sites[self.log.site[first]]
+        timeline.operation(actor, site, mark.loops, start, duration, range(first, len(self.log.count)))
 
     # ------------------------------------------------------------ operations
 
@@ -103,13 +122,14 @@ class Watch:
     def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Runs an instruction."""
         context.actor.join(context.mark.known)
-        self.begin(context)
+        first = self.begin(context)
         context.operands = arguments
         outer = self.enter(context)
         try:
             result = action(*arguments)
             if self.unwritten is not None and context.unwritten:
                 self.unwritten.settle(context, action, arguments)
+            self.timed(context, first)
             return result
         except Fault:
             self.failed = context
@@ -125,6 +145,7 @@ class Watch:
         if context is None or self.muted:
             return
         event = context.event or self.begin(context)
+        context.nbytes += region.size
         arena.shadow.fit(region)
         if self.races is not None:
             self.races.read(context, event, arena, region)
@@ -139,6 +160,7 @@ class Watch:
         if context is None or self.muted:
             return
         event = context.event or self.begin(context)
+        context.nbytes += region.size
         arena.shadow.fit(region)
         if self.races is not None:
             self.races.write(context, event, arena, region)

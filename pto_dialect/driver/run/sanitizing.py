@@ -25,13 +25,15 @@ class Sanitizing:
     """What the sanitizers are asked to do.
 
     ``limit``: errors shown, 0 for all. ``report``: file for the findings as JSON, or SARIF if its name says so.
-    ``suppressions``: file with findings to leave out.
+    ``suppressions``: file with findings to leave out. ``trace``: file for a timeline, with ``costs`` by a simple model.
     """
 
     options: SanitizeOptions
     limit: int = 20
     report: str | None = None
     suppressions: str | None = None
+    trace: str | None = None
+    costs: bool = False
 
 
 def watched_kernel(
@@ -39,8 +41,10 @@ def watched_kernel(
 ) -> WatchedKernel:
     """The kernel in its watched flavour; raises as ``Kernel`` does."""
     from ...sanitize.launch import WatchedKernel
+    from ...sanitize.timeline import Timeline
 
-    return WatchedKernel(module, entry, target, run, request.options)
+    timeline = Timeline(request.costs) if request.trace is not None else None
+    return WatchedKernel(module, entry, target, run, request.options, timeline)
 
 
 def collected(
@@ -58,7 +62,10 @@ def collected(
             suppressions += read_suppressions(_text_of(request.suppressions), request.suppressions)
     except SuppressionError as error:
         raise BindingError(str(error)) from None
-    found = [finding.diagnostic() for finding in unsuppressed(kernel.watch.findings.all, suppressions)]
+    kept = unsuppressed(kernel.watch.findings.all, suppressions)
+    if request.trace is not None and kernel.timeline is not None:
+        _write(request.trace, kernel.timeline.document(kept))
+    found = [finding.diagnostic() for finding in kept]
     everything = DiagnosticEngine(policy._replace(max_errors=0))
     shown = DiagnosticEngine(policy._replace(max_errors=request.limit))
     for diagnostic in found:
