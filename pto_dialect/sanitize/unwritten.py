@@ -30,20 +30,28 @@ _MASKS = (0xFF, 0x3D)
 """What the bytes are combined with (exclusive or) in each repetition: with poison that gives 0, and numbers."""
 
 WRITTEN = "written"
+"""The shadow layer."""
+
+NEVER, GOOD, DOUBTFUL = 0, 1, 2
+"""Marks of a byte: nothing wrote it; written; written with what depends on bytes that nothing wrote."""
 
 
 class Unwritten:
-    """One mark for each byte: 1 once it was written with something that was computed from written bytes."""
+    """Marks of the bytes on chip; those of global memory are good."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
 
     def read(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
-        """Remembers reads of bytes without a mark; the scalar unit uses what it reads."""
+        """Remembers reads of bytes that are not good; the scalar unit uses what it reads."""
         shadow = arena.shadow
         cells = region.cells(shadow.layer(WRITTEN, np.uint8), shadow.grain)
-        if cells.all():
+        good = cells == GOOD
+        if good.all():
+            context.good = True
             return
+        context.good = context.good or bool(good.any())
+        context.doubtful = context.doubtful or bool((cells == DOUBTFUL).any())
         if context.actor.pipe == "PIPE_S":
             self._scalar(context, arena, self._missing(region, cells, shadow.grain))
         else:
@@ -52,19 +60,19 @@ class Unwritten:
 
     @staticmethod
     def _missing(region: Bytes, cells: Array, grain: int) -> Array:
-        return region.offsets()[np.repeat(cells.reshape(-1) == 0, grain)]
+        return region.offsets()[np.repeat(cells.reshape(-1) != GOOD, grain)]
 
     def write(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
-        """Marks the bytes; ``settle`` takes the mark back where the instruction turns out to pass on others."""
+        """The bytes are good until ``settle`` finds that the instruction has passed on others."""
         context.written.append((arena, region, region.cells(arena.memory, 1).copy(), context.mark.site))
         if not arena.public:
             shadow = arena.shadow
-            region.set(shadow.layer(WRITTEN, np.uint8), shadow.grain, 1)
+            region.set(shadow.layer(WRITTEN, np.uint8), shadow.grain, GOOD)
 
     # ------------------------------------------------------------ instructions
 
     def settle(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        """After an instruction that has read bytes without a mark: which of its results depend on them?"""
+        """After an instruction that has read bytes that are not good: which of its results depend on them?"""
         if not context.written or self.watch.sites[context.mark.site].reports:
             self._report(context, context.unwritten[0][1], None, Severity.WARNING)
             return
@@ -77,11 +85,14 @@ class Unwritten:
             if not differs.any():
                 continue
             if arena.public:
-                self._report(context, number, (arena, region, differs), Severity.ERROR)
+                # A transfer may take more than the part that was filled; what is beyond it is left to the reader.
+                beyond = context.good and not context.doubtful and self.watch.sites[number].moves
+                severity = Severity.WARNING if beyond else Severity.ERROR
+                self._report(context, number, (arena, region, differs), severity)
                 continue
             if not self.watch.sites[number].moves:
                 self._report(context, number, (arena, region, differs), Severity.WARNING)
-            self._unmark(arena, region.offsets()[differs.reshape(-1)])
+            self._doubt(arena, region.offsets()[differs.reshape(-1)])
 
     def _repeat(
         self,
@@ -92,7 +103,7 @@ class Unwritten:
         results: list[Array],
         changed: list[Array],
     ) -> None:
-        """Runs the instruction on the memory it found, with other values in the bytes without a mark."""
+        """Runs the instruction on the memory it found, with other values in the bytes that are not good."""
         watch = self.watch
         for arena, region, before, _ in reversed(context.written):
             _put(arena, region, before)
@@ -117,13 +128,13 @@ class Unwritten:
         for (arena, region, *_), result in zip(context.written, results, strict=True):
             _put(arena, region, result)
 
-    def _unmark(self, arena: WatchedArena, offsets: Array) -> None:
+    def _doubt(self, arena: WatchedArena, offsets: Array) -> None:
         shadow = arena.shadow
         runs = byte_runs(offsets)
         for low, high in runs:
             region = Region(low, high - low)
             shadow.fit(region)
-            region.set(shadow.layer(WRITTEN, np.uint8), shadow.grain, 0)
+            region.set(shadow.layer(WRITTEN, np.uint8), shadow.grain, DOUBTFUL)
 
     # ------------------------------------------------------------ findings
 
@@ -190,7 +201,7 @@ def _put(arena: WatchedArena, region: Bytes, values: Array) -> None:
 
 
 def _merged(context: Context) -> list[tuple[WatchedArena, Array]]:
-    """The bytes without a mark that were read, each once."""
+    """The bytes that were read and are not good, each once."""
     by_arena: dict[int, tuple[WatchedArena, list[Array]]] = {}
     for (arena, _), offsets in zip(context.unwritten, context.offsets, strict=True):
         by_arena.setdefault(id(arena), (arena, []))[1].append(offsets)

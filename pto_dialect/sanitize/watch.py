@@ -29,11 +29,15 @@ class Context:
     """One operation while it runs: who runs it, where it stands, and what it has accessed.
 
     ``event`` is its number, 0 before the first access. ``unwritten`` lists reads of bytes that were never written,
-    ``offsets`` these bytes, ``written`` writes with the bytes they replace; both with their sites. Inside a vector
+    ``offsets`` these bytes, ``written`` writes with the bytes they replace; both with their sites; ``good`` and
+    ``doubtful`` tell that it has read bytes of that kind. Inside a vector
     scope ``scope`` is the event that started it, and ``bars`` lists its barriers: the last event before, and the kind.
     """
 
-    __slots__ = ("actor", "bars", "event", "mark", "nbytes", "offsets", "operands", "scope", "unwritten", "written")
+    __slots__ = (
+        *("actor", "bars", "doubtful", "event", "good", "mark", "nbytes", "offsets", "operands", "scope"),
+        *("unwritten", "written"),
+    )
 
     def __init__(self, actor: Actor, mark: Mark) -> None:
         self.actor = actor
@@ -41,6 +45,8 @@ class Context:
         self.event = 0
         self.nbytes = 0
         self.operands: Sequence[Any] = ()
+        self.good = False
+        self.doubtful = False
         self.scope = 0
         self.bars: list[tuple[int, str]] = []
         self.unwritten: list[tuple[WatchedArena, int]] = []
