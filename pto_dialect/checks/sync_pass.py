@@ -121,7 +121,7 @@ class _Reporter:
         """What one path has shown; ``assumed`` paths depend on conditions."""
         where = " on some path" if assumed else ""
         for op, key in outcome.stuck:
-            message = f"this wait for {flag_text(key)} is never ended{where}: the flag was set less often"
+            message = f"this wait for {flag_text(key)} is never ended{where}: no set comes before it"
             advice = "a set and its wait belong under the same conditions, each as often as the other"
             self.report(STUCK if not assumed else PATH, op, message, (), advice)
         for op, key in outcome.left:

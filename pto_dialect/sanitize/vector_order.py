@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from xdsl.ir import Operation
 
 from .describe import bytes_text
 from .findings import Finding
@@ -38,6 +39,8 @@ def check(watch: Watch, kind: str, cells: Cells, context: Context, arena: Watche
         mine = event and log.fence[event] == context.scope and log.actor[event] == context.actor.number
         if not mine or log.site[event] == context.mark.site:
             continue
+        if kind == "war" and _depends(sites[context.mark.site].op, sites[log.site[event]].op):
+            continue
         if any(after >= event and bar in _COVERING[kind] for after, bar in context.bars):
             continue
         first, second = sites[log.site[event]], sites[context.mark.site]
@@ -52,3 +55,16 @@ def check(watch: Watch, kind: str, cells: Cells, context: Context, arena: Watche
         finding = Finding("sync-membar-missing", message, (first, second), second.span, notes, advice)
         finding.event = context.event
         watch.findings.add(finding)
+
+
+def _depends(store: Operation, load: Operation) -> bool:
+    """True when what ``store`` stores was computed from what ``load`` loaded, which orders the two."""
+    pending, seen = list(store.operands), set(store.operands)
+    while pending:
+        owner = pending.pop().owner
+        if owner is load:
+            return True
+        if isinstance(owner, Operation) and owner.parent_op() is store.parent_op():
+            pending += [value for value in owner.operands if value not in seen]
+            seen.update(owner.operands)
+    return False

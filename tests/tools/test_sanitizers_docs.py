@@ -1,0 +1,39 @@
+"""What the page on sanitizers shows is what happens."""
+
+import doctest
+import re
+import shlex
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```console\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
+CODES = {"race": 3, "handover": 3, "deadlock": 3, "unwritten": 3, "bounds": 3, "overlap": 3, "signals": 0, "membar": 0}
+
+
+def commands() -> list[tuple[str, str]]:
+    page = (ROOT / "docs" / "sanitizers.md").read_text()
+    parts = [part for block in BLOCK.finditer(page) for part in block["text"].split("$ ")[1:]]
+    return [(command, shown) for command, _, shown in (part.partition("\n") for part in parts)]
+
+
+@pytest.mark.parametrize(("command", "shown"), commands())
+def test_a_command_of_the_page(command: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    program, *arguments = shlex.split(command)
+    main = import_module(f"tools.{program.replace('-', '_')}").main
+    result = CliRunner().invoke(main, arguments, prog_name=program)
+    checker = doctest.OutputChecker()
+    if not checker.check_output(shown, result.output, doctest.ELLIPSIS):
+        example = doctest.Example(command, shown)
+        pytest.fail(checker.output_difference(example, result.output, doctest.ELLIPSIS))
+    name = next(Path(argument).stem for argument in arguments if argument.endswith(".pto"))
+    assert result.exit_code == CODES.get(name, 0)
+
+
+def test_every_faulty_program_is_shown() -> None:
+    shown = {Path(word).stem for command, _ in commands() for word in command.split() if word.endswith(".pto")}
+    assert shown == {path.stem for path in (ROOT / "examples" / "faulty").glob("*.pto")}
