@@ -13,15 +13,16 @@ from ..memory import Array
 from ..numerics.decode import decode
 from ..numerics.formats import Format
 from ..numerics.matmul import apply_mx_scale, matmul, matmul_int
-from ..values import Tile, ValueTile
 from .registry import kernel
+from .tile_operands import AnyTile, region
 
-AnyTile = Tile | ValueTile
 LIMIT = 4095
 
 
 class TileMatmul:
     """One matrix-multiply instruction: dst = init + lhs x rhs, with optional MX scales.
+
+    The valid regions of the operands say what is computed; a larger valid region of dst keeps the rest of its content.
 
     Widened operands and the result live in buffers that are kept between calls of the same shape.
     """
@@ -47,7 +48,9 @@ class TileMatmul:
     ) -> None:
         m, k, n = lhs.valid_rows, lhs.valid_cols, rhs.valid_cols
         if (m, k, n) != self.shape:
-            self._prepare(m, k, n, rhs, dst)
+            self._prepare(m, k, n, rhs)
+        if m > dst.valid_rows or n > dst.valid_cols:
+            raise Fault("matmul-shape", f"{self.name}: result is {m}x{n}, dst is {dst.valid_rows}x{dst.valid_cols}")
         if not (m and k and n):
             self._empty(dst, init, m, n)
             return
@@ -68,23 +71,18 @@ class TileMatmul:
         dst.write(matmul(a, b, init=start, out=c, exact=self.exact))
 
     def _start(self, init: AnyTile, m: int, n: int) -> Array:
-        values = init.read()
-        if self.bias:
-            if values.shape[0] != 1 or values.shape[1] < n:
-                raise Fault("matmul-bias-row", f"bias {values.shape[0]}x{values.shape[1]} for {n} columns")
-            return values[:, :n]
-        return values[:m, :n]
+        if self.bias and (init.valid_rows != 1 or init.valid_cols < n):
+            raise Fault("matmul-bias-row", f"bias {init.valid_rows}x{init.valid_cols} for {n} columns")
+        return region(init, 1 if self.bias else m, n)
 
     def _empty(self, dst: AnyTile, init: AnyTile | None, m: int, n: int) -> None:
         zeros = np.zeros((m, n), dst.fmt.storage)
         if m and n:
             dst.write(zeros if init is None else zeros + self._start(init, m, n))
 
-    def _prepare(self, m: int, k: int, n: int, rhs: AnyTile, dst: AnyTile) -> None:
+    def _prepare(self, m: int, k: int, n: int, rhs: AnyTile) -> None:
         if rhs.valid_rows != k:
             raise Fault("matmul-shape", f"{self.name}: lhs is {m}x{k}, rhs is {rhs.valid_rows}x{n}")
-        if (dst.valid_rows, dst.valid_cols) != (m, n):
-            raise Fault("matmul-shape", f"{self.name}: result is {m}x{n}, dst is {dst.valid_rows}x{dst.valid_cols}")
         if max(m, k, n) > LIMIT:
             raise Fault("matmul-range", f"{self.name}: m, k, n = {m}, {k}, {n} exceed {LIMIT}")
         self.buffers = (np.empty((m, k), np.float32), np.empty((k, n), np.float32), np.empty((m, n), np.float32))

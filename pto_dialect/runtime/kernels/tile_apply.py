@@ -5,15 +5,13 @@ Source: numerics page, section 5 (rounding once, valid region of the destination
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ...diagnostics.diagnostic import Severity
 from ...ir.base import PtoOp
-from ...verify.tile_relation_table import RELATIONS
 from ..generator import Expr, Generator
 from ..memory import Array
 from ..numerics.decode import decode
@@ -22,12 +20,9 @@ from ..numerics.formats import Format
 from .formulas import Compute, Formula
 from .tile_operands import (
     TILES,
-    AnyTile,
-    checked_region,
     is_tile,
     region,
     same_static_regions,
-    static_region,
     store,
     tile_format,
 )
@@ -68,17 +63,19 @@ class Converted:
 
 
 class Regions:
-    """Runs ``compute`` on the valid region of the last operand, which is the destination."""
+    """Runs ``compute`` on the valid region of the last operand, which is the destination.
 
-    def __init__(self, compute: Compute, strict: bool) -> None:
+    That region alone counts: sources are read there even beyond a valid region of their own, as instructions do.
+    """
+
+    def __init__(self, compute: Compute) -> None:
         self.compute = compute
         self.label = getattr(compute, "label", None) or getattr(compute, "__name__", "apply")
-        self.read: Callable[[AnyTile, int, int], Array] = checked_region if strict else region
 
     def __call__(self, *operands: Any) -> None:
         *inputs, dst = operands
         rows, cols = dst.valid_rows, dst.valid_cols
-        arrays = [self.read(x, rows, cols) if isinstance(x, TILES) else x for x in inputs]
+        arrays = [region(x, rows, cols) if isinstance(x, TILES) else x for x in inputs]
         store(dst, lambda out: self.compute(*arrays, out))
 
 
@@ -100,15 +97,6 @@ def computation(formula: Formula, inputs: Sequence[Format], fmt: Format, op: Pto
     return Converted(compute, inputs, fmt, label)
 
 
-def covers_destination(op: PtoOp, g: Generator) -> bool:
-    """True when sources whose valid region turns out smaller than that of dst are an error of the program."""
-    relations = RELATIONS.get(op.name.removeprefix("pto."))
-    if relations is None:
-        return False
-    cells = [clause.cell for clause in (*relations.rows[:1], *relations.cols[:1])]
-    return all((cell.a2a3 if g.profile.arch == "a2a3" else cell.a5) is Severity.ERROR for cell in cells)
-
-
 def apply(op: PtoOp, g: Generator, compute: Compute, inputs: Sequence[Operand], dst: SSAValue) -> None:
     """Code that runs ``compute`` on ``inputs`` and the valid region of ``dst``."""
     pipe = op.active_pipe(g.profile.arch)
@@ -117,8 +105,7 @@ def apply(op: PtoOp, g: Generator, compute: Compute, inputs: Sequence[Operand], 
     if all(view is not None for view in views) and same_static_regions((*tiles, dst)):
         g.call(compute, *views, pipe=pipe)
         return
-    dynamic = any(static_region(tile) is None for tile in (*tiles, dst))
-    g.call(Regions(compute, dynamic and covers_destination(op, g)), *inputs, dst, pipe=pipe)
+    g.call(Regions(compute), *inputs, dst, pipe=pipe)
 
 
 def apply_formula(op: PtoOp, g: Generator, formula: Formula, inputs: Sequence[Operand], dst: SSAValue) -> None:

@@ -68,7 +68,7 @@ _ATOMIC = {"atomic_add": np.add, "atomic_max": np.maximum, "atomic_min": np.mini
 
 
 class Store:
-    """View elements = valid region of the source, through the fixpipe for accumulators."""
+    """View elements = valid region of the source, through the fixpipe for accumulators; an empty one stores nothing."""
 
     label = "tstore"
 
@@ -78,6 +78,8 @@ class Store:
 
     def __call__(self, source: AnyTile, dst: GmTensor, scalar: int | None = None, table: AnyTile | None = None) -> None:
         values = source.read()
+        if not values.size:
+            return
         if self.convert is not None:
             values = self.convert(values, scalar, table)
         matrix = dst.matrix()

@@ -76,15 +76,6 @@ def region(tile: AnyTile, rows: int, cols: int) -> Array:
     return tile.array[:rows, :cols]
 
 
-def checked_region(tile: AnyTile, rows: int, cols: int) -> Array:
-    """As ``region``, for a source whose valid region must not be smaller than what is read."""
-    if rows > tile.valid_rows:
-        raise Fault("tile-valid-rows", f"a source has {tile.valid_rows} valid rows, the result {rows}")
-    if cols > tile.valid_cols:
-        raise Fault("tile-valid-cols", f"a source has {tile.valid_cols} valid columns, the result {cols}")
-    return region(tile, rows, cols)
-
-
 def memory_of(dst: AnyTile) -> Array | None:
     """The valid region of a destination as an array of its memory; ``None`` where that is not one strided array."""
     if isinstance(dst, MemRef) or (isinstance(dst, Tile) and dst.layout.slayout != "none_box"):

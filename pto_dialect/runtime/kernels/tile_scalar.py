@@ -62,4 +62,4 @@ def texpands(op: PtoOp, g: Generator) -> None:
     if view is not None:
         g.call(np.copyto, view, value, pipe=pipe)
     else:
-        g.call(Regions(fill, strict=False), value, dst, pipe=pipe)
+        g.call(Regions(fill), value, dst, pipe=pipe)

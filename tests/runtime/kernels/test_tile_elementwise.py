@@ -268,16 +268,29 @@ def test_layouts(layout: str, valid: tuple[int, int]) -> None:
     same(found["d"], wanted)
 
 
-def test_a_source_that_turns_out_smaller_is_an_error() -> None:
+def test_a_source_that_turns_out_smaller_is_read_beyond_its_valid_region() -> None:
+    """The destination says what is computed; what lies there in the source is read as it is."""
+    a, b = (np.arange(256, dtype=np.float32).reshape(16, 16) * scale for scale in (1, 100))
+    tiles = [
+        tile("a", "f32", a, (8, 16), dynamic=True),
+        tile("b", "f32", b, (16, 3), dynamic=True),
+        tile("d", "f32", np.full((16, 16), -1), (12, 5), dynamic=True),
+    ]
+    found = run("pto.tadd ins(%a, %b : {a}, {b}) outs(%d : {d})", *tiles)
+    wanted = np.full((16, 16), -1, np.float32)
+    wanted[:12, :5] = (a + b)[:12, :5]
+    same(found["d"], wanted)
+
+
+def test_a_source_without_the_elements_of_the_destination_is_an_error() -> None:
     from pto_dialect.runtime.errors import ProgramError
 
-    data = np.zeros((16, 16))
     tiles = [
-        tile("a", "f32", data, (8, 16), dynamic=True),
-        tile("b", "f32", data, (16, 16), dynamic=True),
-        tile("d", "f32", data, (16, 16), dynamic=True),
+        tile("a", "f32", np.zeros((8, 16)), (8, 16), dynamic=True),
+        tile("b", "f32", np.zeros((16, 16)), (16, 16), dynamic=True),
+        tile("d", "f32", np.zeros((16, 16)), (16, 16), dynamic=True),
     ]
-    with pytest.raises(ProgramError, match="8 valid rows") as error:
+    with pytest.raises(ProgramError, match="16 rows of a tile with 8 rows") as error:
         run("pto.tadd ins(%a, %b : {a}, {b}) outs(%d : {d})", *tiles)
     assert error.value.rule == "tile-valid-rows"
 
