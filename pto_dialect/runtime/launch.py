@@ -1,4 +1,4 @@
-"""Launches a compiled kernel on numpy arrays: argument binding, cores, blocks.
+"""Launches a compiled kernel on numpy arrays: cores and blocks.
 
 Source: execution page, sections 1 and 3.
 """
@@ -11,28 +11,24 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import FunctionType, IndexType, IntegerType, MemRefType, ModuleOp, NoneAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.ir import Operation
 
-from ..ir import types as t
 from ..ir.location import span_of
 from ..targets.profile import Profile
-from ..verify.facts import space_of
+from .arguments import argument_of_core, bind_argument, hand_back
 from .compiler import CompiledModule, compile_module, find_entry, functions_of, target_of
 from .errors import BindingError, ProgramError
 from .faults import Fault
-from .kernels.core_scalar import is_unsigned, rounder
 from .machine import Block, Core, NeedsQueues, RunOptions
 from .memory import Array, ByteArray
-from .memref import MemRef
-from .numerics.formats import Format, format_of
 from .parallel import can_fork, run_blocks
 from .profiling import ProfileLog
 from .program import find_program
 from .queues import Deadlock, OrderedCore, QueueCore, QueuedFault, run_queued
 from .threads import single_threaded_products
 from .usage import Usage, buffer_usage
-from .values import GmTensor, ValueTile, buffer_pointer, content_of
+from .values import content_of
 
 BLOCK_ORDERING = frozenset(("pto.syncall", "pto.set_cross_block", "pto.wait_cross_block"))
 """Operations that order the cores of different blocks."""
@@ -100,9 +96,17 @@ class Kernel:
         """
         if len(values) != len(self.arguments):
             raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
-        bound = [bind_argument(name, type_, value) for (name, type_), value in zip(self.arguments, values, strict=True)]
-        with single_threaded_products():
-            return self._run_blocks(bound, blocks, jobs)
+        bound = self.bind(values)
+        try:
+            with single_threaded_products():
+                return self._run_blocks(bound, blocks, jobs)
+        finally:
+            hand_back(bound)
+
+    def bind(self, values: Sequence[Any]) -> list[Any]:
+        """The run-time values of all arguments. Raises ``BindingError``."""
+        pairs = zip(self.arguments, values, strict=True)
+        return [bind_argument(name, type_, value, self.profile) for (name, type_), value in pairs]
 
     def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
         if self._orders_blocks:
@@ -158,8 +162,10 @@ class Kernel:
 
     def _call(self, compiled: CompiledModule, core: Core, bound: list[Any]) -> Any:
         """Starts on ``core`` what its kind of core runs."""
-        root = self.program.roots[core.kind]
-        return compiled.callables[root.function](core, *(bound[position] for position in root.positions))
+        return compiled.callables[self.program.roots[core.kind].function](core, *self._arguments(core, bound))
+
+    def _arguments(self, core: Core, bound: list[Any]) -> list[Any]:
+        return [argument_of_core(bound[position], core) for position in self.program.roots[core.kind].positions]
 
     def _in_order(self, bound: list[Any], index: int, count: int) -> list[Any]:
         compiled = self.compiled
@@ -167,13 +173,14 @@ class Kernel:
         block = self._block(index, count, Core)
         for arena in block.arenas:
             arena.spare = self._spare.setdefault(arena.capacity, [])
-        for core in block.cores:
+        for core, arguments in [(core, self._arguments(core, bound)) for core in block.cores]:
+            function = self.program.roots[core.kind].function
             try:
                 with np.errstate(all="ignore"):
-                    result = self._call(compiled, core, bound)
+                    result = compiled.callables[function](core, *arguments)
             except Fault as fault:
                 raise self._located(fault, compiled.locate(fault.__traceback__)) from None
-            if returned is None and self.program.roots[core.kind].function is self.function:
+            if returned is None and function is self.function:
                 returned = result
         # Tiles are views of memory that the next block uses again.
         results = [np.array(value.read()) if hasattr(value, "read") else value for value in returned or ()]
@@ -222,104 +229,3 @@ class Kernel:
 
 def _array_of(value: Any) -> Any:
     return value.read() if hasattr(value, "read") else value
-
-
-def argument_format(type_: Attribute) -> Format | None:
-    """Element format of a buffer argument; ``None`` for scalars."""
-    element: Attribute | None = None
-    if isinstance(type_, MemRefType):
-        element = type_.element_type
-    elif isinstance(type_, (t.PtrType, t.ShapedView, t.TileType, t.TileBufType)):
-        element = type_.element
-    if element is None:
-        return None
-    try:
-        return format_of(t.element_name(element))
-    except ValueError:
-        raise BindingError(f"arguments with elements of {t.type_text(element)} cannot be bound") from None
-
-
-def bind_argument(name: str, type_: Attribute, value: Any) -> Any:
-    """The run-time value of one argument.
-
-    Arrays stay shared with the caller: what the kernel writes appears in them. Raises ``BindingError`` for a value that
-    does not fit the argument's type.
-    """
-    fmt = argument_format(type_)
-    if fmt is None:
-        return _scalar(name, type_, value)
-    if not isinstance(value, np.ndarray):
-        raise BindingError(f"argument {name} ({t.type_text(type_)}) needs an array, found {value!r}")
-    if value.dtype != fmt.storage:
-        if value.dtype.itemsize != fmt.storage.itemsize or (fmt.is_float and value.dtype.kind == "f"):
-            raise BindingError(f"argument {name} needs elements of {fmt.name}, found an array of {value.dtype}")
-        value = value.view(fmt.storage)
-    if isinstance(type_, (t.TileType, t.TileBufType)):
-        rows, cols = value.shape if value.ndim == 2 else (1, value.size)
-        if (rows, cols) != (type_.rows, type_.cols):
-            raise BindingError(f"argument {name} needs a {type_.rows}x{type_.cols} array, found {rows}x{cols}")
-        return ValueTile(rows, cols, fmt, value.reshape(rows, cols))
-    if not (value.flags.c_contiguous and value.flags.writeable):
-        raise BindingError(f"argument {name} needs a writable, contiguous array")
-    pointer = buffer_pointer(value, fmt, name)
-    if isinstance(type_, t.PtrType):
-        if type_.space != "gm":
-            raise BindingError(f"argument {name} points into {type_.space}; only global memory can be bound")
-        return pointer
-    assert isinstance(type_, (MemRefType, t.ShapedView))
-    shape, strides, offset = _extents(name, type_, value)
-    if isinstance(type_, MemRefType):
-        return MemRef(pointer.advance(offset), shape, strides, fmt, offset)
-    return GmTensor(pointer.advance(offset), shape, strides, fmt)
-
-
-def _extents(name: str, type_: MemRefType | t.ShapedView, value: Array) -> tuple[Sequence[int], Sequence[int], int]:
-    """Shape, element strides and element offset of a view of a whole buffer."""
-    shape = t.shape_of(type_)
-    if min(shape, default=1) < 0:
-        fixed = [have for have, want in zip(value.shape, shape, strict=False) if want < 0 or have == want]
-        if len(fixed) != len(shape) or value.ndim != len(shape):
-            wanted, found = ("x".join(map(t.dim_text, dims)) or "()" for dims in (shape, value.shape))
-            raise BindingError(f"argument {name} needs an array of shape {wanted}, found {found}")
-        shape = value.shape
-    strides = [1] * len(shape)
-    for axis in range(len(shape) - 2, -1, -1):
-        strides[axis] = strides[axis + 1] * shape[axis + 1]
-    offset = 0
-    if isinstance(type_, MemRefType):
-        if space_of(type_) not in (None, "gm"):
-            raise BindingError(f"argument {name} lies in {space_of(type_)}; only global memory can be bound")
-        if not isinstance(type_.layout, NoneAttr):
-            stated, start = type_.get_strides(), type_.get_offset()
-            known = [stride for stride in stated or () if stride is not None]
-            if start is None or stated is None or len(known) != len(shape):
-                raise BindingError(f"argument {name} ({t.type_text(type_)}) has a layout that only the caller knows")
-            strides, offset = known, start
-    needed = 1 + offset + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
-    if 0 not in shape and value.size < needed:
-        raise BindingError(f"argument {name} ({t.type_text(type_)}) needs {needed} elements, found {value.size}")
-    return shape, strides, offset
-
-
-def _scalar(name: str, type_: Attribute, value: Any) -> Any:
-    """A number in the form that generated code computes with: integers wrapped to their width, floats rounded."""
-    if isinstance(value, np.ndarray):
-        if value.size < 1:
-            raise BindingError(f"argument {name} needs a number, found an empty array")
-        value = value.reshape(-1)[0].item()
-    if isinstance(type_, (IntegerType, IndexType)):
-        width = type_.width.data if isinstance(type_, IntegerType) else 64
-        if (isinstance(value, bool) and width != 1) or not isinstance(value, (int, np.integer)):
-            raise BindingError(f"argument {name} ({t.type_text(type_)}) needs an integer, found {value!r}")
-        if not -(1 << (width - 1)) <= int(value) < 1 << width:
-            raise BindingError(f"argument {name}: {value} does not fit into {t.type_text(type_)}")
-        if width == 1:
-            return bool(value)
-        bits = int(value) & ((1 << width) - 1)
-        return bits - (1 << width) if bits >> (width - 1) and not is_unsigned(type_) else bits
-    if t.is_float(type_):
-        if not isinstance(value, (int, float, np.number)):
-            raise BindingError(f"argument {name} ({t.type_text(type_)}) needs a number, found {value!r}")
-        round_to = rounder(type_)
-        return float(value) if round_to is None else round_to(float(value))
-    raise BindingError(f"arguments of type {t.type_text(type_)} cannot be bound")

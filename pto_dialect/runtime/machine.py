@@ -54,14 +54,14 @@ class Core:
 
     def locate(self, space: str, address: int) -> tuple[Arena, int]:
         """Memory and byte offset behind a byte address of ``space``."""
-        if space == "gm":
+        if space == "gm" or address >= AddressMap.GAP // 2:
             return self.block.addresses.locate(address)
         return self.arena(space), address
 
     def address_of(self, value: Any) -> int:
-        """Byte address of a pointer; global-memory buffers have distinct address ranges."""
+        """Byte address of a pointer; buffers of the host have distinct address ranges."""
         pointer = self.pointer_of(value)
-        if pointer.arena.space == "gm":
+        if pointer.arena.space == "gm" or pointer.arena is not self.arenas.get(pointer.arena.space):
             return self.block.addresses.base(pointer.arena) + pointer.offset
         return pointer.offset
 
@@ -91,7 +91,7 @@ class Core:
 
 
 class AddressMap:
-    """Gives every global-memory buffer a range of byte addresses, for programs that turn pointers into integers."""
+    """Gives every buffer of the host a range of byte addresses, for programs that turn pointers into integers."""
 
     GAP = 1 << 32
 

@@ -128,6 +128,10 @@ class Arena:
             raise ValueError(f"{self.label} has {self.capacity} bytes, not {content.shape}")
         self._bytes = content
 
+    def copy(self) -> Arena:
+        """A memory of the same kind and content."""
+        return Arena.from_array(self.bytes.copy(), name=self.name, space=self.space, base_align=self.base_align)
+
     def _create(self) -> ByteArray:
         if self.fill == "zero":
             if self.spare:

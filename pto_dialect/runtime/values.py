@@ -116,9 +116,9 @@ class Tile:
             self.row0 + row, self.col0 + col, self.pad,
         )  # fmt: skip
 
-    def moved(self, offset: int) -> Tile:
-        """The same tile at another byte address of its memory."""
-        pointer = Pointer(self.pointer.arena, offset, self.pointer.dtype, self.pointer.item_bytes)
+    def moved(self, arena: Arena, offset: int) -> Tile:
+        """The same tile at byte address ``offset`` of a memory."""
+        pointer = Pointer(arena, offset, self.pointer.dtype, self.pointer.item_bytes)
         return Tile(
             pointer, self.layout, self.fmt, self.loc, self.rows, self.cols, self.valid_rows, self.valid_cols,
             self.row0, self.col0, self.pad,
@@ -207,16 +207,16 @@ class MultiTile:
         return self.slots[index]
 
 
-def buffer_pointer(array: Array, fmt: Format, name: str) -> Pointer:
-    """Pointer to a host array as a global-memory buffer."""
-    return Pointer(Arena.from_array(array, name=name), 0, fmt.storage, fmt.bytes)
+def buffer_pointer(array: Array, fmt: Format, name: str, space: str = "gm") -> Pointer:
+    """Pointer to a host array as a buffer in ``space``."""
+    return Pointer(Arena.from_array(array, name=name, space=space), 0, fmt.storage, fmt.bytes)
 
 
 def content_of(value: Any) -> Array | None:
     """The memory behind an argument: bytes of a buffer, elements of a tile value; ``None`` for numbers."""
     if isinstance(value, ValueTile):
         return value.array
-    pointer = value.pointer if isinstance(value, GmTensor) else value
+    pointer = value.pointer if isinstance(value, (GmTensor, Tile)) else value
     return pointer.arena.bytes if isinstance(pointer, Pointer) else None
 
 
@@ -225,5 +225,5 @@ def move_content(value: Any, content: Array) -> None:
     if isinstance(value, ValueTile):
         value.array = content
     else:
-        pointer = value.pointer if isinstance(value, GmTensor) else value
+        pointer = value.pointer if isinstance(value, (GmTensor, Tile)) else value
         pointer.arena.move_to(content)

@@ -25,12 +25,13 @@ _REGIONS = 4096
 class WatchedArena(Arena):
     """A memory whose accesses ``watch`` learns of. ``original`` gives size, name and content.
 
-    ``public`` tells that cores of several blocks, or the host, share it: all its bytes are initialised.
+    ``public`` (always so in global memory) tells that cores of several blocks, or the host, share it: all its bytes are
+    initialised.
     """
 
     __slots__ = ("_regions", "_start", "memory", "public", "shadow", "watch")
 
-    def __init__(self, original: Arena, watch: Watch, content: Array | None = None) -> None:
+    def __init__(self, original: Arena, watch: Watch, content: Array | None = None, public: bool = False) -> None:
         super().__init__(
             original.space,
             original.capacity,
@@ -38,12 +39,17 @@ class WatchedArena(Arena):
             base_align=original.base_align,
             fill=original.fill,
         )
-        self.public = original.space == "gm"
+        self.public = public or original.space == "gm"
         self.watch = watch
         self.shadow = Shadow(original.capacity)
         self.memory: Array = original.bytes if content is None else content
         self._start: int = self.memory.__array_interface__["data"][0]
         self._regions: dict[tuple[Any, ...], Region | None] = {}
+
+    def copy(self) -> Arena:
+        """As in ``Arena``, under the same watch."""
+        copied = Arena(self.space, self.capacity, name=self.name, base_align=self.base_align)
+        return WatchedArena(copied, self.watch, self.memory.copy(), self.public)
 
     @property
     def bytes(self) -> Any:

@@ -19,7 +19,7 @@ def bytes_text(arena: WatchedArena, runs: Sequence[tuple[int, int]]) -> str:
     shown = ", ".join(f"[{low}, {high})" for low, high in runs[:_SHOWN])
     more = f" and {len(runs) - _SHOWN} more ranges" if len(runs) > _SHOWN else ""
     total = sum(high - low for low, high in runs)
-    name = f"gm '{arena.name}'" if arena.public else arena.space
+    name = f"{arena.space} '{arena.name}'" if arena.public else arena.space
     count = f" ({total} bytes)" if len(runs) > 1 else ""
     return f"bytes {shown}{more}{count} of {name}"
 

@@ -11,10 +11,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..ir.location import span_of
+from ..runtime.arguments import HostTile, hand_back
 from ..runtime.compiler import CompiledModule, compile_module
 from ..runtime.errors import BindingError
 from ..runtime.faults import Fault
-from ..runtime.launch import Kernel, bind_argument
+from ..runtime.launch import Kernel
 from ..runtime.machine import Block, RunOptions
 from ..runtime.memory import Arena, Pointer
 from ..runtime.queues import Deadlock, QueueCore, QueuedFault, run_queued
@@ -89,8 +90,14 @@ class WatchedKernel(Kernel):
         run; buffers then hold what was stored up to there."""
         if len(values) != len(self.arguments):
             raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
-        bound = [bind_argument(name, type_, value) for (name, type_), value in zip(self.arguments, values, strict=True)]
+        bound = self.bind(values)
         self._watch_buffers(bound)
+        try:
+            return self._run_groups(bound, blocks)
+        finally:
+            hand_back(bound)
+
+    def _run_groups(self, bound: list[Any], blocks: int) -> list[Any]:
         groups = [range(blocks)] if self._orders_blocks else [range(index, index + 1) for index in range(blocks)]
         results: list[Any] = []
         for number, indices in enumerate(groups):
@@ -102,20 +109,20 @@ class WatchedKernel(Kernel):
         return results
 
     def _watch_buffers(self, bound: list[Any]) -> None:
-        """Global memory under watch; buffers over the same memory are one."""
+        """Memory of the host under watch; buffers over the same memory are one."""
         known: dict[tuple[int, int], WatchedArena] = {}
 
         def watched(pointer: Pointer) -> Pointer:
             memory = pointer.arena.bytes
             key = (memory.__array_interface__["data"][0], memory.size)
             if key not in known:
-                known[key] = WatchedArena(pointer.arena, self.watch, memory)
+                known[key] = WatchedArena(pointer.arena, self.watch, memory, public=True)
             return Pointer(known[key], pointer.offset, pointer.dtype, pointer.item_bytes)
 
         for position, value in enumerate(bound):
             if isinstance(value, Pointer):
                 bound[position] = watched(value)
-            elif isinstance(value, GmTensor):
+            elif isinstance(value, (GmTensor, HostTile)):
                 value.pointer = watched(value.pointer)
 
     def _watched_block(self, index: int, count: int) -> Block:

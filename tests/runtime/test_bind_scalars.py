@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import Float32Type, IndexType, IntegerType
 
+from pto_dialect.runtime.arguments import bind_argument
 from pto_dialect.runtime.errors import BindingError
-from pto_dialect.runtime.launch import bind_argument
 
 
 @pytest.mark.parametrize(

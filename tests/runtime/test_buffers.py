@@ -7,8 +7,9 @@ import pytest
 from parse_helpers import parsed
 from transfer_programs import program
 
+from pto_dialect.runtime.arguments import bind_argument
 from pto_dialect.runtime.errors import ProgramError
-from pto_dialect.runtime.launch import Kernel, bind_argument
+from pto_dialect.runtime.launch import Kernel
 from pto_dialect.runtime.machine import Block, RunOptions
 from pto_dialect.runtime.queues import QueueCore, run_queued
 

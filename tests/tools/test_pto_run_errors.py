@@ -215,7 +215,7 @@ def test_wrong_scalars(pto_run, args: Args, untouched: None, name: str, value: s
         ("!pto.tensor_view<?x8xf32>", "ones:f32:8x4", "argument x needs an array of shape ?x8, found 8x4"),
         ("!pto.tensor_view<?x8xf32>", "ones:f32:8", "argument x needs an array of shape ?x8, found 8"),
         ("memref<4x8xf32>", "ones:f32:4x7", "'ones:f32:4x7' has shape 4x7, not 4x8"),
-        ("!pto.ptr<f32, ub>", "ones:f32:8", "only global memory can be bound"),
+        ("!pto.tile_buf<vec, 4x8xf32>", "ones:f32:8x4", "'ones:f32:8x4' has shape 8x4, not 4x8"),
         ("!pto.tile<4x8xf32>", "ones:f32:32", "'ones:f32:32' has shape 32, not 4x8"),
         ("!pto.pipe", "1", "values of this type cannot be given"),
         ("!pto.pipe", "ones:f32:8", "values of this type cannot be given"),

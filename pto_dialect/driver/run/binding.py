@@ -11,8 +11,9 @@ from xdsl.ir import Attribute
 
 from ...diagnostics.suggest import did_you_mean
 from ...ir import types as t
+from ...runtime.arguments import argument_format
 from ...runtime.errors import BindingError
-from ...runtime.launch import Kernel, argument_format
+from ...runtime.launch import Kernel
 from ...runtime.memory import Array
 from ...runtime.numerics.formats import Format
 from .arrays import fitted, load, stated_format, with_key

@@ -58,10 +58,15 @@ class TileMaker:
 
     def __call__(self, core: Core, address: int, valid_rows: int | None = None, valid_cols: int | None = None) -> Tile:
         """The tile at byte ``address`` of its memory."""
-        type_ = self.type
         if address % 32:
             raise Fault("mem-align", f"tile address {address} in {self.space} is not a multiple of 32")
-        pointer = Pointer(core.arena(self.space), address, self.fmt.storage, self.fmt.bytes)
+        return self.at(
+            Pointer(core.arena(self.space), address, self.fmt.storage, self.fmt.bytes), valid_rows, valid_cols
+        )
+
+    def at(self, pointer: Pointer, valid_rows: int | None = None, valid_cols: int | None = None) -> Tile:
+        """The tile behind ``pointer``."""
+        type_ = self.type
         return Tile(
             pointer,
             self.layout,
@@ -144,24 +149,30 @@ SCALE_BLOCK = 16
 @kernel("pto.tassign")
 def tassign(op: PtoOp, g: Generator) -> None:
     tile, address = op.operands
-    g.define(op.results[0], f"{g.name(tile)}.moved({g.name(address)})")
+    g.define(op.results[0], f"{g.argument(moved)}(core, {g.name(tile)}, {g.name(address)})")
 
 
 @kernel("pto.tget_scale_addr")
 def tget_scale_addr(op: PtoOp, g: Generator) -> None:
     """Binds the scale tile to the address of the tile it belongs to (layouts page, section 8)."""
     source, scale = op.operands[0], op.operands[-1]
-    g.rebind(scale, f"{g.name(scale)}.moved({g.name(source)}.pointer.offset // {SCALE_BLOCK})")
+    address = f"{g.name(source)}.pointer.offset // {SCALE_BLOCK}"
+    g.rebind(scale, f"{g.argument(moved)}(core, {g.name(scale)}, {address})")
 
 
-def retyped(maker: TileMaker, core: Core, tile: Tile) -> Tile:
+def moved(core: Core, tile: Tile, address: int) -> Tile:
+    """``tile`` at byte ``address`` of its memory of ``core``."""
+    if not isinstance(tile, Tile):
+        raise Fault("unmodelled", "a memref cannot be given another address")
+    return tile.moved(core.arena(tile.pointer.arena.space), address)
+
+
+def retyped(maker: TileMaker, tile: Tile) -> Tile:
     """The bytes of ``tile`` as a tile of another type."""
     if tile.row0 or tile.col0:
         raise Fault("unmodelled", "a subview cannot be reshaped")
-    result = maker(core, tile.pointer.offset, *_kept(maker.type, tile))
-    if result.pointer.arena is not tile.pointer.arena:
-        result.pointer = Pointer(tile.pointer.arena, tile.pointer.offset, maker.fmt.storage, maker.fmt.bytes)
-    return result
+    pointer = Pointer(tile.pointer.arena, tile.pointer.offset, maker.fmt.storage, maker.fmt.bytes)
+    return maker.at(pointer, *_kept(maker.type, tile))
 
 
 def _kept(type_: t.TileBufType, tile: Tile) -> tuple[int | None, int | None]:
@@ -173,7 +184,7 @@ def _kept(type_: t.TileBufType, tile: Tile) -> tuple[int | None, int | None]:
 @kernel("pto.treshape", "pto.bitcast")
 def reshape(op: PtoOp, g: Generator) -> None:
     maker = maker_of(op.results[0].type, g)
-    g.define(op.results[0], f"{g.argument(retyped)}({g.argument(maker)}, core, {g.name(op.operands[0])})")
+    g.define(op.results[0], f"{g.argument(retyped)}({g.argument(maker)}, {g.name(op.operands[0])})")
 
 
 @kernel("pto.subview")
