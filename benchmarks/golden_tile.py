@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.ir import types as t
-from pto_dialect.runtime.launch import argument_format
+from pto_dialect.runtime.arguments import argument_format
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.program import functions_of
 from pto_dialect.syntax.parser import parse_program
