@@ -13,7 +13,7 @@ from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.runtime.machine import RunOptions
 from pto_dialect.sanitize.launch import WatchedKernel
-from pto_dialect.sanitize.options import CHECKS, SanitizeOptions
+from pto_dialect.sanitize.options import CHECKS, ON_REQUEST, SanitizeOptions
 from pto_dialect.syntax.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
 
@@ -94,7 +94,7 @@ def watched(text: str, **options: Any) -> WatchedKernel:
     if options.pop("verify", True):
         verify_module(module, engine)
     assert not engine.has_errors, engine.diagnostics
-    checks = frozenset(options.pop("checks", CHECKS))
+    checks = frozenset(options.pop("checks", set(CHECKS) - ON_REQUEST))
     sanitize = SanitizeOptions(checks, options.pop("sync", "auto"))
     return WatchedKernel(module, options.pop("entry", None), None, RunOptions(fill="poison"), sanitize)
 

@@ -146,7 +146,7 @@ def _checks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
 )  # fmt: skip
 @click.option(
     "--sanitize", metavar="[=CHECK,...]", multiple=True, callback=_checks,
-    help="Watch the run: race, deadlock, init, bounds, overlap, sync; all without a list.",
+    help="Watch the run: race, deadlock, init, bounds, overlap, sync, all of them without a list; or numeric.",
 )  # fmt: skip
 @click.option(
     "--sync", type=click.Choice(["auto", "strict"]), default="auto", show_default=True,

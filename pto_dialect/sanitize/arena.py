@@ -75,10 +75,14 @@ class WatchedArena(Arena):
             found = self._regions[key] = Region.of(key[0] - self._start, *key[1:])
             return found
 
-    def on_read(self, region: Bytes) -> None:
-        """Bytes are about to be read."""
+    def on_read(self, region: Bytes, data: Array | None = None) -> None:
+        """Bytes are about to be read, as the elements ``data`` where these are a view."""
         self.watch.read(self, region)
+        if self.watch.numbers is not None and data is not None:
+            self.watch.numbers.read(data)
 
-    def on_write(self, region: Bytes) -> None:
-        """Bytes are about to be written."""
+    def on_write(self, region: Bytes, data: Array | None = None) -> None:
+        """Bytes are about to be written, as the elements ``data`` where these are a view."""
         self.watch.write(self, region)
+        if self.watch.numbers is not None and data is not None:
+            self.watch.numbers.write(data)

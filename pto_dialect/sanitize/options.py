@@ -13,8 +13,12 @@ CHECKS: dict[str, str] = {
     "bounds": "accesses outside of buffers, memories and tiles; misaligned addresses",
     "overlap": "tiles in use that share bytes; memories too small for the tiles",
     "sync": "signals, locks and hand-overs without their counterpart",
+    "numeric": "infinities and NaNs where they come up first",
 }
 """Names of the checks."""
+
+ON_REQUEST = frozenset(("numeric",))
+"""Checks that ``all`` leaves out: what they report is often meant."""
 
 SyncMode = Literal["auto", "strict"]
 
@@ -26,14 +30,14 @@ class UnknownCheckError(ValueError):
 @dataclass(frozen=True)
 class SanitizeOptions:
     """``checks``: names from ``CHECKS``. ``sync``: ``strict`` checks the order of pipes in every program, ``auto`` only
-    in those that order their pipes themselves. ``limit``: errors and warnings of one rule that are kept, 0 for all."""
+    in those that order their pipes themselves."""
 
-    checks: frozenset[str] = field(default_factory=lambda: frozenset(CHECKS))
+    checks: frozenset[str] = field(default_factory=lambda: frozenset(CHECKS) - ON_REQUEST)
     sync: SyncMode = "auto"
 
 
 def parse_checks(texts: Iterable[str]) -> frozenset[str]:
-    """Checks of lists such as ``race,init``; ``all`` stands for every check.
+    """Checks of lists such as ``race,init``; ``all`` stands for every check but those ``ON_REQUEST``.
 
     Raises :class:`UnknownCheckError`.
     """
@@ -41,7 +45,7 @@ def parse_checks(texts: Iterable[str]) -> frozenset[str]:
     for text in texts:
         for name in (part.strip() for part in text.split(",")):
             if name == "all":
-                found |= CHECKS.keys()
+                found |= CHECKS.keys() - ON_REQUEST
             elif name in CHECKS:
                 found.add(name)
             else:

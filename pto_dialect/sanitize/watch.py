@@ -13,6 +13,7 @@ from ..runtime.memory import Array
 from .arena import WatchedArena
 from .clocks import PIPES, Actor, EventLog, Mark, Token
 from .findings import Findings
+from .numbers import Numbers
 from .options import SanitizeOptions
 from .races import Races
 from .regions import Bytes
@@ -72,6 +73,7 @@ class Watch:
         checks = options.checks
         self.races = Races(self) if "race" in checks and not ordered else None
         self.unwritten = Unwritten(self) if "init" in checks else None
+        self.numbers = Numbers(self) if "numeric" in checks else None
         self.tiles = Tiles(self, "bounds" in checks, "overlap" in checks) if checks & {"bounds", "overlap"} else None
 
     def wants(self, check: str) -> bool:
@@ -131,10 +133,14 @@ class Watch:
         first = self.begin(context)
         context.operands = arguments
         outer = self.enter(context)
+        if self.numbers is not None:
+            self.numbers.start()
         try:
             result = action(*arguments)
             if self.unwritten is not None and context.unwritten:
                 self.unwritten.settle(context, action, arguments)
+            if self.numbers is not None:
+                self.numbers.settle(context)
             self.timed(context, first)
             return result
         except Fault:

@@ -50,13 +50,13 @@ class Window(NDArrayOperatorsMixin):
         """Reports that all elements are read."""
         region = self.region()
         if region is not None:
-            self.arena.on_read(region)
+            self.arena.on_read(region, self.data)
 
     def note_write(self) -> None:
         """Reports that all elements are written."""
         region = self.region()
         if region is not None:
-            self.arena.on_write(region)
+            self.arena.on_write(region, self.data)
 
     def taken(self) -> np.ndarray[Any, Any]:
         """The elements, read now; an array of its own."""

@@ -16,7 +16,6 @@ _RULES = (
     ("race-waw", ERROR, "what two pipes write is ordered by a flag, a barrier or a buffer number"),
     ("race-cross-core", ERROR, "accesses of one place by two cores of a block are ordered by a signal between them"),
     ("race-cross-block", ERROR, "blocks do not touch what another block writes, except atomically or after a syncall"),
-    ("race-simt", WARNING, "work items of one launch do not touch what another work item writes between barriers"),
     ("l0c-handover", ERROR, "a write-back is ordered after the product it stores: flag, barrier or unit_flag"),
     ("sync-deadlock", ERROR, "every wait is ended by a signal"),
     ("sync-flag-unconsumed", WARNING, "every signal is waited for before the program ends"),
@@ -32,7 +31,6 @@ _RULES = (
     ("mem-capacity", ERROR, "tiles fit into their memory"),
     ("mem-overlap", ERROR, "tiles that are in use at the same time share no bytes"),
     ("pipe-slot", ERROR, "an entry of a queue is used between pop and free, and freed once"),
-    ("align-state", WARNING, "an unaligned stream goes on where it left off"),
     ("numeric-nan-inf", INFO, "results are numbers"),
 )
 

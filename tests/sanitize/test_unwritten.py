@@ -157,3 +157,30 @@ def test_tiles_that_share_bytes(address: int, severity: Severity | None):
 def test_a_tile_beyond_its_memory():
     found = diagnostics(tiles(262144 - 512), [np.zeros(4, np.float32)], verify=False)
     assert [d.rule for d in found] == ["mem-capacity"]
+
+
+# ------------------------------------------------------------ numbers
+
+
+def division(by: str) -> str:
+    tile = "!pto.tile_buf<vec, 16x16xf32>"
+    return f"""func.func @k(%out: !pto.ptr<f32, gm>) attributes {{pto.kernel}} {{
+  %one = arith.constant 1.0 : f32
+  %by = arith.constant {by} : f32
+  %a = pto.alloc_tile : {tile}
+  %b = pto.alloc_tile : {tile}
+  pto.texpands ins(%one : f32) outs(%a : {tile})
+  pto.tdivs ins(%a, %by : {tile}, f32) outs(%b : {tile})
+  pto.tadd ins(%b, %b : {tile}, {tile}) outs(%b : {tile})
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("by, expected", [("0.0", ["numeric-nan-inf"]), ("2.0", [])])
+def test_where_an_infinity_comes_up(by: str, expected: list[str]):
+    """Once, where it arises, and only on request."""
+    found = diagnostics(division(by), [np.zeros(1, np.float32)], checks={"numeric"})
+    assert [d.rule for d in found] == expected
+    assert all(d.severity is Severity.INFO and "tdivs produces infinity" in d.message for d in found)
+    assert not diagnostics(division(by), [np.zeros(1, np.float32)])
