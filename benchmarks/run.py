@@ -253,6 +253,28 @@ def processes() -> Comparison:
     return Comparison("24 blocks of repeated GELU, -j 2 (-j 1)", *times, 1.5, at_least=True)
 
 
+def sanitizing() -> Comparison:
+    """The GEMM example under all sanitizers against its plain run; flags make no difference to the watched cost."""
+    from pto_dialect.runtime.launch import Kernel
+    from pto_dialect.runtime.machine import RunOptions
+    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.options import SanitizeOptions
+
+    root = Path(__file__).resolve().parents[1]
+    module = load((root / "examples" / "gemm" / "gemm.pto").read_text())
+    rng = np.random.default_rng(1)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((256, 512), (512, 256)))
+    bias, c = np.zeros((1, 256), np.float32), np.zeros((256, 256), np.float32)
+    plain = Kernel(module, None, "a5", RunOptions())
+
+    def watched() -> None:
+        kernel = WatchedKernel(module, None, "a5", RunOptions(fill="poison"), SanitizeOptions(sync="strict"))
+        kernel.run([a, b, bias, c, True])
+
+    times = alternate(watched, lambda: plain.run([a, b, bias, c, True]), 5)
+    return Comparison("gemm with --sanitize --sync strict (without)", *times, 25.0)
+
+
 BENCHMARKS: dict[str, Callable[[], Comparison]] = {
     "front-end": front_end,
     "start-up": start_up,
@@ -265,6 +287,7 @@ BENCHMARKS: dict[str, Callable[[], Comparison]] = {
     },
     "compile": compilation,
     "processes": processes,
+    "sanitizing": sanitizing,
 }
 
 

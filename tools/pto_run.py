@@ -196,6 +196,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         ctx.exit(_launches(ctx, paths, given))
     if given["junit"] is not None:
         raise click.UsageError("--junit goes with launch files only", ctx)
+    if given["profile"] and (given["sanitize"] or given["trace"]):
+        raise click.UsageError("--profile times plain runs; it does not go with --sanitize and --trace", ctx)
     item = _input(ctx, path)
     streams = Streams(_write_stdout, write_stderr, wants_color(given["color"]))
     ctx.exit(run_program(item, _request(given), streams))

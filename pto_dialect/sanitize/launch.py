@@ -43,7 +43,10 @@ FAULTS = {
 
 
 class WatchedKernel(Kernel):
-    """An entry function that is ready to run under watch; ``watch`` has what its runs have found."""
+    """An entry function that is ready to run under watch.
+
+    ``watch`` has what its runs have found; ``stopped`` tells that one of them was ended by a violation.
+    """
 
     core_class: type[WatchedCore] = WatchedCore
     watch_class: type[Watch] = Watch
@@ -59,6 +62,7 @@ class WatchedKernel(Kernel):
     ) -> None:
         self.sanitize = sanitize
         self.timeline = timeline
+        self.stopped = False
         self._watch: Watch | None = None
         super().__init__(module, entry, target, options)
 
@@ -103,6 +107,7 @@ class WatchedKernel(Kernel):
         for number, indices in enumerate(groups):
             returned = self._device([self._watched_block(index, blocks) for index in indices], bound)
             if returned is None:
+                self.stopped = True
                 break
             if number == 0:
                 results = returned

@@ -121,3 +121,16 @@ def test_the_plain_source_does_not_know_of_the_sanitizers(pto_run, files: Path):
     source = pto_run.raw("good.pto", "--emit-python", *ARGUMENTS).out
     assert "core.at(" not in source and "core.wait_flag(" in source
     assert "core.at(" in pto_run.raw("good.pto", "--emit-python", "--sanitize", *ARGUMENTS).out
+
+
+def test_a_run_that_was_stopped_has_no_results(pto_run, files: Path):
+    """Also where the violation itself is accepted."""
+    (files / "allowed.txt").write_text("mem-oob * known\n")
+    short = ("--arg", "a=ones:f32:64", "--arg", "b=zeros:f32:15")
+    outcome = pto_run.raw("good.pto", "--sanitize", "--suppressions", "allowed.txt", *short, "--out", "b=b.npy")
+    assert (outcome.code, outcome.out) == (3, "") and not (files / "b.npy").exists()
+
+
+def test_what_does_not_go_together(pto_run, files: Path):
+    outcome = pto_run.raw("good.pto", "--sanitize", "--profile", *ARGUMENTS)
+    assert outcome.code == 2 and "--profile" in outcome.err

@@ -225,9 +225,10 @@ class Launch:
         request = self.request.sanitizing
         if request is None:
             return
-        shown, counts = collected(cast("WatchedKernel", kernel), request, self.request.policy, self.source)
+        watched = cast("WatchedKernel", kernel)
+        shown, counts = collected(watched, request, self.request.policy, self.source)
         self.report(shown, counts)
-        if counts.errors:
+        if counts.errors or watched.stopped:
             raise Failure(FINDINGS)
 
     def show(
