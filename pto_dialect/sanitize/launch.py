@@ -170,7 +170,9 @@ class WatchedKernel(Kernel):
             with np.errstate(all="ignore"):
                 returned = run_queued(programs, relieve)[first]
         except QueuedFault as error:
-            return self._stopped(error.fault, compiled.at_line(error.line))
+            failed = self.watch.failed
+            site = failed.mark.site if failed is not None else 0
+            return self._stopped(error.fault, self.watch.sites[site].op if site else compiled.at_line(error.line))
         except Deadlock as fault:
             self._deadlocked(fault, cores, compiled)
             return None
