@@ -224,7 +224,7 @@ LAUNCH_SUFFIX = ".launch.toml"
 
 PROGRAM_ONLY = (
     *("entry", "blocks", "arguments", "outputs", "expectations", "rtol", "atol", "profile", "emit_python"),
-    *("sanitize", "sync", "sanitize_max", "report", "suppressions", "trace", "trace_costs"),
+    *("report", "trace", "trace_costs"),
 )
 """Parameters that a launch file says itself, or that look at one run."""
 
@@ -279,6 +279,7 @@ def _settings(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings
         dump=given["dump"],
         quiet=given["quiet"],
         policy=_policy(given),
+        sanitizing=_sanitizing(given),
     )
 
 

@@ -19,6 +19,8 @@ from .symbols import Number, Unknown, result_of
 
 MAX_PATHS = 256
 MAX_STEPS = 20_000
+ALL_STEPS = 200_000
+"""Steps of one path, and of all paths of a function together."""
 MAX_DEPTH = 16
 _WHOLE = 40
 _KEPT = 16
@@ -78,16 +80,20 @@ class _Choices:
 
 
 def paths(function: Operation, side: str | None = None) -> Iterator[Path]:
-    """The paths through a function, at most ``MAX_PATHS``; ``side`` (cube, vector) leaves out the other's sections.
+    """The paths through a function, as many as ``MAX_PATHS`` and ``ALL_STEPS`` allow.
+
+    ``side`` (cube, vector) leaves out the other's sections.
 
     Raises :class:`TooMuch` for functions with several blocks and for very long paths.
     """
     choices = _Choices()
+    steps = 0
     for _ in range(MAX_PATHS):
         walk = _Walk(choices, side)
         walk.block(function.regions[0].blocks[0] if _single(function) else _refuse())
         yield walk.path
-        if not choices.advance():
+        steps += walk.count
+        if steps > ALL_STEPS or not choices.advance():
             return
 
 

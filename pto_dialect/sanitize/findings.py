@@ -68,6 +68,10 @@ class Findings:
         if not self.repeated(finding.rule, *finding.sites):
             self._found[self._key(finding.rule, finding.sites)] = finding
 
+    def clear(self) -> None:
+        """Forgets all findings: they were reported."""
+        self._found.clear()
+
     @property
     def all(self) -> list[Finding]:
         """All findings."""

@@ -134,3 +134,16 @@ def test_a_run_that_was_stopped_has_no_results(pto_run, files: Path):
 def test_what_does_not_go_together(pto_run, files: Path):
     outcome = pto_run.raw("good.pto", "--sanitize", "--profile", *ARGUMENTS)
     assert outcome.code == 2 and "--profile" in outcome.err
+
+
+def test_launch_files_under_watch(pto_run, files: Path):
+    """Each launch is watched; the comments of the program count, the report and the timeline are for one run."""
+    for name in ("good", "race"):
+        (files / f"{name}.launch.toml").write_text('entry = "k"\n[arguments]\na = "ones:f32:64"\nb = "zeros:f32:64"\n')
+    assert pto_run.raw("good.launch.toml", "--sanitize").code == 0
+    outcome = pto_run.raw("race.launch.toml", "--sanitize")
+    assert outcome.code == 3 and "[race-raw]" in outcome.err
+    both = pto_run.raw(".", "--sanitize")
+    assert both.code == 3 and "1 passed" in both.out + both.err and "1 found" in both.out + both.err
+    assert pto_run.raw("race.launch.toml").code == 0
+    assert pto_run.raw("good.launch.toml", "--sanitize", "--report", "r.json").code == 2

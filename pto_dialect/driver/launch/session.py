@@ -25,6 +25,7 @@ from ..run.files import FileError, Writing, check_files, write_files
 from ..run.outputs import Output, Place, Places
 from ..run.program import OK, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Launch, Streams, changed, mismatches_of
 from ..run.request import Request
+from ..run.sanitizing import Sanitizing
 from ..run.value_text import NPZ, Given, OutputFile, Stored
 from .document import Key, LaunchError
 from .plan import Argument, BufferName, Expect, Plan, Step, Target
@@ -34,7 +35,7 @@ from .plan import Argument, BufferName, Expect, Plan, Step, Target
 class Settings:
     """What the command line says about every launch; ``None`` leaves it to the launch file.
 
-    ``jobs`` is how many processes share the blocks of a launch.
+    ``jobs`` is how many processes share the blocks of a launch. ``sanitizing`` has the runs watched.
     """
 
     target: str | None = None
@@ -44,6 +45,7 @@ class Settings:
     dump: bool = False
     quiet: bool = False
     policy: DiagnosticOptions = field(default_factory=DiagnosticOptions)
+    sanitizing: Sanitizing | None = None
 
 
 class _Prepared(NamedTuple):
@@ -61,8 +63,8 @@ class _Prepared(NamedTuple):
 def run_plan(plan: Plan, settings: Settings, streams: Streams, programs: dict[str, ModuleOp] | None = None) -> int:
     """Runs all launches of ``plan``; ``programs`` keeps parsed programs by path for further plans.
 
-    Returns the exit code: 0 ok, 1 wrong program or result, 2 wrong launch file. Files are written only when
-    everything went well.
+    Returns the exit code: 0 ok, 1 wrong program or result, 2 wrong launch file, 3 sanitizer errors. Files are written
+    only when everything went well.
     """
     try:
         with np.errstate(all="ignore"):
@@ -127,6 +129,7 @@ class _Session:
             policy=settings.policy,
             dump=settings.dump,
             quiet=settings.quiet,
+            sanitizing=settings.sanitizing,
         )
         launch = Launch(Input(step.program, step.program, step.program), request, self.streams)
         kernel = self.kernel(step, launch)
@@ -145,7 +148,7 @@ class _Session:
         return _Prepared(step, launch, kernel, bound, places, expected, outputs)
 
     def fill(self) -> Any:
-        return self.settings.fill or self.plan.fill or "zero"
+        return self.settings.fill or self.plan.fill or ("zero" if self.settings.sanitizing is None else "poison")
 
     def kernel(self, step: Step, launch: Launch) -> Kernel:
         """The compiled entry of a launch; programs and kernels of earlier launches are used again."""
@@ -247,6 +250,7 @@ class _Session:
         except BindingError as error:
             message = str(error).partition("\n")[0]
             raise self.plan.document.error((*one.step.key, "arguments"), message) from None
+        one.launch.findings(one.kernel)
 
         def value(place: Place) -> Output:
             return one.places.output(place, values, returned)

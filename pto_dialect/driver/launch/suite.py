@@ -13,12 +13,12 @@ from typing import NamedTuple
 from ..command import ShowProgress
 from ..inputs import InputError
 from ..report import render
-from ..run.program import OK, WRONG_LAUNCH, WRONG_PROGRAM, Streams
+from ..run.program import FINDINGS, OK, WRONG_LAUNCH, WRONG_PROGRAM, Streams
 from .document import LaunchError
 from .plan import SUFFIX, read_plan
 from .session import Settings, run_plan
 
-_VERDICTS = {OK: "passed", WRONG_PROGRAM: "FAILED", WRONG_LAUNCH: "WRONG"}
+_VERDICTS = {OK: "passed", WRONG_PROGRAM: "FAILED", WRONG_LAUNCH: "WRONG", FINDINGS: "FOUND"}
 _HEAD = ("launch file", "ms", "result")
 
 
@@ -127,7 +127,8 @@ def _tell(result: Outcome, write: Callable[[str], None]) -> None:
 
 
 def exit_code(results: Sequence[Outcome]) -> int:
-    """0 when all went well; 2 when a launch file is wrong, 1 when only programs or results are."""
+    """0 when all went well; 3 when a sanitizer has found an error, 2 when a launch file is wrong, 1 when only programs
+    or results are."""
     return max((result.code for result in results), default=OK)
 
 

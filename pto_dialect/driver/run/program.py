@@ -91,7 +91,6 @@ class Launch:
         self.request = request
         self.streams = streams
         self.log = ProfileLog() if request.profile else None
-        self.source = SourceFile(item.name, "")
 
     def run(self) -> int:
         request, streams = self.request, self.streams
@@ -144,8 +143,7 @@ class Launch:
         module = None
         if remark is None or remark.severity is not Severity.ERROR:
             options = Options(target=self.request.target, printing=False, policy=policy)
-            self.source = SourceFile(self.item.name, text)
-            module = build_module(self.source, engine, options)
+            module = build_module(SourceFile(self.item.name, text), engine, options)
         counts = engine.counts() if engine.has_errors else Counts()
         self.report(engine.diagnostics, counts)
         if module is None or engine.has_errors:
@@ -226,7 +224,7 @@ class Launch:
         if request is None:
             return
         watched = cast("WatchedKernel", kernel)
-        shown, counts = collected(watched, request, self.request.policy, self.source)
+        shown, counts = collected(watched, request, self.request.policy)
         self.report(shown, counts)
         if counts.errors or watched.stopped:
             raise Failure(FINDINGS)

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...diagnostics.diagnostic import Diagnostic
 from ...diagnostics.engine import Counts, DiagnosticEngine, DiagnosticOptions
 from ...diagnostics.files import atomic_write
-from ...diagnostics.source import SourceFile
+from ...ir.location import span_of
 from ...runtime.errors import BindingError
 from ...runtime.machine import RunOptions
 from .files import FileError
@@ -48,21 +48,23 @@ def watched_kernel(
 
 
 def collected(
-    kernel: WatchedKernel, request: Sanitizing, policy: DiagnosticOptions, source: SourceFile
+    kernel: WatchedKernel, request: Sanitizing, policy: DiagnosticOptions
 ) -> tuple[tuple[Diagnostic, ...], Counts]:
-    """The findings of a run that are to be shown, and their numbers; writes the report.
+    """The findings since the last call that are to be shown, and their numbers; writes the report.
 
     Raises ``BindingError`` for suppressions that cannot be read, ``FileError`` for a file that cannot be written.
     """
     from ...sanitize.suppress import SuppressionError, comments_of, read_suppressions, unsuppressed
 
     try:
-        suppressions = comments_of(source)
+        span = span_of(kernel.function)
+        suppressions = [] if span is None else comments_of(span.source)
         if request.suppressions is not None:
             suppressions += read_suppressions(_text_of(request.suppressions), request.suppressions)
     except SuppressionError as error:
         raise BindingError(str(error)) from None
     kept = unsuppressed(kernel.watch.findings.all, suppressions)
+    kernel.watch.findings.clear()
     if request.trace is not None and kernel.timeline is not None:
         _write(request.trace, kernel.timeline.document(kept))
     found = [finding.diagnostic() for finding in kept]
