@@ -208,9 +208,3 @@ class WatchedKernel(Kernel):
         if not self.watch.wants("deadlock"):
             raise self._located(fault, place)
         self.watch.findings.add(deadlock_finding(self.watch, cores, span_of(place or self.function)))
-
-
-def run_watched(kernel: WatchedKernel, values: Sequence[Any], blocks: int = 1) -> tuple[list[Any], list[Finding]]:
-    """Runs a kernel; what it returns, and what was found."""
-    returned = kernel.run(values, blocks)
-    return returned, kernel.watch.findings.all
