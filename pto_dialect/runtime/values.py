@@ -16,6 +16,10 @@ from .gm_view import GmView
 from .layout import TileLayout, TileView
 from .memory import Arena, Array, Pointer
 from .numerics.formats import Format
+from .packed_view import PackedView
+
+PACKED_OPERANDS = frozenset(("mat", "left", "right"))
+"""Locations of tiles that count 4-bit numbers one by one."""
 
 
 class Unusable:
@@ -75,7 +79,8 @@ class Tile:
         self.row0 = row0
         self.col0 = col0
         self.pad = pad
-        self.view = TileView(layout, pointer, rows, cols, row0, col0)
+        packed = fmt.bits == 4 and loc in PACKED_OPERANDS
+        self.view = (PackedView if packed else TileView)(layout, pointer, rows, cols, row0, col0)
         if not (0 <= valid_rows <= rows and 0 <= valid_cols <= cols):
             raise Fault("tile-valid-le-shape", f"valid region {valid_rows}x{valid_cols} exceeds tile {rows}x{cols}")
         pointer.check(layout.nbytes, f"{loc} tile {layout.rows}x{layout.cols}")

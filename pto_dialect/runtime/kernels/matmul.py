@@ -8,13 +8,16 @@ import numpy as np
 
 from ...ir.base import Pipe, PtoOp
 from ..faults import Fault
+from ..fractal_load import MX_GROUP, read_mx_scales_left, read_mx_scales_right
 from ..generator import Generator
-from ..memory import Array
+from ..memory import Arena, Array
 from ..numerics.decode import decode
-from ..numerics.formats import Format
 from ..numerics.matmul import apply_mx_scale, matmul, matmul_int
+from ..packed_view import PackedView, number_values
+from ..values import Tile
 from .registry import kernel
 from .tile_operands import AnyTile, region
+from .views import SCALE_BLOCK
 
 LIMIT = 4095
 
@@ -64,9 +67,8 @@ class TileMatmul:
         _widen(rhs, b)
         if self.scaled:
             assert lhs_scale is not None and rhs_scale is not None
-            groups = -(-k // 32)
-            a = apply_mx_scale(a, _scale_bytes(lhs_scale)[:m, :groups], 1)
-            b = apply_mx_scale(b, _scale_bytes(rhs_scale)[:groups, :n], 0)
+            a = apply_mx_scale(a, _left_scales(lhs_scale, m, k), 1)
+            b = apply_mx_scale(b, _right_scales(rhs_scale, k, n), 0)
         start = None if init is None else self._start(init, m, n)
         dst.write(matmul(a, b, init=start, out=c, exact=self.exact))
 
@@ -92,20 +94,31 @@ class TileMatmul:
 def _widen(tile: AnyTile, out: Array) -> None:
     if tile.fmt.storage.kind == "f" or tile.fmt.name == "bf16":
         tile.read_into(out)
+    elif isinstance(tile, Tile) and isinstance(tile.view, PackedView):
+        out[...] = number_values(tile.read(), tile.fmt)
     else:
         out[...] = decode(tile.read(), tile.fmt)
 
 
-def _scale_bytes(tile: AnyTile) -> Array:
-    if tile.fmt.bytes != 1:
+def _left_scales(tile: AnyTile, m: int, k: int) -> Array:
+    """Scale bytes [m, k / 32]."""
+    if tile.fmt.bytes == 1:
+        return region(tile, m, -(-k // MX_GROUP)).view(np.uint8)
+    return read_mx_scales_left(*_scale_place(tile), m, k)
+
+
+def _right_scales(tile: AnyTile, k: int, n: int) -> Array:
+    """Scale bytes [k / 32, n]."""
+    if tile.fmt.bytes == 1:
+        return region(tile, -(-k // MX_GROUP), n).view(np.uint8)
+    return read_mx_scales_right(*_scale_place(tile), k, n)
+
+
+def _scale_place(tile: AnyTile) -> tuple[Arena, int]:
+    """Where the scales of an operand lie that a tile of wider elements names: only its address counts."""
+    if not isinstance(tile, Tile):
         raise Fault("mx-scale-dtype", f"scales of type {tile.fmt.name} cannot be used; f8E8M0, ui8 or i8 can")
-    return tile.read().view(np.uint8)
-
-
-def check_format(fmt: Format, g: Generator) -> None:
-    """Packed operands need their own reader."""
-    if fmt.is_packed:
-        raise g.error("unmodelled", "matrix multiplication of packed 4-bit tiles is not supported")
+    return tile.pointer.arena, tile.pointer.offset * SCALE_BLOCK
 
 
 _FORMS: dict[str, tuple[str, ...]] = {

@@ -17,6 +17,7 @@ from ..generator import Generator
 from ..memory import Array
 from ..numerics.encode import encode
 from ..numerics.formats import Format
+from ..packed_view import PackedView, single_numbers
 from ..values import GmTensor, Tile, ValueTile
 from .fixpipe_tile import AccumulatorOut
 from .registry import kernel
@@ -46,12 +47,18 @@ class Load:
         matrix = source.matrix()
         rows, cols = dst.valid_rows, dst.valid_cols
         values = matrix.read()
-        if (matrix.rows, matrix.cols) != (rows, cols):
+        packed = isinstance(dst.view, PackedView) if isinstance(dst, Tile) else False
+        if packed:
+            values = single_numbers(values, 0 if source.layout == "dn" else 1)
+        if values.shape != (rows, cols):
             values = _fitted(values, rows, cols)
         if values.dtype != dst.fmt.storage:
             values = values.view(dst.fmt.storage)
         dst.write(values)
         if dst.pad and isinstance(dst, Tile) and values.shape[1] < dst.cols:
+            if packed:
+                dst.view.write(np.pad(values, ((0, 0), (0, dst.cols - values.shape[1]))))
+                return
             fill = dst.view.window(0, values.shape[1], values.shape[0], dst.cols - values.shape[1])
             fill.fill(pad_value(dst.fmt, dst.pad))
 

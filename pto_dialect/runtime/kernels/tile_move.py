@@ -10,6 +10,7 @@ from ..generator import Generator
 from ..memory import Array, strided_view
 from ..numerics.decode import decode
 from ..numerics.encode import encode
+from ..packed_view import PackedView
 from ..values import Tile, ValueTile
 from .fixpipe_tile import AccumulatorOut
 from .registry import kernel
@@ -20,11 +21,17 @@ AnyTile = Tile | ValueTile
 
 def converted(values: Array, source: AnyTile, dst: AnyTile) -> Array:
     """Storage of ``dst`` for values stored in ``source``: the same bits for equal sizes, else a value conversion."""
+    if _counts_numbers(source) != _counts_numbers(dst):
+        raise Fault("unmodelled", f"4-bit numbers cannot be moved between {source.loc} and {dst.loc}")
     if source.fmt.storage == dst.fmt.storage:
         return values
     if source.fmt.bytes == dst.fmt.bytes and source.fmt.is_float == dst.fmt.is_float:
         return np.ascontiguousarray(values).view(dst.fmt.storage)
     return encode(decode(np.ascontiguousarray(values), source.fmt), dst.fmt, saturate=True)
+
+
+def _counts_numbers(tile: AnyTile) -> bool:
+    return isinstance(tile, Tile) and isinstance(tile.view, PackedView)
 
 
 def _same_bytes(source: AnyTile, dst: AnyTile) -> bool:

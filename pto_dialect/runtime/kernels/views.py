@@ -14,17 +14,15 @@ from ..layout import native_layout
 from ..machine import Core
 from ..memory import Pointer
 from ..numerics.formats import format_of
-from ..values import GmTensor, MultiTile, Tile
+from ..values import PACKED_OPERANDS, GmTensor, MultiTile, Tile
 from .registry import kernel
 
-PACKED_OPERANDS = frozenset(("mat", "left", "right"))
-_SCALE_ELEMENTS = frozenset(("f8E8M0", "ui8", "i8"))
 _SPACES = {"vec": "ub", "mat": "l1", "left": "l0a", "right": "l0b", "acc": "l0c", "bias": "bt", "scaling": "fb"}
 
 
 def tile_space(type_: t.TileBufType) -> str:
-    """Memory that holds a tile; MX scale tiles have their own."""
-    if type_.loc == "scaling" and type_.fractal == 32 and t.element_name(type_.element) in _SCALE_ELEMENTS:
+    """Memory that holds a tile; MX scale tiles, of blocks of 32 bytes, have their own."""
+    if type_.loc == "scaling" and type_.fractal == 32:
         return "scale_left" if type_.blayout == "row_major" else "scale_right"
     return _SPACES[type_.loc]
 
@@ -36,8 +34,8 @@ class TileMaker:
         self.type = type_
         self.fmt = format_of(t.element_name(type_.element))
         packed = self.fmt.is_packed and type_.loc in PACKED_OPERANDS
-        if packed:
-            raise Fault("unmodelled", f"{type_.loc} tiles of packed 4-bit elements are not supported")
+        if packed and self.fmt.bits != 4:
+            raise Fault("unmodelled", f"{type_.loc} tiles of packed {self.fmt.name} elements are not supported")
         self.layout = native_layout(
             type_.loc,
             profile.arch,
@@ -47,6 +45,7 @@ class TileMaker:
             type_.blayout,
             type_.slayout,
             type_.fractal,
+            packed,
         )
         self.space = tile_space(type_)
         self.label = f"{type_.loc}_{type_.rows}x{type_.cols}x{self.fmt.name}"
