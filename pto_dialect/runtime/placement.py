@@ -44,7 +44,15 @@ _ALIASING = frozenset(
         "memref.memory_space_cast",
     )
 )
-_SCRATCH_UNUSED = {"a5": frozenset(("pto.tprelu", "pto.trowargmax", "pto.trowargmin"))}
+_SCRATCH_UNUSED = {
+    "a5": frozenset(
+        (
+            *("pto.tprelu", "pto.trowargmax", "pto.trowargmin", "pto.trowmax", "pto.trowmin", "pto.trowsum"),
+            *("pto.txor", "pto.txors", "pto.tsel", "pto.tsels", "pto.trowexpandmax", "pto.trowexpandmin"),
+            *(f"pto.trowexpand{name}" for name in ("add", "sub", "mul", "div", "expdif")),
+        )
+    )
+}
 """Operations whose scratch tile a chip does not touch, so that it needs no bytes of its own there."""
 
 _TILES = ("pto.alloc_tile", "pto.alloc_multi_tile")

@@ -53,3 +53,38 @@ def test_otherwise_it_counts(target: str, extra: str) -> None:
     with pytest.raises(ProgramError) as caught:
         pto_dialect.compile(pto_dialect.parse(program(extra)), target=target)
     assert caught.value.rule == "capacity-dynamic"
+
+
+SCRATCH = {
+    "pto.txor": ("i16", "%x, %y, %tmp : {t}, {t}, {t}", "{t}"),
+    "pto.trowmax": ("i32", "%x, %tmp : {t}, {t}", "{c}"),
+    "pto.trowexpandmax": ("i32", "%x, %column, %tmp : {t}, {c}, {t}", "{t}"),
+}
+
+
+@pytest.mark.parametrize("op", SCRATCH)
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_large_tiles(op: str, target: str) -> None:
+    """Two tiles of two fifths of the memory fit, three do not."""
+    element, operands, dst = SCRATCH[op]
+    size = 4 if element == "i32" else 2
+    rows, cols = 128, (262144 if target == "a5" else 196608) * 2 // 5 // 128 // size // 16 * 16
+    types = {"t": f"!pto.tile_buf<vec, {rows}x{cols}x{element}>"}
+    types["c"] = f"!pto.tile_buf<vec, {rows}x1x{element}, blayout=col_major>"
+    out = "%column" if dst == "{c}" else "%y"
+    text = f"""func.func @f() {{
+      %x = pto.alloc_tile : {types["t"]}
+      %y = pto.alloc_tile : {types["t"]}
+      %column = pto.alloc_tile : {types["c"]}
+      %tmp = pto.alloc_tile : {types["t"]}
+      {op} ins({operands.format(**types)}) outs({out} : {dst.format(**types)})
+      pto.tmov ins(%y : {types["t"]}) outs(%x : {types["t"]})
+      return
+    }}"""
+    module = pto_dialect.parse(text)
+    if target == "a5":
+        pto_dialect.compile(module, target=target)
+        return
+    with pytest.raises(ProgramError) as caught:
+        pto_dialect.compile(module, target=target)
+    assert caught.value.rule == "capacity-dynamic"

@@ -22,17 +22,22 @@ SIDE = 16
 
 
 def signal(core: QueueCore, pipe: str, number: int, mode: str) -> None:
-    """``pipe`` signals the cores that ``mode`` names."""
+    """``pipe`` signals the cores that ``mode`` names; a core that runs the code of both kinds signals itself."""
     cube, vector = block_cores(core)
+    alone = core.kind == "all"
     targets: list[tuple[Core, tuple[Any, ...]]] = []
     if mode == POINT_TO_POINT:
         if core.kind == "aic":
             targets = [(c, (mode, number % SIDE)) for c in vector if c.index == number // SIDE]
+        elif alone:
+            targets = [(core, (mode, number))]
         elif cube is not None:
             targets = [(cube, (mode, core.index * SIDE + number % SIDE))]
     elif mode == "block":
         if core.kind == "aic":
             targets = [(c, (mode, number, 0)) for c in vector]
+        elif alone:
+            targets = [(core, (mode, number, 0))]
         elif cube is not None:
             targets = [(cube, (mode, number, core.index))]
     elif mode == "vectors":
@@ -47,7 +52,7 @@ def wait(core: QueueCore, pipe: str, number: int, mode: str) -> None:
     """``pipe`` waits for the signals that ``mode`` demands."""
     _, vector = block_cores(core)
     if mode == POINT_TO_POINT:
-        keys: list[tuple[Any, ...]] = [(mode, number if core.kind == "aic" else number % SIDE)]
+        keys: list[tuple[Any, ...]] = [(mode, number % SIDE if core.kind == "aiv" else number)]
     elif mode == "block":
         keys = [(mode, number, c.index) for c in vector] if core.kind == "aic" else [(mode, number, 0)]
     elif mode == "vectors":

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ...ir import types as t
 from ...ir.base import PtoOp
 from ...verify.pipe_epilogue_rules import QUANTS
@@ -21,10 +19,9 @@ from ..generator import Generator
 from ..machine import block_cores
 from ..memory import Array, Pointer, strided_view
 from ..numerics import fixpipe
-from ..numerics.decode import decode
 from ..numerics.formats import Format
 from ..values import Tile, ValueTile
-from .fixpipe_tile import AccumulatorOut
+from .fixpipe_tile import AccumulatorOut, channel_table
 from .tile_memory import element_format
 from .tile_move import converted
 from .views import TileMaker
@@ -140,19 +137,7 @@ class Converting:
             return 0.0
         if not isinstance(scale, ValueTile):
             raise Fault("pipe-epilogue", f"the scales of {self.label} were not set")
-        entries = self._entries(scale)
-        if entries.size < columns:
-            raise Fault("fb-bt-capacity", f"{entries.size} channel entries for {columns} columns")
-        return entries[:columns]
-
-    def _entries(self, scale: ValueTile) -> Array:
-        """64-bit channel entries; a float stands for its scale, the sign bit follows the result."""
-        raw = np.ascontiguousarray(scale.array).reshape(-1)
-        if not scale.fmt.is_float:
-            return raw.view(np.uint64)
-        bits = decode(raw, scale.fmt).astype(np.float32).view(np.uint32).astype(np.uint64)
-        signed = self.target.kind == "int"
-        return bits | np.uint64(int(signed) << 46)
+        return channel_table(scale, columns, self.target.kind == "int")
 
 
 # ------------------------------------------------------------ slots

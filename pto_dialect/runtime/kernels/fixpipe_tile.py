@@ -11,7 +11,11 @@ from ...targets.profile import Profile
 from ..faults import Fault
 from ..memory import Array
 from ..numerics import fixpipe
+from ..numerics.decode import decode
 from ..values import Tile, ValueTile
+
+SIGN_BIT = 46
+"""Bit of a channel entry that makes 8-bit results signed."""
 
 _RELU = {"no_relu": None, "normal_relu": ("normal_relu", None)}
 _PLAIN = {("f32", "f16"): "f32_f16", ("f32", "bf16"): "f32_bf16"}
@@ -21,10 +25,11 @@ class AccumulatorOut:
     """Converts accumulator values to a destination type."""
 
     def __init__(self, source: str, target: str, relu: str, profile: Profile, quantised: bool) -> None:
-        self.source = source
+        self.source = source = "i32" if source == "si32" else source
         self.target = target
         self.relu = relu
-        base = profile.acc_quant_mode.get((source, target)) if quantised else None
+        mode_target = "i8" if target in ("si8", "ui8") else target
+        base = profile.acc_quant_mode.get((source, mode_target)) if quantised else None
         if quantised and base is None:
             raise Fault("fixp-quant-dst-mode", f"{source} accumulators cannot be quantised to {target}")
         self.base = base
@@ -43,16 +48,23 @@ class AccumulatorOut:
             quant = (f"{self.base}_scalar", entry)
         else:
             assert table is not None
-            quant = (f"{self.base}_vec", channel_table(table, values.shape[1]))
+            quant = (f"{self.base}_vec", channel_table(table, values.shape[1], self.target != "ui8"))
         if quant is None and relu is None and self.source == self.target:
             return values
         return fixpipe.convert(values, self.source, self.target, quant=quant, relu=relu)
 
 
-def channel_table(tile: Tile | ValueTile, columns: int) -> Array:
-    """The 64-bit channel entries of a parameter tile; entry n belongs to column n."""
-    raw = np.ascontiguousarray(tile.read()).reshape(-1).view(np.uint8)
-    entries = raw[: raw.size // 8 * 8].view(np.uint64)
+def channel_table(tile: Tile | ValueTile, columns: int, signed: bool) -> Array:
+    """The 64-bit channel entries of a parameter tile; entry n belongs to column n.
+
+    A float is the scale of its entry; ``signed`` tells whether 8-bit results are then signed.
+    """
+    raw = np.ascontiguousarray(tile.read()).reshape(-1)
+    if tile.fmt.is_float:
+        bits = decode(raw, tile.fmt).astype(np.float32).view(np.uint32).astype(np.uint64)
+        entries = bits | np.uint64(int(signed) << SIGN_BIT)
+    else:
+        entries = raw.view(np.uint8)[: raw.nbytes // 8 * 8].view(np.uint64)
     if entries.size < columns:
         raise Fault("fb-bt-capacity", f"{entries.size} channel entries for {columns} columns")
     return entries[:columns]

@@ -15,7 +15,7 @@ from ...ir.base import PtoOp
 from ..faults import Fault
 from ..generator import Generator
 from ..memory import Array
-from ..values import GmTensor
+from ..values import GmTensor, ValueTile
 from .registry import kernel
 from .tile_operands import AnyTile, region, tile_format, tile_operand
 
@@ -47,6 +47,12 @@ def bounded(indices: Array, size: int, mode: str) -> tuple[Array, Array]:
     return np.clip(wide, 0, max(size - 1, 0)), inside
 
 
+def index_tile(indices: GmTensor) -> ValueTile:
+    """Indices in global memory as a tile."""
+    matrix = indices.matrix().read()
+    return ValueTile(*matrix.shape, indices.fmt, matrix)
+
+
 def index_list(idx: AnyTile, count: int) -> Array:
     """One index per data row from a row or a column of indices."""
     values = region(idx, idx.valid_rows, idx.valid_cols).reshape(-1)
@@ -64,10 +70,12 @@ class TableGather:
         self.coalesce = coalesce
         self.mode = mode
 
-    def __call__(self, mem: GmTensor, idx: AnyTile, dst: AnyTile) -> None:
+    def __call__(self, mem: GmTensor, idx: AnyTile | GmTensor, dst: AnyTile) -> None:
         rows, cols = dst.valid_rows, dst.valid_cols
         if not (rows and cols):
             return
+        if isinstance(idx, GmTensor):
+            idx = index_tile(idx)
         table = mem.matrix().read()
         if whole_rows(self.coalesce, idx, dst):
             if cols > table.shape[1]:
@@ -131,7 +139,9 @@ def _table(op: PtoOp, g: Generator) -> SSAValue:
 
 @kernel("pto.mgather")
 def mgather(op: PtoOp, g: Generator) -> None:
-    idx, dst = tile_operand(op, g, "idx"), g.destination(op)
+    idx, dst = g.operand(op, "idx"), g.destination(op)
+    if idx is None or not isinstance(idx.type, t.ShapedView):
+        idx = tile_operand(op, g, "idx")
     tile_format(dst, g)
     instruction = TableGather(_word(op, "coalesce"), _word(op, "gatherOob") or "undefined")
     g.call(instruction, _table(op, g), idx, dst, pipe=op.active_pipe(g.profile.arch))

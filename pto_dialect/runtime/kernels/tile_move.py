@@ -14,7 +14,8 @@ from ..packed_view import PackedView
 from ..values import Tile, ValueTile
 from .fixpipe_tile import AccumulatorOut
 from .registry import kernel
-from .tile_memory import accumulator_out
+from .tile_memory import accumulator_out, enum_value
+from .tile_operands import write_linear
 
 AnyTile = Tile | ValueTile
 
@@ -104,6 +105,34 @@ class Move:
         return converted(raw, source, dst)
 
 
+class ScaleOrder:
+    """dst = the scales of src in the order of left MX operands: boxes of 16 x 2, one behind the other.
+
+    Groups lie along the rows of src (``axis`` 1; rows up to the next 16 are 0) or along its columns (0).
+    """
+
+    label = "tmov_zz"
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+
+    def __call__(self, source: AnyTile, dst: AnyTile) -> None:
+        scales = source.read().view(np.uint8)
+        if not self.axis:
+            scales = scales.T
+        rows, groups = scales.shape
+        full = np.zeros((-(-rows // 16) * 16, -(-groups // 2) * 2), np.uint8)
+        full[:rows, :groups] = scales
+        boxes = full.reshape(-1, 16, full.shape[1] // 2, 2).transpose(0, 2, 1, 3).reshape(-1)
+        if isinstance(dst, Tile):
+            dst.pointer.check(boxes.size, "the scales")
+            if boxes.size > dst.layout.nbytes:
+                raise Fault("extract-bounds", f"{boxes.size} scales do not fit into {dst.rows}x{dst.cols}")
+            np.copyto(strided_view(dst.pointer, boxes.shape, (1,), _BYTE), boxes)
+        else:
+            write_linear(dst, boxes.view(dst.fmt.storage))
+
+
 _MODES = {"pto.tmov": "move", "pto.tmov.fp": "move", "pto.textract": "extract", "pto.textract_fp": "extract"}
 
 
@@ -115,7 +144,9 @@ def tile_move(op: PtoOp, g: Generator) -> None:
     row, col = (groups.get(name, (0,))[0] for name in ("indexRow", "indexCol"))
     scalar, table = (next(iter(groups.get(name, ())), None) for name in ("preQuantScalar", "fp"))
     if "grpAxis" in op.attributes or (table is not None and getattr(table.type, "loc", "scaling") == "vec"):
-        raise g.error("unmodelled", "moves to the scale order of MX tiles cannot be executed", op)
+        axis = enum_value(op, "grpAxis", "axis1")
+        g.call(ScaleOrder(0 if axis == "axis0" else 1), source, dst, pipe=op.active_pipe(g.profile.arch))
+        return
     convert = accumulator_out(op, g, source, dst, scalar is not None or table is not None)
     move = Move(convert, _MODES.get(op.name, "insert"))
     g.call(move, source, dst, row, col, scalar, table, pipe=op.active_pipe(g.profile.arch))

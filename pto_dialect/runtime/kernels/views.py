@@ -14,7 +14,7 @@ from ..layout import native_layout
 from ..machine import Core
 from ..memory import Pointer
 from ..numerics.formats import format_of
-from ..values import PACKED_OPERANDS, GmTensor, MultiTile, Tile
+from ..values import PACKED_OPERANDS, UNBOUND, GmTensor, MultiTile, Tile
 from .registry import kernel
 
 _SPACES = {"vec": "ub", "mat": "l1", "left": "l0a", "right": "l0b", "acc": "l0c", "bias": "bt", "scaling": "fb"}
@@ -148,7 +148,18 @@ SCALE_BLOCK = 16
 @kernel("pto.tassign")
 def tassign(op: PtoOp, g: Generator) -> None:
     tile, address = op.operands
-    g.define(op.results[0], f"{g.argument(moved)}(core, {g.name(tile)}, {g.name(address)})")
+    maker = maker_of(op.results[0].type, g)
+    g.define(op.results[0], f"{g.argument(placed)}({g.argument(maker)}, core, {g.name(tile)}, {g.name(address)})")
+
+
+def placed(maker: TileMaker, core: Core, tile: Tile, address: int) -> Tile:
+    """``tile`` at byte ``address``; one that was only declared gets its memory that way."""
+    if tile is not UNBOUND:
+        return moved(core, tile, address)
+    type_ = maker.type
+    rows = type_.rows if type_.valid_rows == t.DYNAMIC else None
+    cols = type_.cols if type_.valid_cols == t.DYNAMIC else None
+    return maker(core, address, rows, cols)
 
 
 @kernel("pto.tget_scale_addr")
