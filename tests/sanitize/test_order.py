@@ -41,7 +41,11 @@ statements = st.one_of(
     st.builds(lambda x: [load(x)], buffers),
     st.builds(lambda x: [store(x)], buffers),
     st.builds(lambda x, y: [copy(x, y)], buffers, buffers),
-    st.builds(lambda pair, event: [set_flag(*pair, event), wait_flag(*pair, event)], pairs, st.integers(0, 1)),
+    st.builds(
+        lambda pair, event: [set_flag(pair[0], pair[1], event), wait_flag(pair[0], pair[1], event)],
+        pairs,
+        st.integers(0, 1),
+    ),
     st.sampled_from([[barrier("ALL")], [barrier("V")]]),
 )
 

@@ -50,7 +50,8 @@ def bounded(indices: Array, size: int, mode: str) -> tuple[Array, Array]:
 def index_tile(indices: GmTensor) -> ValueTile:
     """Indices in global memory as a tile."""
     matrix = indices.matrix().read()
-    return ValueTile(*matrix.shape, indices.fmt, matrix)
+    rows, cols = matrix.shape
+    return ValueTile(rows, cols, indices.fmt, matrix)
 
 
 def index_list(idx: AnyTile, count: int) -> Array:
