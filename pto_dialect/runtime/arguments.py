@@ -174,7 +174,7 @@ def _scalar(name: str, type_: Attribute, value: Any) -> Any:
             return bool(value)
         bits = int(value) & ((1 << width) - 1)
         return bits - (1 << width) if bits >> (width - 1) and not is_unsigned(type_) else bits
-    if t.is_float(type_):
+    if t.is_float(type_) and not format_of(t.element_name(type_)).is_packed:
         if not isinstance(value, (int, float, np.number)):
             raise BindingError(f"argument {name} ({t.type_text(type_)}) needs a number, found {value!r}")
         round_to = rounder(type_)

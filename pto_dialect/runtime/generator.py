@@ -6,7 +6,8 @@ prepared when the function was compiled.  What an instruction computes is in ``k
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,10 @@ class Generator:
 
     def name(self, value: SSAValue) -> Expr:
         """The local that holds ``value``."""
-        return Expr(self.names[value])
+        name = self.names.get(value)
+        if name is None:
+            raise self.error("unmodelled", f"a value of type {t.type_text(value.type)} cannot be executed")
+        return Expr(name)
 
     def bind(self, value: SSAValue, hint: str | None = None) -> Expr:
         """A new local for ``value``."""
@@ -78,6 +82,14 @@ class Generator:
         self.emitter.line(f"{name} = {expression}")
         self.prepare_view(value)
         return name
+
+    @contextmanager
+    def as_pointers(self, memrefs: Sequence[SSAValue]) -> Iterator[None]:
+        """While it lasts, the names of ``memrefs`` stand for pointers to their first elements."""
+        kept = {value: self.names[value] for value in memrefs}
+        self.names.update({value: f"{name}.pointer" for value, name in kept.items()})
+        yield
+        self.names.update(kept)
 
     def rebind(self, value: SSAValue, expression: str) -> None:
         """``value = expression`` for a handle that has a local already."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from .faults import Fault
-from .machine import Block, Core
+from .machine import Block, Core, NeedsQueues
 
 Key = tuple[Any, ...]
 
@@ -128,6 +128,10 @@ class QueueCore(Core):
                 action(*arguments)
             except Fault as fault:
                 raise QueuedFault(fault, line) from None
+            except NeedsQueues as early:
+                raise QueuedFault(
+                    Fault("sync-deadlock", f"{early}, and a vector scope waits for no one"), line
+                ) from None
         elif kind == SET:
             _give(arguments)
         elif kind == WAIT:

@@ -6,7 +6,6 @@ from typing import cast
 
 import numpy as np
 
-from ...ir import types as t
 from ...ir.base import Pipe, PtoOp
 from ..faults import Fault
 from ..fractal_load import l0c_view, mad_view_a, mad_view_b, read_mx_scales_left, read_mx_scales_right
@@ -18,7 +17,7 @@ from ..numerics.formats import Format
 from ..numerics.matmul import apply_exception_mode, matmul_int
 from ..numerics.rounding import Tf32Mode, tf32
 from .registry import kernel
-from .tile_memory import enum_value
+from .tile_memory import element_format, enum_value
 
 LIMIT = 4095
 
@@ -108,9 +107,7 @@ class Mad:
 
 
 def _format(value: object, g: Generator) -> Format:
-    type_ = getattr(value, "type", None)
-    assert isinstance(type_, t.PtrType)
-    return g.format(type_.element)
+    return element_format(getattr(value, "type", None), g)
 
 
 @kernel("pto.mad", "pto.mad_acc", "pto.mad_bias", "pto.mad_mx", "pto.mad_mx_acc", "pto.mad_mx_bias")

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ...ir import types as t
 from ...ir.base import Pipe, PtoOp
 from ..acc_store import AccStore, acc_store, acc_store_split
 from ..faults import Fault
@@ -17,7 +16,7 @@ from ..numerics import fixpipe
 from ..numerics.formats import Format
 from ..numerics.rounding import fp19
 from .registry import kernel
-from .tile_memory import enum_value
+from .tile_memory import element_format, enum_value
 
 NOSAT_BIT = 48
 """Bit of the control register that turns saturation off where no clause says."""
@@ -113,9 +112,7 @@ def write_back(op: PtoOp, g: Generator) -> None:
         return next(iter(groups.get(name, ())), None)
 
     source, target = given("source"), given("destination")
-    if not isinstance(source.type, t.PtrType) or not isinstance(target.type, t.PtrType):
-        raise g.error("unmodelled", f"{op.name} with memref operands cannot be executed", op)
-    instruction = WriteBack(op, g.format(source.type.element), g.format(target.type.element))
+    instruction = WriteBack(op, element_format(source.type, g), element_format(target.type, g))
     loop3 = [given(name) for name in ("loop3_count", "loop3_src_stride", "loop3_dst_stride")]
     g.call(
         instruction,

@@ -6,7 +6,6 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from ...ir import types as t
 from ...ir.base import Pipe, PtoOp
 from ..dma import burst_copy, gap_copy, l1_to_bt, l1_to_fb
 from ..fractal_load import (
@@ -22,6 +21,7 @@ from ..generator import Generator
 from ..machine import Core
 from ..memory import Pointer
 from .registry import kernel
+from .tile_memory import element_format
 
 
 def first(groups: dict[str, tuple[SSAValue, ...]], name: str) -> SSAValue | None:
@@ -140,9 +140,7 @@ def l1_l0(op: PtoOp, g: Generator) -> None:
     flag = op.attributes.get("transpose")
     transpose = flag is not None and bool(flag.value.data)  # pyright: ignore[reportAttributeAccessIssue]
     source, target = groups["source"][0], groups["destination"][0]
-    if not isinstance(source.type, t.PtrType) or not isinstance(target.type, t.PtrType):
-        raise g.error("unmodelled", f"{op.name} with memref operands cannot be executed", op)
-    load = OperandLoad(left, transpose, g.format(source.type.element).is_packed)
+    load = OperandLoad(left, transpose, element_format(source.type, g).is_packed)
     raw = [first(groups, name) for name in ("m_start", "k_start", "m_step", "k_step", "src_stride", "dst_stride")]
     if raw[0] is not None:
         g.call(load.fractals, target, source, *raw, pipe=Pipe.MTE1)

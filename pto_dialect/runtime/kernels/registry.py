@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
 from ...ir.index import OPS
@@ -32,6 +33,9 @@ def kernel(*mnemonics: str) -> Callable[[Generate], Generate]:
     return register
 
 
+POINTER_PREFIXES = ("pto.mte_", "pto.mad")
+"""Operations that use a memref as the address of its first element."""
+
 _imported: set[str] = set()
 
 
@@ -52,4 +56,8 @@ def generate(op: Operation, generator: Generator) -> None:
     if found is None:
         why = reason(op.name) or "its execution is not supported"
         raise generator.error("unmodelled", f"{op.name} cannot be executed: {why}", op)
-    found(op, generator)
+    if op.name.startswith(POINTER_PREFIXES):
+        with generator.as_pointers([value for value in op.operands if isinstance(value.type, MemRefType)]):
+            found(op, generator)
+    else:
+        found(op, generator)

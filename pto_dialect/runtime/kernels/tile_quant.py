@@ -57,7 +57,7 @@ class Quantize:
         values = region(src, rows, cols) * row_parameter(scale, rows)
         if offset is not None:
             values += row_parameter(offset, rows)
-        dst.write(encode(values, self.fmt, saturate=True))
+        dst.write(encode(values, self.fmt, saturate=True).view(dst.fmt.storage))
 
 
 def shared_exponents(maxima: Array, largest_exponent: int) -> Array:
