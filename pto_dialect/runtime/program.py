@@ -379,7 +379,8 @@ def _only_users(function: Operation, others: list[Operation], symbols: Symbols) 
 
 
 def _queues(function: Operation) -> set[object]:
-    """Identities of the queues that a function initialises."""
-    handles = (op for op in function.walk() if op.name in queues.HANDLE_INITS)
-    found: set[object] = {identity(op, order)[0] for order, op in enumerate(handles)}
-    return found | {identity(op, 0)[0] for op in function.walk() if op.name in queues.CORE_INITS}
+    """Identities of the queues that a function initialises, each with its direction."""
+    handles = [op for op in function.walk() if op.name in queues.HANDLE_INITS]
+    found: set[object] = {(identity(op, order)[0], integer(op, "dir_mask")) for order, op in enumerate(handles)}
+    inits = (op for op in function.walk() if op.name in queues.CORE_INITS)
+    return found | {(identity(op, 0)[0], integer(op, "dir_mask")) for op in inits}

@@ -344,3 +344,34 @@ def test_an_import_from_a_function_that_reserves_nothing() -> None:
     with pytest.raises(ProgramError) as caught:
         kernel(text, "cube")
     assert caught.value.rule == "reserve-form"
+
+
+def test_queues_of_opposite_directions_make_two_pairs() -> None:
+    """Kernels of one module may use one number twice, for a queue to the vector cores and one from them."""
+    tensor, view = "!pto.tensor_view<16x16xf32>", "!pto.tensor_view<16x16xf32>"
+    head = f"""
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %slots = pto.make_tensor_view %gm, shape = [%c16, %c16], strides = [%c16, %c1] : {tensor}"""
+    kinds = {"aic": "cube", "aiv": "vector"}
+    functions = []
+    for mask, source, target in ((1, "aic", "aiv"), (2, "aiv", "aic")):
+        for core in (source, target):
+            moves = (
+                f"%e = pto.talloc_to_{target} {{id = 0, split = 0}} -> {view}\n"
+                f"    pto.tpush_to_{target}(%e : {view}) {{id = 0, split = 0}}"
+                if core == source
+                else f"%e = pto.tpop_from_{source} {{id = 0, split = 0}} -> {view}\n"
+                f"    pto.tfree_from_{source}(%e : {view}) {{id = 0, split = 0}}"
+            )
+            functions.append(f"""
+  func.func @{core}_{mask}(%gm: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<{kinds[core]}>}} {{{head}
+    pto.{core}_initialize_pipe {{id = 0, dir_mask = {mask}, slot_size = 1024}} (gm_slot_tensor = %slots : {tensor})
+    {moves}
+    return
+  }}""")
+    module = 'module attributes {pto.target_arch = "a5"} {' + "".join(functions) + "\n}\n"
+    for name in ("aic_1", "aiv_1", "aic_2", "aiv_2"):
+        k = kernel(module, name)
+        assert k.kinds == ("aic", "aiv"), name
+        k.run([np.zeros(256, np.float32)])
