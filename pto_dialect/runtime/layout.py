@@ -274,6 +274,9 @@ def native_layout(
         blayout = native_blayout(loc, target, blayout)
         if loc == "acc" and fractal == 512:
             fractal = 1024
+        if loc == "vec" and item_bytes == 1 and (blayout, slayout) == ("row_major", "row_major"):
+            # Scales in the order of the matrix unit, whatever block size the type states; one row is their list.
+            slayout, fractal = ("none_box" if rows == 1 else slayout), 32
     if packed:
         order = blayout if slayout == "none_box" else slayout
         rows, cols = (rows, -(-cols // 2)) if order == "row_major" else (-(-rows // 2), cols)

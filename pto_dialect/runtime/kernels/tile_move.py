@@ -108,7 +108,8 @@ class Move:
 class ScaleOrder:
     """dst = the scales of src in the order of left MX operands: boxes of 16 x 2, one behind the other.
 
-    Groups lie along the rows of src (``axis`` 1; rows up to the next 16 are 0) or along its columns (0).
+    Groups lie along the rows of src (``axis`` 1; rows up to the next 16 are 0) or along its columns (0). A single row
+    of src is a list of scales, as quantisation leaves them, of rows as long as those of dst.
     """
 
     label = "tmov_zz"
@@ -117,8 +118,11 @@ class ScaleOrder:
         self.axis = axis
 
     def __call__(self, source: AnyTile, dst: AnyTile) -> None:
-        scales = source.read().view(np.uint8)
-        if not self.axis:
+        scales = np.ascontiguousarray(source.read()).view(np.uint8)
+        groups = dst.valid_cols
+        if scales.shape[0] == 1 and self.axis and dst.valid_rows > 1 and scales.size % groups == 0:
+            scales = scales.reshape(-1, groups)
+        elif not self.axis:
             scales = scales.T
         rows, groups = scales.shape
         full = np.zeros((-(-rows // 16) * 16, -(-groups // 2) * 2), np.uint8)

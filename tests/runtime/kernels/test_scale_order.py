@@ -11,12 +11,15 @@ from pto_dialect.runtime.launch import Kernel
 from pto_dialect.runtime.machine import RunOptions
 
 
-def program(src: tuple[int, int], valid: tuple[int, int], dst: tuple[int, int], attribute: str) -> str:
+def program(
+    src: tuple[int, int], valid: tuple[int, int], dst: tuple[int, int], attribute: str, fractal: int = 512
+) -> str:
     source = f"!pto.tile_buf<vec, {src[0]}x{src[1]}xui8, valid={valid[0]}x{valid[1]}>"
     whole = f"!pto.tile_buf<vec, {src[0]}x{src[1]}xui8>"
-    target = f"!pto.tile_buf<vec, {dst[0]}x{dst[1]}xui8, slayout=row_major, fractal=32>"
+    target = f"!pto.tile_buf<vec, {dst[0]}x{dst[1]}xui8, slayout=row_major, fractal={fractal}>"
     shape, size = f"{src[0]}x{src[1]}xui8", dst[0] * dst[1]
     linear = f"1x{size}xui8"
+    listed = f"!pto.tile_buf<vec, {linear}, slayout=row_major, fractal={fractal}>"
     return f"""
 module attributes {{pto.target_arch = "a5"}} {{
   func.func @k(%a: !pto.ptr<ui8>, %d: !pto.ptr<ui8>) attributes {{pto.kernel}} {{
@@ -36,19 +39,20 @@ module attributes {{pto.target_arch = "a5"}} {{
     %whole = pto.alloc_tile addr = %zero : {whole}
     %src = pto.alloc_tile addr = %zero : {source}
     %dst = pto.alloc_tile addr = %at : {target}
-    %bytes = pto.alloc_tile addr = %at : !pto.tile_buf<vec, {linear}>
+    %bytes = pto.alloc_tile addr = %at : {listed}
     pto.tload ins(%ap : !pto.partition_tensor_view<{shape}>) outs(%whole : {whole})
     pto.tmov ins(%src : {source}) outs(%dst : {target}) {attribute}
-    pto.tstore ins(%bytes : !pto.tile_buf<vec, {linear}>) outs(%dp : !pto.partition_tensor_view<{linear}>)
+    pto.tstore ins(%bytes : {listed}) outs(%dp : !pto.partition_tensor_view<{linear}>)
     return
   }}
 }}
 """
 
 
+@pytest.mark.parametrize("fractal", [32, 512])
 @pytest.mark.parametrize(("valid", "dst"), [((32, 4), (32, 4)), ((20, 4), (32, 4)), ((16, 2), (16, 2))])
-def test_groups_along_rows(valid: tuple[int, int], dst: tuple[int, int]) -> None:
-    text = program((32, 32), valid, dst, "{grpAxis = #pto<mx_group_axis axis1>}")
+def test_groups_along_rows(valid: tuple[int, int], dst: tuple[int, int], fractal: int) -> None:
+    text = program((32, 32), valid, dst, "{grpAxis = #pto<mx_group_axis axis1>}", fractal)
     a = np.random.default_rng(1).integers(1, 255, (32, 32)).astype(np.uint8)
     d = np.full(dst[0] * dst[1], 77, np.uint8)
     compile_kernel(parse(text))(a, d)
@@ -56,6 +60,22 @@ def test_groups_along_rows(valid: tuple[int, int], dst: tuple[int, int]) -> None
         a[16 * b + q, 2 * p + e] if 16 * b + q < valid[0] else 0
         for b in range(dst[0] // 16)
         for p in range(dst[1] // 2)
+        for q in range(16)
+        for e in range(2)
+    ]
+    assert d.tolist() == wanted
+
+
+def test_a_list_of_scales_has_rows_like_the_destination() -> None:
+    text = program((1, 96), (1, 80), (32, 4), "{grpAxis = #pto<mx_group_axis axis1>}")
+    a = np.random.default_rng(3).integers(1, 255, (1, 96)).astype(np.uint8)
+    d = np.full(128, 77, np.uint8)
+    compile_kernel(parse(text))(a, d)
+    rows = a[0, :80].reshape(20, 4)
+    wanted = [
+        rows[16 * b + q, 2 * p + e] if 16 * b + q < 20 else 0
+        for b in range(2)
+        for p in range(2)
         for q in range(16)
         for e in range(2)
     ]
