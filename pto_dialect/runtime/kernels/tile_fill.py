@@ -53,13 +53,14 @@ def concatenate(src0: AnyTile, src1: AnyTile, dst: AnyTile) -> None:
 
 
 def _count(counts: Array, row: int, limit: int) -> int:
-    return max(0, min(int(counts[row, 0]), limit))
+    return max(0, min(int(counts[row, 0]) // counts.itemsize, limit))
 
 
 def concatenate_counted(src0: AnyTile, src1: AnyTile, counts0: AnyTile, counts1: AnyTile, dst: AnyTile) -> None:
     """Row r of dst = the leading elements of both sources, as many as the first column of the count tiles says.
 
-    Counts are elements and end at the valid columns of their source and of dst.
+    Counts are in units of the size of a count: 4 stands for one element in i32, for two in i16. They end at the valid
+    columns of their source and of dst.
     """
     rows, cols = dst.valid_rows, dst.valid_cols
     result = region(dst, rows, cols).copy()

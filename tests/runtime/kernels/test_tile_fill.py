@@ -128,11 +128,11 @@ def test_concatenation_needs_room() -> None:
 @pytest.mark.parametrize("index", ["i8", "i16", "i32"])
 @pytest.mark.parametrize("element", ["i8", "f16", "f32"])
 def test_counted_concatenation(element: str, index: str) -> None:
-    """Counts are elements; they end at the valid columns of the sources and of the result."""
+    """Counts have the unit of their own size; they end at the valid columns of the sources and of the result."""
     rng = np.random.default_rng(24)
     a, b = (random_values(element, (8, 32), rng) for _ in range(2))
     before = random_values(element, (8, 32), rng)
-    first, second = [0, 5, 20, 25, 32, -1, 100, 10], [7, 5, 20, 0, 32, 3, 1, 127]
+    first, second = [0, 5, 80, 100, 127, -1, 121, 12], [7, 12, 20, 0, 32, 13, 1, 127]
     counts = [np.repeat(np.array(x).reshape(8, 1), 32, axis=1) for x in (first, second)]
     found = run(
         "pto.tconcatidx ins(%a, %b, %i, %j : {a}, {b}, {i}, {j}) outs(%d : {d})",
@@ -141,7 +141,8 @@ def test_counted_concatenation(element: str, index: str) -> None:
     )["d"]  # fmt: skip
     wanted = before.copy()
     for r in range(8):
-        n = max(0, min(first[r], 24, 30))
-        m = max(0, min(second[r], 15, 30 - n))
+        size = {"i8": 1, "i16": 2, "i32": 4}[index]
+        n = max(0, min(first[r] // size, 24, 30))
+        m = max(0, min(second[r] // size, 15, 30 - n))
         wanted[r, : n + m] = [*a[r, :n], *b[r, :m]]
     same(found, wanted)
