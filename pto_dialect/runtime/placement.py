@@ -240,9 +240,13 @@ def _is_idle(op: Operation, unused: frozenset[str]) -> bool:
 
 
 def _life(op: Operation, positions: dict[Operation, int]) -> tuple[int, int]:
-    """Positions of the first and last operation that may touch the buffer, aliases and enclosing loops included."""
+    """Positions of the first and last operation that may touch the buffer, aliases and enclosing loops included.
+
+    The allocation itself touches nothing: memory is needed from the first use on.
+    """
     home = op.parent_block()
-    first = last = positions[op]
+    starts: list[int] = []
+    last = positions[op]
     values = [op.results[0]]
     seen: set[SSAValue] = set()
     while values:
@@ -253,13 +257,14 @@ def _life(op: Operation, positions: dict[Operation, int]) -> tuple[int, int]:
         for use in value.uses:
             user = use.operation
             outer = _in_block(user, home)
+            starts.append(positions.get(outer, positions[op]))
             last = max(last, _end(outer, positions))
             if user.name in _ALIASING or user.name.startswith("scf.") or user.name == "func.call":
                 values.extend(user.results)
                 parent = user.parent_op()
                 if user.name == "scf.yield" and parent is not None:
                     values.extend(parent.results)
-    return first, last
+    return min(starts, default=positions[op]), last
 
 
 def _in_block(op: Operation, block: Block | None) -> Operation:

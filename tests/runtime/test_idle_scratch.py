@@ -77,6 +77,7 @@ def test_large_tiles(op: str, target: str) -> None:
       %y = pto.alloc_tile : {types["t"]}
       %column = pto.alloc_tile : {types["c"]}
       %tmp = pto.alloc_tile : {types["t"]}
+      pto.tmov ins(%x : {types["t"]}) outs(%y : {types["t"]})
       {op} ins({operands.format(**types)}) outs({out} : {dst.format(**types)})
       pto.tmov ins(%y : {types["t"]}) outs(%x : {types["t"]})
       return
