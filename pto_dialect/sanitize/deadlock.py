@@ -73,6 +73,6 @@ def _advice(cores: Sequence[WatchedCore]) -> str | None:
         for _, _, keys in blocked(core):
             for key in keys:
                 if is_flag(key):
-                    flag = f'["{key[0]}", "{key[1]}", "EVENT_ID{key[2]}"]'
+                    flag = f"[<{key[0]}>, <{key[1]}>, <EVENT_ID{key[2]}>]"
                     return f"pto.set_flag{flag} after the work of {key[0]} that the wait is for"
     return None

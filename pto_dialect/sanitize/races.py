@@ -122,7 +122,7 @@ class Races:
                 f"pto.sync.set <{earlier.pipe}>, ID after {first.place} on {earlier.core.name} and pto.sync.wait "
                 f"<{later.pipe}>, ID before {second.place} on {later.core.name} order them"
             )
-        flag = f'["{earlier.pipe}", "{later.pipe}", "EVENT_IDn"]'
+        flag = f"[<{earlier.pipe}>, <{later.pipe}>, <EVENT_IDn>]"
         order = "after" if first.number <= second.number else "after (in the iteration before)"
         text = f"pto.set_flag{flag} {order} {first.place} and pto.wait_flag{flag} before {second.place} order them"
         if rule == "l0c-handover":

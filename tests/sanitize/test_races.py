@@ -34,7 +34,7 @@ def test_without_a_flag_the_store_reads_what_the_load_writes():
     assert "bytes [0, 64) of ub" in race.message and "%x" in race.message
     assert race.span is not None and race.span.text.startswith("pto.mte_ub_gm")
     assert race.notes[0].span is not None and race.notes[0].span.text.startswith("pto.mte_gm_ub")
-    assert race.help is not None and 'pto.set_flag["PIPE_MTE2", "PIPE_MTE3"' in race.help
+    assert race.help is not None and "pto.set_flag[<PIPE_MTE2>, <PIPE_MTE3>" in race.help
 
 
 def test_programs_without_flags_run_in_program_order():
