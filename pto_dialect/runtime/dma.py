@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pto_dialect.runtime.atomic import AtomicMode
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.layout import copy_cast
 from pto_dialect.runtime.memory import Pointer, may_self_overlap, strided_view
@@ -62,6 +63,7 @@ def burst_copy(
     src_stride: int,
     loops: Iterable[LoopGroup] = (),
     pad: Padding | None = None,
+    mode: AtomicMode | None = None,
 ) -> None:
     """Copy bursts with start-to-start strides in bytes: mte_gm_ub, mte_ub_gm, mte_gm_l1.
 
@@ -75,10 +77,12 @@ def burst_copy(
         loops: groups (count, src stride, dst stride), inner to outer.
         pad: fill around each burst in the destination: ``left`` elements, the payload, then the pad value up
             to ``dst_stride`` (layouts page, section 5). A right count that reaches further is honoured.
+        mode: how bursts combine with what the destination holds; without one they replace it.
 
     Raises:
         Fault: ``dma-nonneg`` for a negative length, count or stride; ``mem-align`` for a UB or L1 address or
-            stride that is not a multiple of 32; ``mem-oob``. Nothing is written then.
+            stride that is not a multiple of 32; ``mem-oob``; ``unmodelled`` for bursts that end inside an
+            element of the atomic mode. Nothing is written then.
     """
     length = index(length)
     groups = [(index(bursts), index(src_stride), index(dst_stride))]
@@ -101,6 +105,9 @@ def burst_copy(
     _check_burst_alignment(dst, dst_strides, "destination")
     _check_burst_alignment(src, src_strides, "source")
 
+    if mode is not None:
+        _combine(dst, src, (counts, dst_strides, src_strides), length, mode)
+        return
     source = strided_view(src, (*counts, length), (*src_strides, 1), _BYTE)
     if pad is None:
         target = strided_view(dst, (*counts, length), (*dst_strides, 1), _BYTE)
@@ -126,6 +133,21 @@ def burst_copy(
         rows[..., :left] = template[:left]
         rows[..., left + length :] = template[left + length :]
         rows[..., left : left + length] = source
+
+
+def _combine(dst: Pointer, src: Pointer, steps: tuple[tuple[int, ...], ...], length: int, mode: AtomicMode) -> None:
+    """Bursts that combine with the destination; ``steps`` are counts, destination strides and source strides."""
+    counts, dst_strides, src_strides = steps
+    item = mode.dtype.itemsize
+    if length % item:
+        raise Fault("unmodelled", f"bursts of {length} bytes while the atomic mode is {mode.element}")
+    source = strided_view(src, (*counts, length // item), (*src_strides, item), mode.dtype)
+    target = strided_view(dst, (*counts, length // item), (*dst_strides, item), mode.dtype)
+    if may_self_overlap(counts, dst_strides, length):
+        for place in product(*map(range, counts)):
+            target[place] = mode.combine(target[place], source[place])
+    else:
+        target[...] = mode.combine(target, source)
 
 
 def gap_copy(

@@ -18,6 +18,7 @@ from ..ir import types as t
 from ..ir.base import Pipe, PtoOp, operand_groups
 from ..ir.location import span_of
 from ..targets.profile import Profile
+from .atomic import mode_of
 from .emit import Emitter
 from .errors import ProgramError
 from .machine import RunOptions
@@ -196,6 +197,10 @@ class Generator:
         """Defines ``result`` as what ``function`` returns now."""
         text = ", ".join(self.argument(a) for a in arguments)
         self.define(result, f"{self.argument(function)}({text})")
+
+    def atomic_mode(self) -> tuple[Expr, ...]:
+        """The argument of a store to global memory that says how it combines, where the program changes that."""
+        return (Expr(f"{self.argument(mode_of)}(core.state['ctrl'])"),) if self.unit.sets_control else ()
 
     # ------------------------------------------------------------ regions
 

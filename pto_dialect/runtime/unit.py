@@ -9,6 +9,7 @@ from functools import cached_property
 from xdsl.ir import Operation
 
 from ..targets.profile import Profile
+from .atomic import CONTROL
 from .fifo_plan import FifoPlan
 from .placement import place_program
 from .program import Program
@@ -31,6 +32,11 @@ class Unit:
     def fifos(self) -> FifoPlan:
         """The queues between cores."""
         return FifoPlan(self.program.functions, self.profile.arch)
+
+    @cached_property
+    def sets_control(self) -> bool:
+        """Something writes the control register."""
+        return any(op.name in CONTROL for function in self.program.functions for op in function.walk())
 
     def functions(self) -> Sequence[Operation]:
         """The functions to compile, callers before callees."""

@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from ..ir import types as t
 from ..ir.attributes import EnumAttr
 from ..ir.base import Effect, PtoOp, op_spec, operand_groups
+from .atomic import CONTROL
 from .program import Program
 
 _ALIASING = frozenset(
@@ -50,7 +51,7 @@ def buffer_usage(program: Program) -> Usage:
 
 
 def _combines(op: Operation) -> bool:
-    if op.name in _REPORTS or op.name.startswith("pto.comm.") or "atomic" in op.name:
+    if op.name in _REPORTS or op.name in CONTROL or op.name.startswith("pto.comm.") or "atomic" in op.name:
         return True
     return any("atomic" in name and _active(attr) for name, attr in op.attributes.items())
 

@@ -91,7 +91,10 @@ class Token(NamedTuple):
 
 @dataclass
 class EventLog:
-    """All events of a run by number, from 1: actor, count in that actor, site, loop indices."""
+    """All events of a run by number, from 1: actor, count in that actor, site, loop indices.
+
+    ``atomic`` tells how stores combined with memory that did so by the mode of their core.
+    """
 
     actors: list[Actor] = field(default_factory=list)
     actor: list[int] = field(default_factory=lambda: [0])
@@ -99,6 +102,7 @@ class EventLog:
     site: list[int] = field(default_factory=lambda: [0])
     loops: list[tuple[int, ...]] = field(default_factory=lambda: [()])
     fence: list[int] = field(default_factory=lambda: [0])
+    atomic: dict[int, str] = field(default_factory=dict)
 
     def add(self, actor: Actor, count: int, site: int, loops: tuple[int, ...], fence: int) -> int:
         """A new event; its number. ``fence`` counts the barriers that ``actor`` has passed."""

@@ -66,9 +66,11 @@ class Races:
                 self._report(kind, event, found == event, context, arena, region)
 
     def _atomic(self, event: int, context: Context) -> bool:
-        sites = self.watch.sites
-        kind = sites[context.mark.site].atomic
-        return kind is not None and sites[self.log.site[event]].atomic == kind
+        kind = self._kind(context.event)
+        return kind is not None and self._kind(event) == kind
+
+    def _kind(self, event: int) -> str | None:
+        return self.log.atomic.get(event) or self.watch.sites[self.log.site[event]].atomic
 
     def _rule(self, kind: str, earlier: Actor, later: Actor, arena: WatchedArena) -> str:
         if earlier.core.block is not later.core.block:

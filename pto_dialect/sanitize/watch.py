@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..runtime.atomic import AtomicMode
 from ..runtime.faults import Fault
 from ..runtime.memory import Array
 from .arena import WatchedArena
@@ -132,6 +133,9 @@ class Watch:
         context.actor.join(context.mark.known)
         first = self.begin(context)
         context.operands = arguments
+        for argument in arguments:
+            if isinstance(argument, AtomicMode):
+                self.log.atomic[first] = argument.label
         outer = self.enter(context)
         if self.numbers is not None:
             self.numbers.start()

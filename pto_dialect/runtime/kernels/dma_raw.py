@@ -15,7 +15,7 @@ from ..generator import Expr, Generator
 from ..machine import Core
 from ..memory import Pointer
 from ..numerics.encode import encode
-from .mte import load_bias, load_table
+from .mte import copy_bursts, load_bias, load_table
 from .registry import kernel
 
 LOOP_REGISTERS = ("set_loop_size", "set_loop1_stride", "set_loop2_stride")
@@ -107,9 +107,10 @@ def copy_ubuf_to_gm(op: PtoOp, g: Generator) -> None:
     groups = g.operands(op)
     names = ("destination", "source", "len_burst", "n_burst", "burst_dst_stride", "burst_src_stride")
     g.call(
-        burst_copy,
+        copy_bursts,
         *(groups[name][0] for name in names),
         Expr(f"{g.argument(loops)}(core, 'ubtoout')"),
+        *g.atomic_mode(),
         pipe=Pipe.MTE3,
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...ir.base import Pipe, PtoOp
 from ..acc_store import AccStore, acc_store, acc_store_split
+from ..atomic import AtomicMode
 from ..faults import Fault
 from ..generator import Generator
 from ..machine import Core
@@ -53,7 +54,12 @@ class WriteBack:
         split: int | None,
         loop3: tuple[int, int, int] | None,
         sub_block: int | None,
+        mode: AtomicMode | None = None,
     ) -> None:
+        atomic = self.atomic
+        if mode is not None:
+            mode.check(self.target)
+            atomic, dst = mode.operation, dst.with_dtype(mode.dtype)
         store = AccStore(
             m,
             n,
@@ -63,7 +69,7 @@ class WriteBack:
             1 if loop0 is None else loop0,
             bool(split),
             (1, 0, 0) if loop3 is None else loop3,
-            self.atomic,  # pyright: ignore[reportArgumentType]
+            atomic,  # pyright: ignore[reportArgumentType]
             self.target.is_packed,
         )
 
@@ -124,5 +130,6 @@ def write_back(op: PtoOp, g: Generator) -> None:
         given("split"),
         None if loop3[0] is None else loop3,
         given("sub_blockid"),
+        *(g.atomic_mode() if op.name == "pto.mte_l0c_gm" and instruction.atomic is None else ()),
         pipe=Pipe.FIX,
     )

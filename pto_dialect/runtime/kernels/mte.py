@@ -7,6 +7,7 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from ...ir.base import Pipe, PtoOp
+from ..atomic import AtomicMode
 from ..dma import burst_copy, gap_copy, l1_to_bt, l1_to_fb
 from ..fractal_load import (
     gm_to_l1_frac,
@@ -36,18 +37,28 @@ def loop_groups(groups: dict[str, tuple[SSAValue, ...]]) -> list[list[SSAValue]]
 
 
 def copy_bursts(
-    dst: Pointer, src: Pointer, length: int, bursts: int, dst_stride: int, src_stride: int, loops: Any
+    dst: Pointer,
+    src: Pointer,
+    length: int,
+    bursts: int,
+    dst_stride: int,
+    src_stride: int,
+    loops: Any,
+    mode: AtomicMode | None = None,
 ) -> None:
     """Start-to-start bursts in bytes."""
-    burst_copy(dst, src, length, bursts, dst_stride, src_stride, loops)
+    burst_copy(dst, src, length, bursts, dst_stride, src_stride, loops, None, mode)
 
 
 @kernel("pto.mte_gm_l1", "pto.mte_ub_gm")
 def burst(op: PtoOp, g: Generator) -> None:
     groups = g.operands(op)
     names = ("destination", "source", "len_burst", "n_burst", "nburst_dst_stride", "nburst_src_stride")
-    pipe = Pipe.MTE2 if op.name == "pto.mte_gm_l1" else Pipe.MTE3
-    g.call(copy_bursts, *(groups[name][0] for name in names), loop_groups(groups), pipe=pipe)
+    arguments = [*(groups[name][0] for name in names), loop_groups(groups)]
+    if op.name == "pto.mte_gm_l1":
+        g.call(copy_bursts, *arguments, pipe=Pipe.MTE2)
+    else:
+        g.call(copy_bursts, *arguments, *g.atomic_mode(), pipe=Pipe.MTE3)
 
 
 def copy_gaps(dst: Pointer, src: Pointer, length: int, bursts: int, dst_gap: int, src_gap: int, loops: Any) -> None:

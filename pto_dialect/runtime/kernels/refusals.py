@@ -30,7 +30,6 @@ FAMILIES: dict[str, str] = {
 """Families without any kernel."""
 
 _CONTROL_WORD = "no page defines all fields of its packed control word; the structured operation says the same"
-_LATER_STORES = "the atomic mode of later stores is not modelled; tstore takes atomicType, mte_l0c_gm an atomic clause"
 
 OPERATIONS: dict[str, str] = {
     "pto.section.simt": FAMILIES["simt_control"],
@@ -60,14 +59,7 @@ OPERATIONS: dict[str, str] = {
     **dict.fromkeys(
         ("pto.raw_fill_l1", "pto.create_cbuf_matrix"), "no page defines which bytes of L1 are filled for its operands"
     ),
-    **dict.fromkeys(
-        (
-            *(f"pto.set_atomic_{name}" for name in ("none", "add", "max", "min")),
-            *(f"pto.set_atomic_{name}" for name in ("f32", "f16", "bf16", "s32", "s16", "s8")),
-            "pto.set_store_atomic_cfg",
-        ),
-        _LATER_STORES,
-    ),
+    "pto.set_store_atomic_cfg": "no page defines the fields of its word; the set_atomic operations do the same",
     "pto.vaddreluconv": "no page defines where the converted lanes go",
     "pto.vmulconv": "no page defines where the converted lanes go",
     "pto.vselrv2": "no page tells it from vselr",

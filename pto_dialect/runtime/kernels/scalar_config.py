@@ -1,11 +1,15 @@
-"""The control register. Source: language page, section 6.1; numerics page, section 3.
+"""The control register. Source: language page, section 6.1; numerics page, sections 3 and 10.
 
 A write-back or multiply-add without a saturation clause follows bit 48: set means IEEE results, clear means saturation.
+Bits 6 to 10 are the atomic mode of stores to global memory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...ir.base import PtoOp
+from ..atomic import OPERATIONS, TYPES, with_operation, with_type
 from ..generator import Generator
 from .core_scalar import wrapped
 from .registry import kernel
@@ -26,3 +30,21 @@ def set_bit(op: PtoOp, g: Generator) -> None:
     value, bit = (g.name(v) for v in op.operands)
     text = f"{value} | 1 << ({bit} & 63)" if op.name == "pto.sbitset1" else f"{value} & ~(1 << ({bit} & 63))"
     g.define(op.results[0], wrapped(text, op.results[0].type))
+
+
+_TYPES = ("none", *(name for name, _ in TYPES))
+
+
+@kernel(*(f"pto.set_atomic_{name}" for name in _TYPES))
+def set_atomic_type(op: PtoOp, g: Generator) -> None:
+    _change(with_type, op, g)
+
+
+@kernel(*(f"pto.set_atomic_{name}" for name, _ in OPERATIONS))
+def set_atomic_operation(op: PtoOp, g: Generator) -> None:
+    _change(with_operation, op, g)
+
+
+def _change(change: Callable[[int, str], int], op: PtoOp, g: Generator) -> None:
+    word = op.name.removeprefix("pto.set_atomic_")
+    g.emitter.line(f"core.state['ctrl'] = {g.argument(change)}(core.state['ctrl'], {word!r})")

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import MemRefType
 
 from ...ir import types as t
 from ...ir.base import Pipe, PtoOp
+from ..atomic import AtomicMode
 from ..faults import Fault
 from ..generator import Generator
 from ..memory import Array
@@ -83,7 +84,14 @@ class Store:
         self.convert = convert
         self.atomic = _ATOMIC.get(atomic)
 
-    def __call__(self, source: AnyTile, dst: GmTensor, scalar: int | None = None, table: AnyTile | None = None) -> None:
+    def __call__(
+        self,
+        source: AnyTile,
+        dst: GmTensor,
+        scalar: int | None = None,
+        table: AnyTile | None = None,
+        mode: AtomicMode | None = None,
+    ) -> None:
         values = source.read()
         if not values.size:
             return
@@ -105,6 +113,9 @@ class Store:
         if self.atomic is not None:
             with np.errstate(all="ignore"):
                 values = self.atomic(matrix.read(), values).astype(dst.fmt.storage, copy=False)
+        elif mode is not None:
+            mode.check(dst.fmt)
+            values = mode.combined(matrix.read(), values)
         matrix.write(values)
 
 
@@ -157,7 +168,8 @@ def tstore(op: PtoOp, g: Generator) -> None:
     assert source is not None and dst is not None
     convert = accumulator_out(op, g, source, dst, scalar is not None or table is not None)
     store = Store(convert, enum_value(op, "atomicType", "atomic_none"))
-    g.call(store, source, dst, scalar, table, pipe=op.active_pipe(g.profile.arch))
+    mode = () if store.atomic else g.atomic_mode()
+    g.call(store, source, dst, scalar, table, *mode, pipe=op.active_pipe(g.profile.arch))
 
 
 @kernel("pto.tprefetch")
