@@ -21,6 +21,9 @@ _POINTER = re.compile(r"!pto\.ptr<(\w+)")
 _DEFAULTS = {"int32_t v4": 0, "int32_t v5": 32}
 """Scalars of programs that take a block index and a block number themselves."""
 
+WORKSPACE = 4096
+"""Elements of a buffer that the table names without a size."""
+
 COMPARE = "from validation_runtime import compare_outputs\ncompare_outputs({dtype!r}, {atol})\n"
 TOLERANCES = {"float": ("float32", 1e-3), "aclFloat16": ("float16", 1e-2), "bfloat16_t": ("uint16", 1)}
 """For samples without a comparison of their own: type and tolerance (bf16: one unit in the last place)."""
@@ -30,12 +33,11 @@ def run(rows: list[Row], scratch: Scratch) -> list[Verdict]:
     """Runs each row in a folder of its own."""
     samples = scratch.tree / CORPUS
     shutil.copy(samples / "validation_runtime.py", scratch.folder)
-    return [_run_row(row, scratch) for row in rows]
+    return [_run_row(row, scratch, scratch.folder / str(number)) for number, row in enumerate(rows)]
 
 
-def _run_row(row: Row, scratch: Scratch) -> Verdict:
+def _run_row(row: Row, scratch: Scratch, folder: Path) -> Verdict:
     program = scratch.tree / row.program
-    folder = scratch.folder / program.stem
     folder.mkdir()
     for file in program.parent.glob("*.py"):
         shutil.copy(file, folder)
@@ -86,7 +88,9 @@ def _host_program(folder: Path, parameters: list, outputs: list[str], scalar: in
         if size == "scalar":
             value = _DEFAULTS.get(f"{host} {file}", scalar) if "spmd" in name else scalar
             lines.append(f"{host} {file} = {value};")
-            values[name] = str(value)
+            # A pointer without a size is a workspace.
+            pointer = _POINTER.match(kind)
+            values[name] = f'"zeros:{pointer[1]}:{WORKSPACE}"' if pointer is not None else str(value)
             continue
         lines.append(f"size_t elemCount_{file} = {size};")
         lines.append(f"size_t fileSize_{file} = elemCount_{file} * sizeof({host});")

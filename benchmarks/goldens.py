@@ -22,9 +22,10 @@ from pathlib import Path
 import golden_micro
 import golden_samples
 import golden_tile
+import golden_validation
 from golden_rows import FAIL, NO_GOLDEN, PASS, REFUSED, Row, Scratch, Verdict, read_rows
 
-CORPORA = {module.CORPUS: module for module in (golden_tile, golden_micro, golden_samples)}
+CORPORA = {module.CORPUS: module for module in (golden_tile, golden_micro, golden_samples, golden_validation)}
 REQUIRED = 0.97
 
 
@@ -45,7 +46,7 @@ def main() -> int:
         if row.corpus in CORPORA
         and re.search(options.repository, row.repository)
         and only.search(f"{row.corpus}/{row.case} [{row.level}]")
-        and (options.tree / row.program).exists()
+        and (options.tree / row.program.partition(" / ")[0]).exists()
     ]
     started = time.perf_counter()
     verdicts: list[Verdict] = []
