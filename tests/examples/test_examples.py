@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import pto_dialect
 from examples import run_all
@@ -24,8 +25,17 @@ from pto_dialect.runtime.launch import Kernel
 from pto_dialect.runtime.machine import RunOptions
 
 Capture = pytest.CaptureFixture[str]
+MAIN = importlib.import_module("pto_dialect.tools.pto_run").main
+LAUNCHES = sorted(FOLDER.glob("*/*.launch.toml"))
 PROGRAMS = sorted(path for path in FOLDER.glob("*/*.pto") if path.parent.name != "faulty")
 CASES = [(example, case) for example in run_all.EXAMPLES for case in run_all.load(example)[0]]
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("path", LAUNCHES, ids=[path.parent.name for path in LAUNCHES])
+def test_launch_files(path: Path, target: str) -> None:
+    result = CliRunner().invoke(MAIN, [str(path), "--target", target])
+    assert result.exit_code == 0, result.output
 
 
 def names() -> list[str]:
