@@ -114,7 +114,9 @@ def test_elements_combine(element: str, operation: str) -> None:
 def test_a_store_obeys_what_held_when_it_was_issued() -> None:
     """The scalar unit turns the mode off while the store still waits for its flag."""
     new, target = np.arange(64, dtype=np.float32), np.full(64, 100, np.float32)
-    body = f"{mode('f32', 'add')}\n{copy_in('f32')}\n{copy_out('f32')}\npto.set_atomic_none\npto.set_atomic_max"
+    pair = '"PIPE_S", "PIPE_MTE3", "EVENT_ID1"'
+    modes = f"{mode('f32', 'add')}\npto.wait_flag[{pair}]\n{copy_out('f32')}\npto.set_atomic_none\npto.set_atomic_max"
+    body = f"{copy_in('f32')}\n{modes}\npto.set_flag[{pair}]"
     kernel(body).run([new, target])
     assert target.tolist() == [100.0 + i for i in range(64)]
 
