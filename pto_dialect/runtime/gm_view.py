@@ -99,6 +99,32 @@ def _geometry(
     return matrix.rows, matrix.cols, row_shape + col_shape, row_strides + col_strides
 
 
+class EvenMatrix(NamedTuple):
+    """A GM view whose tile rows and columns are evenly spaced.
+
+    ``shape`` is rows and columns, ``strides`` are in bytes; the elements lie in bytes [``low``, ``high``) from the first
+    one.
+    """
+
+    shape: tuple[int, int]
+    strides: tuple[int, int]
+    low: int
+    high: int
+
+
+@lru_cache(4096)
+def even_geometry(
+    shape: tuple[int, ...], strides: tuple[int, ...], layout: str, item_bytes: int
+) -> EvenMatrix | None:
+    """The matrix of a view with elements of ``item_bytes`` bytes; ``None`` for other views and for empty ones."""
+    rows, cols, extents, steps = _geometry(shape, strides, layout, item_bytes)
+    if len(extents) != 2 or min(extents) <= 0:
+        return None
+    ends = [(extent - 1) * step for extent, step in zip(extents, steps, strict=True)]
+    low, high = (sum(pick(end, 0) for end in ends) for pick in (min, max))
+    return EvenMatrix((rows, cols), (steps[0], steps[1]), low, high + item_bytes)
+
+
 def _merge_dims(
     dims: Sequence[int], shape: Sequence[int], strides: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -7,12 +7,13 @@ Integers and ``index`` are Python ints, floats are Python floats rounded to thei
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import mul
 from typing import Any, NoReturn
 
 import numpy as np
 
 from .faults import Fault
-from .gm_view import GmView
+from .gm_view import GmView, even_geometry
 from .layout import TileLayout, TileView
 from .memory import Arena, Array, Pointer
 from .numerics.formats import Format
@@ -168,29 +169,61 @@ def copy_value(source: ValueTile, target: ValueTile) -> None:
 
 
 class GmTensor:
-    """View of global memory: address, extents and element strides."""
+    """View of global memory: address, extents and element strides.
 
-    __slots__ = ("fmt", "layout", "pointer", "shape", "strides")
+    A part shares the pointer of its whole and keeps the bytes between both, because most parts are made for one access.
+    """
+
+    __slots__ = ("_distance", "_pointer", "fmt", "layout", "shape", "strides")
 
     def __init__(
-        self, pointer: Pointer, shape: Sequence[int], strides: Sequence[int], fmt: Format, layout: str = "nd"
+        self,
+        pointer: Pointer,
+        shape: Sequence[int],
+        strides: Sequence[int],
+        fmt: Format,
+        layout: str = "nd",
+        distance: int = 0,
     ) -> None:
-        self.pointer = pointer
+        self._pointer = pointer
+        self._distance = distance
         self.shape = tuple(shape)
         self.strides = tuple(strides)
         self.fmt = fmt
         self.layout = layout
 
+    @property
+    def pointer(self) -> Pointer:
+        """Address of the first element."""
+        return self._pointer.shifted(self._distance) if self._distance else self._pointer
+
+    @pointer.setter
+    def pointer(self, pointer: Pointer) -> None:
+        self._pointer = pointer
+        self._distance = 0
+
     def part(self, offsets: Sequence[int], sizes: Sequence[int]) -> GmTensor:
         """The rectangular part at ``offsets``; bounds are those of the buffer and are checked on access."""
-        distance = 0
-        for offset, stride in zip(offsets, self.strides, strict=True):
-            distance += offset * stride
-        return GmTensor(self.pointer.advance(distance), sizes, self.strides, self.fmt, self.layout)
+        pointer = self._pointer
+        distance = self._distance + sum(map(mul, offsets, self.strides)) * pointer.item_bytes
+        return GmTensor(pointer, sizes, self.strides, self.fmt, self.layout, distance)
 
     def matrix(self) -> GmView:
         """The elements in the order of tile rows and columns."""
         return GmView(self.pointer, self.shape, self.strides, self.layout)
+
+    def elements(self) -> Array | None:
+        """The matrix of tile rows and columns as an array of the memory; ``None`` where it is not evenly spaced, is
+        empty, or leaves the buffer."""
+        pointer = self._pointer
+        even = even_geometry(self.shape, self.strides, self.layout, pointer.item_bytes)
+        if even is None:
+            return None
+        arena = pointer.arena
+        start = pointer.offset + self._distance
+        if start + even.low < 0 or start + even.high > arena.capacity:
+            return None
+        return arena.array(even.shape, pointer.dtype, start, even.strides)
 
     def retire(self) -> None:
         """Takes the memory from the handle: its slot went back to the producer."""

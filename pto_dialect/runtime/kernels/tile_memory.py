@@ -64,6 +64,23 @@ class Load:
             fill.fill(pad_value(dst.fmt, dst.pad))
 
 
+class LoadView:
+    """``Load`` into the valid region of a tile without pad, given as an array of its memory."""
+
+    label = "tload"
+
+    def __call__(self, source: GmTensor, out: Array) -> None:
+        values = source.elements()
+        if values is None:
+            values = source.matrix().read()
+        if values.dtype != out.dtype:
+            values = values.view(out.dtype)
+        if values.shape != out.shape:
+            values = _fitted(values, *out.shape)
+            out = out[: values.shape[0], : values.shape[1]]
+        out[...] = values
+
+
 def _fitted(values: Array, rows: int, cols: int) -> Array:
     """The view's elements where its shape is not that of the valid region: reshaped when the counts agree, else the
     part that both have."""
@@ -97,6 +114,10 @@ class Store:
             return
         if self.convert is not None:
             values = self.convert(values, scalar, table)
+        self.put(values, dst)
+
+    def put(self, values: Array, dst: GmTensor) -> None:
+        """Stores a matrix that is not empty."""
         matrix = dst.matrix()
         if values.dtype != dst.fmt.storage:
             if values.dtype.itemsize != dst.fmt.bytes:
@@ -117,6 +138,20 @@ class Store:
             mode.check(dst.fmt)
             values = mode.combined(matrix.read(), values)
         matrix.write(values)
+
+
+class StoreView(Store):
+    """``Store`` without conversion from the valid region of a tile, given as an array of its memory."""
+
+    def __init__(self) -> None:
+        super().__init__(None, "atomic_none")
+
+    def __call__(self, source: Array, dst: GmTensor) -> None:
+        target = dst.elements()
+        if target is not None and target.shape == source.shape and target.dtype == source.dtype:
+            target[...] = source
+        elif source.size:
+            self.put(source, dst)
 
 
 def enum_value(op: PtoOp, name: str, default: str) -> str:
@@ -158,6 +193,10 @@ def tload(op: PtoOp, g: Generator) -> None:
         if g.operand(op, name) is not None:
             raise g.error("unmodelled", f"tload with {name} cannot be executed", op)
     dst = g.destination(op)
+    view = g.view(dst)
+    if view is not None and isinstance(source.type, t.ShapedView) and not getattr(dst.type, "pad", 0):
+        g.call(LoadView(), source, view, pipe=Pipe.MTE2)
+        return
     g.call(Load(element_format(dst.type, g)), source, dst, pipe=Pipe.MTE2)
 
 
@@ -169,6 +208,11 @@ def tstore(op: PtoOp, g: Generator) -> None:
     convert = accumulator_out(op, g, source, dst, scalar is not None or table is not None)
     store = Store(convert, enum_value(op, "atomicType", "atomic_none"))
     mode = () if store.atomic else g.atomic_mode()
+    view = g.view(source)
+    plain = convert is None and scalar is None and table is None and not store.atomic and not mode
+    if plain and view is not None and isinstance(dst.type, t.ShapedView):
+        g.call(StoreView(), view, dst, pipe=op.active_pipe(g.profile.arch))
+        return
     g.call(store, source, dst, scalar, table, *mode, pipe=op.active_pipe(g.profile.arch))
 
 
