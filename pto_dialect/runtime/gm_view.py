@@ -102,8 +102,8 @@ def _geometry(
 class EvenMatrix(NamedTuple):
     """A GM view whose tile rows and columns are evenly spaced.
 
-    ``shape`` is rows and columns, ``strides`` are in bytes; the elements lie in bytes [``low``, ``high``) from the first
-    one.
+    ``shape`` is rows and columns, ``strides`` are in bytes; counted from the first element, all lie in the bytes
+    [``low``, ``high``).
     """
 
     shape: tuple[int, int]
@@ -113,9 +113,7 @@ class EvenMatrix(NamedTuple):
 
 
 @lru_cache(4096)
-def even_geometry(
-    shape: tuple[int, ...], strides: tuple[int, ...], layout: str, item_bytes: int
-) -> EvenMatrix | None:
+def even_geometry(shape: tuple[int, ...], strides: tuple[int, ...], layout: str, item_bytes: int) -> EvenMatrix | None:
     """The matrix of a view with elements of ``item_bytes`` bytes; ``None`` for other views and for empty ones."""
     rows, cols, extents, steps = _geometry(shape, strides, layout, item_bytes)
     if len(extents) != 2 or min(extents) <= 0:

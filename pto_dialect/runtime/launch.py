@@ -6,6 +6,7 @@ Source: execution page, sections 1 and 3.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from types import TracebackType
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Operation
 
+from ..ir.base import Pipe, PtoOp
 from ..ir.location import span_of
 from ..targets.profile import Profile
 from .arguments import argument_of_core, bind_argument, hand_back
@@ -21,7 +23,7 @@ from .compiler import CompiledModule, compile_module, find_entry, functions_of, 
 from .errors import BindingError, ProgramError
 from .faults import Fault
 from .machine import Block, Core, NeedsQueues, RunOptions
-from .memory import Array, ByteArray
+from .memory import Array
 from .parallel import can_fork, run_blocks
 from .profiling import ProfileLog
 from .program import find_program
@@ -64,7 +66,7 @@ class Kernel:
         self.compiled = self._compile(queued=False)
         self._queued = self.compiled if self.compiled.queued else None
         self._side_by_side = self.compiled.queued
-        self._spare: dict[int, list[ByteArray]] = {}
+        self._idle: list[Block] = []
 
     def _compile(self, queued: bool) -> CompiledModule:
         return compile_module(
@@ -98,7 +100,7 @@ class Kernel:
             raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
         bound = self.bind(values)
         try:
-            with single_threaded_products():
+            with single_threaded_products() if self._multiplies else nullcontext():
                 return self._run_blocks(bound, blocks, jobs)
         finally:
             hand_back(bound)
@@ -119,6 +121,12 @@ class Kernel:
             if index == 0:
                 results = returned
         return results
+
+    @cached_property
+    def _multiplies(self) -> bool:
+        """True when the program may use the matrix unit."""
+        operations = (op for function in self.program.functions for op in function.walk() if isinstance(op, PtoOp))
+        return any(op.active_pipe(self.profile.arch) is Pipe.M for op in operations)
 
     @cached_property
     def _orders_blocks(self) -> bool:
@@ -170,9 +178,7 @@ class Kernel:
     def _in_order(self, bound: list[Any], index: int, count: int) -> list[Any]:
         compiled = self.compiled
         returned: Any = None
-        block = self._block(index, count, Core)
-        for arena in block.arenas:
-            arena.spare = self._spare.setdefault(arena.capacity, [])
+        block = self._idle_block(index, count)
         for core, arguments in [(core, self._arguments(core, bound)) for core in block.cores]:
             function = self.program.roots[core.kind].function
             try:
@@ -184,9 +190,18 @@ class Kernel:
                 returned = result
         # Tiles are views of memory that the next block uses again.
         results = [np.array(value.read()) if hasattr(value, "read") else value for value in returned or ()]
-        for arena in block.arenas:
-            arena.release()
+        if self.options.fill == "zero":
+            self._idle.append(block)
         return results
+
+    def _idle_block(self, index: int, count: int) -> Block:
+        """A block that has run before, because making one takes as long as some ten instructions, else a new one."""
+        try:
+            block = self._idle.pop()
+        except IndexError:
+            return self._block(index, count, Core)
+        block.renew(index, count)
+        return block
 
     def prepare_queues(self) -> CompiledModule:
         """The code that hands instructions to queues, compiled on first use."""

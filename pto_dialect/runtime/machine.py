@@ -39,9 +39,16 @@ class Core:
         self.vector = kind in ("aiv", "all")
         self.arenas: dict[str, Arena] = {}
         self.flags: dict[tuple[Any, ...], int] = {}
-        self.state: dict[Hashable, Any] = {"ctrl": 0}
+        self.state: dict[Hashable, Any] = {}
+        self.reset()
         self.subblock_count = block.vector_cores if block.mixed else 1
         self.name = {"aic": "AIC", "aiv": f"AIV{index}", "all": "core"}[kind]
+
+    def reset(self) -> None:
+        """Gives the control state its initial content."""
+        self.flags.clear()
+        self.state.clear()
+        self.state["ctrl"] = 0
 
     def arena(self, space: str) -> Arena:
         """The memory called ``space`` that this core's instructions address."""
@@ -137,8 +144,9 @@ class Block:
     def __post_init__(self) -> None:
         sizes = {space: size for space, size in self.profile.capacity.items() if size is not None}
         fill = self.options.fill
-        cube = CoreMemory("aic", sizes, name=f"block{self.index}.aic", fill=fill)
-        vector = [CoreMemory("aiv", sizes, name=f"block{self.index}.aiv{i}", fill=fill) for i in (0, 1)]
+        cube, *vector = (CoreMemory(kind, sizes, fill=fill) for kind in ("aic", "aiv", "aiv"))
+        self._memories = {"aic": cube, "aiv0": vector[0], "aiv1": vector[1]}
+        self._name_memories()
         self.unified_buffers = [memory["ub"] for memory in vector]
         self.arenas = [*cube, *vector[0], *vector[1]]
         for kind in self.kinds:
@@ -151,6 +159,23 @@ class Block:
                 core = self.core_class(self, kind, 0)
                 core.arenas = {**cube.arenas, **vector[0].arenas}
                 self.cores.append(core)
+
+    def _name_memories(self) -> None:
+        for name, memory in self._memories.items():
+            for space, arena in memory.arenas.items():
+                arena.name = f"block{self.index}.{name}.{space}"
+
+    def renew(self, index: int, count: int) -> None:
+        """Makes a block that has run, and whose memory starts with zeros, block ``index`` of ``count``."""
+        if index != self.index:
+            self.index = index
+            self._name_memories()
+        self.count = count
+        self.addresses = AddressMap()
+        for arena in self.arenas:
+            arena.clear()
+        for core in self.cores:
+            core.reset()
 
 
 def block_cores(core: Core) -> tuple[Core | None, list[Core]]:

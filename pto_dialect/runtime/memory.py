@@ -7,7 +7,7 @@ offset, also a negative one, until something is read or written through it (exec
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -72,11 +72,11 @@ class Arena:
         base_align: natural alignment of objects in it, in bytes; default from ``BASE_ALIGNMENT``.
         fill: initial content of the bytes; ``random`` depends only on the name, so runs are repeatable.
 
-    The bytes are created on first use, so an untouched arena costs nothing; they are taken from ``spare`` if it has
-    some, because fresh memory costs more than clearing it.
+    The bytes are created on first use, so an untouched arena costs nothing. ``handles`` keeps what was made once for
+    fixed places of them.
     """
 
-    __slots__ = ("_bytes", "base_align", "capacity", "fill", "name", "space", "spare")
+    __slots__ = ("_bytes", "base_align", "capacity", "fill", "handles", "name", "space")
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Arena:
         self.name = name or space
         self.base_align = BASE_ALIGNMENT.get(space, 1) if base_align is None else base_align
         self.fill: Fill = fill
-        self.spare: list[ByteArray] | None = None
+        self.handles: dict[Hashable, Any] = {}
         self._bytes: ByteArray | None = None
 
     @classmethod
@@ -134,10 +134,6 @@ class Arena:
 
     def _create(self) -> ByteArray:
         if self.fill == "zero":
-            if self.spare:
-                content = self.spare.pop()
-                content.fill(0)
-                return content
             whole = np.zeros(self.capacity + CACHE_LINE, np.uint8)
             start = -whole.__array_interface__["data"][0] % CACHE_LINE
             return whole[start : start + self.capacity]
@@ -148,11 +144,10 @@ class Arena:
             return generator.integers(0, 256, self.capacity, np.uint8)
         raise ValueError(f"unknown fill mode {self.fill!r}")
 
-    def release(self) -> None:
-        """Gives the bytes to ``spare``, arrays of this capacity for arenas to come; the arena is not used again."""
-        if self._bytes is not None and self.spare is not None:
-            self.spare.append(self._bytes)
-            self._bytes = None
+    def clear(self) -> None:
+        """Sets the bytes of a memory that starts with zeros to zero again, which costs less than fresh memory."""
+        if self._bytes is not None:
+            self._bytes.fill(0)
 
     @property
     def label(self) -> str:

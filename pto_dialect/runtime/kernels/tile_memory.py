@@ -140,18 +140,20 @@ class Store:
         matrix.write(values)
 
 
-class StoreView(Store):
+class StoreView:
     """``Store`` without conversion from the valid region of a tile, given as an array of its memory."""
 
+    label = "tstore"
+
     def __init__(self) -> None:
-        super().__init__(None, "atomic_none")
+        self.general = Store(None, "atomic_none")
 
     def __call__(self, source: Array, dst: GmTensor) -> None:
         target = dst.elements()
         if target is not None and target.shape == source.shape and target.dtype == source.dtype:
             target[...] = source
         elif source.size:
-            self.put(source, dst)
+            self.general.put(source, dst)
 
 
 def enum_value(op: PtoOp, name: str, default: str) -> str:

@@ -48,6 +48,7 @@ class TileMaker:
             packed,
         )
         self.space = tile_space(type_)
+        self.fixed = t.DYNAMIC not in (type_.valid_rows, type_.valid_cols)
         self.label = f"{type_.loc}_{type_.rows}x{type_.cols}x{self.fmt.name}"
 
     @property
@@ -56,12 +57,18 @@ class TileMaker:
         return self.layout.nbytes
 
     def __call__(self, core: Core, address: int, valid_rows: int | None = None, valid_cols: int | None = None) -> Tile:
-        """The tile at byte ``address`` of its memory."""
+        """The tile at byte ``address`` of its memory; one handle for all that never change."""
         if address % 32:
             raise Fault("mem-align", f"tile address {address} in {self.space} is not a multiple of 32")
-        return self.at(
-            Pointer(core.arena(self.space), address, self.fmt.storage, self.fmt.bytes), valid_rows, valid_cols
-        )
+        arena = core.arena(self.space)
+        same = self.fixed and valid_rows is None and valid_cols is None
+        known = arena.handles.get((self, address)) if same else None
+        if known is not None:
+            return known
+        found = self.at(Pointer(arena, address, self.fmt.storage, self.fmt.bytes), valid_rows, valid_cols)
+        if same:
+            arena.handles[self, address] = found
+        return found
 
     def at(self, pointer: Pointer, valid_rows: int | None = None, valid_cols: int | None = None) -> Tile:
         """The tile behind ``pointer``."""
@@ -181,8 +188,14 @@ def retyped(maker: TileMaker, tile: Tile) -> Tile:
     """The bytes of ``tile`` as a tile of another type."""
     if tile.row0 or tile.col0:
         raise Fault("unmodelled", "a subview cannot be reshaped")
-    pointer = Pointer(tile.pointer.arena, tile.pointer.offset, maker.fmt.storage, maker.fmt.bytes)
-    return maker.at(pointer, *_kept(maker.type, tile))
+    arena, offset = tile.pointer.arena, tile.pointer.offset
+    known = arena.handles.get((maker, offset)) if maker.fixed else None
+    if known is not None:
+        return known
+    found = maker.at(Pointer(arena, offset, maker.fmt.storage, maker.fmt.bytes), *_kept(maker.type, tile))
+    if maker.fixed:
+        arena.handles[maker, offset] = found
+    return found
 
 
 def _kept(type_: t.TileBufType, tile: Tile) -> tuple[int | None, int | None]:
