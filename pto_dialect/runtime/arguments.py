@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ def hand_back(bound: Sequence[Any]) -> None:
             value.hand_back()
 
 
+@lru_cache(1024)
 def argument_format(type_: Attribute) -> Format | None:
     """Element format of a buffer argument; ``None`` for scalars."""
     element: Attribute | None = None

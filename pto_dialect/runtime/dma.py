@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pto_dialect.runtime.atomic import AtomicMode
+from pto_dialect.runtime.cast import copy_cast
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.layout import copy_cast
 from pto_dialect.runtime.memory import Pointer, may_self_overlap, strided_view
 
 BURST_ALIGNMENT = 32

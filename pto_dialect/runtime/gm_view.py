@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pto_dialect.runtime.layout import copy_cast
+from pto_dialect.runtime.cast import copy_cast
 from pto_dialect.runtime.memory import Array, Pointer, strided_view
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from pto_dialect.runtime.cast import copy_cast
 from pto_dialect.runtime.memory import Arena, Array, ByteArray, DType, Pointer, strided_view
 
 BLOCK_BYTES = 32
@@ -30,29 +31,10 @@ _KINDS = {
     ("col_major", "none_box"): "DN",
 }
 
-_F16 = np.dtype(np.float16)
-_F32 = np.dtype(np.float32)
-_TABLE_FROM = 256
-"""Elements from which widening f16 by table is faster than numpy's conversion."""
-
 
 def round_up(value: int, multiple: int) -> int:
     """Smallest multiple of ``multiple`` that is not below ``value``."""
     return -(-value // multiple) * multiple
-
-
-@cache
-def _half_values() -> Array:
-    return np.arange(1 << 16, dtype=np.uint16).view(_F16).astype(_F32)
-
-
-def copy_cast(target: Array, source: Array) -> None:
-    """``target[...] = source`` for equal shapes, with exact widening or same-kind narrowing (round to nearest
-    even)."""
-    if source.dtype is _F16 and target.dtype is _F32 and source.size >= _TABLE_FROM and target.flags.c_contiguous:
-        _half_values().take(source.view(np.uint16), out=target, mode="clip")
-    else:
-        np.copyto(target, source, casting="same_kind")
 
 
 class Segment(NamedTuple):
@@ -293,6 +275,25 @@ class Piece(NamedTuple):
     view: Array
 
 
+def _common_shape(first: tuple[int, ...], second: tuple[int, ...], rows: int) -> tuple[int, ...] | None:
+    """The axes of two one-piece views of a matrix with ``rows`` rows, where blocks of one split those of the other.
+
+    ``None`` where both have blocks of different sizes.
+    """
+    common: tuple[int, ...] = ()
+    for axes, others in zip(_directions(first, rows), _directions(second, rows), strict=True):
+        if len(axes) == len(others) and axes != others:
+            return None
+        common += max(axes, others, key=len)
+    return common
+
+
+def _directions(shape: tuple[int, ...], rows: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The row axes and the column axes of a one-piece view."""
+    count = 1 if shape[0] == rows else 2
+    return shape[:count], shape[count:]
+
+
 class MatrixView:
     """A rows x cols matrix in memory: element (r, c) lies ``row_axis(r) + col_axis(c)`` elements from a base.
 
@@ -396,6 +397,27 @@ class MatrixView:
             return
         for top, bottom, left, right, view in pieces:
             np.copyto(view, matrix[top:bottom, left:right].reshape(view.shape), casting="same_kind")
+
+    def copy_from(self, source: MatrixView, rows: int, cols: int) -> bool:
+        """Stores the first rows x cols elements of ``source``, which has the same dtype, without a copy in between.
+
+        False, with nothing stored, where either matrix is in several pieces or their blocks do not fit.
+
+        Raises:
+            Fault: ``mem-oob``.
+        """
+        mine, theirs = self.pieces(rows, cols), source.pieces(rows, cols)
+        if len(mine) != 1 or len(theirs) != 1:
+            return False
+        target, values = mine[0].view, theirs[0].view
+        if target.shape != values.shape:
+            shape = _common_shape(target.shape, values.shape, rows)
+            if shape is None:
+                return False
+            # Splitting an axis never copies, so this writes through to the memory.
+            target, values = target.reshape(shape), values.reshape(shape)
+        target[...] = values
+        return True
 
     def fill(self, value: object, rows: int | None = None, cols: int | None = None) -> None:
         """Store one value into the first rows x cols elements (default all).

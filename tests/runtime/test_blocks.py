@@ -351,3 +351,42 @@ def test_tiles_given_as_arguments_are_as_before_when_the_run_starts_over() -> No
     tile = np.ones((1, 8), np.float32)
     kernel(text).run([tile])
     assert (tile == 2).all()
+
+
+STALE = f"""func.func @k(%y: !pto.ptr<f32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %one = arith.constant 1.0 : f32
+  %b = pto.get_block_idx
+  %i = arith.index_cast %b : i64 to index
+  %row = arith.muli %i, %c8 : index
+  %many = arith.constant 24 : index
+  %yv = pto.make_tensor_view %y, shape = [%many, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+  %yp = pto.partition_view %yv, offsets = [%row, %c0], sizes = [%c8, %c16] : !pto.tensor_view<?x?xf32> -> {PART}
+  %t = pto.alloc_tile : {TILE}
+  pto.tadds ins(%t, %one : {TILE}, f32) outs(%t : {TILE})
+  pto.tstore ins(%t : {TILE}) outs(%yp : {PART})
+  return
+}}
+"""
+
+
+def test_every_block_of_every_launch_starts_with_zeros() -> None:
+    """A tile that is never loaded holds zeros, whatever ran before in the same memory."""
+    ready = kernel(STALE)
+    for _ in range(3):
+        y = np.zeros((24, 16), np.float32)
+        ready.run([y], blocks=3)
+        assert (y == 1).all()
+
+
+def test_a_fault_does_not_show_in_the_next_launch() -> None:
+    ready = kernel(STALE)
+    for _ in range(2):
+        with pytest.raises(ProgramError, match="y"):
+            ready.run([np.zeros((8, 16), np.float32)], blocks=2)
+        y = np.zeros((24, 16), np.float32)
+        ready.run([y], blocks=3)
+        assert (y == 1).all()

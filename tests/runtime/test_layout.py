@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pto_dialect.runtime.cast import copy_cast
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.layout import (
     Axis,
     MatrixView,
     TileLayout,
     TileView,
-    copy_cast,
     native_blayout,
     native_layout,
     round_up,

@@ -10,9 +10,9 @@ from xdsl.ir import SSAValue
 
 from ...ir.attributes import EnumAttr
 from ...ir.base import PtoOp
+from ..cast import copy_cast
 from ..faults import Fault
 from ..generator import Generator
-from ..layout import copy_cast
 from ..memory import Array
 from ..numerics.decode import decode
 from ..numerics.encode import encode

@@ -7,6 +7,7 @@ import numpy as np
 from ...ir.base import PtoOp
 from ..faults import Fault
 from ..generator import Generator
+from ..layout import MatrixView
 from ..memory import Array, strided_view
 from ..numerics.decode import decode
 from ..numerics.encode import encode
@@ -41,9 +42,26 @@ def _same_bytes(source: AnyTile, dst: AnyTile) -> bool:
         return False
     if source.fmt.name != dst.fmt.name or not (_whole(source) and _whole(dst)):
         return False
-    shape, step = (source.layout.nbytes,), (1,)
-    np.copyto(strided_view(dst.pointer, shape, step, _BYTE), strided_view(source.pointer, shape, step, _BYTE))
+    _bytes(dst)[...] = _bytes(source)
     return True
+
+
+def _bytes(tile: Tile) -> Array:
+    """The memory of a tile; the tile lies inside, as its handle has made sure."""
+    pointer = tile.pointer
+    return pointer.arena.bytes[pointer.offset : pointer.offset + tile.layout.nbytes]
+
+
+def _same_elements(source: AnyTile, dst: AnyTile) -> bool:
+    """Copies from layout to layout at once where the elements have one type; False where that cannot be."""
+    if not (isinstance(source, Tile) and isinstance(dst, Tile)) or source.fmt.name != dst.fmt.name:
+        return False
+    if not (isinstance(source.view, MatrixView) and isinstance(dst.view, MatrixView)):
+        return False
+    rows, cols = dst.valid_rows, dst.valid_cols
+    if rows > source.valid_rows or cols > source.valid_cols:
+        return False
+    return dst.view.copy_from(source.view, rows, cols)
 
 
 def _whole(tile: Tile) -> bool:
@@ -51,9 +69,6 @@ def _whole(tile: Tile) -> bool:
     layout = tile.layout
     full = (tile.valid_rows, tile.valid_cols) == (layout.rows, layout.cols)
     return full and layout.nbytes == layout.rows * layout.cols * layout.item_bytes and not (tile.row0 or tile.col0)
-
-
-_BYTE = np.dtype(np.uint8)
 
 
 class Move:
@@ -84,7 +99,7 @@ class Move:
                 dst.array[row : row + rows, col : col + cols] = values
             return
         rows, cols = dst.valid_rows, dst.valid_cols
-        if self.mode == "move" and self.convert is None and _same_bytes(source, dst):
+        if self.mode == "move" and self.convert is None and (_same_bytes(source, dst) or _same_elements(source, dst)):
             return
         if self.mode == "extract":
             if row < 0 or col < 0 or row + rows > source.rows or col + cols > source.cols:
@@ -132,7 +147,7 @@ class ScaleOrder:
             dst.pointer.check(boxes.size, "the scales")
             if boxes.size > dst.layout.nbytes:
                 raise Fault("extract-bounds", f"{boxes.size} scales do not fit into {dst.rows}x{dst.cols}")
-            np.copyto(strided_view(dst.pointer, boxes.shape, (1,), _BYTE), boxes)
+            np.copyto(strided_view(dst.pointer, boxes.shape, (1,), np.dtype(np.uint8)), boxes)
         else:
             write_linear(dst, boxes.view(dst.fmt.storage))
 

@@ -1,0 +1,52 @@
+"""Copies that widen or narrow elements, with a fast way for f16, which numpy converts element by element."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from pto_dialect.runtime.memory import Array
+
+_F16 = np.dtype(np.float16)
+_F32 = np.dtype(np.float32)
+_TABLE_FROM = 256
+"""Elements from which widening f16 by table is faster than numpy's conversion."""
+
+_SHIFT_FROM = 4096
+"""Elements from which shifting the bits of f16 is faster than the table, which does not fit into the nearest cache."""
+
+_FIELDS = np.int32(-0x7000_0001)
+"""All bits of a sign-extended f16 that was shifted to the place of f32's, but the copies of the sign."""
+
+_BIAS_FACTOR = np.float32(2.0**112)
+_HALF_LIMIT = np.float32(2.0**16)
+"""Finite f16 values are smaller; infinity and NaN come out of the shift as this or more."""
+
+
+@cache
+def _half_values() -> Array:
+    return np.arange(1 << 16, dtype=np.uint16).view(_F16).astype(_F32)
+
+
+def copy_cast(target: Array, source: Array) -> None:
+    """``target[...] = source`` for equal shapes, with exact widening or same-kind narrowing (round to nearest
+    even)."""
+    if source.dtype is _F16 and target.dtype is _F32 and source.size >= _TABLE_FROM and target.flags.c_contiguous:
+        if source.size < _SHIFT_FROM or not _shifted_halves(target, source):
+            _half_values().take(source.view(np.uint16), out=target, mode="clip")
+    else:
+        np.copyto(target, source, casting="same_kind")
+
+
+def _shifted_halves(target: Array, source: Array) -> bool:
+    """Widens f16 by moving its fields to their places in f32; False where an infinity or NaN is among the values.
+
+    The exponent is too small by the difference of the biases, which one exact product makes good, also for subnormals.
+    """
+    bits = target.view(np.int32)
+    np.copyto(bits, source.view(np.int16))
+    np.left_shift(bits, 13, bits)
+    np.bitwise_and(bits, _FIELDS, bits)
+    np.multiply(target, _BIAS_FACTOR, target)
+    return bool(np.maximum.reduce(target, None) < _HALF_LIMIT and np.minimum.reduce(target, None) > -_HALF_LIMIT)
