@@ -1,4 +1,4 @@
-"""Copies that widen or narrow elements, with a fast way for f16, which numpy converts element by element."""
+"""Copies that widen or narrow elements, or change their order, with fast ways where numpy goes element by element."""
 
 from __future__ import annotations
 
@@ -50,3 +50,32 @@ def _shifted_halves(target: Array, source: Array) -> bool:
     np.bitwise_and(bits, _FIELDS, bits)
     np.multiply(target, _BIAS_FACTOR, target)
     return bool(np.maximum.reduce(target, None) < _HALF_LIMIT and np.minimum.reduce(target, None) > -_HALF_LIMIT)
+
+
+_BOXES_FROM = 1024
+"""Elements from which copying whole box rows pays for the views it needs."""
+
+_ROW_LIMIT = 128
+"""Longest row, in bytes, that is moved as one."""
+
+
+@cache
+def _row_type(size: int) -> np.dtype[np.void]:
+    return np.dtype((np.void, size))
+
+
+def copy_boxes(target: Array, source: Array) -> None:
+    """``copy_cast`` where the last axis may be the short row of a box: such rows move as one element each."""
+    if (
+        target.ndim > 2
+        and target.size >= _BOXES_FROM
+        and type(target) is type(source) is np.ndarray
+        and target.dtype == source.dtype
+        and target.shape == source.shape
+        and target.strides[-1] == source.strides[-1] == target.itemsize
+        and target.shape[-1] * target.itemsize <= _ROW_LIMIT
+    ):
+        row = _row_type(target.shape[-1] * target.itemsize)
+        target.view(row)[...] = source.view(row)
+    else:
+        np.copyto(target, source, casting="same_kind")

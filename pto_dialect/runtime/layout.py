@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pto_dialect.runtime.cast import copy_cast
+from pto_dialect.runtime.cast import copy_boxes, copy_cast
 from pto_dialect.runtime.memory import Arena, Array, ByteArray, DType, Pointer, strided_view
 
 BLOCK_BYTES = 32
@@ -365,7 +365,11 @@ class MatrixView:
         pieces = self.pieces(rows, cols)
         if len(pieces) == 1:
             view = pieces[0].view
-            return view if view.ndim == 2 else view.reshape(rows, cols)
+            if view.ndim == 2:
+                return view
+            matrix = np.empty((rows, cols), self.pointer.dtype)
+            copy_boxes(matrix.reshape(view.shape), view)
+            return matrix
         matrix = np.empty((rows, cols), self.pointer.dtype)
         for top, bottom, left, right, view in pieces:
             matrix[top:bottom, left:right] = view.reshape(bottom - top, right - left)
@@ -393,7 +397,7 @@ class MatrixView:
         pieces = self.pieces(rows, cols)
         if len(pieces) == 1 and matrix.shape == (rows, cols):
             view = pieces[0].view
-            np.copyto(view, matrix if view.ndim == 2 else matrix.reshape(view.shape), casting="same_kind")
+            copy_boxes(view, matrix if view.ndim == 2 else matrix.reshape(view.shape))
             return
         for top, bottom, left, right, view in pieces:
             np.copyto(view, matrix[top:bottom, left:right].reshape(view.shape), casting="same_kind")
@@ -416,7 +420,7 @@ class MatrixView:
                 return False
             # Splitting an axis never copies, so this writes through to the memory.
             target, values = target.reshape(shape), values.reshape(shape)
-        target[...] = values
+        copy_boxes(target, values)
         return True
 
     def fill(self, value: object, rows: int | None = None, cols: int | None = None) -> None:

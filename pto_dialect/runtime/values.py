@@ -177,16 +177,10 @@ class GmTensor:
     __slots__ = ("_distance", "_pointer", "fmt", "layout", "shape", "strides")
 
     def __init__(
-        self,
-        pointer: Pointer,
-        shape: Sequence[int],
-        strides: Sequence[int],
-        fmt: Format,
-        layout: str = "nd",
-        distance: int = 0,
+        self, pointer: Pointer, shape: Sequence[int], strides: Sequence[int], fmt: Format, layout: str = "nd"
     ) -> None:
         self._pointer = pointer
-        self._distance = distance
+        self._distance = 0
         self.shape = tuple(shape)
         self.strides = tuple(strides)
         self.fmt = fmt
@@ -204,9 +198,14 @@ class GmTensor:
 
     def part(self, offsets: Sequence[int], sizes: Sequence[int]) -> GmTensor:
         """The rectangular part at ``offsets``; bounds are those of the buffer and are checked on access."""
-        pointer = self._pointer
-        distance = self._distance + sum(map(mul, offsets, self.strides)) * pointer.item_bytes
-        return GmTensor(pointer, sizes, self.strides, self.fmt, self.layout, distance)
+        part = GmTensor.__new__(GmTensor)
+        part._pointer = pointer = self._pointer
+        part.strides = strides = self.strides
+        part._distance = self._distance + sum(map(mul, offsets, strides)) * pointer.item_bytes
+        part.shape = tuple(sizes)
+        part.fmt = self.fmt
+        part.layout = self.layout
+        return part
 
     def matrix(self) -> GmView:
         """The elements in the order of tile rows and columns."""
@@ -219,11 +218,12 @@ class GmTensor:
         even = even_geometry(self.shape, self.strides, self.layout, pointer.item_bytes)
         if even is None:
             return None
+        shape, strides, low, high = even
         arena = pointer.arena
         start = pointer.offset + self._distance
-        if start + even.low < 0 or start + even.high > arena.capacity:
+        if start + low < 0 or start + high > arena.capacity:
             return None
-        return arena.array(even.shape, pointer.dtype, start, even.strides)
+        return arena.array(shape, pointer.dtype, start, strides)
 
     def retire(self) -> None:
         """Takes the memory from the handle: its slot went back to the producer."""

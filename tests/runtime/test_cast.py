@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -60,3 +61,19 @@ def test_moves_between_all_layouts(rows: int, cols: int, row: int, col: int) -> 
                 expected[r, c] = r * cols + c + 1
         assert (target.read() == expected).all()
     assert copied >= (60 if rows == 64 else 16)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, ml_dtypes.bfloat16, np.int8, np.float64])
+@pytest.mark.parametrize("kind", LAYOUTS)
+def test_rows_of_boxes_keep_their_bits(kind: tuple[str, str], dtype: type) -> None:
+    """Every bit pattern survives, also of NaNs, and nothing outside the prefix changes."""
+    size = np.dtype(dtype).itemsize
+    arena = Arena("l1", 96 * 64 * size)
+    arena.bytes[:] = 0xA5
+    tile = TileView(tile_layout(96, 64, size, *kind), arena.pointer(0, dtype))
+    bits = np.random.default_rng(0).integers(0, 256, (64, 48 * size), np.uint8)
+    tile.write(bits.view(dtype))
+    expected = np.full((96, 64 * size), 0xA5, np.uint8)
+    expected[:64, : 48 * size] = bits
+    assert (np.ascontiguousarray(tile.read()).view(np.uint8) == expected).all()
+    assert (np.ascontiguousarray(tile.read(64, 48)).view(np.uint8) == bits).all()

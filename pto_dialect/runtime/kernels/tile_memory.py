@@ -64,21 +64,17 @@ class Load:
             fill.fill(pad_value(dst.fmt, dst.pad))
 
 
-class LoadView:
+def load_view(source: GmTensor, out: Array) -> None:
     """``Load`` into the valid region of a tile without pad, given as an array of its memory."""
-
-    label = "tload"
-
-    def __call__(self, source: GmTensor, out: Array) -> None:
-        values = source.elements()
-        if values is None:
-            values = source.matrix().read()
-        if values.dtype != out.dtype:
-            values = values.view(out.dtype)
-        if values.shape != out.shape:
-            values = _fitted(values, *out.shape)
-            out = out[: values.shape[0], : values.shape[1]]
-        out[...] = values
+    values = source.elements()
+    if values is None:
+        values = source.matrix().read()
+    if values.dtype != out.dtype:
+        values = values.view(out.dtype)
+    if values.shape != out.shape:
+        values = _fitted(values, *out.shape)
+        out = out[: values.shape[0], : values.shape[1]]
+    out[...] = values
 
 
 def _fitted(values: Array, rows: int, cols: int) -> Array:
@@ -140,20 +136,16 @@ class Store:
         matrix.write(values)
 
 
-class StoreView:
+_PLAIN_STORE = Store(None, "atomic_none")
+
+
+def store_view(source: Array, dst: GmTensor) -> None:
     """``Store`` without conversion from the valid region of a tile, given as an array of its memory."""
-
-    label = "tstore"
-
-    def __init__(self) -> None:
-        self.general = Store(None, "atomic_none")
-
-    def __call__(self, source: Array, dst: GmTensor) -> None:
-        target = dst.elements()
-        if target is not None and target.shape == source.shape and target.dtype == source.dtype:
-            target[...] = source
-        elif source.size:
-            self.general.put(source, dst)
+    target = dst.elements()
+    if target is not None and target.shape == source.shape and target.dtype == source.dtype:
+        target[...] = source
+    elif source.size:
+        _PLAIN_STORE.put(source, dst)
 
 
 def enum_value(op: PtoOp, name: str, default: str) -> str:
@@ -197,7 +189,7 @@ def tload(op: PtoOp, g: Generator) -> None:
     dst = g.destination(op)
     view = g.view(dst)
     if view is not None and isinstance(source.type, t.ShapedView) and not getattr(dst.type, "pad", 0):
-        g.call(LoadView(), source, view, pipe=Pipe.MTE2)
+        g.call(load_view, source, view, pipe=Pipe.MTE2)
         return
     g.call(Load(element_format(dst.type, g)), source, dst, pipe=Pipe.MTE2)
 
@@ -213,7 +205,7 @@ def tstore(op: PtoOp, g: Generator) -> None:
     view = g.view(source)
     plain = convert is None and scalar is None and table is None and not store.atomic and not mode
     if plain and view is not None and isinstance(dst.type, t.ShapedView):
-        g.call(StoreView(), view, dst, pipe=op.active_pipe(g.profile.arch))
+        g.call(store_view, view, dst, pipe=op.active_pipe(g.profile.arch))
         return
     g.call(store, source, dst, scalar, table, *mode, pipe=op.active_pipe(g.profile.arch))
 
