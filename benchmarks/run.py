@@ -22,6 +22,7 @@ from programs import TILE, level2_program
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.runtime.api import CompiledKernel, compile
+from pto_dialect.runtime.threads import single_threaded_products
 from pto_dialect.syntax.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
 
@@ -194,19 +195,25 @@ def repeated(function: Callable[[], object]) -> Callable[[], None]:
     return call
 
 
+def launches(kernel: CompiledKernel, work: kernels.Workload, written: Callable[[], object]) -> tuple[float, float]:
+    """Seconds of launches and of the numpy written by hand, both with one thread for products, as kernels have it."""
+    with single_threaded_products():
+        return alternate(repeated(partial(kernel, *work.arguments)), repeated(written), 31, warm_up=3)
+
+
 def by_tiles(name: str, work: kernels.Workload) -> Comparison:
     """A kernel with its launch against numpy written by hand in the same steps."""
     kernel = ready(work)
     assert work.by_hand is not None
     np.testing.assert_allclose(work.by_hand(), work.reference(), rtol=work.tolerance, atol=work.tolerance)
-    times = alternate(repeated(partial(kernel, *work.arguments)), repeated(work.by_hand), 31, warm_up=3)
+    times = launches(kernel, work, work.by_hand)
     return Comparison(f"{LAUNCHES} x {name} (numpy, same steps)", *times, 1.3)
 
 
 def by_arrays(name: str, work: kernels.Workload) -> Comparison:
     """A kernel with its launch against numpy on whole arrays, which no kernel with small memories can do."""
     kernel = ready(work)
-    times = alternate(repeated(partial(kernel, *work.arguments)), repeated(work.reference), 31, warm_up=3)
+    times = launches(kernel, work, work.reference)
     return Comparison(f"{LAUNCHES} x {name} (numpy, whole arrays)", *times, float("inf"))
 
 
