@@ -110,9 +110,9 @@ class Store:
             return
         if self.convert is not None:
             values = self.convert(values, scalar, table)
-        self.put(values, dst)
+        self.put(values, dst, mode)
 
-    def put(self, values: Array, dst: GmTensor) -> None:
+    def put(self, values: Array, dst: GmTensor, mode: AtomicMode | None = None) -> None:
         """Stores a matrix that is not empty."""
         matrix = dst.matrix()
         if values.dtype != dst.fmt.storage:
