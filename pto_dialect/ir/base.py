@@ -303,6 +303,15 @@ def segment_sizes(sizes: tuple[int, ...]) -> Attribute:
 _sizes_of_interned: dict[int, tuple[int, ...]] = {}
 
 
+def operand_name(op: PtoOp, index: int) -> str:
+    """Declared name of the operand at ``index``; empty beyond the last."""
+    for name, values in operand_groups(op).items():
+        if index < len(values):
+            return name
+        index -= len(values)
+    return ""
+
+
 def operand_groups(op: PtoOp) -> dict[str, tuple[SSAValue, ...]]:
     """Operands of ``op`` by declared name; an absent optional operand is an empty tuple."""
     slots = signature(type(op)).operands

@@ -96,8 +96,6 @@ class Kernel:
         other; the results are the same. Returns what the entry function returns (first block). Raises ``BindingError``
         for values that do not fit, ``ProgramError`` for a fault of the program.
         """
-        if len(values) != len(self.arguments):
-            raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
         bound = self.bind(values)
         try:
             with single_threaded_products() if self._multiplies else nullcontext():
@@ -107,6 +105,8 @@ class Kernel:
 
     def bind(self, values: Sequence[Any]) -> list[Any]:
         """The run-time values of all arguments. Raises ``BindingError``."""
+        if len(values) != len(self.arguments):
+            raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
         pairs = zip(self.arguments, values, strict=True)
         return [bind_argument(name, type_, value, self.profile) for (name, type_), value in pairs]
 

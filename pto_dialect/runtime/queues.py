@@ -45,7 +45,7 @@ class QueueCore(Core):
         """Appends an instruction; its operands were evaluated by the scalar unit."""
         self._append(pipe, (self.issued, line, RUN, action, arguments))
 
-    def _append(self, pipe: str, entry: Entry) -> None:
+    def _append(self, pipe: str, entry: Any) -> None:
         queue = self.queues.get(pipe)
         if queue is None:
             queue = self.queues[pipe] = deque()

@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ..ir import types as t
 from ..ir.attributes import EnumAttr
-from ..ir.base import Effect, PtoOp, op_spec, operand_groups
+from ..ir.base import Effect, PtoOp, op_spec, operand_name
 from .atomic import CONTROL
 from .program import Program
 
@@ -85,15 +85,7 @@ def _followed(op: Operation, index: int, program: Program) -> list[SSAValue] | N
     if not isinstance(op, PtoOp):
         return None
     spec = op_spec(type(op))
-    name = _operand_name(op, index)
+    name = operand_name(op, index)
     if spec.effect in (Effect.HANDLE, Effect.PURE):
         return list(op.results)
     return [] if name in spec.reads and name not in spec.writes else None
-
-
-def _operand_name(op: PtoOp, index: int) -> str:
-    for name, values in operand_groups(op).items():
-        if index < len(values):
-            return name
-        index -= len(values)
-    return ""

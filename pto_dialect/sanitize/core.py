@@ -12,7 +12,7 @@ from typing import Any
 from ..runtime.faults import Fault
 from ..runtime.machine import Block, Core
 from ..runtime.memory import Pointer
-from ..runtime.queues import DEPTH, LEVEL, RUN, SET, WAIT, Key, QueueCore, QueuedFault
+from ..runtime.queues import LEVEL, RUN, SET, WAIT, Key, QueueCore, QueuedFault
 from ..verify.facts import word
 from .clocks import Actor, Mark
 from .signals import Signals
@@ -100,17 +100,6 @@ class WatchedCore(QueueCore):
         self._append(pipe, (self.issued, line, RUN, context, (action, arguments)))
         if check is not None and check.sets is not None:
             self._append(pipe, (self.issued, line, HAND, context, (check,)))
-
-    def _append(self, pipe: str, entry: Any) -> None:
-        queue = self.queues.get(pipe)
-        if queue is None:
-            queue = self.queues[pipe] = deque()
-        queue.append(entry)
-        self.issued += 1
-        self.waiting += 1
-        if self.waiting > DEPTH:
-            while self.waiting > DEPTH // 2 and self.step():
-                pass
 
     # ------------------------------------------------------------ signals
 

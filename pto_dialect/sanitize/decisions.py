@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from ..ir.base import PtoOp, operand_groups
+from ..ir.base import PtoOp, operand_name
 from ..ir.location import span_of
 from .sites import memory_of
 
@@ -33,7 +33,7 @@ def decides(op: Operation) -> str | None:
                 if user.name != "memref.store" or use.index != 0:
                     return f"the address of {user.name} ({_line(user)}) depends on it"
             elif isinstance(user, PtoOp):
-                name = _operand_name(user, use.index)
+                name = operand_name(user, use.index)
                 if name not in _NUMBERS:
                     return f"{name} of {user.name} ({_line(user)}) depends on it"
                 if any(memory_of(other.type) == "gm" for other in user.operands) and name in ("value", "val"):
@@ -46,11 +46,3 @@ def decides(op: Operation) -> str | None:
 def _line(op: Operation) -> str:
     span = span_of(op)
     return "no place" if span is None else f"line {span.line}"
-
-
-def _operand_name(op: PtoOp, index: int) -> str:
-    for name, values in operand_groups(op).items():
-        if index < len(values):
-            return name
-        index -= len(values)
-    return ""

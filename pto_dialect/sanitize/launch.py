@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from functools import partial
 from typing import Any
 
@@ -11,9 +11,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..ir.location import span_of
-from ..runtime.arguments import HostTile, hand_back
+from ..runtime.arguments import HostTile
 from ..runtime.compiler import CompiledModule, compile_module
-from ..runtime.errors import BindingError
 from ..runtime.faults import Fault
 from ..runtime.launch import Kernel
 from ..runtime.machine import Block, RunOptions
@@ -89,19 +88,10 @@ class WatchedKernel(Kernel):
 
     # ------------------------------------------------------------ run
 
-    def run(self, values: Sequence[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
-        """As ``Kernel.run``, one block after the other. A violation that a check covers becomes a finding and ends the
-        run; buffers then hold what was stored up to there."""
-        if len(values) != len(self.arguments):
-            raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
-        bound = self.bind(values)
+    def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
+        """All blocks, one after the other in this process. A violation that a check covers becomes a finding and ends
+        the run; buffers then hold what was stored up to there."""
         self._watch_buffers(bound)
-        try:
-            return self._run_groups(bound, blocks)
-        finally:
-            hand_back(bound)
-
-    def _run_groups(self, bound: list[Any], blocks: int) -> list[Any]:
         groups = [range(blocks)] if self._orders_blocks else [range(index, index + 1) for index in range(blocks)]
         results: list[Any] = []
         for number, indices in enumerate(groups):

@@ -155,14 +155,23 @@ class Watch:
 
     # ------------------------------------------------------------ accesses
 
-    def read(self, arena: WatchedArena, region: Bytes) -> None:
-        """The current operation is about to read."""
+    def _accessing(self, arena: WatchedArena, region: Bytes) -> Context | None:
+        """The operation that accesses ``region``; ``None`` when nobody looks."""
         context = self.current
         if context is None or self.muted:
-            return
-        event = context.event or self.begin(context)
+            return None
+        if not context.event:
+            self.begin(context)
         context.nbytes += region.size
         arena.shadow.fit(region)
+        return context
+
+    def read(self, arena: WatchedArena, region: Bytes) -> None:
+        """The current operation is about to read."""
+        context = self._accessing(arena, region)
+        if context is None:
+            return
+        event = context.event
         if self.races is not None:
             self.races.read(context, event, arena, region)
         if self.tiles is not None:
@@ -172,12 +181,10 @@ class Watch:
 
     def write(self, arena: WatchedArena, region: Bytes) -> None:
         """The current operation is about to write."""
-        context = self.current
-        if context is None or self.muted:
+        context = self._accessing(arena, region)
+        if context is None:
             return
-        event = context.event or self.begin(context)
-        context.nbytes += region.size
-        arena.shadow.fit(region)
+        event = context.event
         if self.races is not None:
             self.races.write(context, event, arena, region)
         if self.tiles is not None:

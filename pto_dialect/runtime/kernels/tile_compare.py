@@ -13,20 +13,11 @@ from ..faults import Fault
 from ..generator import Generator
 from ..layout import round_up
 from ..memory import Array
+from ..numerics.comparisons import COMPARISONS
 from ..numerics.decode import decode
 from ..numerics.formats import Format
 from .registry import kernel
 from .tile_operands import TILES, AnyTile, number, region, store, tile_format, tile_operand, write_linear
-
-COMPARISONS: dict[str, Callable[..., Any]] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
-"""Comparison modes; NaN compares false except for ``ne``."""
 
 _REPEAT = 256
 """Bytes that one vector instruction compares."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..memory import Array
+from ..numerics.comparisons import COMPARISONS
 from ..numerics.fma import fma
 from ..numerics.rounding import round_to_integer
 from .register import REGISTER_BYTES, cleared, constant, lanes, spread
@@ -127,21 +128,12 @@ SCALAR: dict[str, Lanes] = {
     "vshrs": shift_right,
 }
 
-COMPARE: dict[str, Lanes] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
-
 
 class Comparison:
     """A predicate of the active lanes that compare; NaN only with ``ne``."""
 
     def __init__(self, mode: str) -> None:
-        self.function = COMPARE[mode]
+        self.function = COMPARISONS[mode]
         self.label = f"vcmp_{mode}"
 
     def __call__(self, a: Array, b: Any, mask: Array) -> Array:
