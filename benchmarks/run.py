@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import timeit
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -181,24 +182,28 @@ def ready(work: kernels.Workload) -> CompiledKernel:
     return kernel
 
 
-LAUNCHES = 10
-"""Launches in a row that are timed together, as programs make them."""
+SERIES = 0.02
+"""Seconds that a series of launches takes: rare events of the interpreter do not count for one launch."""
 
 
-def repeated(function: Callable[[], object]) -> Callable[[], None]:
-    """``function`` several times."""
-
-    def call() -> None:
-        for _ in range(LAUNCHES):
-            function()
-
-    return call
-
-
-def launches(kernel: CompiledKernel, work: kernels.Workload, written: Callable[[], object]) -> tuple[float, float]:
-    """Seconds of launches and of the numpy written by hand, both with one thread for products, as kernels have it."""
+def in_series(
+    name: str, ours: Callable[[], object], written: Callable[[], object], reference: str, limit: float
+) -> Comparison:
+    """Launches in a row against as many calls of numpy written by hand, both with one thread for products, as kernels
+    have it."""
     with single_threaded_products():
-        return alternate(repeated(partial(kernel, *work.arguments)), repeated(written), 31, warm_up=3)
+        once = min(timeit.repeat(written, number=1, repeat=5))
+        count = max(1, round(SERIES / once))
+
+        def series(function: Callable[[], object]) -> Callable[[], None]:
+            def call() -> None:
+                for _ in range(count):
+                    function()
+
+            return call
+
+        times = alternate(series(ours), series(written), 31, warm_up=3)
+    return Comparison(f"{count} x {name} (numpy, {reference})", *times, limit)
 
 
 def by_tiles(name: str, work: kernels.Workload) -> Comparison:
@@ -206,15 +211,12 @@ def by_tiles(name: str, work: kernels.Workload) -> Comparison:
     kernel = ready(work)
     assert work.by_hand is not None
     np.testing.assert_allclose(work.by_hand(), work.reference(), rtol=work.tolerance, atol=work.tolerance)
-    times = launches(kernel, work, work.by_hand)
-    return Comparison(f"{LAUNCHES} x {name} (numpy, same steps)", *times, 1.3)
+    return in_series(name, partial(kernel, *work.arguments), work.by_hand, "same steps", 1.3)
 
 
 def by_arrays(name: str, work: kernels.Workload) -> Comparison:
     """A kernel with its launch against numpy on whole arrays, which no kernel with small memories can do."""
-    kernel = ready(work)
-    times = launches(kernel, work, work.reference)
-    return Comparison(f"{LAUNCHES} x {name} (numpy, whole arrays)", *times, float("inf"))
+    return in_series(name, partial(ready(work), *work.arguments), work.reference, "whole arrays", float("inf"))
 
 
 WHOLE_KERNELS = {

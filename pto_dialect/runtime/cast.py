@@ -20,8 +20,9 @@ _FIELDS = np.int32(-0x7000_0001)
 """All bits of a sign-extended f16 that was shifted to the place of f32's, but the copies of the sign."""
 
 _BIAS_FACTOR = np.float32(2.0**112)
-_HALF_LIMIT = np.float32(2.0**16)
-"""Finite f16 values are smaller; infinity and NaN come out of the shift as this or more."""
+_MAGNITUDE = np.int16(0x7FFF)
+_HALF_INFINITY = 0x7C00
+"""Bits of the f16 infinity; those of finite values are less, those of NaN more."""
 
 
 @cache
@@ -44,12 +45,19 @@ def _shifted_halves(target: Array, source: Array) -> bool:
 
     The exponent is too small by the difference of the biases, which one exact product makes good, also for subnormals.
     """
+    halves = source
+    if source.ndim > 2:
+        halves = np.empty(source.shape, _F16)
+        copy_boxes(halves, source)
+    halves = halves.view(np.int16)
+    if np.maximum.reduce(np.bitwise_and(halves, _MAGNITUDE), None) >= _HALF_INFINITY:
+        return False
     bits = target.view(np.int32)
-    np.copyto(bits, source.view(np.int16))
+    np.copyto(bits, halves)
     np.left_shift(bits, 13, bits)
     np.bitwise_and(bits, _FIELDS, bits)
     np.multiply(target, _BIAS_FACTOR, target)
-    return bool(np.maximum.reduce(target, None) < _HALF_LIMIT and np.minimum.reduce(target, None) > -_HALF_LIMIT)
+    return True
 
 
 _BOXES_FROM = 1024

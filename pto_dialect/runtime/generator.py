@@ -37,7 +37,14 @@ class Expr(str):
 
 
 class Generator:
-    """Writes the body of one function."""
+    """Writes the body of one function.
+
+    ``names`` maps values to the locals that hold them, ``views`` tiles to locals with their arrays, ``common`` some
+    parts of global-memory views to locals with their ``GmParts``, ``parts`` the same parts to that local and their
+    distance.
+    """
+
+    shares_parts = True
 
     def __init__(
         self,
@@ -59,6 +66,8 @@ class Generator:
         self.uses_flags = False
         self.names: dict[SSAValue, str] = {}
         self.views: dict[SSAValue, str] = {}
+        self.common: dict[SSAValue, Expr] = {}
+        self.parts: dict[SSAValue, tuple[Expr, Expr]] = {}
         self.locals: dict[Operation, str] = {}
         self.popped: dict[object, list[SSAValue]] = {}
 
@@ -83,6 +92,12 @@ class Generator:
         self.emitter.line(f"{name} = {expression}")
         self.prepare_view(value)
         return name
+
+    def define_local(self, hint: str, expression: str) -> Expr:
+        """A new local that no SSA value stands for."""
+        name = self.emitter.fresh(hint)
+        self.emitter.line(f"{name} = {expression}")
+        return Expr(name)
 
     @contextmanager
     def as_pointers(self, memrefs: Sequence[SSAValue]) -> Iterator[None]:

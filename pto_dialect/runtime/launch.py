@@ -18,7 +18,7 @@ from xdsl.ir import Operation
 from ..ir.base import Pipe, PtoOp
 from ..ir.location import span_of
 from ..targets.profile import Profile
-from .arguments import argument_of_core, bind_argument, hand_back
+from .arguments import argument_of_core, binder, hand_back
 from .compiler import CompiledModule, compile_module, find_entry, functions_of, target_of
 from .errors import BindingError, ProgramError
 from .faults import Fault
@@ -107,8 +107,11 @@ class Kernel:
         """The run-time values of all arguments. Raises ``BindingError``."""
         if len(values) != len(self.arguments):
             raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
-        pairs = zip(self.arguments, values, strict=True)
-        return [bind_argument(name, type_, value, self.profile) for (name, type_), value in pairs]
+        return [bind(value) for bind, value in zip(self._binders, values, strict=True)]
+
+    @cached_property
+    def _binders(self) -> list[Callable[[Any], Any]]:
+        return [binder(name, type_, self.profile) for name, type_ in self.arguments]
 
     def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
         if self._orders_blocks:
@@ -137,7 +140,7 @@ class Kernel:
         """Runs block ``index`` of ``count`` on bound arguments."""
         if self._side_by_side:
             return self._with_queues(bound, [index], count)
-        saved = self._snapshot(bound) if "core.wait_flag(" in self.compiled.source else []
+        saved = self._snapshot(bound) if self._waits else []
         mark = self.profile_log.mark() if self.profile_log is not None else None
         try:
             return self._in_order(bound, index, count)
@@ -149,6 +152,11 @@ class Kernel:
             for content, copy in saved:
                 content[...] = copy
             return self._with_queues(bound, [index], count)
+
+    @cached_property
+    def _waits(self) -> bool:
+        """True when the code of program order may find that a flag is not set yet."""
+        return "core.wait_flag(" in self.compiled.source
 
     def _snapshot(self, bound: list[Any]) -> list[tuple[Array, Array]]:
         """The buffers that the program may write, each with a copy."""

@@ -73,10 +73,10 @@ class Arena:
         fill: initial content of the bytes; ``random`` depends only on the name, so runs are repeatable.
 
     The bytes are created on first use, so an untouched arena costs nothing. ``handles`` keeps what was made once for
-    fixed places of them.
+    fixed places of them; ``reach`` is the end of the bytes that somebody may have written.
     """
 
-    __slots__ = ("_bytes", "base_align", "capacity", "fill", "handles", "name", "space")
+    __slots__ = ("_bytes", "base_align", "capacity", "fill", "handles", "name", "reach", "space")
 
     def __init__(
         self,
@@ -95,6 +95,7 @@ class Arena:
         self.base_align = BASE_ALIGNMENT.get(space, 1) if base_align is None else base_align
         self.fill: Fill = fill
         self.handles: dict[Hashable, Any] = {}
+        self.reach = 0
         self._bytes: ByteArray | None = None
 
     @classmethod
@@ -113,14 +114,19 @@ class Arena:
     @property
     def bytes(self) -> ByteArray:
         """The writable bytes, shape [capacity]; always the same array."""
+        self.reach = self.capacity
+        return self._content()
+
+    def _content(self) -> ByteArray:
         if self._bytes is None:
             self._bytes = self._create()
         return self._bytes
 
     def array(self, shape: Sequence[int], dtype: DType, offset: int, byte_strides: Sequence[int]) -> Array:
-        """Elements from byte ``offset`` on as an array of the memory; the caller has checked the bounds."""
+        """Elements from byte ``offset`` on as an array of the memory; the caller has checked the bounds and
+        raised ``reach``."""
         content = self._bytes
-        return np.ndarray(shape, dtype, self.bytes if content is None else content, offset, byte_strides)
+        return np.ndarray(shape, dtype, self._content() if content is None else content, offset, byte_strides)
 
     def move_to(self, content: ByteArray) -> None:
         """Uses ``content``, shape [capacity], as the bytes from now on; they are not copied."""
@@ -147,7 +153,7 @@ class Arena:
     def clear(self) -> None:
         """Sets the bytes of a memory that starts with zeros to zero again, which costs less than fresh memory."""
         if self._bytes is not None:
-            self._bytes.fill(0)
+            self._bytes[: self.reach].fill(0)
 
     @property
     def label(self) -> str:
@@ -278,6 +284,8 @@ def strided_view(
     high += dtype.itemsize
     if low < 0 or high > arena.capacity:
         arena.check(low, high, f"access to {'x'.join(map(str, shape)) or '1'} elements of {dtype}")
+    if high > arena.reach:
+        arena.reach = high
     view = arena.array(shape, dtype, pointer.offset, byte_strides)
     if not writable:
         view.flags.writeable = False

@@ -223,6 +223,8 @@ class GmTensor:
         start = pointer.offset + self._distance
         if start + low < 0 or start + high > arena.capacity:
             return None
+        if start + high > arena.reach:
+            arena.reach = start + high
         return arena.array(shape, pointer.dtype, start, strides)
 
     def retire(self) -> None:

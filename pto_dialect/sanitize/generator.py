@@ -24,6 +24,8 @@ _MEMORY = frozenset(("memref.load", "memref.store", "memref.copy"))
 class WatchedGenerator(Generator):
     """Writes the body of one function, with a mark before each operation that touches memory or orders others."""
 
+    shares_parts = False
+
     def __init__(self, *arguments: Any, sites: Sites) -> None:
         super().__init__(*arguments)
         self.sites = sites

@@ -15,6 +15,7 @@ from ...ir.base import Pipe, PtoOp
 from ..atomic import AtomicMode
 from ..faults import Fault
 from ..generator import Generator
+from ..gm_parts import GmParts
 from ..memory import Array
 from ..numerics.encode import encode
 from ..numerics.formats import Format
@@ -63,12 +64,42 @@ class Load:
             fill = dst.view.window(0, values.shape[1], values.shape[0], dst.cols - values.shape[1])
             fill.fill(pad_value(dst.fmt, dst.pad))
 
+    def load_part(self, source: GmParts, distance: int, dst: Tile) -> None:
+        """The same from the part of ``source`` that begins ``distance`` elements behind its first one."""
+        values = source.elements(distance)
+        view = dst.view
+        if (
+            values is None
+            or dst.pad
+            or isinstance(view, PackedView)
+            or values.dtype != dst.fmt.storage
+            or values.shape != (dst.valid_rows, dst.valid_cols)
+        ):
+            self(source.part(distance), dst)
+        else:
+            view.write(values)
+
 
 def load_view(source: GmTensor, out: Array) -> None:
     """``Load`` into the valid region of a tile without pad, given as an array of its memory."""
     values = source.elements()
     if values is None:
         values = source.matrix().read()
+    _fill_from(values, out)
+
+
+def load_part(source: GmParts, distance: int, out: Array) -> None:
+    """``load_view`` of the part of ``source`` that begins ``distance`` elements behind its first one."""
+    values = source.elements(distance)
+    if values is None:
+        load_view(source.part(distance), out)
+    elif values.shape == out.shape and values.dtype == out.dtype:
+        out[...] = values
+    else:
+        _fill_from(values, out)
+
+
+def _fill_from(values: Array, out: Array) -> None:
     if values.dtype != out.dtype:
         values = values.view(out.dtype)
     if values.shape != out.shape:
@@ -148,6 +179,15 @@ def store_view(source: Array, dst: GmTensor) -> None:
         _PLAIN_STORE.put(source, dst)
 
 
+def store_part(source: Array, dst: GmParts, distance: int) -> None:
+    """``store_view`` to the part of ``dst`` that begins ``distance`` elements behind its first one."""
+    target = dst.elements(distance)
+    if target is not None and target.shape == source.shape and target.dtype == source.dtype:
+        target[...] = source
+    else:
+        store_view(source, dst.part(distance))
+
+
 def enum_value(op: PtoOp, name: str, default: str) -> str:
     """Enumerator of an attribute of ``op``."""
     attr = op.attributes.get(name)
@@ -187,11 +227,17 @@ def tload(op: PtoOp, g: Generator) -> None:
         if g.operand(op, name) is not None:
             raise g.error("unmodelled", f"tload with {name} cannot be executed", op)
     dst = g.destination(op)
-    view = g.view(dst)
+    view, part = g.view(dst), g.parts.get(source)
+    load = Load(element_format(dst.type, g))
     if view is not None and isinstance(source.type, t.ShapedView) and not getattr(dst.type, "pad", 0):
-        g.call(load_view, source, view, pipe=Pipe.MTE2)
-        return
-    g.call(Load(element_format(dst.type, g)), source, dst, pipe=Pipe.MTE2)
+        if part is not None:
+            g.call(load_part, *part, view, pipe=Pipe.MTE2)
+        else:
+            g.call(load_view, source, view, pipe=Pipe.MTE2)
+    elif part is not None and isinstance(dst.type, t.TileBufType):
+        g.call(load.load_part, *part, dst, pipe=Pipe.MTE2)
+    else:
+        g.call(load, source, dst, pipe=Pipe.MTE2)
 
 
 @kernel("pto.tstore", "pto.tstore_fp")
@@ -205,7 +251,11 @@ def tstore(op: PtoOp, g: Generator) -> None:
     view = g.view(source)
     plain = convert is None and scalar is None and table is None and not store.atomic and not mode
     if plain and view is not None and isinstance(dst.type, t.ShapedView):
-        g.call(store_view, view, dst, pipe=op.active_pipe(g.profile.arch))
+        part = g.parts.get(dst)
+        if part is not None:
+            g.call(store_part, view, *part, pipe=op.active_pipe(g.profile.arch))
+        else:
+            g.call(store_view, view, dst, pipe=op.active_pipe(g.profile.arch))
         return
     g.call(store, source, dst, scalar, table, *mode, pipe=op.active_pipe(g.profile.arch))
 

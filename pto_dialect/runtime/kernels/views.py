@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from xdsl.ir import SSAValue
+
 from ...ir import types as t
 from ...ir.base import PtoOp
 from ...syntax.attribute_parser import int_list
+from ...syntax.constants import constant_of
 from ...targets.profile import Profile
 from ..faults import Fault
-from ..generator import Generator
+from ..generator import Expr, Generator
+from ..gm_parts import GmParts
 from ..layout import native_layout
 from ..machine import Core
 from ..memory import Pointer
@@ -266,13 +270,47 @@ def make_tensor_view(op: PtoOp, g: Generator) -> None:
     fmt = g.argument(g.format(type_.element))
     maker = g.argument(GmTensor)
     g.define(op.results[0], f"{maker}({g.name(groups['ptr'][0])}, {shape}, {strides}, {fmt}, {layout!r})")
+    if g.shares_parts:
+        _prepare_parts(op, g)
+
+
+def _prepare_parts(view: PtoOp, g: Generator) -> None:
+    """Works out before a loop what the parts have in common that the loop makes and only loads or stores."""
+    name = g.name(view.results[0])
+    known: dict[str, Expr] = {}
+    for use in view.results[0].uses:
+        op = use.operation
+        if op.name != "pto.partition_view" or op.parent is view.parent or not _only_moved(op.results[0]):
+            continue
+        assert isinstance(op, PtoOp)
+        sizes = [constant_of(value) for value in g.operands(op)["sizes"]]
+        if len(sizes) == len(g.operands(view)["strides"]) and all(isinstance(n, int) and n > 0 for n in sizes):
+            text = f"{g.argument(GmParts)}({name}, {g.argument(sizes)})"
+            if text not in known:
+                known[text] = g.define_local(f"{name}_parts", text)
+            g.common[op.results[0]] = known[text]
+
+
+def _only_moved(part: SSAValue) -> bool:
+    return all(use.operation.name in ("pto.tload", "pto.tstore") for use in part.uses)
 
 
 @kernel("pto.partition_view")
 def partition_view(op: PtoOp, g: Generator) -> None:
     groups = g.operands(op)
+    source, result = groups["source"][0], op.results[0]
+    common = g.common.get(result)
+    if common is not None:
+        view = source.owner
+        assert isinstance(view, PtoOp)
+        pairs = zip(groups["offsets"], g.operands(view)["strides"], strict=True)
+        terms = [f"{g.name(offset)} * {g.name(stride)}" for offset, stride in pairs if constant_of(offset) != 0]
+        distance = g.define_local(f"{result.name_hint or 'part'}_at", " + ".join(terms) or "0")
+        g.parts[result] = common, distance
+        g.names[result] = f"{common}.part({distance})"
+        return
     offsets, sizes = (f"({''.join(f'{g.name(v)}, ' for v in groups[k])})" for k in ("offsets", "sizes"))
-    g.define(op.results[0], f"{g.name(groups['source'][0])}.part({offsets}, {sizes})")
+    g.define(result, f"{g.name(source)}.part({offsets}, {sizes})")
 
 
 @kernel("pto.get_tensor_view_dim")
