@@ -1,7 +1,7 @@
 """Runs independent blocks in several processes that share the buffers of the launch.
 
-Each process is a copy of this one with the compiled program in it; the buffers that the program may write lie in memory
-that all of them see while they run.  Source: execution page, sections 1 and 3.
+This process takes part; each other one is a copy of it with the compiled program in it. The buffers that the program
+may write lie in memory that all of them see while they run.  Source: execution page, sections 1 and 3.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -63,7 +64,7 @@ def can_fork() -> bool:
 
 
 def run_blocks(kernel: Kernel, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
-    """Runs all blocks in ``jobs`` processes; what the first block returns.
+    """Runs all blocks in ``jobs`` processes, of which this is one; what the first block returns.
 
     Raises the error of the lowest block that failed, as one process would, and leaves the buffers as they were then.
     """
@@ -74,14 +75,18 @@ def run_blocks(kernel: Kernel, bound: list[Any], blocks: int, jobs: int) -> list
     if kernel.profile_log is not None:
         kernel.prepare_queues()
     tickets = _tickets(blocks)
+    alive, life = os.pipe()
     workers: list[Worker] = []
     try:
         with interrupts_held():
-            for _ in range(jobs):
-                workers.append(_start(kernel, bound, blocks, tickets))
-        outcomes = [worker.outcome() for worker in workers]
+            for _ in range(jobs - 1):
+                workers.append(_start(kernel, bound, blocks, tickets, alive, life))
+        # What this process has measured is in its log already.
+        mine = _run_taken(kernel, bound, blocks, tickets)._replace(times=None)
+        outcomes = [mine, *(worker.outcome() for worker in workers)]
     finally:
-        os.close(tickets)
+        for end in (tickets, alive, life):
+            os.close(end)
         for worker in workers:
             worker.stop()
     failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
@@ -132,7 +137,8 @@ def _same_memory(a: Array, b: Array) -> bool:
 
 
 def _shared_copy(content: Array) -> Array:
-    memory = np.frombuffer(mmap.mmap(-1, content.nbytes), np.uint8)
+    flags = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_POPULATE", 0)
+    memory = np.frombuffer(mmap.mmap(-1, content.nbytes, flags=flags), np.uint8)
     copy = memory.view(content.dtype).reshape(content.shape)
     copy[...] = content
     return copy
@@ -190,15 +196,23 @@ class Worker:
             os.waitpid(self.pid, 0)
 
 
-def _start(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> Worker:
-    """A new process at work."""
+def _start(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, alive: int, life: int) -> Worker:
+    """A new process at work, which ends when nobody holds the pipe end ``life`` any more."""
     source, sink = os.pipe()
     with _quiet_fork():
         pid = os.fork()
     if pid:
         os.close(sink)
         return Worker(pid, source)
+    os.close(life)
+    Thread(target=_end_with, args=(alive,), daemon=True).start()
     _work(kernel, bound, blocks, tickets, sink)
+
+
+def _end_with(alive: int) -> None:
+    """Waits for the end of the first process, however it comes, and ends this one."""
+    os.read(alive, 1)
+    os._exit(1)
 
 
 def _work(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, sink: int) -> NoReturn:

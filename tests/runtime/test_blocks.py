@@ -259,9 +259,12 @@ def test_an_unforeseen_exception_names_the_kernel(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_process_that_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = os.getpid()
+
     def dying(self: Kernel, bound: list[object], index: int, count: int) -> list[object]:
-        if index == 3:
+        if os.getpid() != first:
             os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.1)
         return []
 
     monkeypatch.setattr(Kernel, "run_block", dying)
@@ -269,6 +272,13 @@ def test_a_process_that_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch) -
         kernel(ROWS).run([*rows(), 24], blocks=8, jobs=2)
     assert caught.value.rule == "internal"
     assert "ended early (-9)" in caught.value.message
+
+
+def test_this_process_takes_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine: list[int] = []
+    monkeypatch.setattr(Kernel, "run_block", lambda *given: mine.append(given[2]) or time.sleep(0.02) or [])
+    kernel(ROWS).run([*rows(), 24], blocks=24, jobs=3)
+    assert 0 < len(mine) < 24
 
 
 ENDLESS = """
@@ -294,24 +304,36 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interrupt_ends_all_processes() -> None:
-    here = Path(__file__).parents[2]
-    script = ENDLESS.format(paths=repr(str(here)))
-    with subprocess.Popen(
+def endless() -> subprocess.Popen[str]:
+    """A session of two processes whose blocks never end."""
+    script = ENDLESS.format(paths=repr(str(Path(__file__).parents[2])))
+    process = subprocess.Popen(
         [sys.executable, "-c", script],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.5)
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    return process
+
+
+def test_an_interrupt_ends_all_processes() -> None:
+    with endless() as process:
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=30)
     assert (process.returncode, errors) == (130, "")
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+def test_no_process_outlives_the_first_one() -> None:
+    with endless() as process:
+        process.kill()
+        # The other process has the pipes too, so they end with it.
+        process.communicate(timeout=30)
 
 
 # ------------------------------------------------------------ starting over
