@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import FunctionType, IntegerType
+from xdsl.dialects.builtin import FunctionType, IntegerType, SymbolRefAttr
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
+    prop_def,
     result_def,
     var_operand_def,
     var_result_def,
@@ -23,6 +24,15 @@ class CallIndirectOp(IRDLOperation):
     callee = operand_def(FunctionType)
     arguments = var_operand_def()
     res = var_result_def()
+
+
+@irdl_op_definition
+class FunctionConstantOp(IRDLOperation):
+    """A function as a value."""
+
+    name = "func.constant"
+    value = prop_def(SymbolRefAttr)
+    res = result_def(FunctionType)
 
 
 @irdl_op_definition

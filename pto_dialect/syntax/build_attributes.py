@@ -12,10 +12,16 @@ from xdsl.ir import Attribute
 from ..ir.attributes import BROKEN
 from .attribute_parser import parse_attribute, unescape
 from .build_error import BuildError
-from .builder import BuilderBase
+from .builder import POISON, BuilderBase
 from .text import number_attribute, symbol
-from .tokens import Tok, integer
+from .tokens import Tok, integer, is_alias, without_comments
 from .type_errors import TypeSyntaxError
+
+
+def _alias_name(token: Tok) -> str:
+    """The name that a TYPE_ALIAS or ATTRIBUTE_ALIAS token (``!name =``) defines."""
+    return token.text.rstrip("=").strip()
+
 
 PARENTHESISED = object()
 """Marks the token of a type list that stands in parentheses."""
@@ -65,6 +71,11 @@ class AttributeBuilder(BuilderBase):
 
     def types(self, items: list[Any]) -> Tok:
         return items[0]
+
+    def joined_types(self, items: list[Any]) -> Tok:
+        """Neighbouring tokens as one TYPES token: the pieces of a function type, or of a list that contains one."""
+        start = items[0].start
+        return Tok("TYPES", without_comments(self.text.text[start : items[-1].end]), start)
 
     def words(self, items: list[Any]) -> list[Tok]:
         return items
@@ -118,16 +129,19 @@ class AttributeBuilder(BuilderBase):
     # ------------------------------------------------------------ attributes
 
     def type_alias(self, items: list[Any]) -> None:
-        name = items[0].text.rstrip("=").strip()
-        self.type_aliases[name] = self._resolve_aliases(items[1].text)
-        self._one_type(self.type_aliases[name], items[1].start)
+        name = _alias_name(items[0])
+        if self._one_type(self.define_alias(name, items[1].text), items[1].start) is POISON:
+            self.wrong_aliases.add(name)
 
     def attribute_alias(self, items: list[Any]) -> None:
-        if items[1] is not None:
-            self.attribute_aliases[items[0].text.rstrip("=").strip()] = items[1]
+        name = _alias_name(items[0])
+        self.attribute_aliases[name] = items[1]
+        if items[1] is BROKEN:
+            self.wrong_aliases.add(name)
+        self.define_alias(name, without_comments(self.text.text[items[0].end : self.text.cursor]).strip())
 
     def location_alias(self, items: list[Any]) -> None:
-        self.attribute_aliases[items[0].text.rstrip("=").strip()] = UnitAttr()
+        self.attribute_aliases[_alias_name(items[0])] = UnitAttr()
 
     def no_dict(self, items: list[Any]) -> dict[str, Attribute]:
         return {}
@@ -189,7 +203,12 @@ class AttributeBuilder(BuilderBase):
     def hash_value(self, items: list[Any]) -> Attribute:
         token = items[0]
         alias = self.attribute_aliases.get(token.text)
-        return alias if alias is not None else self.attribute_text(token, token.text)
+        if alias is not None:
+            return alias
+        if is_alias(token.text) and not self.schematic:
+            self.report("name-undefined", f"undefined alias {token.text}", token.start, token.end)
+            return BROKEN
+        return self.attribute_text(token, self.expanded(token.text))
 
     def attribute_text(self, token: Tok, text: str, type_: Attribute | None = None) -> Attribute:
         """The attribute spelled ``text``; a wrong spelling is reported at ``token``."""

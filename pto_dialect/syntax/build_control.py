@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ..ir import types as t
 from .build_core import CoreBuilder, operation_class
 from .build_error import at
-from .builder import POISON, RegionStart, statement
+from .builder import POISON, UNKNOWN, RegionStart, statement
 from .core_ops import core_class
 from .text import count, number_attribute, symbol
 from .tokens import Tok, integer
@@ -174,8 +174,15 @@ class ControlBuilder(CoreBuilder):
             return self.create(cls, token.start, operands, results, attributes, {"callee": symbol(callee.text)})
         function = self.one_use(callee)
         cls = _call_indirect()
-        self.check_type(function, FunctionType.from_lists(types, results), callee, 0)
+        if function.type is UNKNOWN:
+            self.check_type(function, FunctionType.from_lists(types, results), callee, 0)
         return self.create(cls, token.start, [function, *operands], results, attributes)
+
+    @statement
+    def function_constant(self, items: list[Any]) -> Operation:
+        token, attributes, name, _, types = items
+        result = self.one_type(types)
+        return self.create(operation_class(token), token.start, (), [result], attributes, {"value": symbol(name.text)})
 
     # ------------------------------------------------------------ branches
 

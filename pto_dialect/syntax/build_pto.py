@@ -124,7 +124,7 @@ class PtoBuilder(MemoryBuilder):
         """Remembers how a statement about which nothing was reported became ``op``."""
         positions = {value: position for position, value in enumerate(values)}
         distinct = len(positions) == len(values)
-        if self.type_aliases or self.schematic or token.value is not None or not distinct or op.regions:
+        if self.alias_texts or self.schematic or token.value is not None or not distinct or op.regions:
             return
         if len(self.plans) >= _PLAN_LIMIT:
             self.plans.clear()

@@ -21,7 +21,7 @@ from ..ir.location import locate, span_of_value
 from .build_error import BuildError, at
 from .lexer import ProgramText
 from .scope import Forward, Scope
-from .text import TYPE_ALIAS_USE, count, result_names, set_name, split_types, strip_comments
+from .text import count, expand_aliases, result_names, set_name, split_types, strip_comments
 from .tokens import Tok
 from .type_errors import TypeSyntaxError
 from .type_parser import parse_type
@@ -68,7 +68,9 @@ class BuilderBase:
         self.reports = 0
         self.scope = Scope()
         self.pending: RegionStart | None = None
-        self.type_aliases: dict[str, str] = {}
+        self.alias_texts: dict[str, str] = {}
+        self.wrong_aliases: set[str] = set()
+        self.known_types = _known_types
         self.attribute_aliases: dict[str, Attribute] = {}
         self.unregistered: set[str] = set()
         self.undefined: set[str] = set()
@@ -103,8 +105,8 @@ class BuilderBase:
     def type_list(self, token: Tok) -> list[Attribute]:
         """The types of a TYPES or ANGLE token."""
         text = token.text
-        known = _type_lists.get(text)
-        if known is not None and not self.type_aliases:
+        known = self.known_types.get(text)
+        if known is not None:
             return known
         result: list[Attribute] = []
         for spelling, offset in split_types(text):
@@ -115,9 +117,20 @@ class BuilderBase:
             if spelling[0] == "<":
                 spelling = ("!pto.tile_buf" if spelling.startswith("<loc") else "!pto.ptr") + spelling
             result.append(self._one_type(spelling, token.start + offset))
-        if not self.type_aliases and not self.schematic and POISON not in result:
-            _type_lists[text] = result
+        if not self.schematic and POISON not in result:
+            self.known_types[text] = result
         return result
+
+    def define_alias(self, name: str, meaning: str) -> str:
+        """From here on ``name`` stands for the text ``meaning``, in which earlier aliases are expanded."""
+        meaning = self.alias_texts[name] = self.expanded(meaning)
+        # What spellings mean in this program is no longer what they mean in others.
+        self.known_types = {}
+        return meaning
+
+    def expanded(self, text: str) -> str:
+        """``text`` without aliases."""
+        return expand_aliases(text, self.alias_texts) if self.alias_texts else text
 
     def one_type(self, token: Tok) -> Attribute:
         """The single type of a TYPES token."""
@@ -127,10 +140,12 @@ class BuilderBase:
         return types[0]
 
     def _one_type(self, spelling: str, start: int) -> Attribute:
-        resolved = self._resolve_aliases(spelling) if self.type_aliases else spelling
+        resolved = self.expanded(spelling)
         try:
             result = parse_type(resolved)
         except TypeSyntaxError as error:
+            if any(alias in spelling for alias in self.wrong_aliases):
+                return POISON
             same = resolved == spelling
             first, last = (error.start, error.end) if same else (0, len(spelling))
             self.report(error.rule, error.message, start + first, start + max(last, first + 1), error.help)
@@ -149,9 +164,6 @@ class BuilderBase:
                 self.report("name-undefined", f"undefined type alias {result.data}", start, start + len(spelling))
                 return POISON
         return result
-
-    def _resolve_aliases(self, spelling: str) -> str:
-        return TYPE_ALIAS_USE.sub(lambda m: self.type_aliases.get(m.group(), m.group()), spelling)
 
     # ------------------------------------------------------------ values
 
@@ -431,4 +443,5 @@ class BuilderBase:
 UNKNOWN = t.OpaqueType("!unknown")
 """Type of a value that is used before its definition is read."""
 
-_type_lists: dict[str, list[Attribute]] = {}
+_known_types: dict[str, list[Attribute]] = {}
+"""The types that a comma list of spellings means in programs without aliases."""

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 
 from ..ir import types as t
 from .attribute_parser import parse_attribute, unescape
-from .tokens import balanced
+from .tokens import balanced, is_alias
 from .type_errors import TypeSyntaxError
 
 PORTABLE_ELEMENT = "pto.element"
@@ -27,6 +27,14 @@ _PORTABLE = re.compile(
 
 def builtin_form(head: Any, parameters: list[Any]) -> Attribute:
     """The type that ``head`` (memref, vector or tensor) makes of its parameters."""
+    if head.text == "tuple":
+        if any(parameter.form != "type" for parameter in parameters):
+            raise _fail("tuple takes types", head, "tuple<i32, f32>")
+        return builtin.TupleType(builtin.ArrayAttr([parameter.value for parameter in parameters]))
+    if head.text == "complex":
+        return _complex(head, parameters)
+    if head.text in ("memref", "tensor") and parameters and parameters[0].form == "unranked":
+        return _unranked(head, parameters)
     if not parameters or parameters[0].form not in ("shaped", "type"):
         raise _fail(f"{head.text} takes dimensions and an element type", head, f"{head.text}<16xf32>")
     first = parameters[0]
@@ -34,11 +42,9 @@ def builtin_form(head: Any, parameters: list[Any]) -> Attribute:
     dims = [builtin.DYNAMIC_INDEX if dim == t.DYNAMIC else dim for dim in dims]
     if head.text == "memref":
         return _memref(element, dims, parameters[1:])
-    if head.text == "vector":
-        return builtin.VectorType(element, dims)
     if head.text == "tensor":
         return builtin.TensorType(element, dims, *map(_attribute, parameters[1:2]))
-    raise _fail(f"{head.text} types are not supported", head)
+    return builtin.VectorType(element, dims)
 
 
 def _fail(message: str, where: Any, help: str | None = None) -> TypeSyntaxError:
@@ -65,6 +71,21 @@ def _memref(element: Attribute, dims: list[int], parameters: list[Any]) -> Attri
     return builtin.MemRefType(stated, dims, layout, parse_attribute(found[3]) if found[3] else builtin.NoneAttr())
 
 
+def _complex(head: Any, parameters: list[Any]) -> Attribute:
+    if len(parameters) == 1 and isinstance(parameters[0].value, (builtin.IntegerType, builtin.AnyFloat)):
+        return builtin.ComplexType(parameters[0].value)
+    raise _fail("complex takes an integer or float type", head, "complex<f32>")
+
+
+def _unranked(head: Any, parameters: list[Any]) -> Attribute:
+    """A memref or tensor of any rank."""
+    if len(parameters) > (2 if head.text == "memref" else 1):
+        raise _fail("a memref of any rank has at most a memory space", parameters[-1])
+    if head.text == "tensor":
+        return builtin.UnrankedTensorType(parameters[0].value)
+    return builtin.UnrankedMemRefType.from_type(parameters[0].value, *map(_attribute, parameters[1:]))
+
+
 def _layout(parameter: Any) -> Attribute:
     if parameter.value.startswith("strided"):
         return parse_attribute(parameter.value)
@@ -82,7 +103,11 @@ def _attribute(parameter: Any) -> Attribute:
     """A memory space or an encoding."""
     if parameter.form == "integer":
         return builtin.IntegerAttr(parameter.value, 64)
+    if parameter.form == "typed_integer" and isinstance(parameter.value[1], (builtin.IntegerType, builtin.IndexType)):
+        return builtin.IntegerAttr(*parameter.value)
     if parameter.form == "attribute":
         text = parameter.value
+        if is_alias(text):
+            raise TypeSyntaxError("name-undefined", f"undefined alias {text}", parameter.start, parameter.end)
         return builtin.StringAttr(unescape(text)) if text[0] == '"' else parse_attribute(text)
     raise _fail(f"unexpected {parameter.value!r} in type", parameter)

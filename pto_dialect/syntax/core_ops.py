@@ -24,6 +24,7 @@ _SHAPES: dict[str, str] = {
     "OP_MODULE": "module builtin.module",
     "OP_FUNC": "func.func",
     "OP_CONSTANT": "arith.constant",
+    "OP_FUNC_CONSTANT": "func.constant",
     "OP_SAME": " ".join([*(f"arith.{n}" for n in _ARITH_SAME.split()), *(f"math.{n}" for n in _MATH_SAME.split())]),
     "OP_COMPARE": "arith.cmpi arith.cmpf",
     "OP_CAST": " ".join(
@@ -40,7 +41,7 @@ _SHAPES: dict[str, str] = {
     "OP_WHILE": "scf.while",
     "OP_EXECUTE": "scf.execute_region",
     "OP_INDEX_SWITCH": "scf.index_switch",
-    "OP_CALL": "call func.call func.call_indirect",
+    "OP_CALL": "call func.call call_indirect func.call_indirect",
     "OP_BRANCH": "cf.br",
     "OP_COND_BRANCH": "cf.cond_br",
     "OP_SWITCH": "cf.switch",
@@ -61,7 +62,13 @@ _SHAPES: dict[str, str] = {
 CORE_SHAPES: dict[str, str] = {name: shape for shape, names in _SHAPES.items() for name in names.split()}
 """Grammar terminal of every core operation name."""
 
-ALIASES = {"module": "builtin.module", "return": "func.return", "call": "func.call"}
+ALIASES = {
+    "module": "builtin.module",
+    "return": "func.return",
+    "call": "func.call",
+    "call_indirect": "func.call_indirect",
+    "constant": "func.constant",
+}
 """Short spellings of core operations."""
 
 KNOWN_DIALECTS = frozenset(("builtin", "func", "arith", "scf", "cf", "memref", "math", "llvm", "pto"))

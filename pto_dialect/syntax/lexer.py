@@ -16,7 +16,7 @@ from lark.lexer import Lexer
 from ..ir.aliases import MNEMONIC_ALIASES
 from ..ir.index import OPS
 from .core_ops import CORE_SHAPES
-from .tokens import BARE_ID, SPACE, SSA, SUFFIX_ID, USE, Tok, balanced, fits_64_bits
+from .tokens import BARE_ID, SPACE, SSA, SUFFIX_ID, USE, Tok, balanced, fits_64_bits, without_comments
 
 _BRACKETS = balanced(5)
 _SCALAR = r"(?:[su]?i\d+|bf16|f16|f32|f64|tf32|f8E\w+|index|none)(?![\w.$])(?!\s*=)"
@@ -50,6 +50,7 @@ _TOKEN = re.compile(
 )
 _BINDINGS = re.compile(rf"{SPACE}{SSA}{SPACE}={SPACE}{USE}(?:{SPACE},{SPACE}{SSA}{SPACE}={SPACE}{USE})*+", re.DOTALL)
 _VALUE_FOLLOWS = re.compile(rf"{SPACE}%")
+_SYMBOL_FOLLOWS = re.compile(rf"{SPACE}@")
 _OPERATION_LIKE = re.compile(r"[a-z_]\w*\.[a-z]")
 _DICTIONARY_FOLLOWS = re.compile(rf"{SPACE}[=,}}]")
 _ASSEMBLY = re.compile(
@@ -58,7 +59,6 @@ _ASSEMBLY = re.compile(
 )
 _HASH_COMMENT = re.compile(r"^[ \t]*#(?![\w.]*[<=]|[\w.]+[ \t]*=)[^\n]*", re.MULTILINE)
 
-_COMMENT = re.compile(r"//[^\n]*")
 _COMMA_LISTS = frozenset(("USES", "RESULTS", "BINDINGS", "TYPES", "ANGLE"))
 """Tokens that hold a whole list; comments between its entries may contain commas themselves."""
 
@@ -157,7 +157,7 @@ class ProgramLexer(Lexer):
                     return
             data.cursor = start
             if kind in _COMMA_LISTS and "//" in spelling:
-                spelling = _COMMENT.sub(_blanks, spelling)
+                spelling = without_comments(spelling)
             yield Tok(kind, spelling, start)
 
     def _opcodes(self, tokens: Iterator[Tok], text: str) -> Iterator[Tok]:
@@ -176,12 +176,13 @@ class ProgramLexer(Lexer):
             yield token
 
 
-def _blanks(found: re.Match[str]) -> str:
-    return " " * len(found.group())
-
-
 def _unknown_word(spelling: str, text: str, position: int) -> str:
-    """A dotted word is an unknown operation unless it stands as a key or bare value in a dictionary."""
+    """A dotted word is an unknown operation unless it stands as a key or bare value in a dictionary.
+
+    ``constant @f`` is how MLIR prints ``func.constant``; without a symbol the word is one like others.
+    """
+    if spelling == "constant" and _SYMBOL_FOLLOWS.match(text, position):
+        return OPERATION_TERMINALS["func.constant"]
     dotted = "." in spelling and not _DICTIONARY_FOLLOWS.match(text, position)
     return "OP_UNKNOWN" if dotted and _OPERATION_LIKE.match(spelling) else "WORD"
 

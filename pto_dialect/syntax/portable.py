@@ -42,6 +42,9 @@ def portable(attr: Attribute) -> Attribute:
             if inputs is None and outputs is None
             else builtin.FunctionType.from_lists(inputs or attr.inputs.data, outputs or attr.outputs.data)
         )
+    if isinstance(attr, builtin.TupleType):
+        members = portable(attr.types)
+        return attr if members is attr.types else builtin.TupleType(members)  # pyright: ignore[reportArgumentType]
     if isinstance(attr, builtin.ArrayAttr):
         parts = _all(attr.data)
         return attr if parts is None else builtin.ArrayAttr(parts)

@@ -131,6 +131,12 @@ def print_call_indirect(writer: Writer, op: Operation) -> str:
     return f"func.call_indirect {called}{dictionary_part(op.attributes)} : {signature}"
 
 
+def print_function_constant(writer: Writer, op: Operation) -> str:
+    only_properties(op, "value")
+    value = checked(op.properties.get("value"), builtin.SymbolRefAttr)
+    return f"func.constant{dictionary_part(op.attributes)} {attribute_text(value)} : {writer.type(op.results[0].type)}"
+
+
 # ---------------------------------------------------------------- arithmetic
 
 
@@ -363,6 +369,7 @@ CORE_LEAVES: dict[str, Leaf] = {
     "func.return": print_return,
     "func.call": print_call,
     "func.call_indirect": print_call_indirect,
+    "func.constant": print_function_constant,
     "scf.yield": print_yield,
     "scf.condition": print_condition,
     "cf.br": print_branch,

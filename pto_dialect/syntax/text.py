@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr
@@ -11,11 +12,10 @@ from xdsl.ir import Attribute, SSAValue
 from .attribute_parser import unescape
 from .build_error import at
 from .float_text import float_from_bits, nearest_float
-from .tokens import SPACE, Tok, integer
+from .tokens import COMMENT, SPACE, Tok, integer
 
-TYPE_ALIAS_USE = re.compile(r"![A-Za-z_]\w*(?![\w.<])")
+_ALIAS_USE = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?P<arrow>->\s*)?(?P<name>[!#][A-Za-z_][\w$]*)(?![\w$.<])')
 _LEADING = re.compile(SPACE)
-_COMMENT = re.compile(r"//[^\n]*")
 _NUMERIC_NAME = re.compile(r"\d+")
 
 
@@ -26,7 +26,21 @@ def count(number: int, noun: str) -> str:
 
 def strip_comments(part: str) -> str:
     """``part`` without comments and surrounding space."""
-    return _COMMENT.sub("", part).strip()
+    return COMMENT.sub("", part).strip()
+
+
+def expand_aliases(text: str, aliases: Mapping[str, str]) -> str:
+    """``text`` with the names of ``aliases`` (``!name``, ``#name``) outside strings replaced by what they stand for."""
+
+    def meaning(found: re.Match[str]) -> str:
+        known = aliases.get(found["name"]) if found["name"] else None
+        if known is None:
+            return found.group()
+        arrow = found["arrow"] or ""
+        # A function type that is a result stands in parentheses.
+        return f"{arrow}({known})" if arrow and known[0] == "(" else arrow + known
+
+    return _ALIAS_USE.sub(meaning, text)
 
 
 def split_types(text: str) -> list[tuple[str, int]]:

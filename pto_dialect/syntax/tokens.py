@@ -6,6 +6,8 @@ the cost of Lark's own token class.
 
 from __future__ import annotations
 
+import re
+
 
 class Tok:
     """One token: terminal name, text, offset of its first character, and (for types and attributes) its meaning."""
@@ -39,6 +41,8 @@ class Tok:
 SPACE = r"(?:\s++|//[^\n]*+)*+"
 """White space and comments, possibly empty."""
 
+COMMENT = re.compile(r"//[^\n]*")
+
 SUFFIX_ID = r"(?:\d+|[A-Za-z_$.\-][\w$.\-]*)"
 SSA = rf"%{SUFFIX_ID}"
 USE = rf"{SSA}(?:\#\d+)?"
@@ -52,6 +56,16 @@ def balanced(depth: int) -> str:
     for _ in range(depth):
         pattern = rf"<(?:{plain}|{pattern})*+>"
     return pattern
+
+
+def without_comments(text: str) -> str:
+    """``text`` with every comment replaced by as many blanks."""
+    return COMMENT.sub(lambda found: " " * len(found.group()), text)
+
+
+def is_alias(text: str) -> bool:
+    """True for the spelling of an attribute that can only be an alias: dialects' own have a point or brackets."""
+    return text[0] == "#" and "." not in text and "<" not in text
 
 
 def integer(text: str) -> int:

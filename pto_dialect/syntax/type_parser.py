@@ -31,10 +31,11 @@ _TOKEN = re.compile(
     |(?P<ATTRIBUTE>\#[A-Za-z_][\w.]*(?:{balanced(3)})?|(?:strided|affine_map){balanced(3)}
       |"(?:[^"\\\n]|\\.)*"|\{{(?:[^{{}}"]|"(?:[^"\\\n]|\\.)*")*\}})
     |(?P<DIMS>(?:(?:\d{{1,19}}|\?)\s*x\s*)+)
+    |(?P<UNRANKED>\*\s*x\s*)
     |(?P<ARROW>->)
     |(?P<INTEGER>-?\d{{1,18}})
     |(?P<WORD>[A-Za-z_]\w*)
-    |(?P<PUNCT>[<>(),=?])
+    |(?P<PUNCT>[<>(),=?:])
     """,
     re.VERBOSE,
 )
@@ -121,6 +122,9 @@ class _TypeBuilder:
     def shaped(self, items: list[Any]) -> Parameter:
         return _parameter("shaped", (_dims(items[0].text), items[1].value), items)
 
+    def unranked(self, items: list[Any]) -> Parameter:
+        return _parameter("unranked", items[1].value, items)
+
     def shaped_word(self, items: list[Any]) -> Parameter:
         return _parameter("shaped_word", (_dims(items[0].text), items[1].text), items)
 
@@ -132,6 +136,9 @@ class _TypeBuilder:
 
     def integer(self, items: list[Tok]) -> Parameter:
         return _parameter("integer", int(items[0].text), items)
+
+    def typed_integer(self, items: list[Tok]) -> Parameter:
+        return _parameter("typed_integer", (int(items[0].text), t.BUILTIN_SCALARS[items[2].text]), items)
 
     def dynamic(self, items: list[Tok]) -> Parameter:
         return _parameter("integer", t.DYNAMIC, items)

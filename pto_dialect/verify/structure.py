@@ -175,6 +175,10 @@ def check_core(op: Operation, ctx: Context) -> None:
         _check_function(op, ctx)
     elif op.name == "func.call":
         _check_call(op, ctx)
+    elif op.name == "func.constant":
+        _check_function_constant(op, ctx)
+    elif op.name == "func.call_indirect":
+        _check_indirect_call(op, ctx)
 
 
 def _check_reinterpret_cast(op: IRDLOperation) -> None:
@@ -220,16 +224,40 @@ def symbol_name(op: Operation) -> str:
     return name.data if isinstance(name, StringAttr) else "?"
 
 
+def _named_function(op: Operation, symbol: Attribute, ctx: Context) -> FunctionType | None:
+    """Type of the function that ``symbol`` names; ``None``, with a report, when there is none."""
+    assert isinstance(symbol, SymbolRefAttr)
+    name = symbol.root_reference.data
+    target = find_symbol(op, name)
+    if target is None:
+        ctx.report(CALLEE, op, f"function @{name} does not exist", at="@" + name)
+        return None
+    function_type = target.properties.get("function_type")
+    return function_type if isinstance(function_type, FunctionType) else None
+
+
+def _check_function_constant(op: Operation, ctx: Context) -> None:
+    symbol = op.properties["value"]
+    function_type = _named_function(op, symbol, ctx)
+    if function_type is not None and function_type != op.results[0].type:
+        stated = type_text(op.results[0].type)
+        ctx.report(CALLEE, op, f"{symbol} has type {type_text(function_type)}, but {stated} is stated here")
+
+
+def _check_indirect_call(op: Operation, ctx: Context) -> None:
+    """Operands and results are those of the called value; only the generic form can state others."""
+    called, *arguments = op.operands
+    function_type = called.type
+    stated = FunctionType.from_lists([v.type for v in arguments], [r.type for r in op.results])
+    if function_type != stated:
+        ctx.report(CALLEE, op, f"a {type_text(function_type)} is called as a {type_text(stated)}", at=called)
+
+
 def _check_call(op: Operation, ctx: Context) -> None:
     callee = op.properties["callee"]
+    function_type = _named_function(op, callee, ctx)
     assert isinstance(callee, SymbolRefAttr)
-    target = find_symbol(op, callee.root_reference.data)
-    if target is None:
-        name = callee.root_reference.data
-        ctx.report(CALLEE, op, f"function @{name} does not exist", at="@" + name)
-        return
-    function_type = target.properties.get("function_type")
-    if isinstance(function_type, FunctionType):
+    if function_type is not None:
         found = [v.type for v in op.operands]
         wanted = list(function_type.inputs.data)
         if found != wanted and not any(isinstance(x, OpaqueType) for x in found):
