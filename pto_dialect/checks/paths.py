@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..ir.base import Effect, PtoOp, op_spec
 from ..ir.types import PtrType
-from ..verify.structure import find_symbol
+from ..verify.symbols import Symbols
 from .symbols import Number, Unknown, result_of
 
 MAX_PATHS = 256
@@ -86,10 +85,10 @@ def paths(function: Operation, side: str | None = None) -> Iterator[Path]:
 
     Raises :class:`TooMuch` for functions with several blocks and for very long paths.
     """
-    choices = _Choices()
+    choices, symbols = _Choices(), Symbols()
     steps = 0
     for _ in range(MAX_PATHS):
-        walk = _Walk(choices, side)
+        walk = _Walk(choices, side, symbols)
         walk.block(function.regions[0].blocks[0] if _single(function) else _refuse())
         yield walk.path
         steps += walk.count
@@ -108,8 +107,9 @@ def _refuse() -> Block:
 class _Walk:
     """One path while it is followed."""
 
-    def __init__(self, choices: _Choices, side: str | None) -> None:
+    def __init__(self, choices: _Choices, side: str | None, symbols: Symbols) -> None:
         self.choices = choices
+        self.symbols = symbols
         self.side = side
         self.path = Path()
         self.values: dict[SSAValue, Number] = {}
@@ -240,8 +240,7 @@ class _Walk:
 
     def call(self, op: Operation) -> None:
         """``func.call``: the body of a function of the module."""
-        name = op.properties["callee"]
-        callee = find_symbol(op, name.root_reference.data) if isinstance(name, SymbolRefAttr) else None
+        callee = self.symbols.callee(op)
         if callee is None or not callee.regions or not callee.regions[0].blocks:
             return
         if self.depth >= MAX_DEPTH or not _single(callee):

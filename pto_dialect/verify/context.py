@@ -17,6 +17,7 @@ from ..ir.types import OpaqueType, element_name
 from ..syntax.constants import constant_of
 from ..targets.profile import Profile, get_profile
 from .rule import Rule
+from .symbols import Symbols
 
 T = TypeVar("T")
 
@@ -37,7 +38,9 @@ class Context:
         self.failed = False
         self.reports = 0
         self.once: set[tuple[str, int]] = set()
+        self.symbols = Symbols()
         self._facts: tuple[Operation, Any] | None = None
+        self._kept: dict[object, Any] = {}
 
     def enter_target(self, profile: Profile, explicit: bool) -> None:
         """Makes ``profile`` the target of what follows."""
@@ -62,6 +65,12 @@ class Context:
         if self._facts is None or self._facts[0] is not op:
             self._facts = (op, read(op))
         return self._facts[1]
+
+    def kept(self, key: object, make: Callable[[], T]) -> T:
+        """What ``make`` finds out about the whole program, found once and kept under ``key``."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
 
     def constant(self, value: SSAValue | None) -> int | None:
         """The integer ``value`` always is, if it is a constant this analysis can follow."""

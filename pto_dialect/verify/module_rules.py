@@ -13,7 +13,7 @@ from ..ir.index import OPS
 from ..ir.types import TileType, type_text
 from .context import Context
 from .function_rules import FunctionScan, function_check, is_section
-from .region_rules import NESTING, called_functions, core_of_operation
+from .region_rules import NESTING, core_of_operation
 from .rule import ERROR, INFO, RUN, STRUCTURE, WARNING, checks, rule
 
 _PAGE = "verifier-rules page, section 1"
@@ -159,7 +159,7 @@ def entry(op: Operation, ctx: Context) -> None:
 def recursion(op: Operation, ctx: Context) -> None:
     """Calls that come back to their function."""
     function = ctx.function
-    if isinstance(function, FuncOp) and function in called_functions(op):
+    if isinstance(function, FuncOp) and function in ctx.symbols.reached(op):
         ctx.report(ENTRY_VOID, op, f"@{function.sym_name.data} calls itself here; recursion cannot be executed")
 
 

@@ -106,7 +106,7 @@ def reserved_names(scan: FunctionScan, ctx: Context) -> None:
             ctx.report(RESERVE_FORM, op, f'"{name}" of @{peer} is imported twice in this function', at="name")
             continue
         imports.add((name, peer))
-        function = peer_function(op)
+        function = peer_function(op, ctx.symbols.find)
         if function is None:
             ctx.report(RESERVE_FORM, op, f"there is no function @{peer}", at="@" + peer)
             continue

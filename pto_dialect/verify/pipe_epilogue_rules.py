@@ -29,18 +29,20 @@ EPILOGUE = rule(
 
 
 class Conversion(NamedTuple):
-    """Source elements and result elements of a conversion, and which scale it takes."""
+    """Source elements and result elements of a conversion, which scale it takes, and whether the result has the
+    element type of the source."""
 
     sources: tuple[str, ...]
     results: tuple[str, ...]
     scale: str
+    keeps: bool = False
 
 
-_I8 = ("i8", "si8")
+_I8 = ("si8",)
 _BYTE = (*_I8, "ui8")
-_FP8 = ("f8E4M3FN", "f8E5M2")
+_FP8 = ("f8E4M3", "f8E4M3FN", "f8E4M3FNUZ", "f8E4M3B11FNUZ")
 QUANTS: dict[str, Conversion] = {
-    "no_convert": Conversion(("f32", "i32"), ("f32", "i32"), ""),
+    "no_convert": Conversion(("f32", "i32"), ("f32", "i32"), "", keeps=True),
     "f32_f16": Conversion(("f32",), ("f16",), ""),
     "f32_bf16": Conversion(("f32",), ("bf16",), ""),
     "req8_scalar": Conversion(("i32",), _BYTE, "scalar"),
@@ -48,7 +50,7 @@ QUANTS: dict[str, Conversion] = {
     "deqf16_scalar": Conversion(("i32",), ("f16",), "scalar"),
     "deqf16_vec": Conversion(("i32",), ("f16",), "vector"),
     "qf322b8_pre_scalar": Conversion(("f32",), _BYTE, "scalar"),
-    "qf322b8_pre_vec": Conversion(("f32",), _BYTE, "vector"),
+    "qf322b8_pre_vec": Conversion(("f32",), _I8, "vector"),
     "qf322f16_pre_scalar": Conversion(("f32",), ("f16",), "scalar"),
     "qf322bf16_pre_scalar": Conversion(("f32",), ("bf16",), "scalar"),
     "qs322bf16_pre_scalar": Conversion(("i32",), ("bf16",), "scalar"),
@@ -63,12 +65,20 @@ _FIELD = re.compile(r"(\w+)\s*=\s*(\w+)")
 _SETTER = {"scalar": "pto.set_quant_scalar", "vector": "pto.set_quant_vector"}
 
 
+def epilogue_fields(init: Operation) -> dict[str, str] | None:
+    """The words of ``acc_push_epilogue`` by key; ``None`` for a queue without."""
+    value = init.attributes.get("acc_push_epilogue")
+    if value is None:
+        return None
+    return dict(_FIELD.findall(value.data)) if isinstance(value, OpaqueAttr) else {}
+
+
 def epilogue(init: Operation, users: Iterable[Operation], ctx: Context) -> None:
     """The epilogue of one queue and all operations of its users that depend on it."""
-    value = init.attributes.get("acc_push_epilogue")
-    fields = dict(_FIELD.findall(value.data)) if isinstance(value, OpaqueAttr) else {}
+    stated = epilogue_fields(init)
+    fields = stated or {}
     quant = QUANTS.get(fields.get("quant", ""))
-    if value is not None:
+    if stated is not None:
         _queue(init, fields, ctx)
     popped: list[Operation] = []
     for op in users:
@@ -79,6 +89,8 @@ def epilogue(init: Operation, users: Iterable[Operation], ctx: Context) -> None:
         elif quant is not None and op.name == "pto.tpop_from_aic":
             popped.append(op)
             _pop(op, quant, popped[0], ctx)
+        elif stated is not None and op.name in ("pto.talloc_to_aiv", "pto.tfree_from_aic"):
+            _whole(op, ctx)
     if quant is not None and init.name == "pto.aiv_initialize_pipe" and not popped:
         message = f"queue {number(init)} converts what is pushed, but nothing is popped from it"
         ctx.report(EPILOGUE, init, message)
@@ -157,8 +169,8 @@ def _pop(op: Operation, quant: Conversion, first: Operation, ctx: Context) -> No
     tile = op.results[0].type
     _whole(op, ctx)
     if not isinstance(tile, TileBufType):
-        return
-    if element_name(tile.element) not in quant.results:
+        ctx.report(EPILOGUE, op, f"a converting queue gives tiles, found {type_text(tile)}")
+    elif element_name(tile.element) not in quant.results:
         message = f"this queue converts to {' or '.join(quant.results)}, found {element_name(tile.element)}"
         ctx.report(EPILOGUE, op, message)
     elif op is not first and tile != first.results[0].type:

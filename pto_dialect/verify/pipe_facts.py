@@ -5,6 +5,7 @@ Source: execution page, section 5.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr
@@ -13,7 +14,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from ..ir.base import PtoOp, operand_groups
 from .facts import integer
-from .structure import find_symbol
+from .symbols import Symbols
 
 CORE_INITS = ("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe")
 HANDLE_INITS = ("pto.initialize_l2l_pipe", "pto.initialize_l2g2l_pipe")
@@ -94,30 +95,6 @@ def nosplit(init: Operation) -> bool | None:
     return bool(value.value.data) if isinstance(value, IntegerAttr) else None
 
 
-def peer_of(init: Operation) -> tuple[Operation, list[Operation]] | None:
-    """The other end of a queue with an imported buffer, and the operations that use it."""
-    for name in ("c2v_consumer_buf", "v2c_consumer_buf"):
-        source = definition(operand(init, name))
-        if source is None or source.name != "pto.import_reserved_buffer":
-            continue
-        function = peer_function(source)
-        if function is None:
-            continue
-        wanted = text(source, "name")
-        ends: list[Operation] = []
-        users: list[Operation] = []
-        for op in function.walk():
-            if op.name in CORE_INITS:
-                reserved = definition(operand(op, name))
-                if reserved is not None and text(reserved, "name") == wanted:
-                    ends.append(op)
-            elif op.name in NUMBERED:
-                users.append(op)
-        if len(ends) == 1:
-            return ends[0], [op for op in users if number(op) == number(ends[0])]
-    return None
-
-
 def definition(value: SSAValue | None) -> Operation | None:
     """The operation that yields ``value``."""
     return value.op if isinstance(value, OpResult) else None
@@ -129,13 +106,13 @@ def text(op: Operation, name: str) -> str:
     return value.data if isinstance(value, StringAttr) else ""
 
 
-def peer_function(op: Operation) -> FuncOp | None:
-    """The function that an import names."""
+def peer_function(op: Operation, find: Callable[[Operation, str], Operation | None] | None = None) -> FuncOp | None:
+    """The function that an import names; ``find`` looks symbols up."""
     symbol = op.attributes.get("peer_func")
     if not isinstance(symbol, SymbolRefAttr):
         return None
     name = symbol.root_reference.data
-    found = find_symbol(op, name)
+    found = (find or Symbols().find)(op, name)
     if isinstance(found, FuncOp):
         return found
     return _in_sibling_modules(op, name)

@@ -31,8 +31,8 @@ from .pipe_facts import (
     nosplit,
     number,
     operand,
-    peer_of,
 )
+from .pipe_peers import queues_of
 from .pipe_rules import FLAG_BUDGET, SPLIT, flags_of
 from .rule import ERROR, STRUCTURE, rule
 
@@ -56,7 +56,7 @@ _DIRECTIONS = {C2V: "cube to vector", V2C: "vector to cube"}
 
 
 @function_check("pipes")
-def queues(scan: FunctionScan, ctx: Context) -> None:
+def queue_flow(scan: FunctionScan, ctx: Context) -> None:
     """All checks of queues; each part skips what an earlier one found wrong."""
     inits = list(scan.named(*INITS))
     by_number = _numbers(scan, ctx)
@@ -168,12 +168,13 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
         if way > 2 and not _uneven_allowed(init, op):
             message = f"split = {way} is for tiles from cube to vector through slots in gm"
             ctx.report(SPLIT, op, message, at="split")
-    peer = peer_of(init)
+    queues = queues_of(init, ctx)
+    peer = queues.peer(init)
     if peer is None:
         return
-    mine, other = _whole(init, users), _whole(peer[0], peer[1])
+    mine, other = _whole(init, users), _whole(peer, queues.users(peer))
     if mine is not None and other is not None and mine != other:
-        place = span_of(peer[0])
+        place = span_of(peer)
         notes = (Note("the other end is here", place),) if place is not None else ()
         message = "the other end of this queue has " + ("split entries" if mine else "whole entries")
         ctx.report(SPLIT, init, message, notes=notes)

@@ -5,7 +5,6 @@ Source: verifier-rules page, sections 1 and 10; execution page, section 1.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
@@ -15,7 +14,6 @@ from ..ir.index import OPS
 from ..ir.types import type_text
 from .context import Context
 from .rule import ERROR, STRUCTURE, WARNING, checks, rule
-from .structure import find_symbol
 
 
 def _in_section(core: str) -> str:
@@ -94,7 +92,7 @@ def called_cores(op: Operation, ctx: Context) -> None:
     function = ctx.function
     if not isinstance(function, FuncOp) or kernel_kind(function) != "vector":
         return
-    for callee in called_functions(op):
+    for callee in ctx.symbols.reached(op):
         if kernel_kind(callee) == "vector":
             continue
         for inner in callee.walk():
@@ -102,21 +100,6 @@ def called_cores(op: Operation, ctx: Context) -> None:
                 name = callee.sym_name.data
                 ctx.report(TARGET, op, f"@{name} runs {inner.name}, the calling function is for the vector cores")
                 return
-
-
-def called_functions(call: Operation) -> list[FuncOp]:
-    """Functions that a call reaches, each once, in the order of their discovery."""
-    found: list[FuncOp] = []
-    pending = [call]
-    while pending:
-        callee = pending.pop().properties.get("callee")
-        if not isinstance(callee, SymbolRefAttr):
-            continue
-        target = find_symbol(call, callee.root_reference.data)
-        if isinstance(target, FuncOp) and target not in found:
-            found.append(target)
-            pending += [op for op in target.walk() if op.name == "func.call"]
-    return found
 
 
 @checks(STRUCTURE, "pto.fusion_region")

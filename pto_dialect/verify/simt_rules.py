@@ -12,7 +12,6 @@ from .context import Context
 from .facts import element_type, integer, space_of, word
 from .function_attribute_rules import MAX_THREADS, MAX_WORK_ITEMS
 from .rule import ERROR, STRUCTURE, TRIPLES, checks, rule
-from .structure import find_symbol
 
 _PAGE = "verifier-rules page, section 15"
 
@@ -82,7 +81,7 @@ def callee(op: Operation, ctx: Context) -> None:
     if not isinstance(symbol, SymbolRefAttr):
         return
     name = symbol.root_reference.data
-    found = find_symbol(op, name)
+    found = ctx.symbols.find(op, name)
     if not isinstance(found, FuncOp):
         ctx.report(CALLEE, op, f"there is no function @{name}", at="@" + name)
         return

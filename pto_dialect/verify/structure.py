@@ -228,7 +228,7 @@ def _named_function(op: Operation, symbol: Attribute, ctx: Context) -> FunctionT
     """Type of the function that ``symbol`` names; ``None``, with a report, when there is none."""
     assert isinstance(symbol, SymbolRefAttr)
     name = symbol.root_reference.data
-    target = find_symbol(op, name)
+    target = ctx.symbols.find(op, name)
     if target is None:
         ctx.report(CALLEE, op, f"function @{name} does not exist", at="@" + name)
         return None
@@ -266,18 +266,6 @@ def _check_call(op: Operation, ctx: Context) -> None:
         elif [r.type for r in op.results] != list(function_type.outputs.data):
             shown = ", ".join(type_text(x) for x in function_type.outputs.data) or "nothing"
             ctx.report(CALLEE, op, f"@{callee.root_reference.data} returns {shown}")
-
-
-def find_symbol(op: Operation, name: str) -> Operation | None:
-    """The operation that defines symbol ``name`` in the nearest enclosing module that has it."""
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, ModuleOp):
-            for candidate in parent.body.ops:
-                if candidate.properties.get("sym_name") == StringAttr(name):
-                    return candidate
-        parent = parent.parent_op()
-    return None
 
 
 def check_symbols(module: Operation, ctx: Context) -> None:

@@ -251,7 +251,7 @@ def test_a_scale_per_channel() -> None:
       pto.tload ins(%s_part : {part}) outs(%s_mat : !pto.tile_buf<mat, 1x32xf32>)
       pto.tmov ins(%s_mat : !pto.tile_buf<mat, 1x32xf32>) outs(%s_tile : {tile})
       pto.set_quant_vector(%s_tile : {tile}) {{id = 0}}"""
-    program = epilogue("qf322b8_pre_vec", "no_relu", setter, "i8")
+    program = epilogue("qf322b8_pre_vec", "no_relu", setter, "si8")
     a, b, products = factors(16, 32, 3)
     scales = (0.5 ** (np.arange(32) % 4)).astype(np.float32)
     out = np.full((4096, 64), 77, np.int8)
