@@ -8,7 +8,7 @@ ALWAYS: tuple[str, ...] = ("module_rules", "parse_rules", "arch_rules", "input_r
 RUNTIME: tuple[str, ...] = ("run_rules",)
 """Groups whose rules no pass checks."""
 
-_VMI = ("vmi_rules", "vmi_memory_rules", "vmi_convert_rules", "vmi_layout_rules")
+_VMI = ("vmi_rules", "vmi_memory_rules", "vmi_convert_rules", "vmi_layout_rules", "vmi_layout_use_rules")
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "cube_mad": ("mad_rules",),
