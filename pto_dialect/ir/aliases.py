@@ -5,7 +5,9 @@ Source: level1-and-assembly page, section 5; language page, section 8.
 
 from __future__ import annotations
 
-MNEMONIC_ALIASES: dict[str, str] = {
+from .suffixes import SUFFIXED
+
+MNEMONIC_ALIASES: dict[str, str] = SUFFIXED | {
     f"pto.{alias}": f"pto.{mnemonic}"
     for alias, mnemonic in {
         "tmatmul_acc": "tmatmul.acc",

@@ -13,6 +13,7 @@ from ..ir.attributes import BROKEN
 from .attribute_parser import parse_attribute, unescape
 from .build_error import BuildError
 from .builder import POISON, BuilderBase
+from .enum_spelling import ASSEMBLY_ENUM, respelled
 from .text import number_attribute, symbol
 from .tokens import Tok, integer, is_alias, without_comments
 from .type_errors import TypeSyntaxError
@@ -208,7 +209,8 @@ class AttributeBuilder(BuilderBase):
         if is_alias(token.text) and not self.schematic:
             self.report("name-undefined", f"undefined alias {token.text}", token.start, token.end)
             return BROKEN
-        return self.attribute_text(token, self.expanded(token.text))
+        text = ASSEMBLY_ENUM.sub(respelled, token.text) if self.text.assembly else token.text
+        return self.attribute_text(token, self.expanded(text))
 
     def attribute_text(self, token: Tok, text: str, type_: Attribute | None = None) -> Attribute:
         """The attribute spelled ``text``; a wrong spelling is reported at ``token``."""

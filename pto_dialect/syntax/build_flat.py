@@ -44,9 +44,16 @@ class FlatBuilder(PtoBuilder):
         where, stated, outputs = self.stated_types(signature_part, token)
         required = outputs is None and signature(cls).results and not op_spec(cls).fixed_results
         if required and any(slot.arity == "1" for slot in signature(cls).results):
+            if self.is_assembly_opcode(token) and len(operands.values) == len(stated) == 1:
+                # One type is that of all operands and of the result.
+                return self.assemble(cls, token, groups, stated, attributes)
             raise at(token, "parse-missing-types", f"{token.text} needs its result type after '->'")
         self.check_stated(cls, groups, operands, stated, where)
         return self.assemble(cls, token, groups, self.result_list_types(token, cls, outputs), attributes)
+
+    def is_assembly_opcode(self, token: Tok) -> bool:
+        """True for an operation that is written without its prefix."""
+        return isinstance(token.value, str) and not token.text.lower().startswith("pto.")
 
     def by_role(self, cls: Any, operands: Operands) -> Groups:
         """Operands of ``vmi.vload`` and ``vmi.vstore``; what follows the address is told apart by its type."""

@@ -63,6 +63,14 @@ class Operands:
         self.tokens.append((token, len(self.values)))
         self.values.extend(values)
 
+    def drop_first(self) -> Tok:
+        """Takes the first value away; returns the token that names it."""
+        token, _ = self.tokens[0]
+        self.values.pop(0)
+        # The name stays in its token, which therefore begins before the values that are left.
+        self.tokens = [(each, start - 1) for each, start in self.tokens]
+        return token
+
     def place(self, position: int) -> tuple[Tok, int]:
         """Token and index inside it of the value at ``position``."""
         token, first = self.tokens[0]

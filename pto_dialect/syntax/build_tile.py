@@ -8,7 +8,9 @@ from typing import Any
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..ir import types as t
+from ..ir.attributes import enum_attr
 from ..ir.base import PtoOp, Shape, op_spec, signature
+from ..ir.suffixes import SUFFIX_ATTRIBUTES
 from .build_error import at
 from .build_flat import FlatBuilder
 from .build_pto import Groups, Operands, text_slots
@@ -152,6 +154,7 @@ class TileBuilder(FlatBuilder):
     ) -> Operation:
         """The operation of a statement with everything that may be written in it."""
         cls = self.pto_class(token)
+        self.suffix_words(token, cls, attributes)
         operands = Operands()
         named: Groups = {}
         strings: list[Tok] = []
@@ -194,6 +197,18 @@ class TileBuilder(FlatBuilder):
         if result is not None:
             results = self.type_list(result)
         return self.assemble(cls, token, groups, results, attributes)
+
+    def suffix_words(self, token: Tok, cls: type[PtoOp], attributes: dict[str, Attribute]) -> bool:
+        """Adds the attributes that an opcode's suffixes stand for (``mgather.row.clamp``); True if there are any."""
+        table = SUFFIX_ATTRIBUTES.get(cls.name)
+        if table is None:
+            return False
+        opcode = token.text.lower().removeprefix("pto.")
+        words = opcode.split(".")[1:]
+        for word in words:
+            name, value = table[word]
+            attributes.setdefault(name, enum_attr(signature(cls).attributes[name].kind.enums[0], value))
+        return bool(words)
 
     def _typed_values(self, entry: Typed) -> list[SSAValue]:
         return self.use_typed(entry.uses, self.type_list(entry.types), entry.types)

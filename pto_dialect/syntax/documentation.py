@@ -17,6 +17,7 @@ from ..ir.base import op_spec, signature
 from ..ir.index import OPS
 from ..ir.registry import op_class
 from ..ir.types import PLAIN_TYPES
+from .enum_spelling import ASSEMBLY_ENUM, respelled
 from .type_forms import PTO_FORMS
 
 ANY = "!manual.type<...>"
@@ -70,7 +71,6 @@ _PLACEHOLDER = re.compile(
 _TYPE = re.compile(r"(?<![\w#])!?pto\.([a-z]\w*(?:\.[a-z]\w*)?)<((?:[^<>]|<[^<>]*>)*)>")
 _BARE_TYPE = re.compile(r"(?<=[:,(>|])(\s*)(?:dtype|scalar|T_\w+|[TUSG]\d?)(?=\s*(?:[,)\n|]|->|$))")
 _BARE_POINTER = re.compile(r"!pto\.ptr(?!\s*<)")
-_SPELLED_ENUM = re.compile(r"#pto\.(cmp|round_mode|reduce_op|notify_op)<\s*(\w+)\s*>")
 _OPEN_ENUM = re.compile(r"#pto<\s*(\w+)\s+x+\s*>|#pto\.(\w+)<\s*x+\s*>")
 _SCHEMATIC_SIGNATURE = re.compile(r":\s*\.\.\.\s*->\s*\.\.\.")
 _MEMREF = re.compile(r"(?<![.\w])memref<\.\.\.>")
@@ -107,7 +107,7 @@ def normalise(text: str) -> str:
     text = _TYPE.sub(_known_type, text)
     text = _BARE_TYPE.sub(lambda found: f"{found[1]}{ANY}", text)
     text = _BARE_POINTER.sub("!pto.ptr<...>", text)
-    text = _SPELLED_ENUM.sub(_enumerator, text)
+    text = ASSEMBLY_ENUM.sub(respelled, text)
     text = _OPEN_ENUM.sub(_first_enumerator, text)
     starts = [found for found in _STATEMENT.finditer(text) if _mnemonic(found["name"]) is not None]
     pieces: list[str] = []
@@ -157,12 +157,6 @@ def _known_type(found: re.Match[str]) -> str:
     if name == "tile_buf" and (element_first is not None or "RowMajor" in body):
         return "!pto.tile_buf<...>"
     return f"!pto.{name}<...>" if _PLACEHOLDER.search(body) else f"!pto.{name}<{body}>"
-
-
-def _enumerator(found: re.Match[str]) -> str:
-    kind, value = found.groups()
-    known = next((word for word in ENUMS[kind].values if word.lower() == value.lower()), value)
-    return ENUMS[kind].spell(known)
 
 
 def _first_enumerator(found: re.Match[str]) -> str:

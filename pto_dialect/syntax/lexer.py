@@ -161,7 +161,10 @@ class ProgramLexer(Lexer):
             yield Tok(kind, spelling, start)
 
     def _opcodes(self, tokens: Iterator[Tok], text: str) -> Iterator[Tok]:
-        """Turns opcodes without prefix into operations: words after a result list or at the start of a line."""
+        """Turns opcodes without prefix into operations: words after a result list or at the start of a line.
+
+        ``#key=`` inside a line belongs to the statement there; at its start it defines an alias.
+        """
         previous = ""
         for token in tokens:
             if token.type in ("WORD", "OP_UNKNOWN") and (
@@ -172,6 +175,8 @@ class ProgramLexer(Lexer):
                     token.type, token.value = terminal_of(name), name
                 elif token.type == "WORD":
                     token.type = "OP_UNKNOWN"
+            elif token.type == "ATTRIBUTE_ALIAS" and text[text.rfind("\n", 0, token.start) + 1 : token.start].strip():
+                token.type = "ASSEMBLY_KEY"
             previous = token.type
             yield token
 
@@ -202,10 +207,14 @@ class ProgramText:
         self.cursor = 0
 
 
+_OTHER_OPCODES = frozenset(("pto.tsync", "pto.tassign", "pto.tprint", "pto.treshape"))
+"""Operations of tiles that the assembly form has and that have no destination."""
+
+
 def assembly_mnemonic(word: str) -> str | None:
     """Operation that an assembly opcode (any case, the ``pto.`` prefix optional) names, if it is one of tiles."""
     name = word.lower()
     name = name if name.startswith("pto.") else f"pto.{name}"
     name = MNEMONIC_ALIASES.get(name, name)
     shape = OPS[name][2] if name in OPS else ""
-    return name if shape.startswith("OP_DPS") or name in ("pto.tsync", "pto.tassign") else None
+    return name if shape.startswith("OP_DPS") or name in _OTHER_OPCODES else None

@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from ..ir import types as t
 from ..ir.base import Shape, Slot
 from .attribute_printer import attribute_text, string_literal
-from .build_value import MEMORY_DESTINATION
+from .build_assembly import MEMORY_DESTINATION
 from .print_pto import Statement, comma
 from .tile_inputs import MERGE_SORT, MERGE_SORT_SOURCES, READ_MODIFY_WRITE, fitting_slots, merge_sort_inputs
 from .writer import Leaf, Writer, require

@@ -43,7 +43,7 @@ _NAMES = {
     "LAUNCH_CLOSE": "'>>>'",
     "$END": "the end of the file",
 }
-_QUIET = frozenset(("LOC", "SEMICOLON", "FLAGS", "ELLIPSIS", "TYPE_ALIAS", "ATTRIBUTE_ALIAS"))
+_QUIET = frozenset(("LOC", "SEMICOLON", "FLAGS", "ELLIPSIS", "TYPE_ALIAS", "ATTRIBUTE_ALIAS", "ASSEMBLY_KEY"))
 _CLAUSES = {
     "DST_MODE": "dst_mode",
     "UNIT_FLAG": "unit_flag",

@@ -1,0 +1,22 @@
+"""Enumerations as the assembly form spells them: ``#pto.cmp<EQ>`` for ``#pto<cmp eq>``.
+
+Source: level-1 page, section 2.3, rule 7.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..ir.attributes import ENUMS
+
+ASSEMBLY_ENUM = re.compile(r"#pto\.(cmp|round_mode|reduce_op|notify_op)<\s*(\w+)\s*>")
+
+
+def respelled(found: re.Match[str]) -> str:
+    """A match of ``ASSEMBLY_ENUM`` as the dialect spells it; an unknown value stays as it is."""
+    kind, value = found.groups()
+    return ENUMS[kind].spell(next((word for word in ENUMS[kind].values if _plain(word) == _plain(value)), value))
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("_", "")
