@@ -85,4 +85,6 @@ def _argument(text: str, folder: Path) -> tuple[str, str]:
     if file == "None":
         # The table does not know the file; arguments and files are numbered alike.
         file = f"v{int(name.removeprefix('arg')) + 1}.bin"
+    # Packed pairs of 16-bit numbers lie in memory as words.
+    element = "ui32" if element == "vector" else element
     return name, f'"{file}:{element.removeprefix("!pto.")}{"" if role == "in" else ":inout"}"'

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, NoneAttr
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, NoneAttr, VectorType
 from xdsl.ir import Attribute
 
 from ..ir import types as t
@@ -21,6 +21,7 @@ from .machine import Core
 from .memory import Arena, Array, Pointer
 from .memref import MemRef
 from .numerics.formats import Format, format_of
+from .packed_element import pair_format, part_format
 from .values import GmTensor, Tile, ValueTile, buffer_pointer
 
 
@@ -77,7 +78,7 @@ def argument_format(type_: Attribute) -> Format | None:
     if element is None:
         return None
     try:
-        return format_of(t.element_name(element))
+        return pair_format(element) if isinstance(element, VectorType) else format_of(t.element_name(element))
     except ValueError:
         raise BindingError(f"arguments with elements of {t.type_text(element)} cannot be bound") from None
 
@@ -125,6 +126,8 @@ def bind_argument(name: str, type_: Attribute, value: Any, profile: Profile | No
         return _scalar(name, type_, value)
     if not isinstance(value, np.ndarray):
         raise BindingError(f"argument {name} ({t.type_text(type_)}) needs an array, found {value!r}")
+    if isinstance(type_, t.PtrType) and isinstance(type_.element, VectorType):
+        value = _units(name, type_.element, value, fmt)
     if value.dtype != fmt.storage:
         if value.dtype.itemsize != fmt.storage.itemsize or (fmt.is_float and value.dtype.kind == "f"):
             raise BindingError(f"argument {name} needs elements of {fmt.name}, found an array of {value.dtype}")
@@ -150,6 +153,16 @@ def bind_argument(name: str, type_: Attribute, value: Any, profile: Profile | No
     if isinstance(type_, MemRefType):
         return MemRef(pointer.advance(offset), shape, strides, fmt, offset)
     return GmTensor(pointer.advance(offset), shape, strides, fmt)
+
+
+def _units(name: str, type_: VectorType, value: Array, fmt: Format) -> Array:
+    """An array of single numbers as one of vectors."""
+    part = part_format(type_)
+    if value.dtype.itemsize != part.bytes or part.bytes == fmt.bytes:
+        return value
+    if value.nbytes % fmt.bytes or not value.flags.c_contiguous:
+        raise BindingError(f"argument {name} needs a contiguous array of whole {t.type_text(type_)}")
+    return value.reshape(-1).view(fmt.storage)
 
 
 def _host_tile(name: str, type_: t.TileBufType, value: Array, profile: Profile | None) -> HostTile:

@@ -21,9 +21,12 @@ from .emit import Emitter
 from .errors import ProgramError
 from .generator import Generator
 from .kernels.core_control import function_body
+from .kernels.lane_control import split_body
 from .machine import RunOptions
 from .profiling import ProfileLog
 from .program import Program, find_entry, find_program, functions_of, symbol_of
+from .simt.code import find_code
+from .simt.scope import LaneScope
 from .unit import Unit
 
 __all__ = ["CompiledModule", "compile_module", "find_entry", "functions_of", "target_of"]
@@ -106,12 +109,16 @@ def compile_module(
     queued = queued or program.cooperative
     emitter = Emitter()
     emitter.line(f'"""@{entry} for {profile.name}."""')
-    names = {function: emitter.fresh(f"f_{symbol_of(function)}") for function in program.functions}
-    unit = Unit(program, profile, names)
+    code = find_code(program)
+    names = {function: emitter.fresh(f"f_{symbol_of(function)}") for function in code.scalar}
+    bodies = {function: emitter.fresh(f"items_{symbol_of(function)}") for function in code.bodies}
+    unit = Unit(program, profile, names, code, bodies)
     for function in program.functions:
         _refuse_unknown(function)
-    for function in program.functions:
+    for function in code.scalar:
         _function(function, generator_class(emitter, profile, options, unit, queued, profile_log))
+    for function in code.bodies:
+        _body(function, generator_class(emitter, profile, options, unit, False, profile_log))
     filename = f"<pto {entry} {id(emitter):x}>"
     source = emitter.source()
     namespace: dict[str, Any] = dict(emitter.constants)
@@ -142,3 +149,16 @@ def _function(op: Operation, generator: Generator) -> None:
         function_body(list(op.regions[0].blocks), generator)
         if generator.queued:
             emitter.line("yield")
+
+
+def _body(op: Operation, generator: Generator) -> None:
+    """A function that work-items run, as one call for all of them."""
+    emitter, unit = generator.emitter, generator.unit
+    emitter.current = op
+    generator.lanes = LaneScope(unit.code, unit.body_names)
+    arguments = [generator.bind(argument) for argument in op.regions[0].blocks[0].args]
+    with emitter.block(f"def {unit.body_names[op]}({', '.join(['core', 'items', 'mask', *arguments])}):"):
+        if unit.code.variance.diverges(op):
+            split_body(op, generator)
+        else:
+            function_body(list(op.regions[0].blocks), generator)

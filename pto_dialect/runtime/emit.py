@@ -22,7 +22,7 @@ class Emitter:
         self.constants: dict[str, Any] = {}
         self.current: Operation | None = None
         self._depth = 0
-        self._names: set[str] = set(keyword.kwlist) | {"core", "np"}
+        self._names: set[str] = set(keyword.kwlist) | {"core", "items", "mask", "np"}
         self._constant_names: dict[int, str] = {}
 
     def line(self, text: str) -> None:

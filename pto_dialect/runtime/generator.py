@@ -27,6 +27,7 @@ from .profiling import ProfileLog
 from .values import ValueTile, copy_value
 
 if TYPE_CHECKING:
+    from .simt.scope import LaneScope
     from .unit import Unit
 
 
@@ -63,6 +64,7 @@ class Generator:
         self.queued = queued
         self.profile_log = profile_log
         self.core = Expr("core")
+        self.lanes: LaneScope | None = None
         self.uses_flags = False
         self.names: dict[SSAValue, str] = {}
         self.views: dict[SSAValue, str] = {}
@@ -98,6 +100,10 @@ class Generator:
         name = self.emitter.fresh(hint)
         self.emitter.line(f"{name} = {expression}")
         return Expr(name)
+
+    def passed(self, value: SSAValue, target: SSAValue) -> Expr:
+        """``value`` in the form that ``target``, to which it is assigned, has."""
+        return self.name(value) if self.lanes is None else self.lanes.passed(value, target, self)
 
     @contextmanager
     def as_pointers(self, memrefs: Sequence[SSAValue]) -> Iterator[None]:

@@ -128,6 +128,14 @@ class Arena:
         content = self._bytes
         return np.ndarray(shape, dtype, self._content() if content is None else content, offset, byte_strides)
 
+    def take(self, offsets: Array, nbytes: int) -> ByteArray:
+        """``nbytes`` bytes from each of the byte ``offsets`` on, shape [n, nbytes]; the caller has checked the bounds."""
+        return taken(self.bytes, offsets, nbytes)
+
+    def put(self, offsets: Array, values: ByteArray) -> None:
+        """Stores the rows of ``values`` at the byte ``offsets``, in order; the caller has checked the bounds."""
+        put(self.bytes, offsets, values)
+
     def move_to(self, content: ByteArray) -> None:
         """Uses ``content``, shape [capacity], as the bytes from now on; they are not copied."""
         if content.shape != (self.capacity,):
@@ -178,6 +186,31 @@ class Arena:
 
     def __repr__(self) -> str:
         return f"Arena({self.label}, {self.capacity} bytes)"
+
+
+def _words(content: ByteArray, offsets: Array, nbytes: int) -> Array | None:
+    """The memory as words of ``nbytes`` where all offsets are multiples of it, which is faster than single bytes."""
+    if nbytes not in (2, 4, 8) or (offsets % nbytes).any():
+        return None
+    return content[: content.size // nbytes * nbytes].view(f"u{nbytes}")
+
+
+def taken(content: ByteArray, offsets: Array, nbytes: int) -> ByteArray:
+    """What ``Arena.take`` gives for memory with these bytes."""
+    words = _words(content, offsets, nbytes)
+    if words is not None:
+        return words[offsets // nbytes].view(np.uint8).reshape(offsets.size, nbytes)
+    return content[offsets[:, None] + np.arange(nbytes)]
+
+
+def put(content: ByteArray, offsets: Array, values: ByteArray) -> None:
+    """What ``Arena.put`` does to memory with these bytes."""
+    nbytes = values.shape[1]
+    words = _words(content, offsets, nbytes)
+    if words is not None:
+        words[offsets // nbytes] = np.ascontiguousarray(values).view(words.dtype)[:, 0]
+    else:
+        content[offsets[:, None] + np.arange(nbytes)] = values
 
 
 class Pointer:

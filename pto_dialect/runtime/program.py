@@ -30,6 +30,9 @@ from .fifo_identity import identity
 
 KERNEL_MARKS = ("pto.kernel", "pto.aicore", "pto.entry")
 
+CALLS = ("func.call", "pto.simt_launch")
+"""Operations that run a function."""
+
 CORE_OF = {"cube": "aic", "vector": "aiv"}
 """Kind of core that runs functions of a kind."""
 
@@ -118,20 +121,20 @@ class Symbols:
         return candidates[0] if candidates else None
 
     def callee(self, call: Operation) -> Operation | None:
-        """The function that a ``func.call`` runs."""
+        """The function that a call or launch runs."""
         return self.find(callee_name(call), call)
 
     def callees(self, function: Operation) -> list[Operation]:
         """Functions that ``function`` calls."""
         if function not in self._callees:
-            found = (self.callee(op) for op in function.walk() if op.name == "func.call")
+            found = (self.callee(op) for op in function.walk() if op.name in CALLS)
             self._callees[function] = [callee for callee in found if callee is not None]
         return self._callees[function]
 
 
 def callee_name(call: Operation) -> str:
-    """Symbol that a ``func.call`` names."""
-    callee = call.properties["callee"]
+    """Symbol that a call or launch names."""
+    callee = call.properties.get("callee") or call.attributes.get("callee")
     assert isinstance(callee, SymbolRefAttr)
     return callee.root_reference.data
 
@@ -157,7 +160,7 @@ def find_entry(module: Operation, entry: str | None) -> str:
             raise ProgramError("entry-single", f"no function @{entry}{hint}")
         return entry
     marked = [name for name, op in functions.items() if any(mark in op.attributes for mark in KERNEL_MARKS)]
-    called = {callee_name(op) for op in module.walk() if op.name == "func.call"}
+    called = {callee_name(op) for op in module.walk() if op.name in CALLS}
     choices = marked or [name for name in functions if name not in called] or list(functions)
     if len(choices) == 2 and functions[choices[1]] in peers(functions[choices[0]], symbols):
         return choices[0]

@@ -13,15 +13,19 @@ from .atomic import CONTROL
 from .fifo_plan import FifoPlan
 from .placement import place_program
 from .program import Program
+from .simt.code import SimtCode
 
 
 @dataclass
 class Unit:
-    """One program while it is compiled: names of its functions in Python, addresses of its buffers, its queues."""
+    """One program while it is compiled: names of its functions in Python (of those that work-items run:
+    ``body_names``), addresses of its buffers, its queues."""
 
     program: Program
     profile: Profile
     names: dict[Operation, str]
+    code: SimtCode
+    body_names: dict[Operation, str]
 
     @cached_property
     def placement(self) -> dict[Operation, int]:

@@ -14,7 +14,7 @@ from ..ir import types as t
 from ..ir.attributes import EnumAttr
 from ..ir.base import Effect, PtoOp, op_spec, operand_name
 from .atomic import CONTROL
-from .program import Program
+from .program import CALLS, Program
 
 _ALIASING = frozenset(
     (
@@ -26,6 +26,9 @@ _ALIASING = frozenset(
     )
 )
 _REPORTS = frozenset(("pto.print", "pto.tprint", "pto.trap"))
+LAUNCH_DIMS = 3
+"""Operands of a launch before the arguments of its body."""
+
 _PLAIN = frozenset(("atomic_none", "none"))
 
 
@@ -79,9 +82,12 @@ def _followed(op: Operation, index: int, program: Program) -> list[SSAValue] | N
         return list(op.results)
     if op.name == "memref.load" or op.name == "memref.dim":
         return []
-    if op.name == "func.call":
+    if op.name in CALLS:
         callee = program.symbols.callee(op)
-        return None if callee is None else [callee.regions[0].blocks[0].args[index]]
+        first = 0 if op.name == "func.call" else LAUNCH_DIMS
+        if index < first:
+            return []
+        return None if callee is None else [callee.regions[0].blocks[0].args[index - first]]
     if not isinstance(op, PtoOp):
         return None
     spec = op_spec(type(op))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..runtime.memory import Arena, Array, DType
-from .regions import Bytes, Region
+from ..runtime.memory import Arena, Array, DType, put, taken
+from .regions import Bytes, Elements, Region
 from .shadow import Shadow
 from .window import Window
 
@@ -59,6 +59,18 @@ class WatchedArena(Arena):
     def array(self, shape: Sequence[int], dtype: DType, offset: int, byte_strides: Sequence[int]) -> Any:
         """Elements as a window."""
         return Window(self, np.ndarray(shape, dtype, self.memory, offset, byte_strides))
+
+    def take(self, offsets: Array, nbytes: int) -> Array:
+        """As in ``Arena``, reported."""
+        if offsets.size:
+            self.on_read(Elements(offsets, nbytes))
+        return taken(self.memory, offsets, nbytes)
+
+    def put(self, offsets: Array, values: Array) -> None:
+        """As in ``Arena``, reported."""
+        if offsets.size:
+            self.on_write(Elements(offsets, values.shape[1]))
+        put(self.memory, offsets, values)
 
     def offset_of(self, data: Array) -> int:
         """Byte offset of the first element of part of the memory."""

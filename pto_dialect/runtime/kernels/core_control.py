@@ -10,14 +10,16 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..faults import Fault
 from ..generator import Generator
 from ..program import callee_name
+from ..simt.code import is_body
 from .registry import kernel
+from .simt_launch import call_body
 
 
 def assign(targets: Sequence[SSAValue], sources: Sequence[SSAValue], g: Generator) -> None:
     """Simultaneous assignment of values to the locals of ``targets``."""
     if targets:
         left = ", ".join(g.name(v) for v in targets)
-        right = ", ".join(g.name(v) for v in sources)
+        right = ", ".join(g.passed(source, target) for source, target in zip(sources, targets, strict=True))
         if left != right:
             g.emitter.line(f"{left} = {right}")
 
@@ -134,6 +136,9 @@ def call(op: Operation, g: Generator) -> None:
     callee = g.unit.program.symbols.callee(op)
     if callee is None:
         raise g.error("callee", f"function @{callee_name(op)} has no body to execute", op)
+    if is_body(callee):
+        call_body(op, g)
+        return
     arguments = ", ".join(["core", *(g.name(v) for v in op.operands)])
     run = f"{'yield from ' if g.queued else ''}{g.unit.names[callee]}({arguments})"
     guard = g.unit.program.guard(op, callee)

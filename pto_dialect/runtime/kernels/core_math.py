@@ -12,7 +12,7 @@ from ..generator import Generator
 from .core_scalar import rounded
 from .registry import kernel
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Callable[..., Any]] = {
     "absf": np.abs,
     "atan": np.arctan,
     "atan2": np.arctan2,
@@ -35,7 +35,11 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "tan": np.tan,
     "tanh": np.tanh,
     "trunc": np.trunc,
+    "rsqrt": lambda x: 1.0 / np.sqrt(x),
+    "round": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
+    "fma": lambda a, b, c: a * b + c,
 }
+"""Functions of float64 by name."""
 
 
 def _scalar(function: Callable[..., Any]) -> Callable[..., float]:
@@ -46,10 +50,7 @@ def _scalar(function: Callable[..., Any]) -> Callable[..., float]:
     return apply
 
 
-_SCALAR = {name: _scalar(function) for name, function in _FUNCTIONS.items()}
-_SCALAR["rsqrt"] = _scalar(lambda x: 1.0 / np.sqrt(x))
-_SCALAR["round"] = _scalar(lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x))
-_SCALAR["fma"] = _scalar(lambda a, b, c: a * b + c)
+_SCALAR = {name: _scalar(function) for name, function in FUNCTIONS.items()}
 
 
 @kernel(*(f"math.{name}" for name in _SCALAR))

@@ -28,7 +28,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "pointers": ("pointers", "local_values"),
     "memref_bridge": ("memref_bridge",),
     "pipes": ("pipes",),
-    "regions": ("regions",),
+    "regions": ("regions", "simt_launch"),
     "sync": ("sync", "sync_buffers", "local_values"),
     "cross_core": ("cross_core", "sync"),
     "scalar_query": ("scalar_query",),
@@ -43,5 +43,17 @@ MODULES: dict[str, tuple[str, ...]] = {
     "comm": ("comm",),
     "predicate": ("predicate",),
     "predicate_memory": ("predicate",),
+    "simt_control": ("simt_launch", "simt_state"),
+    "simt_query": ("simt_query",),
+    "simt_group": ("simt_group",),
+    "simt_math": ("simt_math",),
+    "simt_memory": ("simt_memory", "pointers"),
+    "llvm": ("lane_memory", "lane_arith"),
 }
 """Modules that hold the kernels of a family."""
+
+LANE_MODULES: tuple[str, ...] = (
+    *("lane_arith", "lane_control", "lane_memory"),
+    *("simt_state", "simt_query", "simt_group", "simt_math", "simt_memory"),
+)
+"""Modules that hold the kernels of values that differ between work-items."""

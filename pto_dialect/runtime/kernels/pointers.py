@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Attribute
 
 from ...ir import types as t
@@ -19,6 +19,7 @@ from ..memref import MemRef
 from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..numerics.formats import Format
+from ..packed_element import pair_format
 from .core_scalar import is_unsigned, wrapped
 from .memref_maker import memref_over
 from .registry import kernel
@@ -43,7 +44,7 @@ class PointerMaker:
 def pointer_format(type_: Attribute, g: Generator) -> Format:
     """Format of the elements behind a pointer type."""
     assert isinstance(type_, t.PtrType)
-    return g.format(type_.element)
+    return pair_format(type_.element) if isinstance(type_.element, VectorType) else g.format(type_.element)
 
 
 @kernel("pto.castptr", "pto.inttoptr")
@@ -110,7 +111,7 @@ def scalar_result(expression: str, type_: Attribute) -> str:
     return wrapped(expression, type_) if is_unsigned(type_) else expression
 
 
-@kernel("pto.load_scalar", "pto.load", "pto.ld_dev")
+@kernel("pto.load_scalar", "pto.load", "pto.ld_dev", "pto.ldg")
 def load_scalar(op: PtoOp, g: Generator) -> None:
     groups = g.operands(op)
     pointer = groups["ptr"][0]
@@ -120,7 +121,7 @@ def load_scalar(op: PtoOp, g: Generator) -> None:
     g.define(result, scalar_result(text, result.type))
 
 
-@kernel("pto.store_scalar", "pto.store", "pto.st_dev")
+@kernel("pto.store_scalar", "pto.store", "pto.st_dev", "pto.stg")
 def store_scalar(op: PtoOp, g: Generator) -> None:
     groups = g.operands(op)
     value = groups["value"][0]

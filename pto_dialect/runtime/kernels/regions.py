@@ -40,15 +40,19 @@ def _scope(op: PtoOp, g: Generator) -> None:
         g.region(op.regions[0])
         return
     name = g.emitter.fresh("scope")
-    captured = sorted({str(g.name(value)) for value in _captures(op) if value in g.names})
-    # The values of now: the queue may reach the scope when the loop around it has gone on.
-    with g.emitter.block(f"def {name}({', '.join(f'{local}={local}' for local in captured)}):"):
+    with g.emitter.block(f"def {name}({', '.join(captured(op, g))}):"):
         g.queued = False
         g.region(op.regions[0])
         g.emitter.line("return")
         g.queued = True
     g.emitter.current = op
     g.call(Expr(name), pipe=Pipe.V)
+
+
+def captured(op: PtoOp, g: Generator) -> list[str]:
+    """Parameters that keep the values of now for a region that runs later: the queue may reach it when the loop around
+    it has gone on."""
+    return [f"{local}={local}" for local in sorted({str(g.name(v)) for v in _captures(op) if v in g.names})]
 
 
 def _captures(op: PtoOp) -> set[SSAValue]:

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
 from ...ir.index import OPS
-from .families import MODULES
+from .families import LANE_MODULES, MODULES
 from .refusals import reason
 
 if TYPE_CHECKING:
@@ -28,6 +28,21 @@ def kernel(*mnemonics: str) -> Callable[[Generate], Generate]:
     def register(function: Generate) -> Generate:
         for mnemonic in mnemonics:
             KERNELS[mnemonic] = function
+        return function
+
+    return register
+
+
+LANE_KERNELS: dict[str, Generate] = {}
+"""Code generators of operations on values that differ between work-items, by operation name."""
+
+
+def lane_kernel(*mnemonics: str) -> Callable[[Generate], Generate]:
+    """Registers the code generator of the named operations where work-items have values of their own."""
+
+    def register(function: Generate) -> Generate:
+        for mnemonic in mnemonics:
+            LANE_KERNELS[mnemonic] = function
         return function
 
     return register
@@ -52,6 +67,9 @@ def find(name: str) -> Generate | None:
 
 def generate(op: Operation, generator: Generator) -> None:
     """Writes the code of one operation; raises ``ProgramError`` for one that cannot be executed."""
+    if generator.lanes is not None and generator.lanes.concerns(op):
+        _generate_lanes(op, generator)
+        return
     found = find(op.name)
     if found is None:
         why = reason(op.name) or "its execution is not supported"
@@ -61,3 +79,15 @@ def generate(op: Operation, generator: Generator) -> None:
             found(op, generator)
     else:
         found(op, generator)
+
+
+def _generate_lanes(op: Operation, generator: Generator) -> None:
+    for module in LANE_MODULES:
+        if module not in _imported:
+            _imported.add(module)
+            import_module(f".{module}", __package__)
+    found = LANE_KERNELS.get(op.name)
+    if found is None:
+        message = f"{op.name} cannot be executed on values that differ between work-items"
+        raise generator.error("unmodelled", message, op)
+    found(op, generator)

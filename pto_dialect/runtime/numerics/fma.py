@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["accumulate_fma", "fma"]
+__all__ = ["accumulate_fma", "fma", "fma_to_odd"]
 
 _BLOCK_ELEMENTS = 16384  # keeps the float64 working arrays of one row block in the second-level cache
 _LOW_BITS = np.int64((1 << 29) - 1)  # what a float64 loses when it becomes a normal float32
@@ -35,6 +35,17 @@ def fma(a: np.ndarray, b: np.ndarray | np.float32, c: np.ndarray) -> np.ndarray:
         wide_c, product = np.broadcast_arrays(wide_c, product)
         result = _round_to_odd_sum(wide_c, product, wide_c + product).astype(np.float32)
     return result.reshape(np.broadcast_shapes(np.shape(a), np.shape(b), np.shape(c)))
+
+
+def fma_to_odd(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """``a * b + c`` of arrays with at most 24 significant bits and one shape, float64 rounded to odd.
+
+    Rounding that to a format with at most 24 bits gives the result of a single rounding.
+    """
+    with np.errstate(all="ignore"):
+        wide_c = np.asarray(c, np.float64)
+        product = np.asarray(a, np.float64) * np.asarray(b, np.float64)
+        return _round_to_odd_sum(wide_c, product, wide_c + product)
 
 
 def _lowest_bits(x: np.ndarray) -> np.ndarray:

@@ -1,0 +1,79 @@
+"""Which code of a program work-items run. Source: numerics page, section 11; execution page, section 1.1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from xdsl.ir import Operation
+
+from ...ir.location import span_of
+from ..errors import ProgramError
+from ..program import Program, symbol_of
+from .variance import Variance
+
+LAUNCH = "pto.simt_launch"
+SECTION = "pto.section.simt"
+ENTRY = "pto.simt_entry"
+
+
+def is_body(function: Operation) -> bool:
+    """True for a function that is written for work-items."""
+    return ENTRY in function.attributes
+
+
+@dataclass(frozen=True)
+class SimtCode:
+    """``scalar``: the functions that cores run; ``bodies``: those that work-items run; a helper may be both.
+    ``sections``: the regions that work-items run."""
+
+    program: Program
+    scalar: tuple[Operation, ...]
+    bodies: tuple[Operation, ...]
+    sections: tuple[Operation, ...]
+
+    @cached_property
+    def variance(self) -> Variance:
+        """Which values differ between work-items."""
+        return Variance(self.program.symbols, self.bodies, self.sections)
+
+
+def find_code(program: Program) -> SimtCode:
+    """The code of a program by who runs it.
+
+    Raises ``ProgramError`` (``unmodelled``) when the program starts with a body.
+    """
+    scalar: dict[Operation, None] = {}
+    bodies: dict[Operation, None] = {}
+    sections: dict[Operation, None] = {}
+    pending = [(root.function, False) for root in program.roots.values()]
+    for function, _ in pending:
+        if is_body(function):
+            message = f"@{symbol_of(function)} is a SIMT body; run a kernel that launches it"
+            raise ProgramError("unmodelled", message, span_of(function))
+    while pending:
+        function, by_items = pending.pop(0)
+        known = bodies if by_items else scalar
+        if function in known:
+            continue
+        known[function] = None
+        for op in function.walk():
+            section = _section(op, function)
+            if op.name == SECTION:
+                sections[op] = None
+            elif op.name == LAUNCH or op.name == "func.call":
+                callee = program.symbols.callee(op)
+                if callee is not None:
+                    pending.append((callee, by_items or section or op.name == LAUNCH or is_body(callee)))
+    return SimtCode(program, tuple(scalar), tuple(bodies), tuple(sections))
+
+
+def _section(op: Operation, function: Operation) -> bool:
+    place = op.parent_op()
+    while place is not None and place is not function:
+        if place.name == SECTION:
+            return True
+        place = place.parent_op()
+    return False
+
+

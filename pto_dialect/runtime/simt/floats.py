@@ -1,0 +1,214 @@
+"""Float arithmetic on the values of work-items. Source: numerics page, sections 2, 11 and 13."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..memory import Array
+from ..numerics.decode import decode
+from ..numerics.encode import encode
+from ..numerics.fma import fma_to_odd
+from ..numerics.formats import Format
+from ..numerics.rounding import round_to_integer
+
+Function = Callable[..., Array]
+"""From arrays of a compute type (float32 or float64) to one."""
+
+
+def _rounding(letter: str) -> Function:
+    def compute(x: Array) -> Array:
+        return round_to_integer(x, letter)
+
+    return compute
+
+
+FUNCTIONS: dict[str, Function] = {
+    "absf": np.abs,
+    "ceil": _rounding("C"),
+    "cos": np.cos,
+    "exp": np.exp,
+    "floor": _rounding("F"),
+    "fmax": np.fmax,
+    "fmin": np.fmin,
+    "log": np.log,
+    "pow": np.power,
+    "rint": _rounding("R"),
+    "round": _rounding("A"),
+    "sin": np.sin,
+    "sqrt": np.sqrt,
+}
+"""SIMT functions by name; minimum and maximum prefer numbers to NaN."""
+
+
+class FloatFunction:
+    """A function of elements of one format, computed in float32 (f64: float64) and rounded once to the format."""
+
+    def __init__(self, name: str, fmt: Format) -> None:
+        self.function = FUNCTIONS[name]
+        self.fmt = fmt
+        self.label = name
+
+    def __call__(self, *values: Array) -> Array:
+        """The results in the storage of the format."""
+        with np.errstate(all="ignore"):
+            result = self.function(*(decode(value, self.fmt) for value in values))
+        return encode(result, self.fmt, saturate=False)
+
+
+class FusedMultiplyAdd:
+    """a·b + c with one rounding."""
+
+    label = "fma"
+
+    def __init__(self, fmt: Format) -> None:
+        self.fmt = fmt
+
+    def __call__(self, a: Array, b: Array, c: Array) -> Array:
+        """The results in the storage of the format."""
+        parts = np.broadcast_arrays(*(decode(value, self.fmt) for value in (a, b, c)))
+        return encode(fma_to_odd(*parts), self.fmt, saturate=False)
+
+
+class Converter:
+    """Values of one format in another; ``source`` and ``target`` tell how integers are read and made."""
+
+    label = "convert"
+
+    def __init__(self, source: Format, target: Format, letter: str, saturate: bool, result: np.dtype[Any]) -> None:
+        self.source = source
+        self.target = target
+        self.letter = letter
+        self.saturate = saturate
+        self.result = result
+
+    def __call__(self, value: Array) -> Array:
+        """The results in the storage of the result type."""
+        value = value.view(self.source.storage)
+        # A packed pair is one number for the program and two on the last axis for the formats.
+        values = decode(value[:, None] if self.source.is_packed else value, self.source)
+        raw = encode(values, self.target, rounding=self.letter, saturate=self.saturate)
+        return (raw[:, 0] if self.target.is_packed else raw).view(self.result)
+
+
+# ------------------------------------------------------------ arith
+
+
+def maximum(a: Array, b: Array) -> Array:
+    """Maximum that propagates NaN and orders -0 below +0."""
+    zeros = (a == 0) & (b == 0)
+    return np.where(zeros, a + b, np.maximum(a, b))
+
+
+def minimum(a: Array, b: Array) -> Array:
+    """Minimum that propagates NaN and orders -0 below +0."""
+    zeros = (a == 0) & (b == 0)
+    return np.where(zeros, -(-a + -b), np.minimum(a, b))
+
+
+ARITHMETIC: dict[str, Function] = {
+    "addf": np.add,
+    "subf": np.subtract,
+    "mulf": np.multiply,
+    "divf": np.divide,
+    "remf": np.fmod,
+    "maximumf": maximum,
+    "minimumf": minimum,
+    "maxnumf": np.fmax,
+    "minnumf": np.fmin,
+    "negf": np.negative,
+}
+"""``arith`` operations by name."""
+
+
+class FloatArithmetic:
+    """An ``arith`` operation on elements of one format, rounded once."""
+
+    def __init__(self, name: str, fmt: Format) -> None:
+        self.function = ARITHMETIC[name]
+        self.fmt = fmt
+        self.label = name
+
+    def __call__(self, *values: Array) -> Array:
+        """The results in the storage of the format."""
+        return encode(self.function(*(decode(value, self.fmt) for value in values)), self.fmt, saturate=False)
+
+
+class FloatComparison:
+    """``arith.cmpf``: whether the predicate holds, NaN counted as the predicate says."""
+
+    label = "cmpf"
+
+    def __init__(self, predicate: str, fmt: Format) -> None:
+        self.predicate = predicate
+        self.fmt = fmt
+
+    def __call__(self, a: Array, b: Array) -> Array:
+        """Booleans."""
+        x, y = decode(a, self.fmt), decode(b, self.fmt)
+        unordered = np.isnan(x) | np.isnan(y)
+        if self.predicate in ("true", "false"):
+            return np.full(unordered.shape, self.predicate == "true")
+        if self.predicate in ("ord", "uno"):
+            return ~unordered if self.predicate == "ord" else unordered
+        compared = _ORDER[self.predicate[1:]](x, y)
+        return compared & ~unordered if self.predicate[0] == "o" else compared | unordered
+
+
+_ORDER: dict[str, Any] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+
+
+class FromInteger:
+    """Integers as floats, rounded once."""
+
+    label = "to_float"
+
+    def __init__(self, fmt: Format, signed: bool) -> None:
+        self.fmt = fmt
+        self.signed = signed
+
+    def __call__(self, value: Array) -> Array:
+        """Floats in the storage of the format; a single bit is 1, as a signed number -1."""
+        if value.dtype == np.bool_:
+            value = -value.astype(np.int8) if self.signed else value.astype(np.int8)
+        elif not self.signed and value.dtype.kind == "i":
+            value = value.view(f"u{value.dtype.itemsize}")
+        return encode(value, self.fmt, saturate=False)
+
+
+class ToInteger:
+    """Floats without their fraction; the low bits of numbers beyond the range, 0 for NaN and infinities."""
+
+    label = "to_integer"
+
+    def __init__(self, fmt: Format, target: Format) -> None:
+        self.fmt = fmt
+        self.target = target
+
+    def __call__(self, value: Array) -> Array:
+        """Integers in the storage of the target."""
+        return encode(decode(value, self.fmt), self.target, rounding="Z", saturate=False)
+
+
+class MathFunction:
+    """A function of the ``math`` dialect, computed in double precision and rounded once."""
+
+    def __init__(self, function: Callable[..., Any], fmt: Format, name: str) -> None:
+        self.function = function
+        self.fmt = fmt
+        self.label = name
+
+    def __call__(self, *values: Array) -> Array:
+        """The results in the storage of the format."""
+        with np.errstate(all="ignore"):
+            result = self.function(*(decode(value, self.fmt).astype(np.float64) for value in values))
+        return encode(result, self.fmt, saturate=False)

@@ -1,0 +1,114 @@
+"""Exchange between the lanes of a group: votes, shuffles and reductions over the lanes that run.
+
+Source: numerics page, section 11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..memory import Array
+from .items import GROUP, Mask, WorkItems
+
+
+def vote_all(items: WorkItems, mask: Mask, pred: Array) -> Array:
+    """Whether ``pred`` holds in all lanes of the group that run."""
+    return items.each((items.grouped(pred) | ~items.active(mask)).all(axis=1))
+
+
+def vote_any(items: WorkItems, mask: Mask, pred: Array) -> Array:
+    """Whether ``pred`` holds in some lane of the group that runs."""
+    return items.each((items.grouped(pred) & items.active(mask)).any(axis=1))
+
+
+def vote_uni(items: WorkItems, mask: Mask, pred: Array) -> Array:
+    """Whether all lanes of the group that run agree."""
+    return vote_all(items, mask, pred) | ~vote_any(items, mask, pred)
+
+
+def vote_ballot(items: WorkItems, mask: Mask, pred: Array) -> Array:
+    """Bit i is set where lane i of the group runs and ``pred`` holds in it."""
+    bits = (items.grouped(pred) & items.active(mask)).astype(np.uint32) << np.arange(GROUP, dtype=np.uint32)
+    return items.each(np.bitwise_or.reduce(bits, axis=1).view(np.int32))
+
+
+# ------------------------------------------------------------ shuffles
+
+
+def by_index(lane: Array, operand: Array) -> Array:
+    """The lane that the operand names."""
+    return operand + 0 * lane
+
+
+def up(lane: Array, operand: Array) -> Array:
+    """The lane so many below."""
+    return lane - operand
+
+
+def down(lane: Array, operand: Array) -> Array:
+    """The lane so many above."""
+    return lane + operand
+
+
+def butterfly(lane: Array, operand: Array) -> Array:
+    """The lane whose number differs in these bits."""
+    return lane ^ operand
+
+
+SOURCES: dict[str, Callable[[Array, Array], Array]] = {"idx": by_index, "up": up, "down": down, "bfly": butterfly}
+"""Source lane of each kind of shuffle, from the own lane and the operand."""
+
+
+class Shuffle:
+    """Values of other lanes in the own group of ``width`` lanes; a lane that is outside of the group, or does not run,
+    gives the own value."""
+
+    def __init__(self, kind: str, width: int) -> None:
+        self.source = SOURCES[kind]
+        self.width = width
+        self.label = f"shuffle_{kind}"
+
+    def __call__(self, items: WorkItems, mask: Mask, value: Array, operand: Array) -> Array:
+        """The value of the source lane of each work-item."""
+        numbers = items.geometry.numbers.astype(np.int64)
+        lane = numbers % self.width
+        wanted = self.source(lane, items.spread(operand).astype(np.int64))
+        source = numbers - lane + wanted
+        valid = (wanted >= 0) & (wanted < self.width) & (source < items.count)
+        source = np.where(valid, source, numbers)
+        if mask is not None:
+            source = np.where(mask[source], source, numbers)
+        return items.spread(value)[source]
+
+
+# ------------------------------------------------------------ reductions
+
+
+def _in_order(values: Array, active: Array, combine: Callable[[Array, Array], Any]) -> Array:
+    """``combine`` over the active lanes of each row from the lowest on; 0 where there are none."""
+    result = np.zeros(values.shape[0], values.dtype)
+    started = np.zeros(values.shape[0], np.bool_)
+    for lane in range(GROUP):
+        value, runs = values[:, lane], active[:, lane]
+        result = np.where(runs, np.where(started, combine(result, value), value), result)
+        started = started | runs
+    return result
+
+
+class Reduction:
+    """A reduction over the lanes of the group that run; ``unsigned`` compares the bits of integers."""
+
+    def __init__(self, kind: str, unsigned: bool) -> None:
+        self.combine = {"add": np.add, "max": np.fmax, "min": np.fmin}[kind]
+        self.unsigned = unsigned and kind != "add"
+        self.label = f"redux_{kind}"
+
+    def __call__(self, items: WorkItems, mask: Mask, value: Array) -> Array:
+        """The result for each work-item; floats are added in increasing order of lanes."""
+        values = items.grouped(value)
+        if self.unsigned:
+            values = values.view(f"u{values.dtype.itemsize}")
+        return items.each(_in_order(values, items.active(mask), self.combine).view(value.dtype))

@@ -1,0 +1,140 @@
+"""The work-items of one launch, and which of them run.
+
+A value of a work-item is an array whose first axis counts the work-items by linear number; an axis of extent 1 is a
+value that all of them share.  Source: numerics page, sections 11 and 15.4.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+import numpy as np
+
+from ..faults import Fault
+from ..memory import Array
+
+GROUP = 32
+"""Lanes that exchange values with each other."""
+
+MAX_ITEMS = 2048
+"""Work-items of one launch."""
+
+Mask = Array | None
+"""Which work-items run, one boolean each; ``None`` for all of them."""
+
+
+class Geometry:
+    """What follows from the dimensions of a launch alone; the arrays are not to be changed."""
+
+    def __init__(self, dims: tuple[int, int, int]) -> None:
+        x, y, z = dims
+        self.dims = dims
+        self.count = x * y * z
+        self.numbers = np.arange(self.count, dtype=np.int32)
+        self.ids = (self.numbers % x, self.numbers // x % y, self.numbers // (x * y)) if self.count else ()
+        self.lanes = self.numbers % GROUP
+        self.groups = -(-self.count // GROUP)
+        self.present = (np.arange(self.groups * GROUP) < self.count).reshape(self.groups, GROUP)
+        self.everyone = np.ones(self.count, np.bool_)
+
+    @cached_property
+    def lane_masks(self) -> dict[str, Array]:
+        """For each work-item the bits of the lanes that are its own, lower, higher, and so on."""
+        own = np.uint32(1) << self.lanes.astype(np.uint32)
+        lower = own - np.uint32(1)
+        masks = {"eq": own, "lt": lower, "le": lower | own, "gt": ~(lower | own), "ge": ~lower}
+        return {kind: bits.view(np.int32) for kind, bits in masks.items()}
+
+
+@lru_cache(64)
+def geometry_of(dims: tuple[int, int, int]) -> Geometry:
+    """The geometry of a launch of ``dims``.
+
+    Raises:
+        Fault: ``simt-max-threads`` for a negative dimension or more work-items than a launch may have.
+    """
+    count = dims[0] * dims[1] * dims[2]
+    if min(dims) < 0 or count > MAX_ITEMS:
+        text = "x".join(map(str, dims))
+        raise Fault("simt-max-threads", f"a launch of {text} work-items; at most {MAX_ITEMS} run at once")
+    return Geometry(dims)
+
+
+class WorkItems:
+    """The work-items of one launch while they run.
+
+    ``returned`` marks those whose body has ended, ``clock`` counts the samples of the clock; ``stores`` counts the
+    accesses that may change memory.
+    """
+
+    __slots__ = ("clock", "count", "geometry", "returned", "stores")
+
+    def __init__(self, geometry: Geometry) -> None:
+        self.geometry = geometry
+        self.count = geometry.count
+        self.clock = 0
+        self.stores = 0
+        self.returned: Mask = None
+
+    def name(self, number: int) -> str:
+        """A work-item for messages."""
+        x, y, z = (int(axis[number]) for axis in self.geometry.ids)
+        return f"work-item ({x}, {y}, {z})"
+
+    # ------------------------------------------------------------ values
+
+    def spread(self, value: Array) -> Array:
+        """One value for each work-item, shape [count, ...]."""
+        return value if value.shape[0] == self.count else np.broadcast_to(value, (self.count, *value.shape[1:]))
+
+    def grouped(self, value: Array) -> Array:
+        """Values by group and lane, shape [groups, 32, ...]; lanes behind the last work-item hold zeros."""
+        value = self.spread(value)
+        missing = self.geometry.groups * GROUP - self.count
+        if missing:
+            value = np.concatenate((value, np.zeros((missing, *value.shape[1:]), value.dtype)))
+        return value.reshape(self.geometry.groups, GROUP, *value.shape[1:])
+
+    def each(self, by_group: Array) -> Array:
+        """The value of its group for each work-item."""
+        return np.repeat(by_group, GROUP, axis=0)[: self.count]
+
+    # ------------------------------------------------------------ masks
+
+    def whole(self, mask: Mask) -> Array:
+        """The mask as an array."""
+        return self.geometry.everyone if mask is None else mask
+
+    def active(self, mask: Mask) -> Array:
+        """Which lanes of each group run, shape [groups, 32]."""
+        return self.geometry.present if mask is None else self.grouped(mask)
+
+    def both(self, mask: Mask, condition: Array) -> Array:
+        """The running work-items for which ``condition`` holds."""
+        condition = self.spread(condition)
+        return condition if mask is None else mask & condition
+
+    def but(self, mask: Mask, condition: Array) -> Array:
+        """The running work-items for which ``condition`` does not hold."""
+        other = ~self.spread(condition)
+        return other if mask is None else mask & other
+
+
+def barrier(items: WorkItems, mask: Mask) -> None:
+    """All work-items whose body has not ended wait for each other.
+
+    Raises:
+        Fault: ``sync-deadlock`` when some of them are elsewhere.
+    """
+    waiting = items.whole(mask)
+    missing = ~waiting if items.returned is None else ~(waiting | items.returned)
+    if missing.any():
+        first = items.name(int(np.flatnonzero(missing)[0]))
+        counts = f"{int(waiting.sum())} of {items.count} work-items"
+        raise Fault("sync-deadlock", f"{counts} wait at a barrier that {first} does not reach")
+
+
+def clock(items: WorkItems) -> int:
+    """Samples of the clock so far: it advances by one with each."""
+    items.clock += 1
+    return items.clock
+

@@ -1,0 +1,143 @@
+"""What the generator of code knows while it writes code that work-items run.
+
+Values that differ between work-items are arrays (see ``items``), the others plain numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.dialects.builtin import IndexType, IntegerType, VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...ir import types as t
+from ..memory import Array
+from ..numerics.encode import encode
+from ..numerics.formats import Format
+from ..packed_element import part_format, parts_of
+from .access import Element
+from .code import SimtCode
+from .variance import SOURCES, is_private
+
+if TYPE_CHECKING:
+    from ..generator import Expr, Generator
+
+_OWN_MEANING = SOURCES | frozenset(
+    (
+        *(f"pto.get_{kind}_{axis}" for kind in ("block_dim", "grid_dim", "block_idx") for axis in "xyz"),
+        *("pto.get_veccoreid", "pto.get_clock32", "pto.get_clock64"),
+        *("pto.syncthreads", "pto.threadfence", "pto.threadfence_block", "pto.keep"),
+        *("pto.print", "func.call", "func.return"),
+    )
+)
+"""Operations that mean something else, or only something, inside of bodies."""
+
+_CONDITIONS = {"scf.if": 1, "scf.index_switch": 1, "scf.for": 3}
+"""How many operands decide what a structured operation runs."""
+
+
+class LaneScope:
+    """The code of one function or section that work-items run.
+
+    ``names`` are those of the functions that work-items run, in the generated code; ``mask`` is the local that tells
+    which of them run.
+    """
+
+    def __init__(self, code: SimtCode, names: dict[Operation, str], mask: str = "mask") -> None:
+        self.code = code
+        self.names = names
+        self.mask = mask
+
+    @contextmanager
+    def masked(self, mask: str) -> Iterator[None]:
+        """While it lasts, only the work-items in the local ``mask`` run."""
+        kept, self.mask = self.mask, mask
+        yield
+        self.mask = kept
+
+    def varies(self, value: SSAValue) -> bool:
+        """True when the value differs between work-items."""
+        return value in self.code.variance
+
+    def concerns(self, op: Operation) -> bool:
+        """True when the operation does not compute with shared values alone."""
+        if op.name in _OWN_MEANING or is_private(op):
+            return True
+        if op.name in _CONDITIONS:
+            return self.code.variance.any(op.operands[: _CONDITIONS[op.name]])
+        if op.name == "scf.while":
+            condition = op.regions[0].block.last_op
+            return condition is not None and self.varies(condition.operands[0])
+        if op.name.startswith("scf."):
+            return False
+        return self.code.variance.any((*op.operands, *op.results))
+
+    # ------------------------------------------------------------ values
+
+    def passed(self, value: SSAValue, target: SSAValue, g: Generator) -> Expr:
+        """``value`` as an array if ``target`` is one."""
+        return self.lane(value, g) if self.varies(target) else g.name(value)
+
+    def lane(self, value: SSAValue, g: Generator) -> Expr:
+        """``value`` as the value of each work-item."""
+        from ..generator import Expr
+
+        name = g.name(value)
+        if self.varies(value) or not is_number(value.type):
+            return name
+        return Expr(f"{g.argument(widener(value.type, g))}({name})")
+
+
+def is_number(type_: Attribute) -> bool:
+    """True for integers, index, floats and vectors of them."""
+    return isinstance(type_, (IntegerType, IndexType, VectorType)) or t.is_float(type_)
+
+
+def element_of(type_: Attribute, g: Generator) -> Element:
+    """How values of a type lie in memory, and in arrays of work-items."""
+    if isinstance(type_, VectorType):
+        try:
+            part = part_format(type_)
+        except ValueError:
+            raise g.error("unmodelled", f"elements of type {t.type_text(type_)} cannot be computed with") from None
+        if not part.is_packed:
+            return Element(part.storage, parts_of(type_))
+        raise g.error("unmodelled", f"elements of type {t.type_text(type_)} cannot be computed with")
+    fmt = g.format(type_)
+    if fmt.bits < 8 and fmt.name != "i1":
+        raise g.error("unmodelled", f"elements of type {t.type_text(type_)} cannot be computed with")
+    return Element(fmt.storage)
+
+
+def number_format(type_: Attribute, g: Generator) -> Format:
+    """Format of the numbers in a value."""
+    return part_format(type_) if isinstance(type_, VectorType) else g.format(type_)
+
+
+class Widener:
+    """Makes a number that all work-items share an array, shape [1]."""
+
+    def __init__(self, fmt: Format) -> None:
+        self.fmt = fmt
+        self.label = f"all_{fmt.name}"
+
+    def __call__(self, value: Any) -> Array:
+        """The array."""
+        fmt = self.fmt
+        if fmt.name == "index":
+            value = (value + (1 << 63) & (1 << 64) - 1) - (1 << 63)
+        if fmt.storage == fmt.compute:
+            return np.array([value], fmt.storage)
+        return encode(np.array([value], np.float32), fmt, saturate=False)
+
+
+_WIDENERS: dict[str, Widener] = {}
+
+
+def widener(type_: Attribute, g: Generator) -> Widener:
+    """The widener of a type."""
+    fmt = g.format(type_)
+    return _WIDENERS.setdefault(fmt.name, Widener(fmt))

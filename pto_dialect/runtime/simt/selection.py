@@ -1,0 +1,31 @@
+"""Values of work-items that went different ways, put together again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..faults import Fault
+from ..memory import Array, Pointer
+from .addresses import Pointers, choose_pointers
+
+
+def choose(condition: Array, a: Any, b: Any) -> Any:
+    """``a`` where ``condition`` holds, else ``b``: values or addresses of work-items."""
+    if isinstance(a, (Pointer, Pointers)) or isinstance(b, (Pointer, Pointers)):
+        return choose_pointers(condition, a, b)
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+        if a is b:
+            return a
+        raise Fault("unmodelled", f"values of kind {type(a).__name__} that differ between work-items")
+    if a.ndim > condition.ndim:
+        condition = condition.reshape(*condition.shape, *(1,) * (a.ndim - condition.ndim))
+    return np.where(condition, a, b)
+
+
+def merge(condition: Array, new: Any, old: Any) -> Any:
+    """``new`` where ``condition`` holds, else ``old``; ``None`` stands for a value that nobody has."""
+    if old is None:
+        return new
+    return old if new is None else choose(condition, new, old)

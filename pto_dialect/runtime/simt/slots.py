@@ -1,0 +1,47 @@
+"""Values that work-items keep from one launch to the next. Source: numerics page, section 11.
+
+A slot has 32 bits for each work-item; values of 64 bits take two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..machine import Core
+from ..memory import POISON, Array, DType
+from .items import MAX_ITEMS, Mask, WorkItems
+
+KEY = "simt_slots"
+"""Where a core has the slots: words by number."""
+
+
+def _words(core: Core, slot: int) -> Array:
+    slots: dict[int, Array] = core.state.setdefault(KEY, {})
+    found = slots.get(slot)
+    if found is None:
+        start = 0 if core.block.options.fill == "zero" else POISON * 0x01010101
+        found = slots[slot] = np.full(MAX_ITEMS, start, np.uint32)
+    return found
+
+
+def keep(core: Core, items: WorkItems, mask: Mask, slot: int, value: Array) -> None:
+    """Saves the value of each running work-item."""
+    chosen: Any = slice(items.count) if mask is None else np.flatnonzero(mask)
+    value = np.ascontiguousarray(items.spread(value))
+    if value.dtype.itemsize == 8:
+        halves = value.view(np.uint32).reshape(items.count, 2)
+        words = {slot: halves[:, 0], slot + 1: halves[:, 1]}
+    else:
+        words = {slot: value.view(f"u{value.dtype.itemsize}").astype(np.uint32)}
+    for number, bits in words.items():
+        _words(core, number)[chosen] = bits if mask is None else bits[chosen]
+
+
+def resume(core: Core, items: WorkItems, slot: int, dtype: DType) -> Array:
+    """What each work-item has kept, low bits first."""
+    low = _words(core, slot)[: items.count]
+    if dtype.itemsize == 8:
+        return np.stack((low, _words(core, slot + 1)[: items.count]), axis=1).reshape(-1).view(dtype)
+    return low.astype(f"u{dtype.itemsize}").view(dtype)
