@@ -234,7 +234,8 @@ class Kernel:
             with np.errstate(all="ignore"):
                 returned = run_queued(programs)[first]
         except QueuedFault as error:
-            raise self._located(error.fault, compiled.at_line(error.line)) from None
+            place = compiled.locate(error.fault.__traceback__) or compiled.at_line(error.line)
+            raise self._located(error.fault, place) from None
         except Deadlock as fault:
             raise self._located(fault, compiled.place_of(fault.stopped)) from None
         except Fault as fault:

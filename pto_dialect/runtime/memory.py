@@ -129,7 +129,7 @@ class Arena:
         return np.ndarray(shape, dtype, self._content() if content is None else content, offset, byte_strides)
 
     def take(self, offsets: Array, nbytes: int) -> ByteArray:
-        """``nbytes`` bytes from each of the byte ``offsets`` on, shape [n, nbytes]; the caller has checked the bounds."""
+        """``nbytes`` bytes from each of the ``offsets`` on, shape [n, nbytes]; the caller has checked the bounds."""
         return taken(self.bytes, offsets, nbytes)
 
     def put(self, offsets: Array, values: ByteArray) -> None:

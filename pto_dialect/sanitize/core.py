@@ -61,11 +61,21 @@ class WatchedCore(QueueCore):
         if watch.muted or context is None:
             return
         context.scope = context.scope or context.event
-        context.mark = Mark(site, loops, context.mark.known, context.scope)
-        context.event = 0
+        self._part(context, site, loops, context.scope)
         op = watch.sites[site].op
         if op.name == "pto.mem_bar":
             context.bars.append((len(watch.log.count) - 1, word(op, "kind")))
+
+    def in_body(self, site: int, loops: tuple[int, ...]) -> None:
+        """The work-items that run reach one of their operations."""
+        context = self.watch.current
+        if not self.watch.muted and context is not None:
+            self._part(context, site, loops, context.mark.fence)
+
+    @staticmethod
+    def _part(context: Context, site: int, loops: tuple[int, ...], fence: int) -> None:
+        context.mark = Mark(site, loops, context.mark.known, fence)
+        context.event = 0
 
     def mark(self, pipe: str) -> Mark:
         """What an operation that is issued now to ``pipe`` takes with it."""

@@ -44,8 +44,8 @@ class WatchedGenerator(Generator):
             site = self.sites.add(op, names)
             self.emitter.current = op
             values = "".join(f"{self.names[value]}, " for value in indices)
-            # The body of a vector scope is one instruction; what stands in it does not concern the scalar unit.
-            method = "at" if self.queued else "inside"
+            # The body of a scope is one instruction; what stands in it does not concern the scalar unit.
+            method = "at" if self.queued else "inside" if self.lanes is None else "in_body"
             self.emitter.line(f"core.{method}({site.number}, ({values}))")
             self._unit_flag(op)
             self._fence(op)
@@ -61,7 +61,8 @@ class WatchedGenerator(Generator):
             if place.name == "scf.for":
                 found.append(place.regions[0].block.args[0])
             place = place.parent_op()
-        return [value for value in reversed(found) if value in self.names]
+        known = [value for value in reversed(found) if value in self.names]
+        return known if self.lanes is None else [value for value in known if not self.lanes.varies(value)]
 
     def _fence(self, op: Operation) -> None:
         """Tells the core of barriers on single pipes, and of buffer numbers that a pipe gets or releases."""

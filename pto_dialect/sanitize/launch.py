@@ -162,7 +162,8 @@ class WatchedKernel(Kernel):
         except QueuedFault as error:
             failed = self.watch.failed
             site = failed.mark.site if failed is not None else 0
-            return self._stopped(error.fault, self.watch.sites[site].op if site else compiled.at_line(error.line))
+            place = compiled.locate(error.fault.__traceback__) or compiled.at_line(error.line)
+            return self._stopped(error.fault, self.watch.sites[site].op if site else place)
         except Deadlock as fault:
             self._deadlocked(fault, cores, compiled)
             return None

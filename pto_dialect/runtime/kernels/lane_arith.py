@@ -35,10 +35,7 @@ def constant(op: Operation, g: Generator) -> None:
         raise g.error("unmodelled", f"a constant {value} cannot be executed", op)
     count = max(element.parts, 1)
     array = np.array(numbers * (count if len(numbers) == 1 else 1))
-    if element.dtype == np.bool_:
-        stored = array.astype(np.bool_)
-    else:
-        stored = encode(array, fmt, saturate=False)
+    stored = array.astype(np.bool_) if element.dtype == np.bool_ else encode(array, fmt, saturate=False)
     stored = stored.reshape(element.shape(1))
     stored.flags.writeable = False
     g.define(result, g.emitter.constant(stored, "constant"))

@@ -34,9 +34,7 @@ class Pointers:
 
     def advance(self, elements: Any) -> Pointers:
         """The pointers ``elements`` elements further."""
-        return Pointers(
-            self.arenas, self.which, self.offset + elements * self.item_bytes, self.dtype, self.item_bytes
-        )
+        return Pointers(self.arenas, self.which, self.offset + elements * self.item_bytes, self.dtype, self.item_bytes)
 
     def with_dtype(self, dtype: npt.DTypeLike, item_bytes: int | None = None) -> Pointers:
         """The same addresses seen as elements of another type."""
@@ -100,8 +98,9 @@ class PointersAt:
 
     def __call__(self, core: Core, items: WorkItems, mask: Mask, addresses: Array) -> Pointers:
         """The pointers to byte ``addresses`` of the memory; those of work-items that do not run are of no account."""
-        addresses = np.where(items.whole(mask), addresses, addresses[int(np.argmax(items.whole(mask)))]) \
-            if addresses.shape[0] == items.count else addresses  # fmt: skip
+        if mask is not None:
+            addresses = items.spread(addresses)
+            addresses = np.where(mask, addresses, addresses[int(np.argmax(mask))])
         ranges = (addresses + AddressMap.GAP // 2) // AddressMap.GAP
         numbers, which = np.unique(ranges, return_inverse=True)
         arenas: list[Arena] = []

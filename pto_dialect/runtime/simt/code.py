@@ -75,5 +75,3 @@ def _section(op: Operation, function: Operation) -> bool:
             return True
         place = place.parent_op()
     return False
-
-

@@ -16,12 +16,12 @@ from .items import GROUP, Mask, WorkItems
 
 def vote_all(items: WorkItems, mask: Mask, pred: Array) -> Array:
     """Whether ``pred`` holds in all lanes of the group that run."""
-    return items.each((items.grouped(pred) | ~items.active(mask)).all(axis=1))
+    return items.each(np.logical_and.reduce(items.grouped(pred) | ~items.active(mask), axis=1))
 
 
 def vote_any(items: WorkItems, mask: Mask, pred: Array) -> Array:
     """Whether ``pred`` holds in some lane of the group that runs."""
-    return items.each((items.grouped(pred) & items.active(mask)).any(axis=1))
+    return items.each(np.logical_or.reduce(items.grouped(pred) & items.active(mask), axis=1))
 
 
 def vote_uni(items: WorkItems, mask: Mask, pred: Array) -> Array:

@@ -7,6 +7,7 @@ value that all of them share.  Source: numerics page, sections 11 and 15.4.
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
+
 import numpy as np
 
 from ..faults import Fault
@@ -137,4 +138,3 @@ def clock(items: WorkItems) -> int:
     """Samples of the clock so far: it advances by one with each."""
     items.clock += 1
     return items.clock
-

@@ -42,9 +42,7 @@ class PrivateMemory:
         return PrivateArray(Pointers((arena,), None, starts, self.element.dtype, self.element.nbytes), shape)
 
 
-def element_number(
-    items: WorkItems, mask: Mask, array: PrivateArray | MemRef, indices: tuple[Array, ...]
-) -> Array:
+def element_number(items: WorkItems, mask: Mask, array: PrivateArray | MemRef, indices: tuple[Array, ...]) -> Array:
     """Distance of an element from the first, in elements, for each work-item.
 
     Raises:

@@ -111,7 +111,6 @@ class Variance:
         return any(op is not None and op.name in _BRANCHES and op.operands[0] in self for op in lasts)
 
     def _blocks(self, blocks: Sequence[Block]) -> None:
-        first, *others = blocks
         split = any(
             block.last_op is not None and block.last_op.name in _BRANCHES and block.last_op.operands[0] in self
             for block in blocks
@@ -121,7 +120,7 @@ class Variance:
                 self._operation(op)
             self._branches(block)
         if split:
-            for block in others:
+            for block in blocks[1:]:
                 self._mark(block.args)
                 for op in block.ops:
                     self._mark(op.results)
