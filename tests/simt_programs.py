@@ -22,9 +22,7 @@ def source(body: str, arguments: str, dims: tuple[int, int, int] = (32, 1, 1), h
     names = [part.split(":")[0].strip() for part in arguments.split(", %") if part]
     names = [name if name.startswith("%") else f"%{name}" for name in names]
     types = ", ".join(part.split(":", 1)[1].strip() for part in ("%" + arguments.lstrip("%")).split(", %"))
-    known = "\n".join(
-        f"%c{n} = arith.constant {n} : index\n%i{n} = arith.constant {n} : i32" for n in CONSTANTS
-    )
+    known = "\n".join(f"%c{n} = arith.constant {n} : index\n%i{n} = arith.constant {n} : i32" for n in CONSTANTS)
     tid = """
       %tid_x = pto.get_tid_x : i32
       %tid_y = pto.get_tid_y : i32

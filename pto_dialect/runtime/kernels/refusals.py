@@ -21,10 +21,6 @@ FAMILIES: dict[str, str] = {
         ),
         "logical vectors have no physical layout; programs are executed after they were lowered to vector registers",
     ),
-    **dict.fromkeys(
-        ("simt_math", "simt_memory", "simt_query", "simt_control", "simt_group"),
-        "work-items of SIMT launches are not executed",
-    ),
     "ub_vector": "no page defines the vector instructions of the older chips: repeats, strides and mask register",
 }
 """Families without any kernel."""
@@ -32,7 +28,6 @@ FAMILIES: dict[str, str] = {
 _CONTROL_WORD = "no page defines all fields of its packed control word; the structured operation says the same"
 
 OPERATIONS: dict[str, str] = {
-    "pto.section.simt": FAMILIES["simt_control"],
     "pto.fusion_region": "it is a mark that compilers leave between passes, and programs with it are not complete",
     "pto.yield": "it ends a fusion region, which is not executed",
     **dict.fromkeys(
@@ -69,6 +64,12 @@ OPERATIONS: dict[str, str] = {
 FORMS: tuple[tuple[str, str], ...] = (
     ("pto.vsts with MRG4CHN or MRG2CHN", "the hardware does not support channel merging"),
     ("conversions with hybrid rounding to hif8 (H)", "no page defines the rounding"),
+    ("pto.convert with round(h)", "no page defines the rounding"),
+    ("packed pairs outside of SIMT bodies", "no operation there computes with them"),
+    (
+        "tiles, structs, branches by cf.switch and memrefs of own layout that differ between work-items",
+        "a work-item has numbers, pointers, and arrays of its own",
+    ),
     ("fixpipe modes s4 and qf162*", "no page defines their arithmetic"),
     ("pto.load_cbuf_to_ca and _cb with a transpose operand", "only the attribute has a defined meaning"),
     ("scf.execute_region with several blocks", "control flow between its blocks is not compiled"),

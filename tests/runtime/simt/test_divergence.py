@@ -97,9 +97,11 @@ class Program:
                 self.lines.append("}")
                 names = {**names, **{letter: f"{name}#{n}" for n, letter in enumerate("abc")}}
             elif kind == "for":
-                names = self._for(*parts, names)
+                bound, body = parts
+                names = self._for(bound, body, names)
             else:
-                names = self._while(*parts, names)
+                bound, body = parts
+                names = self._while(bound, body, names)
         return names
 
     def _yield(self, statements: list[Any], names: dict[str, str], first: str = "") -> None:
@@ -131,9 +133,7 @@ class Program:
         left = self._modulo(names[bound], 7)
         result = self._fresh()
         before = {letter: f"{result}_{letter}" for letter in "nabc"}
-        starts = ", ".join(
-            f"{before[letter]} = {left if letter == 'n' else names[letter]}" for letter in "nabc"
-        )
+        starts = ", ".join(f"{before[letter]} = {left if letter == 'n' else names[letter]}" for letter in "nabc")
         types = "i32, i32, i32, i32"
         self.lines.append(f"{result}:4 = scf.while ({starts}) : ({types}) -> ({types}) {{")
         more = self._line(f"arith.cmpi sgt, {before['n']}, %i0 : i32")
@@ -150,9 +150,7 @@ class Program:
 VARIABLES = st.sampled_from(["a", "b", "c", "tid"])
 TARGETS = st.sampled_from("abc")
 NUMBERS = st.one_of(VARIABLES, st.integers(-40, 40))
-SET = st.tuples(
-    st.just("set"), TARGETS, st.sampled_from(["addi", "muli", "xori", "subi"]), VARIABLES, NUMBERS
-)
+SET = st.tuples(st.just("set"), TARGETS, st.sampled_from(["addi", "muli", "xori", "subi"]), VARIABLES, NUMBERS)
 
 
 def _nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
