@@ -48,6 +48,8 @@ def buffer_usage(program: Program) -> Usage:
         arguments = root.function.regions[0].blocks[0].args
         for position, argument in zip(root.positions, arguments, strict=True):
             tile = isinstance(argument.type, (t.TileType, t.TileBufType))
+            if isinstance(argument.type, (t.VmiVRegType, t.VmiMaskType)):
+                continue
             if position not in written and (tile or _written(argument, program)):
                 written.add(position)
     return Usage(frozenset(written), any(_combines(op) for f in program.functions for op in f.walk()))

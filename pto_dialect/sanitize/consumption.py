@@ -9,7 +9,10 @@ from __future__ import annotations
 from ..ir.index import OPS
 
 MOVING_FAMILIES = frozenset(
-    ("mte", "mte_raw", "dma", "fixpipe", "tile_move", "tile_memory", "pipes", "vector_memory", "predicate_memory")
+    (
+        *("mte", "mte_raw", "dma", "fixpipe", "tile_move", "tile_memory", "pipes"),
+        *("vector_memory", "predicate_memory", "vmi_load", "vmi_store"),
+    )
 )
 """Families whose operations copy, convert element by element, or pad."""
 

@@ -36,7 +36,7 @@ class Bound(NamedTuple):
 
     @property
     def is_array(self) -> bool:
-        """True for buffers and tiles, False for scalars."""
+        """True for buffers, tiles and vectors, False for scalars."""
         return argument_format(self.type) is not None
 
 
@@ -157,6 +157,8 @@ def static_shape(type_: Attribute) -> Shape | None:
     open."""
     if isinstance(type_, (t.TileType, t.TileBufType)):
         return type_.rows, type_.cols
+    if isinstance(type_, (t.VmiVRegType, t.VmiMaskType)):
+        return (type_.lanes,)
     if not isinstance(type_, (t.ShapedView, MemRefType)):
         return None
     shape = t.shape_of(type_)

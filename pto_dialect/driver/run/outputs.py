@@ -45,7 +45,7 @@ class Output(NamedTuple):
 
 
 def result_places(kernel: Kernel) -> list[Place]:
-    """The returned tiles and scalars; other results have no value outside the run.
+    """The returned tiles, logical vectors and scalars; other results have no value outside the run.
 
     A result is called as the SSA value that is returned, or by its position where that is no name of its own.
     """
@@ -53,18 +53,18 @@ def result_places(kernel: Kernel) -> list[Place]:
     names = {index: name for name, index in result_names(kernel).items() if name not in arguments}
     places: list[Place] = []
     for index, type_ in enumerate(kernel.results):
-        fmt = argument_format(type_) if _is_tile(type_) else scalar_format(type_)
+        fmt = argument_format(type_) if _is_array(type_) else scalar_format(type_)
         if fmt is not None:
             places.append(Place(names.get(index, str(index)), index, True, fmt, _result_shape(type_)))
     return places
 
 
-def _is_tile(type_: Attribute) -> bool:
-    return isinstance(type_, (t.TileType, t.TileBufType))
+def _is_array(type_: Attribute) -> bool:
+    return isinstance(type_, (t.TileType, t.TileBufType, t.VmiVRegType, t.VmiMaskType))
 
 
 def _result_shape(type_: Attribute) -> Shape:
-    """Shape of what comes back: the valid region of a tile, () for a scalar."""
+    """Shape of what comes back: the valid region of a tile, the lanes of a vector, () for a scalar."""
     if isinstance(type_, t.TileBufType) and t.DYNAMIC not in (type_.valid_rows, type_.valid_cols):
         return type_.valid_rows, type_.valid_cols
     return static_shape(type_) or ()

@@ -8,19 +8,6 @@ from __future__ import annotations
 from ...ir.index import OPS
 
 FAMILIES: dict[str, str] = {
-    **dict.fromkeys(
-        (
-            "vmi_plain",
-            "vmi_mask",
-            "vmi_convert",
-            "vmi_rearrange",
-            "vmi_store",
-            "vmi_load",
-            "vmi_reduce",
-            "vmi_masked",
-        ),
-        "logical vectors have no physical layout; programs are executed after they were lowered to vector registers",
-    ),
     "ub_vector": "no page defines the vector instructions of the older chips: repeats, strides and mask register",
 }
 """Families without any kernel."""
@@ -57,6 +44,10 @@ OPERATIONS: dict[str, str] = {
     "pto.set_store_atomic_cfg": "no page defines the fields of its word; the set_atomic operations do the same",
     "pto.vaddreluconv": "no page defines where the converted lanes go",
     "pto.vmulconv": "no page defines where the converted lanes go",
+    **dict.fromkeys(
+        ("pto.vmi.pack", "pto.vmi.unpack"),
+        "which lanes of a logical vector lie in which register is left to the compiler",
+    ),
     "pto.vselrv2": "no page tells it from vselr",
 }
 """Single operations."""
@@ -70,6 +61,11 @@ FORMS: tuple[tuple[str, str], ...] = (
         "tiles, structs, branches by cf.switch and memrefs of own layout that differ between work-items",
         "a work-item has numbers, pointers, and arrays of its own",
     ),
+    ("pto.vmi conversions with rounding H", "the page calls it half-up, known results round ties toward zero"),
+    ("pto.vmi arithmetic of 8-bit floats and packed numbers", "no page defines it; convert the lanes first"),
+    ("pto.vmi.vload with dist_mode unpack to lanes as wide as the elements", "there is nothing to widen"),
+    ("block transfers of logical vectors of more than 256 bytes with a repeat stride", "no page defines the repeat"),
+    ("pto.vmi.vgatherb with another number of offsets than lanes", "no page defines which lane takes which offset"),
     ("fixpipe modes s4 and qf162*", "no page defines their arithmetic"),
     ("pto.load_cbuf_to_ca and _cb with a transpose operand", "only the attribute has a defined meaning"),
     ("scf.execute_region with several blocks", "control flow between its blocks is not compiled"),

@@ -39,7 +39,8 @@ def _extremum(values: Array, largest: bool) -> tuple[Any, int]:
     return values[place], place
 
 
-def _neutral(dtype: np.dtype[Any], largest: bool) -> Any:
+def neutral(dtype: np.dtype[Any], largest: bool) -> Any:
+    """What does not change an extremum."""
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         return limits.min if largest else limits.max
@@ -49,8 +50,8 @@ def _neutral(dtype: np.dtype[Any], largest: bool) -> Any:
 def extremum(a: Array, mask: Array, largest: bool) -> Array:
     """lane 0 = extremum of the active lanes, lane 1 = bits of the number of its first lane."""
     result = np.zeros_like(a)
-    neutral = a.dtype.type(_neutral(a.dtype, largest))
-    result[0], place = _extremum(np.where(_active(mask, a.dtype), a, neutral), largest)
+    rest = a.dtype.type(neutral(a.dtype, largest))
+    result[0], place = _extremum(np.where(_active(mask, a.dtype), a, rest), largest)
     result.view(f"u{a.dtype.itemsize}")[1] = place
     return result
 
@@ -59,8 +60,8 @@ def broadcast_extremum(a: Array, mask: Array, largest: bool) -> tuple[Array, Arr
     """lane 0 = extremum, and the predicate of the active lanes equal to it."""
     active = _active(mask, a.dtype)
     result = np.zeros_like(a)
-    neutral = a.dtype.type(_neutral(a.dtype, largest))
-    result[0], _ = _extremum(np.where(active, a, neutral), largest)
+    rest = a.dtype.type(neutral(a.dtype, largest))
+    result[0], _ = _extremum(np.where(active, a, rest), largest)
     return result, spread(active & (a == result[0]), a.dtype.itemsize)
 
 
@@ -75,8 +76,8 @@ def group_sums(a: Array, mask: Array) -> Array:
 
 def group_extrema(a: Array, mask: Array, largest: bool) -> Array:
     """lanes 0 to 7 = extrema of the active lanes of each group; an empty group has the neutral value."""
-    neutral = a.dtype.type(_neutral(a.dtype, largest))
-    chosen = np.where(_active(mask, a.dtype), a, neutral).reshape(GROUPS, -1)
+    rest = a.dtype.type(neutral(a.dtype, largest))
+    chosen = np.where(_active(mask, a.dtype), a, rest).reshape(GROUPS, -1)
     result = np.zeros_like(a)
     for group in range(GROUPS):
         result[group] = _extremum(chosen[group], largest)[0]

@@ -164,13 +164,17 @@ def exponential_difference(a: Array, largest: Array, mask: Array, odd: int) -> A
     return cleared(np.exp(np.asarray(a, np.float32) - np.asarray(largest, np.float32)), active)
 
 
-def long_product(a: Array, b: Array, mask: Array) -> tuple[Array, Array]:
+def words_of_product(a: Array, b: Array) -> tuple[Array, Array]:
     """Low and high words of the double-width products, signed as the lanes are."""
     wide = np.int64 if a.dtype.kind == "i" else np.uint64
     product = a.astype(wide) * b.astype(wide)
+    return product.astype(a.dtype), (product >> wide(8 * a.dtype.itemsize)).astype(a.dtype)
+
+
+def long_product(a: Array, b: Array, mask: Array) -> tuple[Array, Array]:
+    """As ``words_of_product``, of the active lanes."""
     active = lanes(mask, a.dtype.itemsize)
-    bits = 8 * a.dtype.itemsize
-    low, high = (product.astype(a.dtype), (product >> wide(bits)).astype(a.dtype))
+    low, high = words_of_product(a, b)
     return cleared(low, active), cleared(high, active)
 
 
@@ -186,18 +190,20 @@ def subtract_carry(a: Array, b: Array, mask: Array, carry: Array | None = None) 
 
 def _with_carry(a: Array, b: Array, mask: Array, carry: Array | None, negate: bool) -> tuple[Array, Array]:
     size = a.dtype.itemsize
-    unsigned = f"u{size}"
+    extra: Any = np.uint64(negate) if carry is None else _bits(carry, size)
+    total, overflow = sum_and_carry(a, b, extra, negate)
+    active = lanes(mask, size)
+    return cleared(total, active), spread(overflow if active is True else overflow & active, size)
+
+
+def sum_and_carry(a: Array, b: Array, extra: Any, negate: bool) -> tuple[Array, Array]:
+    """a + b + extra, or a + ~b + extra, and which unsigned sums overflow."""
+    bits = 8 * a.dtype.itemsize
+    unsigned = f"u{a.dtype.itemsize}"
     first, second = a.view(unsigned).astype(np.uint64), b.view(unsigned)
     # a − b is a + ~b + 1, whose carry means that nothing was borrowed.
-    second = (np.invert(second) if negate else second).astype(np.uint64)
-    extra: Any = np.uint64(negate) if carry is None else _bits(carry, size)
-    total = first + second + extra
-    active = lanes(mask, size)
-    overflow = (total >> np.uint64(8 * size)) > 0
-    return (
-        cleared(total.astype(unsigned).view(a.dtype), active),
-        spread(overflow if active is True else overflow & active, size),
-    )
+    total = first + (np.invert(second) if negate else second).astype(np.uint64) + extra
+    return total.astype(unsigned).view(a.dtype), (total >> np.uint64(bits)) > 0
 
 
 def _bits(carry: Array, size: int) -> Array:
@@ -212,8 +218,12 @@ def truncated(a: Array, mask: Array, letter: str) -> Array:
 
 
 def sequence(start: Any, dtype: np.dtype[Any], step: int) -> Array:
-    """start, start ± 1, ..., wrapping."""
-    count = REGISTER_BYTES // dtype.itemsize
+    """start, start ± 1, ... in all lanes, wrapping."""
+    return ramp(start, dtype, step, REGISTER_BYTES // dtype.itemsize)
+
+
+def ramp(start: Any, dtype: np.dtype[Any], step: int, count: int) -> Array:
+    """``count`` numbers start, start ± 1, ..., wrapping."""
     if dtype.kind in "iu":
         numbers = (int(start) + step * np.arange(count, dtype=object)) & ((1 << (8 * dtype.itemsize)) - 1)
         return numbers.astype(np.uint64).astype(f"u{dtype.itemsize}").view(dtype)

@@ -1,0 +1,71 @@
+"""Logical vectors and predicates: arrays of any number of lanes. Source: numerics page, section 12.
+
+A logical vector is an array of its lanes in their storage type, a predicate a boolean array of as many. Neither changes
+once it is made. The predicate with all lanes is one object for each number of lanes: masking with it is free.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..memory import Array
+
+_FULL: set[int] = set()
+
+
+@cache
+def _staircase(count: int) -> Array:
+    """``count`` active lanes and as many inactive ones: all prefixes are parts of it."""
+    steps = np.zeros(2 * count, np.bool_)
+    steps[:count] = True
+    steps.flags.writeable = False
+    return steps
+
+
+@cache
+def full(count: int) -> Array:
+    """The predicate of ``count`` lanes that are all active."""
+    mask = _staircase(count)[:count]
+    _FULL.add(id(mask))
+    return mask
+
+
+def prefix(active: int, count: int) -> Array:
+    """The predicate of ``count`` lanes whose first ``active`` ones are active."""
+    if active >= count:
+        return full(count)
+    start = count - max(active, 0)
+    return _staircase(count)[start : start + count]
+
+
+def group_prefix(active: int, groups: int, size: int) -> Array:
+    """The predicate whose first ``active`` lanes of each group of ``size`` lanes are active."""
+    return full(groups * size) if active >= size else np.tile(prefix(active, size), groups)
+
+
+def chosen(mask: Array) -> Any:
+    """Which lanes are active: the predicate, or ``True`` for all of them."""
+    return True if id(mask) in _FULL else mask
+
+
+def pattern(name: str, count: int, groups: int) -> Array:
+    """The predicate that a pattern names, the same in each of ``groups`` groups. Source: numerics page, section 9.2."""
+    size = count // groups
+    if name in ("PAT_M3", "PAT_M4"):
+        return np.tile(np.arange(size) % int(name[-1]) == 0, groups)
+    numbers = {"PAT_ALL": size, "PAT_ALLF": 0, "PAT_H": size // 2, "PAT_Q": size // 4}
+    active = numbers[name] if name in numbers else int(name.removeprefix("PAT_VL"))
+    return group_prefix(active, groups, size)
+
+
+def below(bound: int, count: int) -> tuple[Array, int]:
+    """The lanes below ``bound``, and what is left of it."""
+    return prefix(bound, count), max(bound - count, 0)
+
+
+def ranks(mask: Array, dtype: np.dtype[Any]) -> Array:
+    """lane i = number of active lanes before it."""
+    return (np.cumsum(mask) - mask).astype(dtype)

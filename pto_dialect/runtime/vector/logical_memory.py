@@ -1,0 +1,200 @@
+"""Loads and stores of logical vectors. Source: numerics page, section 12.
+
+Addresses are pointers with the byte offset of the access added; strides are in elements, those of blocks in blocks of
+32 bytes. Only the bytes of active lanes are touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..memory import Array, Pointer, strided_view
+from .logical import chosen
+from .memory import BLOCK, window
+
+DType = np.dtype[Any]
+
+# ------------------------------------------------------------ loads
+
+
+def load(pointer: Pointer, start: int, dtype: DType, count: int) -> Array:
+    """Consecutive elements."""
+    return window(pointer, start, count * dtype.itemsize).view(dtype).copy()
+
+
+def load_widened(pointer: Pointer, start: int, dtype: DType, count: int, size: int) -> Array:
+    """Consecutive elements of ``size`` bytes, zero-extended."""
+    return window(pointer, start, count * size).view(f"u{size}").astype(f"u{dtype.itemsize}").view(dtype)
+
+
+def load_broadcast(pointer: Pointer, start: int, dtype: DType, count: int) -> Array:
+    """One element in every lane."""
+    return np.repeat(load(pointer, start, dtype, 1), count)
+
+
+def load_pair(pointer: Pointer, start: int, dtype: DType, count: int) -> tuple[Array, Array]:
+    """Elements with even and with odd numbers."""
+    both = load(pointer, start, dtype, 2 * count)
+    return both[0::2].copy(), both[1::2].copy()
+
+
+def load_groups(pointer: Pointer, start: int, dtype: DType, count: int, groups: int, stride: int) -> Array:
+    """Group g = consecutive elements ``stride``·g elements on."""
+    size = dtype.itemsize
+    shape, strides = (groups, count // groups), (stride * size, size)
+    return strided_view(pointer.shifted(start), shape, strides, dtype).copy().reshape(-1)
+
+
+def load_group_values(pointer: Pointer, start: int, dtype: DType, count: int, groups: int, stride: int) -> Array:
+    """Every lane of group g = the element ``stride``·g elements on."""
+    return np.repeat(load_groups(pointer, start, dtype, groups, groups, stride), count // groups)
+
+
+def load_masked(pointer: Pointer, start: int, mask: Array, passthru: Array) -> Array:
+    """Consecutive elements in the active lanes, ``passthru`` in the others."""
+    if chosen(mask) is True:
+        return load(pointer, start, passthru.dtype, mask.size)
+    result = passthru.copy()
+    places = np.flatnonzero(mask)
+    if places.size:
+        size = passthru.dtype.itemsize
+        result[places] = window(pointer, start, (int(places[-1]) + 1) * size).view(passthru.dtype)[places]
+    return result
+
+
+def load_expanded(pointer: Pointer, start: int, mask: Array, passthru: Array) -> Array:
+    """The active lanes one after the other from consecutive elements, ``passthru`` in the others."""
+    result = passthru.copy()
+    count = int(np.count_nonzero(mask))
+    if count:
+        result[mask] = load(pointer, start, passthru.dtype, count)
+    return result
+
+
+def _blocks(pointer: Pointer, start: int, stride: int, size: int) -> Iterator[tuple[slice, Any]]:
+    """The blocks of ``size`` bytes of lanes, ``stride`` blocks apart: their bytes in the lanes, and in memory."""
+    for number, low in enumerate(range(0, size, BLOCK)):
+        high = min(low + BLOCK, size)
+        yield slice(low, high), (pointer, start + number * stride * BLOCK, high - low)
+
+
+def load_blocks(
+    pointer: Pointer, start: int, dtype: DType, count: int, stride: int, mask: Array | None = None
+) -> Array:
+    """Blocks of 32 bytes, ``stride`` blocks apart; lanes that are not active are 0."""
+    result = np.zeros(count * dtype.itemsize, np.uint8)
+    active = _active_bytes(mask, dtype.itemsize)
+    for part, place in _blocks(pointer, start, stride, result.size):
+        if active is True or active[part].all():
+            result[part] = window(*place)
+        elif active[part].any():
+            places = np.flatnonzero(active[part])
+            result[part][places] = window(*place)[places]
+    return result.view(dtype)
+
+
+# ------------------------------------------------------------ stores
+
+
+def store(values: Array, pointer: Pointer, start: int, mask: Array | None = None) -> None:
+    """Active lanes to consecutive elements."""
+    active = True if mask is None else chosen(mask)
+    if active is True:
+        window(pointer, start, values.nbytes)[...] = values.view(np.uint8)
+        return
+    places = np.flatnonzero(active)
+    if places.size:
+        count, size = int(places[-1]) + 1, values.dtype.itemsize
+        target = window(pointer, start, count * size).reshape(count, size)
+        np.copyto(target, values.view(np.uint8).reshape(-1, size)[:count], where=active[:count, None])
+
+
+def store_pair(low: Array, high: Array, pointer: Pointer, start: int, mask: Array | None = None) -> None:
+    """Lanes of both vectors alternating; a lane of the mask governs both."""
+    both = np.empty(2 * low.size, low.dtype)
+    both[0::2], both[1::2] = low, high
+    active = True if mask is None else chosen(mask)
+    store(both, pointer, start, None if active is True else np.repeat(active, 2))
+
+
+def store_groups(values: Array, pointer: Pointer, start: int, groups: int, stride: int) -> None:
+    """Group g to consecutive elements ``stride``·g elements on; where groups overlap, the last one stays."""
+    size = values.dtype.itemsize
+    rows = values.reshape(groups, -1)
+    if abs(stride) < rows.shape[1]:
+        for number, row in enumerate(rows):
+            window(pointer, start + number * stride * size, row.nbytes)[...] = row.view(np.uint8)
+    else:
+        strided_view(pointer.shifted(start), rows.shape, (stride * size, size), values.dtype)[...] = rows
+
+
+def store_low_bytes(values: Array, pointer: Pointer, start: int, groups: int, stride: int) -> None:
+    """As ``store_groups``, of every lane only the lowest byte."""
+    store_groups(values.view(np.uint8)[:: values.dtype.itemsize].copy(), pointer, start, groups, stride)
+
+
+def store_compressed(values: Array, pointer: Pointer, start: int, mask: Array) -> None:
+    """The active lanes to consecutive elements."""
+    kept = values[mask]
+    if kept.size:
+        store(kept, pointer, start)
+
+
+def store_blocks(values: Array, pointer: Pointer, start: int, stride: int, mask: Array | None = None) -> None:
+    """Active lanes to blocks of 32 bytes, ``stride`` blocks apart."""
+    source = values.view(np.uint8)
+    active = _active_bytes(mask, values.dtype.itemsize)
+    for part, place in _blocks(pointer, start, stride, source.size):
+        if active is True:
+            window(*place)[...] = source[part]
+        elif active[part].any():
+            np.copyto(window(*place), source[part], where=active[part])
+
+
+def _active_bytes(mask: Array | None, size: int) -> Any:
+    active = True if mask is None else chosen(mask)
+    return True if active is True else np.repeat(active, size)
+
+
+# ------------------------------------------------------------ scattered addresses
+
+
+def _places(offsets: Array, mask: Array) -> tuple[Array, Array]:
+    """Numbers of the active lanes, and where their offsets lead; offsets have no sign."""
+    active = np.flatnonzero(mask)
+    return active, offsets.view(f"u{offsets.dtype.itemsize}")[active].astype(np.int64)
+
+
+def gather(pointer: Pointer, offsets: Array, mask: Array, passthru: Array) -> Array:
+    """lane i = element offsets[i] where active, else of ``passthru``; narrower elements are zero-extended."""
+    result = passthru.copy()
+    lanes, places = _places(offsets, mask)
+    if lanes.size:
+        size = min(pointer.item_bytes, passthru.dtype.itemsize)
+        elements = window(pointer, 0, (int(places.max()) + 1) * size).view(f"u{size}")
+        result.view(f"u{result.dtype.itemsize}")[lanes] = elements[places]
+    return result
+
+
+def gather_bytes(pointer: Pointer, offsets: Array, mask: Array, passthru: Array) -> Array:
+    """lane i = element at byte offset offsets[i] where active, else of ``passthru``."""
+    result = passthru.copy()
+    lanes, places = _places(offsets, mask)
+    if lanes.size:
+        size = passthru.dtype.itemsize
+        memory = window(pointer, 0, int(places.max()) + size)
+        rows = memory[places[:, None] + np.arange(size)]
+        result[lanes] = np.ascontiguousarray(rows).view(passthru.dtype).reshape(-1)
+    return result
+
+
+def scatter(values: Array, pointer: Pointer, offsets: Array, mask: Array) -> None:
+    """element offsets[i] = lane i of the active lanes, the highest lane last."""
+    lanes, places = _places(offsets, mask)
+    if lanes.size:
+        bits = f"u{values.dtype.itemsize}"
+        target = window(pointer, 0, (int(places.max()) + 1) * values.dtype.itemsize).view(bits)
+        target[places] = values.view(bits)[lanes]
