@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -282,7 +284,9 @@ def test_this_process_takes_part(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 ENDLESS = """
+import signal
 import sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path[:0] = [{paths}]
 import numpy as np
 import pto_dialect
@@ -304,8 +308,9 @@ except KeyboardInterrupt:
 """
 
 
-def endless() -> subprocess.Popen[str]:
-    """A session of two processes whose blocks never end."""
+@contextmanager
+def endless() -> Iterator[subprocess.Popen[str]]:
+    """A session of two processes whose blocks never end; killed afterwards."""
     script = ENDLESS.format(paths=repr(str(Path(__file__).parents[2])))
     process = subprocess.Popen(
         [sys.executable, "-c", script],
@@ -315,18 +320,23 @@ def endless() -> subprocess.Popen[str]:
         start_new_session=True,
     )
     assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.5)
-    return process
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def test_an_interrupt_ends_all_processes() -> None:
     with endless() as process:
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=30)
-    assert (process.returncode, errors) == (130, "")
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)
+        assert (process.returncode, errors) == (130, "")
+        with pytest.raises(ProcessLookupError):
+            os.killpg(process.pid, 0)
 
 
 def test_no_process_outlives_the_first_one() -> None:

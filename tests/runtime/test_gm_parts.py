@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from parse_helpers import parsed
 
 from pto_dialect.runtime import api
 from pto_dialect.runtime.errors import ProgramError
@@ -15,7 +16,6 @@ from pto_dialect.runtime.gm_parts import GmParts
 from pto_dialect.runtime.memory import Arena
 from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.runtime.values import GmTensor
-from tests.parse_helpers import parsed
 
 F32 = format_of("f32")
 
