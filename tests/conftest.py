@@ -1,5 +1,6 @@
-"""Set-up of all tests: which package is tested, and how hypothesis runs."""
+"""Set-up of all tests: which package is tested, how hypothesis runs, and that Ctrl-C works."""
 
+import signal
 from pathlib import Path
 
 from hypothesis import settings
@@ -14,3 +15,7 @@ pto_dialect.__path__.append(str(Path(__file__).parents[1]))
 settings.register_profile("default", deadline=None)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile("default")
+
+# Shells start background jobs with Ctrl-C ignored, and programs inherit that: tests that send it would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -284,9 +284,7 @@ def test_this_process_takes_part(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 ENDLESS = """
-import signal
 import sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path[:0] = [{paths}]
 import numpy as np
 import pto_dialect
