@@ -306,7 +306,7 @@ class MatrixView:
     Reads and writes take a prefix of the matrix, e.g. a valid region, and touch nothing but its elements.
     """
 
-    __slots__ = ("_extent", "_pieces", "axes", "col0", "cols", "pointer", "row0", "rows")
+    __slots__ = ("_extent", "_pair", "_pieces", "axes", "col0", "cols", "pointer", "row0", "rows")
 
     def __init__(
         self, pointer: Pointer, axes: tuple[Axis, Axis], rows: int, cols: int, row0: int = 0, col0: int = 0
@@ -319,6 +319,7 @@ class MatrixView:
         self.col0 = col0
         self._extent: tuple[int, int] | None = None
         self._pieces: list[Piece] = []
+        self._pair: tuple[MatrixView, int, int, tuple[Array, Array] | None] | None = None
 
     @property
     def dtype(self) -> DType:
@@ -410,18 +411,27 @@ class MatrixView:
         Raises:
             Fault: ``mem-oob``.
         """
+        pair = self._pair
+        if pair is None or pair[:3] != (source, rows, cols):
+            pair = self._pair = (source, rows, cols, self._alike(source, rows, cols))
+        if pair[3] is None:
+            return False
+        copy_boxes(*pair[3])
+        return True
+
+    def _alike(self, source: MatrixView, rows: int, cols: int) -> tuple[Array, Array] | None:
+        """The memory of both matrices as arrays of one shape."""
         mine, theirs = self.pieces(rows, cols), source.pieces(rows, cols)
         if len(mine) != 1 or len(theirs) != 1:
-            return False
+            return None
         target, values = mine[0].view, theirs[0].view
         if target.shape != values.shape:
             shape = _common_shape(target.shape, values.shape, rows)
             if shape is None:
-                return False
+                return None
             # Splitting an axis never copies, so this writes through to the memory.
             target, values = target.reshape(shape), values.reshape(shape)
-        copy_boxes(target, values)
-        return True
+        return target, values
 
     def fill(self, value: object, rows: int | None = None, cols: int | None = None) -> None:
         """Store one value into the first rows x cols elements (default all).
