@@ -7,8 +7,10 @@ a snippet; equal blocks count once. A snippet is
 - *schematic* when it has placeholders (``...``, ``NxT``, ``dtype``, ``"PATTERN"``),
 - *grammar* when it describes alternatives or options (``[x]*``, ``a | b``) or is a table or tree, no statement at all.
 
-Snippets use values that they do not define, so all are read as ``pto-opt --allow-schematic`` does. Statements that the
-dialect has no form for become operations of a dialect ``manual`` there; snippets with such are counted separately.
+Snippets use values that they do not define, so all are read as ``pto-opt --allow-schematic`` does. What parses is
+counted apart: snippets of operations of the dialect throughout, and those with *manual forms*, statements that the
+dialect has no form for and that become operations of a dialect ``manual``. Of the former the table also says how many
+the verifier accepts, and whether what is printed is read back as the same.
 """
 
 from __future__ import annotations
@@ -21,10 +23,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pto_dialect.api import ParseError, parse
+from xdsl.dialects.builtin import UnregisteredOp
+
+from pto_dialect.api import ParseError, parse, print_module
+from pto_dialect.driver.options import Options
+from pto_dialect.driver.pipeline import process
 from pto_dialect.ir.aliases import MNEMONIC_ALIASES
 from pto_dialect.ir.index import OPS
-from pto_dialect.syntax.documentation import UNSUPPORTED, normalise
+from pto_dialect.syntax.documentation_tables import OTHER_NAMES, UNSUPPORTED
 
 CONCRETE, SCHEMATIC, GRAMMAR = "concrete", "schematic", "grammar"
 
@@ -33,7 +39,7 @@ _OTHER_LANGUAGES = frozenset(("c", "cpp", "mermaid", "markdown", "python", "bash
 _STATEMENT = re.compile(
     r"^[ \t]*(?:%[\w$.:, %]+=\s*)?((?:pto\.)?[A-Za-z]\w*(?:\.\w+)*)[ \t]*(?:[%#@(\[\"{:]|$|ins\b|\d)", re.MULTILINE
 )
-_WORDS = {name.removeprefix("pto.") for name in (*OPS, *MNEMONIC_ALIASES)} | UNSUPPORTED
+_WORDS = {name.removeprefix("pto.") for name in (*OPS, *MNEMONIC_ALIASES)} | UNSUPPORTED | OTHER_NAMES
 _COMMENT = re.compile(r"//[^\n]*|^[ \t]*#[ \t][^\n]*", re.MULTILINE)
 _PLACEHOLDER = re.compile(
     r"\.\.\.|…|<[A-Z]\w?>|[<x]N?x?[A-Z]\b|\b[A-Z]x|[<\s,(|][TUG]\d?\s*(?=[,>)\n]|->|$)|\bdtype\b|<[^<>]*\brows\b"
@@ -80,29 +86,51 @@ def _kind(text: str) -> str:
 
 
 class Outcome(NamedTuple):
-    """What the parser says of a snippet: rule and text of the first error (empty when it parses), and the first
-    statement that the dialect has no form for (empty when there is none)."""
+    """What is made of a snippet: rule and text of the first error (empty when it parses), the manual forms in it, the
+    first rule that the verifier finds broken, and whether printing and reading give the same text again."""
 
-    rule: str
-    message: str
-    foreign: str
+    rule: str = ""
+    message: str = ""
+    foreign: tuple[str, ...] = ()
+    broken: str = ""
+    round_trip: bool = True
 
     @property
     def parses(self) -> bool:
         """There was no error."""
         return not self.rule
 
+    @property
+    def understood(self) -> bool:
+        """All of it are operations of the dialect."""
+        return self.parses and not self.foreign
+
 
 def outcome(snippet: Snippet) -> Outcome:
-    """Reads one snippet."""
-    kept = re.search(r'"manual\.([\w.]+)"', normalise(snippet.text))
-    foreign = kept[1] if kept is not None else ""
+    """Reads, verifies and prints one snippet."""
     try:
-        parse(snippet.text, snippet.page, schematic=True)
+        module = parse(snippet.text, snippet.page, schematic=True)
     except ParseError as error:
         found = next(diag for diag in error.diagnostics if diag.severity.label == "error")
-        return Outcome(found.rule, found.message, foreign)
-    return Outcome("", "", foreign)
+        return Outcome(found.rule, found.message)
+    names = {op.op_name.data for op in module.walk() if isinstance(op, UnregisteredOp)}
+    foreign = tuple(sorted(name.removeprefix("manual.") for name in names if name.startswith("manual.")))
+    printed = print_module(module)
+    try:
+        again = print_module(parse(printed, snippet.page, schematic=True))
+    except ParseError as error:
+        again = str(error)
+    result = process(snippet.text, snippet.page, Options(schematic=True, printing=False))
+    broken = next((diag.rule for diag in result.diagnostics if diag.severity.label == "error"), "")
+    return Outcome(foreign=foreign, broken=broken, round_trip=again == printed)
+
+
+def _share(part: list[Outcome], whole: list[Outcome]) -> str:
+    return f"{len(part):5} ({len(part) / max(1, len(whole)):.1%})"
+
+
+def _cells(result: Outcome) -> tuple[object, ...]:
+    return tuple(" ".join(cell) if isinstance(cell, tuple) else cell for cell in result)
 
 
 def main(arguments: list[str]) -> int:
@@ -111,24 +139,37 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("directory", type=Path, metavar="ISA_DIR")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write one row for each snippet")
     parser.add_argument("--failures", action="store_true", help="list what does not parse")
+    parser.add_argument("--forms", action="store_true", help="list the manual forms with their pages")
     options = parser.parse_args(arguments)
     root = options.directory / "docs" / "isa"
     rows = [(each, outcome(each)) for each in snippets(root if root.is_dir() else options.directory)]
     for kind in (CONCRETE, SCHEMATIC, GRAMMAR):
         found = [result for each, result in rows if each.kind == kind]
-        good = [result for result in found if result.parses]
-        kept = sum(bool(result.foreign) for result in good)
-        share = len(good) / max(1, len(found))
-        print(f"{kind:10} {len(found):5} snippets, {len(good):5} parse ({share:.1%}), {kept} of them with manual forms")
+        good = [result for result in found if result.understood]
+        kept = sum(bool(result.foreign) for result in found)
+        wrong = sum(not result.parses for result in found)
+        verified = sum(not result.broken for result in good)
+        back = sum(result.round_trip for result in found if result.parses)
+        print(
+            f"{kind:10} {len(found):5} snippets: {_share(good, found)} operations of the dialect ({verified} verify), "
+            f"{kept} with manual forms, {wrong} do not parse; {back} of {len(found) - wrong} printed and read back"
+        )
     if options.failures:
         for each, result in rows:
             if not result.parses and each.kind != GRAMMAR:
                 print(f"{each.kind}: {each.page}:{each.line}: {result.message} [{result.rule}]")
+    if options.forms:
+        pages: dict[tuple[str, str], list[str]] = {}
+        for each, result in rows:
+            for name in result.foreign:
+                pages.setdefault((each.kind, name), []).append(f"{each.page}:{each.line}")
+        for (kind, name), places in sorted(pages.items()):
+            print(f"{kind}: {name}: {len(places)}: {', '.join(places)}")
     if options.csv is not None:
         with options.csv.open("w", encoding="utf-8", newline="") as stream:
             writer = csv.writer(stream)
             writer.writerow(("page", "line", "kind", "parses", *Outcome._fields))
-            writer.writerows((each.page, each.line, each.kind, result.parses, *result) for each, result in rows)
+            writer.writerows((each.page, each.line, each.kind, result.parses, *_cells(result)) for each, result in rows)
     return 0
 
 

@@ -169,6 +169,12 @@ class OpaqueAttr(Data[str], BuiltinAttribute):
         return self.data
 
 
+class PlaceholderAttr(OpaqueAttr):
+    """A word of documentation that stands for the value of an attribute, whatever it may be: ``PATTERN``."""
+
+    name = "pto.placeholder"
+
+
 BROKEN = OpaqueAttr("#broken")
 """Stands for an attribute whose spelling was wrong and has been reported."""
 

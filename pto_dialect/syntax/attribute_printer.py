@@ -15,7 +15,7 @@ from xdsl.dialects import builtin
 from xdsl.ir import Attribute, TypeAttribute
 
 from ..ir.aliases import MNEMONIC_ALIASES
-from ..ir.attributes import EnumAttr, OpaqueAttr
+from ..ir.attributes import EnumAttr, OpaqueAttr, PlaceholderAttr
 from ..ir.index import OPS
 from ..ir.types import dim_text, shape_of, type_text
 from .core_ops import CORE_SHAPES
@@ -206,6 +206,7 @@ def results_text(types: Iterable[Attribute]) -> str:
 _SPELLINGS: dict[type[Attribute], Callable[[Any], str]] = {
     EnumAttr: str,
     OpaqueAttr: str,
+    PlaceholderAttr: str,
     builtin.IntegerAttr: _integer,
     builtin.FloatAttr: _float,
     builtin.StringAttr: lambda attr: string_literal(attr.data),

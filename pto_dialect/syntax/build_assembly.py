@@ -109,11 +109,13 @@ class AssemblyBuilder(TileBuilder):
         return isinstance(type_, AnyFloat) and token.text.lstrip("-").isdecimal()
 
     def literal_type(self, slot: Slot, operands: Operands) -> Attribute | None:
-        """Type of a number for which the statement states none: an index where one stands, else the tiles' element."""
+        """Type of a number for which the statement states none: an index where one stands, else the tiles' element,
+        or i32 where no tile has one."""
         if slot.kind.accepts(t.INDEX):
             return None
         tiles = (value.type for value in operands.values if isinstance(value.type, t.TileType))
-        return next((tile.element for tile in tiles if slot.kind.accepts(tile.element)), None)
+        elements = (*(tile.element for tile in tiles), t.I32)
+        return next((element for element in elements if slot.kind.accepts(element)), None)
 
     # ------------------------------------------------------------ keys
 

@@ -9,11 +9,12 @@ from xdsl.dialects import builtin
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute
 
-from ..ir.attributes import BROKEN
+from ..ir.attributes import BROKEN, PlaceholderAttr
 from .attribute_parser import parse_attribute, unescape
 from .build_error import BuildError
 from .builder import POISON, BuilderBase
 from .enum_spelling import ASSEMBLY_ENUM, respelled
+from .schematic_words import PLACEHOLDER_WORD
 from .text import number_attribute, symbol
 from .tokens import Tok, integer, is_alias, without_comments
 from .type_errors import TypeSyntaxError
@@ -243,6 +244,8 @@ class AttributeBuilder(BuilderBase):
 
     def word_value(self, items: list[Any]) -> Attribute:
         word = items[0].text
+        if self.schematic and PLACEHOLDER_WORD.fullmatch(word):
+            return PlaceholderAttr(word)
         return UnitAttr() if word == "unit" else StringAttr(word)
 
     def array_value(self, items: list[Any]) -> Attribute:

@@ -38,7 +38,7 @@ class FlatBuilder(PtoBuilder):
         else:
             groups = self.distribute(token, text_slots(cls), operands)
         if self.is_schematic(signature_part):
-            return self.assemble(cls, token, groups, self.schematic_results(cls), attributes)
+            return self.assemble(cls, token, groups, self.schematic_results(cls, token), attributes)
         if signature_part is None and not op_spec(cls).typed and op_spec(cls).typed is not None:
             return self.assemble(cls, token, groups, self.result_list_types(token, cls, None), attributes)
         where, stated, outputs = self.stated_types(signature_part, token)
@@ -166,7 +166,7 @@ class FlatBuilder(PtoBuilder):
             return self.flat_statement(token, uses, attributes, signature_part)
         cls = self.pto_class(token)
         if self.is_schematic(signature_part):
-            results = self.schematic_results(cls)
+            results = self.schematic_results(cls, token)
         else:
             results = self.result_list_types(token, cls, signature_part[0] if signature_part is not None else None)
         return self.assemble(cls, token, {}, results, attributes)

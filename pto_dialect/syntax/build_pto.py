@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
@@ -12,7 +13,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from ..diagnostics.diagnostic import Severity
 from ..ir import types as t
 from ..ir.aliases import DEPRECATED, MNEMONIC_ALIASES
-from ..ir.attributes import ENUMS, OpaqueAttr
+from ..ir.attributes import ENUMS, OpaqueAttr, PlaceholderAttr
 from ..ir.base import PtoOp, Slot, op_spec, segment_sizes, signature
 from ..ir.registry import op_class
 from ..ir.words import word_rule
@@ -44,6 +45,10 @@ class Plan(NamedTuple):
     results: list[Attribute]
     attributes: dict[str, Attribute]
 
+
+_RESULT_NAMES = re.compile(r"(%[\w$.\-]+(?:\s*,\s*%[\w$.\-]+)*)\s*=\s*\Z")
+_GAP = 200
+"""Characters before an operation in which the names of its results are looked for."""
 
 _PLAN_LIMIT = 20_000
 """Plans kept; a process that meets more starts over."""
@@ -256,11 +261,12 @@ class PtoBuilder(MemoryBuilder):
         """Attributes as the kinds of the declaration want them, in place."""
         for name, value in attributes.items():
             slot = slots.get(name)
-            if slot is None or not slot.kind.enums:
+            if self.schematic and isinstance(value, StringAttr) and PLACEHOLDER_WORD.fullmatch(value.data):
+                attributes[name] = PlaceholderAttr(value.data)
+            elif slot is None or not slot.kind.enums:
                 if slot is not None and slot.kind.integer is not None and isinstance(value, IntegerAttr):
                     attributes[name] = declared_integer(value, slot.kind.integer)
-                continue
-            if isinstance(value, StringAttr):
+            elif isinstance(value, StringAttr):
                 attributes[name] = self.enumerator(slot, value.data, token)
             elif isinstance(value, OpaqueAttr) and value.data.startswith("<"):
                 attributes[name] = self.enumerator(slot, value.data[1:-1].strip(), token)
@@ -289,7 +295,7 @@ class PtoBuilder(MemoryBuilder):
         elif token.type == "ANGLE":
             word = text[1:-1].strip()
         if self.schematic and PLACEHOLDER_WORD.fullmatch(word):
-            return OpaqueAttr(word)
+            return PlaceholderAttr(word.removesuffix("_*"))
         if slot.kind.enums:
             return self.enumerator(slot, word, token)
         if slot.kind.words and word not in slot.kind.words:
@@ -324,6 +330,11 @@ class PtoBuilder(MemoryBuilder):
         """True for a signature written ``...``."""
         return signature_part is SCHEMATIC
 
-    def schematic_results(self, cls: type[PtoOp]) -> list[Attribute]:
-        """Result types of a statement whose signature is ``...``."""
-        return [t.OpaqueType("!pto.tile<...>") for slot in signature(cls).results if slot.arity == "1"]
+    def schematic_results(self, cls: type[PtoOp], token: Tok) -> list[Attribute]:
+        """Result types of a statement whose signature is ``...``: as many as it names."""
+        declared = signature(cls).results
+        least = sum(slot.arity == "1" for slot in declared)
+        text = self.source.text
+        names = _RESULT_NAMES.search(text, max(0, token.start - _GAP), token.start)
+        number = names[1].count(",") + 1 if names is not None else 0
+        return [t.OpaqueType("!pto.tile<...>")] * min(max(least, number), len(declared))

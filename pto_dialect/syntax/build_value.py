@@ -121,7 +121,7 @@ class ValueBuilder(AssemblyBuilder):
                 indices = []
             elif indices and self.schematic and cls.name in (*MEMORY_DESTINATION, "pto.tload"):
                 # A memory operand that the snippet does not define.
-                written.unread = len(indices)
+                written.unread = sum(index.text.count(",") + 1 for index in indices)
                 indices = []
             elif self.text.assembly:
                 values = [self.whole(token, value) if self.is_memory(value) else value for value in values]
@@ -174,7 +174,7 @@ class ValueBuilder(AssemblyBuilder):
         if signature_part is None:
             return (), None
         if self.is_schematic(signature_part):
-            return (), self.schematic_results(cls)
+            return (), self.schematic_results(cls, token)
         inputs_part, outputs = signature_part
         inputs = self.type_list(inputs_part) if inputs_part is not None else []
         operands = written.operands

@@ -289,7 +289,10 @@ class BuilderBase:
         frame = self.scope.frame
         if frame.forwards:
             forward = frame.forwards.pop(name, None)
-            if forward is not None:
+            if forward is not None and self.schematic and not frame.multi_block:
+                # In documentation a name that is used before is another value, which the page does not define.
+                self.undefined_name(name, forward)
+            elif forward is not None:
                 if not frame.multi_block:
                     self.report(
                         "name-undefined",
@@ -388,6 +391,8 @@ class BuilderBase:
     def undefined_name(self, name: str, forward: Forward) -> None:
         """A name that is used and never defined."""
         if self.schematic:
+            if forward.value.type is UNKNOWN:
+                forward.value._type = UNSTATED  # pyright: ignore[reportPrivateUsage]
             return
         from ..diagnostics.suggest import did_you_mean
 
@@ -442,6 +447,9 @@ class BuilderBase:
 
 UNKNOWN = t.OpaqueType("!unknown")
 """Type of a value that is used before its definition is read."""
+
+UNSTATED = t.OpaqueType("!manual.type<...>")
+"""Type of a value of documentation of which no page says anything."""
 
 _known_types: dict[str, list[Attribute]] = {}
 """The types that a comma list of spellings means in programs without aliases."""

@@ -12,7 +12,7 @@ from typing import Any
 from lark.exceptions import UnexpectedToken
 from lark.parsers.lalr_analysis import Reduce
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from ..collector import paused
 from ..diagnostics.diagnostic import Diagnostic, Severity
@@ -24,6 +24,7 @@ from .core_ops import core_class
 from .grammar import load_grammar
 from .lexer import ProgramLexer, ProgramText, is_assembly, mask_hash_comments
 from .syntax_errors import explain
+from .text import set_name
 from .tokens import Tok
 
 _LIMIT = 2_000
@@ -41,9 +42,13 @@ class ProgramParser:
     def run(self, source: SourceFile, engine: DiagnosticEngine, schematic: bool) -> ModuleOp | None:
         """Parses ``source``; ``None`` when the text ended inside a region."""
         if schematic:
-            from .documentation import normalise
+            from .documentation import read_documentation
 
-            source = SourceFile(source.name, normalise(source.text), source.first_line)
+            text, remarks = read_documentation(source.text)
+            source = SourceFile(source.name, text, source.first_line)
+            for remark in remarks:
+                span = Span(source, remark.start, remark.end)
+                engine.report(Diagnostic("documentation-form", Severity.WARNING, remark.text, span))
         text = source.text
         assembly = is_assembly(text)
         masked = mask_hash_comments(text) if assembly or schematic else text
@@ -196,6 +201,8 @@ class ProgramBuilder(MicroBuilder):
 
     def _assembly_module(self, block: Block) -> ModuleOp:
         """The function ``@main`` around assembly statements: directives are its arguments, unread tiles its results."""
+        if self.schematic:
+            self._undefined_values(block)
         results = [
             value for op in block.ops for value in op.results if value.first_use is None and op.name.startswith("pto.t")
         ]
@@ -212,6 +219,18 @@ class ProgramBuilder(MicroBuilder):
         module = ModuleOp.create(regions=[Region(Block([op]))])
         locate(module, self.source, 0, end)
         return module
+
+    def _undefined_values(self, block: Block) -> None:
+        """Values that documentation does not define are further arguments."""
+        arguments: dict[SSAValue, SSAValue] = {}
+        for op in block.walk():
+            for place, value in enumerate(op.operands):
+                if isinstance(value, BlockArgument) and value.block.parent is None:
+                    if value not in arguments:
+                        argument = block.insert_arg(value.type, len(block.args))
+                        set_name(argument, f"%{value.name_hint or ''}")
+                        arguments[value] = argument
+                    op.operands[place] = arguments[value]
 
 
 def _has_functions(block: Block) -> bool:

@@ -56,6 +56,13 @@ rule(
     "operations of other dialects are kept in generic form and not checked",
     source="language page, section 2.7",
 )
+rule(
+    "documentation-form",
+    WARNING,
+    PARSE,
+    "with --allow-schematic, what the manual writes otherwise is read as programs say it, or kept and not checked",
+    source="level1-and-assembly page, sections 5 and 7",
+)
 for _id, _text in {
     "tile-loc-keyword": "loc is vec, mat, left, right, acc, bias or scaling",
     "tile-rank2": "a tile has two positive physical dimensions",

@@ -20,7 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..diagnostics.suggest import did_you_mean
 from ..ir.aliases import ATTRIBUTE_ALIASES
-from ..ir.attributes import BROKEN
+from ..ir.attributes import BROKEN, PlaceholderAttr
 from ..ir.base import SEGMENT_SIZES, PtoOp, operand_groups, signature
 from ..ir.types import OpaqueType, type_text
 from ..ir.words import word_rule
@@ -123,7 +123,7 @@ def _check_attributes(op: PtoOp, ctx: Context) -> bool:
                 good = False
         elif value is BROKEN:
             good = False
-        elif not slot.kind.accepts(value):
+        elif not slot.kind.accepts(value) and not isinstance(value, PlaceholderAttr):
             message = f"attribute {name} of {op.name} must be {slot.kind.label}, found {value}"
             own = word_rule(op.name, name) if slot.kind.words else None
             ctx.report(RULES.get(own or "", ATTRIBUTE_KIND), op, message, at=name)
