@@ -17,6 +17,7 @@ from .documentation_forms import ANY, INDEXED, Names
 from .documentation_statement import Statement
 
 TILE_SHAPES = ("OP_DPS", "OP_INS_ONLY")
+_INDEXED_TILES = frozenset(("pto.textract", "pto.tinsert"))
 _NUMBER = re.compile(r"-?\d+")
 _WORD = re.compile(r'["<#A-Za-z]')
 _OTHER_RESULTS = {"vstu": 2, **dict.fromkeys(("vsst", "vtranspose", "vsort32"), 0)}
@@ -109,6 +110,10 @@ def _grouped(statement: Statement, names: Names) -> str | None:
         number = sum(slot.arity == "1" and slot.name not in op_spec(cls).outs for slot in signature(cls).operands)
         operands = tuple(f"%operand{next(names)}" for _ in range(number))
         types = (ANY,) * number
+    elif statement.name in _INDEXED_TILES and (found := INDEXED.fullmatch(operands[0])) is not None:
+        indices = [each.strip() for each in found[2].split(",")]
+        operands = (found[1], *operands[1:], *indices)
+        types = (*types, *("index" for _ in indices))
     elif len(types) == 1 and len(operands) > 1 and "..." in types[0]:
         types = types * len(operands)
     elif statement.in_parentheses:

@@ -207,6 +207,7 @@ def test_one_name_for_several_results() -> None:
         (f"pto.tfmod ins(%a, %b : {BUFFER}) outs(%d : {BUFFER})", "pto.tfmod", 3),
         (f"pto.tgemv.mx ins(%a, %s, %b, %t : ({BUFFER}, {BUFFER}, {BUFFER}, {BUFFER})) outs(%d : {BUFFER})",
          "pto.tgemv.mx", 5),
+        (f"pto.tinsert ins(%a[%i, %j] : {BUFFER}) outs(%d : {BUFFER})", "pto.tinsert", 4),
         (f"pto.taxpy ins(...) outs(%d : {BUFFER})", "pto.taxpy", 3),
         ("%r = pto.vsunpack %a, %part : !pto.vreg<NxT>, index -> !pto.vreg<MxT>", "pto.vsunpack", 2),
     ],
