@@ -188,9 +188,13 @@ class Arena:
         return f"Arena({self.label}, {self.capacity} bytes)"
 
 
+_SHIFT = {2: 1, 4: 2, 8: 3}
+"""Logarithms of the sizes of words."""
+
+
 def _words(content: ByteArray, offsets: Array, nbytes: int) -> Array | None:
     """The memory as words of ``nbytes`` where all offsets are multiples of it, which is faster than single bytes."""
-    if nbytes not in (2, 4, 8) or (offsets % nbytes).any():
+    if nbytes not in (2, 4, 8) or np.bitwise_or.reduce(offsets) & nbytes - 1:
         return None
     return content[: content.size // nbytes * nbytes].view(f"u{nbytes}")
 
@@ -199,7 +203,7 @@ def taken(content: ByteArray, offsets: Array, nbytes: int) -> ByteArray:
     """What ``Arena.take`` gives for memory with these bytes."""
     words = _words(content, offsets, nbytes)
     if words is not None:
-        return words[offsets // nbytes].view(np.uint8).reshape(offsets.size, nbytes)
+        return words.take(offsets >> _SHIFT[nbytes]).view(np.uint8).reshape(offsets.size, nbytes)
     return content[offsets[:, None] + np.arange(nbytes)]
 
 
@@ -208,7 +212,7 @@ def put(content: ByteArray, offsets: Array, values: ByteArray) -> None:
     nbytes = values.shape[1]
     words = _words(content, offsets, nbytes)
     if words is not None:
-        words[offsets // nbytes] = np.ascontiguousarray(values).view(words.dtype)[:, 0]
+        words[offsets >> _SHIFT[nbytes]] = np.ascontiguousarray(values).view(words.dtype)[:, 0]
     else:
         content[offsets[:, None] + np.arange(nbytes)] = values
 

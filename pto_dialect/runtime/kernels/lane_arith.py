@@ -13,7 +13,15 @@ from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..simt import integers
 from ..simt.access import Element
-from ..simt.floats import ARITHMETIC, FloatArithmetic, FloatComparison, FromInteger, MathFunction, ToInteger
+from ..simt.floats import (
+    ARITHMETIC,
+    FloatArithmetic,
+    FloatComparison,
+    FromInteger,
+    MathFunction,
+    ToInteger,
+    computes_in,
+)
 from ..simt.scope import element_of, is_number, number_format
 from ..simt.selection import choose
 from .core_math import FUNCTIONS as MATH
@@ -43,7 +51,8 @@ def constant(op: Operation, g: Generator) -> None:
 
 @lane_kernel(*(f"arith.{name}" for name in integers.PLAIN))
 def integer_binary(op: Operation, g: Generator) -> None:
-    give(op, g, integers.PLAIN[op.name.removeprefix("arith.")])
+    single = element_of(op.results[0].type, g).dtype == np.bool_
+    give(op, g, (integers.SINGLE_BITS if single else integers.PLAIN)[op.name.removeprefix("arith.")])
 
 
 @lane_kernel(*(f"arith.{name}" for name in integers.DIVISIONS))
@@ -55,7 +64,8 @@ def division(op: Operation, g: Generator) -> None:
 
 @lane_kernel(*(f"arith.{name}" for name in ARITHMETIC))
 def float_arithmetic(op: Operation, g: Generator) -> None:
-    give(op, g, FloatArithmetic(op.name.removeprefix("arith."), number_format(op.results[0].type, g)))
+    name, fmt = op.name.removeprefix("arith."), number_format(op.results[0].type, g)
+    give(op, g, ARITHMETIC[name] if computes_in(fmt) else FloatArithmetic(name, fmt))
 
 
 @lane_kernel("arith.cmpi")

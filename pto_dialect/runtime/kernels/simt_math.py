@@ -8,7 +8,7 @@ from ...ir.base import PtoOp
 from ..generator import Generator
 from ..numerics.formats import Format, format_of
 from ..simt import integers
-from ..simt.floats import FUNCTIONS, Converter, FloatFunction, FusedMultiplyAdd
+from ..simt.floats import FUNCTIONS, Converter, FloatFunction, FusedMultiplyAdd, computes_in
 from ..simt.scope import element_of, number_format
 from .lane_values import give
 from .registry import kernel, lane_kernel
@@ -20,7 +20,8 @@ _FUNCTIONS = tuple(f"pto.{name}" for name in FUNCTIONS)
 @kernel(*_FUNCTIONS)
 @lane_kernel(*_FUNCTIONS)
 def function(op: PtoOp, g: Generator) -> None:
-    give(op, g, FloatFunction(op.name.removeprefix("pto."), number_format(op.results[0].type, g)))
+    name, fmt = op.name.removeprefix("pto."), number_format(op.results[0].type, g)
+    give(op, g, FUNCTIONS[name] if computes_in(fmt) else FloatFunction(name, fmt))
 
 
 @kernel("pto.fma")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,8 +10,18 @@ from ..memory import Arena, Array, DType
 from .addresses import AnyPointer, places
 from .items import Mask, WorkItems
 
-Combine = Callable[..., Array]
-"""New content of memory from the old one and the operands of an atomic update."""
+
+class Combine(Protocol):
+    """An atomic update: new content of memory from the old one and the operands."""
+
+    def __call__(self, old: Array, *operands: Array) -> Array:
+        """Updates of different places, element by element."""
+        ...
+
+    def chain(self, start: Array, *operands: Array) -> tuple[Array, Array]:
+        """Updates of one place with the content ``start`` (shape [1, ...]), in order: what each finds, and what is
+        left."""
+        ...
 
 
 class Element:
@@ -55,7 +64,6 @@ def load(element: Element, items: WorkItems, mask: Mask, pointer: AnyPointer, of
 
 def store(element: Element, items: WorkItems, mask: Mask, pointer: AnyPointer, offset: Any, value: Array) -> None:
     """Stores the value of each running work-item, in the order of their numbers."""
-    items.stores += 1
     value = items.spread(value)
     for arena, chosen, starts in places(items, mask, pointer, offset, element.nbytes):
         element.write(arena, starts, value if chosen is None else value[chosen])
@@ -68,31 +76,46 @@ def update(
 
     Returns what each running work-item found in memory, zero for the others.
     """
-    items.stores += 1
     spread = [items.spread(operand) for operand in operands]
     result = np.zeros(element.shape(items.count), element.dtype)
     for arena, chosen, starts in places(items, mask, pointer, 0, element.nbytes):
         mine = spread if chosen is None else [operand[chosen] for operand in spread]
-        old = np.empty(element.shape(starts.size), element.dtype)
-        for turn in turns(starts, element.nbytes):
-            old[turn] = element.read(arena, starts[turn])
-            element.write(arena, starts[turn], combine(old[turn], *(operand[turn] for operand in mine)))
+        old = _updated(element, combine, arena, starts, mine)
         result[slice(None) if chosen is None else chosen] = old
     return result
 
 
-def turns(starts: Array, nbytes: int) -> list[Any]:
-    """Splits accesses into rounds without two of the same bytes, so that those of one place keep their order."""
+def _updated(element: Element, combine: Combine, arena: Arena, starts: Array, operands: list[Array]) -> Array:
+    """Updates at byte offsets, in order; what was there before each."""
+    old = np.empty(element.shape(starts.size), element.dtype)
     order = np.argsort(starts, kind="stable")
-    ordered = starts[order]
-    distance = np.diff(ordered)
-    if (distance >= nbytes).all():
-        return [slice(None)]
-    if ((distance > 0) & (distance < nbytes)).any():
-        return [slice(number, number + 1) for number in range(starts.size)]
+    distance = np.diff(starts[order])
     first = np.concatenate(([0], np.flatnonzero(distance) + 1))
     sizes = np.diff(np.concatenate((first, [starts.size])))
-    turn = np.empty(starts.size, np.intp)
-    turn[order] = np.arange(starts.size) - np.repeat(first, sizes)
-    by_turn = np.argsort(turn, kind="stable")
-    return np.split(by_turn, np.cumsum(np.bincount(turn))[:-1])
+    if ((distance > 0) & (distance < element.nbytes)).any():
+        turns: list[Any] = [slice(number, number + 1) for number in range(starts.size)]
+    elif sizes.max() == 1:
+        turns = [slice(None)]
+    elif sizes.max() <= sizes.size:
+        turns = _turns(order, first, sizes)
+    else:
+        for mine in np.split(order, first[1:]):
+            place = starts[mine[:1]]
+            old[mine], last = combine.chain(element.read(arena, place), *(operand[mine] for operand in operands))
+            element.write(arena, place, last)
+        return old
+    for turn in turns:
+        old[turn] = element.read(arena, starts[turn])
+        element.write(arena, starts[turn], combine(old[turn], *(operand[turn] for operand in operands)))
+    return old
+
+
+def _turns(order: Array, first: Array, sizes: Array) -> list[Array]:
+    """Splits accesses into rounds without two of one place, so that those of one place keep their order.
+
+    ``order`` sorts the accesses by place, ``first`` and ``sizes`` tell where those of each place start in it, and how
+    many there are.
+    """
+    turn = np.empty(order.size, np.intp)
+    turn[order] = np.arange(order.size) - np.repeat(first, sizes)
+    return np.split(np.argsort(turn, kind="stable"), np.cumsum(np.bincount(turn))[:-1])

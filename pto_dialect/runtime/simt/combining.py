@@ -13,18 +13,48 @@ from ..numerics.formats import Format
 from .access import Combine
 
 
-def exchange(old: Array, value: Array) -> Array:
+class Exchange:
     """The new value."""
-    return value
+
+    label = "atomic_exch"
+
+    def __call__(self, old: Array, *operands: Array) -> Array:
+        """The new values."""
+        return operands[0]
+
+    def chain(self, start: Array, *operands: Array) -> tuple[Array, Array]:
+        """Each finds what the one before has brought."""
+        (value,) = operands
+        return np.concatenate((start, value[:-1])), value[-1:]
 
 
-def compare_and_swap(old: Array, expected: Array, value: Array) -> Array:
+class CompareAndSwap:
     """The new value where memory holds the bits of the expected one; all parts of a pair count."""
-    words = f"u{old.dtype.itemsize}"
-    equal = old.view(words) == expected.view(words)
-    if old.ndim > 1:
-        equal = equal.all(axis=-1, keepdims=True)
-    return np.where(equal, value, old)
+
+    label = "atomic_cas"
+
+    def __call__(self, old: Array, *operands: Array) -> Array:
+        """The new content."""
+        expected, value = operands
+        words = f"u{old.dtype.itemsize}"
+        equal = old.view(words) == expected.view(words)
+        if old.ndim > 1:
+            equal = equal.all(axis=-1, keepdims=True)
+        return np.where(equal, value, old)
+
+    def chain(self, start: Array, *operands: Array) -> tuple[Array, Array]:
+        """Each compares with what the one before has left."""
+        expected, value = operands
+        count = value.shape[0]
+        wanted, new = (np.ascontiguousarray(part).view(np.uint8).reshape(count, -1) for part in operands)
+        content = start.tobytes()
+        found = bytearray()
+        for number in range(count):
+            found += content
+            if content == wanted[number].tobytes():
+                content = new[number].tobytes()
+        old = np.frombuffer(bytes(found), value.dtype).reshape(expected.shape)
+        return old, np.frombuffer(content, value.dtype).reshape(start.shape)
 
 
 _INTEGERS: dict[str, Any] = {
@@ -49,17 +79,25 @@ class Combination:
         self.unsigned = unsigned and kind in ("min", "max")
         self.label = f"atomic_{kind}"
 
-    def __call__(self, old: Array, value: Array) -> Array:
+    def __call__(self, old: Array, *operands: Array) -> Array:
         """The new content."""
+        (value,) = operands
         if self.fmt.is_float:
             return encode(self.function(decode(old, self.fmt), decode(value, self.fmt)), self.fmt, saturate=False)
-        if self.unsigned:
-            bits = f"u{old.dtype.itemsize}"
-            return self.function(old.view(bits), value.view(bits)).view(old.dtype)
-        return self.function(old, value)
+        return self.function(self._seen(old), self._seen(value)).view(old.dtype)
+
+    def chain(self, start: Array, *operands: Array) -> tuple[Array, Array]:
+        """Every step is rounded to the format: numpy accumulates in it."""
+        values = self._seen(np.concatenate((start, *operands)))
+        contents = self.function.accumulate(values, axis=0, dtype=values.dtype).view(start.dtype)
+        return contents[:-1], contents[-1:]
+
+    def _seen(self, values: Array) -> Array:
+        return values.view(f"u{values.dtype.itemsize}") if self.unsigned else values
 
 
 def combination(kind: str, fmt: Format, unsigned: bool) -> Combine:
     """The function of ``pto.atomic_<kind>``."""
-    plain: dict[str, Combine] = {"exch": exchange, "cas": compare_and_swap}
-    return plain[kind] if kind in plain else Combination(kind, fmt, unsigned)
+    if kind == "exch":
+        return Exchange()
+    return CompareAndSwap() if kind == "cas" else Combination(kind, fmt, unsigned)

@@ -43,6 +43,11 @@ FUNCTIONS: dict[str, Function] = {
 """SIMT functions by name; minimum and maximum prefer numbers to NaN."""
 
 
+def computes_in(fmt: Format) -> bool:
+    """True for formats whose elements are computed with as they are stored, so that a function needs nothing else."""
+    return fmt.storage == fmt.compute
+
+
 class FloatFunction:
     """A function of elements of one format, computed in float32 (f64: float64) and rounded once to the format."""
 
@@ -53,8 +58,7 @@ class FloatFunction:
 
     def __call__(self, *values: Array) -> Array:
         """The results in the storage of the format."""
-        with np.errstate(all="ignore"):
-            result = self.function(*(decode(value, self.fmt) for value in values))
+        result = self.function(*(decode(value, self.fmt) for value in values))
         return encode(result, self.fmt, saturate=False)
 
 
@@ -209,6 +213,5 @@ class MathFunction:
 
     def __call__(self, *values: Array) -> Array:
         """The results in the storage of the format."""
-        with np.errstate(all="ignore"):
-            result = self.function(*(decode(value, self.fmt).astype(np.float64) for value in values))
+        result = self.function(*(decode(value, self.fmt).astype(np.float64) for value in values))
         return encode(result, self.fmt, saturate=False)

@@ -27,22 +27,6 @@ def _as(a: Array, like: Array) -> Array:
     return a.view(like.dtype) if a.dtype.itemsize == like.dtype.itemsize else a.astype(like.dtype)
 
 
-def _bitwise(plain: Any) -> Binary:
-    def compute(a: Array, b: Array) -> Array:
-        return plain(a, b)
-
-    return compute
-
-
-def _wrapping(plain: Any, single: Any) -> Binary:
-    """``plain``, and ``single`` for single bits."""
-
-    def compute(a: Array, b: Array) -> Array:
-        return single(a, b) if a.dtype == np.bool_ else plain(a, b)
-
-    return compute
-
-
 def _of_unsigned(function: Binary) -> Binary:
     def compute(a: Array, b: Array) -> Array:
         return _as(function(unsigned(a), unsigned(b)), a)
@@ -81,14 +65,14 @@ def shift_right_unsigned(a: Array, b: Array) -> Array:
 
 
 PLAIN: dict[str, Binary] = {
-    "addi": _wrapping(np.add, np.logical_xor),
-    "subi": _wrapping(np.subtract, np.logical_xor),
-    "muli": _wrapping(np.multiply, np.logical_and),
-    "andi": _bitwise(np.bitwise_and),
-    "ori": _bitwise(np.bitwise_or),
-    "xori": _bitwise(np.bitwise_xor),
-    "minsi": _wrapping(np.minimum, np.logical_or),
-    "maxsi": _wrapping(np.maximum, np.logical_and),
+    "addi": np.add,
+    "subi": np.subtract,
+    "muli": np.multiply,
+    "andi": np.bitwise_and,
+    "ori": np.bitwise_or,
+    "xori": np.bitwise_xor,
+    "minsi": np.minimum,
+    "maxsi": np.maximum,
     "minui": _of_unsigned(np.minimum),
     "maxui": _of_unsigned(np.maximum),
     "shli": shift_left,
@@ -96,6 +80,16 @@ PLAIN: dict[str, Binary] = {
     "shrui": shift_right_unsigned,
 }
 """``arith`` operations that cannot fail, by name."""
+
+SINGLE_BITS: dict[str, Binary] = {
+    **PLAIN,
+    "addi": np.logical_xor,
+    "subi": np.logical_xor,
+    "muli": np.logical_and,
+    "minsi": np.logical_or,
+    "maxsi": np.logical_and,
+}
+"""The same on single bits; a set one is -1 as a signed number."""
 
 
 # ------------------------------------------------------------ division

@@ -63,17 +63,15 @@ def geometry_of(dims: tuple[int, int, int]) -> Geometry:
 class WorkItems:
     """The work-items of one launch while they run.
 
-    ``returned`` marks those whose body has ended, ``clock`` counts the samples of the clock; ``stores`` counts the
-    accesses that may change memory.
+    ``returned`` marks those whose body has ended, ``clock`` counts the samples of the clock.
     """
 
-    __slots__ = ("clock", "count", "geometry", "returned", "stores")
+    __slots__ = ("clock", "count", "geometry", "returned")
 
     def __init__(self, geometry: Geometry) -> None:
         self.geometry = geometry
         self.count = geometry.count
         self.clock = 0
-        self.stores = 0
         self.returned: Mask = None
 
     def name(self, number: int) -> str:

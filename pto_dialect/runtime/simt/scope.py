@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from xdsl.dialects.builtin import IndexType, IntegerType, VectorType
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...ir import types as t
@@ -50,6 +50,7 @@ class LaneScope:
         self.code = code
         self.names = names
         self.mask = mask
+        self._constants: dict[tuple[str, str], str] = {}
 
     @contextmanager
     def masked(self, mask: str) -> Iterator[None]:
@@ -88,7 +89,29 @@ class LaneScope:
         name = g.name(value)
         if self.varies(value) or not is_number(value.type):
             return name
+        number = constant_of(value)
+        if number is not None:
+            return Expr(self._constant(value.type, number, g))
         return Expr(f"{g.argument(widener(value.type, g))}({name})")
+
+    def _constant(self, type_: Attribute, number: int | float, g: Generator) -> str:
+        """The name of a constant array; equal ones are one."""
+        key = (t.type_text(type_), repr(number))
+        known = self._constants.get(key)
+        if known is None:
+            array = widener(type_, g)(number)
+            array.flags.writeable = False
+            known = self._constants[key] = g.emitter.constant(array, f"all_{number}")
+        return known
+
+
+def constant_of(value: SSAValue) -> int | float | None:
+    """The number that a constant stands for."""
+    owner = value.owner
+    if not isinstance(owner, Operation) or owner.name != "arith.constant":
+        return None
+    attribute = owner.properties["value"]
+    return attribute.value.data if isinstance(attribute, (IntegerAttr, FloatAttr)) else None
 
 
 def is_number(type_: Attribute) -> bool:
