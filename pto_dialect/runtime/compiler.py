@@ -24,7 +24,7 @@ from .kernels.core_control import function_body
 from .kernels.lane_control import split_body
 from .machine import RunOptions
 from .profiling import ProfileLog
-from .program import Program, find_entry, find_program, functions_of, symbol_of
+from .program import Program, find_entry, find_program, functions_by_place, functions_of, symbol_of
 from .simt.code import find_code
 from .simt.scope import LaneScope
 from .unit import Unit
@@ -110,13 +110,17 @@ def compile_module(
     emitter = Emitter()
     emitter.line(f'"""@{entry} for {profile.name}."""')
     code = find_code(program)
-    names = {function: emitter.fresh(f"f_{symbol_of(function)}") for function in code.scalar}
+    outer, inner = functions_by_place(program) if queued else (program.functions, ())
+    names = {function: emitter.fresh(f"f_{symbol_of(function)}") for function in outer if function in code.scalar}
+    inner_names = {function: emitter.fresh(f"i_{symbol_of(function)}") for function in inner if function in code.scalar}
     bodies = {function: emitter.fresh(f"items_{symbol_of(function)}") for function in code.bodies}
-    unit = Unit(program, profile, names, code, bodies)
+    unit = Unit(program, profile, names, inner_names, code, bodies)
     for function in program.functions:
         _refuse_unknown(function)
-    for function in code.scalar:
-        _function(function, generator_class(emitter, profile, options, unit, queued, profile_log))
+    for function in names:
+        _function(function, names, generator_class(emitter, profile, options, unit, queued, profile_log))
+    for function in inner_names:
+        _function(function, inner_names, generator_class(emitter, profile, options, unit, False, profile_log))
     for function in code.bodies:
         _body(function, generator_class(emitter, profile, options, unit, False, profile_log))
     filename = f"<pto {entry} {id(emitter):x}>"
@@ -138,12 +142,12 @@ def _refuse_unknown(function: Operation) -> None:
             raise ProgramError("dialect-unregistered", message, span_of(inner))
 
 
-def _function(op: Operation, generator: Generator) -> None:
+def _function(op: Operation, names: dict[Operation, str], generator: Generator) -> None:
     emitter = generator.emitter
     entry = op.regions[0].blocks[0]
     emitter.current = op
     arguments = [generator.bind(argument) for argument in entry.args]
-    with emitter.block(f"def {generator.unit.names[op]}({', '.join(['core', *arguments])}):"):
+    with emitter.block(f"def {names[op]}({', '.join(['core', *arguments])}):"):
         for argument in entry.args:
             generator.prepare_view(argument)
         function_body(list(op.regions[0].blocks), generator)

@@ -64,6 +64,7 @@ FLAGS = frozenset(
 
 _SUBBLOCK = frozenset(("pto.get_subblock_idx", "pto.get_subblock_num"))
 _STRUCTURED = frozenset(("scf.if", "scf.for", "scf.index_switch"))
+_SCOPES = frozenset(("pto.vecscope", "pto.strict_vecscope"))
 
 
 def symbol_of(function: Operation) -> str:
@@ -206,6 +207,35 @@ class Program:
         if kind is None or len(self.roots) == 1 or kind == enclosing_kind(call):
             return None
         return kind
+
+
+def functions_by_place(program: Program) -> tuple[list[Operation], list[Operation]]:
+    """The functions that run instruction by instruction, and those that vector scopes call, where a scope is one
+    instruction; a function may be both."""
+    outer: dict[Operation, None] = {root.function: None for root in program.roots.values()}
+    inner: dict[Operation, None] = {}
+    pending = [(function, False) for function in outer]
+    while pending:
+        function, inside = pending.pop()
+        for op in function.walk():
+            callee = program.symbols.callee(op) if op.name == "func.call" else None
+            if callee is None:
+                continue
+            within = inside or _in_scope(op)
+            found = inner if within else outer
+            if callee not in found:
+                found[callee] = None
+                pending.append((callee, within))
+    order = {function: number for number, function in enumerate(program.functions)}
+    first, second = (sorted(found, key=lambda function: order[function]) for found in (outer, inner))
+    return first, second
+
+
+def _in_scope(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and parent.name not in _SCOPES:
+        parent = parent.parent_op()
+    return parent is not None
 
 
 def find_program(module: Operation, entry: str, arch: str) -> Program:

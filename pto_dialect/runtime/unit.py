@@ -18,12 +18,16 @@ from .simt.code import SimtCode
 
 @dataclass
 class Unit:
-    """One program while it is compiled: names of its functions in Python (of those that work-items run:
-    ``body_names``), addresses of its buffers, its queues."""
+    """One program while it is compiled: names of its functions in Python, addresses of its buffers, its queues.
+
+    ``inner_names`` are the names of functions that vector scopes call, where a scope is one instruction among others,
+    ``body_names`` those of functions that work-items run.
+    """
 
     program: Program
     profile: Profile
     names: dict[Operation, str]
+    inner_names: dict[Operation, str]
     code: SimtCode
     body_names: dict[Operation, str]
 

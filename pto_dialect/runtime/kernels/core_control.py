@@ -140,7 +140,8 @@ def call(op: Operation, g: Generator) -> None:
         call_body(op, g)
         return
     arguments = ", ".join(["core", *(g.name(v) for v in op.operands)])
-    run = f"{'yield from ' if g.queued else ''}{g.unit.names[callee]}({arguments})"
+    names = g.unit.names if g.queued else g.unit.inner_names or g.unit.names
+    run = f"{'yield from ' if g.queued else ''}{names[callee]}({arguments})"
     guard = g.unit.program.guard(op, callee)
     if guard is not None:
         if op.results:

@@ -103,13 +103,13 @@ def store(values: Array, pointer: Pointer, start: int, mask: Array | None = None
     """Active lanes to consecutive elements."""
     active = True if mask is None else chosen(mask)
     if active is True:
-        window(pointer, start, values.nbytes)[...] = values.view(np.uint8)
+        window(pointer, start, values.nbytes).view(values.dtype)[...] = values
         return
     places = np.flatnonzero(active)
     if places.size:
-        count, size = int(places[-1]) + 1, values.dtype.itemsize
-        target = window(pointer, start, count * size).reshape(count, size)
-        np.copyto(target, values.view(np.uint8).reshape(-1, size)[:count], where=active[:count, None])
+        count = int(places[-1]) + 1
+        target = window(pointer, start, count * values.dtype.itemsize).view(values.dtype)
+        np.copyto(target, values[:count], where=active[:count])
 
 
 def store_pair(low: Array, high: Array, pointer: Pointer, start: int, mask: Array | None = None) -> None:
@@ -126,7 +126,7 @@ def store_groups(values: Array, pointer: Pointer, start: int, groups: int, strid
     rows = values.reshape(groups, -1)
     if abs(stride) < rows.shape[1]:
         for number, row in enumerate(rows):
-            window(pointer, start + number * stride * size, row.nbytes)[...] = row.view(np.uint8)
+            window(pointer, start + number * stride * size, row.nbytes).view(row.dtype)[...] = row
     else:
         strided_view(pointer.shifted(start), rows.shape, (stride * size, size), values.dtype)[...] = rows
 
