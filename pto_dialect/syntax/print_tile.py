@@ -84,9 +84,24 @@ def value_form(s: Statement) -> str:
     return f"{op.name} {writer.uses(values)}{s.dictionary()} : {writer.signature(values, op.results)}"
 
 
+def stored_value(s: Statement) -> str | None:
+    """Level 1 of what yields no tile: ``name %tile, %view {dict} : (T, V) -> ()``.
+
+    ``None`` for tiles that have a place in memory already, and for statements with optional operands, which the
+    value form cannot tell apart.
+    """
+    values = s.values(slot.name for slot in s.layout.slots)
+    required = sum(slot.arity == "1" for slot in s.layout.slots)
+    if not values or len(values) != required or s.op.results or not isinstance(values[0].type, t.TileType):
+        return None
+    return f"{s.op.name} {s.writer.uses(values)}{s.dictionary()} : {s.writer.signature(values, ())}"
+
+
 def print_dps(writer: Writer, op: Operation) -> str:
     """D1: ``name ins(%a, %b : Ta, Tb) outs(%d : T) {dict} [-> T]``."""
     s = Statement(writer, op)
+    if op.name in MEMORY_DESTINATION and (text := stored_value(s)):
+        return text
     if not has_destination(s):
         return value_form(s)
     return f"{op.name} ins({typed_group(writer, inputs(s))}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
@@ -125,6 +140,8 @@ it."""
 def print_dps_keyed(writer: Writer, op: Operation) -> str:
     """D3: ``name ins(%src : T fp %f : Tf, %q : i64) outs(..) {dict} [-> T]``."""
     s = Statement(writer, op)
+    if op.name in MEMORY_DESTINATION and (text := stored_value(s)):
+        return text
     if not has_destination(s):
         return value_form(s)
     keyed = KEYED_INPUTS[op.name]
@@ -184,6 +201,8 @@ def print_dps_tload(writer: Writer, op: Operation) -> str:
 def print_ins_only(writer: Writer, op: Operation) -> str:
     """D6: ``name ins(["format",] %a, %b : types) [outs : T] {dict}``."""
     s = Statement(writer, op)
+    if not s.layout.tokens and (text := stored_value(s)):
+        return text
     words = [s.quoted(name) for name in s.layout.tokens]
     text = comma([*words, typed_group(writer, inputs(s))])
     outs = f" outs : {s.results()}" if op.results else ""

@@ -202,7 +202,7 @@ SPELLINGS = [
     ("%0 = pto.subview %t[%k, %k] sizes [8, 8] : $T",
      "%0 = pto.subview %t[%k, %k] sizes [8, 8] : $T -> !pto.tile_buf<vec, 8x8xf32>"),
     ("%0 = pto.tadd %n, %n1 : $TT", "%0 = pto.tadd %n, %n1 : ($TT, $TT) -> $TT"),
-    ("pto.tstore %n, %pv : ($TT, $P) -> ()", "pto.tstore ins(%n : $TT) outs(%pv : $P)"),
+    ("pto.tstore ins(%n : $TT) outs(%pv : $P)", "pto.tstore %n, %pv : ($TT, $P) -> ()"),
     ("%g:2 = pto.get_validshape %dt : $D", "%0, %1 = pto.get_validshape %dt : $D"),
     ("pto.comm.tbroadcast(%pv, recv(%t, %t1), group(%pv1) : $P, $T, $P) {root = 0 : i32}",
      "pto.comm.tbroadcast(%pv, recv(%t, %t1), group(%pv1) : $P, $T, $T, $P) {root = 0 : i32}"),
