@@ -194,6 +194,16 @@ class FlatBuilder(PtoBuilder):
                 attributes[name] = self.token_attribute(cls, name, word)
         return self.flat_statement(token, values, attributes, signature_part)
 
+    @statement
+    def indexed_array(self, items: list[Any]) -> Operation:
+        token, uses, bracket, numbers, _, attributes, signature_part = items
+        if self.index_attribute_name(token) != "indices":
+            raise at(bracket, "parse-syntax", f"{token.text} takes no array between the brackets")
+        if not numbers or any(n.type == "USES" for n in numbers):
+            raise at(bracket, "parse-syntax", f"the array of {token.text} lists integers")
+        self.index_attribute(token, numbers, attributes)
+        return self.flat_statement(token, [uses], attributes, signature_part)
+
     def index_attribute_name(self, token: Tok) -> str:
         """Attribute that holds integers written between the brackets (``struct_get``, ``vmi.shuffle``)."""
         slots = signature(self.pto_class(token)).attributes

@@ -117,7 +117,9 @@ def _path(s: Statement) -> str | None:
     value = checked(s.attribute(name), Attribute)
     numbers = integer_list(value)
     require(isinstance(value, DenseArrayBase) and value.elt_type == i64 and numbers)
-    return ", ".join(map(str, numbers))
+    listed = ", ".join(map(str, numbers))
+    # A path stands between the brackets, an array brings its own.
+    return listed if name == "path" else f"[{listed}]"
 
 
 def integer_list(attr: Attribute) -> list[int]:
