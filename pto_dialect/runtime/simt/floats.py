@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..memory import Array
+from ..numerics.comparisons import COMPARISONS
 from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..numerics.fma import fma_to_odd
@@ -157,18 +158,8 @@ class FloatComparison:
             return np.full(unordered.shape, self.predicate == "true")
         if self.predicate in ("ord", "uno"):
             return ~unordered if self.predicate == "ord" else unordered
-        compared = _ORDER[self.predicate[1:]](x, y)
+        compared = COMPARISONS[self.predicate[1:]](x, y)
         return compared & ~unordered if self.predicate[0] == "o" else compared | unordered
-
-
-_ORDER: dict[str, Any] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
 
 
 class FromInteger:

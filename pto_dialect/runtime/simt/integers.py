@@ -13,6 +13,7 @@ import numpy as np
 
 from ..faults import Fault
 from ..memory import Array
+from ..numerics.comparisons import COMPARISONS
 from .items import Mask, WorkItems
 
 Binary = Callable[[Array, Array], Array]
@@ -151,19 +152,9 @@ DIVISIONS = {name: Division(name) for name in _DIVISIONS}
 # ------------------------------------------------------------ comparison and width
 
 
-_COMPARE: dict[str, Any] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
-
-
 def compare(predicate: str) -> Binary:
     """The function behind a predicate of ``arith.cmpi``."""
-    function = _COMPARE[predicate.lstrip("us") if len(predicate) == 3 else predicate]
+    function = COMPARISONS[predicate.lstrip("us") if len(predicate) == 3 else predicate]
 
     def signed(a: Array, b: Array) -> Array:
         if a.dtype == np.bool_ and predicate[0] == "s":
