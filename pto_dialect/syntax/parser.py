@@ -19,6 +19,7 @@ from ..diagnostics.diagnostic import Diagnostic, Severity
 from ..diagnostics.engine import DiagnosticEngine
 from ..diagnostics.source import SourceFile, Span
 from ..ir.location import locate
+from ..ir.types import TileType
 from .build_micro import MicroBuilder
 from .core_ops import core_class
 from .grammar import load_grammar
@@ -204,7 +205,10 @@ class ProgramBuilder(MicroBuilder):
         if self.schematic:
             self._undefined_values(block)
         results = [
-            value for op in block.ops for value in op.results if value.first_use is None and op.name.startswith("pto.t")
+            value
+            for op in block.ops
+            for value in op.results
+            if value.first_use is None and (op.name.startswith("pto.t") or isinstance(value.type, TileType))
         ]
         cls = core_class("func.return")
         function = core_class("func.func")
