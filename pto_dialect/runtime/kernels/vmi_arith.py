@@ -42,12 +42,16 @@ PLAIN: dict[str, str] = {
 """Operations without masks, by the name of what they compute."""
 
 FUNCTIONS: dict[str, lc.LaneWise] = {
-    **{name: lc.LaneWise(function, name) for name, function in {**c.UNARY, **c.BINARY, **c.SCALAR}.items()},
-    "vmula": lc.LaneWise(lc.multiply_add, "vmula", old=0),
-    "vaxpy": lc.LaneWise(lc.scale_add, "vaxpy", old=1),
+    **{name: lc.LaneWise(function, name) for name, function in {**c.UNARY, **c.BINARY}.items()},
+    **{name: lc.WithScalar(function, name) for name, function in c.SCALAR.items()},
+    "vmula": lc.LaneWise(lc.multiply_add, "vmula"),
+    "vaxpy": lc.WithScalar(lc.scale_add, "vaxpy"),
 }
-ZEROING = {name: lc.LaneWise(FUNCTIONS[name].function, name) for name in ("vmula", "vaxpy")}
-"""The two with an accumulator where ``pmode`` is not merge."""
+MERGING: dict[str, lc.LaneWise] = {
+    "vmula": lc.LaneWise(lc.multiply_add, "vmula", old=0),
+    "vaxpy": lc.WithScalar(lc.scale_add, "vaxpy", old=1),
+}
+"""The two with an accumulator, which ``pmode`` merge keeps."""
 
 SHIFT_LOGICAL = lc.LaneWise(lc.shift_right_logical, "shift_right_logical")
 FUSED = lc.LaneWise(c.fused, "fma")
@@ -62,10 +66,8 @@ MASK_FUNCTIONS: dict[str, Callable[..., Any]] = {
 def _lane_wise(op: PtoOp, g: Generator, name: str, operands: list[Any], mask: Any) -> None:
     if name not in _RAW:
         number_format(op.results[0], g)
-    function = FUNCTIONS[name]
-    if name in ZEROING and word(op, "pmode") != "merge":
-        function = ZEROING[name]
-    give(op, g, function, mask, *operands)
+    table = MERGING if name in MERGING and word(op, "pmode") == "merge" else FUNCTIONS
+    give(op, g, table[name], mask, *operands)
 
 
 @kernel(*(f"pto.vmi.{name}" for name in PLAIN))

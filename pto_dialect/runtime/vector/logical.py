@@ -13,7 +13,8 @@ import numpy as np
 
 from ..memory import Array
 
-_FULL: set[int] = set()
+FULL: set[int] = set()
+"""Identities of the predicates with all lanes."""
 
 
 @cache
@@ -29,7 +30,7 @@ def _staircase(count: int) -> Array:
 def full(count: int) -> Array:
     """The predicate of ``count`` lanes that are all active."""
     mask = _staircase(count)[:count]
-    _FULL.add(id(mask))
+    FULL.add(id(mask))
     return mask
 
 
@@ -48,7 +49,20 @@ def group_prefix(active: int, groups: int, size: int) -> Array:
 
 def chosen(mask: Array) -> Any:
     """Which lanes are active: the predicate, or ``True`` for all of them."""
-    return True if id(mask) in _FULL else mask
+    return True if id(mask) in FULL else mask
+
+
+def reach(mask: Array) -> int:
+    """Number of the last active lane plus one."""
+    inactive = int(mask[::-1].argmax())
+    return mask.size - inactive if inactive or mask[-1] else 0
+
+
+def masked(values: Array, mask: Array | None) -> Array:
+    """``values``, which nobody else has, with 0 in the lanes that are not active."""
+    if mask is not None and id(mask) not in FULL:
+        values[~mask] = 0
+    return values
 
 
 def pattern(name: str, count: int, groups: int) -> Array:

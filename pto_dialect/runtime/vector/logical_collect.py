@@ -8,8 +8,7 @@ import numpy as np
 
 from ..memory import Array
 from .collect import deinterleave, interleave, neutral
-from .logical import chosen
-from .register import cleared
+from .logical import chosen, masked
 
 
 def _groups(a: Array, mask: Array, rest: Any, groups: int) -> Array:
@@ -58,9 +57,8 @@ class Pairing:
         self.label = self.function.__name__
 
     def __call__(self, a: Array, b: Array, mask: Array) -> tuple[Array, Array]:
-        active = chosen(mask)
         low, high = self.function(a, b)
-        return cleared(low, active), cleared(high, active)
+        return masked(low, mask), masked(high, mask)
 
 
 def compress(a: Array, mask: Array) -> Array:

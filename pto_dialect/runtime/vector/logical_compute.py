@@ -12,17 +12,12 @@ import numpy as np
 from ..memory import Array
 from ..numerics.comparisons import COMPARISONS
 from . import compute as c
-from .logical import chosen
-from .register import cleared, constant
-
-
-def masked(result: Array, mask: Array | None) -> Array:
-    """``result`` with 0 in the lanes that are not active."""
-    return result if mask is None else cleared(result, chosen(mask))
+from .logical import FULL, chosen, masked
+from .register import constant
 
 
 class LaneWise:
-    """A function of arrays applied to the active lanes; scalars become elements of the type of the lanes.
+    """A function of vectors applied to the active lanes; its results have the type of the lanes.
 
     ``old`` is the position among the arguments of what inactive lanes keep; by default they become 0.
     """
@@ -33,14 +28,21 @@ class LaneWise:
         self.old = old
 
     def __call__(self, mask: Array | None, *arguments: Any) -> Array:
-        dtype = arguments[0].dtype
-        values = [a if isinstance(a, np.ndarray) else constant(a, dtype) for a in arguments]
-        result = self.function(*values)
-        if result.dtype != dtype:
-            result = result.astype(dtype)
-        if self.old is None or mask is None:
-            return masked(result, mask)
-        return np.where(mask, result, values[self.old])
+        result = self.function(*arguments)
+        if mask is None or id(mask) in FULL:
+            return result
+        if self.old is not None:
+            return np.where(mask, result, arguments[self.old])
+        result[~mask] = 0
+        return result
+
+
+class WithScalar(LaneWise):
+    """The same where the last argument is a number, which becomes an element of the type of the lanes."""
+
+    def __call__(self, mask: Array | None, *arguments: Any) -> Array:
+        *vectors, number = arguments
+        return super().__call__(mask, *vectors, constant(number, vectors[0].dtype))
 
 
 def shift_right_logical(a: Array, count: Any) -> Array:
@@ -97,8 +99,7 @@ def long_product(mask: Array, a: Array, b: Array) -> tuple[Array, Array]:
 def add_carry(mask: Array, a: Array, b: Array, carry: Array | None = None) -> tuple[Array, Array]:
     """Sum, also with the carry of each lane, and the predicate of lanes whose unsigned sum overflows."""
     total, overflow = c.sum_and_carry(a, b, np.uint64(0) if carry is None else carry.astype(np.uint64), False)
-    active = chosen(mask)
-    return cleared(total, active), overflow if active is True else overflow & active
+    return masked(total, mask), overflow & mask
 
 
 def exponential_difference(mask: Array, a: Array, largest: Array) -> Array:

@@ -12,22 +12,33 @@ from typing import Any
 import numpy as np
 
 from ..memory import Array, Pointer, strided_view
-from .logical import chosen
+from .logical import chosen, reach
 from .memory import BLOCK, window
 
 DType = np.dtype[Any]
+
+
+def _elements(pointer: Pointer, start: int, dtype: DType, count: int) -> Array:
+    """Consecutive elements of the memory; a fault when they are not all in it."""
+    size = dtype.itemsize
+    low, arena = pointer.offset + start, pointer.arena
+    if low < 0 or low + count * size > arena.capacity:
+        arena.check(low, low + count * size, "vector access")
+    return arena.array((count,), dtype, low, (size,))
+
 
 # ------------------------------------------------------------ loads
 
 
 def load(pointer: Pointer, start: int, dtype: DType, count: int) -> Array:
     """Consecutive elements."""
-    return window(pointer, start, count * dtype.itemsize).view(dtype).copy()
+    return _elements(pointer, start, dtype, count).copy()
 
 
 def load_widened(pointer: Pointer, start: int, dtype: DType, count: int, size: int) -> Array:
     """Consecutive elements of ``size`` bytes, zero-extended."""
-    return window(pointer, start, count * size).view(f"u{size}").astype(f"u{dtype.itemsize}").view(dtype)
+    narrow = _elements(pointer, start, np.dtype(f"u{size}"), count)
+    return narrow.astype(f"u{dtype.itemsize}").view(dtype)
 
 
 def load_broadcast(pointer: Pointer, start: int, dtype: DType, count: int) -> Array:
@@ -60,8 +71,7 @@ def load_masked(pointer: Pointer, start: int, mask: Array, passthru: Array) -> A
     result = passthru.copy()
     places = np.flatnonzero(mask)
     if places.size:
-        size = passthru.dtype.itemsize
-        result[places] = window(pointer, start, (int(places[-1]) + 1) * size).view(passthru.dtype)[places]
+        result[places] = _elements(pointer, start, passthru.dtype, int(places[-1]) + 1)[places]
     return result
 
 
@@ -103,13 +113,16 @@ def store(values: Array, pointer: Pointer, start: int, mask: Array | None = None
     """Active lanes to consecutive elements."""
     active = True if mask is None else chosen(mask)
     if active is True:
-        window(pointer, start, values.nbytes).view(values.dtype)[...] = values
+        _elements(pointer, start, values.dtype, values.size)[...] = values
         return
-    places = np.flatnonzero(active)
-    if places.size:
-        count = int(places[-1]) + 1
-        target = window(pointer, start, count * values.dtype.itemsize).view(values.dtype)
-        np.copyto(target, values[:count], where=active[:count])
+    count = reach(active)
+    if count:
+        some = active[:count]
+        target = _elements(pointer, start, values.dtype, count)
+        if some.all():
+            target[...] = values[:count]
+        else:
+            np.copyto(target, values[:count], where=some)
 
 
 def store_pair(low: Array, high: Array, pointer: Pointer, start: int, mask: Array | None = None) -> None:
@@ -126,7 +139,7 @@ def store_groups(values: Array, pointer: Pointer, start: int, groups: int, strid
     rows = values.reshape(groups, -1)
     if abs(stride) < rows.shape[1]:
         for number, row in enumerate(rows):
-            window(pointer, start + number * stride * size, row.nbytes).view(row.dtype)[...] = row
+            _elements(pointer, start + number * stride * size, row.dtype, row.size)[...] = row
     else:
         strided_view(pointer.shifted(start), rows.shape, (stride * size, size), values.dtype)[...] = rows
 
@@ -174,7 +187,7 @@ def gather(pointer: Pointer, offsets: Array, mask: Array, passthru: Array) -> Ar
     lanes, places = _places(offsets, mask)
     if lanes.size:
         size = min(pointer.item_bytes, passthru.dtype.itemsize)
-        elements = window(pointer, 0, (int(places.max()) + 1) * size).view(f"u{size}")
+        elements = _elements(pointer, 0, np.dtype(f"u{size}"), int(places.max()) + 1)
         result.view(f"u{result.dtype.itemsize}")[lanes] = elements[places]
     return result
 
@@ -195,6 +208,4 @@ def scatter(values: Array, pointer: Pointer, offsets: Array, mask: Array) -> Non
     """element offsets[i] = lane i of the active lanes, the highest lane last."""
     lanes, places = _places(offsets, mask)
     if lanes.size:
-        bits = f"u{values.dtype.itemsize}"
-        target = window(pointer, 0, (int(places.max()) + 1) * values.dtype.itemsize).view(bits)
-        target[places] = values.view(bits)[lanes]
+        _elements(pointer, 0, values.dtype, int(places.max()) + 1)[places] = values[lanes]
