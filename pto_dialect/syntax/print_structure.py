@@ -60,7 +60,7 @@ def print_dim_query(writer: Writer, op: Operation) -> str:
 
 
 def print_retired_cast(writer: Writer, op: Operation) -> str:
-    """V5: ``name (%a, %b) %r, %c {dict} : T`` or ``name %a {dict} : T to T``."""
+    """V5: ``name(%a, %b) %r, %c {dict} : T`` or ``name %a {dict} : T to T``."""
     s = Statement(writer, op)
     if op.name != "pto.pointer_cast":
         operands = s.flatten(s.layout.slots)
@@ -69,7 +69,7 @@ def print_retired_cast(writer: Writer, op: Operation) -> str:
     s.present("valid_row", "valid_col")
     valid = writer.uses(s.values(("valid_row", "valid_col")))
     tail = f" {valid}" if valid else ""
-    return f"{op.name} ({writer.uses(s.group('addrs'))}){tail}{s.dictionary()} : {s.results()}"
+    return f"{op.name}({writer.uses(s.group('addrs'))}){tail}{s.dictionary()} : {s.results()}"
 
 
 # ---------------------------------------------------------------- regions
