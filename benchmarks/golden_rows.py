@@ -15,9 +15,10 @@ from xdsl.dialects.builtin import ModuleOp
 from pto_dialect.driver.launch.document import LaunchError
 from pto_dialect.driver.launch.plan import read_plan
 from pto_dialect.driver.launch.session import Settings, run_plan
-from pto_dialect.driver.run.program import Streams
+from pto_dialect.driver.run.program import FINDINGS, Streams
 
-PASS, FAIL, REFUSED, NO_GOLDEN = "pass", "FAIL", "REFUSED", "no-golden"
+PASS, FAIL, REFUSED, FOUND, NO_GOLDEN = "pass", "FAIL", "REFUSED", "FOUND", "no-golden"
+"""``FOUND``: the sanitizers report an error."""
 
 
 class Row(NamedTuple):
@@ -42,10 +43,11 @@ class Verdict(NamedTuple):
 
 @dataclass
 class Scratch:
-    """A folder for one group of rows, and the programs parsed in it."""
+    """A folder for one group of rows, how they run, and the programs parsed in it."""
 
     tree: Path
     folder: Path
+    settings: Settings
     programs: dict[str, ModuleOp] = field(default_factory=dict)
 
 
@@ -76,11 +78,13 @@ def run_launch(path: Path, scratch: Scratch) -> tuple[str, str]:
     said: list[str] = []
     streams = Streams(lambda text: None, said.append)
     try:
-        code = run_plan(read_plan(str(path)), Settings(quiet=True), streams, scratch.programs)
+        code = run_plan(read_plan(str(path)), scratch.settings, streams, scratch.programs)
     except LaunchError as error:
         return FAIL, str(error)
     if code == 0:
         return PASS, ""
+    if code == FINDINGS:
+        return FOUND, next((line for line in "".join(said).splitlines() if "error: " in line), "")
     errors = [line for line in "".join(said).splitlines() if "error: " in line]
     reason = errors[0].partition("error: ")[2] if errors else "".join(said).strip()[-200:]
     return (REFUSED if "cannot be executed" in reason or "[unmodelled]" in reason else FAIL), reason

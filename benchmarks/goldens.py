@@ -1,6 +1,6 @@
 """Runs the programs of a source tree against the results of its own generators, as a launch table says.
 
-Usage: python benchmarks/goldens.py TREE --launches launches.csv [--only REGEX] [-j N] [--csv FILE]
+Usage: python benchmarks/goldens.py TREE --launches launches.csv [--only REGEX] [--sanitize auto|strict] [-j N]
 
 Each row of the table becomes launch files in a scratch folder; inputs and expected results come from the generators of
 the tree, and its own comparisons judge. The exit code is 1 when fewer than 97 % of the rows with results pass.
@@ -23,7 +23,11 @@ import golden_micro
 import golden_samples
 import golden_tile
 import golden_validation
-from golden_rows import FAIL, NO_GOLDEN, PASS, REFUSED, Row, Scratch, Verdict, read_rows
+from golden_rows import FAIL, FOUND, NO_GOLDEN, PASS, REFUSED, Row, Scratch, Verdict, read_rows
+
+from pto_dialect.driver.launch.session import Settings
+from pto_dialect.driver.run.sanitizing import Sanitizing
+from pto_dialect.sanitize.options import SanitizeOptions, SyncMode
 
 CORPORA = {module.CORPUS: module for module in (golden_tile, golden_micro, golden_samples, golden_validation)}
 REQUIRED = 0.97
@@ -36,6 +40,7 @@ def main() -> int:
     parser.add_argument("--launches", type=Path, required=True, metavar="CSV", help="the launch table")
     parser.add_argument("--only", default="", metavar="REGEX", help="rows whose 'corpus/case [level]' matches")
     parser.add_argument("--repository", default="", metavar="REGEX", help="rows of matching repositories")
+    parser.add_argument("--sanitize", choices=("auto", "strict"), help="watch every run, with this order of pipes")
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write a line for each row to this file")
     options = parser.parse_args()
@@ -50,7 +55,7 @@ def main() -> int:
     ]
     started = time.perf_counter()
     verdicts: list[Verdict] = []
-    for found in run_groups(options.tree.resolve(), groups_of(rows), options.jobs):
+    for found in run_groups(options.tree.resolve(), groups_of(rows), settings_of(options.sanitize), options.jobs):
         verdicts += found
         for one in found:
             if one.verdict != PASS:
@@ -66,16 +71,23 @@ def groups_of(rows: list[Row]) -> list[list[Row]]:
     return list(groups.values())
 
 
-def run_group(task: tuple[Path, list[Row]]) -> list[Verdict]:
+def settings_of(sync: SyncMode | None) -> Settings:
+    """How the launches run: plainly, or watched by the sanitizers."""
+    if sync is None:
+        return Settings(quiet=True)
+    return Settings(quiet=True, sanitizing=Sanitizing(SanitizeOptions(sync=sync)))
+
+
+def run_group(task: tuple[Path, list[Row], Settings]) -> list[Verdict]:
     """Runs one group in a scratch folder."""
-    tree, rows = task
+    tree, rows, settings = task
     with tempfile.TemporaryDirectory() as folder:
-        return CORPORA[rows[0].corpus].run(rows, Scratch(tree, Path(folder)))
+        return CORPORA[rows[0].corpus].run(rows, Scratch(tree, Path(folder), settings))
 
 
-def run_groups(tree: Path, groups: list[list[Row]], jobs: int) -> Iterator[list[Verdict]]:
+def run_groups(tree: Path, groups: list[list[Row]], settings: Settings, jobs: int) -> Iterator[list[Verdict]]:
     """Verdicts of all groups as they come."""
-    tasks = [(tree, group) for group in groups]
+    tasks = [(tree, group, settings) for group in groups]
     if jobs <= 1:
         yield from map(run_group, tasks)
         return
@@ -88,7 +100,7 @@ def report(verdicts: list[Verdict], seconds: float, file: Path | None) -> int:
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for one in verdicts:
         counts[one.row.corpus, one.row.level][one.verdict] += 1
-    kinds = (PASS, FAIL, REFUSED, NO_GOLDEN)
+    kinds = (PASS, FAIL, REFUSED, FOUND, NO_GOLDEN)
     print(f"{'corpus':20} {'level':46}" + "".join(f"{kind:>10}" for kind in kinds) + f"{'rate':>9}")
     total: Counter[str] = Counter()
     for (corpus, level), found in sorted(counts.items()):
