@@ -30,6 +30,7 @@ EXAMPLES = (
     "flash_attention",
     "paged_attention",
     "topk_routing",
+    "spmv",
     "seed_snippets",
 )
 TARGETS = ("a2a3", "a5", "cpu-sim")

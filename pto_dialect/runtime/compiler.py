@@ -97,19 +97,21 @@ def compile_module(
     profile_log: ProfileLog | None = None,
     program: Program | None = None,
     generator_class: Callable[..., Generator] = Generator,
+    each_access: bool = False,
 ) -> CompiledModule:
     """Compiles ``entry``, its peer kernel if it has one, and the functions they call.
 
     ``queued`` selects code that hands instructions to pipe queues instead of running them in program order (there is no
     other for cores that wait for each other), ``profile_log`` code that times every instruction; ``program`` is what
-    ``find_program`` gives for the entry, ``generator_class`` the flavour of the code. Raises ``ProgramError`` for an
-    operation that cannot be executed.
+    ``find_program`` gives for the entry, ``generator_class`` the flavour of the code; with ``each_access`` every
+    work-item makes its own accesses, also where all make the same. Raises ``ProgramError`` for an operation that cannot
+    be executed.
     """
     program = program or find_program(module, entry, profile.arch)
     queued = queued or program.cooperative
     emitter = Emitter()
     emitter.line(f'"""@{entry} for {profile.name}."""')
-    code = find_code(program)
+    code = find_code(program, each_access)
     outer, inner = functions_by_place(program) if queued else (program.functions, ())
     names = {function: emitter.fresh(f"f_{symbol_of(function)}") for function in outer if function in code.scalar}
     inner_names = {function: emitter.fresh(f"i_{symbol_of(function)}") for function in inner if function in code.scalar}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..targets.profile import Profile
 from .faults import Fault
 from .memory import Arena, CoreMemory, Fill, Pointer
+
+if TYPE_CHECKING:
+    from .simt.items import WorkItems
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,9 @@ class Core:
         if isinstance(pointer, Pointer):
             return pointer
         raise Fault("unmodelled", f"a value of kind {type(value).__name__} has no address")
+
+    def observe(self, items: WorkItems) -> None:
+        """Work-items are about to start."""
 
     # flags, program order
 

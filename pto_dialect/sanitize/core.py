@@ -13,8 +13,10 @@ from ..runtime.faults import Fault
 from ..runtime.machine import Block, Core
 from ..runtime.memory import Pointer
 from ..runtime.queues import LEVEL, RUN, SET, WAIT, Key, QueueCore, QueuedFault
+from ..runtime.simt.items import WorkItems
 from ..verify.facts import word
 from .clocks import Actor, Mark
+from .item_races import ItemRaces
 from .signals import Signals
 from .unit_flags import UnitFlags
 from .watch import Context, Watch
@@ -76,6 +78,10 @@ class WatchedCore(QueueCore):
     def _part(context: Context, site: int, loops: tuple[int, ...], fence: int) -> None:
         context.mark = Mark(site, loops, context.mark.known, fence)
         context.event = 0
+
+    def observe(self, items: WorkItems) -> None:
+        if self.watch.wants("race"):
+            items.observer = ItemRaces(self.watch, self.actors["PIPE_V"], items)
 
     def mark(self, pipe: str) -> Mark:
         """What an operation that is issued now to ``pipe`` takes with it."""

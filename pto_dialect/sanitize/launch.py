@@ -84,6 +84,7 @@ class WatchedKernel(Kernel):
             queued=True,
             program=self.program,
             generator_class=partial(WatchedGenerator, sites=self.watch.sites),
+            each_access=True,
         )
 
     # ------------------------------------------------------------ run

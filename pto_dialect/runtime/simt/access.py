@@ -12,7 +12,9 @@ from .items import Mask, WorkItems
 
 
 class Combine(Protocol):
-    """An atomic update: new content of memory from the old one and the operands."""
+    """An atomic update: new content of memory from the old one and the operands. ``label`` is its name."""
+
+    label: str
 
     def __call__(self, old: Array, *operands: Array) -> Array:
         """Updates of different places, element by element."""
@@ -54,6 +56,8 @@ def load(element: Element, items: WorkItems, mask: Mask, pointer: AnyPointer, of
     result: Array | None = None
     for arena, chosen, starts in places(items, mask, pointer, offset, element.nbytes):
         values = element.read(arena, starts)
+        if items.observer is not None:
+            items.observer.access("reads", arena, chosen, starts, element.nbytes)
         if chosen is None:
             return values
         if result is None:
@@ -66,7 +70,10 @@ def store(element: Element, items: WorkItems, mask: Mask, pointer: AnyPointer, o
     """Stores the value of each running work-item, in the order of their numbers."""
     value = items.spread(value)
     for arena, chosen, starts in places(items, mask, pointer, offset, element.nbytes):
-        element.write(arena, starts, value if chosen is None else value[chosen])
+        values = value if chosen is None else value[chosen]
+        element.write(arena, starts, values)
+        if items.observer is not None:
+            items.observer.access("writes", arena, chosen, starts, element.nbytes, values)
 
 
 def update(
@@ -81,6 +88,8 @@ def update(
     for arena, chosen, starts in places(items, mask, pointer, 0, element.nbytes):
         mine = spread if chosen is None else [operand[chosen] for operand in spread]
         old = _updated(element, combine, arena, starts, mine)
+        if items.observer is not None:
+            items.observer.access(combine.label, arena, chosen, starts, element.nbytes)
         result[slice(None) if chosen is None else chosen] = old
     return result
 

@@ -25,20 +25,22 @@ def is_body(function: Operation) -> bool:
 @dataclass(frozen=True)
 class SimtCode:
     """``scalar``: the functions that cores run; ``bodies``: those that work-items run; a helper may be both.
-    ``sections``: the regions that work-items run."""
+    ``sections``: the regions that work-items run; ``each_access`` tells that every work-item makes its own accesses,
+    also where all of them make the same."""
 
     program: Program
     scalar: tuple[Operation, ...]
     bodies: tuple[Operation, ...]
     sections: tuple[Operation, ...]
+    each_access: bool = False
 
     @cached_property
     def variance(self) -> Variance:
         """Which values differ between work-items."""
-        return Variance(self.program.symbols, self.bodies, self.sections)
+        return Variance(self.program.symbols, self.bodies, self.sections, self.each_access)
 
 
-def find_code(program: Program) -> SimtCode:
+def find_code(program: Program, each_access: bool = False) -> SimtCode:
     """The code of a program by who runs it.
 
     Raises ``ProgramError`` (``unmodelled``) when the program starts with a body.
@@ -65,7 +67,7 @@ def find_code(program: Program) -> SimtCode:
                 callee = program.symbols.callee(op)
                 if callee is not None:
                     pending.append((callee, by_items or section or op.name == LAUNCH or is_body(callee)))
-    return SimtCode(program, tuple(scalar), tuple(bodies), tuple(sections))
+    return SimtCode(program, tuple(scalar), tuple(bodies), tuple(sections), each_access)
 
 
 def _section(op: Operation, function: Operation) -> bool:

@@ -7,11 +7,12 @@ value that all of them share.  Source: numerics page, sections 11 and 15.4.
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
+from typing import Protocol
 
 import numpy as np
 
 from ..faults import Fault
-from ..memory import Array
+from ..memory import Arena, Array
 
 GROUP = 32
 """Lanes that exchange values with each other."""
@@ -60,16 +61,33 @@ def geometry_of(dims: tuple[int, int, int]) -> Geometry:
     return Geometry(dims)
 
 
+class Observer(Protocol):
+    """Learns who accesses what between two barriers."""
+
+    def access(
+        self, kind: str, arena: Arena, chosen: Array | None, starts: Array, nbytes: int, values: Array | None = None
+    ) -> None:
+        """The work-items with these numbers (``None``: all) access bytes; ``kind`` is ``reads``, ``writes`` with the
+        ``values``, or the name of an atomic update."""
+        ...
+
+    def synchronise(self) -> None:
+        """A barrier, or the end of the launch."""
+        ...
+
+
 class WorkItems:
     """The work-items of one launch while they run.
 
-    ``returned`` marks those whose body has ended, ``clock`` counts the samples of the clock.
+    ``returned`` marks those whose body has ended, ``clock`` counts the samples of the clock, ``observer`` learns of
+    accesses and barriers.
     """
 
-    __slots__ = ("clock", "count", "geometry", "returned")
+    __slots__ = ("clock", "count", "geometry", "observer", "returned")
 
     def __init__(self, geometry: Geometry) -> None:
         self.geometry = geometry
+        self.observer: Observer | None = None
         self.count = geometry.count
         self.clock = 0
         self.returned: Mask = None
@@ -130,6 +148,8 @@ def barrier(items: WorkItems, mask: Mask) -> None:
         first = items.name(int(np.flatnonzero(missing)[0]))
         counts = f"{int(waiting.sum())} of {items.count} work-items"
         raise Fault("sync-deadlock", f"{counts} wait at a barrier that {first} does not reach")
+    if items.observer is not None:
+        items.observer.synchronise()
 
 
 def clock(items: WorkItems) -> int:

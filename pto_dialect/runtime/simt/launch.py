@@ -35,8 +35,13 @@ def launch(core: Core, number: int, body: Body, x: int, y: int, z: int, *argumen
     core.state["simt_before"] = (number, before)
     core.state[KEY] = {slot: words.copy() for slot, words in before.items()}
     geometry = geometry_of((x, y, z))
-    if geometry.count:
-        body(core, WorkItems(geometry), None, *arguments)
+    if not geometry.count:
+        return
+    items = WorkItems(geometry)
+    core.observe(items)
+    body(core, items, None, *arguments)
+    if items.observer is not None:
+        items.observer.synchronise()
 
 
 def store_dims(core: Core, z: int, y: int, x: int) -> None:

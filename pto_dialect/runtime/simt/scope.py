@@ -20,7 +20,7 @@ from ..numerics.formats import Format
 from ..packed_element import part_format, parts_of
 from .access import Element
 from .code import SimtCode
-from .variance import SOURCES, is_private
+from .variance import SOURCES, STORES, is_private
 
 if TYPE_CHECKING:
     from ..generator import Expr, Generator
@@ -66,6 +66,8 @@ class LaneScope:
     def concerns(self, op: Operation) -> bool:
         """True when the operation does not compute with shared values alone."""
         if op.name in _OWN_MEANING or is_private(op):
+            return True
+        if self.code.each_access and op.name in STORES:
             return True
         if op.name in _CONDITIONS:
             return self.code.variance.any(op.operands[: _CONDITIONS[op.name]])

@@ -35,6 +35,10 @@ SOURCES = frozenset(
 )
 """Operations whose results differ."""
 
+LOADS = frozenset(("pto.load", "pto.load_scalar", "pto.ldg", "pto.ld_dev", "memref.load"))
+STORES = frozenset(("pto.store", "pto.store_scalar", "pto.stg", "pto.st_dev", "memref.store"))
+"""Accesses of single elements."""
+
 _BRANCHES = frozenset(("cf.cond_br", "cf.switch"))
 
 
@@ -54,8 +58,11 @@ def is_private(op: Operation) -> bool:
 class Variance:
     """The values that differ, in all code that work-items run."""
 
-    def __init__(self, symbols: Symbols, bodies: Sequence[Operation], sections: Sequence[Operation]) -> None:
+    def __init__(
+        self, symbols: Symbols, bodies: Sequence[Operation], sections: Sequence[Operation], each_access: bool
+    ) -> None:
         self._symbols = symbols
+        self._sources = SOURCES | LOADS if each_access else SOURCES
         self._varying: set[SSAValue] = set()
         self._returned: dict[Operation, set[int]] = {}
         blocks = [block for op in (*bodies, *sections) for block in op.regions[0].blocks]
@@ -137,7 +144,7 @@ class Variance:
             position += count
 
     def _operation(self, op: Operation) -> None:
-        if op.name in SOURCES or is_private(op):
+        if op.name in self._sources or is_private(op):
             self._mark(op.results)
         elif op.name == "scf.for":
             self._for(op)
