@@ -75,7 +75,7 @@ def argument_format(type_: Attribute) -> Format | None:
         return format_of("i1")
     if isinstance(type_, MemRefType):
         element = type_.element_type
-    elif isinstance(type_, (t.PtrType, t.ShapedView, t.TileType, t.TileBufType, t.VmiVRegType)):
+    elif isinstance(type_, (t.PtrType, t.ShapedView, t.TileType, t.TileBufType, t.VRegType, t.VmiVRegType)):
         element = type_.element
     if element is None:
         return None
@@ -120,7 +120,7 @@ def bind_argument(name: str, type_: Attribute, value: Any, profile: Profile | No
     """The run-time value of one argument.
 
     Arrays stay shared with the caller: what the kernel writes appears in them, for tile buffers (which need the
-    ``profile``) when they are handed back; logical vectors and predicates are values, which no kernel changes. A
+    ``profile``) when they are handed back; vectors and logical predicates are values, which no kernel changes. A
     pointer into on-chip memory gets a memory of the array's size there.
     Raises ``BindingError`` for a value that does not fit the argument's type.
     """
@@ -135,7 +135,7 @@ def bind_argument(name: str, type_: Attribute, value: Any, profile: Profile | No
         if value.dtype.itemsize != fmt.storage.itemsize or (fmt.is_float and value.dtype.kind == "f"):
             raise BindingError(f"argument {name} needs elements of {fmt.name}, found an array of {value.dtype}")
         value = value.view(fmt.storage)
-    if isinstance(type_, (t.VmiVRegType, t.VmiMaskType)):
+    if isinstance(type_, (t.VRegType, t.VmiVRegType, t.VmiMaskType)):
         if value.size != type_.lanes:
             raise BindingError(f"argument {name} needs an array of {type_.lanes} lanes, found {value.size}")
         return np.ascontiguousarray(value.reshape(-1))

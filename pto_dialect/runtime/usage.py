@@ -48,7 +48,7 @@ def buffer_usage(program: Program) -> Usage:
         arguments = root.function.regions[0].blocks[0].args
         for position, argument in zip(root.positions, arguments, strict=True):
             tile = isinstance(argument.type, (t.TileType, t.TileBufType))
-            if isinstance(argument.type, (t.VmiVRegType, t.VmiMaskType)):
+            if isinstance(argument.type, (t.VRegType, t.VmiVRegType, t.VmiMaskType)):
                 continue
             if position not in written and (tile or _written(argument, program)):
                 written.add(position)

@@ -157,7 +157,7 @@ def static_shape(type_: Attribute) -> Shape | None:
     open."""
     if isinstance(type_, (t.TileType, t.TileBufType)):
         return type_.rows, type_.cols
-    if isinstance(type_, (t.VmiVRegType, t.VmiMaskType)):
+    if isinstance(type_, (t.VRegType, t.VmiVRegType, t.VmiMaskType)):
         return (type_.lanes,)
     if not isinstance(type_, (t.ShapedView, MemRefType)):
         return None

@@ -45,7 +45,7 @@ class Output(NamedTuple):
 
 
 def result_places(kernel: Kernel) -> list[Place]:
-    """The returned tiles, logical vectors and scalars; other results have no value outside the run.
+    """The returned tiles, vectors and scalars; other results have no value outside the run.
 
     A result is called as the SSA value that is returned, or by its position where that is no name of its own.
     """
@@ -60,7 +60,7 @@ def result_places(kernel: Kernel) -> list[Place]:
 
 
 def _is_array(type_: Attribute) -> bool:
-    return isinstance(type_, (t.TileType, t.TileBufType, t.VmiVRegType, t.VmiMaskType))
+    return isinstance(type_, (t.TileType, t.TileBufType, t.VRegType, t.VmiVRegType, t.VmiMaskType))
 
 
 def _result_shape(type_: Attribute) -> Shape:

@@ -43,7 +43,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "vmi_plain": ("vmi_arith",),
     "vmi_masked": ("vmi_arith",),
     "vmi_mask": ("vmi_mask", "vmi_arith"),
-    "vmi_convert": ("vmi_convert", "vmi_collect", "vmi_mask", "vmi_arith"),
+    "vmi_convert": ("vmi_convert", "vmi_collect", "vmi_mask", "vmi_arith", "vmi_registers"),
     "vmi_reduce": ("vmi_collect",),
     "vmi_rearrange": ("vmi_collect",),
     "vmi_load": ("vmi_load",),

@@ -44,10 +44,6 @@ OPERATIONS: dict[str, str] = {
     "pto.set_store_atomic_cfg": "no page defines the fields of its word; the set_atomic operations do the same",
     "pto.vaddreluconv": "no page defines where the converted lanes go",
     "pto.vmulconv": "no page defines where the converted lanes go",
-    **dict.fromkeys(
-        ("pto.vmi.pack", "pto.vmi.unpack"),
-        "which lanes of a logical vector lie in which register is left to the compiler",
-    ),
     "pto.vselrv2": "no page tells it from vselr",
 }
 """Single operations."""

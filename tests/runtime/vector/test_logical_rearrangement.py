@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vmi_programs import DTYPES, kernel, mask, numbers, pattern, run, same, vreg
-
-from pto_dialect.runtime.errors import ProgramError
+from vmi_programs import DTYPES, mask, numbers, pattern, run, same, vreg
 
 # ------------------------------------------------------------ predicates
 
@@ -275,9 +273,3 @@ def test_channels(count: int) -> None:
     for channel, got in enumerate(parts):
         same(got, [a[i] for i in range(24) if i % count == channel])
     same(back, a)
-
-
-def test_registers_of_a_vector_are_refused() -> None:
-    v, r = "!pto.vmi.vreg<64xf32, #pto.vmi.layout<contiguous>>", "!pto.vreg<64xf32>"
-    with pytest.raises(ProgramError, match=r"pto\.vmi\.unpack cannot be executed"):
-        kernel(f'%r = "pto.vmi.unpack"(%a) : ({v}) -> {r}', {"a": v})

@@ -1,0 +1,61 @@
+"""Where the lanes of a logical vector lie in registers, by its layout. Source: language page, section 4.1.
+
+Lane i of a ``contiguous`` vector is the i-th lane of its registers. ``deinterleaved`` has F streams, each in registers
+of its own, one stream behind the other: lane i is the next one of stream i mod F; ``block_deinterleaved`` deals out
+blocks of 32 bytes instead of lanes. With ``num_groups`` a register holds ``slots`` lanes. Lanes lie ``lane_stride``
+places apart.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from ..memory import Array
+from .register import BITS, REGISTER_BYTES
+
+BLOCK = 32
+
+
+@cache
+def places(layout: tuple[tuple[str, int], ...], lanes: int, size: int, registers: int) -> Array | None:
+    """Place of each lane among all places of ``size`` bytes in ``registers`` registers; ``None`` where they are not
+    the registers of such a vector. ``layout`` has the numbers of the layout by name."""
+    fields = dict(layout)
+    width, number = REGISTER_BYTES // size, np.arange(lanes)
+    if "num_groups" in fields:
+        slots = fields.get("slots") or fields["num_groups"]
+        register, place = np.divmod(number, slots)
+        last = registers
+    else:
+        streams = fields.get("deinterleaved") or fields.get("block_deinterleaved") or 1
+        block = BLOCK // size if "block_deinterleaved" in fields else 1
+        turn, stream = np.divmod(number // block, streams)
+        register, place = stream * (registers // streams), turn * block + number % block
+        last = register + registers // streams
+    place *= fields.get("lane_stride", 1)
+    if "num_groups" not in fields:
+        register, place = register + place // width, place % width
+    if (register >= last).any() or (place >= width).any():
+        return None
+    return register * width + place
+
+
+def registers_of(a: Array, at: Array, count: int) -> tuple[Array, ...]:
+    """The registers of a vector; 0 in places without a lane."""
+    whole = np.zeros(count * REGISTER_BYTES // a.itemsize, a.dtype)
+    whole[at] = a
+    return tuple(whole.reshape(count, -1))
+
+
+def masks_of(mask: Array, at: Array, count: int) -> tuple[Array, ...]:
+    """The register predicates of a logical one; ``at`` counts bits."""
+    whole = np.zeros(count * BITS, np.bool_)
+    whole[at] = mask
+    return tuple(whole.reshape(count, -1))
+
+
+def joined(at: Array, *registers: Array) -> Array:
+    """The logical vector, or predicate, that lies in registers."""
+    return np.concatenate(registers)[at]
