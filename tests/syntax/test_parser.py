@@ -222,3 +222,10 @@ tstore %a, %y[16, 0] : (!pto.tile<16x16xf32>, !pto.memref<32x32xf32>) -> () ;
     assert found == []
     names = [op.name for op in next(iter(module.body.ops)).body.block.ops]
     assert names.count("pto.partition_view") == 2
+
+
+def test_assembly_store_without_types_has_the_shape_of_its_tile():
+    module, found = parsed(".arg %a : !pto.tile<8x16xf32>\n.arg %y : !pto.memref<32x32xf32>\ntstore %a, %y[16, 0]\n")
+    assert found == []
+    view = next(op for op in module.walk() if op.name == "pto.partition_view")
+    assert str(view.results[0].type) == "!pto.partition_tensor_view<8x16xf32>"
