@@ -10,8 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from roundtrip_files import checked_lines, run_lines
 from xdsl.ir import Operation
-from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
 
 from pto_dialect.ir import make_index
 from pto_dialect.ir.aliases import (
@@ -27,6 +27,10 @@ from pto_dialect.ir.kinds import Kind
 from pto_dialect.ir.registry import all_op_classes, family_of, op_class
 from pto_dialect.runtime.kernels import refusals
 from pto_dialect.runtime.kernels.registry import find
+from pto_dialect.targets.a2a3 import A2A3
+from pto_dialect.targets.a5 import A5
+from pto_dialect.targets.profile import Profile
+from pto_dialect.verify.arch_rules import level_of
 
 MNEMONICS = (Path(__file__).parent / "mnemonics.txt").read_text(encoding="utf-8").split()
 CLASSES = all_op_classes()
@@ -275,107 +279,73 @@ def test_kinds_carry_a_phrase(cls: type[PtoOp]) -> None:
         assert slot.kind.label
 
 
-# --- single facts of irregular operations -----------------------------------------------------------------
+# --- pipes ------------------------------------------------------------------------------------------------
+
+EFFECTS_WITHOUT_PIPE = {
+    Effect.HANDLE: "a handle, a view or a pointer is made while the program is read; nothing is queued",
+    Effect.QUERY: "the fact is known before the block or the work-item starts",
+    Effect.CHANNEL: "both cores agree on queues and sessions before their pipes use them",
+    Effect.REGION: "a region is not an instruction, the operations in it have pipes",
+}
+STATES_WITHOUT_PIPE = {
+    "valid_shape": "the valid region is part of the handle of a tile",
+    "ffts": "the address is for the units that exchange signals between cores",
+}
+OPERATIONS_WITHOUT_PIPE = {
+    **dict.fromkeys(
+        ("pto.get_tensor_view_dim", "pto.get_tensor_view_stride"), "a number that the handle of a view carries"
+    ),
+    **dict.fromkeys(
+        (
+            "pto.comm.build_async_session",
+            "pto.comm.tput_async",
+            "pto.comm.tget_async",
+            "pto.comm.test_async_event",
+            "pto.comm.wait_async_event",
+        ),
+        "the engine between ranks does the work, no pipe of the core is busy with it",
+    ),
+    **dict.fromkeys(
+        ("pto.comm.tnotify", "pto.comm.twait", "pto.comm.ttest"),
+        "signals between ranks pass the pipes by, flags and barriers order them",
+    ),
+    "pto.tsync": "it waits for events of whatever pipes its tiles were written by",
+}
+"""Why an operation has no pipe (execution page, section 1.2): by its effect, its state, or for itself."""
 
 
-@pytest.mark.parametrize(
-    ("mnemonic", "declared", "text", "typed"),
-    [
-        ("tsetval", "dst? offset val", "offset val dst", None),
-        ("store_scalar", "ptr offset value", "value ptr offset", "ptr value"),
-        ("addptr", "ptr offset", None, "ptr"),
-        ("mgather", "mem idx dst? scratch?", "mem idx scratch dst", None),
-        ("textract", "src indexRow indexCol dst? fp? preQuantScalar?",
-         "src indexRow indexCol preQuantScalar fp dst", None),
-        ("tinsert", "src indexRow indexCol dst? fp? preQuantScalar?",
-         "src indexRow indexCol fp preQuantScalar dst", None),
-        ("tquant", "src fp offset? tmp? dst?", "src fp offset dst tmp", None),
-        ("tgather", "src dst? cdst? indices? tmp? kValue?", "src indices kValue tmp dst cdst", None),
-        ("tmrgsort", "srcs* blockLen? dsts* tmp? excuted?", "srcs blockLen tmp dsts excuted", None),
-        ("tsels", "mask src tmp? scalar dst?", None, None),
-        ("mad_bias", "lhs rhs dst bias m n k", None, None),
-        ("mte_ub_ub", "source destination n_burst len_burst src_stride dst_stride",
-         "source destination len_burst n_burst src_stride dst_stride",
-         "source destination n_burst len_burst src_stride dst_stride"),
-        ("make_tensor_view", "ptr shape* strides*", None, ""),
-        ("alloc_tile", "addr? valid_row? valid_col?", None, ""),
-        ("eventid_array_set", "array index value", None, "array"),
-        ("vsts", "value destination offset mask", None, "value destination mask"),
-        ("vstsx2", "low high destination offset mask", None, None),
-        ("vmi.vstore", "values* destination offset stride? block_stride? repeat_stride? mask*", None,
-         "values destination mask"),
-        ("simt_launch", "dimX dimY dimZ args*", None, "args"),
-        ("comm.treduce", "dst acc recvPing recvPong? group*", None, None),
-        ("tpush", "tile pipe_handle aiv_subblockid?", None, "tile pipe_handle"),
-    ],
-)  # fmt: skip
-def test_operand_orders(mnemonic: str, declared: str, text: str | None, typed: str | None) -> None:
-    cls = op_class(f"pto.{mnemonic}")
-    arities = [slot.name + slot.arity.replace("1", "") for slot in signature(cls).operands]
-    assert arities == declared.split()
-    assert op_spec(cls).text == tuple((text or "").split())
-    assert op_spec(cls).typed == (None if typed is None else tuple(typed.split()))
+def names_its_pipe(cls: type[PtoOp]) -> bool:
+    """True for synchronisation whose operands or attributes say on which pipe it waits or signals."""
+    return cls.active_pipe is not PtoOp.active_pipe and op_spec(cls).effect is Effect.SYNC
 
 
-@pytest.mark.parametrize(
-    ("mnemonic", "tokens"),
-    [
-        ("set_flag", "src_pipe dst_pipe event_id"),
-        ("get_buf", "op_type buf_id mode"),
-        ("atomic_cas", "l2cache signedness"),
-        ("convert", "rounding saturation signedness"),
-        ("vmulscvt", "rnd part"),
-        ("vtrc", "round_mode"),
-        ("mad", "unit_flag_mode disable_gemv sat_mode tf32_mode n_dir"),
-        ("mad_mx", "unit_flag_mode disable_gemv sat_mode n_dir"),
-        ("mte_l0c_gm", "unit_flag pre_quant_mode pre_relu_mode mode sat_mode atomic_type atomic_op"),
-        ("mte_l0c_ub", "dst_mode unit_flag pre_quant_mode pre_relu_mode mode sat_mode"),
-        ("tload", "pad_mode init_out_buffer"),
-        ("tgather", "maskPattern axis"),
-        ("reserve_buffer", "name size location autoAlloc base"),
-        ("syncall", "mode core_type"),
-        ("section.simt", "dimX dimY dimZ"),
-        ("tadd", ""),
-    ],
-)
-def test_attributes_spelled_outside_the_dictionary(mnemonic: str, tokens: str) -> None:
-    assert op_spec(op_class(f"pto.{mnemonic}")).tokens == tuple(tokens.split())
+def reason_for_no_pipe(cls: type[PtoOp]) -> str | None:
+    spec = op_spec(cls)
+    states = [STATES_WITHOUT_PIPE.get(state) for state in (*spec.state_reads, *spec.state_writes)]
+    by_effect = EFFECTS_WITHOUT_PIPE.get(spec.effect) if spec.effect else None
+    return OPERATIONS_WITHOUT_PIPE.get(cls.name) or by_effect or (states[0] if len(states) == 1 else None)
 
 
-def test_bare_tokens_have_a_meaning() -> None:
-    """Keywords and untyped integers can only be read where the kind says what they are."""
-    for cls in CLASSES:
-        spec = op_spec(cls)
-        for name in spec.tokens:
-            kind = signature(cls).attributes[name].kind
-            known = kind.enums or kind.words or kind.integer is not None
-            assert known or kind.label in (
-                "true or false", "a unit attribute", "a string attribute", "a symbol", "an array attribute",
-                "any attribute",
-            ), (cls.name, name)  # fmt: skip
+@EACH
+def test_an_operation_has_a_pipe_or_a_reason_for_none(cls: type[PtoOp]) -> None:
+    if op_spec(cls).pipe is None and not names_its_pipe(cls):
+        assert reason_for_no_pipe(cls)
+    else:
+        assert cls.name not in OPERATIONS_WITHOUT_PIPE
 
 
-def test_specification_names_of_attributes_that_python_reserves() -> None:
-    assert set(signature(op_class("pto.reserve_buffer")).attributes) == {
-        "name", "size", "location", "autoAlloc", "base",
-    }  # fmt: skip
-    assert set(signature(op_class("pto.import_reserved_buffer")).attributes) == {"name", "peer_func"}
-
-
-def test_segments_are_not_attributes_of_the_program() -> None:
-    sign = signature(op_class("pto.mte_gm_ub"))
-    assert sign.segmented
-    assert sign.attributes == {}
-    assert not signature(op_class("pto.tadd")).segmented
-
-
-def test_terminators() -> None:
-    assert op_class("pto.yield").has_trait(IsTerminator)
-    for mnemonic in ("section.cube", "section.vector", "section.simt", "vecscope", "strict_vecscope"):
-        assert op_class(f"pto.{mnemonic}").has_trait(NoTerminator)
-    assert not op_class("pto.fusion_region").has_trait(NoTerminator)
-    isolated = [cls.name for cls in CLASSES if cls.has_trait(IsolatedFromAbove)]
-    assert isolated == ["pto.strict_vecscope"]
+def test_operations_without_a_pipe_of_their_own() -> None:
+    """All others run on a pipe that their declaration names."""
+    without = [cls for cls in CLASSES if op_spec(cls).pipe is None]
+    assert Counter(op_spec(cls).effect for cls in without if not names_its_pipe(cls)) == {
+        Effect.HANDLE: 22,
+        Effect.QUERY: 25,
+        Effect.CHANNEL: 8,
+        Effect.REGION: 5,
+        Effect.PURE: 2,
+        None: 14,
+    }
+    assert sum(names_its_pipe(cls) for cls in without) == 18
 
 
 def test_pipes() -> None:
@@ -383,6 +353,36 @@ def test_pipes() -> None:
     assert pipes[Pipe.M] == 22
     assert op_spec(op_class("pto.comm.treduce")).pipes == (Pipe.V, Pipe.MTE3)
     assert OpSpec().pipe is None
+
+
+# --- round trips ------------------------------------------------------------------------------------------
+
+ROUND_TRIPS = (
+    "comm", "cross_core", "gemv", "matmul", "memref_bridge", "pipes", "pointers", "regions", "scalar_config",
+    "scalar_query", "simt_control", "simt_group", "simt_math", "simt_memory", "simt_query", "sync",
+    "tile_elementwise", "tile_expand", "tile_irregular", "tile_memory", "tile_move", "tile_partial", "tile_reduce",
+    "tile_scalar", "views",
+)  # fmt: skip
+"""Families whose operations are all read back from both forms."""
+A5_ONLY = frozenset({"pto.ld_dev", "pto.st_dev"})
+"""Operations of families of every target that a rule of their own keeps to a5."""
+
+
+@pytest.mark.parametrize("family", ROUND_TRIPS)
+def test_round_trips_go_through_both_forms(family: str) -> None:
+    assert set(run_lines(family)) >= {"custom", "generic"}
+
+
+@pytest.mark.parametrize("profile", [A2A3, A5], ids=lambda profile: profile.arch)
+@pytest.mark.parametrize("cls", [cls for cls in CLASSES if family_of(cls) in ROUND_TRIPS], ids=lambda cls: cls.name)
+def test_an_operation_survives_a_round_trip_on_each_target(cls: type[PtoOp], profile: Profile) -> None:
+    name = cls.name.removeprefix("pto.")
+    level = level_of(family_of(cls))
+    foreign = level is not None and profile.is_foreign(name, level)
+    if foreign or name in profile.unavailable_ops or (cls.name in A5_ONLY and profile is not A5):
+        return
+    statement = re.compile(rf"(?<![\w.]){re.escape(cls.name)}(?![\w.])")
+    assert any(statement.search(line) for line in checked_lines(family_of(cls), profile.arch))
 
 
 # --- aliases ----------------------------------------------------------------------------------------------
