@@ -357,24 +357,17 @@ def test_pipes() -> None:
 
 # --- round trips ------------------------------------------------------------------------------------------
 
-ROUND_TRIPS = (
-    "comm", "cross_core", "gemv", "matmul", "memref_bridge", "pipes", "pointers", "regions", "scalar_config",
-    "scalar_query", "simt_control", "simt_group", "simt_math", "simt_memory", "simt_query", "sync",
-    "tile_elementwise", "tile_expand", "tile_irregular", "tile_memory", "tile_move", "tile_partial", "tile_reduce",
-    "tile_scalar", "views",
-)  # fmt: skip
-"""Families whose operations are all read back from both forms."""
 A5_ONLY = frozenset({"pto.ld_dev", "pto.st_dev"})
 """Operations of families of every target that a rule of their own keeps to a5."""
 
 
-@pytest.mark.parametrize("family", ROUND_TRIPS)
+@pytest.mark.parametrize("family", sorted(set(map(family_of, CLASSES))))
 def test_round_trips_go_through_both_forms(family: str) -> None:
     assert set(run_lines(family)) >= {"custom", "generic"}
 
 
 @pytest.mark.parametrize("profile", [A2A3, A5], ids=lambda profile: profile.arch)
-@pytest.mark.parametrize("cls", [cls for cls in CLASSES if family_of(cls) in ROUND_TRIPS], ids=lambda cls: cls.name)
+@EACH
 def test_an_operation_survives_a_round_trip_on_each_target(cls: type[PtoOp], profile: Profile) -> None:
     name = cls.name.removeprefix("pto.")
     level = level_of(family_of(cls))
