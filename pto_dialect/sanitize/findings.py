@@ -20,7 +20,8 @@ class Finding:
     """One finding: its rule, what happened, the operations concerned, and what would be right.
 
     ``notes`` are pairs of text and place. ``count`` is how often it happened, ``event`` the number of the event that
-    showed it first (0: none), ``severity`` that of this finding where it is not that of the rule.
+    showed it first (0: none), ``severity`` that of this finding where it is not that of the rule. ``alike`` tells of
+    writes that meet that all of them left the same bytes, which is a warning; ``differs`` that some did not.
     """
 
     rule: str
@@ -32,6 +33,8 @@ class Finding:
     count: int = 1
     event: int = 0
     severity: Severity | None = None
+    alike: bool = False
+    differs: bool = False
 
     def diagnostic(self) -> Diagnostic:
         """The finding as a diagnostic."""
@@ -39,6 +42,9 @@ class Finding:
         if self.count > 1:
             notes.append(Note(f"this happened {self.count} times"))
         severity = self.severity
+        if self.alike:
+            notes.append(Note("the bytes are the same each time, so no result depends on the order"))
+            severity = Severity.WARNING
         if severity is None:
             declared = RULES.get(self.rule) or RUN_RULES.get(self.rule)
             severity = Severity.ERROR if declared is None else declared.severity
@@ -55,9 +61,13 @@ class Findings:
     def _key(rule: str, sites: Sequence[Site | None]) -> tuple[object, ...]:
         return (rule, *(site.number if site is not None else 0 for site in sites))
 
+    def known(self, rule: str, *sites: Site | None) -> Finding | None:
+        """The finding of a rule and operations, if there is one."""
+        return self._found.get(self._key(rule, sites))
+
     def repeated(self, rule: str, *sites: Site | None) -> bool:
         """Counts one more of a known finding; False for a new one."""
-        known = self._found.get(self._key(rule, sites))
+        known = self.known(rule, *sites)
         if known is None:
             return False
         known.count += 1

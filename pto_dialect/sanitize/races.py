@@ -88,7 +88,10 @@ class Races:
         earlier, later = log.actors[log.actor[event]], context.actor
         first, second = watch.sites[log.site[event]], watch.sites[context.mark.site]
         rule = self._rule(kind, earlier, later, arena)
-        if watch.findings.repeated(rule, first, second):
+        known = watch.findings.known(rule, first, second)
+        if known is not None:
+            known.count += 1
+            self._doubled(known, kind, context, arena, region, where)
             return
         touched = region.offsets()[np.repeat(where.reshape(-1), arena.shadow.grain)]
         before, now = _VERBS[kind]
@@ -112,6 +115,23 @@ class Races:
         finding = Finding(rule, message, (first, second), second.span, notes, self._advice(rule, event, context))
         finding.event = context.event
         watch.findings.add(finding)
+        self._doubled(finding, kind, context, arena, region, where)
+
+    def _doubled(
+        self, finding: Finding, kind: str, context: Context, arena: WatchedArena, region: Bytes, where: Cells
+    ) -> None:
+        """Remembers what two cores write to one place in one operation: ``settle`` sees whether it is the same."""
+        first, second = finding.sites[:2]
+        if kind == WAW and first is second and finding.rule == "race-cross-core":
+            offsets = region.offsets()[np.repeat(where.reshape(-1), arena.shadow.grain)]
+            finding.alike = False
+            context.doubled.append((finding, arena, offsets, arena.memory[offsets]))
+
+    def settle(self, context: Context) -> None:
+        """After an instruction: did it write what another core had written there?"""
+        for finding, arena, offsets, before in context.doubled:
+            finding.differs = finding.differs or not np.array_equal(arena.memory[offsets], before)
+            finding.alike = not finding.differs
 
     def _advice(self, rule: str, event: int, context: Context) -> str:
         log = self.log

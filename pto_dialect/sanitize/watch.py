@@ -13,7 +13,7 @@ from ..runtime.faults import Fault
 from ..runtime.memory import Array
 from .arena import WatchedArena
 from .clocks import PIPES, Actor, EventLog, Mark, Token
-from .findings import Findings
+from .findings import Finding, Findings
 from .numbers import Numbers
 from .options import SanitizeOptions
 from .races import Races
@@ -32,12 +32,13 @@ class Context:
 
     ``event`` is its number, 0 before the first access. ``unwritten`` lists reads of bytes that were never written,
     ``offsets`` these bytes, ``written`` writes with the bytes they replace; both with their sites; ``good`` and
-    ``doubtful`` tell that it has read bytes of that kind. Inside a vector
-    scope ``scope`` is the event that started it, and ``bars`` lists its barriers: the last event before, and the kind.
+    ``doubtful`` tell that it has read bytes of that kind. ``doubled`` lists findings that two cores have written bytes
+    in one operation, with what the first has left there. Inside a vector scope ``scope`` is the event that started it,
+    and ``bars`` lists its barriers: the last event before, and the kind.
     """
 
     __slots__ = (
-        *("actor", "bars", "doubtful", "event", "good", "mark", "nbytes", "offsets", "operands", "scope"),
+        *("actor", "bars", "doubled", "doubtful", "event", "good", "mark", "nbytes", "offsets", "operands", "scope"),
         *("unwritten", "written"),
     )
 
@@ -54,6 +55,7 @@ class Context:
         self.unwritten: list[tuple[WatchedArena, int]] = []
         self.offsets: list[Array] = []
         self.written: list[tuple[WatchedArena, Bytes, Array, int]] = []
+        self.doubled: list[tuple[Finding, WatchedArena, Array, Array]] = []
 
 
 class Watch:
@@ -141,6 +143,8 @@ class Watch:
             self.numbers.start()
         try:
             result = action(*arguments)
+            if self.races is not None and context.doubled:
+                self.races.settle(context)
             if self.unwritten is not None and context.unwritten:
                 self.unwritten.settle(context, action, arguments)
             if self.numbers is not None:

@@ -132,3 +132,54 @@ def test_buffer_numbers_order_pipes():
 def test_a_buffer_number_that_is_not_taken_orders_nothing():
     lines = [load("%x"), 'pto.get_buf "PIPE_MTE3", 0, 0', store("%x"), 'pto.rls_buf "PIPE_MTE3", 0, 0']
     assert errors(program(X, *lines)) == ["race-raw"]
+
+
+def on_both_vector_cores(*lines: str) -> str:
+    """``lines`` on the two vector cores of a block, whose cube core does nothing."""
+    text = program(*lines)
+    head, body = text.split("attributes {pto.kernel} {\n", 1)
+    body, tail = body.rsplit("return", 1)
+    nothing = "pto.section.cube {\n pto.barrier #pto.pipe<PIPE_ALL>\n }\n"
+    return f"{head}attributes {{pto.kernel}} {{\n pto.section.vector {{\n{body}}}\n{nothing}return{tail}"
+
+
+COPY = (X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"))
+
+
+def test_vector_cores_that_write_the_same_are_a_warning():
+    (found,) = diagnostics(on_both_vector_cores(*COPY))
+    assert (found.rule, found.severity) == ("race-cross-core", Severity.WARNING)
+    assert "the bytes are the same each time" in found.notes[-1].message
+
+
+def test_vector_cores_that_write_different_values_are_an_error():
+    own = [
+        "%core = pto.get_subblock_idx",
+        "%value = arith.trunci %core : i64 to i32",
+        "%place = arith.constant 0 : index",
+        "%number = pto.castptr %b : !pto.ptr<f32, gm> -> !pto.ptr<i32, gm>",
+        "pto.store_scalar %value, %number[%place] : !pto.ptr<i32, gm>, i32",
+    ]
+    assert errors(on_both_vector_cores(*own)) == ["race-cross-core"]
+
+
+def test_one_core_after_the_other_may_write_the_same_first_and_then_something_else():
+    """The first of two transfers stores the same on both cores, the second what each core has loaded."""
+    lines = [
+        "%core = pto.get_subblock_idx",
+        "%one = arith.index_cast %core : i64 to index",
+        "scf.for %i = %i0 to %i3 step %i1 {",
+        "%far = arith.muli %one, %i : index",
+        "%from = pto.addptr %a, %far : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>",
+        load("%x", "%from"),
+        set_flag("MTE2", "MTE3"),
+        wait_flag("MTE2", "MTE3"),
+        store("%x"),
+        "pto.barrier #pto.pipe<PIPE_ALL>",
+        "}",
+    ]
+    text = on_both_vector_cores(X, *lines)
+    same, other = (np.full(64, 2, np.float32), np.arange(64, dtype=np.float32))
+    for values, severity in ((same, Severity.WARNING), (other, Severity.ERROR)):
+        found = diagnostics(text, [values, np.zeros(64, np.float32)])
+        assert [(d.rule, d.severity) for d in found if d.rule == "race-cross-core"] == [("race-cross-core", severity)]
