@@ -1,6 +1,6 @@
 """Does the sanitizer notice when synchronisation is broken?  Deletes, moves and swaps every signal, wait and barrier.
 
-Usage: python benchmarks/mutants.py LAUNCHES TREE [CASE-REGEX]
+Usage: python benchmarks/mutants.py LAUNCHES TREE [CASE-REGEX]    (--help tells more)
 
 LAUNCHES is a table of programs with their launches, TREE the folder with the programs.  A mutant counts when it changes
 what happens: an independent graph of the run (``happens_before``) has a pair of conflicting accesses without order, or
@@ -18,6 +18,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
+import click
 import numpy as np
 from happens_before import RecordedKernel, Recorder, races
 
@@ -34,6 +35,7 @@ from pto_dialect.syntax.parser import parse_program
 SETS = frozenset(("pto.set_flag", "pto.sync.set", "pto.set_intra_block"))
 WAITS = frozenset(("pto.wait_flag", "pto.sync.wait", "pto.wait_intra_block"))
 ORDERING = SETS | WAITS | {"pto.barrier"}
+COLUMNS = {"case", "level", "launch", "program"}
 _LAUNCH = re.compile(r"(\w+)<<<(\d+)>>>\((.*)\)$")
 _PIPES = re.compile(r'"(PIPE_\w+)", "(PIPE_\w+)"')
 
@@ -74,9 +76,16 @@ class Result(NamedTuple):
 
 
 def read_launches(table: Path, tree: Path, pattern: str) -> Iterator[Launch]:
-    """The cube and cube-vector programs of the table that start one kernel on buffers alone."""
+    """The cube and cube-vector programs of the table that start one kernel on buffers alone.
+
+    Raises ``ClickException`` for a table of another form and for a program that is not in ``tree``.
+    """
     with table.open(newline="") as stream:
-        for row in csv.DictReader(stream):
+        reader = csv.DictReader(stream)
+        missing = COLUMNS - set(reader.fieldnames or ())
+        if missing:
+            raise click.ClickException(f"{table} has no column {', '.join(sorted(missing))}")
+        for row in reader:
             if not row["level"].startswith("cube") or not re.search(pattern, row["case"]):
                 continue
             found = _LAUNCH.match(row["launch"].strip())
@@ -84,7 +93,10 @@ def read_launches(table: Path, tree: Path, pattern: str) -> Iterator[Launch]:
                 continue
             arguments = [part.partition("=")[2].rsplit(":", 3) for part in found[3].split("; ")]
             shapes = [(element.removeprefix("!pto."), int(count)) for _, element, count, _ in arguments]
-            yield Launch(row["case"], (tree / row["program"]).read_text(), found[1], int(found[2]), shapes)
+            program = tree / row["program"]
+            if not program.is_file():
+                raise click.ClickException(f"{tree} has no {row['program']}")
+            yield Launch(row["case"], program.read_text(), found[1], int(found[2]), shapes)
 
 
 def values(launch: Launch) -> list[Any]:
@@ -148,14 +160,28 @@ def mutants(text: str, entry: str) -> Iterator[Mutant]:
             yield Mutant("swap", op.name, span.line, before + turned + after)
 
 
-def main() -> int:
-    """The command; exit code 1 when a goal is missed."""
-    table, tree, *rest = sys.argv[1:]
+def _regex(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise click.BadParameter(f"{value!r} is no regular expression: {error}") from None
+    return value
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("table", metavar="LAUNCHES", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("tree", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("pattern", metavar="[CASE-REGEX]", default="", callback=_regex)
+def main(table: Path, tree: Path, pattern: str) -> None:
+    """Break the synchronisation of the programs in LAUNCHES, which lie below TREE, and count what is reported.
+
+    CASE-REGEX chooses cases by name. Exit code 1 when a goal is missed.
+    """
     total: Counter[tuple[str, str]] = Counter()
     missed: list[str] = []
     started = perf_counter()
     programs = 0
-    for launch in read_launches(Path(table), Path(tree), rest[0] if rest else ""):
+    for launch in read_launches(table, tree, pattern):
         programs += 1
         whole = run(launch, launch.text)
         if whole.noticed or whole.races:
@@ -182,7 +208,7 @@ def main() -> int:
     for key in sorted({key for key, _ in total}):
         print(f"{key:<28} {total[key, 'all']:>5} {total[key, 'counted']:>14} {total[key, 'found']:>9}")
     print(*missed, sep="\n")
-    return 1 if missed else 0
+    sys.exit(1 if missed else 0)
 
 
 def _unconsumed(launch: Launch) -> set[int]:
@@ -194,4 +220,4 @@ def _unconsumed(launch: Launch) -> set[int]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

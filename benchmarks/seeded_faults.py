@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
+import click
 import numpy as np
 
 from pto_dialect.diagnostics.diagnostic import Severity
@@ -236,9 +237,13 @@ def findings(plan: Plan) -> Counter[tuple[str, Severity]]:
     return Counter((diagnostic.rule, diagnostic.severity) for diagnostic in found)
 
 
-def main() -> int:
-    """The command; exit code 1 when less than 99 % are found, or anything in a correct program."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("count", metavar="[PROGRAMS-PER-KIND]", type=click.IntRange(1), default=100)
+def main(count: int) -> None:
+    """Plant a memory fault in each of PROGRAMS-PER-KIND programs (default 100), and none in as many others.
+
+    Exit code 1 when less than 99 % are found, or anything in a correct program.
+    """
     bad = 0
     print(f"{'kind':<12} {'seeded':>7} {'found':>6} {'correct':>8} {'false':>6}")
     for kind, rules in EXPECTED.items():
@@ -257,7 +262,7 @@ def main() -> int:
                 missed.append(seed)
         bad += false + (found < 0.99 * count)
         print(f"{kind:<12} {count:>7} {found:>6} {count:>8} {false:>6}" + (f"   missed {missed}" if missed else ""))
-    return 1 if bad else 0
+    sys.exit(1 if bad else 0)
 
 
 def _long(plan: Plan, random: Random) -> Plan:
@@ -270,4 +275,4 @@ def _long(plan: Plan, random: Random) -> Plan:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

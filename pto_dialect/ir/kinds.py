@@ -102,6 +102,14 @@ TILE_OR_VIEW = _of(
     t.AsMemRefType,
     MemRefType,
 )
+PLACED = _of(
+    "a tile or view, not a memref",
+    t.TileBufType,
+    t.TileType,
+    t.TensorViewType,
+    t.PartitionViewType,
+    t.AsMemRefType,
+)
 TENSOR_VIEW = _of("!pto.tensor_view", t.TensorViewType)
 PARTITION_VIEW = _of("!pto.partition_tensor_view", t.PartitionViewType)
 VIEW = _of("a view", t.TensorViewType, t.PartitionViewType, MemRefType)

@@ -12,6 +12,7 @@ from .kinds import (
     INDEX,
     MULTI_TILE,
     PARTITION_VIEW,
+    PLACED,
     PTR,
     TENSOR_VIEW,
     TILE,
@@ -56,9 +57,9 @@ class TAssignOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("til
     """The tile rebound to byte address ``addr`` (execution page, section 2)."""
 
     name = "pto.tassign"
-    tile = operand_def(TILE_OR_VIEW)
+    tile = operand_def(PLACED)
     addr = operand_def(I64)
-    result = result_def(TILE_OR_VIEW)
+    result = result_def(PLACED)
 
 
 class TReshapeOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.HANDLE):

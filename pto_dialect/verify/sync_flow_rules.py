@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from math import inf
+from typing import Final
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, Region
 
 from ..ir.base import Effect, Pipe, op_spec
+from ..ir.index import OPS
 from ..syntax.constants import constant_of
 from .context import Context
 from .facts import word
 from .function_rules import FunctionScan, function_check, is_vector_scope
-from .rule import STRUCTURE, WARNING, rule
+from .rule import ERROR, STRUCTURE, WARNING, rule
 
 _PAGE = "verifier-rules page, section 13"
 
@@ -27,9 +29,9 @@ FFTS_BASE = rule(
 )
 IN_VECSCOPE = rule(
     "sync-in-vecscope",
-    WARNING,
+    ERROR,
     STRUCTURE,
-    "a vector function contains no synchronisation between pipes and no transfer",
+    "a vector scope contains no synchronisation; a vector function (warning) neither that nor a transfer",
     source=_PAGE,
     bad="pto.vecscope {\n  pto.barrier #pto.pipe<PIPE_V>\n}",
     good="pto.barrier #pto.pipe<PIPE_V>",
@@ -57,15 +59,50 @@ def ffts_base(scan: FunctionScan, ctx: Context) -> None:
         ctx.report(FFTS_BASE, first, message, help="pto.set_ffts at the start of the function", severity=severity)
 
 
-@function_check("sync", "cross_core", "dma", "mte", "mte_raw")
+_DELIMITERS: Final = (
+    "pto.record_event",
+    "pto.wait_event",
+    "pto.barrier_sync",
+    "pto.barrier",
+    "pto.tsync",
+    "pto.syncall",
+    "pto.sync.set",
+    "pto.sync.wait",
+    "pto.dsb",
+    "pto.dcci",
+    "pto.cmo.cacheinvalid",
+    "pto.fence.barrier_all",
+    "pto.set_flag",
+    "pto.wait_flag",
+    "pto.set_flag_dyn",
+    "pto.wait_flag_dyn",
+    "pto.get_buf",
+    "pto.rls_buf",
+    "pto.get_buf_dyn",
+    "pto.rls_buf_dyn",
+    "pto.syncthreads",
+    "pto.threadfence",
+    "pto.threadfence_block",
+)
+"""Synchronisation that ends a vector function."""
+_OTHER_PIPES: Final = ("sync", "cross_core", "dma", "mte", "mte_raw")
+
+
+@function_check(*sorted({*_OTHER_PIPES, *(OPS[name][0] for name in _DELIMITERS)}))
 def in_vecscope(scan: FunctionScan, ctx: Context) -> None:
-    """Operations of other pipes inside a vector function."""
+    """Synchronisation and operations of other pipes inside a vector function."""
     if not scan.has_vector_scope:
         return
-    for op in scan.of_families("sync", "cross_core", "dma", "mte", "mte_raw"):
-        if _vector_side(op) or scan.enclosing(op, is_vector_scope) is None:
+    delimiters = list(scan.named(*_DELIMITERS))
+    others = [op for op in scan.of_families(*_OTHER_PIPES) if op.name not in _DELIMITERS and not _vector_side(op)]
+    for op in (*delimiters, *others):
+        scope = scan.enclosing(op, is_vector_scope)
+        if scope is None:
             continue
-        ctx.report(IN_VECSCOPE, op, f"{op.name} does not belong inside a vector scope")
+        # A marked loop becomes a vector function only later, when its synchronisation may have moved out of it.
+        written = scope.name != "scf.for" and op.name in _DELIMITERS
+        severity = ERROR if written else WARNING
+        ctx.report(IN_VECSCOPE, op, f"{op.name} does not belong inside a vector scope", severity=severity)
 
 
 def _vector_side(op: Operation) -> bool:

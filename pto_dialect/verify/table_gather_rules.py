@@ -23,6 +23,7 @@ _M = "!pto.partition_tensor_view<64x32xf32>"
 _D = "!pto.tile_buf<vec, 16x32xf32>"
 _I = "!pto.tile_buf<vec, 1x16xi32>"
 _ROW = "{coalesce = #pto<coalesce row>}"
+_ADD_MODE = "add coalesce = #pto<coalesce row>"
 
 INDEX = rule(
     "mgs-index",
@@ -67,7 +68,7 @@ COALESCE = rule(
     "mgs-coalesce",
     ERROR,
     STRUCTURE,
-    "scatterConflict belongs to a stated coalesce mode and exists on a5 only",
+    "mgather states its coalesce mode, and so does mscatter with other modes; scatterConflict exists on a5 only",
     source="operation catalogue",
     bad=f"pto.mscatter ins(%s, %i : {_D}, {_I}) outs(%m : {_M}) {{scatterConflict = #pto<scatter_conflict last>}}",
     good=f"pto.mscatter ins(%s, %i : {_D}, {_I}) outs(%m : {_M}) "
@@ -166,6 +167,13 @@ def indices(t: TileOperands) -> Iterator[Finding]:
         yield t.finding(INDEX, ALWAYS, "idx", message)
 
 
+@relation("pto.mgather")
+def gather_mode(t: TileOperands) -> Iterator[Finding]:
+    """Whether rows or elements are gathered; the value form tells by its types."""
+    if not t.word("coalesce") and not t.value_form:
+        yield t.finding(COALESCE, ALWAYS, None, "pto.mgather states its coalesce mode", _ADD_MODE)
+
+
 @relation("pto.mscatter")
 def atomic(t: TileOperands) -> Iterator[Finding]:
     """Element types of the atomic modes; what needs a coalesce mode."""
@@ -174,10 +182,10 @@ def atomic(t: TileOperands) -> Iterator[Finding]:
     if allowed is not None and src is not None and signed_as_signless(src.element) not in allowed:
         message = f"mscatter cannot {mode} elements of type {src.element}: allowed are {', '.join(sorted(allowed))}"
         yield t.finding(ATOMIC, ALWAYS, "src", message)
+    for name in ("scatterAtomicOp", "scatterOob", "scatterConflict"):
+        if t.word(name) and not t.word("coalesce"):
+            yield t.finding(COALESCE, ALWAYS, name, f"{name} needs a coalesce mode", _ADD_MODE)
     if t.word("scatterConflict"):
-        if not t.word("coalesce"):
-            message = "scatterConflict needs a coalesce mode"
-            yield t.finding(COALESCE, ALWAYS, "scatterConflict", message, "add coalesce = #pto<coalesce row>")
         severity = unless(lambda profile: profile.arch == "a5")
         yield t.finding(COALESCE, severity, "scatterConflict", "scatterConflict exists on a5 only")
 

@@ -71,6 +71,16 @@ GETSET = rule(
     good=f"pto.tsetval ins(%c0, %c1 : index, f32) outs(%d : {_T})",
 )
 
+FILL_MODE = rule(
+    "fillpad-mode",
+    ERROR,
+    STRUCTURE,
+    "the shapes of src and dst tell how a tile is padded, no attribute mode does",
+    source="operation catalogue",
+    bad=f'pto.tfillpad ins(%a : {_T}) outs(%d : {_P}) {{mode = "expand"}}',
+    good=f"pto.tfillpad ins(%a : {_T}) outs(%d : {_P})",
+)
+
 _FILLS = ("pto.tfillpad", "pto.tfillpad_expand", "pto.tfillpad_inplace")
 
 
@@ -81,6 +91,8 @@ def padding(t: TileOperands) -> Iterator[Finding]:
     if src is None or dst is None:
         return
     both_mat = src.loc == "mat" == dst.loc
+    if t.op_name == "pto.tfillpad" and "mode" in t.op.attributes:
+        yield t.finding(FILL_MODE, ALWAYS, "mode", "pto.tfillpad has no mode", "leave it out")
     if dst.pad == "null":
         message = f"dst of {t.op_name} must have a pad value, found pad=null"
         yield t.finding(PADVAL, ALWAYS, "dst", message, "pad=1 (zero), pad=2 (max) or pad=3 (min)")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ..targets.element_types import signless
 from ..targets.tile_dtypes import TDEQUANT_DST, TQUANT_FORMS
 from .rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
-from .tile_facts import Tile
+from .tile_facts import DYNAMIC, Tile, differs
 from .tile_relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 
 _PAGE = "verifier-rules page, section 9"
@@ -107,9 +107,21 @@ def quantisation(t: TileOperands) -> Iterator[Finding]:
         message = f"{kind} gives {form.dst}, found {dst.element}"
         yield t.finding(QUANT_TYPES, ADVICE, "dst", message)
     for name, tile in t.tiles("fp", "offset"):
-        if dst is not None and tile.blayout == "row_major" and (tile.valid_rows, tile.valid_cols) != (1, 1):
-            message = f"{name} of pto.tquant is one column (col_major), found a row_major tile"
-            yield t.finding(QUANT_TYPES, cell("W/"), name, message)
+        if dst is not None and tile.blayout is not None:
+            yield from _parameter(t, name, tile, dst)
+
+
+def _parameter(t: TileOperands, name: str, tile: Tile, dst: Tile) -> Iterator[Finding]:
+    """A parameter for each row; the older version took a single one, or a tile like the others."""
+    if tile.blayout == "row_major":
+        older = _region(tile) in ((1, 1), _region(dst))
+        message = f"{name} of pto.tquant is one column (col_major), found a row_major tile"
+        if _region(tile) != (1, 1):
+            yield t.finding(QUANT_TYPES, cell("W/") if older else cell("E/"), name, message)
+    elif differs(tile.valid_rows, dst.valid_rows) or tile.valid_cols not in (1, DYNAMIC):
+        found = f"{tile.valid_rows}x{tile.valid_cols}".replace("-1", "?")
+        message = f"{name} of pto.tquant has one valid column and the rows of dst, found {found}"
+        yield t.finding(QUANT_TYPES, cell("E/"), name, message)
 
 
 @relation("pto.tdequant")

@@ -76,7 +76,7 @@ ROWS: Final[tuple[Row, ...]] = (
     Row("tdivs", "src scalar dst E", "src scalar dst E", "src scalar dst E", loc="src scalar dst E", order="W"),
     Row("tfmods tands tors", "E", "E", "E", loc="W", order="E"),
     Row("tshls", "E", "W", "W", loc="W", order="W"),
-    Row("txors", "E", "E", "E", loc="W", order="E", scratch="tmp:src W"),
+    Row("txors", "E", "E", "E", loc="W", order="E", scratch="tmp:src E/W"),
     Row("trems", "E", "E", "E", loc="W", order="E, tmp E", scratch="tmp:dst E"),
     Row("tpows", "E", "E, tmp dst E", "E, tmp dst E", loc="W", order="E, tmp E", scratch="tmp:dst E"),
     Row("tcmps", "", "E", loc="E", order="dst E, src W"),

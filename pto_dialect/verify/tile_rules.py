@@ -128,7 +128,7 @@ def availability(operands: TileOperands) -> Iterator[Finding]:
     if refused.a2a3 or refused.a5:
         target = "a5" if refused.a2a3 else "a2a3"
         yield operands.finding(TARGET_OP, refused, None, f"{name} exists on {target} only")
-    elif name == "pto.mgather" and not operands.word("coalesce"):
+    elif name == "pto.mgather" and operands.value_form and not operands.word("coalesce"):
         message = f"{name} without coalesce exists on a5 only"
         yield operands.finding(TARGET_OP, _NOT_ON_A2A3, None, message, "coalesce = #pto<coalesce row>")
 

@@ -30,7 +30,7 @@ TREM_TMP = rule(
 )
 TMP_SIZE = rule(
     "tile-tmp-size",
-    WARNING,
+    ERROR,
     SHAPES,
     "a scratch tile has the bytes that the operation uses on a2a3",
     source="operation catalogue",
@@ -52,7 +52,9 @@ def remainder_scratch(t: TileOperands) -> Iterator[Finding]:
     rows = 2 if t.op_name == "pto.trem" else 1
     if 0 <= tmp.valid_rows < rows:
         message = f"tmp of {t.op_name} needs {rows} valid rows, found {tmp.valid_rows}"
-        yield t.finding(TREM_TMP, cell("W/"), "tmp", message)
+        # The older version took a scratch of the shape of dst, whatever its rows.
+        severity = cell("W/") if dst.valid_rows == tmp.valid_rows else cell("E/")
+        yield t.finding(TREM_TMP, severity, "tmp", message)
 
 
 def _of(name: str) -> Callable[[TileOperands], int | None]:
@@ -147,7 +149,7 @@ def scratch_size(t: TileOperands) -> Iterator[Finding]:
     size = byte_size(tmp) if tmp is not None else None
     if needed is not None and size is not None and size < needed:
         message = f"tmp of {t.op_name} needs {needed} bytes on a2a3, found {size}"
-        yield t.finding(TMP_SIZE, cell("W/"), "tmp", message)
+        yield t.finding(TMP_SIZE, cell("E/"), "tmp", message)
 
 
 _SELECT_SCRATCH: Final[Mapping[str, Callable[[Tile, Tile], bool]]] = MappingProxyType(

@@ -39,11 +39,11 @@ SHIFT_SCALAR = rule(
 )
 SHIFT_COUNTS = rule(
     "vec-shift-rhs",
-    WARNING,
+    ERROR,
     TRIPLES,
-    "the counts of vshl and vshr are signed integers",
+    "the counts of vshl and vshr are signed integers; those of the type of the data are read with a warning",
     source=_PAGE,
-    bad=f"%w = pto.vshl %v, %u, %m : {_I}, {_I}, {_M} -> {_I}",
+    bad=f"%w = pto.vshl %v, %u, %m : {_I}, !pto.vreg<64xui32>, {_M} -> {_I}",
     good=f"%w = pto.vshl %v, %u, %m : {_I}, !pto.vreg<64xsi32>, {_M} -> {_I}",
 )
 INTEGERS_ONLY = rule(
@@ -194,7 +194,10 @@ def shift_counts(op: Operation, ctx: Context) -> None:
     element = vector_element(op.operands[1].type)
     if element[:1] != "s" and element in _INTS:
         message = f"the counts of {op.name} are signed, found {element}"
-        ctx.report(SHIFT_COUNTS, op, message, at=op.operands[1], help=f"use s{signless(element)} elements")
+        # The older dialect had counts of the type of the data.
+        severity = WARNING if element == vector_element(op.operands[0].type) else ERROR
+        help = f"use s{signless(element)} elements"
+        ctx.report(SHIFT_COUNTS, op, message, at=op.operands[1], help=help, severity=severity)
 
 
 # ------------------------------------------------------------ results of another type

@@ -33,7 +33,7 @@ tadd tsub tmul tdiv tmax tmin tand tor tshl tshr tfmod tfmods tands tors trowexp
 tadds tsubs tmuls tmins tmaxs tdivs tlrelu | E | E | E | E | W | -
 tshls | E | W | W | W | W | -
 txor | E | E | E | W | E | E/W
-txors | E | E | E | W | E | W
+txors | E | E | E | W | E | E/W
 trem trems | E | E | E | W | E | E
 tsel | E | W | W | W | E | -
 tsels | E | E | E | W | E | -

@@ -1,0 +1,79 @@
+"""Command lines of the benchmark scripts: wrong ones are explained, none ends in a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "benchmarks" / script), *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+
+
+@pytest.mark.parametrize("script", ["mutants.py", "seeded_faults.py", "scale.py"])
+def test_help_says_how_to_call(script: str) -> None:
+    done = run(script, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"Usage: {script}")
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "message"),
+    [
+        ("mutants.py", [], "Missing argument"),
+        ("mutants.py", ["nowhere.csv", "."], "does not exist"),
+        ("mutants.py", [__file__, "nowhere"], "does not exist"),
+        ("mutants.py", [__file__, ".", "("], "no regular expression"),
+        ("seeded_faults.py", ["many"], "is not a valid integer"),
+        ("seeded_faults.py", ["0"], "is not in the range"),
+        ("seeded_faults.py", ["1", "2"], "unexpected extra argument"),
+        ("scale.py", ["--operations", "0"], "is not in the range"),
+        ("scale.py", ["--shape", "tower"], "is not one of"),
+    ],
+)
+def test_wrong_arguments(script: str, arguments: list[str], message: str) -> None:
+    done = run(script, *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_table_of_another_form(tmp_path: Path) -> None:
+    table = tmp_path / "launches.csv"
+    table.write_text("case,level\n")
+    done = run("mutants.py", table, tmp_path)
+    assert done.returncode == 1
+    assert "has no column launch, program" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_table_without_its_programs(tmp_path: Path) -> None:
+    table = tmp_path / "launches.csv"
+    table.write_text("case,level,launch,program\none,cube,k<<<1>>>(%a=a.bin:f32:4:in),k.pto\n")
+    done = run("mutants.py", table, tmp_path)
+    assert done.returncode == 1
+    assert "has no k.pto" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_few_seeded_faults() -> None:
+    done = run("seeded_faults.py", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split()[:5] for line in lines[1:]] == [
+        [kind, "2", "2", "2", "0"] for kind in ("bounds", "init", "overlap", "alignment")
+    ]
+
+
+@pytest.mark.parametrize("shape", ["functions", "one", "mixed"])
+def test_a_small_program_of_every_shape(shape: str) -> None:
+    done = run("scale.py", "--operations", "2000", "--shape", shape)
+    assert done.returncode == 0, done.stdout + done.stderr
+    row = done.stdout.splitlines()[-1].split()
+    assert row[0] == shape and abs(int(row[1]) - 2000) < 600
