@@ -242,9 +242,13 @@ def elements(op: Operation, ctx: Context) -> None:
             found = f"{_element(source)} and {_element(destination)}"
             message = f"{op.name} moves 4-bit elements of one type, found {found}"
             ctx.report(PACKED_FP4, op, message, at=source)
-    elif op.name in _RAW_LOADS and kind is not None and kind.name in _PACKED_FP4:
-        message = f"{op.name} does not move packed 4-bit floats, found {_element(source)}"
-        ctx.report(PACKED_FP4, op, message, at=source, help=f"use {op.name}_s4")
+    elif op.name in _RAW_LOADS:
+        for value in (source, destination):
+            kind = element_type(value.type)
+            if kind is not None and kind.name in _PACKED_FP4:
+                message = f"{op.name} does not move packed 4-bit floats, found {_element(value)}"
+                ctx.report(PACKED_FP4, op, message, at=value, help=f"use {op.name}_s4")
+                return
 
 
 def _element(value: SSAValue) -> str:
@@ -298,7 +302,7 @@ def _check_window(op: Operation, ctx: Context, controls: Controls, *, scales: bo
         if number is None:
             continue
         if scales:
-            if number < 0 and name.endswith("start"):
+            if number < 0 and (name.endswith("start") or op.name in _MX_LOADS):
                 message = f"{name} of {op.name} must not be negative, found {number}"
                 ctx.report(START_NONNEG, op, message, at=value)
         elif not low <= number <= high:

@@ -113,6 +113,16 @@ def lanes(op: Operation, ctx: Context) -> None:
             return
 
 
+@checks(STRUCTURE, "pto.vmi.vmull")
+def wide_product(op: Operation, ctx: Context) -> None:
+    """Lanes of the two halves of a product; lanes without a product are zero."""
+    type_, mode = op.operands[0].type, word(op, "pmode")
+    if isinstance(type_, VmiVRegType) and type_.lanes not in (64, 128, 256):
+        ctx.report(UNIFORM, op, f"vmull has 64, 128 or 256 lanes, found {type_.lanes}", at=op.operands[0])
+    if mode and mode != "zero":
+        ctx.report(TYPES, op, f"pmode of vmull is zero, found {mode}", at="pmode")
+
+
 @checks(TRIPLES, *ELEMENTS)
 def elements(op: Operation, ctx: Context) -> None:
     """Element type of the first logical vector."""

@@ -1,6 +1,6 @@
 """Element types of the operations on logical vectors. Source: numerics page, section 12; operation catalogue.
 
-An entry ``iN`` admits every sign, ``siN`` and ``uiN`` admit that sign and integers without one.
+An entry ``iN`` admits every sign, ``siN`` that sign only, ``uiN`` that sign and integers without one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ROWS: tuple[tuple[str, frozenset[str]], ...] = (
     ("vmul", frozenset(("i16", "i32")) | _FLOATS),
     ("vmuls", frozenset(("i16", "i32")) | _F16_F32),
     ("vmula", _ANY_INT | _ANY_FLOAT),
-    ("vmull", frozenset(("i32",))),
+    ("vmull", frozenset(("ui32",))),
     ("vaddc vaddcs reduce_addi", frozenset(("i32",))),
     ("vand vor vxor vnot vshl vshr vshls vshrs", _ANY_INT),
     ("reduce_addf reduce_maxf reduce_minf", _F16_F32),
@@ -54,7 +54,7 @@ def admits(row: frozenset[str], element: str) -> bool:
     """Whether a row admits an element type."""
     if element in row or signless(element) in row:
         return True
-    return f"u{element}" in row or f"s{element}" in row
+    return f"u{element}" in row
 
 
 def listing(row: frozenset[str]) -> str:
