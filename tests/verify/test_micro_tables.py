@@ -22,6 +22,8 @@ MASKED = [
 OWN_MASK_RULE = {"pto.vgather2", "pto.vgatherb", "pto.vscatter"}
 """Gathers and scatters have forms of offset, element and mask."""
 
+_INTEGERS = [f"{sign}i{bits}" for sign in ("", "s", "u") for bits in (8, 16, 32, 64)]
+
 
 @pytest.mark.parametrize("table", [GOVERNED, MEMORY, ELEMENTS, VMI_ELEMENTS, RESULT_ELEMENTS])
 def test_tables_name_operations_that_exist(table: dict[str, object]) -> None:
@@ -53,8 +55,14 @@ def test_logical_vector_tables_cover_the_arithmetic() -> None:
 
 
 @pytest.mark.parametrize(
-    ("element", "admitted"),
-    [("i32", True), ("si32", True), ("ui32", False), ("i64", False), ("f32", False)],
+    ("name", "element", "admitted"),
+    [
+        *((name, element, element in ("si8", "si16", "si32")) for name in ("absi", "shrsi") for element in _INTEGERS),
+        *(("shrui", element, element in ("i8", "i16", "i32", "ui8", "ui16", "ui32")) for element in _INTEGERS),
+        *(("vmull", element, element in ("i32", "ui32")) for element in _INTEGERS),
+        *(("addi", element, element[-2:] != "64") for element in _INTEGERS),
+        ("absi", "f32", False),
+    ],
 )
-def test_a_signed_row_admits_integers_without_a_sign(element: str, admitted: bool) -> None:
-    assert admits(VMI_ELEMENTS["pto.vmi.absi"], element) is admitted
+def test_integers_without_a_sign_count_as_unsigned(name: str, element: str, admitted: bool) -> None:
+    assert admits(VMI_ELEMENTS[f"pto.vmi.{name}"], element) is admitted
