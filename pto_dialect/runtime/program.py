@@ -30,6 +30,9 @@ from .fifo_identity import identity
 
 KERNEL_MARKS = ("pto.kernel", "pto.aicore", "pto.entry")
 
+SIMT_BODY = "pto.simt_entry"
+"""Mark of functions that work-items run."""
+
 CALLS = ("func.call", "pto.simt_launch")
 """Operations that run a function."""
 
@@ -162,7 +165,8 @@ def find_entry(module: Operation, entry: str | None) -> str:
         return entry
     marked = [name for name, op in functions.items() if any(mark in op.attributes for mark in KERNEL_MARKS)]
     called = {callee_name(op) for op in module.walk() if op.name in CALLS}
-    choices = marked or [name for name in functions if name not in called] or list(functions)
+    kernels = [name for name, op in functions.items() if SIMT_BODY not in op.attributes]
+    choices = marked or [name for name in kernels if name not in called] or kernels or list(functions)
     if len(choices) == 2 and functions[choices[1]] in peers(functions[choices[0]], symbols):
         return choices[0]
     if len(choices) != 1:

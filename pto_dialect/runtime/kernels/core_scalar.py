@@ -163,11 +163,11 @@ def integer_binary(op: Operation, g: Generator) -> None:
     elif short in ("minui", "maxui"):
         text = f"{short[:3]}({unsigned(a, type_)}, {unsigned(b, type_)})"
     elif short == "shli":
-        text = f"{a} << min({b}, 64)"
+        text = f"{a} << min({unsigned(b, type_)}, 64)"
     elif short == "shrsi":
-        text = f"{a} >> min({b}, 64)"
+        text = f"{a} >> min({unsigned(b, type_)}, 64)"
     else:
-        text = f"{unsigned(a, type_)} >> min({b}, 64)"
+        text = f"{unsigned(a, type_)} >> min({unsigned(b, type_)}, 64)"
     g.define(op.results[0], wrapped(text, type_))
 
 

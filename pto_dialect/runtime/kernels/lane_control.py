@@ -13,13 +13,20 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..generator import Expr, Generator
 from ..program import callee_name
 from ..simt.code import is_body
-from ..simt.control import Loop, branches, finish
+from ..simt.control import Loop, Standstill, branches, finish
 from ..simt.scope import is_number
 from ..simt.selection import merge
 from ..simt.variance import Variance
 from .core_control import assign
 from .lane_values import ITEMS, invoke, lane, mask_of, scope_of
 from .registry import lane_kernel
+
+_QUIET = (
+    *("arith.", "math.", "scf.", "pto.load", "pto.ldg", "pto.atomic_", "pto.get_", "pto.vote_", "pto.shuffle_"),
+    *("pto.redux_", "pto.threadfence", "pto.addptr", "pto.castptr", "pto.convert", "pto.fma", "memref.load"),
+)
+"""Beginnings of the names of operations that change nothing, or memory by atomic updates alone."""
+_CLOCKS = frozenset(("pto.get_clock32", "pto.get_clock64"))
 
 
 def _line(g: Generator, target: str, text: str) -> None:
@@ -109,6 +116,7 @@ def while_loop(op: Operation, g: Generator) -> None:
         _line(g, g.bind(argument), text)
     _results(op, g)
     mask = _mask(g, f"items.whole({mask_of(g)})")
+    still = _mask(g, f"{g.argument(Standstill)}()", "still") if _polls(op) else None
     with g.emitter.block("while True:"), scope_of(g).masked(mask):
         for inner in before.ops:
             if inner.name == "scf.condition":
@@ -126,8 +134,18 @@ def while_loop(op: Operation, g: Generator) -> None:
         for inner in after.ops:
             if inner.name == "scf.yield":
                 assign(before.args, list(inner.operands), g)
+                if still is not None:
+                    values = ", ".join(["items", mask, *(g.name(argument) for argument in before.args)])
+                    g.emitter.line(f"{still}.check({values})")
             else:
                 g.operation(inner)
+
+
+def _polls(op: Operation) -> bool:
+    """True for a loop that changes nothing but by atomic updates."""
+    return all(
+        inner.name.startswith(_QUIET) and inner.name not in _CLOCKS for region in op.regions for inner in region.walk()
+    )
 
 
 # ------------------------------------------------------------ functions

@@ -87,7 +87,9 @@ def update(
     result = np.zeros(element.shape(items.count), element.dtype)
     for arena, chosen, starts in places(items, mask, pointer, 0, element.nbytes):
         mine = spread if chosen is None else [operand[chosen] for operand in spread]
+        before = arena.take(starts, element.nbytes)
         old = _updated(element, combine, arena, starts, mine)
+        items.changes += not np.array_equal(before, arena.take(starts, element.nbytes))
         if items.observer is not None:
             items.observer.access(combine.label, arena, chosen, starts, element.nbytes)
         result[slice(None) if chosen is None else chosen] = old

@@ -9,17 +9,16 @@ from xdsl.ir import Operation
 
 from ...ir.location import span_of
 from ..errors import ProgramError
-from ..program import Program, symbol_of
+from ..program import SIMT_BODY, Program, symbol_of
 from .variance import Variance
 
 LAUNCH = "pto.simt_launch"
 SECTION = "pto.section.simt"
-ENTRY = "pto.simt_entry"
 
 
 def is_body(function: Operation) -> bool:
     """True for a function that is written for work-items."""
-    return ENTRY in function.attributes
+    return SIMT_BODY in function.attributes
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..faults import Fault
 from ..memory import Array
+from .addresses import Pointers
 from .items import Mask, WorkItems
 
 
@@ -34,6 +37,37 @@ class Loop:
     def running(self, items: WorkItems, mask: Mask) -> Array:
         """The work-items that run this iteration."""
         return items.both(mask, self.number < self.trips)
+
+
+class Standstill:
+    """Notices that a loop, of which memory changes by atomic updates alone, comes to the same state again: it does not
+    end. Work-items that have left the loop go on behind it when all others have left it as well."""
+
+    __slots__ = ("changes", "mask", "values")
+
+    def __init__(self) -> None:
+        self.changes = -1
+        self.mask = np.zeros(0, np.bool_)
+        self.values: tuple[Any, ...] = ()
+
+    def check(self, items: WorkItems, mask: Array, *values: Any) -> None:
+        """After an iteration of the work-items in ``mask``; ``values`` go to the next one.
+
+        Raises:
+            Fault: ``sync-deadlock``.
+        """
+        if self.changes == items.changes and np.array_equal(self.mask, mask):
+            pairs = zip(values, self.values, strict=True)
+            if all(_bits(items, mask, now) == _bits(items, mask, before) for now, before in pairs):
+                who = f"{int(mask.sum())} of {items.count} work-items, {items.name(int(np.argmax(mask)))} among them,"
+                raise Fault("sync-deadlock", f"{who} wait in a loop for what others would do behind it")
+        self.changes, self.mask, self.values = items.changes, mask, values
+
+
+def _bits(items: WorkItems, mask: Array, value: Any) -> bytes:
+    if isinstance(value, Pointers):
+        return _bits(items, mask, value.offset) + (b"" if value.which is None else _bits(items, mask, value.which))
+    return items.spread(value)[mask].tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
 
 
 def branches(items: WorkItems, mask: Mask, blocks: int) -> Array:

@@ -79,16 +79,17 @@ class Observer(Protocol):
 class WorkItems:
     """The work-items of one launch while they run.
 
-    ``returned`` marks those whose body has ended, ``clock`` counts the samples of the clock, ``observer`` learns of
-    accesses and barriers.
+    ``returned`` marks those whose body has ended, ``clock`` counts the samples of the clock, ``changes`` the atomic
+    updates that may have changed memory; ``observer`` learns of accesses and barriers.
     """
 
-    __slots__ = ("clock", "count", "geometry", "observer", "returned")
+    __slots__ = ("changes", "clock", "count", "geometry", "observer", "returned")
 
     def __init__(self, geometry: Geometry) -> None:
         self.geometry = geometry
         self.observer: Observer | None = None
         self.count = geometry.count
+        self.changes = 0
         self.clock = 0
         self.returned: Mask = None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from simt_programs import results, run, source
+from simt_programs import kernel, results, run, source
 
 from pto_dialect.runtime.errors import ProgramError
 
@@ -220,3 +220,17 @@ def test_division_by_zero_names_the_work_item() -> None:
 def test_the_model_of_division() -> None:
     assert [toward_zero(a, b) for a, b in ((7, 2), (-7, 2), (7, -2), (-7, -2))] == [3, -3, -3, 3]
     assert ceil(-3.5) == -(7 // 2) and floor(-3.5) == -7 // 2
+
+
+@pytest.mark.parametrize("name", [*PLAIN, *DIVISIONS])
+def test_values_that_all_share_are_computed_alike(name: str) -> None:
+    """What does not differ between work-items is computed once, as by a core."""
+    text = source(
+        f"%r = arith.{name} %a, %b : i32\npto.stg %r, %out[%c0] : !pto.ptr<i32, gm>, i32",
+        "%a: i32, %b: i32, %out: !pto.ptr<i32, gm>",
+    )
+    program, out = kernel(text), np.zeros(1, np.int32)
+    for a in (5, -7, 2**31 - 1, -(2**31)):
+        for b in (3, -1, 31, 40, -(2**31)):
+            program.run([a, b, out])
+            assert out[0] == signed({**PLAIN, **DIVISIONS}[name](a, b, 32), 32), (a, b)

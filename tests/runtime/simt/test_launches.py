@@ -348,3 +348,56 @@ def test_queries_outside_of_bodies() -> None:
     text = "func.func @k(%p: !pto.ptr<i32, gm>) attributes {pto.kernel} {\n%t = pto.get_tid_x : i32\nreturn\n}"
     with pytest.raises(ProgramError, match=r"pto\.get_tid_x cannot be executed outside of SIMT bodies"):
         module_kernel(text)
+
+
+LOCK = """
+  scf.while : () -> () {
+    %old = pto.atomic_cas %in, %i0, %i1 : !pto.ptr<i32, gm>, i32 -> i32
+    %held = arith.cmpi ne, %old, %i0 : i32
+    scf.condition(%held)
+  } do {
+    scf.yield
+  }
+  %free = pto.atomic_exch %in, %i0 : !pto.ptr<i32, gm>, i32 -> i32
+"""
+
+
+def test_a_lock_that_is_freed_behind_the_loop() -> None:
+    """The work-item that has the lock goes on when all others have left the loop, which they never do."""
+    with pytest.raises(
+        ProgramError, match=r"31 of 32 work-items, work-item \(1, 0, 0\) among them, wait in a loop"
+    ) as raised:
+        run(LOCK, PAIR, np.zeros(1, np.int32), np.zeros(1, np.int32))
+    assert raised.value.rule == "sync-deadlock"
+
+
+def test_a_lock_that_is_freed_inside_of_the_loop() -> None:
+    body = """
+      %none = arith.constant 0 : i32
+      scf.while (%done = %none) : (i32) -> (i32) {
+        %more = arith.cmpi eq, %done, %i0 : i32
+        scf.condition(%more) %done : i32
+      } do {
+      ^bb0(%done: i32):
+        %old = pto.atomic_cas %in, %i0, %i1 : !pto.ptr<i32, gm>, i32 -> i32
+        %got = arith.cmpi eq, %old, %i0 : i32
+        %next = scf.if %got -> (i32) {
+          %n = pto.atomic_add %out, %i1 : !pto.ptr<i32, gm>, i32 -> i32
+          %free = pto.atomic_exch %in, %i0 : !pto.ptr<i32, gm>, i32 -> i32
+          scf.yield %i1 : i32
+        } else {
+          scf.yield %i0 : i32
+        }
+        scf.yield %next : i32
+      }
+    """
+    lock, out = np.zeros(1, np.int32), np.zeros(1, np.int32)
+    run(body, PAIR, lock, out, dims=(70, 1, 1))
+    assert (lock[0], out[0]) == (0, 70)
+
+
+def test_bodies_are_no_candidates_for_the_entry() -> None:
+    text = source("", OUT).replace(" attributes {pto.kernel}", "")
+    unused = "func.func @unused() attributes {pto.simt_entry} {\nreturn\n}\nfunc.func @body("
+    module, _ = parsed(text.replace("func.func @body(", unused))
+    assert Kernel(module, None, None, RunOptions()).entry == "k"
