@@ -25,6 +25,7 @@ EXAMPLES = (
     "mx_gemm",
     "rms_norm",
     "rotary",
+    "token_quant",
     "int8_dequant_gemm",
     "swiglu_mlp",
     "flash_attention",
