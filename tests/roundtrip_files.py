@@ -6,15 +6,12 @@ import re
 from functools import cache
 from pathlib import Path
 
+from pto_dialect.targets.op_availability import MICRO_LEVELS
+from pto_dialect.verify.arch_rules import level_of
+from run_lines import parse_run_lines
+
 FOLDER = Path(__file__).parents[1] / "lit-tests" / "roundtrip"
 
-_READ_BACK = r"\| pto-opt --split-input-file(?: --werror)? \| filecheck %s(?: --match-full-lines)?$"
-_READ = "^// RUN: pto-opt %s --split-input-file(?: --werror)?"
-_FORMS = {
-    "custom": re.compile(rf"{_READ} {_READ_BACK}", re.MULTILINE),
-    "generic": re.compile(rf"{_READ} --print-op-generic {_READ_BACK}", re.MULTILINE),
-}
-_CONTINUED = re.compile(r" *\\\n// RUN: *")
 _TARGET = re.compile(r'^module attributes \{pto\.target_arch = "(\w+)"\}', re.MULTILINE)
 _CHECK = re.compile(r"^\s*// CHECK(?:-NEXT)?: (.*)$", re.MULTILINE)
 
@@ -24,15 +21,20 @@ def _text(family: str) -> str:
     return (FOLDER / f"{family}.pto").read_text(encoding="utf-8")
 
 
-def run_lines(family: str) -> list[str]:
-    """The forms, `custom` and `generic`, through which the programs of the file go."""
-    text = _CONTINUED.sub(" ", _text(family))
-    return [form for form, pattern in _FORMS.items() if pattern.search(text)]
+def forms(family: str) -> set[str]:
+    """The forms, `custom` and `generic`, in which the programs of the file are printed, read and compared in full."""
+    found: set[str] = set()
+    for line in parse_run_lines(_text(family), FOLDER / f"{family}.pto"):
+        written, read, checked = (part.split() for part in line.text.split("|"))
+        if written[:2] == ["pto-opt", "%s"] and read[0] == "pto-opt" and "--match-full-lines" in checked:
+            found.add("generic" if "--print-op-generic" in written else "custom")
+    return found
 
 
 @cache
 def checked_lines(family: str, target: str) -> list[str]:
-    """What is expected of the programs for `target`, line by line; programs of the micro level that name none are for
-    a5."""
+    """What is expected of the programs for `target`, line by line."""
+    default = "a5" if level_of(family) in MICRO_LEVELS else "a2a3"
     programs = _text(family).split("\n// -----\n")
-    return [line for text in programs if (_TARGET.findall(text) or ["a5"]) == [target] for line in _CHECK.findall(text)]
+    chosen = [text for text in programs if (_TARGET.findall(text) or [default]) == [target]]
+    return [line for text in chosen for line in _CHECK.findall(text)]

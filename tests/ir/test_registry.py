@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from roundtrip_files import checked_lines, run_lines
+from roundtrip_files import checked_lines, forms
 from xdsl.ir import Operation
 
 from pto_dialect.ir import make_index
@@ -357,17 +357,19 @@ def test_pipes() -> None:
 
 # --- round trips ------------------------------------------------------------------------------------------
 
+ROUND_TRIPS = sorted({family for family, _, _ in OPS.values()})
+"""The families; each has a file of its name."""
 A5_ONLY = frozenset({"pto.ld_dev", "pto.st_dev"})
 """Operations of families of every target that a rule of their own keeps to a5."""
 
 
-@pytest.mark.parametrize("family", sorted(set(map(family_of, CLASSES))))
+@pytest.mark.parametrize("family", ROUND_TRIPS)
 def test_round_trips_go_through_both_forms(family: str) -> None:
-    assert set(run_lines(family)) >= {"custom", "generic"}
+    assert forms(family) == {"custom", "generic"}
 
 
 @pytest.mark.parametrize("profile", [A2A3, A5], ids=lambda profile: profile.arch)
-@EACH
+@pytest.mark.parametrize("cls", [cls for cls in CLASSES if family_of(cls) in ROUND_TRIPS], ids=lambda cls: cls.name)
 def test_an_operation_survives_a_round_trip_on_each_target(cls: type[PtoOp], profile: Profile) -> None:
     name = cls.name.removeprefix("pto.")
     level = level_of(family_of(cls))
