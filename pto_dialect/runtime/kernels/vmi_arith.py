@@ -165,4 +165,4 @@ def sequence(op: PtoOp, g: Generator) -> None:
     result = op.results[0]
     step = Expr("-1" if word(op, "order") == "DESC" else "1")
     fmt = number_format(result, g)
-    give(op, g, lc.sequence, op.operands[0], fmt.storage, step, lanes_of(result), group_count(op))
+    give(op, g, lc.sequence, op.operands[0], fmt.storage, step, lanes_of(result, g), group_count(op))

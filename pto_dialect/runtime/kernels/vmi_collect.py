@@ -50,9 +50,9 @@ def histogram(op: PtoOp, g: Generator) -> None:
 def broadcast(op: PtoOp, g: Generator) -> None:
     value, result = op.operands[0], op.results[0]
     if isinstance(value.type, t.VmiVRegType):
-        give(op, g, collect.spread, value, lanes_of(result))
+        give(op, g, collect.spread, value, lanes_of(result, g))
     else:
-        give(op, g, lc.broadcast, value, number_format(result, g).storage, lanes_of(result))
+        give(op, g, lc.broadcast, value, number_format(result, g).storage, lanes_of(result, g))
 
 
 @kernel("pto.vmi.constant")
@@ -61,7 +61,7 @@ def constant(op: PtoOp, g: Generator) -> None:
     fmt = lane_format(result, g)
     if fmt.is_packed:
         raise g.error("unmodelled", f"constants of {fmt.name} lanes have no defined order", op)
-    numbers = dense_values(op, g, lanes_of(result))
+    numbers = dense_values(op, g, lanes_of(result, g))
     if fmt.is_float:
         lanes = encode(np.array(numbers, np.float64), fmt, saturate=False)
     else:

@@ -18,12 +18,15 @@ from .vmi_values import group_count, lane_format, lanes_of, memory, memory_forma
 
 def _lanes(value: SSAValue, g: Generator) -> tuple[Any, int]:
     """Storage type and number of the lanes of a vector."""
-    return lane_format(value, g).storage, lanes_of(value)
+    return lane_format(value, g).storage, lanes_of(value, g)
 
 
 def check_repeat(op: PtoOp, g: Generator, vector: SSAValue) -> None:
     """The repeat stride of blocks says where a second register goes on, for which no page has a formula."""
-    if g.operand(op, "repeat_stride") is not None and lane_format(vector, g).bytes * lanes_of(vector) > REGISTER_BYTES:
+    if (
+        g.operand(op, "repeat_stride") is not None
+        and lane_format(vector, g).bytes * lanes_of(vector, g) > REGISTER_BYTES
+    ):
         raise g.error("unmodelled", "no page defines the repeat stride of a vector of more than 256 bytes", op)
 
 
@@ -116,7 +119,7 @@ def vgather(op: PtoOp, g: Generator) -> None:
 @kernel("pto.vmi.vgatherb")
 def vgatherb(op: PtoOp, g: Generator) -> None:
     _, offsets, mask = op.operands
-    if lanes_of(offsets) != lanes_of(op.results[0]):
-        message = f"no page defines how {lanes_of(offsets)} byte offsets gather {lanes_of(op.results[0])} lanes"
+    if lanes_of(offsets, g) != lanes_of(op.results[0], g):
+        message = f"no page defines how {lanes_of(offsets, g)} byte offsets gather {lanes_of(op.results[0], g)} lanes"
         raise g.error("unmodelled", message, op)
     give(op, g, m.gather_bytes, memory(op, g, "source"), offsets, mask, _zeros(op.results[0], g))

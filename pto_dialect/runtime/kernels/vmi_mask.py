@@ -16,18 +16,21 @@ from .vmi_values import group_count, lane_format, lanes_of
 
 @kernel("pto.vmi.pset", "pto.vmi.pge")
 def from_pattern(op: PtoOp, g: Generator) -> None:
-    mask = logical.pattern(word(op, "pattern") or "PAT_ALL", lanes_of(op.results[0]), group_count(op))
+    count, groups = lanes_of(op.results[0], g), group_count(op)
+    if groups <= 0 or count % groups:
+        raise g.error("vmi-group", f"{groups} groups do not divide {count} lanes", op)
+    mask = logical.pattern(word(op, "pattern") or "PAT_ALL", count, groups)
     g.define(op.results[0], g.emitter.constant(mask, "mask"))
 
 
 @kernel("pto.vmi.plt")
 def plt(op: PtoOp, g: Generator) -> None:
-    give(op, g, logical.below, op.operands[0], lanes_of(op.results[0]))
+    give(op, g, logical.below, op.operands[0], lanes_of(op.results[0], g))
 
 
 @kernel("pto.vmi.create_mask")
 def create_mask(op: PtoOp, g: Generator) -> None:
-    give(op, g, logical.prefix, op.operands[0], lanes_of(op.results[0]))
+    give(op, g, logical.prefix, op.operands[0], lanes_of(op.results[0], g))
 
 
 @kernel("pto.vmi.create_group_mask")
@@ -48,7 +51,7 @@ def active_prefix_index(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.constant_mask")
 def constant_mask(op: PtoOp, g: Generator) -> None:
-    count = lanes_of(op.results[0])
+    count = lanes_of(op.results[0], g)
     values = dense_values(op, g, count)
     mask = np.array([bool(value) for value in values], np.bool_)
     g.define(op.results[0], g.emitter.constant(logical.full(count) if mask.all() else mask, "mask"))

@@ -12,10 +12,15 @@ from ..generator import Expr, Generator
 from ..numerics.formats import Format
 from .vector_values import pointer
 
+MOST_LANES = 1 << 20
+"""No memory next to a vector unit has as many bytes."""
 
-def lanes_of(value: SSAValue) -> int:
+
+def lanes_of(value: SSAValue, g: Generator) -> int:
     """Number of lanes of a logical vector or predicate."""
     assert isinstance(value.type, (t.VmiVRegType, t.VmiMaskType))
+    if value.type.lanes > MOST_LANES:
+        raise g.error("unmodelled", f"vectors of more than {MOST_LANES} lanes cannot be executed")
     return value.type.lanes
 
 

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vmi_programs import DTYPES, mask, numbers, pattern, run, same, vreg
+from vmi_programs import DTYPES, kernel, mask, numbers, pattern, run, same, vreg
+
+from pto_dialect.runtime.errors import ProgramError
 
 # ------------------------------------------------------------ predicates
 
@@ -273,3 +275,25 @@ def test_channels(count: int) -> None:
     for channel, got in enumerate(parts):
         same(got, [a[i] for i in range(24) if i % count == channel])
     same(back, a)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'pset "PAT_ALL" : {m}', "create_mask %n : index -> {m}", "vbrc %s : f32 -> {v}",
+        "vgather %p, %o, %k : !pto.ptr<f32, ub>, !pto.vmi.vreg<{n}xi32>, {m} -> {v}",
+    ],
+)  # fmt: skip
+def test_vectors_beyond_any_memory_are_refused(statement: str) -> None:
+    lanes = 1 << 40
+    types = {"m": mask(lanes), "v": vreg("f32", lanes), "n": str(lanes)}
+    arguments = {"n": "index", "s": "f32", "p": "!pto.ptr<f32, ub>", "o": vreg("i32", lanes), "k": mask(lanes)}
+    with pytest.raises(ProgramError, match="more than 1048576 lanes") as error:
+        kernel(f"%r = pto.vmi.{statement.format(**types)}", arguments)
+    assert error.value.rule == "unmodelled"
+
+
+@pytest.mark.parametrize("groups", [0, 3])
+def test_groups_of_patterns_divide_the_lanes(groups: int) -> None:
+    with pytest.raises(ProgramError, match=f"{groups} groups do not divide 64 lanes"):
+        kernel(f'%r = pto.vmi.pset "PAT_ALL" {{group = {groups} : i64}} : {mask(64)}', {})
