@@ -24,7 +24,7 @@ SEPARATOR = "// -----\n"
 CONSEQUENCES = frozenset(
     (
         *("block-terminator", "callee", "core-op", "dominance", "operand-count", "return-types"),
-        *("pipe-free", "pipe-id", "reserve-form", "simt-callee"),
+        *("pipe-epilogue", "pipe-free", "pipe-id", "reserve-form", "simt-callee", "fusion-yield"),
     )
 )
 """Rules about what surrounds a statement; they say nothing new when statements are missing after a syntax

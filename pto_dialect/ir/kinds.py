@@ -151,9 +151,19 @@ ANY_ATTR = Kind("any attribute", lambda attr: True)
 UNIT = Kind("a unit attribute", lambda attr: isinstance(attr, builtin.UnitAttr))
 BOOL = Kind("true or false", lambda attr: isinstance(attr, builtin.IntegerAttr))
 INT_ATTR = Kind("an integer attribute", lambda attr: isinstance(attr, builtin.IntegerAttr))
-I8_ATTR, I32_ATTR, I64_ATTR = (
-    Kind(f"an i{width} attribute", INT_ATTR.accepts, integer=IntegerType(width)) for width in (8, 32, 64)
-)
+
+
+def _integer_of(width: int) -> Kind:
+    """Attribute kind: an integer of any type whose value ``width`` bits can hold, signed or unsigned."""
+    low, high = -(1 << (width - 1)), 1 << width
+    return Kind(
+        f"an i{width} attribute",
+        lambda attr: isinstance(attr, builtin.IntegerAttr) and low <= attr.value.data < high,
+        integer=IntegerType(width),
+    )
+
+
+I8_ATTR, I32_ATTR, I64_ATTR = _integer_of(8), _integer_of(32), _integer_of(64)
 STRING = Kind("a string attribute", lambda attr: isinstance(attr, builtin.StringAttr))
 SYMBOL = Kind("a symbol", lambda attr: isinstance(attr, builtin.SymbolRefAttr))
 ARRAY = Kind("an array attribute", lambda attr: isinstance(attr, (builtin.ArrayAttr, builtin.DenseArrayBase)))

@@ -88,9 +88,9 @@ def parse_attribute(text: str, type_: Attribute | None = None) -> Attribute:
             name = re.match(r"#pto[.<]\s*([\w.]+)", text)
             known = name.group(1) if name else ""
             if known not in STRUCTURED:
-                close = did_you_mean(known, list(ENUMS))
-                hint = f"; did you mean {close[0]}?" if close else ""
-                raise TypeSyntaxError("attr-enum", f"unknown attribute {text!r}{hint}", 0, len(text))
+                close = did_you_mean(known, [*ENUMS, *STRUCTURED])
+                help = f"did you mean {text[: name.start(1)]}{close[0]}?" if close and name else None
+                raise TypeSyntaxError("attr-enum", f"unknown attribute {text!r}", 0, len(text), help)
         return OpaqueAttr(" ".join(text.split()))
     if text.startswith("dense<"):
         return _dense(text, type_)

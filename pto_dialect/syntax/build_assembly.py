@@ -19,8 +19,9 @@ from .attribute_parser import number_of
 from .build_core import core_class
 from .build_error import at
 from .build_pto import Operands
+from .build_step import statement
 from .build_tile import TileBuilder
-from .builder import UNKNOWN, statement
+from .builder import UNKNOWN
 from .text import number_attribute
 from .tokens import Tok
 from .type_parser import intern_type

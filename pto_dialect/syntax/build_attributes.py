@@ -155,7 +155,7 @@ class AttributeBuilder(BuilderBase):
         result: dict[str, Attribute] = {}
         for token, name, value in items[1:-1:2]:
             if name in result:
-                self.report("attr-duplicate", f"attribute {name} is given twice", token.start, token.end)
+                self.report("attr-duplicate", f"attribute {name} is given twice", token.start, token.end, "keep one")
             if isinstance(value, TypeRun):
                 self.report("parse-syntax", f"attribute {name} takes one type", token.start, token.end)
                 value = value.types[0]

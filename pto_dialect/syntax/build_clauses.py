@@ -13,8 +13,8 @@ from ..ir.attributes import ENUMS
 from ..ir.base import PtoOp, op_spec, signature
 from .build_error import BuildError, at
 from .build_pto import Groups, Operands, text_slots
+from .build_step import statement
 from .build_structure import StructureBuilder
-from .builder import statement
 from .text import count
 from .tokens import Tok
 

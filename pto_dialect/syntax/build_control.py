@@ -10,8 +10,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..ir import types as t
 from .build_core import CoreBuilder, operation_class
-from .build_error import at
-from .builder import POISON, UNKNOWN, RegionStart, statement
+from .build_error import BuildError, at
+from .build_step import header, statement
+from .builder import POISON, UNKNOWN, RegionStart
 from .core_ops import core_class
 from .text import count, number_attribute, symbol
 from .tokens import Tok, integer
@@ -46,6 +47,7 @@ class ControlBuilder(CoreBuilder):
     def for_type(self, items: list[Any]) -> Tok | None:
         return items[1] if items else None
 
+    @header
     def for_header(self, items: list[Any]) -> Any:
         token, unsigned, binding, _, upper, _, step, iter_args, index_type = items
         pairs = self.bindings(binding)
@@ -66,7 +68,7 @@ class ControlBuilder(CoreBuilder):
                     iter_args[0].start,
                     iter_args[0].end,
                 )
-                types = [*types, *([POISON] * len(carried))][: len(carried)]
+                types = [POISON] * len(carried)
             for (name, value), carried_type in zip(carried, types, strict=True):
                 operand = self.value_of(value)
                 self.check_type(operand, carried_type, value, 0)
@@ -83,6 +85,7 @@ class ControlBuilder(CoreBuilder):
         self.end_with_yield(region, token)
         return self.create(operation_class(token), token.start, operands, types, attributes, regions=[region])
 
+    @header
     def if_header(self, items: list[Any]) -> Any:
         token, condition = items[0], items[1]
         operands = self.use_typed(condition, [t.I1], None)
@@ -99,6 +102,7 @@ class ControlBuilder(CoreBuilder):
                 self.end_with_yield(region, token)
         return self.create(operation_class(token), token.start, operands, types, items[-1], regions=[then, otherwise])
 
+    @header
     def while_header(self, items: list[Any]) -> Any:
         token = items[0]
         inputs, outputs = items[-1]
@@ -113,6 +117,7 @@ class ControlBuilder(CoreBuilder):
                 token.start,
                 token.end,
             )
+            types = [POISON] * len(pairs)
         for (name, value), type_ in zip(pairs, types, strict=False):
             operand = self.value_of(value)
             self.check_type(operand, type_, value, 0)
@@ -126,6 +131,7 @@ class ControlBuilder(CoreBuilder):
         (token, operands, types), before, _, after, attributes = items
         return self.create(operation_class(token), token.start, operands, types, attributes, regions=[before, after])
 
+    @header
     def execute_header(self, items: list[Any]) -> Any:
         return items[0], self.types_of(items[2]) if len(items) > 1 else []
 
@@ -134,6 +140,7 @@ class ControlBuilder(CoreBuilder):
         (token, types), region, attributes = items
         return self.create(operation_class(token), token.start, (), types, attributes, regions=[region])
 
+    @header
     def switch_header(self, items: list[Any]) -> Any:
         operands = self.use_typed(items[1], [t.INDEX], None)
         return items[0], operands, items[2], self.types_of(items[4]) if len(items) > 3 else []
@@ -188,7 +195,11 @@ class ControlBuilder(CoreBuilder):
 
     def target(self, items: list[Any]) -> tuple[Block, list[SSAValue]]:
         block = self.block_use(items[0])
-        operands = self.use_typed(items[2], self.type_list(items[4]), items[4]) if len(items) > 1 else []
+        try:
+            operands = self.use_typed(items[2], self.type_list(items[4]), items[4]) if len(items) > 1 else []
+        except BuildError as error:
+            self.fail(error)
+            operands = []
         return block, operands
 
     @statement

@@ -20,7 +20,8 @@ from ..ir import types as t
 from .attribute_parser import unescape
 from .build_attributes import FALSE, TRUE, AttributeBuilder
 from .build_error import at
-from .builder import RegionStart, statement
+from .build_step import statement
+from .builder import POISON, UNKNOWN, RegionStart
 from .core_ops import ALIASES, core_class
 from .text import count
 from .tokens import Tok
@@ -163,7 +164,20 @@ class CoreBuilder(AttributeBuilder):
         expected = core_arity(cls)
         if number != expected:
             raise at(uses, "parse-operand-count", f"{token.text} takes {count(expected, 'operand')}, found {number}")
-        operands = self.use_typed(uses, stated * number if len(stated) == 1 else stated, types)
+        if len(stated) > 1:
+            message = f"{token.text} takes one type for its operands and its result, found {len(stated)}"
+            raise at(types, "parse-type-count", message, f": {t.type_text(stated[0])}")
+        operands = self.use(uses)
+        wanted = stated[0]
+        if any(value.type is not wanted for value in operands):
+            common = operands[0].type
+            if number > 1 and common not in (wanted, UNKNOWN, POISON) and all(v.type == common for v in operands):
+                message = f"the operands of {token.text} have type {t.type_text(common)}, "
+                message += f"but {t.type_text(wanted)} is stated"
+                self.report("operand-type", message, types.start, types.end, f": {t.type_text(common)}")
+                # With the type of the operands nothing follows from this.
+                return self.create(cls, token.start, operands, [common], attributes)
+            operands = self.use_typed(uses, stated * number, types)
         properties: dict[str, Attribute] = {}
         if flags is not None:
             key, value = self.arithmetic_flags(flags, cls)

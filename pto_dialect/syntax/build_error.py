@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..diagnostics.diagnostic import Note
+from ..diagnostics.suggest import did_you_mean
 from .tokens import Tok
 
 
@@ -19,6 +22,14 @@ class BuildError(Exception):
         self.end = end
         self.help = help
         self.notes = notes
+
+
+def near_word(word: str, allowed: Sequence[str]) -> str | None:
+    """A suggestion for a wrong ``word``: the near one of those allowed, else all of them."""
+    close = did_you_mean(word, allowed)
+    if close:
+        return f"did you mean {close[0]}?"
+    return f"one of {', '.join(allowed)}" if allowed else None
 
 
 def at(token: Tok, rule: str, message: str, help: str | None = None) -> BuildError:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from xdsl.ir import Operation
 
 from ..ir import types as t
 from ..ir.attributes import ENUMS
-from ..ir.base import op_spec, signature
+from ..ir.base import Slot, op_spec, signature
 from ..ir.kinds import Kind
-from .build_error import at
+from .build_error import BuildError, at, near_word
 from .build_pto import Groups, Operands, PtoBuilder, text_slots
-from .builder import statement
+from .build_step import statement
+from .builder import POISON
 from .tokens import Tok, integer
+from .usage import usage
 from .workspaces import workspace_name
 
 
@@ -47,7 +50,7 @@ class FlatBuilder(PtoBuilder):
             if self.is_assembly_opcode(token) and len(operands.values) == len(stated) == 1:
                 # One type is that of all operands and of the result.
                 return self.assemble(cls, token, groups, stated, attributes)
-            raise at(token, "parse-missing-types", f"{token.text} needs its result type after '->'")
+            raise at(token, "parse-missing-types", f"{token.text} needs its result type after '->'", usage(token.text))
         self.check_stated(cls, groups, operands, stated, where)
         return self.assemble(cls, token, groups, self.result_list_types(token, cls, outputs), attributes)
 
@@ -61,7 +64,9 @@ class FlatBuilder(PtoBuilder):
         groups: Groups = {}
         addressed = False
         for value in operands.values:
-            if isinstance(value.type, t.VmiVRegType):
+            if isinstance(value.type, t.VmiVRegType) or (
+                value.type is POISON and memory == "destination" and memory not in groups
+            ):
                 name = "values"
             elif isinstance(value.type, t.VmiMaskType):
                 name = "mask"
@@ -100,17 +105,26 @@ class FlatBuilder(PtoBuilder):
     def mixed(self, items: list[Any]) -> list[Tok]:
         return items[::2]
 
+    def surplus_word(self, words: list[Tok], most: int) -> BuildError:
+        """The error that more than ``most`` words are given; one that is a value's name lacks its ``%``."""
+        value = next((word for word in words if word.type == "WORD" and f"%{word.text}" in self.scope.values), None)
+        if value is not None:
+            return at(value, "parse-syntax", f"expected a value, found {value.text!r}", f"did you mean %{value.text}?")
+        return at(words[most], "parse-syntax", f"unexpected {words[most].text}")
+
     def token_attributes(self, token: Tok, words: list[Tok], attributes: dict[str, Any]) -> None:
         """Adds the attributes spelled as tokens, in the order of the declaration."""
         cls = self.pto_class(token)
         names = [name for name in op_spec(cls).tokens if name in signature(cls).attributes]
         if len(words) > len(names):
-            raise at(words[len(names)], "parse-syntax", f"unexpected {words[len(names)].text}")
+            raise self.surplus_word(words, len(names))
         for name, word in zip(names, words, strict=False):
             attributes[name] = self.token_attribute(cls, name, word)
         for name in names[len(words) :]:
             if signature(cls).attributes[name].arity == "1" and name not in attributes:
-                raise at(token, "parse-missing-token", f"{token.text} needs its {name} after the operands")
+                raise at(
+                    token, "parse-missing-token", f"{token.text} needs its {name} after the operands", usage(token.text)
+                )
 
     @statement
     def flat_token(self, items: list[Any]) -> Operation:
@@ -136,12 +150,14 @@ class FlatBuilder(PtoBuilder):
             if arguments:
                 name = "rounding" if word.text == "round" and "rounding" in slots else word.text
                 if name not in slots:
-                    raise at(word, "parse-syntax", f"{token.text} has no clause {word.text!r}")
+                    message = f"{token.text} has no clause {word.text!r}"
+                    raise at(word, "parse-syntax", message, near_word(word.text, suffix_words(slots)))
                 value = arguments[0]
             else:
                 name = next((n for n, slot in slots.items() if names_word(slot.kind, word.text)), "")
                 if not name:
-                    raise at(word, "parse-syntax", f"unexpected {word.text!r} after the operands of {token.text}")
+                    message = f"unexpected {word.text!r} after the operands of {token.text}"
+                    raise at(word, "parse-syntax", message, near_word(word.text, suffix_words(slots)))
                 value = word
             if name in attributes:
                 raise at(word, "parse-clause-duplicate", f"{name} is given twice")
@@ -189,7 +205,7 @@ class FlatBuilder(PtoBuilder):
             cls = self.pto_class(token)
             names = [n for n in op_spec(cls).tokens if n != index_name and n in signature(cls).attributes]
             if len(words) > len(names):
-                raise at(words[-1], "parse-syntax", f"unexpected {words[-1].text}")
+                raise self.surplus_word(words, len(names))
             for name, word in zip(names, words, strict=False):
                 attributes[name] = self.token_attribute(cls, name, word)
         return self.flat_statement(token, values, attributes, signature_part)
@@ -236,6 +252,10 @@ class FlatBuilder(PtoBuilder):
             else:
                 words.append(argument)
         if len(words) > len(names):
+            number = next((word for word in words if word.type == "INTEGER"), None)
+            if number is not None and text_slots(cls) and not operands.values:
+                message = f"operands are values, found the number {number.text}"
+                raise at(number, "parse-syntax", message, "define it with arith.constant")
             message = f"{token.text} takes {len(names)} items, found {len(arguments)}"
             raise at(words[len(names)], "parse-syntax", message)
         if operands.values:
@@ -244,7 +264,7 @@ class FlatBuilder(PtoBuilder):
             attributes[name] = self.token_attribute(cls, name, word)
         for name in names[len(words) :]:
             if signature(cls).attributes[name].arity == "1":
-                raise at(token, "parse-missing-token", f"{token.text} needs its {name}")
+                raise at(token, "parse-missing-token", f"{token.text} needs its {name}", usage(token.text))
         groups = self.distribute(token, text_slots(cls), operands)
         return self.assemble(cls, token, groups, (), attributes)
 
@@ -310,6 +330,20 @@ class FlatBuilder(PtoBuilder):
 def names_word(kind: Kind, word: str) -> bool:
     """True when ``word`` is an enumerator of an attribute kind."""
     return any(word in ENUMS[name].values for name in kind.enums)
+
+
+def suffix_words(slots: Mapping[str, Slot]) -> list[str]:
+    """The words that may follow the operands: clauses with an argument by name, others by their enumerators."""
+    words: list[str] = []
+    for name, slot in slots.items():
+        if name in _CLAUSES_WITH_ARGUMENT:
+            words.append(_CLAUSES_WITH_ARGUMENT[name])
+        else:
+            words += [word for enum in slot.kind.enums for word in ENUMS[enum].values]
+    return words
+
+
+_CLAUSES_WITH_ARGUMENT = {"rounding": "round", "l1cache": "l1cache", "l2cache": "l2cache"}
 
 
 def split_angle(token: Tok) -> list[Tok]:

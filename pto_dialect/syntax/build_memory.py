@@ -20,7 +20,8 @@ from .attribute_parser import unescape
 from .build_control import ControlBuilder
 from .build_core import DYNAMIC, operation_class
 from .build_error import at
-from .builder import RegionStart, statement
+from .build_step import statement
+from .builder import RegionStart
 from .core_ops import ALIASES, KNOWN_DIALECTS, core_class
 from .generic_form import complete_flags, infer_segments
 from .text import count, split_types

@@ -13,7 +13,8 @@ from ..ir.base import PtoOp, signature
 from .build_clauses import ClauseBuilder
 from .build_error import at
 from .build_pto import Groups, Operands, text_slots
-from .builder import Stated, statement
+from .build_step import statement
+from .builder import Stated
 from .text import count
 from .tokens import Tok
 
@@ -167,7 +168,9 @@ class MicroBuilder(ClauseBuilder):
         for (name, slots, least), entry in zip(layout, given, strict=False):
             word, use = entry
             if word.text != name:
-                raise at(word, "parse-syntax", f"expected {name}(..), found {word.text!r}")
+                close = did_you_mean(word.text, [name])
+                help = f"did you mean {name}?" if close else f"{name}(..) stands here"
+                raise at(word, "parse-syntax", f"expected {name}(..), found {word.text!r}", help)
             values = self.use(use)
             operands.add(use, values)
             if not least <= len(values) <= len(slots):

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, i64
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from ..diagnostics.diagnostic import Severity
+from ..diagnostics.suggest import did_you_mean
 from ..ir import types as t
 from ..ir.aliases import DEPRECATED, MNEMONIC_ALIASES
 from ..ir.attributes import ENUMS, OpaqueAttr, PlaceholderAttr
@@ -28,6 +29,7 @@ from .text import count
 from .tokens import Tok
 from .type_errors import TypeSyntaxError
 from .type_parser import parse_type
+from .usage import usage
 
 Groups = dict[str, list[SSAValue]]
 
@@ -147,6 +149,11 @@ class PtoBuilder(MemoryBuilder):
         assert issubclass(cls, PtoOp)
         self.plans[tuple(key)] = Plan(cls, types, order, [r.type for r in op.results], dict(op.attributes))
 
+    def result_help(self, op: Operation, token: Tok) -> str | None:
+        if isinstance(op, PtoOp) and signature(type(op)).results and not op_spec(type(op)).shape.startswith("OP_DPS"):
+            return None if op.results else "state the type of the result: -> type"
+        return super().result_help(op, token)
+
     def pto_class(self, token: Tok) -> type[PtoOp]:
         """The operation class that an operation token names; warns about retired names."""
         name = token.value if isinstance(token.value, str) else token.text
@@ -199,8 +206,8 @@ class PtoBuilder(MemoryBuilder):
         if limit is not None and given > limit:
             place, index = operands.place(limit)
             start, end = self.name_extent(place, index)
-            return BuildError("op-operand-count", what, start, end)
-        return at(token, "op-operand-count", what)
+            return BuildError("op-operand-count", what, start, end, usage(token.text))
+        return at(token, "op-operand-count", what, usage(token.text))
 
     def check_stated(
         self, cls: type[PtoOp], groups: Groups, operands: Operands, stated: list[Attribute], where: Tok
@@ -267,9 +274,18 @@ class PtoBuilder(MemoryBuilder):
                 if slot is not None and slot.kind.integer is not None and isinstance(value, IntegerAttr):
                     attributes[name] = declared_integer(value, slot.kind.integer)
             elif isinstance(value, StringAttr):
-                attributes[name] = self.enumerator(slot, value.data, token)
+                attributes[name] = self.enumerator(slot, value.data, self.attribute_place(token, name))
             elif isinstance(value, OpaqueAttr) and value.data.startswith("<"):
-                attributes[name] = self.enumerator(slot, value.data[1:-1].strip(), token)
+                place = self.attribute_place(token, name)
+                attributes[name] = self.enumerator(slot, value.data[1:-1].strip(), place)
+
+    def attribute_place(self, token: Tok, name: str) -> Tok:
+        """The value of the attribute ``name`` in the statement of ``token``, or ``token`` itself."""
+        found = re.compile(rf"\b{re.escape(name)}\s*=\s*").search(self.source.text, token.start, self.text.cursor)
+        if found is None:
+            return token
+        value = re.compile(r'"[^"\n]*"|[^\s,}]+').match(self.source.text, found.end())
+        return Tok("WORD", value.group(), found.end()) if value is not None else token
 
     def enumerator(self, slot: Slot, word: str, token: Tok) -> Attribute:
         """The enumerator ``word`` of an attribute that takes one of several enumerations."""
@@ -299,9 +315,10 @@ class PtoBuilder(MemoryBuilder):
         if slot.kind.enums:
             return self.enumerator(slot, word, token)
         if slot.kind.words and word not in slot.kind.words:
-            allowed = ", ".join(slot.kind.words)
+            close = did_you_mean(word, slot.kind.words)
             rule = word_rule(cls.name, name) or "attr-word"
-            raise at(token, rule, f"unknown {name} {word!r}", f"one of {allowed}")
+            help = f"did you mean {close[0]}?" if close else f"one of {', '.join(slot.kind.words)}"
+            raise at(token, rule, f"unknown {name} {word!r}", help)
         return StringAttr(word)
 
     def result_list_types(self, token: Tok, cls: type[PtoOp], outputs: Any) -> list[Attribute]:
@@ -322,7 +339,7 @@ class PtoBuilder(MemoryBuilder):
     def stated_types(self, signature_part: Any, token: Tok) -> tuple[Tok, list[Attribute], Any]:
         """Token, operand types and result part of a ``: types [-> types]`` tail."""
         if signature_part is None:
-            raise at(token, "parse-missing-types", f"{token.text} needs its operand types after ':'")
+            raise at(token, "parse-missing-types", f"{token.text} needs its operand types after ':'", usage(token.text))
         types, outputs = signature_part
         return (types, self.type_list(types), outputs) if types is not None else (token, [], outputs)
 

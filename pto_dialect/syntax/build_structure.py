@@ -9,11 +9,12 @@ from xdsl.ir import Attribute, Operation
 
 from ..ir import types as t
 from ..ir.base import signature
-from .build_error import at
+from .build_error import at, near_word
 from .build_pto import Groups, Operands, text_slots
+from .build_step import header, statement
 from .build_tile import Input
 from .build_value import ValueBuilder
-from .builder import RegionStart, statement
+from .builder import RegionStart
 from .constants import constant_of
 from .text import count, symbol
 from .tokens import Tok, integer
@@ -39,7 +40,7 @@ class StructureBuilder(ValueBuilder):
         groups: Groups = {}
         for key, use in keyed:
             if key.text not in names:
-                raise at(key, "parse-syntax", f"{token.text} has no operand {key.text!r}", ", ".join(names))
+                raise at(key, "parse-syntax", f"{token.text} has no operand {key.text!r}", near_word(key.text, names))
             if key.text in groups:
                 raise at(key, "parse-clause-duplicate", f"{key.text} is given twice")
             groups[key.text] = [self.one_use(use)]
@@ -164,6 +165,7 @@ class StructureBuilder(ValueBuilder):
     def integers(self, items: list[Any]) -> list[int]:
         return [integer(item.text) for item in items[::2]]
 
+    @header
     def region_header(self, items: list[Any]) -> Any:
         token = items[0]
         captures = next((item for item in items[1:] if isinstance(item, Tok) and item.type == "USES"), None)
@@ -244,7 +246,8 @@ class StructureBuilder(ValueBuilder):
             word, use, later = subblock
             fields = {**fields, **later}
             if word.text != "aiv_subblockid" or word.text not in {s.name for s in text_slots(cls)}:
-                raise at(word, "parse-syntax", f"unexpected {word.text!r} after {token.text}")
+                help = near_word(word.text, ["aiv_subblockid"])
+                raise at(word, "parse-syntax", f"unexpected {word.text!r} after {token.text}", help)
             groups["aiv_subblockid"] = [self.one_use(use)]
         results = self.types_of(result) if isinstance(result, Tok) else []
         return self.assemble(cls, token, groups, results, self.field_attributes(cls, fields))
@@ -267,7 +270,7 @@ class StructureBuilder(ValueBuilder):
             key, given = entry
             values = self.use_typed(given.uses, self.type_list(given.types), given.types)
             if key is not None and key.text not in names:
-                raise at(key, "parse-syntax", f"{token.text} has no operand {key.text!r}", ", ".join(names))
+                raise at(key, "parse-syntax", f"{token.text} has no operand {key.text!r}", near_word(key.text, names))
             if key is None and position >= len(names):
                 raise at(given.uses, "op-operand-count", f"{token.text} takes at most {count(len(names), 'operand')}")
             groups[key.text if key is not None else names[position]] = values
@@ -290,6 +293,7 @@ class StructureBuilder(ValueBuilder):
         plain = [name for name in names if name not in staging and name != "group"]
         groups: Groups = {}
         operands = Operands()
+        clauses: set[str] = set()
         for word, use in entries:
             values = self.use(use)
             operands.add(use, values)
@@ -298,6 +302,8 @@ class StructureBuilder(ValueBuilder):
                     raise at(use, "op-operand-count", f"{token.text} takes {count(len(plain), 'operand')} here")
                 for value in values:
                     groups[plain.pop(0)] = [value]
+            elif word.text in clauses:
+                raise at(word, "parse-clause-duplicate", f"{word.text} is given twice")
             elif word.text in ("buf", "recv"):
                 if len(values) > 2:
                     raise at(use, "op-operand-count", f"{word.text} takes one or two tiles, found {len(values)}")
@@ -306,7 +312,10 @@ class StructureBuilder(ValueBuilder):
             elif word.text == "group" and "group" in names:
                 groups["group"] = values
             else:
-                raise at(word, "parse-syntax", f"unexpected {word.text!r} in {token.text}")
+                words = [*(["group"] if "group" in names else []), *(["buf", "recv"] if staging else [])]
+                raise at(word, "parse-syntax", f"unexpected {word.text!r} in {token.text}", near_word(word.text, words))
+            if word is not None:
+                clauses.add(word.text)
         stated = self.type_list(types_token)
         typed = groups
         if len(stated) == len(operands.values) - 1:

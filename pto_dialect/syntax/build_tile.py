@@ -14,7 +14,8 @@ from ..ir.suffixes import SUFFIX_ATTRIBUTES
 from .build_error import at
 from .build_flat import FlatBuilder
 from .build_pto import Groups, Operands, text_slots
-from .builder import statement
+from .build_step import statement
+from .builder import Stated
 from .tile_inputs import MERGE_SORT, fitting_slots, merge_sort_inputs
 from .tokens import Tok
 
@@ -155,6 +156,7 @@ class TileBuilder(FlatBuilder):
         """The operation of a statement with everything that may be written in it."""
         cls = self.pto_class(token)
         self.suffix_words(token, cls, attributes)
+        self.mismatched: list[Stated] = []
         operands = Operands()
         named: Groups = {}
         strings: list[Tok] = []
@@ -196,6 +198,8 @@ class TileBuilder(FlatBuilder):
             groups.update(self._outputs(token, cls, outputs))
         if result is not None:
             results = self.type_list(result)
+        if self.mismatched:
+            self.check_types(self.mismatched)
         return self.assemble(cls, token, groups, results, attributes)
 
     def suffix_words(self, token: Tok, cls: type[PtoOp], attributes: dict[str, Attribute]) -> bool:
@@ -211,7 +215,7 @@ class TileBuilder(FlatBuilder):
         return bool(words)
 
     def _typed_values(self, entry: Typed) -> list[SSAValue]:
-        return self.use_typed(entry.uses, self.type_list(entry.types), entry.types)
+        return self.use_typed(entry.uses, self.type_list(entry.types), entry.types, self.mismatched)
 
     def _named_input(
         self, token: Tok, cls: type[PtoOp], name: str, entry: Typed, values: list[SSAValue], named: Groups

@@ -19,7 +19,8 @@ from ..ir.base import PtoOp, Shape, Slot, op_spec, signature
 from .build_assembly import MEMORY_DESTINATION, AssemblyBuilder
 from .build_error import at
 from .build_pto import Groups, Operands, text_slots
-from .builder import UNKNOWN, Stated, statement
+from .build_step import statement
+from .builder import UNKNOWN, Stated
 from .tile_inputs import MERGE_SORT, MERGE_SORT_SOURCES, READ_MODIFY_WRITE, fitting_slots, merge_sort_inputs
 from .tokens import Tok
 from .type_parser import intern_type

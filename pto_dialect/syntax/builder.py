@@ -7,7 +7,8 @@ have defined become poison values, so that one mistake is reported once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -15,6 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ..diagnostics.diagnostic import Diagnostic, Note, Severity
 from ..diagnostics.engine import DiagnosticEngine
 from ..diagnostics.source import SourceFile, Span
+from ..diagnostics.suggest import did_you_mean
 from ..ir import types as t
 from ..ir.construct import append_operation, has_defaults, new_operation
 from ..ir.location import locate, span_of_value
@@ -22,8 +24,9 @@ from .build_error import BuildError, at
 from .lexer import ProgramText
 from .scope import Forward, Scope
 from .text import count, expand_aliases, result_names, set_name, split_types, strip_comments
-from .tokens import Tok
+from .tokens import SSA, Tok
 from .type_errors import TypeSyntaxError
+from .type_names import type_suggestion
 from .type_parser import parse_type
 
 POISON = t.OpaqueType("!poison")
@@ -33,17 +36,7 @@ Stated = tuple[SSAValue, Attribute, Tok, int]
 """A value, the type stated for it, and where it is written: a USES token and the index in it."""
 
 
-def statement(method: Callable[[Any, list[Any]], Any]) -> Callable[[Any, list[Any]], Any]:
-    """Marks a statement builder: a ``BuildError`` inside becomes a diagnostic and ``None``."""
-
-    def wrapped(self: BuilderBase, items: list[Any]) -> Any:
-        try:
-            return method(self, items)
-        except BuildError as error:
-            self.fail(error)
-            return None
-
-    return wrapped
+SSA_NAME = re.compile(SSA)
 
 
 class RegionStart:
@@ -161,9 +154,17 @@ class BuilderBase:
                 )
                 return POISON
             if "." not in result.data and "<" not in result.data:
-                self.report("name-undefined", f"undefined type alias {result.data}", start, start + len(spelling))
+                if result.data in self.wrong_aliases:
+                    return POISON
+                close = type_suggestion(result.data) or next(iter(did_you_mean(result.data, self.alias_texts)), None)
+                help = f"did you mean {close}?" if close else None
+                self.report("name-undefined", f"undefined type alias {result.data}", start, start + len(spelling), help)
                 return POISON
         return result
+
+    def poison_alias(self, token: Tok) -> None:
+        """Remembers a broken definition of a type alias so that its uses are not errors as well."""
+        self.wrong_aliases.add(token.text.rstrip("=").strip())
 
     # ------------------------------------------------------------ values
 
@@ -196,8 +197,15 @@ class BuilderBase:
             raise at(token, "parse-operand-count", f"expected one value here, found {len(values)}")
         return values[0]
 
-    def use_typed(self, token: Tok, types: Sequence[Attribute], types_token: Tok | None) -> list[SSAValue]:
-        """The values of a USES token, checked against the types stated for them."""
+    def use_typed(
+        self,
+        token: Tok,
+        types: Sequence[Attribute],
+        types_token: Tok | None,
+        mismatched: list[Stated] | None = None,
+    ) -> list[SSAValue]:
+        """The values of a USES token, checked against the types stated for them; those that have another type go to
+        ``mismatched`` instead where it is given."""
         values = self.use(token)
         if len(values) != len(types):
             where = types_token if types_token is not None else token
@@ -210,7 +218,9 @@ class BuilderBase:
         for index, (value, stated) in enumerate(zip(values, types, strict=True)):
             if value.type is not stated:
                 wrong.append((value, stated, token, index))
-        if wrong:
+        if wrong and mismatched is not None:
+            mismatched.extend(wrong)
+        elif wrong:
             self.check_types(wrong)
         return values
 
@@ -350,6 +360,7 @@ class BuilderBase:
                 f"{op.name} has {count(len(op.results), 'result')}, but {count(len(names), 'name')} given",
                 token.start,
                 token.start + len(token.text.rstrip("= \t\n")),
+                self.result_help(op, token),
             )
         for (name, position), result in zip(names, op.results, strict=False):
             self.define(name, result, position)
@@ -359,6 +370,10 @@ class BuilderBase:
             first = self.scope.values.get(f"{base}#0")
             if first is not None and base not in self.scope.values:
                 self.scope.define(base, first)
+
+    def result_help(self, op: Operation, token: Tok) -> str | None:
+        """What would be right where an operation without results has names before it."""
+        return f"remove {' '.join(token.text.split())}" if not op.results else None
 
     # ------------------------------------------------------------ regions
 
@@ -371,6 +386,31 @@ class BuilderBase:
             if isinstance(name, Tok):
                 self.define(name.text, value, name.start)
         return items[0].start
+
+    def broken_header(self, items: list[Any]) -> None:
+        """A header with a syntax error: its region gets all names of the header that nothing defines yet."""
+        isolated, tokens = items[0].value
+        self.poison_region(tokens, isolated)
+
+    def poison_region(self, tokens: list[Tok], isolated: bool = False) -> None:
+        """Announces a region whose arguments are the names in ``tokens`` that nothing defines yet."""
+        names: dict[str, Tok] = {}
+        for token in tokens:
+            if token.type not in ("USES", "BINDINGS", "RESULTS"):
+                continue
+            for found in SSA_NAME.finditer(token.text):
+                name = found.group()
+                if isolated or name not in self.scope.values:
+                    names.setdefault(name, Tok("USES", name, token.start + found.start()))
+        self.pending = RegionStart([(name, POISON) for name in names.values()], isolated)
+
+    def broken_region(self, items: list[Any]) -> None:
+        """A further region of such a statement."""
+        return None
+
+    def broken_op(self, items: list[Any]) -> None:
+        """A statement whose header has a syntax error; it was reported."""
+        return None
 
     def region(self, items: list[Any]) -> Region:
         self.close_frame()
@@ -394,8 +434,6 @@ class BuilderBase:
             if forward.value.type is UNKNOWN:
                 forward.value._type = UNSTATED  # pyright: ignore[reportPrivateUsage]
             return
-        from ..diagnostics.suggest import did_you_mean
-
         close = did_you_mean(name, list(self.scope.values))
         help = f"did you mean {close[0]}?" if close else None
         self.report(

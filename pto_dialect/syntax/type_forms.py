@@ -11,6 +11,7 @@ from xdsl.ir import Attribute
 from ..diagnostics.suggest import did_you_mean
 from ..ir import types as t
 from .type_errors import TypeSyntaxError
+from .type_names import element_suggestion
 
 SPACE_ALIASES = {
     "gm": "gm",
@@ -61,8 +62,8 @@ def _space(parameter: Any) -> str:
 
 def _unknown_element(word: str, start: int, end: int) -> TypeSyntaxError:
     """The error for a word that stands in place of an element type."""
-    close = did_you_mean(word, list(t.BUILTIN_SCALARS))
-    help = f"did you mean {close[0]}?" if close else "for example f16, bf16, f32, i8, i32 or !pto.hif8"
+    close = element_suggestion(word)
+    help = f"did you mean {close}?" if close else "for example f16, bf16, f32, i8, i32 or !pto.hif8"
     return TypeSyntaxError("type-syntax", f"unknown element type {word!r}", start, end, help)
 
 
@@ -123,6 +124,9 @@ def _tile_option(fields: dict[str, Any], entry: Any) -> None:
 def _tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     if parameters and parameters[0].form == "keyed":
         return _long_tile_buf(head, parameters)
+    if len(parameters) > 1 and parameters[0].form == "word" and parameters[1].form == "shaped_word":
+        word, end = parameters[1].value[1], parameters[1].end
+        raise _unknown_element(word, end - len(word), end)
     if len(parameters) < 2 or parameters[0].form != "word" or parameters[1].form != "shaped":
         raise _fail(
             "type-syntax",

@@ -15,14 +15,16 @@ from lark.lexer import Lexer
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
-from ..diagnostics.suggest import did_you_mean
 from ..ir import types as t
 from .grammar import load_grammar
 from .tokens import Tok, balanced
 from .type_errors import TypeSyntaxError
 from .type_forms import PTO_FORMS
+from .type_names import type_suggestion
 
 _BUILTIN_HEADS = frozenset(("memref", "vector", "tensor", "complex", "tuple"))
+
+_NEGATIVE_SIZE = re.compile(r"-\d+\Z")
 
 _TOKEN = re.compile(
     rf"""\s+
@@ -169,9 +171,7 @@ def _named(head: Tok, parameters: list[Parameter] | None) -> Attribute:
     form = PTO_FORMS.get(name)
     if form is None:
         if name.startswith("pto."):
-            close = did_you_mean(name, [*PTO_FORMS, *t.PLAIN_TYPES])
-            hint = f"; did you mean !{close[0]}?" if close else ""
-            raise TypeSyntaxError("type-unknown", f"unknown type !{name}{hint}", head.start, head.end)
+            raise unknown_type(head.text, head.start, head.end)
         return t.OpaqueType(_current)
     if parameters and any(p.form == "ellipsis" for p in parameters):
         return t.OpaqueType(f"!{name}<...>")
@@ -182,6 +182,19 @@ def _builtin(head: Tok, parameters: list[Parameter]) -> Attribute:
     from .builtin_types import builtin_form
 
     return builtin_form(head, parameters)
+
+
+def unknown_type(name: str, start: int, end: int) -> TypeSyntaxError:
+    """The error that ``name`` is no type."""
+    close = type_suggestion(name)
+    help = f"did you mean {close}?" if close else None
+    return TypeSyntaxError("type-unknown", f"unknown type {name}", start, end, help)
+
+
+def _without_dialect(text: str) -> bool:
+    """True for a type of another dialect that is spelled like one of PTO without its ``pto.``."""
+    name = f"pto.{text[1:].partition('<')[0]}"
+    return name in PTO_FORMS and "<" in text
 
 
 _cache: dict[str, Attribute] = {}
@@ -199,6 +212,8 @@ def parse_type(text: str) -> Attribute:
     global _current
     head = re.match(r"![A-Za-z_]\w*", text)
     if head is not None and head.group() != "!pto":
+        if _without_dialect(text):
+            raise unknown_type(text.partition("<")[0], 0, len(text.partition("<")[0]))
         result: Attribute = t.OpaqueType(text)
     else:
         _current = text
@@ -208,6 +223,8 @@ def parse_type(text: str) -> Attribute:
             token = error.token
             if token.type == "$END":
                 message, start, end = f"incomplete type {text!r}", max(0, len(text) - 1), len(text)
+            elif negative := _NEGATIVE_SIZE.search(text, 0, token.start):
+                message, (start, end) = f"sizes are not negative, found {negative.group()}", negative.span()
             else:
                 message, start, end = f"unexpected {token.text!r} in type", token.start, token.end
             raise TypeSyntaxError("type-syntax", message, start, end) from None

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from ..diagnostics.diagnostic import Diagnostic, Note, Severity
 from ..diagnostics.engine import DiagnosticEngine
 from ..diagnostics.source import Span
 from ..ir.base import PtoOp, operand_groups
 from ..ir.location import span_of, span_of_value
-from ..ir.types import OpaqueType, element_name
+from ..ir.types import OpaqueType, element_name, type_text
 from ..syntax.constants import constant_of
 from ..targets.profile import Profile, get_profile
 from .rule import Rule
@@ -101,8 +101,8 @@ class Context:
     ) -> None:
         """Reports a violation of ``rule`` by ``op``.
 
-        ``at`` says what to point at: an operand value, or a word of the statement (a clause, an attribute key); by
-        default the operation's name. An operand is followed by a note where it is defined.
+        ``at`` says what to point at: an operand value, a result (its type), or a word of the statement (a clause, an
+        attribute key); by default the operation's name. An operand is followed by a note where it is defined.
         """
         self.reports += 1
         severity = rule.severity if severity is None else severity
@@ -111,7 +111,9 @@ class Context:
         if self.engine.severity_of(rule.id, severity) is None:
             return
         span = span_of(op)
-        if isinstance(at, SSAValue):
+        if isinstance(at, OpResult) and at.op is op:
+            place = result_span(at) or mnemonic_span(op, span)
+        elif isinstance(at, SSAValue):
             place = operand_span(op, at)
             origin = span_of_value(at)
             if origin is not None and place is not None and origin != place:
@@ -144,6 +146,18 @@ def operand_span(op: Operation, value: SSAValue) -> Span | None:
         return None
     names = sum(result.name_hint == value.name_hint for result in op.results)
     return find_name(span, value, names)
+
+
+def result_span(result: OpResult) -> Span | None:
+    """Where the type of ``result`` is written, behind the last arrow of its statement."""
+    span = span_of(result.op)
+    if span is None:
+        return None
+    text = span.source.text
+    arrow = text.rfind("->", span.start, span.end)
+    spelling = type_text(result.type)
+    start = text.find(spelling, arrow, span.end) if arrow >= 0 else -1
+    return Span(span.source, start, start + len(spelling)) if start >= 0 else None
 
 
 def word_span(span: Span | None, word: str) -> Span | None:

@@ -6,7 +6,7 @@ Source: verifier-rules page, section 10; operation catalogue.
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerType, MemRefType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ..ir.attributes import EnumAttr
@@ -212,45 +212,49 @@ def address_of(op: Operation, ctx: Context) -> None:
 # ------------------------------------------------------------ scalar accesses
 
 
-def _accessed(op: Operation) -> tuple[Attribute, Attribute]:
-    """Types of the pointer and of the value of a scalar access."""
+def _accessed(op: Operation) -> tuple[SSAValue, SSAValue]:
+    """The pointer and the value of a scalar access."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     value = op.results[0] if op.results else groups["value"][0]
-    return groups["ptr"][0].type, value.type
+    return groups["ptr"][0], value
 
 
 @checks(TRIPLES, "pto.load", "pto.store", "pto.load_scalar", "pto.store_scalar", "pto.ld_dev", "pto.st_dev")
 def scalar_access(op: Operation, ctx: Context) -> None:
     """The value is one element."""
     pointer, value = _accessed(op)
-    element = _element(pointer)
-    if element is not None and element != value:
-        message = f"the value of {op.name} must be {type_text(element)}, found {type_text(value)}"
-        ctx.report(SCALAR_TYPE, op, message)
+    element = _element(pointer.type)
+    if element is not None and element != value.type:
+        message = f"the value of {op.name} must be {type_text(element)}, found {type_text(value.type)}"
+        ctx.report(SCALAR_TYPE, op, message, at=value)
 
 
 @checks(LOCATIONS, "pto.load_scalar", "pto.store_scalar")
 def scalar_space(op: Operation, ctx: Context) -> None:
     """Where the scalar unit reads and writes."""
-    space = memory_of(_accessed(op)[0])
+    place, _ = _accessed(op)
+    space = memory_of(place.type)
     if space not in (None, "gm"):
-        ctx.report(SCALAR_SPACE, op, f"{op.name} on {space}: older compilers access global memory only")
+        message = f"{op.name} on {space}: older compilers access global memory only"
+        ctx.report(SCALAR_SPACE, op, message, at=place)
 
 
 @checks(LOCATIONS, "pto.ld_dev", "pto.st_dev")
 def device_access(op: Operation, ctx: Context) -> None:
     """Accesses past the data cache."""
-    pointer = _accessed(op)[0]
+    accessed, _ = _accessed(op)
+    pointer = accessed.type
     refused = ctx.refused(lambda profile: profile.arch == "a5", ERROR)
     if refused is not None:
         ctx.report(DEVICE, op, f"{op.name} exists on a5 only", severity=refused)
     if not isinstance(pointer, PtrType):
         return
     if pointer.space != "gm":
-        ctx.report(DEVICE, op, f"{op.name} accesses global memory, found {pointer.space}")
+        ctx.report(DEVICE, op, f"{op.name} accesses global memory, found {pointer.space}", at=accessed)
     if element_name(pointer.element) not in _DEVICE_INTEGERS:
-        ctx.report(DEVICE, op, f"{op.name} accesses i8, i16, i32 or i64, found {type_text(pointer.element)}")
+        message = f"{op.name} accesses i8, i16, i32 or i64, found {type_text(pointer.element)}"
+        ctx.report(DEVICE, op, message, at=accessed)
     place = op.parent_op()
     while place is not None:
         if place.name == "pto.section.simt" or "pto.simt_entry" in place.attributes:
@@ -275,8 +279,8 @@ def array_access(op: Operation, ctx: Context) -> None:
         ctx.report(LOCAL_ARRAY, op, f"{op.name} takes {rank} indices, found {given}")
     value = op.results[0] if op.results else groups["value"][0]
     if value.type != array.element:
-        found = type_text(value.type)
-        ctx.report(LOCAL_ARRAY, op, f"the value of {op.name} must be {type_text(array.element)}, found {found}")
+        message = f"the value of {op.name} must be {type_text(array.element)}, found {type_text(value.type)}"
+        ctx.report(LOCAL_ARRAY, op, message, at=value)
 
 
 @checks(TRIPLES, "pto.struct_get", "pto.struct_set")
@@ -298,8 +302,8 @@ def field_access(op: Operation, ctx: Context) -> None:
     if isinstance(kind, StructType):
         ctx.report(STRUCT_PATH, op, f"the path of {op.name} leads to {type_text(kind)}, not to a scalar field")
     elif value.type != kind:
-        found = type_text(value.type)
-        ctx.report(STRUCT_PATH, op, f"the value of {op.name} must be {type_text(kind)}, found {found}")
+        message = f"the value of {op.name} must be {type_text(kind)}, found {type_text(value.type)}"
+        ctx.report(STRUCT_PATH, op, message, at=value)
 
 
 @checks(TRIPLES, "pto.declare_struct")

@@ -149,7 +149,7 @@ def shuffle_width(op: Operation, ctx: Context) -> None:
         ctx.report(WIDTH, op, f"the width of a shuffle is 16 or 32, found {width}", at="width")
     if op.results[0].type != op.operands[0].type:
         found = f"{type_text(op.operands[0].type)} and {type_text(op.results[0].type)}"
-        ctx.report(WIDTH, op, f"value and result of a shuffle have one type, found {found}")
+        ctx.report(WIDTH, op, f"value and result of a shuffle have one type, found {found}", at=op.results[0])
 
 
 @checks(TRIPLES, "pto.redux_add", "pto.redux_max", "pto.redux_min")
@@ -162,7 +162,8 @@ def reduction(op: Operation, ctx: Context) -> None:
         ctx.report(REDUX, op, message, at=op.operands[0])
         return
     if op.results[0].type != type_:
-        ctx.report(REDUX, op, f"{op.name} of {type_text(type_)} yields that type, found {op.results[0].type}")
+        message = f"{op.name} of {type_text(type_)} yields that type, found {type_text(op.results[0].type)}"
+        ctx.report(REDUX, op, message, at=op.results[0])
     if isinstance(type_, IntegerType):
         if not signed and op.name != "pto.redux_add":
             ctx.report(REDUX, op, f"{op.name} of integers says signed or unsigned", help="signed or unsigned")
@@ -186,9 +187,10 @@ def atomic(op: Operation, ctx: Context) -> None:
         found = type_text(op.operands[1].type)
         ctx.report(ATOMIC, op, f"compare is {name} as the value, found {found}", at=op.operands[1])
     if op.results[0].type != value.type:
-        ctx.report(ATOMIC, op, f"the old value is {name}, found {type_text(op.results[0].type)}")
+        message = f"the old value is {name}, found {type_text(op.results[0].type)}"
+        ctx.report(ATOMIC, op, message, at=op.results[0])
     element = element_type(pointer.type)
-    if element is not None and element != value.type:
+    if element is not None and element != value.type and op.results[0].type == value.type:
         message = f"memory of {type_text(element)} is updated with that type, found {name}"
         ctx.report(ATOMIC, op, message, at=value)
     space = space_of(pointer.type)

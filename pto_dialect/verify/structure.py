@@ -101,7 +101,8 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
     for slot, result in zip(declared.results, op.results, strict=False):
         if not slot.kind.accepts(result.type) and not isinstance(result.type, OpaqueType):
             found = type_text(result.type)
-            ctx.report(RESULT_KIND, op, f"the result of {op.name} must be {slot.kind.label}, found {found}")
+            message = f"the result of {op.name} must be {slot.kind.label}, found {found}"
+            ctx.report(RESULT_KIND, op, message, at=result)
             good = False
     return good
 
@@ -126,7 +127,9 @@ def _check_attributes(op: PtoOp, ctx: Context) -> bool:
         elif not slot.kind.accepts(value) and not isinstance(value, PlaceholderAttr):
             message = f"attribute {name} of {op.name} must be {slot.kind.label}, found {value}"
             own = word_rule(op.name, name) if slot.kind.words else None
-            ctx.report(RULES.get(own or "", ATTRIBUTE_KIND), op, message, at=name)
+            close = did_you_mean(value.data, slot.kind.words) if isinstance(value, StringAttr) else []
+            help = f"did you mean {close[0]}?" if close else None
+            ctx.report(RULES.get(own or "", ATTRIBUTE_KIND), op, message, at=name, help=help)
             good = False
     return good
 
@@ -164,8 +167,11 @@ def check_core(op: Operation, ctx: Context) -> None:
     try:
         if op.name == "memref.reinterpret_cast":
             _check_reinterpret_cast(op)
+        elif op.name == "scf.while":
+            _check_while(op)
         elif op.name == "func.call":
-            _check_callee(op)
+            # What is called is compared below, in the words of the program and without a search through the module.
+            op.get_irdl_definition().verify(op)
         else:
             op.verify_()
     except (VerifyException, ValueError, AssertionError, IndexError) as error:
@@ -183,15 +189,6 @@ def check_core(op: Operation, ctx: Context) -> None:
         _check_indirect_call(op, ctx)
 
 
-def _check_callee(op: Operation) -> None:
-    """What xDSL demands of a call. Its own check searches the whole module for every call; ours looks into a table."""
-    callee = op.properties.get("callee")
-    if not isinstance(callee, SymbolRefAttr) or callee.nested_references.data:
-        raise VerifyException("the callee is a symbol")
-    if op.regions or len(op.properties) > 1:
-        raise VerifyException("a call has a callee, operands and results only")
-
-
 def _check_reinterpret_cast(op: IRDLOperation) -> None:
     """Rank and static sizes. A result dimension may be static where its size is a value, which MLIR allows and
     xDSL's own check refuses."""
@@ -204,6 +201,22 @@ def _check_reinterpret_cast(op: IRDLOperation) -> None:
     for position, (actual, size) in enumerate(zip(shape, stated, strict=True)):
         if size != DYNAMIC_INDEX and actual not in (size, DYNAMIC_INDEX):
             raise VerifyException(f"size {size} of dimension {position}, but the result has {actual}")
+
+
+def _check_while(op: IRDLOperation) -> None:
+    """The variables of both regions have the types of what is passed to them."""
+    op.get_irdl_definition().verify(op)
+    for region, where, passed in zip(
+        op.regions, ("loop variables", "arguments after do"), (op.operands, op.results), strict=True
+    ):
+        if len(region.blocks) != 1:
+            raise VerifyException("each region has one block")
+        found, wanted = [a.type for a in region.block.args], [v.type for v in passed]
+        if any(isinstance(type_, OpaqueType) for type_ in found):
+            continue
+        if found != wanted:
+            shown = ", ".join(type_text(x) for x in wanted) or "nothing"
+            raise VerifyException(f"{where} have the types {shown}, found {', '.join(map(type_text, found))}")
 
 
 def _check_function(op: Operation, ctx: Context) -> None:
@@ -271,12 +284,17 @@ def _check_call(op: Operation, ctx: Context) -> None:
     if function_type is not None:
         found = [v.type for v in op.operands]
         wanted = list(function_type.inputs.data)
+        name = f"@{callee.root_reference.data}"
         if found != wanted and not any(isinstance(x, OpaqueType) for x in found):
-            shown = ", ".join(type_text(x) for x in wanted)
-            ctx.report(CALLEE, op, f"@{callee.root_reference.data} takes ({shown})")
+            shown, given = (", ".join(map(type_text, types)) for types in (wanted, found))
+            wrong = next((n for n, pair in enumerate(zip(found, wanted, strict=False)) if pair[0] != pair[1]), -1)
+            at = op.operands[wrong] if wrong >= 0 and len(found) == len(wanted) else name
+            ctx.report(CALLEE, op, f"{name} takes ({shown}), found ({given})", at=at)
         elif [r.type for r in op.results] != list(function_type.outputs.data):
-            shown = ", ".join(type_text(x) for x in function_type.outputs.data) or "nothing"
-            ctx.report(CALLEE, op, f"@{callee.root_reference.data} returns {shown}")
+            shown = ", ".join(map(type_text, function_type.outputs.data)) or "nothing"
+            given = ", ".join(type_text(r.type) for r in op.results) or "nothing"
+            at = op.results[0] if op.results else name
+            ctx.report(CALLEE, op, f"{name} returns {shown}, found {given}", at=at)
 
 
 def check_symbols(module: Operation, ctx: Context) -> None:
@@ -292,6 +310,10 @@ def check_symbols(module: Operation, ctx: Context) -> None:
 
 def check_dominance(region: Region, ctx: Context) -> None:
     """Uses between the blocks of one region."""
+    blocks = set(region.blocks)
+    if any(target not in blocks for block in blocks if block.last_op for target in block.last_op.successors):
+        # A branch to a block that does not exist; it was reported.
+        return
     for block in region.blocks:
         for op in block.walk():
             for value in op.operands:

@@ -171,7 +171,8 @@ def _located(t: TileOperands, clause: Clause, allowed: tuple[str, ...]) -> Itera
     for name, tile in t.tiles(*clause.names):
         if tile.loc is not None and tile.loc not in allowed:
             message = f"{name} of {t.op_name} must be in {wanted}, found {tile.loc}"
-            yield t.finding(LOC_VEC, clause.cell, name, message)
+            help = f"move it with pto.tmov to a tile in {allowed[0]}"
+            yield t.finding(LOC_VEC, clause.cell, name, message, help)
 
 
 def _ordered(t: TileOperands, clause: Clause, name: str) -> Iterator[Finding]:

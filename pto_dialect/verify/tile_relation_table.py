@@ -20,7 +20,9 @@ DATA: Final = ("src", "src0", "src1", "src2", "base", "exp", "dst")
 """Operand names that a clause without names speaks about, as far as the operation has them."""
 
 VECTOR: Final = ("vec",)
-LOCATIONS_OF: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({"texpands": ("vec", "mat")})
+LOCATIONS_OF: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"texpands": ("vec", "mat"), "tfillpad": ("vec", "mat")}
+)
 """Locations of operations that also work elsewhere than in the vector buffer."""
 
 SAME_ORDER: Final = frozenset({"tmov"})
@@ -69,24 +71,25 @@ class Row(NamedTuple):
 
 ROWS: Final[tuple[Row, ...]] = (
     # one tile, or a tile and a number
-    Row("tabs texp tlog tsqrt trsqrt trecip trelu tnot tshrs", "E", "E", "E", loc="E", order="E"),
+    Row("tabs texp tlog tsqrt trecip trelu tnot tshrs", "E", "E", "E", loc="E", order="E"),
+    Row("trsqrt", "E", "E", "E", loc="E, tmp E", order="E, tmp E"),
     Row("taxpy", "E", "E", "E", shape="E", loc="E", order="E"),
     Row("tneg", "E", "E/W", "E", loc="E", order="W"),
     Row("tadds tsubs tmuls tmins tmaxs tlrelu", "E", "E", "E", loc="E", order="W"),
     Row("tdivs", "src scalar dst E", "src scalar dst E", "src scalar dst E", loc="src scalar dst E", order="W"),
     Row("tfmods tands tors", "E", "E", "E", loc="W", order="E"),
     Row("tshls", "E", "W", "W", loc="W", order="W"),
-    Row("txors", "E", "E", "E", loc="W", order="E", scratch="tmp:src E/W"),
-    Row("trems", "E", "E", "E", loc="W", order="E, tmp E", scratch="tmp:dst E"),
+    Row("txors", "E", "E", "E", loc="W, tmp W", order="E", scratch="tmp:src E/W"),
+    Row("trems", "E", "E", "E", loc="W, tmp E", order="E, tmp E", scratch="tmp:dst E"),
     Row("tpows", "E", "E, tmp dst E", "E, tmp dst E", loc="W", order="E, tmp E", scratch="tmp:dst E"),
     Row("tcmps", "", "E", loc="E", order="dst E, src W"),
-    Row("tsels", "src dst E", "E", "E", loc="W", order="E, mask /E"),
+    Row("tsels", "src dst E", "E", "E", loc="W, mask tmp W", order="E, mask /E"),
     Row("texpands", loc="E", order="E/"),
     # two tiles
     Row("tadd tsub tmul tdiv tmax tmin tand tor tshl tshr tfmod taddrelu", "E", "E", "E", loc="W", order="E"),
-    Row("txor", "E", "E, tmp dst E/", "E, tmp dst E/", loc="W", order="E, tmp E/", scratch="tmp:src0 E/W"),
-    Row("tprelu", "E", "E", "E", shape="E", loc="W", order="E", scratch="tmp:i8 E/"),
-    Row("trem", "E", "E", "E", loc="W", order="E, tmp E", scratch="tmp:dst E"),
+    Row("txor", "E", "E, tmp dst E/", "E, tmp dst E/", loc="W, tmp W", order="E, tmp E/", scratch="tmp:src0 E/W"),
+    Row("tprelu", "E", "E", "E", shape="E", loc="W, tmp E", order="E, tmp E", scratch="tmp:i8 E/"),
+    Row("trem", "E", "E", "E", loc="W, tmp E", order="E, tmp E", scratch="tmp:dst E"),
     Row("tpow", "E", "E, tmp dst E", "E, tmp dst E", loc="W", order="E, tmp E", scratch="tmp:dst E"),
     Row(
         "tcmp",
@@ -97,7 +100,9 @@ ROWS: Final[tuple[Row, ...]] = (
         loc="E/W",
         order="dst E, src0 src1 W",
     ),
-    Row("tsel", "src0 src1 dst E", "W", "W", loc="W", order="E"),
+    Row("tsel", "src0 src1 dst E", "W", "W", loc="W, mask W, tmp E", order="E, tmp E"),
+    # with carry, and the kinds of conversion
+    Row("taddc tsubc taddsc tsubsc tcvt", loc="W"),
     # broadcast
     Row("tcolexpand", "E", "", "E", loc="E", order="E", box="E"),
     Row("trowexpand", "E", "E", loc="E", order="dst E, src W", box="E"),
@@ -126,12 +131,12 @@ ROWS: Final[tuple[Row, ...]] = (
         "E",
         "E",
         "dst=1 E",
-        loc="E",
-        order="src E",
+        loc="E, tmp E",
+        order="src E, tmp E",
         box="E",
         scratch="tmp:src E/",
     ),
-    Row("trowargmax trowargmin", "", "E", "dst=1 E", loc="E", order="src E", box="E", scratch="tmp:src E/"),
+    Row("trowargmax trowargmin", "", "E", "dst=1 E", loc="E, tmp W", order="src E", box="E", scratch="tmp:src E/"),
     Row("tcolmax tcolmin tcolprod", "E", "dst=1 W", "E", loc="E", order="E", box="E"),
     Row(
         "tcolsum",
@@ -143,7 +148,7 @@ ROWS: Final[tuple[Row, ...]] = (
         box="E, tmp E",
         scratch="tmp:src E",
     ),
-    Row("tcolargmax tcolargmin", "", "dst=1 E", "E", loc="E", order="E", box="E", scratch="tmp:src E/"),
+    Row("tcolargmax tcolargmin", "", "dst=1 E", "E", loc="E, tmp E", order="E, tmp E", box="E", scratch="tmp:src E/"),
     Row("tpartadd tpartmul", "E", loc="W", order="W"),
     Row("tpartmax tpartmin", "E", shape="E", loc="W", order="W"),
     Row(
@@ -152,7 +157,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "src0 src0Idx E, src1 src1Idx E, dst dstIdx E",
         "src0 src0Idx E, src1 src1Idx E, dst dstIdx E",
         shape="src0 src1 dst src0Idx src1Idx dstIdx E",
-        loc="W",
+        loc="W, src0Idx src1Idx dstIdx W",
         order="W",
         scratch="src0Idx:i32 E",
     ),
@@ -165,7 +170,7 @@ ROWS: Final[tuple[Row, ...]] = (
         loc="src0 src1 src0Idx src1Idx dst E",
         order="src0 src1 src0Idx src1Idx dst /E",
     ),
-    Row("ttrans", "E", loc="W", order="src E/W", scratch="tmp:src E"),
+    Row("ttrans", "E", loc="W, tmp W", order="src E/W", scratch="tmp:src E"),
     Row("tci", loc="W", order="W"),
     Row("ttri", loc="E", order="E"),
     Row("trandom", order="E"),
@@ -188,11 +193,12 @@ ROWS: Final[tuple[Row, ...]] = (
     ),
     Row("tgather[mask]", loc="E", order="E"),
     Row("tgather[compare]", "cdst dst E", loc="E, cdst tmp E", order="E, cdst tmp E"),
-    Row("tgatherb", order="dst E/"),
+    Row("tgatherb", loc="src offsets dst W", order="dst E/"),
+    Row("tfillpad", loc="W"),
     Row("tscatter[index]", "E", "src indexes W", "src indexes W", loc="E, indexes E", order="W"),
     Row("tscatter[mask]", "E", loc="E", order="E"),
     Row("tquant", "", "E", "E", order="E/"),
-    Row("tdequant", order="E/"),
+    Row("tdequant", loc="src scale offset dst W", order="E/"),
     Row(
         "tquant.mx",
         loc="src dst exp max scaling exp_zz E",

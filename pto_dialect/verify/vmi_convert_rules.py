@@ -227,10 +227,10 @@ def reduction(op: Operation, ctx: Context) -> None:
         return
     if source.element != result.element:
         message = f"{op.name} of {vector_element(source)} yields that type, found {vector_element(result)}"
-        ctx.report(TYPES, op, message)
+        ctx.report(TYPES, op, message, at=op.results[0])
     grouped = "group" in op.attributes or "num_groups" in op.attributes
     if not grouped and result.lanes != 1:
-        ctx.report(UNIFORM, op, f"{op.name} without groups yields one lane, found {result.lanes}")
+        ctx.report(UNIFORM, op, f"{op.name} without groups yields one lane, found {result.lanes}", at=op.results[0])
 
 
 @checks(TRIPLES, "pto.vmi.vchist", "pto.vmi.vdhist")

@@ -245,7 +245,7 @@ def shuffle(op: Operation, ctx: Context) -> None:
         ctx.report(UNIFORM, op, f"the source has lanes 0 to {source.lanes - 1}, found {wrong}", at=str(wrong))
     if source.element != result.element:
         message = f"shuffle of {vector_element(source)} yields that type, found {vector_element(result)}"
-        ctx.report(TYPES, op, message)
+        ctx.report(TYPES, op, message, at=op.results[0])
 
 
 @checks(STRUCTURE, "pto.vmi.channel_split", "pto.vmi.channel_merge")

@@ -84,7 +84,7 @@ def test_undefined_block():
 
 def test_type_of_a_use_must_match():
     _, found = parsed(in_function("%c = arith.constant 1 : i64\n%d = arith.addi %c, %c : i32"))
-    assert found[0][:3] == ("operand-type", 3, 17)
+    assert found[0][:3] == ("operand-type", 3, 26)
     assert "i64" in found[0][3] and "i32" in found[0][3]
 
 

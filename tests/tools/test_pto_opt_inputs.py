@@ -68,7 +68,7 @@ def test_byte_order_mark_and_windows_line_ends(data: bytes) -> None:
         (b"func.func @f() {\n  return\0\n}\n", 1, "2:9: error", "input-binary"),
         (b"\x7fELF\x02\x01\x01\0\0\0", 1, "1:8: error", "input-binary"),
         (b"%PDF-1.7\n\xe2\xe3\xcf\xd3\n", 1, "2:1: error", "input-encoding"),
-        (b"PROGRAM Hello\n", 1, "1:1: error", "parse-syntax"),
+        (b"PROGRAM Hello\n", 1, "1:1: error", "op-unknown"),
     ],
 )
 def test_what_is_no_program(data: bytes, exit_code: int, place: str, rule: str) -> None:

@@ -1,0 +1,326 @@
+"""Moves on after a syntax error, so that independent errors are reported in one run.
+
+The wrong statement is dropped, the names it would have defined become poison values, and parsing resumes at the next
+statement. A wrong header with a region behind it is replaced by a stand-in, so that the region is still read.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any
+
+from lark.parsers.lalr_analysis import Reduce
+from xdsl.ir import Region
+
+from ..diagnostics.diagnostic import Note
+from ..diagnostics.source import Span
+from .build_step import tokens_of
+from .builder import BuilderBase
+from .lexer import OPERATION_TERMINALS, ProgramText
+from .situation import Situation
+from .syntax_errors import explain
+from .tokens import SPACE, Tok
+
+_LIMIT = 2_000
+"""Syntax errors after which the rest of a program is left alone."""
+
+_BRACES = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])")
+_DICTIONARY = re.compile(rf"{SPACE}[=,}}]")
+_SIGNATURE = re.compile(r"[ \t]*(?::|->)")
+"""What follows the dictionary of a statement, but seldom a region that ends in the middle of a line."""
+
+_BEGINS_STATEMENT = re.compile(r"RESULTS|BLOCK|OP_(?!UNKNOWN)")
+
+
+class Recovery:
+    """Error handling of one parse."""
+
+    def __init__(self, states: Any, builder: BuilderBase, data: ProgramText) -> None:
+        self.states = states
+        self.builder = builder
+        self.data = data
+        self.resumed = -1
+        self.errors = 0
+        self.braces: tuple[list[int], list[int]] | None = None
+
+    def __call__(self, error: Any) -> bool:
+        """Reports ``error`` and moves on to the next statement; False when parsing cannot go on."""
+        token: Any = error.token
+        state = error.interactive_parser.parser_state
+        text = self.data.text
+        keep = self._statement_depth(state.state_stack)
+        at_end = token.type == "$END"
+        if at_end:
+            token = Tok("$END", "", max(0, len(text.rstrip()) - 1))
+        statement = self._statement(state.value_stack[keep:], token)
+        self._report(token, error.expected, statement, at_end)
+        self.errors += 1
+        if at_end or self.errors > _LIMIT:
+            return False
+        begins_line = starts_line(text, token.start)
+        if statement and (statement[-1].type == "LBRACE" or begins_line or self._closed_region(state)):
+            self._complete(state)
+            keep = self._statement_depth(state.state_stack)
+            statement = self._statement(state.value_stack[keep:], token)
+        self.builder.pending = None
+        del state.state_stack[keep + 1 :]
+        del state.value_stack[keep:]
+        self._poison_results(statement, token)
+        self._resume(state, statement, token, begins_line)
+        return True
+
+    def _report(self, token: Tok, expected: Any, statement: list[Tok], at_end: bool) -> None:
+        following = None if at_end else self._after(token)
+        if "RESULTS" in expected and starts_line(self.data.text, token.start):
+            # The statement above, or the header of this region, is complete.
+            statement = []
+        names = self.builder.scope.values
+        situation = Situation(token, frozenset(expected), statement, following, names, self.data.text)
+        found = explain(situation)
+        place = found.at or token
+        notes: tuple[Note, ...] = ()
+        if at_end and "RBRACE" in situation.expected:
+            notes = self._unclosed_region()
+        elif token.type == "RBRACE" and not statement:
+            notes = self._surplus_brace()
+        self.builder.report(
+            found.rule, found.text, place.start, max(place.start + 1, place.end), found.help, notes=notes
+        )
+
+    # ------------------------------------------------------------ what was read so far
+
+    def _statement_depth(self, stack: list[Any]) -> int:
+        """Number of values below the innermost place where a statement may begin."""
+        for depth in range(len(stack) - 1, -1, -1):
+            if "statement" in self.states[stack[depth]] or "plain_statement" in self.states[stack[depth]]:
+                return depth
+        return 0
+
+    def _statement(self, values: list[Any], token: Tok) -> list[Tok]:
+        """The tokens of the statement before ``token``; of regions that end in it none."""
+        last = next((n for n in range(len(values) - 1, -1, -1) if isinstance(values[n], Region)), -1)
+        head = list(tokens_of(values[: last + 1]))
+        rest = next(tokens_of(values[last + 1 :]), None)
+        if rest is None:
+            return head
+        ahead = ProgramText(self.data.text, self.data.assembly)
+        ahead.position = rest.start
+        for found in self.data.lexer.tokens(ahead):
+            if found.start >= token.start:
+                break
+            head.append(found)
+        return head
+
+    def _after(self, token: Tok) -> Tok | None:
+        """The token behind ``token``."""
+        ahead = ProgramText(self.data.text, self.data.assembly)
+        ahead.position = token.end
+        return next(self.data.lexer.tokens(ahead), None)
+
+    # ------------------------------------------------------------ the parser's stacks
+
+    def _reduce(self, state: Any, terminal: str) -> None:
+        """Carries out the reductions that ``terminal`` calls for."""
+        stack, values = state.state_stack, state.value_stack
+        while (entry := self.states[stack[-1]].get(terminal)) is not None and entry[0] is Reduce:
+            rule = entry[1]
+            size = len(rule.expansion)
+            parts = values[len(values) - size :]
+            del stack[len(stack) - size :], values[len(values) - size :]
+            values.append(state.parse_conf.callbacks[rule](parts))
+            stack.append(self.states[stack[-1]][rule.origin.name][1])
+
+    def _feed(self, state: Any, token: Tok) -> None:
+        """Reads ``token`` as if it stood in the text."""
+        self._reduce(state, token.type)
+        state.state_stack.append(self.states[state.state_stack[-1]][token.type][1])
+        state.value_stack.append(token)
+
+    def _complete(self, state: Any) -> None:
+        """Reduces what stands before a wrong token as if a statement followed, so that a whole statement on the line
+        above is kept and a region just opened is entered."""
+        self._reduce(state, "RESULTS")
+
+    def _closed_region(self, state: Any) -> bool:
+        """True right behind the closing brace of a region."""
+        actions = self.states[state.state_stack[-1]].values()
+        return any(action is Reduce and target.origin.name == "region" for action, target in actions)
+
+    def _poison_results(self, statement: list[Tok], token: Tok) -> None:
+        """Defines the names of a broken statement so that their uses are not errors as well."""
+        if not statement and token.type == "USES":
+            statement = [Tok("RESULTS", token.text + " =", token.start)]
+        elif not statement and token.type in ("WORD", "INTEGER"):
+            statement = [Tok("RESULTS", f"%{token.text} =", token.start)]
+        elif not statement and token.type == "TYPES":
+            statement = [Tok("TYPE_ALIAS", token.text + " =", token.start)]
+        for found in statement:
+            if found.type == "RESULTS":
+                self.builder.result_statement([found, None])
+            elif found.type == "TYPE_ALIAS":
+                self.builder.poison_alias(found)
+
+    # ------------------------------------------------------------ where to go on
+
+    def _resume(self, state: Any, statement: list[Tok], token: Tok, begins_line: bool) -> None:
+        """Sets where lexing goes on: at the next statement, or inside the region of the broken one.
+
+        Attribute dictionaries are skipped. One that is never closed ends where a line begins with a statement.
+        """
+        data, text = self.data, self.data.text
+        data.position = max(token.start, self.resumed + 1)
+        closes_nothing = token.type == "RBRACE" and not statement
+        may_begin = begins_line and bool(statement) and token.start > self.resumed
+        depth = sum((tok.type == "LBRACE") - (tok.type == "RBRACE") for tok in statement)
+        unclosed = depth > 0
+        generic = any(tok.type == "STRING" for tok in statement[:2])
+        first, previous = True, statement[-1] if statement else None
+        behind_brace = previous is not None and previous.type == "LBRACE" and begins_line
+        if previous is not None and behind_brace and self._opens_region(token, generic):
+            self._enter(state, statement[:-1], previous)
+            return
+        tokens = data.lexer.tokens(data)
+        ahead = next(tokens, None)
+        while ahead is not None:
+            found, ahead = ahead, next(tokens, None)
+            kind = found.type
+            if kind == "LBRACE":
+                if self._opens_region(ahead, generic and previous is not None and previous.type == "LPAR"):
+                    self._enter(state, [*statement, *self._between(token, found)], found)
+                    return
+                depth += 1
+            elif kind == "RBRACE":
+                if depth <= 0:
+                    closes = not (closes_nothing and first) and not self._is_stray(found)
+                else:
+                    closes = unclosed and starts_line(text, found.start) and self._surplus(found) == -1
+                if closes:
+                    self._go_on(found.start)
+                    return
+                depth = max(0, depth - 1)
+            elif (not first or (may_begin and kind != "OP_UNKNOWN")) and self._begins(found, previous, ahead, depth):
+                self._go_on(found.start)
+                return
+            first, previous = False, found
+        data.position = len(text)
+
+    def _begins(self, token: Tok, previous: Tok | None, following: Tok | None, depth: int) -> bool:
+        """True when a statement begins with ``token``, which stands between the other two."""
+        line = starts_line(self.data.text, token.start)
+        if depth > 0:
+            return line and _BEGINS_STATEMENT.match(token.type) is not None
+        if token.type in ("BLOCK", "STRING", "OP_UNKNOWN", "TYPE_ALIAS", "ATTRIBUTE_ALIAS"):
+            return line
+        if token.type == "TYPES":
+            # An alias without its equal sign.
+            return line and len(self.builder.scope.frames) == 1
+        if token.type in ("USES", "WORD"):
+            # A result list without its equal sign, a name without its dialect.
+            return line and _misspelt_beginning(token, following)
+        if token.type == "RESULTS":
+            return line or (following is not None and (following.type.startswith("OP_") or following.type == "STRING"))
+        return token.type.startswith("OP_") and (previous is None or previous.type != "LPAR")
+
+    def _go_on(self, position: int) -> None:
+        self.resumed = self.data.position = position
+
+    def _opens_region(self, following: Tok | None, generic: bool) -> bool:
+        """True when a brace before ``following`` opens a region: no attribute dictionary, no ``generic`` form."""
+        if following is None or generic:
+            return False
+        kind = following.type
+        if kind in ("WORD", "STRING", "OP_UNKNOWN"):
+            return _DICTIONARY.match(self.data.text, following.end) is None
+        return kind in ("RESULTS", "BLOCK", "USES") or kind.startswith("OP_")
+
+    def _between(self, first: Tok, last: Tok) -> Iterator[Tok]:
+        """The tokens from ``first`` up to ``last``."""
+        ahead = ProgramText(self.data.text, self.data.assembly)
+        ahead.position = first.start
+        for found in self.data.lexer.tokens(ahead):
+            if found.start >= last.start:
+                return
+            yield found
+
+    def _enter(self, state: Any, header: list[Tok], brace: Tok) -> None:
+        """Opens the region of a broken header; names that are new in the header are its arguments."""
+        head = next((tok for tok in header if tok.type.startswith("OP_")), None)
+        following = self._after(brace)
+        if following is not None and following.type == "BLOCK":
+            # Its block names the arguments itself.
+            header = header[:1]
+        isolated = head is not None and head.type == "OP_FUNC"
+        start = header[0].start if header else brace.start
+        self._feed(state, Tok("OP_BROKEN", "", start, (isolated, header[1:])))
+        self._feed(state, brace)
+        self._go_on(brace.end)
+
+    # ------------------------------------------------------------ unbalanced braces
+
+    def _is_stray(self, brace: Tok) -> bool:
+        """True for a closing brace without which the braces of the rest of the text would fit the open regions."""
+        if starts_line(self.data.text, brace.start):
+            return False
+        return _SIGNATURE.match(self.data.text, brace.end) is not None or self._surplus(brace) == 0
+
+    def _surplus(self, brace: Tok) -> int:
+        """How many more closing braces stand behind ``brace`` than regions are open."""
+        if self.braces is None:
+            found = [(m.start(), 1 if m[1] == "}" else -1) for m in _BRACES.finditer(self.data.text) if m[1]]
+            self.braces = [p for p, _ in found], list(accumulate((s for _, s in reversed(found)), initial=0))
+        positions, closing = self.braces
+        rest = len(positions) - bisect_left(positions, brace.end)
+        return closing[rest] - (len(self.builder.scope.frames) - 1)
+
+    def _unclosed_region(self) -> tuple[Note, ...]:
+        """A note at the first brace whose closing one is indented like that of an outer one."""
+        left: list[int] = []
+        for start, end, difference in self._brace_pairs(left):
+            if end >= 0 and difference < 0:
+                return self._note("this '{' seems to be the one", start)
+        return self._note("this '{' is not closed", left[-1]) if left else ()
+
+    def _surplus_brace(self) -> tuple[Note, ...]:
+        """A note at the first closing brace that is indented deeper than the line of its opening one."""
+        for _, end, difference in self._brace_pairs([]):
+            if difference > 0:
+                return self._note("this '}' seems to be one too many", end)
+        return ()
+
+    def _note(self, message: str, position: int) -> tuple[Note, ...]:
+        return (Note(message, Span(self.builder.source, position, position + 1)),)
+
+    def _brace_pairs(self, left: list[int]) -> Iterator[tuple[int, int, int]]:
+        """Opening and closing brace by closing brace, and by how much the latter, if it begins its line, is indented
+        deeper; ``left`` receives the braces that stay open."""
+        text = self.data.text
+        opened: list[tuple[int, int]] = []
+        for found in _BRACES.finditer(text):
+            if found[1] is None:
+                continue
+            position = found.start()
+            line = text[text.rfind("\n", 0, position) + 1 : position]
+            indent = len(line) - len(line.lstrip())
+            if found[1] == "{":
+                opened.append((position, indent))
+            elif opened:
+                start, expected = opened.pop()
+                yield start, position, 0 if line.strip() else indent - expected
+        left.extend(start for start, _ in opened)
+
+
+def _misspelt_beginning(token: Tok, following: Tok | None) -> bool:
+    """True when a value or word at the beginning of a line probably begins a statement."""
+    if following is None:
+        return False
+    if token.type == "USES":
+        return following.type.startswith("OP_")
+    return following.type == "EQUAL" or f"pto.{token.text}" in OPERATION_TERMINALS
+
+
+def starts_line(text: str, position: int) -> bool:
+    """True when only blanks stand before ``position`` on its line."""
+    return not text[text.rfind("\n", 0, position) + 1 : position].strip()

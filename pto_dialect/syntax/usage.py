@@ -1,0 +1,134 @@
+"""How an operation is written, in one line, for messages about statements that are not.
+
+The line is made from the declaration: ``%value = pto.vlds %source[%offset] : type -> type``. Optional parts stand in
+``[..]``. Source: syntax-families page, section 2.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ..ir.aliases import MNEMONIC_ALIASES
+from ..ir.attributes import ENUMS
+from ..ir.base import PtoOp, Shape, Slot, op_spec, signature
+from ..ir.index import OPS
+from ..ir.registry import op_class
+
+_FLAT = frozenset((Shape.FLAT_VOID, Shape.FLAT_VALUE, Shape.FLAT_TOKEN, Shape.FLAT_SUFFIX, Shape.LEAD_STRING))
+_INDEXED = frozenset((Shape.INDEXED, Shape.INDEXED_STORE))
+_DPS = frozenset((Shape.DPS, Shape.DPS_INNER, Shape.DPS_KEYED, Shape.DPS_MASK, Shape.DPS_TLOAD, Shape.INS_ONLY))
+_LONGEST = 160
+
+_CORE = {
+    "OP_FOR": "scf.for %i = %from to %to step %by {",
+    "OP_IF": "scf.if %condition {",
+    "OP_FUNC": "func.func @name(%argument: type) {",
+    "OP_MODULE": 'module attributes {pto.target_arch = "a5"} {',
+    "OP_CONSTANT": "%c = arith.constant 1 : index",
+    "OP_CALL": "%r = func.call @name(%argument) : (type) -> type",
+    "OP_BRANCH": "cf.br ^block(%value : type)",
+    "OP_COND_BRANCH": "cf.cond_br %condition, ^then, ^else",
+}
+_OTHER = {
+    Shape.PIPE_INIT: "{id = 0, dir_mask = 1, slot_size = 1024} (%buffer : type)",
+    Shape.COMM_GROUP: "(%dst, %src, buf(%tile) : types)",
+    Shape.LAUNCH: "@kernel<<<%x, %y, %z>>>(%arguments) : (types) -> ()",
+    Shape.DMA_BURST: "%source, %destination, .. nburst(%count, %src_stride, %dst_stride) : types",
+    Shape.ACC_STORE: "%source, %destination, .., clauses : types",
+    Shape.MAD: "%left, %right, %acc, %m, %n, %k clauses : types",
+    Shape.SUBVIEW: "%source[%row, %col] sizes [16, 16] : type",
+    Shape.VIEW_LISTS: "%source, .. = [%a, %b], .. = [%c, %d] : type",
+    Shape.ALLOC: "[addr = %addr] [valid_row = %rows] [valid_col = %cols] : type",
+}
+
+
+@cache
+def usage(name: str) -> str | None:
+    """The form of the operation ``name``; ``None`` where no single line tells it."""
+    name = MNEMONIC_ALIASES.get(name, name)
+    if name not in OPS:
+        from .core_ops import CORE_SHAPES
+
+        form = _CORE.get(CORE_SHAPES.get(name, ""))
+        return f"the form is {form}" if form else None
+    cls = op_class(name)
+    assert issubclass(cls, PtoOp)
+    form = _form(cls)
+    return f"the form is {form}" if form is not None and len(form) <= _LONGEST else None
+
+
+def _form(cls: type[PtoOp]) -> str | None:
+    spec = op_spec(cls)
+    shape = spec.shape
+    slots = {slot.name: slot for slot in signature(cls).operands}
+    order = [slots[name] for name in spec.text or tuple(slots)]
+    name = cls.name
+    if shape in _DPS:
+        inputs = [slot for slot in order if slot.name not in spec.outs and slot.arity != "?"]
+        outputs = [slot for slot in order if slot.name in spec.outs and (slot.arity != "?" or slot.name == "dst")]
+        outs = f" outs({_names(outputs)} : {_types(outputs)})" if outputs else ""
+        return f"{name} ins({_names(inputs)} : {_types(inputs)}){outs}"
+    if shape in (Shape.SYNC_BRACKET, Shape.SYNC_TOKEN):
+        tokens = [f"<{_word(cls, token) or token}>" for token in spec.tokens if token in signature(cls).attributes]
+        tokens += [f"%{slot.name}" for slot in order if slot.arity == "1"]
+        return f"{name}[{', '.join(tokens)}]" if shape is Shape.SYNC_BRACKET else f"{name} {', '.join(tokens)}"
+    results = [slot for slot in signature(cls).results if slot.arity == "1"]
+    begin = f"{_names(results)} = " if results else ""
+    if shape in _FLAT or shape in _INDEXED:
+        return begin + _flat(cls, order, results)
+    if shape in (Shape.NULLARY, Shape.NULLARY_TYPED, Shape.NULLARY_ARROW):
+        mark = {Shape.NULLARY: "", Shape.NULLARY_TYPED: " : ", Shape.NULLARY_ARROW: " -> "}[shape]
+        return begin + name + (mark + _types(results) if mark else "")
+    if shape in (Shape.PAREN, Shape.BRACE_FIELDS):
+        given = [slot for slot in order if slot.arity != "?"]
+        arrow = f" -> {_types(results)}" if results else ""
+        return f"{begin}{name}({_names(given)} : {_types(given)}){arrow}" if given else None
+    tail = _OTHER.get(shape)
+    return None if tail is None else f"{begin}{name}{'' if tail[0] in '(@' else ' '}{tail}"
+
+
+def _flat(cls: type[PtoOp], order: list[Slot], results: list[Slot]) -> str:
+    spec = op_spec(cls)
+    given = [slot for slot in order if slot.arity != "?"]
+    typed = spec.typed if spec.typed is not None else tuple(slot.name for slot in order)
+    shown = [slot for slot in given if slot.name in typed]
+    words = [f'"{_word(cls, token) or token}"' for token in spec.tokens if token in signature(cls).attributes]
+    if spec.shape is Shape.LEAD_STRING:
+        text = ", ".join((*words[:1], *(f"%{slot.name}" for slot in given)))
+    elif spec.shape in _INDEXED:
+        text = _indexed(given)
+    else:
+        text = ", ".join((*(f"%{slot.name}" for slot in given), *(words if spec.shape is Shape.FLAT_TOKEN else ())))
+    tail = f" : {_types(shown)}" if shown or (results and not spec.fixed_results) else ""
+    if results and not spec.fixed_results:
+        tail = f"{tail} -> {_types(results)}" if shown else f" : {_types(results)}"
+    return f"{cls.name} {text}{tail}"
+
+
+def _indexed(given: list[Slot]) -> str:
+    """Operands with the offset in brackets behind its base."""
+    names = [slot.name for slot in given]
+    index = next((n for n in names if n in ("offset", "index", "indices", "position")), None)
+    if index is None or names.index(index) == 0:
+        return ", ".join(f"%{n}" for n in names)
+    position = names.index(index)
+    parts = [f"%{n}" for n in names]
+    parts[position - 1] += f"[%{index}]"
+    del parts[position]
+    return ", ".join(parts)
+
+
+def _word(cls: type[PtoOp], name: str) -> str | None:
+    """The first word that a token attribute may be."""
+    kind = signature(cls).attributes[name].kind
+    if kind.words:
+        return kind.words[0]
+    return next((ENUMS[enum].values[0] for enum in kind.enums), None)
+
+
+def _names(slots: list[Slot]) -> str:
+    return ", ".join(f"%{slot.name}" for slot in slots)
+
+
+def _types(slots: list[Slot]) -> str:
+    return ", ".join("type" for _ in slots)
