@@ -300,7 +300,7 @@ def _check_call(op: Operation, ctx: Context) -> None:
 def check_symbols(module: Operation, ctx: Context) -> None:
     """Symbols defined directly in one module."""
     seen: dict[str, Operation] = {}
-    for op in module.regions[0].ops:
+    for op in (op for block in module.regions[0].blocks for op in block.ops):
         name = op.properties.get("sym_name")
         if isinstance(name, StringAttr):
             if name.data in seen:

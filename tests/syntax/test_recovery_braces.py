@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pto_dialect.api import check
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
@@ -31,3 +32,8 @@ def test_types_of_a_documentation_snippet_are_not_remembered() -> None:
     text = "func.func @f(%a: !pto.tile<...>) {\n  return\n}\n"
     assert rules(text, schematic=True) == []
     assert rules(text) == ["type-schematic"]
+
+
+def test_a_module_with_several_blocks_is_no_reason_to_stop() -> None:
+    text = "module {\n  func.func @f() {\n    return\n  }\n^bb1:\n  func.func @f() {\n    return %x\n  }\n}\n"
+    assert [found.rule for found in check(text).diagnostics][:1] != []
