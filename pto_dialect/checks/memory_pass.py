@@ -112,7 +112,7 @@ class _Owners:
         if not isinstance(tile, TileBufType) or not isinstance(start, int):
             return
         size = tile_bytes(tile) * (kind.count if isinstance(kind, MultiTileBufType) else 1)
-        self.tiles[op] = _Tile(op, space_of(tile, self.profile), start, start + size)  # pyright: ignore
+        self.tiles[op] = _Tile(op, space_of(tile, self.profile), start, start + size)
 
     def _through(self, op: Operation, writing: bool) -> list[_Tile]:
         if not isinstance(op, PtoOp):

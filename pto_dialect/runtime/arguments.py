@@ -85,34 +85,19 @@ def argument_format(type_: Attribute) -> Format | None:
         raise BindingError(f"arguments with elements of {t.type_text(element)} cannot be bound") from None
 
 
-class ArrayBinder:
-    """``bind_argument`` for one argument of a pointer type into global memory, which most arguments are."""
-
-    __slots__ = ("_bytes", "_dtype", "_otherwise", "name")
-
-    def __init__(self, name: str, fmt: Format, otherwise: Callable[[Any], Any]) -> None:
-        self.name = name
-        self._dtype = fmt.storage
-        self._bytes = fmt.bytes
-        self._otherwise = otherwise
-
-    def __call__(self, value: Any) -> Any:
-        if type(value) is np.ndarray and value.dtype == self._dtype:
-            flags = value.flags
-            if flags.c_contiguous and flags.writeable:
-                return Pointer(Arena.from_array(value, name=self.name), 0, self._dtype, self._bytes)
-        return self._otherwise(value)
-
-
 def binder(name: str, type_: Attribute, profile: Profile) -> Callable[[Any], Any]:
-    """``bind_argument`` for one argument."""
+    """``bind_argument`` for one argument, with what its type says worked out before."""
+    fmt = argument_format(type_)
+    direct = fmt if isinstance(type_, t.PtrType) and (space_of(type_) or "gm") == "gm" else None
 
     def bind(value: Any) -> Any:
+        # Most arguments are arrays that become global memory as they are.
+        if direct is not None and type(value) is np.ndarray and value.dtype == direct.storage:
+            flags = value.flags
+            if flags.c_contiguous and flags.writeable:
+                return buffer_pointer(value, direct, name)
         return bind_argument(name, type_, value, profile)
 
-    fmt = argument_format(type_)
-    if fmt is not None and isinstance(type_, t.PtrType) and (space_of(type_) or "gm") == "gm":
-        return ArrayBinder(name, fmt, bind)
     return bind
 
 
