@@ -27,4 +27,4 @@ def test_public_functions_are_those_of_the_api() -> None:
 
 def test_unknown_attribute() -> None:
     with pytest.raises(AttributeError, match="'pto_dialect' has no attribute 'launch'"):
-        _ = pto_dialect.launch  # pyright: ignore[reportAttributeAccessIssue]
+        _ = pto_dialect.launch

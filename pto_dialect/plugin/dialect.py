@@ -42,8 +42,8 @@ def _reader(
 def _scan(parser: AttrParser, opened: int) -> str:
     """The text from the current token (``opened`` brackets long) to the bracket that closes it."""
     start = parser.pos
-    end = parser._raw_scan_balanced(start + opened) + opened  # pyright: ignore[reportPrivateUsage]
-    parser._resume_from(end)  # pyright: ignore[reportPrivateUsage]
+    end = parser._raw_scan_balanced(start + opened) + opened
+    parser._resume_from(end)
     return parser.lexer.input.content[start:end]
 
 

@@ -33,7 +33,7 @@ class Window(NDArrayOperatorsMixin):
     __slots__ = ("arena", "data")
 
     # Kernels ask whether an operand is an array; the answer is yes.
-    __class__ = property(lambda _: np.ndarray)  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+    __class__ = property(lambda _: np.ndarray)  # pyright: ignore[reportIncompatibleMethodOverride]
     flags = _FLAGS
 
     def __init__(self, arena: WatchedArena, data: np.ndarray[Any, Any]) -> None:

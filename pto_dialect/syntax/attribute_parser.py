@@ -139,7 +139,7 @@ def _dense(text: str, type_: Attribute | None) -> Attribute:
         values = values * size
     if len(values) != size:
         raise TypeSyntaxError("literal-type", f"{len(values)} values for {size} elements", 0, len(text))
-    return builtin.DenseIntOrFPElementsAttr.from_list(type_, values)  # pyright: ignore[reportArgumentType,reportCallIssue]
+    return builtin.DenseIntOrFPElementsAttr.from_list(type_, values)
 
 
 def _array(text: str) -> Attribute:

@@ -102,7 +102,7 @@ class AssemblyBuilder(TileBuilder):
         if isinstance(op, Operation) and isinstance(type_, (IntegerType, IndexType, AnyFloat)):
             number = Tok("FLOAT", f"{token.text}.0", token.start) if self._whole_float(token, type_) else token
             op.properties["value"] = number_attribute(number, type_)
-            value._type = type_  # pyright: ignore[reportPrivateUsage]
+            value._type = type_
 
     @staticmethod
     def _whole_float(token: Tok, type_: Attribute) -> bool:

@@ -126,7 +126,7 @@ class PtoBuilder(MemoryBuilder):
     def plan(self, key: list[str], values: list[SSAValue]) -> Plan | None:
         """The plan for a statement spelled with the texts in ``key`` if it fits the types of ``values``."""
         known = self.plans.get(tuple(key))
-        if known is not None and [value._type for value in values] == known.types:  # pyright: ignore[reportPrivateUsage]
+        if known is not None and [value._type for value in values] == known.types:
             return known
         return None
 

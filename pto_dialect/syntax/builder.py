@@ -247,7 +247,7 @@ class BuilderBase:
         if value.type == stated or stated is POISON or value.type is POISON:
             return
         if value.type is UNKNOWN:
-            value._type = stated  # pyright: ignore[reportPrivateUsage]
+            value._type = stated
             return
         if self.schematic and t.OpaqueType in (type(stated), type(value.type)):
             return
@@ -432,7 +432,7 @@ class BuilderBase:
         """A name that is used and never defined."""
         if self.schematic:
             if forward.value.type is UNKNOWN:
-                forward.value._type = UNSTATED  # pyright: ignore[reportPrivateUsage]
+                forward.value._type = UNSTATED
             return
         close = did_you_mean(name, list(self.scope.values))
         help = f"did you mean {close[0]}?" if close else None
@@ -440,7 +440,7 @@ class BuilderBase:
             "name-undefined", f"{name} is not defined", forward.position, forward.position + forward.length, help
         )
         if forward.value.type is UNKNOWN:
-            forward.value._type = POISON  # pyright: ignore[reportPrivateUsage]
+            forward.value._type = POISON
 
     def block_label(self, items: list[Any]) -> None:
         token = items[0]

@@ -91,7 +91,7 @@ def set_name(value: SSAValue, name: str) -> None:
     """
     label = name[1:]
     if not _NUMERIC_NAME.fullmatch(label) and "#" not in label:
-        value._name = label  # pyright: ignore[reportPrivateUsage]
+        value._name = label
 
 
 def symbol(text: str) -> SymbolRefAttr:

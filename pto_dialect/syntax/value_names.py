@@ -115,7 +115,7 @@ class ValueNames:
         return self.texts[id(value)]
 
     def _name(self, value: SSAValue, frame: _Frame) -> None:
-        hint = value._name  # pyright: ignore[reportPrivateUsage]
+        hint = value._name
         if not hint or hint.isdigit():
             self.texts[id(value)] = f"%{self._number}"
             self._number += 1

@@ -145,9 +145,9 @@ def _tables(name: str, passes: tuple[str, ...]) -> tuple[Table, Table]:
 def _likeness(op: PtoOp) -> tuple[object, ...]:
     """Equal for operations of one class with the same types and attributes. Types count by identity, which is theirs
     as long as the module lives."""
-    operands = op._operands  # pyright: ignore[reportPrivateUsage]
-    types = [id(value._type) for value in operands]  # pyright: ignore[reportPrivateUsage]
-    types += [id(value._type) for value in op.results]  # pyright: ignore[reportPrivateUsage]
+    operands = op._operands
+    types = [id(value._type) for value in operands]
+    types += [id(value._type) for value in op.results]
     return (type(op), len(operands), *types, *op.attributes.items())
 
 

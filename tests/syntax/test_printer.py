@@ -67,7 +67,7 @@ def test_locations() -> None:
     assert same_module(again, module) is None
     generic = print_module(module, debuginfo=True, generic=True)
     assert '"pto.trap"() : () -> () loc("dir/a \\22b\\22.pto":5:5)' in generic
-    assert same_module(parsed(generic)[0], module) is None  # pyright: ignore[reportArgumentType]
+    assert same_module(parsed(generic)[0], module) is None
 
 
 def test_statements_without_a_place_of_their_own() -> None:
@@ -102,7 +102,7 @@ def wide(size: int) -> ModuleOp:
     module = read(f"func.func @f(%p: i1) {{\n{flat}\n{loops}\nreturn\n}}\n")
     for op in module.walk():
         for result in op.results:
-            result._name = "c"  # pyright: ignore[reportPrivateUsage]
+            result._name = "c"
     return module
 
 

@@ -103,7 +103,7 @@ def constant(name: str | None) -> Operation:
     from xdsl.dialects.builtin import IntegerAttr, i32
 
     op = cls.create(result_types=[i32], properties={"value": IntegerAttr(0, i32)})
-    op.results[0]._name = name  # pyright: ignore[reportPrivateUsage]
+    op.results[0]._name = name
     return op
 
 
@@ -159,7 +159,7 @@ def test_collisions_inside_regions_start_anew_in_each() -> None:
     module = read(text)
     for op in module.walk():
         if op.name == "scf.for":
-            op.regions[0].block.args[0]._name = "n"  # pyright: ignore[reportPrivateUsage]
+            op.regions[0].block.args[0]._name = "n"
     assert "%n_0 = %n to" in print_module(module)
     assert "%n_1 = %n to" in print_module(module)
     assert print_module(read(print_module(module))) == print_module(module)
