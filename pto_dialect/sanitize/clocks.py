@@ -18,10 +18,14 @@ class Actor:
     """One pipe of one core, which executes its operations in order.
 
     ``number`` is unique in a run, ``index`` is the actor's place in the clocks of its device; ``time`` is when it will
-    be free, in the unit of the cost table.
+    be free, in the unit of the cost table. ``settled`` counts its own events that are known to be complete, because a
+    signal that was sent behind them came back; ``taken`` has, by sender and places of wait and set, the flags it took
+    last.
     """
 
-    __slots__ = ("_joined", "_shared", "clock", "core", "device", "index", "number", "pipe", "time")
+    __slots__ = (
+        *("_joined", "_shared", "clock", "core", "device", "index", "number", "pipe", "settled", "taken", "time"),
+    )
 
     def __init__(self, number: int, core: WatchedCore, pipe: str, device: int, index: int) -> None:
         self.number = number
@@ -31,6 +35,8 @@ class Actor:
         self.index = index
         self.clock: Clock = []
         self.time = 0.0
+        self.settled = 0
+        self.taken: dict[tuple[int, int, int], Taken] = {}
         self._joined: Clock | None = None
         self._shared: Clock | None = None
 
@@ -60,6 +66,8 @@ class Actor:
         self._joined = other
         self._shared = None
         clock = self.clock
+        if other[self.index] > self.settled:
+            self.settled = other[self.index]
         for index, count in enumerate(other):
             if count > clock[index]:
                 clock[index] = count
@@ -68,7 +76,8 @@ class Actor:
 class Mark(NamedTuple):
     """Where in the program something was issued, and what the scalar unit knew then.
 
-    ``fence`` counts the barriers on the pipe that were issued before; ``time`` is the scalar unit's.
+    ``fence`` counts the barriers on the pipe that were issued before; ``time`` is the scalar unit's. ``order`` is the
+    place in the order of the text, which the scalar unit follows: what the program means.
     """
 
     site: int
@@ -76,6 +85,7 @@ class Mark(NamedTuple):
     known: Clock
     fence: int = 0
     time: float = 0.0
+    order: int = 0
 
 
 class Token(NamedTuple):
@@ -87,11 +97,20 @@ class Token(NamedTuple):
     sender: int
     time: float = 0.0
     flow: int = 0
+    order: int = 0
+
+
+class Taken(NamedTuple):
+    """A flag that was taken: the places in the text's order of its set and of its wait."""
+
+    set_order: int
+    wait_order: int
 
 
 @dataclass
 class EventLog:
-    """All events of a run by number, from 1: actor, count in that actor, site, loop indices.
+    """All events of a run by number, from 1: actor, count in that actor, site, loop indices, barriers before it, place
+    in the text's order.
 
     ``atomic`` tells how stores combined with memory that did so by the mode of their core.
     """
@@ -102,15 +121,17 @@ class EventLog:
     site: list[int] = field(default_factory=lambda: [0])
     loops: list[tuple[int, ...]] = field(default_factory=lambda: [()])
     fence: list[int] = field(default_factory=lambda: [0])
+    order: list[int] = field(default_factory=lambda: [0])
     atomic: dict[int, str] = field(default_factory=dict)
 
-    def add(self, actor: Actor, count: int, site: int, loops: tuple[int, ...], fence: int) -> int:
-        """A new event; its number. ``fence`` counts the barriers that ``actor`` has passed."""
+    def add(self, actor: Actor, count: int, mark: Mark) -> int:
+        """A new event; its number."""
         self.actor.append(actor.number)
         self.count.append(count)
-        self.site.append(site)
-        self.loops.append(loops)
-        self.fence.append(fence)
+        self.site.append(mark.site)
+        self.loops.append(mark.loops)
+        self.fence.append(mark.fence)
+        self.order.append(mark.order)
         return len(self.count) - 1
 
     def happened_before(self, event: int, actor: Actor) -> bool:

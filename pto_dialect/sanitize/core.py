@@ -32,8 +32,8 @@ _EVENTS = 8
 class WatchedCore(QueueCore):
     """A core whose operations ``watch`` sees.
 
-    ``ordered`` cores run in program order for as long as nothing waits: the compiler orders their pipes. ``site`` and
-    ``loops`` tell which operation the scalar unit is at.
+    ``ordered`` cores run in program order for as long as nothing waits: the compiler orders their pipes. ``site``,
+    ``loops`` and ``order`` tell which operation the scalar unit is at.
     """
 
     def __init__(self, block: Block, kind: str, index: int, watch: Watch, ordered: bool) -> None:
@@ -43,6 +43,7 @@ class WatchedCore(QueueCore):
         self.actors: dict[str, Actor] = {}
         self.site = 0
         self.loops: tuple[int, ...] = ()
+        self.order = 0
         self.fences: dict[str, int] = {}
         self.signals = Signals(self)
         self.unit_flags = UnitFlags(self)
@@ -53,8 +54,9 @@ class WatchedCore(QueueCore):
         """The scalar unit reaches an operation."""
         self.site = site
         self.loops = loops
+        self.order += 1
         actor = self.actors["PIPE_S"]
-        self.watch.enter(Context(actor, Mark(site, loops, actor.clock)))
+        self.watch.enter(Context(actor, Mark(site, loops, actor.clock, order=self.order)))
 
     def inside(self, site: int, loops: tuple[int, ...]) -> None:
         """The instruction that runs reaches one of its parts."""
@@ -76,7 +78,7 @@ class WatchedCore(QueueCore):
 
     @staticmethod
     def _part(context: Context, site: int, loops: tuple[int, ...], fence: int) -> None:
-        context.mark = Mark(site, loops, context.mark.known, fence)
+        context.mark = Mark(site, loops, context.mark.known, fence, order=context.mark.order)
         context.event = 0
 
     def observe(self, items: WorkItems) -> None:
@@ -86,7 +88,8 @@ class WatchedCore(QueueCore):
     def mark(self, pipe: str) -> Mark:
         """What an operation that is issued now to ``pipe`` takes with it."""
         scalar = self.actors["PIPE_S"]
-        return Mark(self.site, self.loops, scalar.snapshot(), self.fences.get(pipe, 0), scalar.time)
+        fence = self.fences.get(pipe, 0)
+        return Mark(self.site, self.loops, scalar.snapshot(), fence, scalar.time, self.order)
 
     def allocated(self, handle: Any) -> None:
         """A tile has got its place."""

@@ -12,6 +12,7 @@ from ..verify.rule import RULES
 from ..verify.run_rules import RUN_RULES
 
 if TYPE_CHECKING:
+    from .fixes import Change
     from .sites import Site
 
 
@@ -21,7 +22,8 @@ class Finding:
 
     ``notes`` are pairs of text and place. ``count`` is how often it happened, ``event`` the number of the event that
     showed it first (0: none), ``severity`` that of this finding where it is not that of the rule. ``alike`` tells of
-    writes that meet that all of them left the same bytes, which is a warning; ``differs`` that some did not.
+    writes that meet that all of them left the same bytes, which is a warning; ``differs`` that some did not. ``fix``
+    does what ``help`` says, where that can be done mechanically.
     """
 
     rule: str
@@ -35,6 +37,7 @@ class Finding:
     severity: Severity | None = None
     alike: bool = False
     differs: bool = False
+    fix: tuple[Change, ...] = ()
 
     def diagnostic(self) -> Diagnostic:
         """The finding as a diagnostic."""

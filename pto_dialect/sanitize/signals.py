@@ -13,7 +13,7 @@ from ..runtime.fifo import Token as Entry
 from ..runtime.kernels.sync_buffers import BufferKey
 from ..runtime.machine import Core
 from ..runtime.queues import Key, describe
-from .clocks import Actor, Clock, Mark, Token
+from .clocks import Actor, Clock, Mark, Taken, Token
 from .findings import Finding
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Signals:
                 known = self._everyone(known)
             core: Any = target
             core.flags[key] = core.flags.get(key, 0) + 1
-            core.signals.receive(key, Token(known, mark.site, mark.loops, actor.number, actor.time, flow))
+            core.signals.receive(key, Token(known, mark.site, mark.loops, actor.number, actor.time, flow, mark.order))
         actor.tick()
 
     def _everyone(self, known: Clock) -> Clock:
@@ -91,6 +91,7 @@ class Signals:
             if tokens and self.core.flags[key] <= len(tokens):
                 token = tokens.popleft()
                 actor.join(token.known)
+                actor.taken[token.sender, mark.site, token.site] = Taken(token.order, mark.order)
                 self.core.watch.arrived(token, actor, mark)
             self.core.flags[key] -= 1
 

@@ -22,17 +22,26 @@ _PLAIN = frozenset(("atomic_none", "none"))
 
 
 class Site:
-    """One operation; ``number`` is its place in the table of sites, ``loops`` the names of the loop indices around."""
+    """One operation; ``number`` is its place in ``table``, ``loops`` the names of the loop indices around."""
 
-    def __init__(self, number: int, op: Operation, loops: tuple[str, ...]) -> None:
+    def __init__(self, number: int, op: Operation, loops: tuple[str, ...], table: Sites) -> None:
         self.number = number
         self.op = op
         self.loops = loops
+        self.table = table
 
     @property
     def name(self) -> str:
         """The operation's name."""
         return self.op.name
+
+    @cached_property
+    def function(self) -> Operation:
+        """The function that it stands in."""
+        place = self.op
+        while place.name != "func.func" and (parent := place.parent_op()) is not None:
+            place = parent
+        return place
 
     @cached_property
     def span(self) -> Span | None:
@@ -132,7 +141,7 @@ class Sites:
 
     def add(self, op: Operation, loops: tuple[str, ...]) -> Site:
         """A new site."""
-        site = Site(len(self.all), op, loops)
+        site = Site(len(self.all), op, loops, self)
         self.all.append(site)
         return site
 

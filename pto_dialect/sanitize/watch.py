@@ -127,7 +127,7 @@ class Watch:
     def begin(self, context: Context) -> int:
         """Gives the operation its event."""
         actor, mark = context.actor, context.mark
-        context.event = self.log.add(actor, actor.tick(), mark.site, mark.loops, mark.fence)
+        context.event = self.log.add(actor, actor.tick(), mark)
         return context.event
 
     def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

@@ -24,6 +24,17 @@ _RULES = (
     ("sync-buf-nesting", ERROR, "a pipe gets a buffer number before it releases it, and only once at a time"),
     ("sync-unit-flag", ERROR, "the unit flag of an accumulator is set and cleared in turn, on both sides"),
     ("sync-membar-missing", WARNING, "accesses of one place in a vector scope are ordered by mem_bar"),
+    (
+        "race-inverted",
+        ERROR,
+        "flags let operations run in the order of the text where they access one place and one of them writes it",
+    ),
+    (
+        "race-same-pipe",
+        ERROR,
+        "on a2a3 a barrier, or a chain of flags, stands between operations of V that depend on each other, and between "
+        "transfers of one pipe that write one place (a warning)",
+    ),
     ("sync-mte3-reorder", WARNING, "stores of MTE3 to one place of global memory are ordered by a barrier on MTE3"),
     ("mem-uninit", ERROR, "what is stored to global memory, decides or addresses was computed from written memory"),
     ("mem-oob", ERROR, "accesses stay inside the buffer or memory"),
