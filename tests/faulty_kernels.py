@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-FOLDER = Path(__file__).parent / "kernels"
+FOLDER = Path(__file__).parent / "faulty" / "kernels"
 _MARK = re.compile(r"\s*//([-+]) *([\w ]+)$")
 _HEAD = re.compile(r"// (fault|correct) (\w+)(?: @(\w+))?: (?:([\w|-]+): )?(.*)")
 _STORAGE = {"f32": "f4", "f16": "f2", "i32": "i4", "i16": "i2", "i8": "i1", "ui8": "u1", "i64": "i8"}
