@@ -11,7 +11,7 @@ Comments at its head say how it is launched and what each fault is::
     // fault late: race-raw: the wait names another flag
 
 Buffers count up from 1, or hold what stands behind the size; numbers are given as they are. A fault may name several
-rules, separated by ``|``. A line ``// fault late @warning: …`` has a finding that is a warning.  ``// correct alike: …``
+rules, separated by ``|``. A line ``// fault late @warning: …`` has a finding that is a warning. ``// correct alike: …``
 is one more correct twin, written with the same marks.
 """
 
