@@ -26,7 +26,7 @@ class CommTPutOp(
     shape=Shape.COMM_GROUP,
     pipe=Pipe.MTE2,
     pipes=(Pipe.MTE3,),
-    reads=("src",),
+    reads=("src", "dst"),
     writes=("dst", "ping", "pong"),
     defaults=(("atomicType", "#pto<atomic_type atomic_none>"),),
 ):

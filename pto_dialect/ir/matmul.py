@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 
-from .base import Pipe, PtoOp, Shape
+from .base import Effect, Pipe, PtoOp, Shape
 from .kinds import ANY, TILE_OR_VIEW, enum
 
 
@@ -156,7 +156,7 @@ class TMatmulMxBiasOp(BiasedScaledProductOp):
     name = "pto.tmatmul.mx.bias"
 
 
-class TGetScaleAddrOp(PtoOp, shape=Shape.DPS, pipe=Pipe.S, reads=("src",), writes=("dst",)):
+class TGetScaleAddrOp(PtoOp, shape=Shape.DPS, pipe=Pipe.S, effect=Effect.HANDLE):
     """dst = the scale tile bound to a left or right tile: its address is the data address divided by 16
     (layouts page, section 8).
     """

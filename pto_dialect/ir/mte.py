@@ -175,7 +175,14 @@ class MteL1L0bOp(
     transpose = opt_attr_def(BOOL)
 
 
-class MteL1L0aMxOp(PtoOp, shape=Shape.L0_LOAD, pipe=Pipe.MTE1, reads=("source",), writes=("destination",)):
+class MteL1L0aMxOp(
+    PtoOp,
+    shape=Shape.L0_LOAD,
+    pipe=Pipe.MTE1,
+    reads=("source",),
+    writes=("destination",),
+    state_writes=("mx_scale",),
+):
     """MX scales to the scale area of L0A (layouts page, section 8)."""
 
     name = "pto.mte_l1_l0a_mx"
@@ -193,7 +200,14 @@ class MteL1L0aMxOp(PtoOp, shape=Shape.L0_LOAD, pipe=Pipe.MTE1, reads=("source",)
     dst_stride = opt_operand_def(I64)
 
 
-class MteL1L0bMxOp(PtoOp, shape=Shape.L0_LOAD, pipe=Pipe.MTE1, reads=("source",), writes=("destination",)):
+class MteL1L0bMxOp(
+    PtoOp,
+    shape=Shape.L0_LOAD,
+    pipe=Pipe.MTE1,
+    reads=("source",),
+    writes=("destination",),
+    state_writes=("mx_scale",),
+):
     """MX scales to the scale area of L0B (layouts page, section 8)."""
 
     name = "pto.mte_l1_l0b_mx"

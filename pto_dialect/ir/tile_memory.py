@@ -37,7 +37,7 @@ class TStoreOp(
     PtoOp,
     shape=Shape.DPS_KEYED,
     pipe=Pipe.MTE3,
-    reads=("src", "fp"),
+    reads=("src", "fp", "dst"),
     writes=("dst",),
     text=("src", "fp", "preQuantScalar", "dst"),
     defaults=(
@@ -114,7 +114,7 @@ class MScatterOp(
     PtoOp,
     shape=Shape.DPS,
     pipe=Pipe.V,
-    reads=("src", "idx"),
+    reads=("src", "idx", "mem"),
     writes=("mem",),
     outs=("mem",),
     defaults=(

@@ -55,7 +55,7 @@ class TDivsOp(
     PtoOp,
     shape=Shape.DPS,
     pipe=Pipe.V,
-    reads=("src",),
+    reads=("src", "scalar"),
     writes=("dst",),
     defaults=(("precisionType", "#pto<div_precision default>"),),
 ):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ...ir.base import Pipe, PtoOp
+from ..fractal_load import load_fractals
 from ..generator import Generator
+from ..memory import Pointer
 from .mte import OperandLoad
 from .registry import kernel
 
@@ -11,11 +13,17 @@ from .registry import kernel
 @kernel("pto.load_cbuf_to_ca", "pto.load_cbuf_to_cb", "pto.load_cbuf_to_ca_s4", "pto.load_cbuf_to_cb_s4")
 def load_cbuf(op: PtoOp, g: Generator) -> None:
     groups = g.operands(op)
-    flag = op.attributes.get("transpose")
-    if "transpose" in groups:
-        raise g.error("unmodelled", f"{op.name} with a transpose operand cannot be executed", op)
-    transpose = flag is not None and bool(flag.value.data)  # pyright: ignore[reportAttributeAccessIssue]
-    load = OperandLoad(op.name.startswith("pto.load_cbuf_to_ca"), transpose, op.name.endswith("_s4"))
     names = ("m_start", "k_start", "m_step", "k_step", "src_stride", "dst_stride")
-    numbers = [groups[name][0] for name in names]
-    g.call(load.fractals, groups["destination"][0], groups["source"][0], *numbers, pipe=Pipe.MTE1)
+    operands = [groups[name][0] for name in ("destination", "source", *names)]
+    if "transpose" in groups:
+        g.call(load_nibbles, *operands, groups["transpose"][0], pipe=Pipe.MTE1)
+        return
+    flag = op.attributes.get("transpose")
+    transpose = flag is not None and bool(flag.value.data)  # pyright: ignore[reportAttributeAccessIssue]
+    load = OperandLoad(op.name.startswith("pto.load_cbuf_to_ca"), transpose, packed=False)
+    g.call(load.fractals, *operands, pipe=Pipe.MTE1)
+
+
+def load_nibbles(dst: Pointer, src: Pointer, *numbers: int) -> None:
+    """Fractals of 4-bit elements; the last number says whether their matrix is transposed."""
+    load_fractals(dst, src, *numbers[:6], transpose=bool(numbers[6]), packed=True)
