@@ -6,8 +6,10 @@ Source: execution page, section 3.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import count
 from types import TracebackType
 from typing import Any
 
@@ -23,13 +25,17 @@ from .generator import Generator
 from .kernels.core_control import function_body
 from .kernels.lane_control import split_body
 from .machine import RunOptions
+from .names import Kind
 from .profiling import ProfileLog
 from .program import Program, find_entry, find_program, functions_by_place, functions_of, symbol_of
 from .simt.code import find_code
 from .simt.scope import LaneScope
+from .source_check import BUILTINS, check_source
 from .unit import Unit
 
 __all__ = ["CompiledModule", "compile_module", "find_entry", "functions_of", "target_of"]
+
+_numbers = count(1)
 
 
 @dataclass
@@ -110,12 +116,16 @@ def compile_module(
     program = program or find_program(module, entry, profile.arch)
     queued = queued or program.cooperative
     emitter = Emitter()
-    emitter.line(f'"""@{entry} for {profile.name}."""')
     code = find_code(program, each_access)
     outer, inner = functions_by_place(program) if queued else (program.functions, ())
-    names = {function: emitter.fresh(f"f_{symbol_of(function)}") for function in outer if function in code.scalar}
-    inner_names = {function: emitter.fresh(f"i_{symbol_of(function)}") for function in inner if function in code.scalar}
-    bodies = {function: emitter.fresh(f"items_{symbol_of(function)}") for function in code.bodies}
+
+    def named(functions: Iterable[Operation], kind: Kind) -> dict[Operation, str]:
+        return {function: emitter.fresh(symbol_of(function), kind) for function in functions}
+
+    names = named((function for function in outer if function in code.scalar), Kind.FUNCTION)
+    inner_names = named((function for function in inner if function in code.scalar), Kind.SCOPE_FUNCTION)
+    bodies = named(code.bodies, Kind.ITEMS_FUNCTION)
+    emitter.line(repr(f"{', '.join(names.values())} for {profile.name}"))
     unit = Unit(program, profile, names, inner_names, code, bodies)
     for function in program.functions:
         _refuse_unknown(function)
@@ -125,14 +135,17 @@ def compile_module(
         _function(function, inner_names, generator_class(emitter, profile, options, unit, False, profile_log))
     for function in code.bodies:
         _body(function, generator_class(emitter, profile, options, unit, False, profile_log))
-    filename = f"<pto {entry} {id(emitter):x}>"
     source = emitter.source()
-    namespace: dict[str, Any] = dict(emitter.constants)
+    check_source(source, emitter.identifiers.kinds)
+    filename = f"<pto {next(_numbers)}>"
+    namespace: dict[str, Any] = {"__builtins__": {}, **BUILTINS, **emitter.constants}
     exec(compile(source, filename, "exec"), namespace)
-    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     compiled = {function: namespace[name] for function, name in names.items()}
     symbols = {symbol_of(function): run for function, run in reversed(compiled.items())}
-    return CompiledModule(source, filename, emitter.origin, symbols, compiled, queued)
+    module_code = CompiledModule(source, filename, emitter.origin, symbols, compiled, queued)
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    weakref.finalize(module_code, linecache.cache.pop, filename, None)
+    return module_code
 
 
 def _refuse_unknown(function: Operation) -> None:

@@ -1,28 +1,30 @@
-"""Writes Python source: indentation, fresh names, objects the source refers to, and which line stems from which op."""
+"""Writes Python source: indentation, identifiers, objects the source refers to, and which line stems from which op."""
 
 from __future__ import annotations
 
-import keyword
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from xdsl.ir import Operation
 
-_WORD = re.compile(r"\W")
+from .names import Identifiers, Kind
 
 
 class Emitter:
-    """Source text under construction."""
+    """Source text under construction.
+
+    What it is given as text is code. Names of the program come in through ``fresh``, other texts of it as the ``repr``
+    of a string, everything that is neither through ``constant``.
+    """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.origin: list[Operation | None] = []
         self.constants: dict[str, Any] = {}
+        self.identifiers = Identifiers()
         self.current: Operation | None = None
         self._depth = 0
-        self._names: set[str] = set(keyword.kwlist) | {"core", "items", "mask", "np"}
         self._constant_names: dict[int, str] = {}
 
     def line(self, text: str) -> None:
@@ -41,24 +43,16 @@ class Emitter:
             self.line("pass")
         self._depth -= 1
 
-    def fresh(self, hint: str = "v") -> str:
-        """A name not used before, close to ``hint``."""
-        base = _WORD.sub("_", hint) or "v"
-        if base[0].isdigit():
-            base = f"v{base}"
-        name, number = base, 1
-        while name in self._names:
-            name = f"{base}_{number}"
-            number += 1
-        self._names.add(name)
-        return name
+    def fresh(self, name: str, kind: Kind = Kind.LOCAL) -> str:
+        """An identifier not used before, close to ``name``."""
+        return self.identifiers.fresh(kind, name)
 
-    def constant(self, value: Any, hint: str = "k") -> str:
-        """The name under which the source can refer to a Python object; the same object keeps its name."""
+    def constant(self, value: Any, hint: str = "") -> str:
+        """The identifier with which the source can refer to a Python object; the same object keeps its own."""
         known = self._constant_names.get(id(value))
         if known is not None:
             return known
-        name = self.fresh(hint)
+        name = self.fresh(hint, Kind.CONSTANT)
         self.constants[name] = value
         self._constant_names[id(value)] = name
         return name

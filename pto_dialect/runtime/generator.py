@@ -22,6 +22,7 @@ from .atomic import mode_of
 from .emit import Emitter
 from .errors import ProgramError
 from .machine import RunOptions
+from .names import Kind
 from .numerics.formats import Format, format_of
 from .profiling import ProfileLog
 from .values import ValueTile, copy_value
@@ -82,9 +83,9 @@ class Generator:
             raise self.error("unmodelled", f"a value of type {t.type_text(value.type)} cannot be executed")
         return Expr(name)
 
-    def bind(self, value: SSAValue, hint: str | None = None) -> Expr:
+    def bind(self, value: SSAValue) -> Expr:
         """A new local for ``value``."""
-        name = self.emitter.fresh(hint or value.name_hint or "v")
+        name = self.emitter.fresh(value.name_hint or "", Kind.VALUE)
         self.names[value] = name
         return Expr(name)
 
@@ -145,9 +146,12 @@ class Generator:
     def prepare_view(self, value: SSAValue) -> None:
         """After the definition of a tile with static valid region and no boxes: a local with its array."""
         if has_view(value.type):
-            name = self.emitter.fresh(f"{self.names[value]}_v")
-            self.emitter.line(f"{name} = {self.names[value]}.array")
-            self.views[value] = name
+            self.emitter.line(f"{self.bind_view(value)} = {self.names[value]}.array")
+
+    def bind_view(self, value: SSAValue) -> str:
+        """A new local for the array of a tile."""
+        name = self.views[value] = self.emitter.fresh(value.name_hint or "", Kind.ARRAY)
+        return name
 
     def view(self, value: SSAValue) -> Expr | None:
         """The local that holds the valid region of a tile as an array of its memory; ``None`` where the region changes
@@ -208,9 +212,9 @@ class Generator:
         elif self.profile_log is not None:
             slot = self.profile_log.slot(self.emitter.current)
             clock = self.argument(perf_counter)
-            self.emitter.line(f"started = {clock}()")
+            started = self.define_local("started", f"{clock}()")
             self.emitter.line(f"{target}({text})")
-            self.emitter.line(f"{self.argument(self.profile_log.add)}({slot}, {clock}() - started)")
+            self.emitter.line(f"{self.argument(self.profile_log.add)}({slot}, {clock}() - {started})")
         else:
             self.emitter.line(f"{target}({text})")
 

@@ -193,8 +193,8 @@ def test_emitted_python_is_what_would_run(pto_run) -> None:
     """No argument is needed; the text compiles."""
     source = pto_run.good("gemm", "--emit-python")
     compile(source, "<emitted>", "exec")
-    assert "def f_gemm(core, a, b, c):" in source
-    assert "for k in range(" in source
+    assert "def f_gemm(core, v_a, v_b, v_c):" in source
+    assert "for v_k in range(" in source
 
 
 def test_profile_counts_every_instruction(pto_run, args: Args) -> None:

@@ -11,9 +11,10 @@ from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..generator import Expr, Generator
+from ..names import Kind
 from ..program import callee_name
 from ..simt.code import is_body
-from ..simt.control import Loop, Standstill, branches, finish
+from ..simt.control import Loop, Standstill, branches, finish, next_block
 from ..simt.scope import is_number
 from ..simt.selection import merge
 from ..simt.variance import Variance
@@ -53,7 +54,7 @@ def _results(op: Operation, g: Generator) -> None:
 
 def _run(block: Block, mask: str, targets: Sequence[SSAValue], g: Generator) -> None:
     """A block for the work-items in ``mask``, whose yielded values go to ``targets``."""
-    with g.emitter.block(f"if {mask}.any():"), scope_of(g).masked(mask):
+    with g.emitter.block(f"if items.some({mask}):"), scope_of(g).masked(mask):
         for inner in block.ops:
             if inner.name == "scf.yield":
                 _merged(mask, targets, list(inner.operands), g)
@@ -96,7 +97,7 @@ def for_loop(op: Operation, g: Generator) -> None:
         _line(g, g.bind(result), text)
         g.names[argument] = g.names[result]
     mask = _mask(g, f"{loop}.running(items, {mask_of(g)})")
-    with g.emitter.block(f"while {mask}.any():"):
+    with g.emitter.block(f"while items.some({mask}):"):
         _line(g, g.bind(body.args[0]), f"{loop}.index")
         with scope_of(g).masked(mask):
             for inner in body.ops:
@@ -127,7 +128,7 @@ def while_loop(op: Operation, g: Generator) -> None:
                 going = _mask(g, f"items.both({mask}, {lane(condition, g)})", "going")
                 _merged(_mask(g, f"{mask} & ~{going}", "leaving"), op.results, list(after.args), g)
                 _line(g, mask, going)
-                with g.emitter.block(f"if not {mask}.any():"):
+                with g.emitter.block(f"if not items.some({mask}):"):
                     g.emitter.line("break")
             else:
                 g.operation(inner)
@@ -199,7 +200,7 @@ def split_body(function: Operation, g: Generator) -> None:
     current = g.emitter.fresh("current")
     mask = g.emitter.fresh("running")
     with g.emitter.block("while True:"):
-        _line(g, current, f"{place}.min()")
+        _line(g, current, invoke(g, next_block, Expr(place)))
         with g.emitter.block(f"if {current} == {end}:"):
             g.emitter.line(f"return ({''.join(f'{name}, ' for name in returned)})")
         _line(g, mask, f"{place} == {current}")
@@ -231,7 +232,7 @@ def _held(blocks: Sequence[Block], variance: Variance, g: Generator) -> dict[SSA
                 if any(_block_of(use.operation, blocks) is not block for use in result.uses):
                     if not is_number(result.type) and "ptr" not in str(result.type):
                         raise g.error("unmodelled", "this value is used in blocks that work-items reach separately", op)
-                    found[result] = g.emitter.fresh(result.name_hint or "v")
+                    found[result] = g.emitter.fresh(result.name_hint or "", Kind.VALUE)
     return found
 
 

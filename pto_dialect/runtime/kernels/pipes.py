@@ -69,8 +69,7 @@ def declare(op: PtoOp, g: Generator) -> None:
     result = op.results[0]
     g.emitter.line(f"{g.bind(result)} = {g.emitter.constant(UNBOUND, 'unbound')}")
     if has_view(result.type):
-        g.views[result] = g.emitter.fresh(f"{g.names[result]}_v")
-        g.emitter.line(f"{g.views[result]} = {g.emitter.constant(UNBOUND, 'unbound')}")
+        g.emitter.line(f"{g.bind_view(result)} = {g.emitter.constant(UNBOUND, 'unbound')}")
 
 
 # ------------------------------------------------------------ transfers

@@ -19,7 +19,7 @@ def _pipe(op: PtoOp, name: str) -> str:
 def _event(op: PtoOp, g: Generator) -> str:
     static = op.attributes.get("event_id")
     if static is not None:
-        return static.data[1].removeprefix("EVENT_ID")  # pyright: ignore[reportAttributeAccessIssue]
+        return str(int(static.data[1].removeprefix("EVENT_ID")))  # pyright: ignore[reportAttributeAccessIssue]
     return str(g.name(op.operands[0]))
 
 

@@ -287,7 +287,7 @@ def _prepare_parts(view: PtoOp, g: Generator) -> None:
         if len(sizes) == len(g.operands(view)["strides"]) and all(isinstance(n, int) and n > 0 for n in sizes):
             text = f"{g.argument(GmParts)}({name}, {g.argument(sizes)})"
             if text not in known:
-                known[text] = g.define_local(f"{name}_parts", text)
+                known[text] = g.define_local(f"{view.results[0].name_hint or ''}_parts", text)
             g.common[op.results[0]] = known[text]
 
 

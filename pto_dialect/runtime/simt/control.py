@@ -75,6 +75,11 @@ def branches(items: WorkItems, mask: Mask, blocks: int) -> Array:
     return np.where(items.whole(mask), 0, blocks)
 
 
+def next_block(place: Array) -> int:
+    """The block that runs next: the lowest that a work-item is at."""
+    return int(place.min())
+
+
 def finish(items: WorkItems, mask: Array) -> None:
     """The bodies of these work-items have ended."""
     items.returned = mask.copy() if items.returned is None else items.returned | mask

@@ -126,6 +126,10 @@ class WorkItems:
         """Which lanes of each group run, shape [groups, 32]."""
         return self.geometry.present if mask is None else self.grouped(mask)
 
+    def some(self, mask: Array) -> bool:
+        """True when at least one work-item runs."""
+        return bool(mask.any())
+
     def both(self, mask: Mask, condition: Array) -> Array:
         """The running work-items for which ``condition`` holds."""
         condition = self.spread(condition)

@@ -306,7 +306,7 @@ def test_one_call_on_views() -> None:
     tiles = tuple(tile(n, "f32", data) for n in "abd")
     module, _ = parsed(program("pto.tadd ins(%a, %b : {a}, {b}) outs(%d : {d})", tiles, {}))
     lines = [line.strip() for line in compile_kernel(module).source.splitlines()]
-    assert "add(a_v, b_v, d_v)" in lines
+    assert "k_add(a_a, a_b, a_d)" in lines
 
 
 @pytest.mark.parametrize("element", ["f16", "bf16", "f32"])

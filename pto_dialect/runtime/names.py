@@ -1,0 +1,57 @@
+"""From names of a program to identifiers of generated Python.
+
+An identifier is the letter of its kind, an underscore, what can be read of the name, and a number where that is taken:
+``%acc`` becomes ``v_acc``, a second one ``v_acc_1``. Python compares identifiers after Unicode normalisation (NFKC) and
+knows words of its own; identifiers are ASCII, and nothing that Python or the run time defines begins like one, so that
+no name of a program can stand for anything but what it names.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+LONGEST = 40
+"""Characters of a name that its identifier keeps, so that long names do not make long code."""
+
+_UNREADABLE = re.compile(r"[^0-9A-Za-z]+")
+
+
+class Kind(StrEnum):
+    """What an identifier stands for; the value begins its identifiers."""
+
+    VALUE = "v_"
+    ARRAY = "a_"
+    LOCAL = "t_"
+    FUNCTION = "f_"
+    SCOPE_FUNCTION = "s_"
+    ITEMS_FUNCTION = "w_"
+    CONSTANT = "k_"
+
+
+class Identifiers:
+    """The identifiers of one generated text, all different; ``kinds`` has the kind of each."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}
+
+    def fresh(self, kind: Kind, name: str = "") -> str:
+        """A new identifier, close to ``name``, which may be any text."""
+        found = base = kind.value + readable(name)
+        if base in self.kinds or base == kind.value:
+            number = self._numbers.get(base, 0)
+            stem = base.rstrip("_")
+            while found in self.kinds or found == base:
+                number += 1
+                found = f"{stem}_{number}"
+            self._numbers[base] = number
+        self.kinds[found] = kind.value
+        return found
+
+
+def readable(name: str) -> str:
+    """The ASCII letters and digits of ``name``, other characters as underscores between them; possibly empty."""
+    if name.isascii() and name.isidentifier() and len(name) <= LONGEST:
+        return name
+    return _UNREADABLE.sub("_", name[:LONGEST]).strip("_")
