@@ -64,7 +64,7 @@ _NODES: frozenset[type[ast.AST]] = frozenset(
 _FUNCTIONS = frozenset((Kind.CONSTANT, Kind.FUNCTION, Kind.SCOPE_FUNCTION, Kind.ITEMS_FUNCTION))
 _CONSTANTS: frozenset[type] = frozenset((bool, int, float, str, type(None)))
 
-_IDENTIFIER = re.compile(rf"\b((?:{'|'.join(Kind)})\w+)")
+_IDENTIFIER = re.compile(rf"\b((?:{'|'.join(Kind)})\w*)")
 _DIGITS = str.maketrans("123456789", "000000000")
 _KINDS = {kind.value: kind.value for kind in Kind}
 _MOST_SHAPES = 1 << 16
@@ -121,14 +121,22 @@ def check_tree(tree: ast.AST, identifiers: Mapping[str, str]) -> None:
     """As ``check_source`` for a syntax tree."""
     for node in ast.walk(tree):
         if type(node) not in _NODES:
-            raise ForeignCode(type(node).__name__, _line(node))
+            raise ForeignCode(type(node).__name__, _line(node, tree))
         foreign = _foreign_part(node, identifiers)
         if foreign is not None:
-            raise ForeignCode(f"{type(node).__name__} {foreign}", _line(node))
+            raise ForeignCode(f"{type(node).__name__} {foreign}", _line(node, tree))
 
 
-def _line(node: ast.AST) -> int:
-    return getattr(node, "lineno", 0)
+def _line(node: ast.AST, tree: ast.AST) -> int:
+    """The line of ``node``, or of the node around it that has one."""
+    while not hasattr(node, "lineno"):
+        around = next(
+            (one for one in ast.walk(tree) if any(child is node for child in ast.iter_child_nodes(one))), None
+        )
+        if around is None:
+            return 0
+        node = around
+    return int(getattr(node, "lineno", 0))
 
 
 def _foreign_part(node: ast.AST, identifiers: Mapping[str, str]) -> str | None:
