@@ -1,6 +1,6 @@
 """Near names for a misspelt one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 # Costs are counted in halves of an edit: a wrong separator or letter case is half a mistake.
 _EDIT = 2
@@ -8,6 +8,7 @@ _HALF = 1
 _MAX_COST = 4 * _EDIT
 _MAX_LENGTH = 100
 _SEPARATORS = "._-"
+_MOST_NAMED = 3
 
 
 def did_you_mean(word: str, candidates: Iterable[str], n: int = 1) -> list[str]:
@@ -18,6 +19,56 @@ def did_you_mean(word: str, candidates: Iterable[str], n: int = 1) -> list[str]:
     beginning or the end of a longer name, an additional suffix, and the same parts in another order.  The
     result does not depend on the order of ``candidates``.
     """
+    return [candidate for *_, candidate in _scored(word, candidates)[: max(n, 0)]]
+
+
+def did_you_mean_hint(word: str, candidates: Iterable[str], usual: Sequence[str] = ()) -> str | None:
+    """``did you mean A or B?`` with all of ``candidates`` that are equally near, ``None`` when none is near.
+
+    Of those only that begin least alike, the ones in ``usual`` are named, first and in its order, even if they are
+    half a mistake farther; at most three are named.
+    """
+    close = equally_near(word, candidates, usual)[:_MOST_NAMED]
+    return f"did you mean {alternatives(close)}?" if close else None
+
+
+def inline_hint(word: str, candidates: Sequence[str]) -> str:
+    """``; did you mean A or B?`` to append to a message, those named first in ``candidates`` first; or nothing."""
+    hint = word_hint(word, candidates)
+    return f"; {hint}" if hint else ""
+
+
+def equally_near(word: str, candidates: Iterable[str], usual: Sequence[str] = ()) -> list[str]:
+    """Those of ``candidates`` that ``word`` was most probably meant to be: see ``did_you_mean_hint``."""
+    scored = _scored(word, candidates)
+    if not scored:
+        return []
+    least, prefix, *_ = scored[0]
+    if least == 0:
+        return [scored[0][3]]
+    rank = {name: place for place, name in enumerate(usual)}
+    near = [
+        name
+        for cost, begin, _, name in scored
+        if (cost, begin) == (least, prefix) or (cost <= least + _HALF and name in rank)
+    ]
+    return sorted(near, key=lambda name: rank.get(name, len(rank)))
+
+
+def word_hint(word: str, allowed: Sequence[str]) -> str | None:
+    """``did you mean A or B?`` for one of few words, in their order; ``None`` when none is near, or too many are."""
+    close = equally_near(word, allowed, allowed)
+    return f"did you mean {alternatives(close)}?" if 0 < len(close) <= _MOST_NAMED else None
+
+
+def alternatives(names: Sequence[str]) -> str:
+    """``a``, ``a or b``, ``a, b or c``."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _scored(word: str, candidates: Iterable[str]) -> list[tuple[int, int, int, str]]:
+    """Candidates near ``word`` with their cost, the nearest first."""
     if not word or len(word) > _MAX_LENGTH:
         return []
     scored: list[tuple[int, int, int, str]] = []
@@ -26,8 +77,7 @@ def did_you_mean(word: str, candidates: Iterable[str], n: int = 1) -> list[str]:
         if cost is not None:
             near = -_common_prefix(word, candidate)
             scored.append((cost, near, abs(len(word) - len(candidate)), candidate))
-    scored.sort()
-    return [candidate for *_, candidate in scored[: max(n, 0)]]
+    return sorted(scored)
 
 
 def _name_cost(word: str, candidate: str) -> int | None:

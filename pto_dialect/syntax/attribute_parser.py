@@ -12,7 +12,7 @@ from xdsl.dialects import builtin
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, NoneAttr, StridedLayoutAttr
 from xdsl.ir import Attribute
 
-from ..diagnostics.suggest import did_you_mean
+from ..diagnostics.suggest import did_you_mean, inline_hint
 from ..ir.attributes import ENUMS, PIPE_ALIASES, EnumAttr, OpaqueAttr, enum_attr
 from ..ir.types import BUILTIN_SCALARS, type_text
 from .float_text import float_from_bits, nearest_float
@@ -50,8 +50,7 @@ def pto_enum(kind: str, value: str, start: int, end: int) -> EnumAttr:
         return enum_attr(kind, value)
     except KeyError:
         allowed = ENUMS[kind].values
-        close = did_you_mean(value, list(allowed))
-        hint = f"; did you mean {close[0]}?" if close else ""
+        hint = inline_hint(value, allowed)
         rule = ENUM_RULES.get(kind, "attr-enum")
         shown = ", ".join(allowed) if len(allowed) <= 16 else ", ".join(allowed[:12]) + ", ..."
         raise TypeSyntaxError(rule, f"unknown {kind} {value!r}{hint}", start, end, f"one of {shown}") from None

@@ -8,18 +8,14 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, Operation
 
 from ..diagnostics.diagnostic import Severity
-from ..diagnostics.suggest import did_you_mean
 from ..ir.attributes import ENUMS
 from ..ir.base import PtoOp, op_spec, signature
-from .build_error import BuildError, at
+from .build_error import BuildError, at, near_word
 from .build_pto import Groups, Operands, text_slots
 from .build_step import statement
 from .build_structure import StructureBuilder
 from .text import count
 from .tokens import Tok
-
-_LISTED = 12
-"""Number of words a suggestion lists."""
 
 CLAUSE_WORDS: dict[str, tuple[str, ...]] = {
     "unit_flag": ("check_only", "check_and_clear"),
@@ -243,7 +239,4 @@ class ClauseBuilder(StructureBuilder):
             words = tuple(word for e in signature(cls).attributes[name].kind.enums for word in ENUMS[e].values)
         if given.text in words or given.text in UNSUPPORTED_WORDS:
             return self.token_attribute(cls, name, given)
-        close = did_you_mean(given.text, words)
-        listed = ", ".join(words[:_LISTED]) + (", .." if len(words) > _LISTED else "")
-        help = f"did you mean {close[0]}?" if close else f"one of {listed}"
-        raise at(given, rule, f"{clause.text} does not take {given.text!r}", help)
+        raise at(given, rule, f"{clause.text} does not take {given.text!r}", near_word(given.text, words))

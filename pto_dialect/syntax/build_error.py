@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..diagnostics.diagnostic import Note
-from ..diagnostics.suggest import did_you_mean
+from ..diagnostics.suggest import word_hint
 from .tokens import Tok
+
+_LISTED = 16
+"""Words that a suggestion lists."""
 
 
 class BuildError(Exception):
@@ -25,11 +28,9 @@ class BuildError(Exception):
 
 
 def near_word(word: str, allowed: Sequence[str]) -> str | None:
-    """A suggestion for a wrong ``word``: the near one of those allowed, else all of them."""
-    close = did_you_mean(word, allowed)
-    if close:
-        return f"did you mean {close[0]}?"
-    return f"one of {', '.join(allowed)}" if allowed else None
+    """A suggestion for a wrong ``word``: the near ones of those allowed, else all of them."""
+    listed = ", ".join(allowed[:_LISTED]) + (", .." if len(allowed) > _LISTED else "")
+    return word_hint(word, allowed) or (f"one of {listed}" if allowed else None)
 
 
 def at(token: Tok, rule: str, message: str, help: str | None = None) -> BuildError:

@@ -10,7 +10,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from ..diagnostics.diagnostic import Severity
-from ..diagnostics.suggest import did_you_mean
 from ..ir import types as t
 from ..ir.aliases import MNEMONIC_ALIASES
 from ..ir.base import PtoOp, segment_sizes, signature
@@ -302,12 +301,10 @@ class MemoryBuilder(ControlBuilder):
         return op
 
     def unknown_operation(self, token: Tok, name: str) -> Any:
-        """The error for an operation name that does not exist, with the nearest one that does."""
-        from .lexer import OPERATION_TERMINALS
+        """The error for an operation name that does not exist, with the nearest ones that do."""
+        from .word_errors import operation_hint
 
-        close = did_you_mean(name, list(OPERATION_TERMINALS))
-        help = f"did you mean {close[0]}?" if close else None
-        return at(token, "op-unknown", f"unknown operation {name!r}", help)
+        return at(token, "op-unknown", f"unknown operation {name!r}", operation_hint(name))
 
 
 def element_of_struct(type_: Attribute, path: list[int]) -> Attribute | None:

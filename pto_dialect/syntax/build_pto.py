@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, i64
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from ..diagnostics.diagnostic import Severity
-from ..diagnostics.suggest import did_you_mean
 from ..ir import types as t
 from ..ir.aliases import DEPRECATED, MNEMONIC_ALIASES
 from ..ir.attributes import ENUMS, OpaqueAttr, PlaceholderAttr
@@ -21,7 +20,7 @@ from ..ir.words import word_rule
 from .attribute_parser import pto_enum, unescape
 from .attribute_printer import attribute_text
 from .build_attributes import SCHEMATIC
-from .build_error import BuildError, at
+from .build_error import BuildError, at, near_word
 from .build_memory import MemoryBuilder
 from .builder import Stated
 from .schematic_words import PLACEHOLDER_WORD
@@ -315,10 +314,8 @@ class PtoBuilder(MemoryBuilder):
         if slot.kind.enums:
             return self.enumerator(slot, word, token)
         if slot.kind.words and word not in slot.kind.words:
-            close = did_you_mean(word, slot.kind.words)
             rule = word_rule(cls.name, name) or "attr-word"
-            help = f"did you mean {close[0]}?" if close else f"one of {', '.join(slot.kind.words)}"
-            raise at(token, rule, f"unknown {name} {word!r}", help)
+            raise at(token, rule, f"unknown {name} {word!r}", near_word(word, slot.kind.words))
         return StringAttr(word)
 
     def result_list_types(self, token: Tok, cls: type[PtoOp], outputs: Any) -> list[Attribute]:

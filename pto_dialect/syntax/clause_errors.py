@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..diagnostics.suggest import did_you_mean
+from ..diagnostics.suggest import word_hint
 from .situation import Message, Situation
 from .tokens import Tok
 
@@ -149,8 +149,7 @@ def _acc_clause(token: Tok, statement: list[Tok], following: Tok | None) -> Mess
         if token.text == "clip":
             help = "pre_relu(mode = normal_relu, clip = %c)"
             return Message("fixp-clip-in-relu", "clip stands inside pre_relu(..)", help)
-        close = did_you_mean(token.text, _ACC_WORDS)
-        hint = f"did you mean {close[0]}?" if close else f"clauses: {order}"
+        hint = word_hint(token.text, _ACC_WORDS) or f"clauses: {order}"
         return Message("fixp-clause-unknown", f"unknown clause {token.text!r}", hint)
     if token.type in CLAUSE_WORDS and statement[-1].type != "COMMA":
         return Message("parse-missing-token", "clauses are separated by commas", f"write ', {token.text}'")
@@ -181,7 +180,8 @@ def _mad_clause(token: Tok, statement: list[Tok], following: Tok | None) -> Mess
     if token.type == "LPAR" and statement[-1].type == "SATURATION":
         return Message("mad-clause-unknown", f"{statement[-1].text} of a multiply-add takes no option", "remove (..)")
     if token.type == "WORD" or token.type in CLAUSE_WORDS:
-        close = did_you_mean(token.text, _MAD_WORDS)
-        hint = f"did you mean {close[0]}?" if close else f"clauses: {order}"
+        if token.text in _MAD_WORDS:
+            return Message("mad-clause-order", f"{token.text} stands before the types", f"{token.text} : types")
+        hint = word_hint(token.text, _MAD_WORDS) or f"clauses: {order}"
         return Message("mad-clause-unknown", f"unknown clause {token.text!r}", hint)
     return None

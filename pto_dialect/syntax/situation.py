@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from functools import cached_property
 from typing import NamedTuple
@@ -10,6 +11,9 @@ from .tokens import Tok
 
 _SHOWN = 60
 """Characters of a token that a message shows."""
+
+_ARROW_FOLLOWS = re.compile(r"(?:[^\n>-]|-(?!>)|(?<!-)>|\n[ \t]*(?=:|,|->))*->")
+"""Up to an arrow on this line or on those that continue it."""
 
 _CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 
@@ -75,6 +79,17 @@ class Situation:
             elif opened and tok.type == _CLOSING[opened[-1].type]:
                 opened.pop()
         return opened
+
+    @property
+    def last(self) -> Tok | None:
+        """The last character before the wrong token."""
+        previous = self.previous
+        return Tok(previous.type, previous.text[-1:], previous.end - 1) if previous is not None else None
+
+    @cached_property
+    def arrow_follows(self) -> bool:
+        """True when an arrow stands between the wrong token and the end of its statement."""
+        return _ARROW_FOLLOWS.match(self.text, self.token.end) is not None
 
     def inside(self, bracket: str) -> bool:
         """True when ``bracket`` is the innermost open one."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .clause_errors import CLAUSE_WORDS, clause_error
+from .comma_errors import comma_error
+from .form_errors import form_error, missing_mark
 from .separator_errors import separator_error
 from .situation import Message, Situation, shown
+from .tokens import Tok
 from .usage import usage
 from .word_errors import swallowed_operation, unknown_operation, word_error
 
@@ -56,7 +59,7 @@ def explain(s: Situation) -> Message:
     token = s.token
     if token.type == "BAD":
         return _bad_character(token.text)
-    found = clause_error(s) or swallowed_operation(s)
+    found = clause_error(s) or swallowed_operation(s) or comma_error(s) or form_error(s)
     if found is not None:
         return found
     in_dictionary = s.inside("LBRACE") and "RESULTS" not in s.expected
@@ -69,16 +72,27 @@ def explain(s: Situation) -> Message:
         return Message("parse-unbalanced", "this '}' closes nothing", None)
     found = word_error(s) if token.type in _WORDS else None
     if found is None and token.type == "OP_UNKNOWN":
-        found = unknown_operation(token.text)
-    found = found or separator_error(s) or word_error(s)
+        found = missing_mark(s) or unknown_operation(token.text)
+    found = found or separator_error(s) or word_error(s) or missing_mark(s)
     if found is not None:
         return found if found.help is not None or s.head is None else found._replace(help=usage(s.head.text))
     if token.type == "$END" and "RBRACE" in s.expected:
         return Message("parse-unbalanced", "the file ends inside a region", "add the missing '}'")
+    if s.begins_statement and s.head is not None and s.previous is not None:
+        return _incomplete(s, s.head)
     what = "end of file" if token.type == "$END" else f"{shown(token.text)!r}"
     wanted = _expected(s.expected)
     help = usage(s.head.text) if s.head is not None else None
     return Message("parse-syntax", f"unexpected {what}" + (f", expected {wanted}" if wanted else ""), help)
+
+
+def _incomplete(s: Situation, head: Tok) -> Message:
+    """The next statement begins before this one is complete."""
+    wanted = _expected(s.expected)
+    if s.previous is head:
+        return Message("parse-syntax", f"{shown(head.text)} needs more than its name", usage(head.text), head)
+    text = f"{shown(head.text)} is not complete" + (f", expected {wanted}" if wanted else "")
+    return Message("parse-syntax", text, usage(head.text), s.last)
 
 
 def _bad_character(text: str) -> Message:

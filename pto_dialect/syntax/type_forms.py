@@ -8,7 +8,7 @@ from typing import Any
 
 from xdsl.ir import Attribute
 
-from ..diagnostics.suggest import did_you_mean
+from ..diagnostics.suggest import inline_hint
 from ..ir import types as t
 from .type_errors import TypeSyntaxError
 from .type_names import element_suggestion
@@ -54,8 +54,7 @@ def _space(parameter: Any) -> str:
         word = found.group(1) if found else word
     space = SPACE_ALIASES.get(word) if isinstance(word, str) else None
     if space is None:
-        close = did_you_mean(str(word), list(SPACE_ALIASES))
-        hint = f"; did you mean {close[0]}?" if close else ""
+        hint = inline_hint(str(word), tuple(SPACE_ALIASES))
         raise _fail("ptr-space", f"unknown address space {word!r}{hint}", parameter, "gm l1 l0a l0b l0c ub bt fb")
     return space
 
@@ -91,8 +90,7 @@ def _view(cls: type[t.ShapedView]) -> Callable[[Any, list[Any]], Attribute]:
 def _tile_word(key: str, parameter: Any, allowed: tuple[str, ...], rule: str) -> str:
     word = parameter.value
     if word not in allowed:
-        close = did_you_mean(str(word), list(allowed))
-        hint = f"; did you mean {close[0]}?" if close else ""
+        hint = inline_hint(str(word), tuple(allowed))
         raise _fail(rule, f"unknown {key} {word!r}{hint}", parameter, "one of " + ", ".join(allowed))
     return word
 
@@ -142,8 +140,7 @@ def _tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     for entry in parameters[2:]:
         if entry.form != "keyed" or entry.key not in _SHORT_KEYS:
             name = entry.key or entry.value
-            close = did_you_mean(str(name), list(_SHORT_KEYS))
-            hint = f"; did you mean {close[0]}?" if close else ""
+            hint = inline_hint(str(name), tuple(_SHORT_KEYS))
             raise _fail("tile-key", f"unknown tile_buf option {name!r}{hint}", entry, ", ".join(_SHORT_KEYS))
         if entry.key in seen:
             raise _fail("tile-key", f"option {entry.key} is given twice", entry)
@@ -163,8 +160,7 @@ def _long_tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     for entry in parameters:
         if entry.form != "keyed" or entry.key not in _LONG_KEYS:
             name = entry.key or entry.value
-            close = did_you_mean(str(name), list(_LONG_KEYS))
-            hint = f"; did you mean {close[0]}?" if close else ""
+            hint = inline_hint(str(name), tuple(_LONG_KEYS))
             raise _fail("tile-key", f"unknown tile_buf key {name!r}{hint}", entry, ", ".join(_LONG_KEYS))
         if entry.key in entries:
             raise _fail("tile-key", f"key {entry.key} is given twice", entry)

@@ -29,6 +29,12 @@ _CORE = {
     "OP_BRANCH": "cf.br ^block(%value : type)",
     "OP_COND_BRANCH": "cf.cond_br %condition, ^then, ^else",
 }
+VIEW_LISTS = {
+    "pto.make_tensor_view": ("shape", "strides"),
+    "pto.partition_view": ("offsets", "sizes"),
+}
+"""Names of the lists of an operation on views."""
+
 _OTHER = {
     Shape.PIPE_INIT: "{id = 0, dir_mask = 1, slot_size = 1024} (%buffer : type)",
     Shape.COMM_GROUP: "(%dst, %src, buf(%tile) : types)",
@@ -84,7 +90,10 @@ def _form(cls: type[PtoOp]) -> str | None:
         arrow = f" -> {_types(results)}" if results else ""
         return f"{begin}{name}({_names(given)} : {_types(given)}){arrow}" if given else None
     tail = _OTHER.get(shape)
-    return None if tail is None else f"{begin}{name}{'' if tail[0] in '(@' else ' '}{tail}"
+    if name in VIEW_LISTS:
+        first, second = VIEW_LISTS[name]
+        tail = f"%source, {first} = [%a, %b], {second} = [%c, %d] : type"
+    return None if tail is None else f"{begin}{name}{'' if tail[0] == '(' else ' '}{tail}"
 
 
 def _flat(cls: type[PtoOp], order: list[Slot], results: list[Slot]) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ..diagnostics.suggest import did_you_mean
+from ..diagnostics.suggest import alternatives, did_you_mean, did_you_mean_hint
 from .core_ops import KNOWN_DIALECTS
 from .lexer import OPERATION_TERMINALS
 from .situation import Message, Situation, shown
 from .tokens import Tok
 from .type_names import type_suggestion
+from .usual_names import FOREIGN_NAMES, USUAL_OPERATIONS
 
 _WORDS = ("WORD", "OP_UNKNOWN")
 _TYPES = frozenset(("TYPES", "ANGLE"))
@@ -46,8 +47,7 @@ def word_error(s: Situation) -> Message | None:
 def unknown_operation(name: str, at: Tok | None = None) -> Message:
     """The message for a name that is no operation."""
     dialect = name.partition(".")[0]
-    whole = f"pto.{name}"
-    close = [whole] if whole in OPERATION_TERMINALS else did_you_mean(name, list(OPERATION_TERMINALS))
+    help = operation_hint(name)
     if dialect == "a5vm":
         return Message(
             "op-unknown",
@@ -55,16 +55,22 @@ def unknown_operation(name: str, at: Tok | None = None) -> Message:
             "use the pto.* operation",
             at,
         )
-    if dialect not in KNOWN_DIALECTS and "." in name and not close:
+    if dialect not in KNOWN_DIALECTS and "." in name and help is None:
         return Message(
             "op-unknown",
             f"the dialect of {name!r} is unknown, so its custom form cannot be read",
             f'write the generic form "{name}"(..) : (..) -> (..)',
             at,
         )
-    return Message(
-        "op-unknown", f"unknown operation {shown(name)!r}", f"did you mean {close[0]}?" if close else None, at
-    )
+    return Message("op-unknown", f"unknown operation {shown(name)!r}", help, at)
+
+
+def operation_hint(name: str) -> str | None:
+    """The operations that ``name`` was probably meant to be, as a question."""
+    foreign = FOREIGN_NAMES.get(name.removeprefix("pto."))
+    if foreign is not None:
+        return f"did you mean {alternatives(foreign)}?"
+    return did_you_mean_hint(name, OPERATION_TERMINALS, USUAL_OPERATIONS)
 
 
 def _type(s: Situation) -> Message | None:

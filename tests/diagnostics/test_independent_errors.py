@@ -77,7 +77,7 @@ PROGRAMS: dict[str, tuple[str, list[str]]] = {
         }
         """,
         [
-            "2:25 unexpected '{', expected 'step'",
+            "2:25 'step' is missing before '{'",
             f"3:24 {COMMA} %i and %n",
             "5:16 bounds and initial values are values, found the number 0",
             "6:25 %z is not defined",
