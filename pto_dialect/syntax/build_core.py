@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     i64,
 )
-from xdsl.ir import Attribute, Operation, Region, TypedAttribute
+from xdsl.ir import Attribute, Block, Operation, Region, TypedAttribute
 from xdsl.irdl import IRDLOperation
 
 from ..ir import types as t
@@ -23,7 +23,7 @@ from .build_error import at
 from .build_step import statement
 from .builder import POISON, UNKNOWN, RegionStart
 from .core_ops import ALIASES, core_class
-from .text import count
+from .text import count, indentation, starts_line
 from .tokens import Tok
 from .type_parser import intern_type
 
@@ -122,10 +122,26 @@ class CoreBuilder(AttributeBuilder):
 
     @statement
     def func_declaration(self, items: list[Any]) -> Operation:
-        self.pending = None
+        start, self.pending = self.pending, None
         token, properties, attributes = items[0]
         cls = operation_class(token)
+        if start is not None and "sym_visibility" not in properties:
+            self._missing_body(token, start)
         return self.create(cls, token.start, properties=properties, attributes=attributes, regions=[Region()])
+
+    def _missing_body(self, token: Tok, start: RegionStart) -> None:
+        """Reports a header with named arguments and an indented line behind it: the brace of its body is missing."""
+        names = [name for name, _ in start.arguments if isinstance(name, Tok)]
+        text, following = self.source.text, self.text.cursor
+        if not starts_line(text, following) or following >= len(text):
+            return
+        if indentation(text, following) <= indentation(text, token.start):
+            return
+        end = len(text[:following].rstrip())
+        self.report("parse-unbalanced", "'{' is missing at the end of this line", end - 1, end, "add the missing '{'")
+        self.unopened += 1
+        for name in names:
+            self.scope.values.setdefault(name.text, Block(arg_types=[POISON]).args[0])
 
     # ------------------------------------------------------------ arith, math
 

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ..diagnostics.diagnostic import Diagnostic, Note, Severity
 from ..diagnostics.engine import DiagnosticEngine
 from ..diagnostics.source import SourceFile, Span
-from ..diagnostics.suggest import did_you_mean
+from ..diagnostics.suggest import did_you_mean, did_you_mean_hint
 from ..ir import types as t
 from ..ir.construct import append_operation, has_defaults, new_operation
 from ..ir.location import locate, span_of_value
@@ -28,6 +28,9 @@ from .tokens import SSA, Tok
 from .type_errors import TypeSyntaxError
 from .type_names import type_suggestion
 from .type_parser import parse_type
+
+_NAME_HINTS = 50
+"""Undefined names of a program for which near ones are looked for."""
 
 POISON = t.OpaqueType("!poison")
 """Type of a value whose definition was wrong; nothing is checked against it."""
@@ -66,6 +69,9 @@ class BuilderBase:
         self.known_types = _known_types
         self.attribute_aliases: dict[str, Attribute] = {}
         self.unregistered: set[str] = set()
+        # Regions without an opening brace, which was told; their closing ones are no errors.
+        self.unopened = 0
+        self.name_hints = 0
         self.undefined: set[str] = set()
         # Regions written "{}": with one empty block in custom forms, without a block in generic ones.
         self.bare_regions: set[Region] = set()
@@ -423,24 +429,39 @@ class BuilderBase:
         """Leaves the innermost region and reports what stayed undefined."""
         frame, lost = self.scope.leave()
         for label, position in frame.pending_labels.items():
-            self.report("name-undefined", f"undefined block {label}", position, position + len(label))
+            known = [other for other in frame.labels if other not in frame.pending_labels]
+            help = did_you_mean_hint(label, known)
+            self.report("name-undefined", f"undefined block {label}", position, position + len(label), help)
         for name, forward in lost:
-            self.undefined_name(name, forward)
+            self.undefined_name(name, forward, frame.names)
         self.closed = frame
 
-    def undefined_name(self, name: str, forward: Forward) -> None:
-        """A name that is used and never defined."""
+    def undefined_name(self, name: str, forward: Forward, defined: Sequence[str] = ()) -> None:
+        """A name that is used and never defined; ``defined`` are those of the region that ends."""
         if self.schematic:
             if forward.value.type is UNKNOWN:
                 forward.value._type = UNSTATED
             return
-        close = did_you_mean(name, list(self.scope.values))
-        help = f"did you mean {close[0]}?" if close else None
+        help = self._name_hint(name, forward, defined)
         self.report(
             "name-undefined", f"{name} is not defined", forward.position, forward.position + forward.length, help
         )
         if forward.value.type is UNKNOWN:
             forward.value._type = POISON
+
+    def _name_hint(self, name: str, forward: Forward, defined: Sequence[str]) -> str | None:
+        """What was probably meant by a name that nothing defines."""
+        self.name_hints += 1
+        if self.name_hints > _NAME_HINTS:
+            return None
+        text = self.source.text
+        function = max(0, text.rfind("func.func", 0, forward.position))
+        definition = re.compile(rf"^[ \t]*(?:%[\w.$#-]+\s*,\s*)*{re.escape(name)}(?![\w.$-])[^\n=]*=", re.MULTILINE)
+        found = definition.search(text, function, forward.position)
+        if found is not None:
+            line, _ = self.source.line_col(found.end())
+            return f"the {name} of line {line} is visible only inside its region"
+        return did_you_mean_hint(name, [*defined, *self.scope.values])
 
     def block_label(self, items: list[Any]) -> None:
         token = items[0]

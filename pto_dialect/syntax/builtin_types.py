@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 from ..ir import types as t
 from .attribute_parser import parse_attribute, unescape
 from .tokens import balanced, is_alias
-from .type_errors import TypeSyntaxError
+from .type_errors import TypeSyntaxError, said
 
 PORTABLE_ELEMENT = "pto.element"
 PORTABLE_SPACE = "pto.space"
@@ -110,4 +110,8 @@ def _attribute(parameter: Any) -> Attribute:
         if is_alias(text):
             raise TypeSyntaxError("name-undefined", f"undefined alias {text}", parameter.start, parameter.end)
         return builtin.StringAttr(unescape(text)) if text[0] == '"' else parse_attribute(text)
-    raise _fail(f"unexpected {parameter.value!r} in type", parameter)
+    raise _fail(
+        f"a memory space or an encoding is an attribute, found {said(parameter)!r}",
+        parameter,
+        "#pto.address_space<vec>",
+    )

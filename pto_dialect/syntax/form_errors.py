@@ -43,6 +43,7 @@ def form_error(s: Situation) -> Message | None:
         _attribute_braces,
         _value_without_hash,
         _directive,
+        _group,
         _parentheses,
         _equal_sign,
         _wrong_arrow,
@@ -116,6 +117,16 @@ def _directive(s: Situation) -> Message | None:
         return None
     name = shown(s.token.text)
     return Message("parse-syntax", f"the value of {name} stands before its type", f".const {name} = 2.0 : f32")
+
+
+def _group(s: Situation) -> Message | None:
+    """``pto.tadd in(..)``."""
+    head, following = s.head, s.following
+    if head is None or head.type != "OP_DPS" or s.token.type != "WORD" or s.statement[-1] is not head:
+        return None
+    if following is None or following.type != "LPAR":
+        return None
+    return Message("parse-syntax", f"unexpected {shown(s.token.text)!r}", "did you mean ins?")
 
 
 def _parentheses(s: Situation) -> Message | None:

@@ -19,9 +19,12 @@ from ..diagnostics.diagnostic import Note
 from ..diagnostics.source import Span
 from .build_step import tokens_of
 from .builder import BuilderBase
+from .form_errors import lacks_attributes
 from .lexer import OPERATION_TERMINALS, ProgramText
-from .situation import Situation
+from .repair import Repair
+from .situation import Message, Situation
 from .syntax_errors import explain
+from .text import indentation, starts_line
 from .tokens import SPACE, Tok
 
 _LIMIT = 2_000
@@ -35,7 +38,11 @@ _SIGNATURE = re.compile(r"[ \t]*(?::|->)")
 _BEGINS_STATEMENT = re.compile(r"RESULTS|BLOCK|OP_(?!UNKNOWN)")
 
 
-class Recovery:
+_DIRECTIVES = frozenset((".arg", ".const", "arg", "const", ".args", ".consts"))
+_DIRECTIVE_NAME = re.compile(r"[ \t]*%?([\w.$-]+)")
+
+
+class Recovery(Repair):
     """Error handling of one parse."""
 
     def __init__(self, states: Any, builder: BuilderBase, data: ProgramText) -> None:
@@ -56,12 +63,15 @@ class Recovery:
         if at_end:
             token = Tok("$END", "", max(0, len(text.rstrip()) - 1))
         statement = self._statement(state.value_stack[keep:], token)
-        self._report(token, error.expected, statement, at_end)
         self.errors += 1
+        if not at_end and self.errors <= _LIMIT and self.repaired(state, statement, token, self._after(token)):
+            return True
+        self._report(token, error.expected, statement, at_end)
         if at_end or self.errors > _LIMIT:
             return False
         begins_line = starts_line(text, token.start)
-        if statement and (statement[-1].type == "LBRACE" or begins_line or self._closed_region(state)):
+        opened = bool(statement) and statement[-1].type == "LBRACE" and not lacks_attributes(text, statement[-1])
+        if statement and (opened or begins_line or self._closed_region(state)):
             self._complete(state)
             keep = self._statement_depth(state.state_stack)
             statement = self._statement(state.value_stack[keep:], token)
@@ -79,12 +89,15 @@ class Recovery:
             statement = []
         names = self.builder.scope.values
         situation = Situation(token, frozenset(expected), statement, following, names, self.data.text)
-        found = explain(situation)
-        place = found.at or token
         notes: tuple[Note, ...] = ()
-        if at_end and "RBRACE" in situation.expected:
-            notes = self._unclosed_region()
-        elif token.type == "RBRACE" and not statement:
+        unclosed = self._unclosed_region() if at_end and "RBRACE" in situation.expected else None
+        if unclosed is None:
+            found = explain(situation)
+        else:
+            found = Message("parse-unbalanced", "this '{' is not closed", "add the missing '}'", unclosed)
+            notes = self._end_of_region(unclosed)
+        place = found.at or token
+        if token.type == "RBRACE" and not statement:
             notes = self._surplus_brace()
         self.builder.report(
             found.rule, found.text, place.start, max(place.start + 1, place.end), found.help, notes=notes
@@ -122,23 +135,6 @@ class Recovery:
 
     # ------------------------------------------------------------ the parser's stacks
 
-    def _reduce(self, state: Any, terminal: str) -> None:
-        """Carries out the reductions that ``terminal`` calls for."""
-        stack, values = state.state_stack, state.value_stack
-        while (entry := self.states[stack[-1]].get(terminal)) is not None and entry[0] is Reduce:
-            rule = entry[1]
-            size = len(rule.expansion)
-            parts = values[len(values) - size :]
-            del stack[len(stack) - size :], values[len(values) - size :]
-            values.append(state.parse_conf.callbacks[rule](parts))
-            stack.append(self.states[stack[-1]][rule.origin.name][1])
-
-    def _feed(self, state: Any, token: Tok) -> None:
-        """Reads ``token`` as if it stood in the text."""
-        self._reduce(state, token.type)
-        state.state_stack.append(self.states[state.state_stack[-1]][token.type][1])
-        state.value_stack.append(token)
-
     def _complete(self, state: Any) -> None:
         """Reduces what stands before a wrong token as if a statement followed, so that a whole statement on the line
         above is kept and a region just opened is entered."""
@@ -151,7 +147,10 @@ class Recovery:
 
     def _poison_results(self, statement: list[Tok], token: Tok) -> None:
         """Defines the names of a broken statement so that their uses are not errors as well."""
-        if not statement and token.type == "USES":
+        first = statement[0] if statement else token
+        if first.text in _DIRECTIVES and (name := _DIRECTIVE_NAME.match(self.data.text, first.end)):
+            statement = [Tok("RESULTS", f"%{name[1]} =", name.start(1))]
+        elif not statement and token.type == "USES":
             statement = [Tok("RESULTS", token.text + " =", token.start)]
         elif not statement and token.type in ("WORD", "INTEGER"):
             statement = [Tok("RESULTS", f"%{token.text} =", token.start)]
@@ -275,13 +274,25 @@ class Recovery:
         rest = len(positions) - bisect_left(positions, brace.end)
         return closing[rest] - (len(self.builder.scope.frames) - 1)
 
-    def _unclosed_region(self) -> tuple[Note, ...]:
-        """A note at the first brace whose closing one is indented like that of an outer one."""
+    def _unclosed_region(self) -> Tok | None:
+        """The first brace whose closing one is indented like that of an outer one."""
         left: list[int] = []
         for start, end, difference in self._brace_pairs(left):
             if end >= 0 and difference < 0:
-                return self._note("this '{' seems to be the one", start)
-        return self._note("this '{' is not closed", left[-1]) if left else ()
+                return Tok("LBRACE", "{", start)
+        return Tok("LBRACE", "{", left[-1]) if left else None
+
+    def _end_of_region(self, brace: Tok) -> tuple[Note, ...]:
+        """A note at the first line behind ``brace`` that is not indented deeper than its line."""
+        text = self.data.text
+        least = indentation(text, brace.start)
+        position = text.find("\n", brace.start) + 1
+        while position:
+            begin = position + indentation(text, position)
+            if text[begin : begin + 1].strip() and begin - position <= least:
+                return self._note("'}' seems to be missing before this line", begin)
+            position = text.find("\n", position) + 1
+        return ()
 
     def _surplus_brace(self) -> tuple[Note, ...]:
         """A note at the first closing brace that is indented deeper than the line of its opening one."""
@@ -319,8 +330,3 @@ def _misspelt_beginning(token: Tok, following: Tok | None) -> bool:
     if token.type == "USES":
         return following.type.startswith("OP_")
     return following.type == "EQUAL" or f"pto.{token.text}" in OPERATION_TERMINALS
-
-
-def starts_line(text: str, position: int) -> bool:
-    """True when only blanks stand before ``position`` on its line."""
-    return not text[text.rfind("\n", 0, position) + 1 : position].strip()

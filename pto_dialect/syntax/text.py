@@ -16,6 +16,7 @@ from .tokens import COMMENT, SPACE, Tok, integer
 
 _ALIAS_USE = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?P<arrow>->\s*)?(?P<name>[!#][A-Za-z_][\w$]*)(?![\w$.<])')
 _LEADING = re.compile(SPACE)
+_BLANKS = re.compile(r"[ \t]*")
 _NUMERIC_NAME = re.compile(r"\d+")
 
 
@@ -130,3 +131,15 @@ def _from_bits(token: Tok, type_: builtin.AnyFloat) -> float:
     if not 0 <= bits < 1 << type_.bitwidth:
         raise at(token, "literal-range", f"{token.text} has more bits than {type_}")
     return float_from_bits(bits, type_)
+
+
+def starts_line(text: str, position: int) -> bool:
+    """True when only blanks stand before ``position`` on its line."""
+    return not text[text.rfind("\n", 0, position) + 1 : position].strip()
+
+
+def indentation(text: str, position: int) -> int:
+    """Blanks at the beginning of the line of ``position``."""
+    begin = text.rfind("\n", 0, position) + 1
+    found = _BLANKS.match(text, begin)
+    return found.end() - begin if found else 0

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 
 from ..diagnostics.suggest import inline_hint
 from ..ir import types as t
-from .type_errors import TypeSyntaxError
+from .type_errors import TypeSyntaxError, said
 from .type_names import element_suggestion
 
 SPACE_ALIASES = {
@@ -54,8 +54,10 @@ def _space(parameter: Any) -> str:
         word = found.group(1) if found else word
     space = SPACE_ALIASES.get(word) if isinstance(word, str) else None
     if space is None:
-        hint = inline_hint(str(word), tuple(SPACE_ALIASES))
-        raise _fail("ptr-space", f"unknown address space {word!r}{hint}", parameter, "gm l1 l0a l0b l0c ub bt fb")
+        meant = _OTHER_SPACES.get(said(parameter).lower())
+        hint = f"; did you mean {meant}?" if meant else inline_hint(said(parameter), tuple(SPACE_ALIASES))
+        message = f"unknown address space {said(parameter)!r}{hint}"
+        raise _fail("ptr-space", message, parameter, "gm l1 l0a l0b l0c ub bt fb")
     return space
 
 
@@ -87,17 +89,40 @@ def _view(cls: type[t.ShapedView]) -> Callable[[Any, list[Any]], Attribute]:
     return form
 
 
+_OTHER_SPACES = {
+    **dict.fromkeys(("ubuf", "ubm", "unified_buffer", "local"), "ub"),
+    **dict.fromkeys(("ddr", "hbm", "global", "out"), "gm"),
+    **dict.fromkeys(("cbuf", "l1buf"), "l1"),
+    **dict.fromkeys(("ca", "l0_a"), "l0a"),
+    **dict.fromkeys(("cb", "l0_b"), "l0b"),
+    **dict.fromkeys(("cc", "l0_c"), "l0c"),
+}
+"""Address spaces by the names of other documents."""
+
+_OTHER_LOCS = {
+    **dict.fromkeys(("ub", "ubuf", "vector", "vecin", "vecout"), "vec"),
+    **dict.fromkeys(("l1", "cbuf", "matrix"), "mat"),
+    **dict.fromkeys(("l0a", "lhs", "ca"), "left"),
+    **dict.fromkeys(("l0b", "rhs", "cb"), "right"),
+    **dict.fromkeys(("l0c", "cc", "accumulator", "co1"), "acc"),
+    "bt": "bias",
+    "fb": "scaling",
+}
+"""Places of tiles by the names of memories."""
+
+
 def _tile_word(key: str, parameter: Any, allowed: tuple[str, ...], rule: str) -> str:
     word = parameter.value
     if word not in allowed:
-        hint = inline_hint(str(word), tuple(allowed))
-        raise _fail(rule, f"unknown {key} {word!r}{hint}", parameter, "one of " + ", ".join(allowed))
+        meant = _OTHER_LOCS.get(said(parameter).lower()) if allowed is LOCS else None
+        hint = f"; did you mean {meant}?" if meant else inline_hint(said(parameter), allowed)
+        raise _fail(rule, f"unknown {key} {said(parameter)!r}{hint}", parameter, "one of " + ", ".join(allowed))
     return word
 
 
 def _tile_number(key: str, parameter: Any) -> int:
     if parameter.form != "integer":
-        raise _fail("tile-key", f"{key} takes an integer, found {parameter.value!r}", parameter)
+        raise _fail("tile-key", f"{key} takes an integer, found {said(parameter)}", parameter)
     return parameter.value
 
 
@@ -115,7 +140,7 @@ def _tile_option(fields: dict[str, Any], entry: Any) -> None:
         number = names.index(value.value) if value.value in names else value.value
         if not isinstance(number, int) or not 0 <= number < len(names):
             allowed = ", ".join(f"{i} ({n})" for i, n in enumerate(names))
-            raise _fail("tile-key", f"unknown {key} {value.value!r}", value, "one of " + allowed)
+            raise _fail("tile-key", f"unknown {key} {said(value)!r}", value, "one of " + allowed)
         fields[key] = number
 
 
@@ -139,7 +164,7 @@ def _tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     seen: set[str] = set()
     for entry in parameters[2:]:
         if entry.form != "keyed" or entry.key not in _SHORT_KEYS:
-            name = entry.key or entry.value
+            name = entry.key or said(entry)
             hint = inline_hint(str(name), tuple(_SHORT_KEYS))
             raise _fail("tile-key", f"unknown tile_buf option {name!r}{hint}", entry, ", ".join(_SHORT_KEYS))
         if entry.key in seen:
@@ -159,7 +184,7 @@ def _long_tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     expected = iter(_LONG_KEYS)
     for entry in parameters:
         if entry.form != "keyed" or entry.key not in _LONG_KEYS:
-            name = entry.key or entry.value
+            name = entry.key or said(entry)
             hint = inline_hint(str(name), tuple(_LONG_KEYS))
             raise _fail("tile-key", f"unknown tile_buf key {name!r}{hint}", entry, ", ".join(_LONG_KEYS))
         if entry.key in entries:
@@ -172,7 +197,7 @@ def _long_tile_buf(head: Any, parameters: list[Any]) -> Attribute:
             raise _fail("tile-key", f"tile_buf needs the key {key}", head, ", ".join(_LONG_KEYS))
     loc = _tile_word("loc", entries["loc"].value, LOCS, "tile-loc-keyword")
     if entries["dtype"].value.form != "type":
-        raise _fail("tile-key", f"unknown element type {entries['dtype'].value.value!r}", entries["dtype"].value)
+        raise _fail("tile-key", f"unknown element type {said(entries['dtype'].value)!r}", entries["dtype"].value)
     rows, cols = (_tile_number(key, entries[key].value) for key in ("rows", "cols"))
     valid = tuple(
         _tile_number(key, entries[key].value) if key in entries else full
@@ -200,7 +225,8 @@ def _checked_tile(
         raise _fail("tile-rank2", f"a tile has two dimensions, found {len(dims)}", where, "rows x cols x element type")
     rows, cols = dims
     if rows <= 0 or cols <= 0:
-        raise _fail("tile-rank2", "rows and cols of a tile must be positive", where)
+        help = "what is known at run time only is its valid part: valid=?x?" if t.DYNAMIC in dims else None
+        raise _fail("tile-rank2", "rows and cols of a tile must be positive numbers", where, help)
     for name, part, full in zip(("rows", "columns"), valid or dims, dims, strict=True):
         if part > full or part < t.DYNAMIC:
             raise _fail("tile-valid-le-shape", f"valid {name} {part} must be within 0..{full}", where)
@@ -235,8 +261,11 @@ def _vreg(head: Any, parameters: list[Any]) -> Attribute:
         raise _fail("type-syntax", "!pto.vreg takes lanes x element type", head, "!pto.vreg<64xf32>")
     (lanes,), element = parameters[0].value
     bits = t.bit_width(element)
-    if bits is None or lanes * bits != 2048:
-        fix = f"!pto.vreg<{2048 // bits}x{t.type_text(element)}>" if bits else None
+    if bits is None:
+        message = f"elements of a vector register are numbers, found {t.type_text(element)}"
+        raise _fail("vreg-256", message, parameters[0], "!pto.vreg<64xf32>")
+    if lanes * bits != 2048:
+        fix = f"!pto.vreg<{2048 // bits}x{t.type_text(element)}>"
         raise _fail("vreg-256", f"a vector register holds 256 bytes, found {lanes} x {bits} bits", parameters[0], fix)
     return t.VRegType(lanes, element)
 

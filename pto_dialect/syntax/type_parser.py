@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 from ..ir import types as t
 from .grammar import load_grammar
 from .tokens import Tok, balanced
-from .type_errors import TypeSyntaxError
+from .type_errors import TypeSyntaxError, misfit
 from .type_forms import PTO_FORMS
 from .type_names import type_suggestion
 
@@ -56,7 +56,7 @@ class TypeLexer(Lexer):
         while position < end:
             found = match(data, position)
             if found is None:
-                raise TypeSyntaxError("type-syntax", f"unexpected {data[position]!r} in type", position, position + 1)
+                raise misfit(data, position, position + 1)
             kind, text = found.lastgroup, found.group()
             start, position = position, found.end()
             if kind is None:
@@ -64,7 +64,7 @@ class TypeLexer(Lexer):
             if kind == "PUNCT":
                 kind = self.punctuation[text]
             elif kind == "WORD":
-                if text in _BUILTIN_HEADS:
+                if text in _BUILTIN_HEADS and data[position:].lstrip()[:1] == "<":
                     kind = "BUILTIN"
                 elif data[position:].lstrip()[:1] == "=":
                     kind = "KEY"
@@ -226,7 +226,7 @@ def parse_type(text: str) -> Attribute:
             elif negative := _NEGATIVE_SIZE.search(text, 0, token.start):
                 message, (start, end) = f"sizes are not negative, found {negative.group()}", negative.span()
             else:
-                message, start, end = f"unexpected {token.text!r} in type", token.start, token.end
+                raise misfit(text, token.start, token.end) from None
             raise TypeSyntaxError("type-syntax", message, start, end) from None
     result = _interned.setdefault(result, result)
     _cache[text] = result

@@ -276,15 +276,28 @@ def test_module_headers(attributes: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message", "note", "line"),
+    ("text", "message", "place", "note", "line"),
     [
-        ("func.func @f(%n: index) {\n  scf.for %i = %n to %n step %n {\n  return\n}\n", "ends inside", "'{'", 2),
-        ("module {\n  func.func @f() {\n    return\n  }\n", "ends inside", "'{'", 1),
-        ("module {\n  func.func @f() {\n    }\n    return\n  }\n}\n", "closes nothing", "one too many", 3),
+        (
+            "func.func @f(%n: index) {\n  scf.for %i = %n to %n step %n {\n  return\n}\n",
+            "this '{' is not closed",
+            (2, 33),
+            "'}' seems to be missing before this line",
+            3,
+        ),
+        (
+            "module {\n  func.func @f() {\n    return\n  func.func @g() {\n    return\n  }\n}\n",
+            "this '{' is not closed",
+            (2, 18),
+            "'}' seems to be missing before this line",
+            4,
+        ),
+        ("module {\n  func.func @f() {\n    return\n  }\n", "this '{' is not closed", (1, 8), "", 0),
+        ("module {\n  func.func @f() {\n    }\n    return\n  }\n}\n", "closes nothing", (6, 1), "one too many", 3),
     ],
 )
-def test_unbalanced_regions(text: str, message: str, note: str, line: int) -> None:
-    found = [error for error in check(text).diagnostics if error.severity is Severity.ERROR]
-    assert len(found) == 1 and message in found[0].message
-    ((told, span),) = found[0].notes
-    assert note in told and span is not None and span.line == line
+def test_unbalanced_regions(text: str, message: str, place: tuple[int, int], note: str, line: int) -> None:
+    (found,) = [error for error in check(text).diagnostics if error.severity is Severity.ERROR]
+    assert message in found.message and found.span is not None
+    assert found.span.source.line_col(found.span.start) == place
+    assert [(note in told, span is not None and span.line) for told, span in found.notes] == [(True, line)] * bool(note)
