@@ -18,7 +18,7 @@ from ..ir.location import span_of
 from ..ir.types import MultiTileBufType, TileBufType
 from ..targets.profile import Profile, resolve_target
 from ..transforms.module_pass import PtoPass
-from ..verify.alloc_rules import address_operand, space_of, tile_bytes
+from ..verify.alloc_rules import address_operand, is_view, space_of, tile_bytes
 from ..verify.module_rules import uses_micro_level
 from ..verify.rule import ERROR, MEMORY, rule
 from .paths import Path, TooMuch, paths
@@ -58,6 +58,10 @@ class _Tile(NamedTuple):
     space: str
     start: int
     stop: int
+
+    def contains(self, other: _Tile) -> bool:
+        """Whether all bytes of ``other`` belong to this one."""
+        return self.space == other.space and self.start <= other.start and other.stop <= self.stop
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,13 @@ class _Owners:
         if not isinstance(tile, TileBufType) or not isinstance(start, int):
             return
         size = tile_bytes(tile) * (kind.count if isinstance(kind, MultiTileBufType) else 1)
-        self.tiles[op] = _Tile(op, space_of(tile, self.profile), start, start + size)
+        found = _Tile(op, space_of(tile, self.profile), start, start + size)
+        if is_view(op):
+            owner = next((known for known in self.tiles.values() if known.contains(found)), None)
+            if owner is None:
+                return
+            found = owner
+        self.tiles[op] = found
 
     def _through(self, op: Operation, writing: bool) -> list[_Tile]:
         if not isinstance(op, PtoOp):

@@ -19,7 +19,7 @@ from ..ir.types import BUILTIN_SCALARS, PLAIN_TYPES
 from ..syntax.core_ops import CORE_SHAPES, KNOWN_DIALECTS
 from ..syntax.lexer import assembly_mnemonic
 from ..syntax.type_forms import PTO_FORMS
-from ..verify.module_rules import KNOWN_ATTRIBUTES
+from ..verify.attribute_names import KNOWN_ATTRIBUTES
 
 GRAMMAR = Path(__file__).resolve().parents[2] / "grammar" / "pto.tmLanguage.json"
 SCOPE = "source.pto"

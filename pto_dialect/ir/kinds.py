@@ -149,17 +149,17 @@ CONVERTIBLE = Kind(
 
 ANY_ATTR = Kind("any attribute", lambda attr: True)
 UNIT = Kind("a unit attribute", lambda attr: isinstance(attr, builtin.UnitAttr))
-BOOL = Kind("true or false", lambda attr: isinstance(attr, builtin.IntegerAttr))
+BOOL = Kind("true or false", lambda attr: isinstance(attr, builtin.IntegerAttr) and attr.type == t.I1)
 INT_ATTR = Kind("an integer attribute", lambda attr: isinstance(attr, builtin.IntegerAttr))
 
 
 def _integer_of(width: int) -> Kind:
-    """Attribute kind: an integer of any type whose value ``width`` bits can hold, signed or unsigned."""
-    low, high = -(1 << (width - 1)), 1 << width
+    """Attribute kind: an integer without sign of ``width`` bits."""
+    wanted = IntegerType(width)
     return Kind(
         f"an i{width} attribute",
-        lambda attr: isinstance(attr, builtin.IntegerAttr) and low <= attr.value.data < high,
-        integer=IntegerType(width),
+        lambda attr: isinstance(attr, builtin.IntegerAttr) and attr.type == wanted,
+        integer=wanted,
     )
 
 

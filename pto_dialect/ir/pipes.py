@@ -359,7 +359,7 @@ class SetQuantScalarOp(
 
     name = "pto.set_quant_scalar"
     scale = operand_def(F32)
-    id = opt_attr_def(I32_ATTR)
+    id = attr_def(I32_ATTR)
 
 
 class SetQuantVectorOp(
@@ -377,4 +377,4 @@ class SetQuantVectorOp(
 
     name = "pto.set_quant_vector"
     scaling_tile = operand_def(ENTRY)
-    id = opt_attr_def(I32_ATTR)
+    id = attr_def(I32_ATTR)

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from ..ir.base import Effect, PtoOp, op_spec, operand_groups
 from ..ir.placement import named_pipe
 from ..runtime.generator import Expr, Generator
+from ..verify.alloc_rules import is_view
 from ..verify.facts import integer
 from .sites import ALLOCATIONS, Sites
 
@@ -50,7 +51,7 @@ class WatchedGenerator(Generator):
             self._unit_flag(op)
             self._fence(op)
         super().operation(op)
-        if op.name in ALLOCATIONS:
+        if op.name in ALLOCATIONS and not is_view(op):
             self.emitter.line(f"core.allocated({self.names[op.results[0]]})")
 
     def _loop_indices(self, op: Operation) -> list[SSAValue]:

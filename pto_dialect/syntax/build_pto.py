@@ -107,6 +107,9 @@ def fixed_result_types(cls: type[PtoOp]) -> list[Attribute]:
     return [parse_type(spelling) for spelling in op_spec(cls).fixed_results]
 
 
+_TYPE_FOLLOWS = re.compile(r"\s*:\s*\w")
+
+
 def declared_integer(value: IntegerAttr, type_: IntegerType) -> IntegerAttr:
     """``value`` as an integer of the declared type, if it had none (which reads as i64) and fits."""
     width = type_.width.data
@@ -271,12 +274,19 @@ class PtoBuilder(MemoryBuilder):
                 attributes[name] = PlaceholderAttr(value.data)
             elif slot is None or not slot.kind.enums:
                 if slot is not None and slot.kind.integer is not None and isinstance(value, IntegerAttr):
+                    if value.type == i64 != slot.kind.integer and self._states_type(token, name):
+                        continue
                     attributes[name] = declared_integer(value, slot.kind.integer)
             elif isinstance(value, StringAttr):
                 attributes[name] = self.enumerator(slot, value.data, self.attribute_place(token, name))
             elif isinstance(value, OpaqueAttr) and value.data.startswith("<"):
                 place = self.attribute_place(token, name)
                 attributes[name] = self.enumerator(slot, value.data[1:-1].strip(), place)
+
+    def _states_type(self, token: Tok, name: str) -> bool:
+        """Whether the text gives the number of attribute ``name`` a type."""
+        place = self.attribute_place(token, name)
+        return place is not token and _TYPE_FOLLOWS.match(self.source.text, place.end) is not None
 
     def attribute_place(self, token: Tok, name: str) -> Tok:
         """The value of the attribute ``name`` in the statement of ``token``, or ``token`` itself."""

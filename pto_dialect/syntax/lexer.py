@@ -21,6 +21,8 @@ from .tokens import BARE_ID, SPACE, SSA, SUFFIX_ID, USE, Tok, balanced, fits_64_
 _BRACKETS = balanced(5)
 _SCALAR = r"(?:[su]?i\d+|bf16|f16|f32|f64|tf32|f8E\w+|index|none)(?![\w.$])(?!\s*=)"
 _TYPE = rf"(?:![A-Za-z_][\w.]*+(?:{_BRACKETS})?|(?:memref|vector|tensor|complex|tuple)\s*{_BRACKETS}|{_SCALAR})"
+_NAMELESS = rf"<(?![<\{{]){_BRACKETS[1:]}"
+"""A pointer or tile type without its name, as MLIR prints where an operation allows no other."""
 _ITEM = rf"{SSA}(?::\d{{1,4}}(?!\d)|\#\d{{1,4}}(?!\d))?"
 
 _TOKEN = re.compile(
@@ -29,7 +31,7 @@ _TOKEN = re.compile(
     |(?P<VALUES>{_ITEM}(?:{SPACE},{SPACE}{_ITEM})*+)(?P<EQUALS>{SPACE}=(?!=))?
     |(?P<TYPE_ALIAS>!{BARE_ID}\s*=(?!=))
     |(?P<TYPES>{_TYPE}(?:{SPACE},{SPACE}{_TYPE})*+)
-    |(?P<ANGLE><(?![<\{{]){_BRACKETS[1:]}(?:\s*,\s*<(?![<\{{]){_BRACKETS[1:]})*+)
+    |(?P<ANGLE>{_NAMELESS}(?:{SPACE},{SPACE}(?:{_NAMELESS}|{_TYPE}))*+)
     |(?P<BODY>(?:dense|dense_resource|array|strided|affine_map|affine_set|opaque){_BRACKETS})
     |(?P<FLAGS>(?:overflow|fastmath)\s*<[^<>]*>)
     |(?P<LOC>loc\((?:[^()"]++|"(?:[^"\\]++|\\.)*+"|\((?:[^()"]++|"(?:[^"\\]++|\\.)*+"|\([^()]*\))*\))*+\))

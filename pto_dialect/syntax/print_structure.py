@@ -87,8 +87,7 @@ def print_region(writer: Writer, op: Operation) -> list[Piece]:
     tail = s.dictionary()
     strict = op.name == "pto.strict_vecscope"
     if strict:
-        if op.operands:
-            head += f"({writer.uses(op.operands)})"
+        head += f"({writer.uses(op.operands)})"
         tail += f" : {writer.signature(op.operands, op.results)}"
     else:
         one_block(op.regions[0])
@@ -147,6 +146,8 @@ def print_pipe_init(writer: Writer, op: Operation) -> str:
         for value in s.expect(slot.name, 0, 1):
             key = f"{slot.name} = " if named else ""
             operands.append(f"{key}{writer.use(value)} : {writer.type(value.type)}")
+    # The reference reads the custom form of a queue with staging slots only where their number is stated.
+    require(op.name != "pto.initialize_l2g2l_pipe" or "local_slot_num" in op.attributes)
     listed = fields(s)
     require(listed)
     blank = " " if named else ""

@@ -121,7 +121,7 @@ def print_dps_inner(writer: Writer, op: Operation) -> str:
             inner = ("" if scratch else " no_tmp") + s.dictionary(" ", "exhausted")
     else:
         values = inputs(s)
-        if op.name != "pto.tcolsum" or s.group("tmp"):
+        if op.name != "pto.tci" and (op.name != "pto.tcolsum" or s.group("tmp")):
             inner = s.dictionary()
             s.spelled.update(op.attributes)
     return f"{op.name} ins({typed_group(writer, values, inner)}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
@@ -148,6 +148,8 @@ def print_dps_keyed(writer: Writer, op: Operation) -> str:
     # An unnamed extra input is told by its type: a number is the scalar parameter, a tile those of the
     # channels.
     require(all(value.type == t.I64 for value in s.expect("preQuantScalar", 0, 1)))
+    # The reference takes the first extra input of a move for the tile.
+    require(op.name != "pto.tmov" or bool(s.group("fp")) or not s.group("preQuantScalar"))
     require(all(value.type != t.I64 for value in s.expect("fp", 0, 1)))
     text = typed_group(writer, inputs_by_kind(s, [slot for slot in input_slots(s) if slot.name not in keyed]))
     for name, separator in keyed.items():

@@ -29,7 +29,6 @@ SPACE_ALIASES = {
     "vec": "ub",
     "bias": "bt",
     "scaling": "fb",
-    "zero": "gm",
 }
 """Every accepted address-space word and the pointer space it names."""
 
@@ -192,17 +191,15 @@ def _long_tile_buf(head: Any, parameters: list[Any]) -> Attribute:
         if entry.key not in expected:
             raise _fail("tile-key-order", f"key {entry.key} is out of order", entry, ", ".join(_LONG_KEYS))
         entries[entry.key] = entry
-    for key in ("loc", "dtype", "rows", "cols"):
+    for key in _LONG_KEYS[: _LONG_KEYS.index("compact")]:
         if key not in entries:
-            raise _fail("tile-key", f"tile_buf needs the key {key}", head, ", ".join(_LONG_KEYS))
+            message = f"the long form of tile_buf needs the key {key}"
+            raise _fail("tile-key", message, head, ", ".join(_LONG_KEYS) + " (compact is optional)")
     loc = _tile_word("loc", entries["loc"].value, LOCS, "tile-loc-keyword")
     if entries["dtype"].value.form != "type":
         raise _fail("tile-key", f"unknown element type {said(entries['dtype'].value)!r}", entries["dtype"].value)
     rows, cols = (_tile_number(key, entries[key].value) for key in ("rows", "cols"))
-    valid = tuple(
-        _tile_number(key, entries[key].value) if key in entries else full
-        for key, full in (("v_row", rows), ("v_col", cols))
-    )
+    valid = tuple(_tile_number(key, entries[key].value) for key in ("v_row", "v_col"))
     fields: dict[str, Any] = {}
     for key in ("blayout", "slayout", "fractal", "pad", "compact"):
         if key in entries:

@@ -5,6 +5,7 @@ Source: verifier-rules page, sections 10, 17 and 18; targets page, sections 2 an
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from ..ir.base import PtoOp, operand_groups
@@ -169,6 +170,12 @@ def tile_bytes(tile: TileBufType) -> int:
     return tile.rows * tile.cols * (byte_width(tile.element) or 0)
 
 
+def is_view(op: Operation) -> bool:
+    """Whether an allocation is marked as a view of bytes that another tile owns (lowered subviews)."""
+    meaning = op.attributes.get("pto.view_semantics")
+    return isinstance(meaning, StringAttr) and meaning.data == "subview"
+
+
 def space_of(tile: TileBufType, profile: Profile) -> str:
     """The memory a tile lies in; MX scales of a5 have memories of their own."""
     if tile.loc == "scaling" and tile.fractal == _SCALE_FRACTAL and profile.arch == "a5":
@@ -233,7 +240,7 @@ def layout(op: Operation, ctx: Context) -> None:
         check_address(op, ctx, tile, value, address)
     count = kind.count if isinstance(kind, MultiTileBufType) else 1
     # Scale tiles of the older dialect had the shape of their operand; only a part of them is ever filled.
-    sized = address is not None or tile.loc != "scaling"
+    sized = (address is not None or tile.loc != "scaling") and not is_view(op)
     if sized and (address or 0) >= 0:
         _room(op, ctx, tile, value if address is not None else None, address or 0, tile_bytes(tile) * count)
 

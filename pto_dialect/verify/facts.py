@@ -9,6 +9,8 @@ from ..ir.attributes import EnumAttr
 from ..ir.types import PtrType, TileBufType, VmiVRegType, VRegType, bit_width, element_name
 from ..targets.memory import SPACE_ALIASES
 
+ENTRY_ATTRIBUTES = ("pto.entry", "pto.kernel", "pto.aicore")
+"""Each marks a function that a launch starts."""
 _ADDRESS_SPACES = ("gm", "gm", "l1", "l0a", "l0b", "l0c", "ub", "bt", "fb")
 """Pointer names of the numbered memory spaces (``zero`` counts as global memory)."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-ALWAYS: tuple[str, ...] = ("module_rules", "parse_rules", "arch_rules", "input_rules")
+ALWAYS: tuple[str, ...] = ("module_rules", "attribute_names", "parse_rules", "arch_rules", "input_rules")
 """Groups whose rules are not tied to a family."""
 
 RUNTIME: tuple[str, ...] = ("run_rules",)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from ..ir.base import SEGMENT_SIZES, PtoOp, signature
 from ..ir.index import OPS
 from ..ir.types import TileType, type_text
 from .context import Context
+from .facts import ENTRY_ATTRIBUTES
 from .function_rules import FunctionScan, function_check, is_section
 from .region_rules import NESTING, core_of_operation
-from .rule import ERROR, INFO, RUN, STRUCTURE, WARNING, checks, rule
+from .rule import ERROR, RUN, STRUCTURE, WARNING, checks, rule
 
 _PAGE = "verifier-rules page, section 1"
 
@@ -45,15 +45,6 @@ ENTRY_VOID = rule(
     bad="func.func @f(%a: i32) -> i32 attributes {pto.entry} {\n  return %a : i32\n}",
     good="func.func @f(%a: i32) attributes {pto.entry} {\n  return\n}",
 )
-UNKNOWN = rule(
-    "attr-unknown",
-    INFO,
-    STRUCTURE,
-    "attributes are ones that somebody reads",
-    source="verifier-rules page, section 17; language page, section 4.4",
-    bad="%a = pto.alloc_tile {colour = 1 : i32} : !pto.tile_buf<vec, 16x16xf32>",
-    good="%a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>",
-)
 
 MICRO_FAMILIES = frozenset(
     family
@@ -61,46 +52,6 @@ MICRO_FAMILIES = frozenset(
     if family.startswith(("vector_", "predicate", "simt_", "vmi_", "cube_mad", "fixpipe", "mte"))
 )
 """Families that exist on a5 only; a module that uses one defaults to that target."""
-
-_ENTRY_ATTRIBUTES = ("pto.entry", "pto.kernel", "pto.aicore")
-KNOWN_ATTRIBUTES = frozenset(
-    (
-        "pto.kernel_kind",
-        "pto.target_arch",
-        "pto.device-spec",
-        "pto.kernel",
-        "pto.aicore",
-        "pto.entry",
-        "pto.simt_entry",
-        "pto.simt_max_threads",
-        "pto.simt_max_regs",
-        "pto.backend",
-        "pto.tilelang.instance",
-        "pto.tilelang.inline_proc",
-        "pto.tileop.helper",
-        "pto.tileop.effects",
-        "pto.fusion.group_id",
-        "pto.fusion.order",
-        "pto.unroll",
-        "pto.persistent",
-        "pto.inferred_layout",
-        "pto.auto_sync_tail_hint",
-        "pto.visibility",
-        "pto.mode",
-        "pto.view_semantics",
-    )
-)
-"""Attributes with the dialect's prefix that mean something on modules, functions and operations."""
-
-_OLDER_NAMES = frozenset(
-    (
-        ("pto.tload", "layout"),
-        ("pto.tstore", "layout"),
-        ("pto.thistogram", "isMSB"),
-        ("pto.tcvt", "satmode"),
-    )
-)
-"""Attributes of operations that older programs carry and that are still read."""
 
 
 def uses_micro_level(module: Operation) -> bool:
@@ -147,7 +98,7 @@ def check_cores(scan: FunctionScan, ctx: Context) -> None:
 @checks(STRUCTURE, "func.func")
 def entry(op: Operation, ctx: Context) -> None:
     """What an entry function returns."""
-    if not isinstance(op, FuncOp) or not any(name in op.attributes for name in _ENTRY_ATTRIBUTES):
+    if not isinstance(op, FuncOp) or not any(name in op.attributes for name in ENTRY_ATTRIBUTES):
         return
     results = op.function_type.outputs.data
     if any(not isinstance(kind, TileType) for kind in results):
@@ -161,25 +112,3 @@ def recursion(op: Operation, ctx: Context) -> None:
     function = ctx.function
     if isinstance(function, FuncOp) and function in ctx.symbols.reached(op):
         ctx.report(ENTRY_VOID, op, f"@{function.sym_name.data} calls itself here; recursion cannot be executed")
-
-
-# ------------------------------------------------------------ attributes
-
-
-@checks(STRUCTURE, "func.func")
-def attributes(op: Operation, ctx: Context) -> None:
-    """Attributes that nothing reads; looked for only when infos are wanted, because they are harmless."""
-    options = ctx.engine.options
-    if not options.pedantic and UNKNOWN.id not in options.deny:
-        return
-    for inner in op.walk():
-        declared = signature(type(inner)).attributes if isinstance(inner, PtoOp) else None
-        for name in inner.attributes:
-            if name.startswith("pto."):
-                unknown = name not in KNOWN_ATTRIBUTES and not name.startswith("pto.ptodsl.")
-            elif declared is None or "." in name or name in SEGMENT_SIZES:
-                unknown = False
-            else:
-                unknown = name not in declared and (inner.name, name) not in _OLDER_NAMES
-            if unknown:
-                ctx.report(UNKNOWN, inner, f"attribute {name} of {inner.name} is not known", at=name)

@@ -66,6 +66,15 @@ def number(op: Operation) -> int:
     return integer(op, "id") or 0
 
 
+LOWERED_NUMBER = "__pto.frontend_id"
+"""Attribute of a queue with a handle: the number it had before it was lowered."""
+
+
+def lowered_number(init: Operation) -> int | None:
+    """The number that a queue with a handle had before it was lowered, if it says so."""
+    return integer(init, LOWERED_NUMBER)
+
+
 def handle(op: Operation) -> Operation | None:
     """The initialisation whose queue handle ``op`` uses."""
     value = operand(op, "pipe_handle")

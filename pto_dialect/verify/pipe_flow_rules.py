@@ -28,6 +28,7 @@ from .pipe_facts import (
     direction_mask,
     entry,
     handle,
+    lowered_number,
     nosplit,
     number,
     operand,
@@ -63,8 +64,11 @@ def queue_flow(scan: FunctionScan, ctx: Context) -> None:
     _cores(scan, ctx)
     _budget(inits, ctx)
     users: dict[Operation, list[Operation]] = {init: [] for init in inits}
+    configured = _configured(by_number, inits)
     for op in scan.named(*NUMBERED, *QUANT_SETTERS):
-        init = _initialisation(scan, ctx, op, by_number)
+        if op.name in QUANT_SETTERS and "id" not in op.attributes:
+            continue
+        init = _initialisation(scan, ctx, op, configured if op.name in QUANT_SETTERS else by_number)
         if init is not None:
             users[init].append(op)
     for op in scan.named(*HANDLED):
@@ -97,6 +101,12 @@ def _numbers(scan: FunctionScan, ctx: Context) -> dict[int, Operation]:
         else:
             found[key] = init
     return found
+
+
+def _configured(by_number: dict[int, Operation], inits: list[Operation]) -> dict[int, Operation]:
+    """Queues by the number that an operation on the scale of their pushes names: lowered ones keep theirs."""
+    lowered = {number: init for init in inits if (number := lowered_number(init)) is not None}
+    return lowered | by_number
 
 
 def _cores(scan: FunctionScan, ctx: Context) -> None:

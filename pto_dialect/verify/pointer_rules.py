@@ -24,6 +24,7 @@ from ..ir.types import (
 from ..targets.element_types import FP4, FP8, signless
 from ..targets.memory import SPACE_ALIASES
 from .context import Context
+from .facts import ENTRY_ATTRIBUTES
 from .rule import ERROR, LOCATIONS, TRIPLES, WARNING, checks, rule
 from .view_rules import array_values
 
@@ -79,10 +80,13 @@ DEVICE = rule(
     "ld-dev",
     ERROR,
     LOCATIONS,
-    "ld_dev and st_dev access 8- to 64-bit integers of global memory, outside SIMT bodies, on a5",
+    "ld_dev and st_dev access 8- to 64-bit integers of global memory in entry functions, outside SIMT bodies; on a5 "
+    "(elsewhere a warning)",
     source=_PAGE,
-    bad="%v = pto.ld_dev %p[%i] : !pto.ptr<i32, ub> -> i32",
-    good="%v = pto.ld_dev %p[%i] : !GI -> i32",
+    bad="func.func @f(%p: !GI, %i: index) attributes {pto.simt_entry} {\n"
+    "  %v = pto.ld_dev %p[%i] : !GI -> i32\n  return\n}",
+    good="func.func @f(%p: !GI, %i: index) attributes {pto.entry} {\n"
+    "  %v = pto.ld_dev %p[%i] : !GI -> i32\n  return\n}",
 )
 LOCAL_ARRAY = rule(
     "local-array",
@@ -245,9 +249,9 @@ def device_access(op: Operation, ctx: Context) -> None:
     """Accesses past the data cache."""
     accessed, _ = _accessed(op)
     pointer = accessed.type
-    refused = ctx.refused(lambda profile: profile.arch == "a5", ERROR)
-    if refused is not None:
-        ctx.report(DEVICE, op, f"{op.name} exists on a5 only", severity=refused)
+    if ctx.profile.arch != "a5":
+        message = f"{op.name} is documented for a5 only; the header library of {ctx.profile.name} lowers it as well"
+        ctx.report(DEVICE, op, message, severity=WARNING)
     if not isinstance(pointer, PtrType):
         return
     if pointer.space != "gm":
@@ -260,6 +264,9 @@ def device_access(op: Operation, ctx: Context) -> None:
         if place.name == "pto.section.simt" or "pto.simt_entry" in place.attributes:
             ctx.report(DEVICE, op, f"{op.name} stands outside SIMT bodies")
             return
+        if place.name == "func.func" and not any(name in place.attributes for name in ENTRY_ATTRIBUTES):
+            message = f"{op.name} stands in the entry function of a core"
+            ctx.report(DEVICE, op, message, help="mark the function with pto.entry")
         place = place.parent_op()
 
 

@@ -19,13 +19,13 @@ from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from ..diagnostics.suggest import did_you_mean
-from ..ir.aliases import ATTRIBUTE_ALIASES
 from ..ir.attributes import BROKEN, PlaceholderAttr
-from ..ir.base import SEGMENT_SIZES, PtoOp, operand_groups, signature
+from ..ir.base import PtoOp, operand_groups, signature
 from ..ir.types import OpaqueType, type_text
 from ..ir.words import word_rule
+from .attribute_names import report_unread
 from .context import Context
-from .rule import ERROR, RULES, STRUCTURE, WARNING, rule
+from .rule import ERROR, RULES, STRUCTURE, rule
 
 _PAGE = "language page, section 2"
 
@@ -34,15 +34,6 @@ OPERAND_COUNT = rule("operand-count", ERROR, STRUCTURE, "the operation has its d
 RESULT_KIND = rule("result-kind", ERROR, STRUCTURE, "every result has a type of the declared kind", source=_PAGE)
 ATTRIBUTE_KIND = rule("attr-kind", ERROR, STRUCTURE, "every attribute has a value of the declared kind", source=_PAGE)
 ATTRIBUTE_MISSING = rule("attr-missing", ERROR, STRUCTURE, "required attributes are given", source=_PAGE)
-ATTRIBUTE_MISSPELT = rule(
-    "attr-misspelt",
-    WARNING,
-    STRUCTURE,
-    "an attribute that nothing reads has not nearly the name of one that is read; an error if that one is required",
-    source="language page, section 4.4",
-    bad='%v = pto.vlds %u[%c0] {dits = "NORM"} : !U32 -> !pto.vreg<64xf32>',
-    good='%v = pto.vlds %u[%c0] {dist = "NORM"} : !U32 -> !pto.vreg<64xf32>',
-)
 CORE_OP = rule(
     "core-op", ERROR, STRUCTURE, "operations of the core dialects satisfy their own definitions", source=_PAGE
 )
@@ -109,11 +100,8 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
 
 def _check_attributes(op: PtoOp, ctx: Context) -> bool:
     good = True
-    given = 0
     declared = signature(type(op)).attributes
-    for name in op.attributes:
-        given += name not in declared and name not in SEGMENT_SIZES and "." not in name
-    misspelt = _misspelt(op, ctx) if given else ()
+    misspelt = report_unread(op, ctx) if any(name not in declared for name in op.attributes) else ()
     for name, slot in declared.items():
         value = op.attributes.get(name)
         if value is None:
@@ -132,22 +120,6 @@ def _check_attributes(op: PtoOp, ctx: Context) -> bool:
             ctx.report(RULES.get(own or "", ATTRIBUTE_KIND), op, message, at=name, help=help)
             good = False
     return good
-
-
-def _misspelt(op: PtoOp, ctx: Context) -> list[str]:
-    """Declared attributes that are absent while one of nearly the same name is given, each reported."""
-    declared = signature(type(op)).attributes
-    meant: list[str] = []
-    for name in op.attributes:
-        if name in declared or name in SEGMENT_SIZES or "." in name or (op.name, name) in ATTRIBUTE_ALIASES:
-            continue
-        close = did_you_mean(name, [known for known in declared if known not in op.attributes])
-        if close:
-            meant.append(close[0])
-            severity = ERROR if declared[close[0]].arity == "1" else None
-            message = f"attribute {name} of {op.name} is not known"
-            ctx.report(ATTRIBUTE_MISSPELT, op, message, at=name, help=f"did you mean {close[0]}?", severity=severity)
-    return meant
 
 
 _core_accepted: set[tuple[type[Operation], tuple[Attribute, ...]]] = set()

@@ -99,6 +99,7 @@ TMP_DTYPE = rule(
     source=_PAGE,
     bad=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, !pto.tile_buf<vec, 16x16xi32>) outs(%c : {_T})",
     good=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, {_T}) outs(%c : {_T})",
+    target="a2a3",
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from xdsl.dialects.builtin import VectorType
+from xdsl.dialects.builtin import IntegerType, Signedness, VectorType
 from xdsl.ir import Operation
 
 from ..ir.types import I16
@@ -27,6 +27,7 @@ _BYTES = "!pto.tile_buf<vec, 32x1xui8, blayout=col_major>"
 _BINS = "!pto.tile_buf<vec, 32x256xui32>"
 _T = "!pto.tile_buf<vec, 16x16xf32>"
 _COUNTS = "vector<4xi16>"
+_COUNT_TYPES = tuple(VectorType(kind, [4]) for kind in (I16, IntegerType(16, Signedness.UNSIGNED)))
 
 CI_TYPES = rule(
     "tci-types",
@@ -132,7 +133,7 @@ def merge_form(t: TileOperands) -> Iterator[Finding]:
             if not t.value_form:
                 message = "tmrgsort of several sources needs counts behind its destination"
                 yield t.finding(MERGE_FORM, ALWAYS, None, message, f"outs(%dst, %excuted : type, {_COUNTS})")
-        elif t.type("excuted") != VectorType(I16, [4]):
+        elif t.type("excuted") not in _COUNT_TYPES:
             message = f"excuted must be {_COUNTS}, found {t.type_name('excuted')}"
             yield t.finding(MERGE_FORM, ALWAYS, "excuted", message)
 

@@ -57,7 +57,7 @@ LOC = rule(
     "tload-loc",
     ERROR,
     LOCATIONS,
-    "the destination of a load lies in vec or mat",
+    "the destination of a load lies in vec or mat (a5: a load into scaling is a warning)",
     source=_PAGE,
     bad=_load(tile="!C"),
     good=_load(),
@@ -224,7 +224,8 @@ def load(operands: TileOperands) -> Iterator[Finding]:
     view, tile = operands.type("src"), operands.tile("dst")
     if tile is not None and tile.loc is not None and tile.loc not in A5.tload_destinations:
         message = f"dst of {name} must be in vec or mat, found {tile.loc}"
-        yield operands.finding(LOC, ALWAYS, "dst", message)
+        severity = cell("E/W") if tile.loc == "scaling" else ALWAYS
+        yield operands.finding(LOC, severity, "dst", message)
     if not isinstance(view, MemRefType):
         yield from _view_type(operands, "src")
     if view is None or tile is None:

@@ -89,7 +89,7 @@ ROWS: Final[tuple[Row, ...]] = (
     Row("tadd tsub tmul tdiv tmax tmin tand tor tshl tshr tfmod taddrelu", "E", "E", "E", loc="W", order="E"),
     Row("txor", "E", "E, tmp dst E/", "E, tmp dst E/", loc="W, tmp W", order="E, tmp E/", scratch="tmp:src0 E/W"),
     Row("tprelu", "E", "E", "E", shape="E", loc="W, tmp E", order="E, tmp E", scratch="tmp:i8 E/"),
-    Row("trem", "E", "E", "E", loc="W, tmp E", order="E, tmp E", scratch="tmp:dst E"),
+    Row("trem", "E", "E", "E", loc="W, tmp E", order="E, tmp E", scratch="tmp:dst E/W"),
     Row("tpow", "E", "E, tmp dst E", "E, tmp dst E", loc="W", order="E, tmp E", scratch="tmp:dst E"),
     Row(
         "tcmp",

@@ -263,6 +263,8 @@ def distinct_storage(op: Operation, ctx: Context) -> None:
     if repeated is None:
         return
     severity = ctx.refused(_IN_PLACE[op.name], ERROR)
+    if severity is not None and op.name == "pto.txors" and ctx.profile.arch == "a5":
+        severity = WARNING
     if severity is not None:
         where = "" if op.name in _BITWISE else f" on {ctx.profile.name}"
         message = f"{op.name} does not work in place{where}: its operands must be different tiles"

@@ -82,6 +82,7 @@ class Verifier:
                 ctx.report(_TARGET_RULES[warning.rule], module, warning.message)
         if STRUCTURE in self.passes:
             check_symbols(module, ctx)
+        self._check(module)
         for op in [op for block in module.regions[0].blocks for op in block.ops]:
             if isinstance(op, ModuleOp):
                 self._module(op, (arch, device))

@@ -153,7 +153,7 @@ _SAME = vmi(
     "vmull vmuls vneg vnot vor vprelu vrelu vshl vshls vshr vshrs vsqrt vsub vxor select vsel compress masked_load "
     "expand_load deinterleave_load interleave_store cmpf cmpi vcmp"
 )
-_SAME_LANES = vmi("gather vgather scatter vscatter vselr vexpdif")
+_SAME_LANES = vmi("gather vgather scatter vscatter vexpdif")
 
 
 @checks(TRIPLES, *(name for name in _SAME if name in OPS))

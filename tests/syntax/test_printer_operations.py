@@ -98,7 +98,7 @@ class Maker:
             kinds.STRING: StringAttr(choose(["x", 'a"b\n'])),
             kinds.SYMBOL: SymbolRefAttr("callee"),
         }
-        return simple.get(kind) or choose([IntegerAttr(3, 32), StringAttr("q"), parse_type("f32")])
+        return simple[kind] if kind in simple else choose([IntegerAttr(3, 32), StringAttr("q"), parse_type("f32")])
 
     def count(self, arity: str) -> int:
         return {"1": 1, "?": self.random.choice([0, 1]), "*": self.random.choice([0, 1, 2])}[arity]

@@ -34,7 +34,8 @@ tadds tsubs tmuls tmins tmaxs tdivs tlrelu | E | E | E | E | W | -
 tshls | E | W | W | W | W | -
 txor | E | E | E | W | E | E/W
 txors | E | E | E | W | E | E/W
-trem trems | E | E | E | W | E | E
+trem | E | E | E | W | E | E/W
+trems | E | E | E | W | E | E
 tsel | E | W | W | W | E | -
 tsels | E | E | E | W | E | -
 tcolexpand | E | - | E | E | E | -
