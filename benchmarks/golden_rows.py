@@ -78,7 +78,7 @@ def run_launch(path: Path, scratch: Scratch) -> tuple[str, str]:
     said: list[str] = []
     streams = Streams(lambda text: None, said.append)
     try:
-        code = run_plan(read_plan(str(path)), scratch.settings, streams, scratch.programs)
+        code = run_plan(read_plan(str(path), allow_outside=True), scratch.settings, streams, scratch.programs)
     except LaunchError as error:
         return FAIL, str(error)
     if code == 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -30,6 +30,26 @@ if TYPE_CHECKING:
     from pto_dialect.driver.run.sanitizing import Sanitizing
 
 T = TypeVar("T")
+
+MOST_BLOCKS = 65_535
+"""The chips count blocks in 16 bits."""
+
+FLOAT_MAX = 1.7976931348623157e308
+TIMEOUT_MAX = 10_000_000.0
+
+NEEDED = {
+    "sync": ("sanitize",),
+    "sanitize_max": ("sanitize",),
+    "report": ("sanitize",),
+    "suppressions": ("sanitize",),
+    "trace_costs": ("trace",),
+    "rtol": ("expectations",),
+    "atol": ("expectations",),
+}
+"""Parameters that mean nothing without one of others."""
+
+RUNS = ("outputs", "expectations", "dump", "profile", "report", "trace", "jobs", "quiet")
+"""Parameters that are about a run, which there is none of with --emit-python."""
 
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -82,6 +102,30 @@ def _output(text: str) -> Any:
     return parse_output(text)
 
 
+def _number(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """NaN passes every comparison with a range."""
+    if value is not None and value != value:
+        raise click.BadParameter("nan is not in the range.", ctx, param)
+    return value
+
+
+def _timeout(ctx: click.Context, param: click.Parameter, seconds: float | None) -> float | None:
+    from pto_dialect.deadline import can_limit
+
+    if seconds is not None and not can_limit():
+        raise click.BadParameter("this system has no timers that could end a run", ctx, param)
+    return _number(ctx, param, seconds)
+
+
+def _size(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
+    from pto_dialect.driver.run.memory_budget import SizeError, parse_size
+
+    try:
+        return None if text is None else parse_size(text)
+    except SizeError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+
+
 class PtoRunCommand(PtoCommand):
     """Adds ``--sanitize`` without a list, which must not take the next argument for one."""
 
@@ -106,7 +150,7 @@ def _checks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
 @click.option("--target", type=click.Choice(TARGETS), help="Chip to run as; otherwise what the module says.")
 @click.option(
     "--blocks",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_BLOCKS),
     default=1,
     show_default=True,
     metavar="N",
@@ -129,8 +173,23 @@ def _checks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
     "--expect", "expectations", metavar="NAME=VALUE", multiple=True, callback=_pairs(_content, "NAME=VALUE"),
     help="Compare a buffer or result with these numbers.",
 )  # fmt: skip
-@click.option("--rtol", type=click.FloatRange(min=0), metavar="X", help="Relative tolerance; default by element type.")
-@click.option("--atol", type=click.FloatRange(min=0), metavar="X", help="Absolute tolerance; default by element type.")
+@click.option(
+    "--rtol", type=click.FloatRange(0, FLOAT_MAX), callback=_number, metavar="X",
+    help="Relative tolerance; default by element type.",
+)  # fmt: skip
+@click.option(
+    "--atol", type=click.FloatRange(0, FLOAT_MAX), callback=_number, metavar="X",
+    help="Absolute tolerance; default by element type.",
+)  # fmt: skip
+@click.option(
+    "--timeout", type=click.FloatRange(0, TIMEOUT_MAX, min_open=True), callback=_timeout, metavar="SECONDS",
+    help="End a run, or each launch file of many, that takes longer.",
+)  # fmt: skip
+@click.option(
+    "--max-memory", metavar="SIZE", callback=_size,
+    help="Refuse arrays that take more, e.g. 500M or 2G; by default 80 % of the free memory.",
+)  # fmt: skip
+@click.option("--allow-outside", is_flag=True, help="Launch files may name files outside of their folder.")
 @click.option("--junit", metavar="FILE", help="Write the results of launch files to this file as JUnit XML.")
 @click.option("--dump", is_flag=True, help="Print all numbers of what the program wrote.")
 @click.option("--profile", is_flag=True, help="Print time and calls by operation.")
@@ -189,18 +248,57 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     Exit code: 0 if all is well, 1 if a program or its result is wrong, 2 if the command line or a launch file is,
     3 if a sanitizer has found an error.
     """
-    from pto_dialect.driver.run.program import Streams, run_program
+    from pto_dialect.driver.run.program import Streams, exit_status, run_program
 
     path, *others = paths
     if others or os.path.isdir(path) or path.endswith(LAUNCH_SUFFIX):
         ctx.exit(_launches(ctx, paths, given))
-    if given["junit"] is not None:
-        raise click.UsageError("--junit goes with launch files only", ctx)
+    _check_options(ctx)
+    for parameter in LAUNCH_ONLY & _stated(ctx):
+        raise click.UsageError(f"{_option(ctx, parameter)} goes with launch files only", ctx)
     if given["profile"] and (given["sanitize"] or given["trace"]):
         raise click.UsageError("--profile times plain runs; it does not go with --sanitize and --trace", ctx)
     item = _input(ctx, path)
     streams = Streams(_write_stdout, write_stderr, wants_color(given["color"]))
-    ctx.exit(run_program(item, _request(given), streams))
+    request = _request(given)
+    _check_files(ctx, given, (path, *request.inputs()), request.output_files())
+    ctx.exit(exit_status(run_program(item, request, streams)))
+
+
+def _stated(ctx: click.Context) -> set[str]:
+    """The parameters that the command line states."""
+    names = (parameter.name for parameter in ctx.command.params if parameter.name)
+    return {name for name in names if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT}
+
+
+def _option(ctx: click.Context, name: str) -> str:
+    return next(max(parameter.opts, key=len) for parameter in ctx.command.params if parameter.name == name)
+
+
+def _check_options(ctx: click.Context) -> None:
+    """Complains about options that would change nothing."""
+    stated = _stated(ctx)
+    for name, others in NEEDED.items():
+        if name in stated and not stated & {*others}:
+            needed = " or ".join(_option(ctx, other) for other in others)
+            raise click.UsageError(f"{_option(ctx, name)} has no meaning without {needed}", ctx)
+    for name in RUNS if "emit_python" in stated else ():
+        if name in stated:
+            raise click.UsageError(f"--emit-python runs nothing, so there is nothing for {_option(ctx, name)}", ctx)
+
+
+def _check_files(
+    ctx: click.Context, given: dict[str, Any], inputs: Sequence[str], outputs: Sequence[tuple[str, str]]
+) -> None:
+    """Complains about outputs that are inputs or each other; ``outputs`` are those of buffers, which may be inputs."""
+    from pto_dialect.driver.output import OutputError, check_distinct
+
+    own = [(f"--{name}", given[name]) for name in ("report", "trace", "junit") if given[name] is not None]
+    suppressions = [given["suppressions"]] if given["suppressions"] is not None else []
+    try:
+        check_distinct(own, [*inputs, *suppressions], outputs)
+    except OutputError as error:
+        raise click.UsageError(str(error), ctx) from None
 
 
 def _write_stdout(text: str) -> None:
@@ -228,18 +326,21 @@ PROGRAM_ONLY = (
 )
 """Parameters that a launch file says itself, or that look at one run."""
 
+LAUNCH_ONLY = {"junit", "allow_outside"}
+
 
 def _launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any]) -> int:
     """Runs the launch files that ``paths`` name."""
     from pto_dialect.driver.batch import WorkerError
     from pto_dialect.driver.inputs import InputError
     from pto_dialect.driver.launch import suite
-    from pto_dialect.driver.run.program import Streams
+    from pto_dialect.driver.run.program import Streams, exit_status
 
-    for parameter in ctx.command.params:
-        stated = parameter.name and ctx.get_parameter_source(parameter.name) is not ParameterSource.DEFAULT
-        if parameter.name in PROGRAM_ONLY and stated:
-            raise click.UsageError(f"{parameter.opts[0]} does not go with launch files", ctx)
+    stated = _stated(ctx)
+    for name in PROGRAM_ONLY:
+        if name in stated:
+            raise click.UsageError(f"{_option(ctx, name)} does not go with launch files", ctx)
+    _check_options(ctx)
     try:
         files = suite.launch_files(paths)
     except InputError as error:
@@ -247,8 +348,10 @@ def _launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any])
     color = wants_color(given["color"])
     many = len(files) > 1 or os.path.isdir(paths[0])
     settings = _settings(ctx, given, many)
+    if given["junit"] is not None and os.path.exists(given["junit"]):
+        _check_files(ctx, given, suite.input_files(files, settings), ())
     if not many and given["junit"] is None:
-        return suite.run_file(files[0], settings, Streams(_write_stdout, write_stderr, color))
+        return exit_status(suite.run_file(files[0], settings, Streams(_write_stdout, write_stderr, color)))
     try:
         if many:
             streams = Streams(_write_stdout, write_over_progress, color)
@@ -280,6 +383,9 @@ def _settings(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings
         quiet=given["quiet"],
         policy=_policy(given),
         sanitizing=_sanitizing(given),
+        timeout=given["timeout"],
+        max_memory=given["max_memory"],
+        allow_outside=given["allow_outside"],
     )
 
 
@@ -323,6 +429,8 @@ def _request(given: dict[str, Any]) -> Request:
         quiet=given["quiet"],
         emit_python=given["emit_python"],
         sanitizing=watched,
+        timeout=given["timeout"],
+        max_memory=given["max_memory"],
     )
 
 

@@ -4,6 +4,9 @@ import signal
 import sys
 from importlib import import_module
 
+ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""What the system, or the end of a terminal, asks a process to stop with."""
+
 INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
 
@@ -28,6 +31,14 @@ def _start(module: str) -> None:
     try:
         if handled:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in ENDINGS:
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _end)
         command()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _end(number: int, _: object) -> None:
+    """Ends the process in order: what it has half written goes away."""
+    sys.exit(128 + number)

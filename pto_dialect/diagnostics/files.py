@@ -2,6 +2,33 @@
 
 import os
 import stat
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+try:
+    import fcntl
+except ImportError:  # not a POSIX system
+    fcntl = None
+
+
+@contextmanager
+def folders_locked(paths: Iterable[str]) -> Iterator[None]:
+    """Keeps other processes that do the same out of the folders of ``paths`` for the time of the block.
+
+    For files that are read, added to and replaced. The lock is one on the folder itself, so nothing is left behind,
+    however the process ends. File systems that know no locks go without.
+    """
+    if fcntl is None:
+        yield
+        return
+    with ExitStack() as held:
+        # In one order for all processes, so that no two wait for each other.
+        for folder in sorted({os.path.dirname(os.path.realpath(path)) for path in paths}):
+            with suppress(OSError):
+                descriptor = os.open(folder, os.O_RDONLY)
+                held.callback(os.close, descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes | str) -> None:
@@ -33,10 +60,9 @@ def atomic_write(path: str | os.PathLike[str], data: bytes | str) -> None:
 
     temporary = os.path.join(os.path.dirname(target), f".pto-{os.getpid()}-{os.urandom(6).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(temporary, flags, 0o666)
     replaced = False
     try:
-        with open(descriptor, "wb") as stream:
+        with open(os.open(temporary, flags, 0o666), "wb") as stream:
             stream.write(payload)
             stream.flush()
             os.fsync(stream.fileno())
@@ -46,4 +72,5 @@ def atomic_write(path: str | os.PathLike[str], data: bytes | str) -> None:
         replaced = True
     finally:
         if not replaced:
-            os.unlink(temporary)
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)

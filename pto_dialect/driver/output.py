@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import stat
+from collections.abc import Hashable, Sequence
 
 from ..diagnostics.files import atomic_write
 from .inputs import Input
@@ -43,12 +44,53 @@ def check_output(output: str, inputs: Sequence[Input], batch: bool) -> None:
                     f"'{places[place]}' and '{item.path}' would both be written to '{place}' in '{output}'"
                 )
             places[place] = item.path
+        _check_inputs_kept(output, inputs)
         return
     if batch:
         raise OutputError(f"several inputs cannot go to one file; '{output}' is not a folder (end its name with /)")
     parent = os.path.dirname(output)
     if parent and not os.path.isdir(parent):
         raise OutputError(f"cannot write '{output}': there is no folder '{parent}'")
+    _check_inputs_kept(output, inputs)
+
+
+def _check_inputs_kept(output: str, inputs: Sequence[Input]) -> None:
+    read = [item.path for item in inputs if item.data is None]
+    for item in inputs:
+        check_distinct([("-o", output_path(output, item))], read)
+
+
+def check_distinct(
+    outputs: Sequence[tuple[str, str]], inputs: Sequence[str], others: Sequence[tuple[str, str]] = ()
+) -> None:
+    """Raises :class:`OutputError` for an output that would overwrite an input or another output.
+
+    ``outputs`` and ``others`` are pairs of an option and its file; ``others`` may overwrite inputs and each other.
+    """
+    read = {identity(path): path for path in inputs}
+    written: dict[Hashable, str] = {}
+    for option, path in outputs:
+        place = identity(path)
+        if place in read:
+            raise OutputError(f"{option} would overwrite '{read[place]}', which is read")
+        if place in written:
+            raise OutputError(f"{written[place]} and {option} would both be written to '{path}'")
+        written[place] = option
+    for option, path in others:
+        if identity(path) in written:
+            raise OutputError(f"{written[identity(path)]} and {option} would both be written to '{path}'")
+
+
+def identity(path: str) -> Hashable:
+    """What two names of one file have in common, links of both kinds included."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path
+    # A device or a terminal may be written to from several sides.
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else object()
 
 
 def write_module(output: str, item: Input, text: str) -> None:

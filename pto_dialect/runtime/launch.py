@@ -15,6 +15,7 @@ import numpy as np
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Operation
 
+from ..deadline import TimedOut
 from ..ir.base import Pipe, PtoOp
 from ..ir.location import span_of
 from ..targets.profile import Profile
@@ -246,6 +247,13 @@ class Kernel:
         """The operation whose code an exception left."""
         found = self.compiled.locate(trace)
         return found if found is not None or self._queued is None else self._queued.locate(trace)
+
+    def stopped_at(self, over: TimedOut) -> Operation:
+        """The operation that was being carried out when the time was over; the function where that cannot be told."""
+        found = self.locate(over.__traceback__)
+        if found is None and self._queued is not None:
+            found = self._queued.at_line(over.line)
+        return found if found is not None else self.function
 
     def _located(self, fault: Fault, op: Operation | None) -> ProgramError:
         return ProgramError(fault.rule, fault.message, span_of(op if op is not None else self.function), fault.notes)

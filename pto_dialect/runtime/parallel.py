@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from ..deadline import TimedOut, grace, resume
 from ..diagnostics.source import Span
 from ..interrupts import interrupts_held
 from ..ir.location import span_of
@@ -37,16 +38,19 @@ TICKETS = 4096
 
 
 class Failure(NamedTuple):
-    """A block that failed, and the parts of its ``ProgramError``; memory that has run out has no rule."""
+    """A block that failed, and the parts of its ``ProgramError``; memory that has run out has no rule, nor has time."""
 
     block: int
     rule: str
     message: str
     span: Span | None = None
     notes: tuple[str, ...] = ()
+    late: bool = False
 
-    def exception(self) -> Exception:
+    def exception(self) -> BaseException:
         """What one process would have raised."""
+        if self.late:
+            return TimedOut(self.span)
         return ProgramError(self.rule, self.message, self.span, self.notes) if self.rule else MemoryError(self.message)
 
 
@@ -83,7 +87,8 @@ def run_blocks(kernel: Kernel, bound: list[Any], blocks: int, jobs: int) -> list
                 workers.append(_start(kernel, bound, blocks, tickets, alive, life))
         # What this process has measured is in its log already.
         mine = _run_taken(kernel, bound, blocks, tickets)._replace(times=None)
-        outcomes = [mine, *(worker.outcome() for worker in workers)]
+        with grace():
+            outcomes = [mine, *(worker.outcome() for worker in workers)]
     finally:
         for end in (tickets, alive, life):
             os.close(end)
@@ -223,6 +228,7 @@ def _work(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, sink: int
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         # What exists now is never freed here; looking at it would only copy its memory.
         gc.freeze()
+        resume()
         report = pickle.dumps(_run_taken(kernel, bound, blocks, tickets))
         with os.fdopen(sink, "wb") as out:
             out.write(report)
@@ -242,6 +248,8 @@ def _run_taken(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> O
             for _ in _taken(tickets):
                 pass
             return Outcome(failure=_failure(index, error, kernel))
+        except TimedOut as over:
+            return Outcome(failure=Failure(index, "", "", span_of(kernel.stopped_at(over)), late=True))
         if index == 0:
             results = returned
     return Outcome(results, None, log.since(mark) if log is not None and mark is not None else None)

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any
 
+from ..deadline import TimedOut
 from .faults import Fault
 from .machine import Block, Core, NeedsQueues
 
@@ -128,6 +129,9 @@ class QueueCore(Core):
                 action(*arguments)
             except Fault as fault:
                 raise QueuedFault(fault, line) from None
+            except TimedOut as over:
+                over.line = line
+                raise
             except NeedsQueues as early:
                 raise QueuedFault(
                     Fault("sync-deadlock", f"{early}, and a vector scope waits for no one"), line

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any
 
+from ..deadline import TimedOut
 from ..runtime.faults import Fault
 from ..runtime.machine import Block, Core
 from ..runtime.memory import Pointer
@@ -194,6 +195,9 @@ class WatchedCore(QueueCore):
                 self.watch.run(item, *arguments)
             except Fault as fault:
                 raise QueuedFault(fault, line) from None
+            except TimedOut as over:
+                over.line = line
+                raise
         elif kind == SET:
             self.signals.give(actor, item, arguments)
         elif kind == WAIT:

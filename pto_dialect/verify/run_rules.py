@@ -43,6 +43,7 @@ _RULES = (
     ("mem-capacity", ERROR, "tiles fit into their memory"),
     ("mem-overlap", ERROR, "tiles that are in use at the same time share no bytes"),
     ("pipe-slot", ERROR, "an entry of a queue is used between pop and free, and freed once"),
+    ("run-timeout", ERROR, "a run takes no longer than --timeout allows"),
     ("numeric-nan-inf", INFO, "results are numbers"),
 )
 

@@ -41,9 +41,15 @@ def test_a_dash_is_standard_output(source: Path) -> None:
     assert opt(source, "-o", "-").stdout.decode() == PRINTED
 
 
-def test_the_input_may_be_the_output(source: Path) -> None:
-    assert opt(source, "-o", source).exit_code == 0
-    assert source.read_text() == PRINTED
+@pytest.mark.parametrize("way", ["itself", "link", "folder"])
+def test_the_input_is_never_the_output(source: Path, tmp_path: Path, way: str) -> None:
+    before = source.read_text()
+    link = tmp_path / "link.pto"
+    link.symlink_to(source)
+    output = {"itself": source, "link": link, "folder": f"{source.parent}/"}[way]
+    result = opt(source, "-o", output)
+    assert result.exit_code == 2 and f"-o would overwrite '{source}', which is read" in result.stderr.decode()
+    assert source.read_text() == before
 
 
 @pytest.mark.parametrize(

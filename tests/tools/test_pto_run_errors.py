@@ -167,8 +167,8 @@ def wrong_files(pto_run) -> None:
         ("odd.bin:tf32", "tf32 is a way to compute"),
         ("zeros:f16:4x8", "'zeros:f16:4x8' makes f16 elements, not f32"),
         ("zeros:i32:4x8", "'zeros:i32:4x8' makes i32 elements, not f32"),
-        ("random:f32:999999x999999x999999", "does not fit into memory"),
-        ("zeros:f32:99999999999999999999999", "does not fit into memory"),
+        ("random:f32:999999x999999x999999", "of memory, more than the "),
+        ("zeros:f32:99999999999999999999999", "--max-memory SIZE sets the limit"),
         ("1.5", "it needs an array, not the number 1.5"),
     ],
 )

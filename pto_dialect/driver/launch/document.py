@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
@@ -10,6 +11,9 @@ from typing import Any, NoReturn
 from ...diagnostics.diagnostic import Diagnostic, Severity
 from ...diagnostics.source import SourceFile, Span
 from ...diagnostics.suggest import did_you_mean
+
+_SHOWN = 60
+"""Characters of a value that a message repeats."""
 
 Key = tuple[str | int, ...]
 """Names of tables and keys from the top; a number counts the tables of an array from 0."""
@@ -20,6 +24,7 @@ _HEADER = re.compile(rf"[ \t]*\[(?P<array>\[)?[ \t]*(?P<name>{_DOTTED})[ \t]*\]"
 _LINE = re.compile(rf"[ \t]*(?P<name>{_DOTTED})[ \t]*=")
 _INLINE = re.compile(rf"[{{,][ \t]*(?P<name>{_DOTTED})[ \t]*=")
 _PART = re.compile(_NAME)
+_LONG_NUMBER = re.compile(r"[0-9A-Fa-fxob_]{4000,}")
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -38,8 +43,15 @@ class Document:
         self.source = SourceFile(name, text)
         try:
             self.content: dict[str, Any] = tomllib.loads(text)
+        except RecursionError:
+            raise LaunchError(self._syntax_error("Arrays or tables are nested too deeply")) from None
         except tomllib.TOMLDecodeError as error:
             raise LaunchError(self._syntax_error(str(error))) from None
+        except ValueError:
+            # Python reads no integers with thousands of digits.
+            number = _LONG_NUMBER.search(text)
+            span = Span(self.source, *number.span()) if number is not None else Span(self.source, 0, 0)
+            raise LaunchError(Diagnostic("", Severity.ERROR, "a number has too many digits", span)) from None
         self._places: dict[Key, Span] | None = None
 
     def _syntax_error(self, message: str) -> Diagnostic:
@@ -156,11 +168,13 @@ class Table:
             self.fail(name, f"unknown {name} '{value}'; " + (f"did you mean {near[0]}?" if near else _one_of(options)))
         return value
 
-    def count(self, name: str) -> int | None:
-        """A positive integer; ``None`` when it is not given."""
+    def count(self, name: str, most: int) -> int | None:
+        """An integer from 1 to ``most``; ``None`` when it is not given."""
         value = self.content.get(name)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
             self.fail(name, f"expected a positive number, found {_shown(value)}")
+        if value is not None and value > most:
+            self.fail(name, f"expected at most {most}, found {_shown(value)}")
         return value
 
     def tolerance(self, name: str) -> float | None:
@@ -168,8 +182,8 @@ class Table:
         value = self.content.get(name)
         if value is None:
             return None
-        if not isinstance(value, (int, float)) or isinstance(value, bool) or not value >= 0:
-            self.fail(name, f"expected a number from 0, found {_shown(value)}")
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= sys.float_info.max:
+            self.fail(name, f"expected a finite number from 0, found {_shown(value)}")
         return float(value)
 
     def flag(self, name: str, default: bool) -> bool:
@@ -206,7 +220,10 @@ class Table:
 def _shown(value: object) -> str:
     if isinstance(value, (dict, list)):
         return "a table" if isinstance(value, dict) else "an array"
-    return f"'{value}'" if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, str):
+        return f"'{value if len(value) <= _SHOWN else value[:_SHOWN] + '…'}'"
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def _one_of(options: list[str]) -> str:

@@ -20,10 +20,14 @@ from ..run.value_text import (
     parse_output,
 )
 from .document import Document, Key, LaunchError, Table
+from .places import Folder, PlaceError
 
 SUFFIX = ".launch.toml"
 
 TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")
+
+MOST_BLOCKS = 65_535
+"""Blocks that the chips can launch at once: they count them in 16 bits."""
 
 _SHARED = ("program", "entry", "blocks", "arguments", "expect", "outputs")
 _TOP = (*_SHARED, "target", "accumulate", "fill", "buffers", "rtol", "atol", "launch")
@@ -91,9 +95,18 @@ class Plan:
     expect: Mapping[str, Expect] = field(default_factory=dict)
     outputs: Mapping[str, Target] = field(default_factory=dict)
 
+    def inputs(self) -> list[str]:
+        """The programs and files that the launches read."""
+        arguments = [one.value for step in self.steps for one in step.arguments.values()]
+        given = [*arguments, *(buffer.value for buffer in self.buffers.values())]
+        contents = [one.content for one in given if isinstance(one, Given)]
+        tables = [self.expect, *(step.expect for step in self.steps)]
+        contents += [one.content for table in tables for one in table.values()]
+        return [step.program for step in self.steps] + [one.path for one in contents if isinstance(one, Stored)]
 
-def read_plan(path: str) -> Plan:
-    """The plan in file ``path``; paths in it count from its folder.
+
+def read_plan(path: str, allow_outside: bool = False) -> Plan:
+    """The plan in file ``path``; paths in it count from its folder, and lie in it unless ``allow_outside``.
 
     Raises :class:`LaunchError` for what is no launch file, ``OSError`` for an unreadable one.
     """
@@ -101,7 +114,8 @@ def read_plan(path: str) -> Plan:
         data = stream.read()
     text = data.decode("utf-8-sig", "replace")
     document = Document(path, text)
-    return _Reader(document, os.path.dirname(path), _default_program(path)).plan()
+    folder = Folder(os.path.dirname(path), allow_outside)
+    return _Reader(document, folder, _default_program(path)).plan()
 
 
 def _default_program(path: str) -> str | None:
@@ -112,7 +126,7 @@ def _default_program(path: str) -> str | None:
 class _Reader:
     """Turns the tables of a document into a plan."""
 
-    def __init__(self, document: Document, folder: str, program: str | None) -> None:
+    def __init__(self, document: Document, folder: Folder, program: str | None) -> None:
         self.document = document
         self.folder = folder
         self.program = program
@@ -137,7 +151,7 @@ class _Reader:
                 if name not in buffers:
                     hint = f"there are: {', '.join(buffers)}" if buffers else "there is no [buffers] table"
                     raise self.document.error(where, f"'{name}' is no shared buffer; {hint}")
-        return Plan(
+        plan = Plan(
             self.document,
             steps,
             top.text("target", TARGETS),
@@ -147,6 +161,8 @@ class _Reader:
             expect,
             outputs,
         )
+        self.check_tolerances(plan)
+        return plan
 
     def step(self, table: Table, buffers: Mapping[str, Buffer]) -> Step:
         if table is not self.top:
@@ -154,11 +170,14 @@ class _Reader:
         program = table.text("program") or self.program
         if program is None:
             table.fail("", 'no program is named, write program = "kernel.pto"')
+        where = table if "program" in table.content else self.top
+        if program.endswith(SUFFIX):
+            where.fail("program", f"'{program}' is a launch file; a launch runs a .pto file")
         return Step(
             table.key,
-            os.path.join(self.folder, program),
+            self.path(where, "program", program),
             table.text("entry"),
-            table.count("blocks") or self.top.count("blocks") or 1,
+            table.count("blocks", MOST_BLOCKS) or self.top.count("blocks", MOST_BLOCKS) or 1,
             self.arguments(table.table("arguments"), tuple(buffers)),
             self.expectations(table),
             self.outputs(table),
@@ -170,9 +189,9 @@ class _Reader:
         for name, value in table.content.items():
             key = (*table.key, name)
             if isinstance(value, str) and value in buffers:
-                found[name.removeprefix("%")] = Argument(BufferName(value), key)
+                found[_plain(table, name, found)] = Argument(BufferName(value), key)
             else:
-                found[name.removeprefix("%")] = Argument(self.given(table, name), key)
+                found[_plain(table, name, found)] = Argument(self.given(table, name), key)
         return found
 
     def given(self, table: Table, name: str) -> Given:
@@ -182,7 +201,7 @@ class _Reader:
             given = parse_given(value) if isinstance(value, str) else Given(_number(value))
         except ValueTextError as error:
             table.fail(name, str(error))
-        return given._replace(content=self.placed(given.content))
+        return given._replace(content=self.placed(table, name, given.content))
 
     def expectations(self, table: Table) -> dict[str, Expect]:
         found: dict[str, Expect] = {}
@@ -196,6 +215,8 @@ class _Reader:
                 if "value" not in value:
                     entries.fail(name, 'it has no value, write value = "golden.npy"')
                 relative, absolute = detail.tolerance("rtol"), detail.tolerance("atol")
+                if detail.flag("exact", False) and (relative, absolute) != (None, None):
+                    detail.fail("exact", "an exact comparison has no tolerances; leave out rtol and atol, or exact")
                 judgement = Judgement(
                     Tolerance(
                         defaults.relative if relative is None else relative,
@@ -210,7 +231,8 @@ class _Reader:
                 content = parse_content(value) if isinstance(value, str) else _number(value)
             except ValueTextError as error:
                 entries.fail(name, str(error))
-            found[name.removeprefix("%")] = Expect(self.placed(content), judgement, (*entries.key, name))
+            content = self.placed(entries, name, content)
+            found[_plain(entries, name, found)] = Expect(content, judgement, (*entries.key, name))
         return found
 
     def outputs(self, table: Table) -> dict[str, Target]:
@@ -223,15 +245,38 @@ class _Reader:
                 file = parse_output(value)
             except ValueTextError as error:
                 entries.fail(name, str(error))
-            file = file._replace(path=os.path.join(self.folder, file.path))
-            found[name.removeprefix("%")] = Target(file, (*entries.key, name))
+            file = file._replace(path=self.path(entries, name, file.path))
+            found[_plain(entries, name, found)] = Target(file, (*entries.key, name))
         return found
 
-    def placed(self, content: Content) -> Content:
+    def placed(self, table: Table, name: str, content: Content) -> Content:
         """A file by the path from here instead of the path from the launch file."""
         if isinstance(content, Stored):
-            return content._replace(path=os.path.join(self.folder, content.path))
+            return content._replace(path=self.path(table, name, content.path))
         return content
+
+    def path(self, table: Table, name: str, path: str) -> str:
+        """The path from here of the file that key ``name`` names."""
+        try:
+            return self.folder.place(path)
+        except PlaceError as error:
+            table.fail(name, str(error), error.help)
+
+    def check_tolerances(self, plan: Plan) -> None:
+        """Complains about tolerances that no expectation has a use for."""
+        if plan.expect or any(step.expect for step in plan.steps):
+            return
+        for name in ("rtol", "atol"):
+            if name in self.top.content:
+                self.top.fail(name, "nothing is compared here; there is no [expect] table")
+
+
+def _plain(table: Table, name: str, taken: Mapping[str, object]) -> str:
+    """The key ``name`` without its ``%``; an argument or result has one value."""
+    plain = name.removeprefix("%")
+    if plain in taken:
+        table.fail(name, f"{plain} is given twice, with % and without")
+    return plain
 
 
 def _number(value: object) -> Number:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from ...deadline import TimedOut, deadline
 from ...diagnostics.engine import DiagnosticOptions
 from ...diagnostics.suggest import did_you_mean
 from ...runtime.errors import BindingError
@@ -22,8 +23,20 @@ from ..run.binding import Bound, Held, bind, hold, signature
 from ..run.compare import Expected, expectation
 from ..run.elements import to_saved
 from ..run.files import FileError, Writing, check_files, write_files
+from ..run.memory_budget import memory_budget
 from ..run.outputs import Output, Place, Places
-from ..run.program import OK, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Launch, Streams, changed, mismatches_of
+from ..run.program import (
+    OK,
+    TIMED_OUT,
+    WRONG_LAUNCH,
+    WRONG_PROGRAM,
+    Failure,
+    Launch,
+    Streams,
+    changed,
+    mismatches_of,
+    out_of_time,
+)
 from ..run.request import Request
 from ..run.sanitizing import Sanitizing
 from ..run.value_text import NPZ, Given, OutputFile, Stored
@@ -35,7 +48,9 @@ from .plan import Argument, BufferName, Expect, Plan, Step, Target
 class Settings:
     """What the command line says about every launch; ``None`` leaves it to the launch file.
 
-    ``jobs`` is how many processes share the blocks of a launch. ``sanitizing`` has the runs watched.
+    ``jobs`` is how many processes share the blocks of a launch. ``sanitizing`` has the runs watched. ``timeout`` is how
+    many seconds a launch file may take, ``max_memory`` how many bytes the arrays of all its launches may. With
+    ``allow_outside`` it may name files outside of its folder.
     """
 
     target: str | None = None
@@ -46,6 +61,9 @@ class Settings:
     quiet: bool = False
     policy: DiagnosticOptions = field(default_factory=DiagnosticOptions)
     sanitizing: Sanitizing | None = None
+    timeout: float | None = None
+    max_memory: int | None = None
+    allow_outside: bool = False
 
 
 class _Prepared(NamedTuple):
@@ -63,14 +81,17 @@ class _Prepared(NamedTuple):
 def run_plan(plan: Plan, settings: Settings, streams: Streams, programs: dict[str, ModuleOp] | None = None) -> int:
     """Runs all launches of ``plan``; ``programs`` keeps parsed programs by path for further plans.
 
-    Returns the exit code: 0 ok, 1 wrong program or result, 2 wrong launch file, 3 sanitizer errors. Files are written
-    only when everything went well.
+    Returns ``OK``, ``WRONG_PROGRAM`` (or its result), ``WRONG_LAUNCH``, ``FINDINGS`` of a sanitizer, or ``TIMED_OUT``.
+    Files are written only when everything went well.
     """
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), deadline(settings.timeout):
             return _Session(plan, settings, streams, {} if programs is None else programs).run()
     except Failure as failure:
         return failure.code
+    except TimedOut:
+        streams.err(render((out_of_time(None),), streams.color))
+        return TIMED_OUT
     except LaunchError as error:
         streams.err(render((error.diagnostic,), streams.color))
         return WRONG_LAUNCH
@@ -90,6 +111,8 @@ class _Session:
         self.kernels: dict[tuple[str, str], Kernel] = {}
         self.held: dict[str, Held] = {}
         self.files: list[tuple[str, OutputFile]] = []
+        shown = settings.dump or not settings.quiet
+        self.budget = memory_budget(settings.max_memory, shown, settings.sanitizing is not None)
 
     def run(self) -> int:
         plan = self.plan
@@ -134,7 +157,9 @@ class _Session:
         launch = Launch(Input(step.program, step.program, step.program), request, self.streams)
         kernel = self.kernel(step, launch)
         try:
-            bound = bind(kernel, [(name, self.value(kernel, name, one)) for name, one in step.arguments.items()])
+            bound = bind(
+                kernel, [(name, self.value(kernel, name, one)) for name, one in step.arguments.items()], self.budget
+            )
         except BindingError as error:
             key = (*step.key, "arguments", *([error.subject] if error.subject is not None else []))
             listed = None if error.subject else signature(kernel).replace("\n  ", "; ").replace("takes; ", "takes ")
@@ -175,7 +200,7 @@ class _Session:
         if buffer not in self.held and name in types:
             source = self.plan.buffers[buffer]
             try:
-                self.held[buffer] = hold(buffer, types[name], source.value)
+                self.held[buffer] = hold(buffer, types[name], source.value, self.budget)
             except BindingError as error:
                 raise self.fail(source.key, error) from None
         if buffer not in self.held:
@@ -197,7 +222,7 @@ class _Session:
 
     def expected(self, place: Place, wanted: Expect) -> Expected:
         try:
-            return expectation(place, wanted.content, wanted.judgement)
+            return expectation(place, wanted.content, wanted.judgement, self.budget)
         except BindingError as error:
             raise self.fail(wanted.key, error) from None
 

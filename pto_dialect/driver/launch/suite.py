@@ -13,12 +13,12 @@ from typing import NamedTuple
 from ..command import ShowProgress
 from ..inputs import InputError
 from ..report import render
-from ..run.program import FINDINGS, OK, WRONG_LAUNCH, WRONG_PROGRAM, Streams
+from ..run.program import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Streams, exit_status
 from .document import LaunchError
 from .plan import SUFFIX, read_plan
 from .session import Settings, run_plan
 
-_VERDICTS = {OK: "passed", WRONG_PROGRAM: "FAILED", WRONG_LAUNCH: "WRONG", FINDINGS: "FOUND"}
+_VERDICTS = {OK: "passed", WRONG_PROGRAM: "FAILED", TIMED_OUT: "TIMEOUT", WRONG_LAUNCH: "WRONG", FINDINGS: "FOUND"}
 _HEAD = ("launch file", "ms", "result")
 
 
@@ -26,7 +26,7 @@ COLORS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Outcome(NamedTuple):
-    """What became of one launch file: exit code, seconds, and what it said on both streams."""
+    """What became of one launch file: code as of ``run_plan``, seconds, and what it said on both streams."""
 
     path: str
     code: int
@@ -71,10 +71,21 @@ def _below(folder: str) -> list[str]:
     return found
 
 
+def input_files(paths: Sequence[str], settings: Settings) -> list[str]:
+    """The launch files and all that they read, as far as they can be read themselves."""
+    found = list(paths)
+    for path in paths:
+        try:
+            found += read_plan(path, settings.allow_outside).inputs()
+        except (LaunchError, OSError):
+            continue
+    return found
+
+
 def run_file(path: str, settings: Settings, streams: Streams) -> int:
-    """Runs one launch file; the exit code is that of ``run_plan``."""
+    """Runs one launch file; the code is that of ``run_plan``."""
     try:
-        plan = read_plan(path)
+        plan = read_plan(path, settings.allow_outside)
     except LaunchError as error:
         streams.err(render((error.diagnostic,), streams.color))
         return WRONG_LAUNCH
@@ -129,7 +140,7 @@ def _tell(result: Outcome, write: Callable[[str], None]) -> None:
 def exit_code(results: Sequence[Outcome]) -> int:
     """0 when all went well; 3 when a sanitizer has found an error, 2 when a launch file is wrong, 1 when only programs
     or results are."""
-    return max((result.code for result in results), default=OK)
+    return max((exit_status(result.code) for result in results), default=OK)
 
 
 def table(results: Sequence[Outcome]) -> str:

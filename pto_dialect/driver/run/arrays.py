@@ -8,7 +8,7 @@ import tokenize
 import warnings
 import zipfile
 import zlib
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ...runtime.memory import Array
 from ...runtime.numerics.encode import encode
 from ...runtime.numerics.formats import Format
 from .elements import ElementMismatch, element_format, to_storage
+from .memory_budget import MemoryBudget
 from .value_text import NPZ, RAW, Generated, Shape, Stored, ValueTextError, shape_text
 
 _DAMAGED = (
@@ -37,20 +38,26 @@ def stated_format(content: Stored | Generated) -> Format | None:
         raise BindingError(f"'{content.text}': {error}") from None
 
 
-def load(content: Stored | Generated, needed: Format | None) -> tuple[Array, Format]:
+def load(
+    content: Stored | Generated, needed: Format | None, budget: MemoryBudget | None = None
+) -> tuple[Array, Format]:
     """The storage units that a value stands for, and their element type.
 
     ``needed`` is the element type wanted; ``None`` takes what the value states, or the numpy type of the
-    file. Raises ``BindingError`` for unreadable files, wrong sizes and other element types.
+    file. Raises ``BindingError`` for unreadable files, wrong sizes, other element types, and, before any memory is
+    taken, for more than ``budget`` has (80 % of
+    what is free, if there is none).
     """
     stated = stated_format(content)
+    budget = budget or MemoryBudget()
     if isinstance(content, Generated):
         assert stated is not None
+        budget.take(*_generated_bytes(content, stated), f"'{content.text}'")
         try:
             return generate(content, stated), stated
         except (MemoryError, ValueError, OverflowError):
             raise BindingError(f"'{content.text}' does not fit into memory") from None
-    array = _read(content, stated)
+    array = _read(content, stated, budget)
     fmt = needed or stated or _format_of_array(array, content)
     try:
         return to_storage(array, stated, fmt), fmt
@@ -59,6 +66,13 @@ def load(content: Stored | Generated, needed: Format | None) -> tuple[Array, For
         if stated is None and array.dtype.kind in "uV" and array.dtype.itemsize == fmt.bytes:
             hint = f"; if they are the bits of {fmt.name}, write {content.text}:{fmt.name}"
         raise BindingError(f"'{content.text}' holds {error}, not {fmt.name}{hint}") from None
+
+
+def _generated_bytes(content: Generated, fmt: Format) -> tuple[int, int]:
+    """Bytes of the array, and of what it is made from."""
+    units = math.prod(content.shape)
+    numbers = {"zeros": 0, "ones": 4, "random": 24 if fmt.is_float else 0}[content.kind]
+    return units * fmt.bytes, units * fmt.elements * numbers
 
 
 def generate(content: Generated, fmt: Format) -> Array:
@@ -100,23 +114,25 @@ def _format_of_array(array: Array, content: Stored) -> Format:
         raise BindingError(f"'{content.text}' holds {array.dtype} elements, which are no numbers") from None
 
 
-def _read(content: Stored, stated: Format | None) -> Array:
+def _read(content: Stored, stated: Format | None, budget: MemoryBudget) -> Array:
     try:
         if content.kind == RAW:
             assert stated is not None
-            return _read_raw(content, stated)
-        return _read_numpy(content)
+            return _read_raw(content, stated, budget)
+        return _read_numpy(content, budget)
     except OSError as error:
         raise BindingError(f"cannot read '{content.path}': {error.strerror or error}") from None
     except MemoryError:
         raise BindingError(f"'{content.path}' does not fit into memory") from None
 
 
-def _read_raw(content: Stored, fmt: Format) -> Array:
+def _read_raw(content: Stored, fmt: Format, budget: MemoryBudget) -> Array:
     shape = content.shape
     with open(content.path, "rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        needed = size if shape is None else math.prod(shape) * fmt.bytes
+        budget.take(needed, needed, f"'{content.text}'")
         if shape is None:
-            size = os.fstat(stream.fileno()).st_size
             data = stream.read(size)
             if not data or len(data) % fmt.bytes:
                 raise BindingError(
@@ -125,7 +141,6 @@ def _read_raw(content: Stored, fmt: Format) -> Array:
                 )
             shape = (len(data) // fmt.bytes,)
         else:
-            needed = math.prod(shape) * fmt.bytes
             data = stream.read(needed + 1)
             if len(data) != needed:
                 found = _bytes(len(data)) if len(data) < needed else f"more: {_size_of(stream, data)}"
@@ -144,12 +159,14 @@ def _size_of(stream: Any, read: bytes) -> str:
     return _bytes(max(os.fstat(stream.fileno()).st_size, len(read)))
 
 
-def _read_numpy(content: Stored) -> Array:
+def _read_numpy(content: Stored, budget: MemoryBudget) -> Array:
     path = content.path
     try:
         with open(path, "rb") as stream, warnings.catch_warnings():
             # About headers of old Python versions; the content is what counts.
             warnings.simplefilter("ignore")
+            size = _stated_bytes(content, stream)
+            budget.take(size, size, f"'{content.text}'")
             loaded: Any = np.load(stream, allow_pickle=False)
             if isinstance(loaded, np.lib.npyio.NpzFile):
                 with loaded:
@@ -165,6 +182,33 @@ def _read_numpy(content: Stored) -> Array:
     if content.kind == NPZ:
         raise BindingError(f"'{path}' holds one array and no archive; such files are named x.npy")
     return loaded
+
+
+def _stated_bytes(content: Stored, stream: BinaryIO) -> int:
+    """How large the array is that is to be read, by the head of its file; 0 where that cannot be told."""
+    if not zipfile.is_zipfile(stream):
+        stream.seek(0)
+        size = _array_bytes(stream)
+        stream.seek(0)
+        return size
+    with zipfile.ZipFile(stream) as archive:
+        names = [f"{content.key}.npy"] if content.key is not None else archive.namelist()[:1]
+        size = 0
+        for name in set(names) & set(archive.namelist()):
+            with archive.open(name) as member:
+                size = _array_bytes(member)
+    stream.seek(0)
+    return size
+
+
+def _array_bytes(stream: Any) -> int:
+    """Bytes of the array whose ``.npy`` form begins here."""
+    if stream.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
+        return 0
+    major = stream.read(2)[:1]
+    read_header = np.lib.format.read_array_header_1_0 if major == b"\1" else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read_header(stream)
+    return math.prod(shape) * dtype.itemsize
 
 
 def _reason(error: Exception) -> str:

@@ -18,6 +18,7 @@ from ...runtime.memory import Array
 from ...runtime.numerics.formats import Format
 from .arrays import fitted, load, stated_format, with_key
 from .elements import is_bit_pattern, same_elements, scalar_format, to_values
+from .memory_budget import MemoryBudget
 from .value_text import Content, Generated, Given, Number, Shape, Stored, shape_text
 
 
@@ -68,8 +69,8 @@ def signature(kernel: Kernel) -> str:
     return "\n".join([f"@{kernel.entry} takes", *rows])
 
 
-def bind(kernel: Kernel, given: Sequence[tuple[str, Given | Held]]) -> list[Bound]:
-    """The arguments of ``kernel`` in order; names are argument names or positions.
+def bind(kernel: Kernel, given: Sequence[tuple[str, Given | Held]], budget: MemoryBudget) -> list[Bound]:
+    """The arguments of ``kernel`` in order, in memory that ``budget`` grants; names are argument names or positions.
 
     Raises ``BindingError`` for arguments that are missing, unknown, given twice, or do not fit their types; its
     ``subject`` is the name as it was given.
@@ -83,7 +84,7 @@ def bind(kernel: Kernel, given: Sequence[tuple[str, Given | Held]]) -> list[Boun
     for name, type_ in kernel.arguments:
         asked, value = chosen[name]
         try:
-            bound.append(_bind_one(name, type_, value))
+            bound.append(_bind_one(name, type_, value, budget))
         except BindingError as error:
             raise BindingError(str(error), asked) from None
     return bound
@@ -107,17 +108,20 @@ def _by_name(kernel: Kernel, given: Sequence[tuple[str, Given | Held]]) -> Mappi
     return chosen
 
 
-def _bind_one(name: str, type_: Attribute, given: Given | Held) -> Bound:
+def _bind_one(name: str, type_: Attribute, given: Given | Held, budget: MemoryBudget) -> Bound:
     if isinstance(given, Held):
         return _bind_held(name, type_, given)
     content = given.content
     try:
         fmt = argument_format(type_)
         if fmt is None:
-            return _bind_scalar(name, type_, given)
+            return _bind_scalar(name, type_, given, budget)
         if isinstance(content, Number):
             raise BindingError(f"it needs an array, not the number {content.text}")
-        array, _ = load(content, fmt) if isinstance(content, Stored) else (_generated(content, fmt), fmt)
+        if isinstance(content, Stored):
+            array, _ = load(content, fmt, budget)
+        else:
+            array = _generated(content, fmt, budget)
         shape = static_shape(type_)
         if shape is not None:
             array = fitted(array, content, shape)
@@ -127,11 +131,11 @@ def _bind_one(name: str, type_: Attribute, given: Given | Held) -> Bound:
     return Bound(name, type_, fmt, array, write_back)
 
 
-def hold(name: str, type_: Attribute, given: Given) -> Held:
+def hold(name: str, type_: Attribute, given: Given, budget: MemoryBudget) -> Held:
     """The shared buffer ``name`` as the argument type ``type_`` of its first launch needs it."""
     if argument_format(type_) is None:
         raise BindingError(f"it is used for a number ({t.type_text(type_)}), buffers are arrays")
-    bound = _bind_one(name, type_, given)
+    bound = _bind_one(name, type_, given, budget)
     return Held(name, bound.fmt, bound.value)
 
 
@@ -145,8 +149,8 @@ def _bind_held(name: str, type_: Attribute, held: Held) -> Bound:
         raise BindingError(f"argument {name} ({t.type_text(type_)}): {error}") from None
 
 
-def _generated(content: Generated, needed: Format) -> Array:
-    array, stated = load(content, None)
+def _generated(content: Generated, needed: Format, budget: MemoryBudget) -> Array:
+    array, stated = load(content, None, budget)
     if not same_elements(stated, needed):
         raise BindingError(f"'{content.text}' makes {stated.name} elements, not {needed.name}")
     return array.view(needed.storage)
@@ -165,32 +169,32 @@ def static_shape(type_: Attribute) -> Shape | None:
     return None if t.DYNAMIC in shape else shape
 
 
-def _bind_scalar(name: str, type_: Attribute, given: Given) -> Bound:
+def _bind_scalar(name: str, type_: Attribute, given: Given, budget: MemoryBudget) -> Bound:
     fmt = scalar_format(type_)
     if fmt is None:
         raise BindingError("values of this type cannot be given")
     content = given.content
     if given.write_back:
         raise BindingError("it is a number, nothing is written back to it")
-    value = content.value if isinstance(content, Number) else _first_element(content, fmt)
+    value = content.value if isinstance(content, Number) else _first_element(content, fmt, budget)
     return Bound(name, type_, fmt, _checked_number(value, type_, fmt, content))
 
 
-def _first_element(content: Stored | Generated, fmt: Format) -> int | float | bool:
+def _first_element(content: Stored | Generated, fmt: Format, budget: MemoryBudget) -> int | float | bool:
     stated = stated_format(content)
     as_bits = is_bit_pattern(fmt) if stated is None else same_elements(stated, fmt)
-    array, found = load(content, fmt if as_bits and isinstance(content, Stored) else None)
+    array, found = load(content, fmt if as_bits and isinstance(content, Stored) else None, budget)
     return to_values(array, found).reshape(-1)[0].item()
 
 
 def _checked_number(value: int | float | bool, type_: Attribute, fmt: Format, content: Content) -> Any:
     shown = content.text
     if fmt.is_float:
-        number = float(value)
         largest = fmt.max_finite
-        if math.isfinite(number) and abs(number) > largest:
+        # Compared before it is converted: an integer may be too large for any float.
+        if (isinstance(value, int) or math.isfinite(value)) and abs(value) > largest:
             raise BindingError(f"{shown} does not fit, the largest value is {largest:g}")
-        return number
+        return float(value)
     if isinstance(value, float):
         raise BindingError(f"it needs an integer, not {shown}")
     if isinstance(type_, IntegerType) and type_.width.data == 1:

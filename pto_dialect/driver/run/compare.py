@@ -11,6 +11,7 @@ from ...runtime.memory import Array
 from ...runtime.numerics.formats import Format
 from .arrays import fitted, load, stated_format
 from .elements import is_bit_pattern, same_elements, to_values
+from .memory_budget import MemoryBudget
 from .outputs import Output, Place, scalar_array
 from .value_text import Content, Generated, Number, Shape, Stored, shape_text
 
@@ -68,7 +69,9 @@ class Expected(NamedTuple):
     bits: Array | None = None
 
 
-def expectation(place: Place, content: Content, judgement: Judgement = PLAIN) -> Expected:
+def expectation(
+    place: Place, content: Content, judgement: Judgement = PLAIN, budget: MemoryBudget | None = None
+) -> Expected:
     """Reads what ``place`` should hold.
 
     Elements may be of any number type; unsigned integers stand for the bits of a type that numpy does not
@@ -82,7 +85,7 @@ def expectation(place: Place, content: Content, judgement: Judgement = PLAIN) ->
             return Expected(place, np.array(content.value), content.text, judgement, bits)
         stated = stated_format(content)
         as_bits = is_bit_pattern(place.fmt) if stated is None else same_elements(stated, place.fmt)
-        array, fmt = _load(content, place.fmt, as_bits)
+        array, fmt = _load(content, place.fmt, as_bits, budget)
         if judgement.valid is not None and array.shape == whole:
             array = array[tuple(slice(extent) for extent in judgement.valid)]
         array = _fitted(array, fmt, content, place)
@@ -107,16 +110,18 @@ def _bits(array: Array, fmt: Format, content: Content, place: Place) -> Array:
     return np.ascontiguousarray(array).view(place.fmt.storage)
 
 
-def _load(content: Stored | Generated, needed: Format, as_bits: bool) -> tuple[Array, Format]:
+def _load(
+    content: Stored | Generated, needed: Format, as_bits: bool, budget: MemoryBudget | None
+) -> tuple[Array, Format]:
     if as_bits and isinstance(content, Stored):
         if content.element is not None:
-            return load(content, needed)
+            return load(content, needed, budget)
         # Nothing is stated: bits of the type itself, or the values as another type.
         try:
-            return load(content, needed)
+            return load(content, needed, budget)
         except BindingError:
-            return load(content, None)
-    array, fmt = load(content, None)
+            return load(content, None, budget)
+    array, fmt = load(content, None, budget)
     if content.element is None and fmt.kind == "uint" and needed.is_float and fmt.bytes == needed.bytes:
         raise BindingError(
             f"'{content.text}' holds {array.dtype} elements; if they are the bits of {needed.name},"

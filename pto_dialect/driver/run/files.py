@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...diagnostics.files import atomic_write
+from ...diagnostics.files import atomic_write, folders_locked
 from ...runtime.memory import Array
 from .value_text import NPY, NPZ, OutputFile
 
@@ -63,7 +63,8 @@ def _check_place(path: str) -> None:
 def write_files(writings: Sequence[Writing]) -> None:
     """Writes all arrays; arrays of an existing archive that are not named stay in it.
 
-    Everything is brought to the disk under temporary names first, so that a failure leaves the old files.
+    Everything is brought to the disk under temporary names first, so that a failure leaves the old files. Processes
+    that add to one archive wait for each other.
     Raises :class:`FileError`.
     """
     archives: dict[str, tuple[str, dict[str, Array]]] = {}
@@ -74,9 +75,10 @@ def write_files(writings: Sequence[Writing]) -> None:
             arrays[file.key or name] = array
         else:
             contents[file.path] = _npy_bytes(array) if file.kind == NPY else array.tobytes()
-    for path, arrays in archives.values():
-        contents[path] = _npz_bytes(path, arrays)
-    _replace_all(contents)
+    with folders_locked(path for path, _ in archives.values()):
+        for path, arrays in archives.values():
+            contents[path] = _npz_bytes(path, arrays)
+        _replace_all(contents)
 
 
 def _replace_all(contents: Mapping[str, bytes]) -> None:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
+from ...deadline import TimedOut, deadline
 from ...diagnostics.diagnostic import Diagnostic, Severity
 from ...diagnostics.engine import Counts, DiagnosticEngine
-from ...diagnostics.source import SourceFile
+from ...diagnostics.source import SourceFile, Span
 from ...diagnostics.suggest import did_you_mean
 from ...ir.location import span_of
 from ...runtime.compiler import find_entry, functions_of
@@ -28,6 +30,7 @@ from .binding import Bound, bind, signature
 from .compare import Expected, Judgement, expectation, mismatch_report
 from .elements import to_saved
 from .files import FileError, Writing, check_files, write_files
+from .memory_budget import memory_budget
 from .outputs import Output, Place, Places, dump, summary
 from .profile_table import profile_table
 from .request import Request
@@ -41,6 +44,8 @@ OK = 0
 WRONG_PROGRAM = 1
 WRONG_LAUNCH = 2
 FINDINGS = 3
+TIMED_OUT = 4
+"""What becomes of a launch; ``exit_status`` tells what the command ends with."""
 
 UNFORESEEN = (
     ArithmeticError, AssertionError, AttributeError, LookupError,
@@ -66,18 +71,32 @@ class Failure(Exception):
         self.code = code
 
 
+def exit_status(code: int) -> int:
+    """The exit code of the command for what became of a launch."""
+    return WRONG_PROGRAM if code == TIMED_OUT else code
+
+
+def out_of_time(place: Span | None) -> Diagnostic:
+    """The error for a launch that takes too long; ``place`` is where it was, ``None`` for before or after the run."""
+    where = "the run was here" if place is not None else "the program was not running"
+    return Diagnostic("run-timeout", Severity.ERROR, f"the time limit of --timeout is over; {where}", place)
+
+
 def run_program(item: Input, request: Request, streams: Streams) -> int:
     """Carries out ``request`` on the program ``item``.
 
-    Returns the exit code: 0 ok, 1 wrong program or result, 2 wrong launch, 3 sanitizer errors. Files are written
-    only when everything went well.
+    Returns ``OK``, ``WRONG_PROGRAM`` (or its result), ``WRONG_LAUNCH``, ``FINDINGS`` of a sanitizer, or ``TIMED_OUT``.
+    Files are written only when everything went well.
     """
     try:
         # Infinities and NaNs are values like others here, in summaries as well.
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), deadline(request.timeout):
             return Launch(item, request, streams).run()
     except Failure as failure:
         return failure.code
+    except TimedOut:
+        streams.err(render((out_of_time(None),), streams.color))
+        return TIMED_OUT
     except (BindingError, FileError) as error:
         streams.err(f"error: {error}\n")
         return WRONG_LAUNCH
@@ -102,11 +121,15 @@ class Launch:
             streams.out(kernel.source)
             return OK
         try:
-            bound = bind(kernel, request.arguments)
+            shown = request.dump or not request.quiet
+            budget = memory_budget(request.max_memory, shown, request.sanitizing is not None)
+            bound = bind(kernel, request.arguments, budget)
             places = Places(kernel, bound)
             outputs = [(places.find(name), file) for name, file in request.outputs]
             judgement = Judgement(request.tolerance)
-            expected = [expectation(places.find(name), content, judgement) for name, content in request.expectations]
+            expected = [
+                expectation(places.find(name), content, judgement, budget) for name, content in request.expectations
+            ]
         except BindingError as error:
             raise with_signature(error, kernel) from None
         check_files([(place.name, file) for place, file in outputs] + [(b.name, f) for b, f in write_backs(bound)])
@@ -196,21 +219,26 @@ class Launch:
 
     def execute(self, kernel: Kernel, values: list[object]) -> list[object]:
         """Runs all blocks; what the function returns."""
+        code = WRONG_PROGRAM
         try:
             return kernel.run(values, self.request.blocks, self.request.jobs)
         except BindingError as error:
             raise with_signature(error, kernel) from None
+        except TimedOut as error:
+            code = TIMED_OUT
+            place = error.place or span_of(kernel.stopped_at(error))
+            self.report(*self.collected(kernel))
+            diagnostic = out_of_time(place)
         except ProgramError as error:
             diagnostic = error.diagnostic()
         except MemoryError:
             diagnostic = Diagnostic("internal", Severity.ERROR, "the run needs more memory than there is")
         except UNFORESEEN as error:
             op = kernel.locate(error.__traceback__) or kernel.function
-            name = op.name if op is not kernel.function else f"@{kernel.entry}"
-            message = f"{name} cannot be executed: {_told(error)}"
+            message = f"{_named(op, kernel)} cannot be executed: {_told(error)}"
             diagnostic = Diagnostic("internal", Severity.ERROR, message, span_of(op))
         self.report([diagnostic], Counts(errors=1))
-        raise Failure(WRONG_PROGRAM)
+        raise Failure(code)
 
     def copies(self, bound: Sequence[Bound]) -> list[Array | None] | None:
         """The buffers before the run; ``None`` when nothing is going to be shown of them."""
@@ -220,14 +248,17 @@ class Launch:
 
     def findings(self, kernel: Kernel) -> None:
         """Shows what the sanitizers have found; an error ends the launch."""
+        shown, counts = self.collected(kernel)
+        self.report(shown, counts)
+        if counts.errors or (self.request.sanitizing is not None and cast("WatchedKernel", kernel).stopped):
+            raise Failure(FINDINGS)
+
+    def collected(self, kernel: Kernel) -> tuple[tuple[Diagnostic, ...], Counts]:
+        """What the sanitizers have found so far, and its numbers; nothing if they do not watch."""
         request = self.request.sanitizing
         if request is None:
-            return
-        watched = cast("WatchedKernel", kernel)
-        shown, counts = collected(watched, request, self.request.policy)
-        self.report(shown, counts)
-        if counts.errors or watched.stopped:
-            raise Failure(FINDINGS)
+            return (), Counts()
+        return collected(cast("WatchedKernel", kernel), request, self.request.policy)
 
     def show(
         self,
@@ -246,6 +277,10 @@ class Launch:
 
 def with_signature(error: BindingError, kernel: Kernel) -> BindingError:
     return BindingError(f"{error}\n{signature(kernel)}")
+
+
+def _named(op: Operation, kernel: Kernel) -> str:
+    return op.name if op is not kernel.function else f"@{kernel.entry}"
 
 
 def _told(error: BaseException) -> str:

@@ -8,7 +8,7 @@ from ...diagnostics.engine import DiagnosticOptions
 from ...runtime.machine import RunOptions
 from .compare import Tolerance
 from .sanitizing import Sanitizing
-from .value_text import Content, Given, OutputFile
+from .value_text import Content, Given, OutputFile, Stored
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,9 @@ class Request:
     a2, a3, a2a3, a5 or cpu-sim (``None``: the module's own). ``jobs`` is how many processes share the ``blocks``
     where they do not depend on each other. ``dump`` shows all numbers of what was written,
     ``profile`` a table of times, ``quiet`` leaves out the summary lines, ``emit_python`` shows the generated
-    source instead of running it. ``sanitizing`` has the run watched (``None``: it is not).
+    source instead of running it. ``sanitizing`` has the run watched (``None``: it is not). ``timeout`` is how many
+    seconds all of it may take (``None``: any), ``max_memory`` how many bytes its arrays may take (``None``: 80 % of
+    what is free).
     """
 
     arguments: tuple[tuple[str, Given], ...] = ()
@@ -37,3 +39,17 @@ class Request:
     quiet: bool = False
     emit_python: bool = False
     sanitizing: Sanitizing | None = None
+    timeout: float | None = None
+    max_memory: int | None = None
+
+    def inputs(self) -> list[str]:
+        """The files that the launch reads beside its program, but for those that receive what it leaves there."""
+        contents = [given.content for _, given in self.arguments if not given.write_back]
+        contents += [content for _, content in self.expectations]
+        return [content.path for content in contents if isinstance(content, Stored)]
+
+    def output_files(self) -> list[tuple[str, str]]:
+        """The options that have buffers or results stored, and their files."""
+        files = [("--out", file.path) for _, file in self.outputs]
+        written = [given.content for _, given in self.arguments if given.write_back]
+        return files + [("--arg", content.path) for content in written if isinstance(content, Stored)]

@@ -17,6 +17,8 @@ RAW = "raw"
 
 _WRITE_BACK = ":inout"
 _NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|inf|nan)|true|false")
+_INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|\d+)")
+_DIGITS = 80
 _SHAPE = re.compile(r"[1-9]\d*(?:x[1-9]\d*)*")
 _ARCHIVE = re.compile(r"(?P<path>.+?\.(?P<kind>npy|npz))(?::(?P<rest>.*))?", re.DOTALL)
 
@@ -132,16 +134,22 @@ def shape_text(shape: Shape) -> str:
 def _number(text: str) -> int | float | bool:
     if text in ("true", "false"):
         return text == "true"
-    try:
-        return int(text, 16 if "x" in text.lower() else 10)
-    except ValueError:
-        return float(text)
+    if _INTEGER.fullmatch(text):
+        return _integer(text, text, 16 if "x" in text.lower() else 10)
+    return float(text)
+
+
+def _integer(digits: str, whole: str, base: int = 10) -> int:
+    """The number that ``digits`` in the value ``whole`` spell; none that anything here counts has so many."""
+    if len(digits) > _DIGITS:
+        raise ValueTextError(f"the number in '{whole[:_DIGITS]}…' has {len(digits)} digits, at most {_DIGITS} are read")
+    return int(digits, base)
 
 
 def _shape(text: str, whole: str) -> Shape:
     if not _SHAPE.fullmatch(text):
         raise ValueTextError(f"'{text}' in '{whole}' is no shape, expected positive numbers such as 256x512")
-    return tuple(int(extent) for extent in text.split("x"))
+    return tuple(_integer(extent, whole) for extent in text.split("x"))
 
 
 def _generated(kind: str, text: str) -> Generated:
@@ -151,7 +159,7 @@ def _generated(kind: str, text: str) -> Generated:
         digits = parts.pop().removeprefix("seed=")
         if not digits.isdecimal() or not digits.isascii():
             raise ValueTextError(f"'{digits}' in '{text}' is no seed, expected a number from 0")
-        seed = int(digits)
+        seed = _integer(digits, text)
     if len(parts) != 2:
         form = f"{kind}:TYPE:SHAPE{'[:seed=N]' if kind == 'random' else ''}"
         raise ValueTextError(f"'{text}' is not written as {form}")

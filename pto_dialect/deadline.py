@@ -1,0 +1,89 @@
+"""A limit for the time that a piece of work may take."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+GRACE = 1.0
+"""Seconds that processes which share the work have to say where they were."""
+
+_AGAIN = 1.0
+"""Seconds until the alarm is repeated: an exception is lost when it meets code whose errors Python only prints."""
+
+
+class TimedOut(BaseException):
+    """The time is over. Like ``KeyboardInterrupt`` it is no ``Exception``: whoever handles errors of the work itself
+    must not take it for one.
+
+    ``place`` is where the work was, if another process has told; ``line`` the line of generated source that issued
+    the instruction that was being carried out, if it was in a queue.
+    """
+
+    def __init__(self, place: Any = None) -> None:
+        super().__init__("the time limit is over")
+        self.place = place
+        self.line = 0
+
+
+_end: float | None = None
+"""When the time of the running ``deadline`` is over."""
+
+
+def can_limit() -> bool:
+    """True where the system has the timers that ``deadline`` needs."""
+    return hasattr(signal, "setitimer")
+
+
+@contextmanager
+def deadline(seconds: float | None) -> Iterator[None]:
+    """Raises ``TimedOut`` in the block, wherever it is, when ``seconds`` have passed; ``None`` is no limit.
+
+    Only for the main thread of a process. A call into numpy ends before the exception is raised.
+    """
+    global _end
+    if seconds is None:
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _over)
+    _end = monotonic() + seconds
+    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    try:
+        yield
+    finally:
+        _end = None
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def resume() -> None:
+    """Goes on with the running limit in a copy of the process, to which timers do not pass."""
+    _arm(0.0)
+
+
+@contextmanager
+def grace() -> Iterator[None]:
+    """A little more time, for hearing of other processes under the same limit what they were doing.
+
+    Afterwards the limit holds again, unless it has passed: then what they have said counts.
+    """
+    _arm(GRACE)
+    try:
+        yield
+    finally:
+        if _end is not None and _end <= monotonic():
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        else:
+            _arm(0.0)
+
+
+def _arm(extra: float) -> None:
+    if _end is not None:
+        signal.setitimer(signal.ITIMER_REAL, max(_end + extra - monotonic(), 1e-6), _AGAIN)
+
+
+def _over(number: int, frame: Any) -> None:
+    raise TimedOut
