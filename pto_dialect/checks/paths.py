@@ -159,9 +159,10 @@ class _Walk:
                 self.values[op.results[0]] = result_of(op, [self.number(v) for v in op.operands], self.count)
         elif op.regions:
             self.path.steps.append(self.step(op))
-            for argument, value in zip(op.regions[0].blocks[0].args, op.operands, strict=False):
+            regions = [region for region in op.regions if region.blocks]
+            for argument, value in zip(regions[0].blocks[0].args if regions else (), op.operands, strict=False):
                 self.values[argument] = self.number(value)
-            for region in op.regions:
+            for region in regions:
                 if len(region.blocks) != 1:
                     raise TooMuch
                 self.block(region.block)

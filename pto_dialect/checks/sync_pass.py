@@ -13,6 +13,7 @@ from ..diagnostics.diagnostic import Diagnostic, Note
 from ..diagnostics.engine import DiagnosticEngine
 from ..ir.base import Pipe
 from ..ir.location import span_of
+from ..ir.walk import walk
 from ..targets.profile import resolve_target
 from ..transforms.module_pass import PtoPass
 from ..verify.module_rules import uses_micro_level
@@ -78,17 +79,17 @@ class CheckSyncPass(PtoPass):
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         arch = resolve_target(self.target, None, None, uses_micro_level(module)).profile.arch
         for function in entry_functions(module):
-            if any(op.name in _ORDERING for op in function.walk()):
+            if any(op.name in _ORDERING for op in walk(function)):
                 _check(function, arch, engine)
 
 
 def entry_functions(module: Operation) -> Iterator[Operation]:
     """Functions with a body that no other function calls."""
     called: set[str] = set()
-    for op in module.walk():
+    for op in walk(module):
         if op.name == "func.call":
             called.add(str(op.properties["callee"]))
-    for op in module.walk():
+    for op in walk(module):
         if op.name == "func.func" and op.regions[0].blocks and f"@{_symbol(op)}" not in called:
             yield op
 
@@ -98,7 +99,7 @@ def _symbol(function: Operation) -> str:
 
 
 def _check(function: Operation, arch: str, engine: DiagnosticEngine) -> None:
-    names = {op.name for op in function.walk()}
+    names = {op.name for op in walk(function)}
     sides = [name for name in ("cube", "vector") if f"pto.section.{name}" in names] or [None]
     for side in sides:
         reporter = _Reporter(engine)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics.diagnostic import Diagnostic, Severity
 from ..diagnostics.engine import Counts, DiagnosticEngine, DiagnosticOptions
-from ..diagnostics.source import SourceFile, Span
+from ..diagnostics.source import SourceFile
 from ..diagnostics.split import split_input
 from ..transforms.registry import VERIFY_PASSES, pass_class
 from .inputs import Input, read
@@ -98,7 +98,7 @@ def _process_chunk(source: SourceFile, options: Options) -> Result:
     module = build_module(source, engine, options)
     printed = None
     if options.printing and module is not None and not engine.has_errors:
-        printed = _print(module, source, engine, options)
+        printed = _print(module, options)
     statistics: tuple[ModuleStatistics, ...] = ()
     if options.statistics and module is not None and not engine.has_errors:
         from .statistics import collect
@@ -124,14 +124,10 @@ def build_module(source: SourceFile, engine: DiagnosticEngine, options: Options)
     if module is None:
         return None
     verifies = [name for name in options.passes if name in VERIFY_PASSES]
-    try:
-        if not engine.has_errors:
-            run_passes(module, options.passes, engine, options.target)
-        elif verifies:
-            _verify_rest(module, verifies, engine, options.target)
-    except RecursionError:
-        _report_depth(source, engine)
-        return None
+    if not engine.has_errors:
+        run_passes(module, options.passes, engine, options.target)
+    elif verifies:
+        _verify_rest(module, verifies, engine, options.target)
     return module
 
 
@@ -174,16 +170,7 @@ def _verify_rest(module: ModuleOp, passes: list[str], engine: DiagnosticEngine, 
             engine.report(diag)
 
 
-def _print(module: ModuleOp, source: SourceFile, engine: DiagnosticEngine, options: Options) -> str | None:
+def _print(module: ModuleOp, options: Options) -> str:
     from ..syntax.printer import print_module
 
-    try:
-        return print_module(module, generic=options.generic, debuginfo=options.debuginfo, portable=options.portable)
-    except RecursionError:
-        _report_depth(source, engine)
-        return None
-
-
-def _report_depth(source: SourceFile, engine: DiagnosticEngine) -> None:
-    message = "the program is nested too deeply"
-    engine.report(Diagnostic("parse-depth", Severity.ERROR, message, Span(source, 0, 1)))
+    return print_module(module, generic=options.generic, debuginfo=options.debuginfo, portable=options.portable)

@@ -17,8 +17,10 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 
 from ..ir.location import span_of
+from ..ir.walk import walk
 from ..targets.profile import Profile, resolve_target
 from ..verify.module_rules import uses_micro_level
+from .depth import refuse_deep
 from .emit import Emitter
 from .errors import ProgramError
 from .generator import Generator
@@ -129,6 +131,7 @@ def compile_module(
     unit = Unit(program, profile, names, inner_names, code, bodies)
     for function in program.functions:
         _refuse_unknown(function)
+        refuse_deep(function)
     for function in names:
         _function(function, names, generator_class(emitter, profile, options, unit, queued, profile_log))
     for function in inner_names:
@@ -149,7 +152,7 @@ def compile_module(
 
 
 def _refuse_unknown(function: Operation) -> None:
-    for inner in function.walk():
+    for inner in walk(function):
         if isinstance(inner, UnregisteredOp):
             name = inner.attributes.get("op_name__")
             text = name.data if isinstance(name, StringAttr) else inner.name

@@ -6,6 +6,7 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
+from ..ir.walk import walk
 from ..verify import pipe_facts as facts
 from ..verify.facts import integer
 
@@ -15,7 +16,7 @@ def reservation(value: SSAValue | None) -> Operation | None:
     op = facts.definition(value)
     if op is not None and op.name == "pto.import_reserved_buffer":
         peer, wanted = facts.peer_function(op), facts.text(op, "name")
-        found = (o for o in peer.walk() if o.name == "pto.reserve_buffer") if peer is not None else ()
+        found = (o for o in walk(peer) if o.name == "pto.reserve_buffer") if peer is not None else ()
         return next((o for o in found if facts.text(o, "name") == wanted), None)
     return op if op is not None and op.name == "pto.reserve_buffer" else None
 

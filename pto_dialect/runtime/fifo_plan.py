@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from ..ir import types as t
 from ..ir.attributes import OpaqueAttr
 from ..ir.location import span_of
+from ..ir.walk import walk
 from ..verify import pipe_facts as facts
 from ..verify.facts import integer
 from ..verify.pipe_facts import C2V, V2C
@@ -81,7 +82,7 @@ class FifoPlan:
         transfers: list[Operation] = []
         for function in functions:
             handles = 0
-            for op in function.walk():
+            for op in walk(function):
                 if op.name in facts.CORE_INITS:
                     self._numbered[function, facts.INIT_CORE[op.name], facts.number(op)] = op
                     self.ends[op] = self._facts(op, 0)

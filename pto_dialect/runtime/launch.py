@@ -18,6 +18,7 @@ from xdsl.ir import Operation
 from ..deadline import TimedOut
 from ..ir.base import Pipe, PtoOp
 from ..ir.location import span_of
+from ..ir.walk import walk
 from ..targets.profile import Profile
 from .arguments import argument_of_core, binder, hand_back
 from .compiler import CompiledModule, compile_module, find_entry, functions_of, target_of
@@ -129,13 +130,13 @@ class Kernel:
     @cached_property
     def _multiplies(self) -> bool:
         """True when the program may use the matrix unit."""
-        operations = (op for function in self.program.functions for op in function.walk() if isinstance(op, PtoOp))
+        operations = (op for function in self.program.functions for op in walk(function) if isinstance(op, PtoOp))
         return any(op.active_pipe(self.profile.arch) is Pipe.M for op in operations)
 
     @cached_property
     def _orders_blocks(self) -> bool:
         """True when blocks wait for each other, so that all of them run side by side."""
-        return any(op.name in BLOCK_ORDERING for function in self.program.functions for op in function.walk())
+        return any(op.name in BLOCK_ORDERING for function in self.program.functions for op in walk(function))
 
     def run_block(self, bound: list[Any], index: int, count: int) -> list[Any]:
         """Runs block ``index`` of ``count`` on bound arguments."""

@@ -16,6 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..ir import types as t
 from ..ir.base import PtoOp, operand_groups
 from ..ir.location import span_of
+from ..ir.walk import walk
 from ..syntax.constants import constant_of
 from ..targets.profile import Profile
 from ..verify.facts import integer, space_of, word
@@ -108,7 +109,7 @@ def _callers_first(program: Program) -> list[Operation]:
 def place(function: Operation, profile: Profile, base: Mapping[str, int]) -> tuple[dict[Operation, int], Tops]:
     """Addresses of the unplaced allocations of ``function`` above ``base``, and the first free byte of each memory."""
     positions: dict[Operation, int] = {}
-    for op in function.walk():
+    for op in walk(function):
         positions[op] = len(positions)
     free: dict[str, list[Buffer]] = {}
     tops: Tops = dict(base)

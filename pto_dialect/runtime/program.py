@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..ir.attributes import EnumAttr
 from ..ir.location import span_of
+from ..ir.walk import walk
 from ..verify import pipe_facts as queues
 from ..verify.facts import integer
 from .errors import ProgramError
@@ -107,7 +108,7 @@ class Symbols:
         self.first: dict[str, Operation] = {}
         self._callees: dict[Operation, list[Operation]] = {}
         self.all: dict[str, list[Operation]] = {}
-        for op in module.walk():
+        for op in walk(module):
             if op.name == "func.func" and op.regions[0].blocks:
                 name = symbol_of(op)
                 self.first.setdefault(name, op)
@@ -131,7 +132,7 @@ class Symbols:
     def callees(self, function: Operation) -> list[Operation]:
         """Functions that ``function`` calls."""
         if function not in self._callees:
-            found = (self.callee(op) for op in function.walk() if op.name in CALLS)
+            found = (self.callee(op) for op in walk(function) if op.name in CALLS)
             self._callees[function] = [callee for callee in found if callee is not None]
         return self._callees[function]
 
@@ -164,7 +165,7 @@ def find_entry(module: Operation, entry: str | None) -> str:
             raise ProgramError("entry-single", f"no function @{entry}{hint}")
         return entry
     marked = [name for name, op in functions.items() if any(mark in op.attributes for mark in KERNEL_MARKS)]
-    called = {callee_name(op) for op in module.walk() if op.name in CALLS}
+    called = {callee_name(op) for op in walk(module) if op.name in CALLS}
     kernels = [name for name, op in functions.items() if SIMT_BODY not in op.attributes]
     choices = marked or [name for name in kernels if name not in called] or kernels or list(functions)
     if len(choices) == 2 and functions[choices[1]] in peers(functions[choices[0]], symbols):
@@ -221,7 +222,7 @@ def functions_by_place(program: Program) -> tuple[list[Operation], list[Operatio
     pending = [(function, False) for function in outer]
     while pending:
         function, inside = pending.pop()
-        for op in function.walk():
+        for op in walk(function):
             callee = program.symbols.callee(op) if op.name == "func.call" else None
             if callee is None:
                 continue
@@ -284,7 +285,7 @@ def find_program(module: Operation, entry: str, arch: str) -> Program:
 
 
 def _names(functions: Sequence[Operation]) -> set[str]:
-    return {op.name for function in functions for op in function.walk()}
+    return {op.name for function in functions for op in walk(function)}
 
 
 def _reachable(starts: Sequence[Operation], symbols: Symbols) -> list[Operation]:
@@ -316,7 +317,7 @@ def _vector_cores(functions: Sequence[Operation], arch: str) -> int:
     """Vector cores of a block: one where a second would have no part in any queue."""
     if arch == "a2a3":
         return 2
-    transfers = [op for f in functions for op in f.walk() if op.name in queues.NUMBERED or op.name in queues.HANDLED]
+    transfers = [op for f in functions for op in walk(f) if op.name in queues.NUMBERED or op.name in queues.HANDLED]
     alone = transfers and not any(integer(op, "split") or _chosen_by_core(op) for op in transfers)
     return 1 if alone else 2
 
@@ -396,7 +397,7 @@ def peers(function: Operation, symbols: Symbols) -> list[Operation]:
 
 def _imports(function: Operation, other: Operation, symbols: Symbols) -> bool:
     """True when ``function`` imports a buffer of ``other``."""
-    for op in function.walk():
+    for op in walk(function):
         symbol = op.attributes.get("peer_func")
         if isinstance(symbol, SymbolRefAttr) and symbols.find(symbol.root_reference.data, op) is other:
             return True
@@ -417,7 +418,7 @@ def _only_users(function: Operation, others: list[Operation], symbols: Symbols) 
 
 def _queues(function: Operation) -> set[object]:
     """Identities of the queues that a function initialises, each with its direction."""
-    handles = [op for op in function.walk() if op.name in queues.HANDLE_INITS]
+    handles = [op for op in walk(function) if op.name in queues.HANDLE_INITS]
     found: set[object] = {(identity(op, order)[0], integer(op, "dir_mask")) for order, op in enumerate(handles)}
-    inits = (op for op in function.walk() if op.name in queues.CORE_INITS)
+    inits = (op for op in walk(function) if op.name in queues.CORE_INITS)
     return found | {(identity(op, 0)[0], integer(op, "dir_mask")) for op in inits}

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from xdsl.ir import Operation
 
+from ..ir.walk import walk
 from ..targets.profile import Profile
 from .atomic import CONTROL
 from .fifo_plan import FifoPlan
@@ -44,7 +45,7 @@ class Unit:
     @cached_property
     def sets_control(self) -> bool:
         """Something writes the control register."""
-        return any(op.name in CONTROL for function in self.program.functions for op in function.walk())
+        return any(op.name in CONTROL for function in self.program.functions for op in walk(function))
 
     def functions(self) -> Sequence[Operation]:
         """The functions to compile, callers before callees."""

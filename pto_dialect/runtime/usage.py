@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from ..ir import types as t
 from ..ir.attributes import EnumAttr
 from ..ir.base import Effect, PtoOp, op_spec, operand_name
+from ..ir.walk import walk
 from .atomic import CONTROL
 from .program import CALLS, Program
 
@@ -52,7 +53,7 @@ def buffer_usage(program: Program) -> Usage:
                 continue
             if position not in written and (tile or _written(argument, program)):
                 written.add(position)
-    return Usage(frozenset(written), any(_combines(op) for f in program.functions for op in f.walk()))
+    return Usage(frozenset(written), any(_combines(op) for f in program.functions for op in walk(f)))
 
 
 def _combines(op: Operation) -> bool:

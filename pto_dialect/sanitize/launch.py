@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..ir.location import span_of
+from ..ir.walk import walk
 from ..runtime.arguments import HostTile
 from ..runtime.compiler import CompiledModule, compile_module
 from ..runtime.faults import Fault
@@ -69,7 +70,7 @@ class WatchedKernel(Kernel):
     def watch(self) -> Watch:
         """What observes the runs of this kernel."""
         if self._watch is None:
-            names = {op.name for function in self.program.functions for op in function.walk()}
+            names = {op.name for function in self.program.functions for op in walk(function)}
             explicit = self.program.explicit or bool(names & ORDERING)
             ordered = self.sanitize.sync == "auto" and not explicit
             self._watch = self.watch_class(self.sanitize, ordered, self.timeline)

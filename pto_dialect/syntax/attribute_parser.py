@@ -15,6 +15,8 @@ from xdsl.ir import Attribute
 from ..diagnostics.suggest import did_you_mean, inline_hint
 from ..ir.attributes import ENUMS, PIPE_ALIASES, EnumAttr, OpaqueAttr, enum_attr
 from ..ir.types import BUILTIN_SCALARS, type_text
+from ..nesting import LIMIT, too_deep
+from ..nesting import RULE as NESTING
 from .float_text import float_from_bits, nearest_float
 from .tokens import integer
 from .type_errors import TypeSyntaxError
@@ -70,6 +72,9 @@ ENUM_RULES = {
 @cache
 def parse_attribute(text: str, type_: Attribute | None = None) -> Attribute:
     """The attribute with this spelling; ``type_`` is the type written after ``dense<..>``."""
+    deep = too_deep(text, LIMIT)
+    if deep is not None:
+        raise TypeSyntaxError(NESTING, deep[0], deep[1], deep[1] + 1)
     if text[0] == "#":
         found = _BRACKETED.fullmatch(text)
         if found is not None and found.group(1) in ENUMS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from xdsl.dialects import builtin
@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, String
 from xdsl.ir import Attribute
 
 from ..ir.attributes import BROKEN, PlaceholderAttr
+from ..nesting import FUNCTIONS, LIMIT, ROOMY, NestingError, make_room
 from .attribute_parser import parse_attribute, unescape
 from .build_error import BuildError
 from .builder import POISON, BuilderBase
@@ -33,6 +34,30 @@ SCHEMATIC = object()
 
 TRUE = IntegerAttr(-1, 1)
 FALSE = IntegerAttr(0, 1)
+
+
+class JoinedTypes(Tok):
+    """A TYPES token of several pieces; ``depth`` is how deep brackets stand in one another. Its text is made when it is
+    asked for, so that a token of many pieces costs no more than they do."""
+
+    __slots__ = ("_end", "_source", "depth")
+
+    def __init__(self, source: str, start: int, end: int, depth: int) -> None:
+        self.type = "TYPES"
+        self.start = start
+        self.value = None
+        self.depth = depth
+        self._source = source
+        self._end = end
+
+    @property
+    def text(self) -> str:
+        """The pieces and what stands between them, without comments."""
+        return without_comments(self._source[self.start : self._end])
+
+    @property
+    def end(self) -> int:
+        return self._end
 
 
 class TypeRun:
@@ -76,8 +101,11 @@ class AttributeBuilder(BuilderBase):
 
     def joined_types(self, items: list[Any]) -> Tok:
         """Neighbouring tokens as one TYPES token: the pieces of a function type, or of a list that contains one."""
-        start = items[0].start
-        return Tok("TYPES", without_comments(self.text.text[start : items[-1].end]), start)
+        depth = max([item.depth for item in items if isinstance(item, JoinedTypes)], default=0)
+        depth += items[0].type == "LPAR"
+        if depth > FUNCTIONS:
+            raise NestingError("function types", items[0].start, FUNCTIONS)
+        return JoinedTypes(self.text.text, items[0].start, items[-1].end, depth)
 
     def words(self, items: list[Any]) -> list[Tok]:
         return items
@@ -132,15 +160,19 @@ class AttributeBuilder(BuilderBase):
 
     def type_alias(self, items: list[Any]) -> None:
         name = _alias_name(items[0])
-        if self._one_type(self.define_alias(name, items[1].text), items[1].start) is POISON:
+        meaning = self.define_alias(name, items[1].text, items[1].start)
+        if meaning is not None and self._one_type(meaning, items[1].start) is POISON:
             self.wrong_aliases.add(name)
 
     def attribute_alias(self, items: list[Any]) -> None:
         name = _alias_name(items[0])
-        self.attribute_aliases[name] = items[1]
+        start = items[0].end
+        text = without_comments(self.text.text[start : self.text.cursor])
+        start += len(text) - len(text.lstrip())
+        meaning = self.define_alias(name, text.strip(), start)
+        self.attribute_aliases[name] = BROKEN if meaning is None else items[1]
         if items[1] is BROKEN:
             self.wrong_aliases.add(name)
-        self.define_alias(name, without_comments(self.text.text[items[0].end : self.text.cursor]).strip())
 
     def location_alias(self, items: list[Any]) -> None:
         self.attribute_aliases[_alias_name(items[0])] = UnitAttr()
@@ -206,12 +238,14 @@ class AttributeBuilder(BuilderBase):
         token = items[0]
         alias = self.attribute_aliases.get(token.text)
         if alias is not None:
-            return alias
+            size = len(self.alias_texts.get(token.text, ""))
+            return alias if self.spend(size, token.start, len(token.text)) else BROKEN
         if is_alias(token.text) and not self.schematic:
             self.report("name-undefined", f"undefined alias {token.text}", token.start, token.end)
             return BROKEN
         text = ASSEMBLY_ENUM.sub(respelled, token.text) if self.text.assembly else token.text
-        return self.attribute_text(token, self.expanded(text))
+        expanded = self.expanded(text, token.start, len(token.text))
+        return BROKEN if expanded is None else self.attribute_text(token, expanded)
 
     def attribute_text(self, token: Tok, text: str, type_: Attribute | None = None) -> Attribute:
         """The attribute spelled ``text``; a wrong spelling is reported at ``token``."""
@@ -252,7 +286,19 @@ class AttributeBuilder(BuilderBase):
         values: list[Attribute] = []
         for value in items[1:-1:2]:
             values.extend(value.types if isinstance(value, TypeRun) else [value])
-        return ArrayAttr(values)
+        return self.nested(ArrayAttr(values), values, items[0].start)
 
     def dict_value(self, items: list[Any]) -> Attribute:
-        return DictionaryAttr(items[0])
+        return self.nested(DictionaryAttr(items[0]), items[0].values(), self.text.cursor)
+
+    def nested(self, attr: Attribute, parts: Iterable[Attribute], start: int) -> Attribute:
+        """``attr``, which consists of ``parts``; raises ``NestingError`` for ``start`` if it is too deep."""
+        inner = [part for part in parts if isinstance(part, (ArrayAttr, DictionaryAttr))]
+        if inner:
+            depth = 1 + max(self.depths[id(part)][1] if id(part) in self.depths else 1 for part in inner)
+            if depth > ROOMY:
+                if depth > LIMIT:
+                    raise NestingError("attributes", start)
+                make_room(depth)
+            self.depths[id(attr)] = attr, depth
+        return attr

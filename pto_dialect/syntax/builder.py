@@ -20,11 +20,12 @@ from ..diagnostics.suggest import did_you_mean, did_you_mean_hint
 from ..ir import types as t
 from ..ir.construct import append_operation, has_defaults, new_operation
 from ..ir.location import locate, span_of_value
+from ..nesting import ALIAS_SIZE, LIMIT, ROOMY, SIZE_RULE, NestingError, make_room, program_budget
 from .build_error import BuildError, at
 from .lexer import ProgramText
 from .scope import Forward, Scope
-from .text import count, expand_aliases, result_names, set_name, split_types, strip_comments
-from .tokens import SSA, Tok
+from .text import alias_uses, count, expand_aliases, result_names, set_name, split_types, strip_comments
+from .tokens import SPACE, SSA, Tok
 from .type_errors import TypeSyntaxError
 from .type_names import type_suggestion
 from .type_parser import parse_type
@@ -41,6 +42,9 @@ Stated = tuple[SSAValue, Attribute, Tok, int]
 
 SSA_NAME = re.compile(SSA)
 
+_MODULE = re.compile(rf'(?:{SPACE}[#!][^\n]*\n)*{SPACE}"?(?:builtin\.)?module\b')
+"""Beginning of a text that is one module."""
+
 
 class RegionStart:
     """What a header announces about the region that follows it."""
@@ -50,6 +54,25 @@ class RegionStart:
     def __init__(self, arguments: Sequence[tuple[Tok | str, Attribute]] = (), isolated: bool = False) -> None:
         self.arguments = arguments
         self.isolated = isolated
+
+
+class AliasedTypes(dict[str, list[Attribute]]):
+    """What spellings mean in a program with aliases. Each use of those that contain one counts for what it stands
+    for, as if it were read anew."""
+
+    def __init__(self, builder: BuilderBase) -> None:
+        super().__init__()
+        self.builder = builder
+        self.sizes: dict[str, int] = {}
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The types of ``key``; the default as well when the budget of the program does not allow for them."""
+        size = self.sizes.get(key)
+        if size is not None:
+            self.builder.budget -= size
+            if self.builder.budget < 0:
+                return default
+        return super().get(key, default)
 
 
 class BuilderBase:
@@ -65,8 +88,12 @@ class BuilderBase:
         self.scope = Scope()
         self.pending: RegionStart | None = None
         self.alias_texts: dict[str, str] = {}
+        self.budget = program_budget(source.text)
+        self.overspent = False
+        # How deep attributes stand in one another that are deeper than most; they are kept, so that ids are theirs.
+        self.depths: dict[int, tuple[Attribute, int]] = {}
         self.wrong_aliases: set[str] = set()
-        self.known_types = _known_types
+        self.known_types: dict[str, list[Attribute]] = _known_types
         self.attribute_aliases: dict[str, Attribute] = {}
         self.unregistered: set[str] = set()
         # Regions without an opening brace, which was told; their closing ones are no errors.
@@ -107,6 +134,7 @@ class BuilderBase:
         known = self.known_types.get(text)
         if known is not None:
             return known
+        budget = self.budget
         result: list[Attribute] = []
         for spelling, offset in split_types(text):
             if not spelling:
@@ -118,18 +146,47 @@ class BuilderBase:
             result.append(self._one_type(spelling, token.start + offset))
         if not self.schematic and POISON not in result:
             self.known_types[text] = result
+            if isinstance(self.known_types, AliasedTypes) and self.budget != budget:
+                self.known_types.sizes[text] = budget - self.budget
         return result
 
-    def define_alias(self, name: str, meaning: str) -> str:
-        """From here on ``name`` stands for the text ``meaning``, in which earlier aliases are expanded."""
-        meaning = self.alias_texts[name] = self.expanded(meaning)
+    def define_alias(self, name: str, meaning: str, start: int) -> str | None:
+        """From here on ``name`` stands for the text ``meaning``, in which earlier aliases are expanded; ``None`` if
+        that is too much."""
         # What spellings mean in this program is no longer what they mean in others.
-        self.known_types = {}
-        return meaning
+        self.known_types = AliasedTypes(self)
+        wrong = not self.wrong_aliases.isdisjoint(alias_uses(meaning)) if self.wrong_aliases else False
+        text = None if wrong else self.expanded(meaning, start, len(meaning))
+        if text is None:
+            self.wrong_aliases.add(name)
+        else:
+            self.alias_texts[name] = text
+        return text
 
-    def expanded(self, text: str) -> str:
-        """``text`` without aliases."""
-        return expand_aliases(text, self.alias_texts) if self.alias_texts else text
+    def expanded(self, text: str, start: int, length: int) -> str | None:
+        """``text`` without aliases; ``None``, reported at ``start``, if that is too much."""
+        if not self.alias_texts:
+            return text
+        try:
+            result = expand_aliases(text, self.alias_texts, ALIAS_SIZE)
+        except OverflowError:
+            message = f"this stands for more than {ALIAS_SIZE:,} characters when its aliases are written out"
+            self.report(SIZE_RULE, message, start, start + length)
+            return None
+        return result if self.spend(len(result) - len(text), start, length) else None
+
+    def spend(self, characters: int, start: int, length: int) -> bool:
+        """Takes what a use of an alias stands for off the budget of the program; False when nothing is left, which
+        is reported once, at ``start``."""
+        self.budget -= characters
+        if self.budget >= 0 or not characters:
+            return True
+        if not self.overspent:
+            self.overspent = True
+            total = program_budget(self.source.text)
+            message = f"the aliases of this program stand for more than {total:,} characters in total"
+            self.report(SIZE_RULE, message, start, start + length)
+        return False
 
     def one_type(self, token: Tok) -> Attribute:
         """The single type of a TYPES token."""
@@ -139,11 +196,13 @@ class BuilderBase:
         return types[0]
 
     def _one_type(self, spelling: str, start: int) -> Attribute:
-        resolved = self.expanded(spelling)
+        resolved = self.expanded(spelling, start, len(spelling))
+        if resolved is None:
+            return POISON
         try:
             result = parse_type(resolved)
         except TypeSyntaxError as error:
-            if any(alias in spelling for alias in self.wrong_aliases):
+            if self.wrong_aliases and not self.wrong_aliases.isdisjoint(alias_uses(spelling)):
                 return POISON
             same = resolved == spelling
             first, last = (error.start, error.end) if same else (0, len(spelling))
@@ -388,6 +447,12 @@ class BuilderBase:
         block = Block(arg_types=[type_ for _, type_ in start.arguments])
         region = Region(block)
         self.scope.enter(region, block, start.isolated)
+        depth = len(self.scope.frames) - 1
+        if depth > ROOMY:
+            # A module that the text leaves out is printed, and is a level as well.
+            if depth > LIMIT or (depth == LIMIT and not _MODULE.match(self.text.text)):
+                raise NestingError("regions", items[0].start)
+            make_room(depth)
         for (name, _), value in zip(start.arguments, block.args, strict=True):
             if isinstance(name, Tok):
                 self.define(name.text, value, name.start)

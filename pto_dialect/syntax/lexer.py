@@ -15,7 +15,9 @@ from lark.lexer import Lexer
 
 from ..ir.aliases import MNEMONIC_ALIASES
 from ..ir.index import OPS
+from ..nesting import LIMIT
 from .core_ops import CORE_SHAPES
+from .text import starts_line
 from .tokens import BARE_ID, SPACE, SSA, SUFFIX_ID, USE, Tok, balanced, fits_64_bits, without_comments
 
 _BRACKETS = balanced(5)
@@ -51,6 +53,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BINDINGS = re.compile(rf"{SPACE}{SSA}{SPACE}={SPACE}{USE}(?:{SPACE},{SPACE}{SSA}{SPACE}={SPACE}{USE})*+", re.DOTALL)
+_LOCATION_MARK = re.compile(r'"(?:[^"\\]++|\\.)*+"|[^\s]')
 _VALUE_FOLLOWS = re.compile(rf"{SPACE}%")
 _SYMBOL_FOLLOWS = re.compile(rf"{SPACE}@")
 _OPERATION_LIKE = re.compile(r"[a-z_]\w*\.[a-z]")
@@ -152,6 +155,10 @@ class ProgramLexer(Lexer):
                     kind = "INS" if spelling[0] == "i" else "OUTS"
                 elif kind == "WORD":
                     kind = words.get(spelling) or _unknown_word(spelling, text, position)
+                    if spelling == "loc" and (end := location_end(text, position)) is not None:
+                        kind, position = "LOC", end
+                        spelling = text[start:position]
+                        matches = _TOKEN.finditer(text, position)
                 elif kind == "INTEGER" and len(spelling) > 16 and not fits_64_bits(spelling):
                     kind = "BAD"
                 elif kind == "END":
@@ -169,18 +176,31 @@ class ProgramLexer(Lexer):
         """
         previous = ""
         for token in tokens:
-            if token.type in ("WORD", "OP_UNKNOWN") and (
-                previous == "RESULTS" or not text[text.rfind("\n", 0, token.start) + 1 : token.start].strip()
-            ):
+            if token.type in ("WORD", "OP_UNKNOWN") and (previous == "RESULTS" or starts_line(text, token.start)):
                 name = assembly_mnemonic(token.text)
                 if name is not None:
                     token.type, token.value = terminal_of(name), name
                 elif token.type == "WORD":
                     token.type = "OP_UNKNOWN"
-            elif token.type == "ATTRIBUTE_ALIAS" and text[text.rfind("\n", 0, token.start) + 1 : token.start].strip():
+            elif token.type == "ATTRIBUTE_ALIAS" and not starts_line(text, token.start):
                 token.type = "ASSEMBLY_KEY"
             previous = token.type
             yield token
+
+
+def location_end(text: str, start: int) -> int | None:
+    """Where the brackets at ``start`` are closed that hold a location; ``None`` where none are or they are too deep."""
+    depth = 0
+    for found in _LOCATION_MARK.finditer(text, start):
+        if found[0] == "(":
+            depth += 1
+        elif found[0] == ")":
+            depth -= 1
+        if depth == 0:
+            return found.end() if text[start] == "(" else None
+        if depth > LIMIT:
+            return None
+    return None
 
 
 def _unknown_word(spelling: str, text: str, position: int) -> str:

@@ -18,6 +18,9 @@ from ..diagnostics.engine import DiagnosticEngine
 from ..diagnostics.source import SourceFile, Span
 from ..ir.location import locate
 from ..ir.types import TileType
+from ..ir.walk import walk
+from ..nesting import RULE as NESTING
+from ..nesting import NestingError
 from .build_micro import MicroBuilder
 from .core_ops import core_class
 from .grammar import load_grammar
@@ -106,7 +109,7 @@ class ProgramBuilder(MicroBuilder):
     def _undefined_values(self, block: Block) -> None:
         """Values that documentation does not define are further arguments."""
         arguments: dict[SSAValue, SSAValue] = {}
-        for op in block.walk():
+        for op in walk(block):
             for place, value in enumerate(op.operands):
                 if isinstance(value, BlockArgument) and value.block.parent is None:
                     if value not in arguments:
@@ -140,8 +143,7 @@ def parse_program(source: SourceFile, engine: DiagnosticEngine, *, schematic: bo
     with parser.lock, paused():
         try:
             return parser.run(source, engine, schematic)
-        except RecursionError:
-            engine.report(
-                Diagnostic("parse-depth", Severity.ERROR, "the program is nested too deeply", Span(source, 0, 1))
-            )
+        except NestingError as error:
+            span = Span(source, error.start, error.start + 1)
+            engine.report(Diagnostic(NESTING, Severity.ERROR, str(error), span))
             return None

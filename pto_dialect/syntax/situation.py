@@ -7,6 +7,7 @@ from collections.abc import Collection
 from functools import cached_property
 from typing import NamedTuple
 
+from .text import starts_line
 from .tokens import Tok
 
 _SHOWN = 60
@@ -97,7 +98,7 @@ class Situation:
 
     def starts_line(self, token: Tok) -> bool:
         """True when only blanks stand before ``token`` on its line."""
-        return not self.text[self.text.rfind("\n", 0, token.start) + 1 : token.start].strip()
+        return starts_line(self.text, token.start)
 
     @property
     def begins_statement(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from .clause_errors import CLAUSE_WORDS, clause_error
 from .comma_errors import comma_error
 from .form_errors import form_error, missing_mark
+from .nesting_errors import nesting_error
 from .separator_errors import separator_error
 from .situation import Message, Situation, shown
 from .tokens import Tok
@@ -59,7 +60,7 @@ def explain(s: Situation) -> Message:
     token = s.token
     if token.type == "BAD":
         return _bad_character(token.text)
-    found = clause_error(s) or swallowed_operation(s) or comma_error(s) or form_error(s)
+    found = nesting_error(s) or clause_error(s) or swallowed_operation(s) or comma_error(s) or form_error(s)
     if found is not None:
         return found
     in_dictionary = s.inside("LBRACE") and "RESULTS" not in s.expected

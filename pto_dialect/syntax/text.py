@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr
@@ -30,18 +30,31 @@ def strip_comments(part: str) -> str:
     return COMMENT.sub("", part).strip()
 
 
-def expand_aliases(text: str, aliases: Mapping[str, str]) -> str:
-    """``text`` with the names of ``aliases`` (``!name``, ``#name``) outside strings replaced by what they stand for."""
+def expand_aliases(text: str, aliases: Mapping[str, str], limit: int) -> str:
+    """``text`` with the names of ``aliases`` (``!name``, ``#name``) outside strings replaced by what they stand for.
+
+    Raises OverflowError when these are more than ``limit`` characters.
+    """
+    total = 0
 
     def meaning(found: re.Match[str]) -> str:
+        nonlocal total
         known = aliases.get(found["name"]) if found["name"] else None
         if known is None:
             return found.group()
+        total += len(known)
+        if total > limit:
+            raise OverflowError
         arrow = found["arrow"] or ""
         # A function type that is a result stands in parentheses.
         return f"{arrow}({known})" if arrow and known[0] == "(" else arrow + known
 
     return _ALIAS_USE.sub(meaning, text)
+
+
+def alias_uses(text: str) -> Iterator[str]:
+    """The names in ``text`` that may be aliases."""
+    return (found["name"] for found in _ALIAS_USE.finditer(text) if found["name"])
 
 
 def split_types(text: str) -> list[tuple[str, int]]:
@@ -135,7 +148,11 @@ def _from_bits(token: Tok, type_: builtin.AnyFloat) -> float:
 
 def starts_line(text: str, position: int) -> bool:
     """True when only blanks stand before ``position`` on its line."""
-    return not text[text.rfind("\n", 0, position) + 1 : position].strip()
+    while position and text[position - 1].isspace():
+        position -= 1
+        if text[position] == "\n":
+            return True
+    return not position
 
 
 def indentation(text: str, position: int) -> int:

@@ -16,6 +16,8 @@ from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
 from ..ir import types as t
+from ..nesting import FUNCTIONS, too_deep
+from ..nesting import RULE as NESTING
 from .grammar import load_grammar
 from .tokens import Tok, balanced
 from .type_errors import TypeSyntaxError, misfit
@@ -210,6 +212,9 @@ def parse_type(text: str) -> Attribute:
     if found is not None:
         return found
     global _current
+    deep = too_deep(text, FUNCTIONS)
+    if deep is not None:
+        raise TypeSyntaxError(NESTING, deep[0], deep[1], deep[1] + 1)
     head = re.match(r"![A-Za-z_]\w*", text)
     if head is not None and head.group() != "!pto":
         if _without_dialect(text):

@@ -17,6 +17,7 @@ from ..ir.aliases import ATTRIBUTE_ALIASES
 from ..ir.attributes import EnumAttr
 from ..ir.base import SEGMENT_SIZES, PtoOp, signature
 from ..ir.index import OPS
+from ..ir.walk import walk
 from .context import Context
 from .rule import ERROR, INFO, STRUCTURE, WARNING, checks, rule
 
@@ -151,7 +152,7 @@ def inside(op: Operation, ctx: Context) -> None:
     options = ctx.engine.options
     if not options.pedantic and UNKNOWN.id not in options.deny:
         return
-    for inner in op.walk():
+    for inner in walk(op):
         if inner is not op:
             for name in inner.attributes:
                 _prefixed(inner, name, ctx, INFO)

@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 
 from ..ir.index import OPS
 from ..ir.types import TileType, type_text
+from ..ir.walk import walk
 from .context import Context
 from .facts import ENTRY_ATTRIBUTES
 from .function_rules import FunctionScan, function_check, is_section
@@ -56,7 +57,7 @@ MICRO_FAMILIES = frozenset(
 
 def uses_micro_level(module: Operation) -> bool:
     """True when the module contains vector, cube, SIMT or logical-vector micro-operations."""
-    return any(op.name in OPS and OPS[op.name][0] in MICRO_FAMILIES for op in module.walk())
+    return any(op.name in OPS and OPS[op.name][0] in MICRO_FAMILIES for op in walk(module))
 
 
 # ------------------------------------------------------------ cores

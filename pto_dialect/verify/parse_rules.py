@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..nesting import ALIAS_SIZE, ANGLES, LIMIT, RULE, SIZE_RULE
 from .rule import ERROR, INFO, PARSE, WARNING, rule
 
 _LANGUAGE = "language page, section 2"
@@ -11,7 +12,8 @@ for _id, _text in {
     "parse-unbalanced": "every brace has its partner",
     "parse-string": "a string ends on its line",
     "parse-character": "only characters of the language stand outside comments and strings",
-    "parse-depth": "regions are not nested deeper than the parser can follow",
+    RULE: f"regions, attributes and brackets nest at most {LIMIT:,} deep, angle brackets {ANGLES}",
+    SIZE_RULE: f"an alias stands for at most {ALIAS_SIZE:,} characters, all uses together for what grows with the text",
     "parse-missing-types": "operations are followed by the types of their operands",
     "parse-missing-token": "required words and groups of an operation are given",
     "parse-clause-duplicate": "a clause or group is given once",

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Operation
 
 from ..ir.types import DYNAMIC, ShapedView, TensorViewType, element_name
+from ..ir.walk import walk
 from .context import Context
 from .facts import element_type, integer
 from .function_rules import FunctionScan, function_check
@@ -111,7 +112,7 @@ def reserved_names(scan: FunctionScan, ctx: Context) -> None:
             ctx.report(RESERVE_FORM, op, f"there is no function @{peer}", at="@" + peer)
             continue
         if peer not in peers:
-            peers[peer] = {text(inner, "name") for inner in function.walk() if inner.name == "pto.reserve_buffer"}
+            peers[peer] = {text(inner, "name") for inner in walk(function) if inner.name == "pto.reserve_buffer"}
         if name not in peers[peer]:
             known = ", ".join(sorted(peers[peer])) or "nothing"
             ctx.report(RESERVE_FORM, op, f'@{peer} reserves no buffer "{name}" (it reserves {known})', at="name")

@@ -8,6 +8,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ..diagnostics.diagnostic import Note
 from ..ir.location import span_of
+from ..ir.walk import walk
 from .context import Context
 from .function_rules import FunctionScan, function_check
 from .pipe_facts import NUMBERED, entry, number, operand
@@ -54,7 +55,7 @@ def _free_block(block: Block, pops: set[Operation], ctx: Context) -> None:
                 pop = waiting.popleft()
                 spans.append((pop, order[pop], position))
         elif op.regions and any(outstanding.values()):
-            for inner in op.walk():
+            for inner in walk(op):
                 if inner in pops and outstanding.get(_queue(inner)):
                     _outstanding(outstanding[_queue(inner)][0], inner, ctx)
     for waiting in outstanding.values():

@@ -8,6 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from ..ir.walk import walk
 from .context import Context
 from .pipe_facts import CORE_INITS, NUMBERED, definition, number, operand, peer_function, text
 
@@ -23,8 +24,8 @@ class Queues:
         self.transfers: dict[FuncOp, list[Operation]] = {}
         self.imports: dict[tuple[str, FuncOp], list[Operation]] = {}
         self._ctx = ctx
-        for function in (op for op in program.walk() if isinstance(op, FuncOp)):
-            for op in function.walk():
+        for function in (op for op in walk(program) if isinstance(op, FuncOp)):
+            for op in walk(function):
                 if op.name in CORE_INITS:
                     self.inits.setdefault(function, []).append(op)
                 elif op.name in NUMBERED:

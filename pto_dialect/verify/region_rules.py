@@ -12,6 +12,7 @@ from ..ir.attributes import EnumAttr
 from ..ir.base import Pipe, PtoOp, is_pto, op_spec
 from ..ir.index import OPS
 from ..ir.types import type_text
+from ..ir.walk import walk
 from .context import Context
 from .rule import ERROR, STRUCTURE, WARNING, checks, rule
 
@@ -95,7 +96,7 @@ def called_cores(op: Operation, ctx: Context) -> None:
     for callee in ctx.symbols.reached(op):
         if kernel_kind(callee) == "vector":
             continue
-        for inner in callee.walk():
+        for inner in walk(callee):
             if core_of_operation(inner) == "cube":
                 name = callee.sym_name.data
                 ctx.report(TARGET, op, f"@{name} runs {inner.name}, the calling function is for the vector cores")

@@ -22,6 +22,7 @@ from ..diagnostics.suggest import did_you_mean
 from ..ir.attributes import BROKEN, PlaceholderAttr
 from ..ir.base import PtoOp, operand_groups, signature
 from ..ir.types import OpaqueType, type_text
+from ..ir.walk import walk
 from ..ir.words import word_rule
 from .attribute_names import report_unread
 from .context import Context
@@ -296,7 +297,7 @@ def check_dominance(region: Region, ctx: Context) -> None:
         # A branch to a block that does not exist; it was reported.
         return
     for block in region.blocks:
-        for op in block.walk():
+        for op in walk(block):
             for value in op.operands:
                 owner = value.owner
                 home = owner if isinstance(owner, Block) else owner.parent_block()

@@ -6,6 +6,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from ..ir.walk import walk
+
 
 class Symbols:
     """The symbols of a program, each module read once on the first question about it.
@@ -48,7 +50,7 @@ class Symbols:
         """Functions that ``function`` calls itself, each once, in text order."""
         known = self._callees.get(function)
         if known is None:
-            calls = (self.callee(op) for op in function.walk() if op.name == "func.call")
+            calls = (self.callee(op) for op in walk(function) if op.name == "func.call")
             known = self._callees[function] = list(dict.fromkeys(callee for callee in calls if callee is not None))
         return known
 

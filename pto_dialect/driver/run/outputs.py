@@ -12,6 +12,7 @@ from xdsl.ir import Attribute
 
 from ...diagnostics.suggest import did_you_mean
 from ...ir import types as t
+from ...ir.walk import walk
 from ...runtime.arguments import argument_format
 from ...runtime.errors import BindingError
 from ...runtime.launch import Kernel
@@ -75,7 +76,7 @@ def result_names(kernel: Kernel) -> dict[str, int]:
     function_type = kernel.function.properties["function_type"]
     assert isinstance(function_type, FunctionType)
     names: list[set[str | None]] = [set() for _ in function_type.outputs.data]
-    for op in kernel.function.walk():
+    for op in walk(kernel.function):
         if op.name == "func.return":
             for known, value in zip(names, op.operands, strict=True):
                 known.add(value.name_hint)

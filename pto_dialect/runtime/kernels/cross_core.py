@@ -11,6 +11,7 @@ from typing import Any
 from xdsl.ir import Operation
 
 from ...ir.base import PtoOp
+from ...ir.walk import walk
 from ..generator import Generator
 from ..machine import Core, block_cores
 from ..queues import QueueCore
@@ -76,7 +77,7 @@ def default_mode(op: Operation, g: Generator) -> str:
     while (parent := root.parent_op()) is not None:
         root = parent
     sides: dict[tuple[str, str], set[int]] = {}
-    for other in root.walk():
+    for other in walk(root):
         if other.name in ("pto.sync.set", "pto.sync.wait") and "event_id" in other.attributes:
             number = other.attributes["event_id"].value.data  # pyright: ignore[reportAttributeAccessIssue]
             if number >= SIDE:

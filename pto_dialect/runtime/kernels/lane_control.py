@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...ir.walk import walk
 from ..generator import Expr, Generator
 from ..names import Kind
 from ..program import callee_name
@@ -145,7 +146,7 @@ def while_loop(op: Operation, g: Generator) -> None:
 def _polls(op: Operation) -> bool:
     """True for a loop that changes nothing but by atomic updates."""
     return all(
-        inner.name.startswith(_QUIET) and inner.name not in _CLOCKS for region in op.regions for inner in region.walk()
+        inner.name.startswith(_QUIET) and inner.name not in _CLOCKS for region in op.regions for inner in walk(region)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from ...ir.base import Pipe, PtoOp
+from ...ir.walk import walk
 from ..generator import Expr, Generator
 from .registry import kernel
 
@@ -57,7 +58,7 @@ def captured(op: PtoOp, g: Generator) -> list[str]:
 
 def _captures(op: PtoOp) -> set[SSAValue]:
     """Values from outside that the region of ``op`` uses, and the block arguments that stand for them."""
-    inside = {inner for inner in op.walk()}
+    inside = {inner for inner in walk(op)}
     used = {value for inner in inside if inner is not op for value in inner.operands}
     return {value for value in used if value.owner not in inside} | {
         value for value in used if value.owner is op.regions[0].block

@@ -8,6 +8,7 @@ from functools import cached_property
 from xdsl.ir import Operation
 
 from ...ir.location import span_of
+from ...ir.walk import walk
 from ..errors import ProgramError
 from ..program import SIMT_BODY, Program, symbol_of
 from .variance import Variance
@@ -58,7 +59,7 @@ def find_code(program: Program, each_access: bool = False) -> SimtCode:
         if function in known:
             continue
         known[function] = None
-        for op in function.walk():
+        for op in walk(function):
             section = _section(op, function)
             if op.name == SECTION:
                 sections[op] = None

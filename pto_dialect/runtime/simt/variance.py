@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...ir import types as t
+from ...ir.walk import walk
 from ...verify.facts import space_of
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Variance:
         self._returned: dict[Operation, set[int]] = {}
         blocks = [block for op in (*bodies, *sections) for block in op.regions[0].blocks]
         for block in blocks:
-            for op in block.walk():
+            for op in walk(block):
                 self._mark(value for value in op.results if is_packed(value.type))
                 for region in op.regions:
                     self._mark(value for inner in region.blocks for value in inner.args if is_packed(value.type))

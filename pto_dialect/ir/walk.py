@@ -1,0 +1,38 @@
+"""The operations inside others, in text order.
+
+xDSL's own ``walk`` resumes a generator for each level of nesting at each operation; here every operation costs the
+same, however deep it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Block, Operation, Region
+
+
+def walk(root: Operation | Region | Block) -> Iterator[Operation]:
+    """All operations in ``root``, each before those in its regions; an operation comes first itself."""
+    stack: list[Operation | None] = []
+    if isinstance(root, Operation):
+        yield root
+        _push(root.regions, stack)
+    elif isinstance(root, Region):
+        _push((root,), stack)
+    else:
+        stack.append(root.first_op)
+    while stack:
+        op = stack.pop()
+        while op is not None:
+            yield op
+            following = op.next_op
+            if op.regions:
+                stack.append(following)
+                _push(op.regions, stack)
+                break
+            op = following
+
+
+def _push(regions: tuple[Region, ...], stack: list[Operation | None]) -> None:
+    for region in reversed(regions):
+        stack.extend([block.first_op for block in reversed(region.blocks)])
