@@ -41,6 +41,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "views": ("alloc_rules", "placement_rules", "view_rules", "tensor_view_rules"),
     "pointers": ("pointer_rules",),
+    "memref_bridge": ("alloc_rules",),
     "regions": ("region_rules", "vector_scope_rules", "simt_rules", "simt_scope_rules"),
     "func": ("function_rules", "function_attribute_rules"),
     "sync": ("sync_rules", "sync_flow_rules"),
