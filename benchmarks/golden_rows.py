@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from pto_dialect.driver.launch.document import LaunchError
 from pto_dialect.driver.launch.plan import read_plan
 from pto_dialect.driver.launch.session import Settings, run_plan
 from pto_dialect.driver.run.program import FINDINGS, Streams
+from pto_dialect.targets.backend import Backend, backend_named
 
 PASS, FAIL, REFUSED, FOUND, NO_GOLDEN = "pass", "FAIL", "REFUSED", "FOUND", "no-golden"
 """``FOUND``: the sanitizers report an error."""
@@ -51,6 +53,20 @@ class Scratch:
     programs: dict[str, ModuleOp] = field(default_factory=dict)
 
 
+_BACKEND = re.compile(r"--pto-backend=(\w+)")
+
+
+def stated_backend(program: Path) -> Backend | None:
+    """The library that a program says it is compiled for, in the comments that it begins with."""
+    for line in program.read_text().splitlines():
+        if line.strip() and not line.startswith("//"):
+            break
+        named = _BACKEND.search(line)
+        if named is not None:
+            return backend_named(named[1])
+    return None
+
+
 def read_rows(table: Path) -> list[Row]:
     """All rows of the table."""
     with open(table, newline="") as file:
@@ -64,11 +80,17 @@ def run_python(script: str, folder: Path, *arguments: str, **environment: str) -
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=600)
 
 
-def launch_text(program: Path, entry: str, blocks: int, arguments: dict[str, str], target: str | None = None) -> str:
-    """A launch file of one launch; ``arguments`` are TOML values."""
+def launch_text(
+    program: Path, entry: str, blocks: int, arguments: dict[str, str], backend: Backend | None = None
+) -> str:
+    """A launch file of one launch; ``arguments`` are TOML values.
+
+    ``backend`` is the library that the corpus is compiled for; what the program says itself comes first.
+    """
     lines = [f'program = "{program}"', f'entry = "{entry}"', f"blocks = {blocks}"]
-    if target is not None:
-        lines.append(f'target = "{target}"')
+    backend = stated_backend(program) or backend
+    if backend is not None:
+        lines.append(f'backend = "{backend}"')
     lines += ["", "[arguments]", *(f'"{name}" = {value}' for name, value in arguments.items())]
     return "\n".join(lines) + "\n"
 

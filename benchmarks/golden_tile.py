@@ -23,6 +23,8 @@ from pto_dialect.syntax.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
 
 CORPUS = "test/tilelang_st"
+BACKEND = "vpto"
+"""What the build of the corpus compiles all its programs for."""
 
 _LAUNCH = re.compile(
     r"(?P<entry>\w+)<<<(?P<blocks>.*?)>>>\((?P<args>.*?)\) files: (?P<files>.*?)(?:; kCases: .*)?$", re.S
@@ -159,11 +161,11 @@ def _launch(
             for i, (name, _) in enumerate(case.parameters)
         }
         path = folder / "run.launch.toml"
-        path.write_text(launch_text(program, case.entry, case.blocks, values))
+        path.write_text(launch_text(program, case.entry, case.blocks, values, BACKEND))
         return run_launch(path, scratch)
     writer = _Files(case, arguments, source, folder)
     path = folder / "run.launch.toml"
-    path.write_text(launch_text(program, case.entry, case.blocks, writer.values()))
+    path.write_text(launch_text(program, case.entry, case.blocks, writer.values(), BACKEND))
     verdict, reason = run_launch(path, scratch)
     if verdict == PASS:
         writer.cut_output()

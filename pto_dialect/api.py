@@ -28,6 +28,7 @@ from .driver.pipeline import process, process_input
 
 if TYPE_CHECKING:
     from .runtime.api import CompiledKernel
+    from .targets.backend import Backend
 
 __all__ = ["CheckResult", "Module", "ParseError", "check", "compile", "parse", "print_module", "run"]
 
@@ -121,7 +122,12 @@ def print_module(module: Module, generic: bool = False) -> str:
 
 
 def compile(
-    module: Module, entry: str | None = None, target: str | None = None, *, accumulate: str = "fast"
+    module: Module,
+    entry: str | None = None,
+    target: str | None = None,
+    *,
+    accumulate: str = "fast",
+    backend: Backend | None = None,
 ) -> CompiledKernel:
     """A callable on numpy arrays for function ``entry`` of the verified ``module``.
 
@@ -129,7 +135,7 @@ def compile(
     """
     from .runtime.api import compile as compile_module
 
-    return compile_module(module, entry, target, accumulate=accumulate)
+    return compile_module(module, entry, target, accumulate=accumulate, backend=backend)
 
 
 def run(
@@ -141,9 +147,12 @@ def run(
     blocks: int = 1,
     jobs: int = 1,
     accumulate: str = "fast",
+    backend: Backend | None = None,
 ) -> dict[str, Any]:
     """Compiles a function of the verified ``module`` and calls it once; see
     :func:`pto_dialect.runtime.api.run`."""
     from .runtime.api import run as run_module
 
-    return run_module(module, arguments, entry, target, blocks=blocks, jobs=jobs, accumulate=accumulate)
+    return run_module(
+        module, arguments, entry, target, blocks=blocks, jobs=jobs, accumulate=accumulate, backend=backend
+    )

@@ -15,6 +15,7 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.runtime.api import compile as compile_kernel
 from pto_dialect.syntax.parser import parse_program
+from pto_dialect.targets.backend import Backend
 from pto_dialect.verify.verifier import verify_module
 
 DTYPES: dict[str, Any] = {
@@ -150,6 +151,7 @@ def run(
     target: str = "a5",
     verify: bool = True,
     accumulate: str = "fast",
+    backend: Backend | None = None,
 ) -> dict[str, np.ndarray]:
     """Whole content of every tile after ``statement``, by name.
 
@@ -165,7 +167,7 @@ def run(
         verify_module(module, engine)
     errors = [(d.rule, d.message) for d in engine.diagnostics if d.severity is Severity.ERROR]
     assert module is not None and not errors, (text, errors)
-    kernel = compile_kernel(module, accumulate=accumulate)
+    kernel = compile_kernel(module, accumulate=accumulate, backend=backend)
     buffers = {item.name: item.data.copy() for item in tiles if item.alias is None}
     kernel(*(b.reshape(-1) for b in buffers.values()), *(value for _, value in numbers.values()))
     return buffers

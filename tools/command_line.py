@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")
+BACKENDS = ("emitc", "vpto")
 
 ALIASES = {
     "-split-input-file": "--split-input-file",

@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from .command_line import (
+    BACKENDS,
     TARGETS,
     PtoCommand,
     progress,
@@ -148,6 +149,11 @@ def _checks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
 @click.argument("paths", metavar="FILE|DIR...", nargs=-1, required=True, type=click.Path())
 @click.option("--entry", metavar="NAME", help="Function to run; by default the kernel, or the only function.")
 @click.option("--target", type=click.Choice(TARGETS), help="Chip to run as; otherwise what the module says.")
+@click.option(
+    "--backend",
+    type=click.Choice(BACKENDS),
+    help="Library that tile operations follow; otherwise what the module says, else emitc.",
+)
 @click.option(
     "--blocks",
     type=click.IntRange(1, MOST_BLOCKS),
@@ -376,6 +382,7 @@ def _settings(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings
 
     return Settings(
         target=given["target"],
+        backend=given["backend"],
         accumulate=stated("accumulate"),
         fill=stated("fill"),
         jobs=1 if many else given["jobs"],
@@ -422,7 +429,11 @@ def _request(given: dict[str, Any]) -> Request:
         blocks=given["blocks"],
         jobs=given["jobs"],
         tolerance=Tolerance(given["rtol"], given["atol"]),
-        run=RunOptions(accumulate=given["accumulate"], fill=given["fill"] or ("poison" if watched else "zero")),
+        run=RunOptions(
+            accumulate=given["accumulate"],
+            fill=given["fill"] or ("poison" if watched else "zero"),
+            backend=given["backend"],
+        ),
         policy=_policy(given),
         dump=given["dump"],
         profile=given["profile"],

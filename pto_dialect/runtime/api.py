@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from ..targets.backend import BACKENDS, Backend
 from .errors import BindingError
 from .launch import Kernel
 from .machine import RunOptions
@@ -46,16 +47,24 @@ class CompiledKernel:
 
 
 def compile(
-    module: ModuleOp, entry: str | None = None, target: str | None = None, *, accumulate: str = "fast"
+    module: ModuleOp,
+    entry: str | None = None,
+    target: str | None = None,
+    *,
+    accumulate: str = "fast",
+    backend: Backend | None = None,
 ) -> CompiledKernel:
     """Compiles a function of a verified module.
 
     ``entry`` is its symbol (default: the only or marked kernel), ``target`` a2a3, a5 or cpu-sim (default: the module's
-    own), ``accumulate`` ``"fast"`` or ``"exact"``. Raises ``ProgramError`` for operations that cannot be executed.
+    own), ``accumulate`` ``"fast"`` or ``"exact"``, ``backend`` the library that tile operations follow, ``"emitc"`` or
+    ``"vpto"`` (default: the module's own). Raises ``ProgramError`` for operations that cannot be executed.
     """
     if accumulate not in ("fast", "exact"):
         raise ValueError(f"accumulate is 'fast' or 'exact', found {accumulate!r}")
-    return CompiledKernel(Kernel(module, entry, target, RunOptions(accumulate=accumulate)))
+    if backend is not None and backend not in BACKENDS:
+        raise ValueError(f"backend is 'emitc' or 'vpto', found {backend!r}")
+    return CompiledKernel(Kernel(module, entry, target, RunOptions(accumulate=accumulate, backend=backend)))
 
 
 def run(
@@ -67,13 +76,14 @@ def run(
     blocks: int = 1,
     jobs: int = 1,
     accumulate: str = "fast",
+    backend: Backend | None = None,
 ) -> dict[str, Any]:
     """Compiles and runs a function once.
 
     ``arguments`` maps argument names (or positions as text) to arrays and numbers. Returns the arrays after the run by
     argument name, and returned tiles under ``"0"``, ``"1"`` ...
     """
-    kernel = compile(module, entry, target, accumulate=accumulate)
+    kernel = compile(module, entry, target, accumulate=accumulate, backend=backend)
     values: list[Any] = []
     for position, name in enumerate(kernel.arguments):
         key = name if name in arguments else str(position)

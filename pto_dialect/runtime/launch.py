@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
 from typing import Any
@@ -19,6 +20,7 @@ from ..deadline import TimedOut
 from ..ir.base import Pipe, PtoOp
 from ..ir.location import span_of
 from ..ir.walk import walk
+from ..targets.backend import backend_of
 from ..targets.profile import Profile
 from .arguments import argument_of_core, binder, hand_back
 from .compiler import CompiledModule, compile_module, find_entry, functions_of, target_of
@@ -57,7 +59,7 @@ class Kernel:
         function = functions_of(module)[self.entry]
         self.function = function
         self.profile: Profile = target_of(module, function, target)
-        self.options = options
+        self.options = replace(options, backend=backend_of(function, options.backend, self.profile.arch))
         self.profile_log = profile_log
         self.program = find_program(module, self.entry, self.profile.arch)
         function_type = function.properties["function_type"]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..targets.backend import Backend
 from ..targets.profile import Profile
 from .faults import Fault
 from .memory import Arena, CoreMemory, Fill, Pointer
@@ -19,12 +20,13 @@ class RunOptions:
     """How a launch computes and what it starts from.
 
     ``accumulate`` is ``"fast"`` (BLAS) or ``"exact"`` (sequential fused multiply-add); ``fill`` is the initial content
-    of on-chip memory.
+    of on-chip memory; ``backend`` is the library that tile operations follow (``None``: what the module says).
     """
 
     accumulate: str = "fast"
     fill: Fill = "zero"
     cross_core: str = "auto"
+    backend: Backend | None = None
 
 
 class Core:

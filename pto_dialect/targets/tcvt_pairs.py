@@ -63,3 +63,14 @@ def tcvt_finding(table: PairTable, src: str, dst: str) -> str | None:
     if signed_as_signless(dst) in table.get(signed_as_signless(src), ()):
         return None
     return LOW_PRECISION_PAIR if is_low_precision(src) or is_low_precision(dst) else UNDOCUMENTED_PAIR
+
+
+_WRAPPING: Final = frozenset(
+    {("f16", "ui8"), ("f16", "i8"), ("f32", "i16"), ("f16", "i16"), ("i64", "i32"), ("i32", "i16")}
+)
+
+
+def wraps_by_default(src: str, dst: str) -> bool:
+    """True for the narrowing pairs that keep the low bits where no saturation mode is given; on a2a3 no other pair can
+    do without saturation."""
+    return (signed_as_signless(src), signed_as_signless(dst)) in _WRAPPING

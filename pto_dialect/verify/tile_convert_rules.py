@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from xdsl.ir import Operation
 
 from ..targets.element_types import FP4, is_low_precision
-from ..targets.tcvt_pairs import LOW_PRECISION_PAIR, UNDOCUMENTED_PAIR
+from ..targets.tcvt_pairs import LOW_PRECISION_PAIR, UNDOCUMENTED_PAIR, wraps_by_default
 from .context import Context
-from .rule import ERROR, LOCATIONS, SHAPES, TRIPLES, WARNING, checks, rule
+from .rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
 from .tile_facts import Tile, destination, differs, place, tile_of
 from .tile_relations import ALWAYS, Finding, TileOperands, relation, unless
 
@@ -55,6 +55,20 @@ TMP = rule(
 )
 
 
+SATURATION = rule(
+    "tcvt-sat-no-effect",
+    WARNING,
+    STRUCTURE,
+    "sat_mode OFF on a2a3 belongs to f16 to ui8, i8 and i16, f32 to i16, i64 to i32 and i32 to i16; others saturate",
+    source="numerics page, section 8",
+    bad="pto.tcvt ins(%a {sat_mode = #pto<saturation_mode OFF>} : !pto.tile_buf<vec, 16x16xf32>) "
+    "outs(%d : !pto.tile_buf<vec, 16x16xi32>)",
+    good="pto.tcvt ins(%a {sat_mode = #pto<saturation_mode OFF>} : !pto.tile_buf<vec, 16x16xf32>) "
+    "outs(%d : !pto.tile_buf<vec, 16x16xi16>)",
+    target="a2a3",
+)
+
+
 @relation("pto.tcvt")
 def pairs(t: TileOperands) -> Iterator[Finding]:
     """Pairs of element types. Without low precision every pair is converted, documented or not."""
@@ -75,6 +89,18 @@ def pairs(t: TileOperands) -> Iterator[Finding]:
             both = severity.a2a3 is severity.a5
             where = "" if both else f" on {'a5' if severity.a5 is not None else 'a2a3'}"
             yield t.finding(SOFT_PAIR, severity, None, f"the conversion of {pair} is not documented{where}")
+
+
+@relation("pto.tcvt")
+def saturation(t: TileOperands) -> Iterator[Finding]:
+    """``sat_mode OFF`` where the target always saturates."""
+    src, dst = t.tile("src"), t.tile("dst")
+    if src is None or dst is None or t.word("sat_mode") != "OFF":
+        return
+    severity = unless(lambda p: p.arch != "a2a3" or wraps_by_default(src.element, dst.element), WARNING)
+    if severity.a2a3 is not None:
+        message = f"the conversion of {src.element} to {dst.element} saturates on a2a3, sat_mode OFF has no effect"
+        yield t.finding(SATURATION, severity, None, message, "leave it out")
 
 
 @relation("pto.tcvt")

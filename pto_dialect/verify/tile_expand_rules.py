@@ -8,7 +8,7 @@ from ..targets.tile_rules import ROWEXPAND_TMP_OPS
 from .rule import ERROR, SHAPES, STRUCTURE, WARNING, rule
 from .tile_arith_rules import ROW_MAJOR, VALID_COLS, VALID_ROWS
 from .tile_facts import Tile, differs
-from .tile_relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
+from .tile_relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, relation, unless
 
 _PAGE = "verifier-rules page, section 8"
 _T = "!pto.tile_buf<vec, 16x16xf32>"
@@ -43,23 +43,27 @@ NONEMPTY = rule(
     good=f"pto.trowexpandmax ins(%a, %b : {_T}, {_COLUMN}) outs(%d : {_T})",
 )
 
-_EITHER = tuple(f"pto.trowexpand{op}" for op in ("max", "min", "expdif"))
-"""Operations whose first operand may be the vector as well."""
+_EXTREMA = tuple(f"pto.trowexpand{op}" for op in ("max", "min", "expdif"))
+"""Operations that are refused where neither operand can be the vector."""
 _SOFT = tuple(f"pto.trowexpand{op}" for op in ("sub", "mul", "div"))
 
 
 @relation("pto.trowexpandadd", *_SOFT)
-def second_is_vector(t: TileOperands) -> Iterator[Finding]:
-    """The second operand is the vector."""
-    vector, dst = t.tile("src1"), t.tile("dst")
-    if vector is not None and dst is not None:
-        fault = vector_fault(vector, dst)
-        if fault is not None:
-            severity = ADVICE if t.op_name in _SOFT else ALWAYS
-            yield t.finding(VECTOR, severity, "src1", f"src1 of {t.op_name} must have {fault}")
+def arithmetic_vector(t: TileOperands) -> Iterator[Finding]:
+    """One operand is the vector: the second, unless the first has the shape of one and the second fills dst."""
+    full, vector, dst = t.tile("src0"), t.tile("src1"), t.tile("dst")
+    if full is None or vector is None or dst is None:
+        return
+    if not _fills(full, dst) and vector_fault(full, dst) is None and _fills(vector, dst):
+        return
+    severity = ADVICE if t.op_name in _SOFT else ALWAYS
+    yield from _not_full(t, "src0", full, dst, severity)
+    fault = vector_fault(vector, dst)
+    if fault is not None:
+        yield t.finding(VECTOR, severity, "src1", f"src1 of {t.op_name} must have {fault}")
 
 
-@relation(*_EITHER)
+@relation(*_EXTREMA)
 def either_is_vector(t: TileOperands) -> Iterator[Finding]:
     """One operand fills the destination, the other is the vector."""
     dst, sources = t.tile("dst"), t.tiles("src0", "src1")
@@ -77,7 +81,7 @@ def either_is_vector(t: TileOperands) -> Iterator[Finding]:
     tile, vector = t.tile(name), t.tile(other)
     assert tile is not None and vector is not None
     if not full:
-        yield from _not_full(t, name, tile, dst)
+        yield from _not_full(t, name, tile, dst, ALWAYS)
     fault = vector_fault(vector, dst)
     if fault is not None:
         yield t.finding(VECTOR, ALWAYS, other, f"{other} of {t.op_name} must have {fault}")
@@ -88,17 +92,17 @@ def _fills(tile: Tile, dst: Tile) -> bool:
     return same and tile.blayout != "col_major"
 
 
-def _not_full(t: TileOperands, name: str, tile: Tile, dst: Tile) -> Iterator[Finding]:
+def _not_full(t: TileOperands, name: str, tile: Tile, dst: Tile, severity: Cell) -> Iterator[Finding]:
     if tile.blayout == "col_major":
         message = f"{name} of {t.op_name} must be row_major, found col_major"
-        yield t.finding(ROW_MAJOR, ALWAYS, name, message)
+        yield t.finding(ROW_MAJOR, severity, name, message)
     for rule_, axis, found, wanted in (
         (VALID_ROWS, "rows", tile.valid_rows, dst.valid_rows),
         (VALID_COLS, "columns", tile.valid_cols, dst.valid_cols),
     ):
         if differs(found, wanted):
             what = f"must have the same number of valid {axis}, found {found} and {wanted}"
-            yield t.finding(rule_, ALWAYS, name, f"{name} and dst of {t.op_name} {what}")
+            yield t.finding(rule_, severity, name, f"{name} and dst of {t.op_name} {what}")
 
 
 def vector_fault(vector: Tile, dst: Tile) -> str | None:

@@ -115,15 +115,7 @@ ROWS: Final[tuple[Row, ...]] = (
         loc="W",
         order="E",
     ),
-    Row("trowexpandadd", "E", "src0 dst E", "src0 dst E", loc="W", order="src0 dst E"),
-    Row(
-        "trowexpandsub trowexpandmul trowexpanddiv",
-        "E",
-        "src0 dst W",
-        "src0 dst W",
-        loc="W",
-        order="dst E, src0 W",
-    ),
+    Row("trowexpandadd trowexpandsub trowexpandmul trowexpanddiv", "E", loc="W", order="dst E"),
     Row("trowexpandmax trowexpandmin trowexpandexpdif", "E", loc="W", order="dst E", scratch="tmp:dst E"),
     # reductions
     Row(

@@ -17,6 +17,7 @@ from ..collector import paused
 from ..diagnostics.engine import DiagnosticEngine
 from ..ir.base import PtoOp
 from ..ir.index import OPS
+from ..targets.backend import ATTRIBUTE, BACKENDS, backend_named
 from ..targets.profile import TargetChoice, resolve_target
 from . import module_rules
 from .context import Context, is_opaque
@@ -36,6 +37,13 @@ TARGET_UNKNOWN = rule(
     WARNING,
     STRUCTURE,
     "pto.target_arch is a2, a3, a2a3 or a5; anything else is read as a2a3",
+    source="targets page, section 1",
+)
+BACKEND_UNKNOWN = rule(
+    "backend-unknown",
+    WARNING,
+    STRUCTURE,
+    "pto.backend of a module is emitc or vpto; anything else is read as emitc",
     source="targets page, section 1",
 )
 _TARGET_RULES = {r.id: r for r in (TARGET_OVERRIDE, TARGET_UNKNOWN)}
@@ -82,6 +90,7 @@ class Verifier:
                 ctx.report(_TARGET_RULES[warning.rule], module, warning.message)
         if STRUCTURE in self.passes:
             check_symbols(module, ctx)
+            _check_backend(module, ctx)
         self._check(module)
         for op in [op for block in module.regions[0].blocks for op in block.ops]:
             if isinstance(op, ModuleOp):
@@ -150,6 +159,15 @@ def _likeness(op: PtoOp) -> tuple[object, ...]:
     types = [id(value._type) for value in operands]
     types += [id(value._type) for value in op.results]
     return (type(op), len(operands), *types, *op.attributes.items())
+
+
+def _check_backend(module: Operation, ctx: Context) -> None:
+    stated = module.attributes.get(ATTRIBUTE)
+    if stated is None or (isinstance(stated, StringAttr) and backend_named(stated.data) is not None):
+        return
+    found = f"'{stated.data}'" if isinstance(stated, StringAttr) else "another kind of attribute"
+    message = f"{ATTRIBUTE} names no backend and is read as emitc, found {found}, expected a string: "
+    ctx.report(BACKEND_UNKNOWN, module, message + " or ".join(BACKENDS), at=ATTRIBUTE)
 
 
 def _text(module: Operation, key: str) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ...targets.backend import BACKENDS, Backend, backend_named
 from ..run.compare import Judgement, Tolerance
 from ..run.value_text import (
     Content,
@@ -30,7 +31,7 @@ MOST_BLOCKS = 65_535
 """Blocks that the chips can launch at once: they count them in 16 bits."""
 
 _SHARED = ("program", "entry", "blocks", "arguments", "expect", "outputs")
-_TOP = (*_SHARED, "target", "accumulate", "fill", "buffers", "rtol", "atol", "launch")
+_TOP = (*_SHARED, "target", "backend", "accumulate", "fill", "buffers", "rtol", "atol", "launch")
 _EXPECT = ("value", "rtol", "atol", "equal_nan", "exact", "valid")
 
 
@@ -89,6 +90,7 @@ class Plan:
     document: Document
     steps: tuple[Step, ...]
     target: str | None = None
+    backend: Backend | None = None
     accumulate: str | None = None
     fill: str | None = None
     buffers: Mapping[str, Buffer] = field(default_factory=dict)
@@ -155,6 +157,7 @@ class _Reader:
             self.document,
             steps,
             top.text("target", TARGETS),
+            backend_named(top.text("backend", BACKENDS) or ""),
             top.text("accumulate", ("fast", "exact")),
             top.text("fill", ("zero", "poison", "random")),
             buffers,

@@ -16,6 +16,7 @@ from ...diagnostics.suggest import did_you_mean
 from ...runtime.errors import BindingError
 from ...runtime.launch import Kernel
 from ...runtime.machine import RunOptions
+from ...targets.backend import Backend
 from ..inputs import Input
 from ..report import render
 from ..run.arrays import with_key
@@ -54,6 +55,7 @@ class Settings:
     """
 
     target: str | None = None
+    backend: Backend | None = None
     accumulate: str | None = None
     fill: str | None = None
     jobs: int = 1
@@ -148,7 +150,11 @@ class _Session:
             target=settings.target or plan.target,
             blocks=step.blocks,
             jobs=settings.jobs,
-            run=RunOptions(settings.accumulate or plan.accumulate or "fast", self.fill()),
+            run=RunOptions(
+                settings.accumulate or plan.accumulate or "fast",
+                self.fill(),
+                backend=settings.backend or plan.backend,
+            ),
             policy=settings.policy,
             dump=settings.dump,
             quiet=settings.quiet,

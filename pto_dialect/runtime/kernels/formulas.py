@@ -93,24 +93,52 @@ def difference_and_sum(a: Array, b: Any, c: Array, out: Array) -> None:
 
 
 def exponential_of_difference(a: Array, b: Array, out: Array) -> None:
-    """e^(a − b)."""
+    """e^(a − b); the difference of halves is rounded to half."""
     np.subtract(a, b, out)
-    np.exp(out, out)
+    if out.dtype == np.float16:
+        np.copyto(out, np.exp(out, dtype=np.float32), casting="same_kind")
+    else:
+        np.exp(out, out)
 
 
-def shift_left(a: Array, count: Any, out: Array) -> None:
+_COUNT_LIMIT = 32
+"""Counts of shifts are taken modulo this number."""
+
+
+def shift_left(a: Array, counts: Array, out: Array) -> None:
+    """a << (count mod 32); nothing is left from the width of the elements on."""
+    counts, width = np.bitwise_and(counts, _COUNT_LIMIT - 1), out.dtype.itemsize * 8
+    if width >= _COUNT_LIMIT:
+        np.left_shift(a, counts, out)
+        return
+    np.left_shift(a, np.minimum(counts, width - 1), out)
+    np.copyto(out, 0, where=counts >= width)
+
+
+def shift_right(a: Array, counts: Array, out: Array) -> None:
+    """a >> (count mod 32): arithmetic for signed elements, logical for unsigned ones; from the width of the elements
+    on only signs are left."""
+    counts, width = np.bitwise_and(counts, _COUNT_LIMIT - 1), out.dtype.itemsize * 8
+    if width >= _COUNT_LIMIT:
+        np.right_shift(a, counts, out)
+        return
+    np.right_shift(a, np.minimum(counts, width - 1), out)
+    if out.dtype.kind == "u":
+        np.copyto(out, 0, where=counts >= width)
+
+
+def shift_left_by(a: Array, count: int, out: Array) -> None:
     """a << (count mod width)."""
     np.left_shift(a, _count(count, out), out)
 
 
-def shift_right(a: Array, count: Any, out: Array) -> None:
+def shift_right_by(a: Array, count: int, out: Array) -> None:
     """a >> (count mod width): arithmetic for signed elements, logical for unsigned ones."""
     np.right_shift(a, _count(count, out), out)
 
 
-def _count(count: Any, out: Array) -> Any:
-    limit = out.dtype.itemsize * 8 - 1
-    return np.bitwise_and(count, limit) if isinstance(count, np.ndarray) else out.dtype.type(count & limit)
+def _count(count: int, out: Array) -> Any:
+    return out.dtype.type(count & (out.dtype.itemsize * 8 - 1))
 
 
 def power_of_integers(a: Array, b: Any, out: Array) -> None:
@@ -140,7 +168,7 @@ MINIMUM = _both(minimum)
 FLOORED_REMAINDER = _both(np.remainder)
 TRUNCATED_REMAINDER = _both(np.fmod)
 POWER = Formula(np.power, power_of_integers)
-EXPDIF = Formula(exponential_of_difference)
+EXPDIF = Formula(exponential_of_difference, half=True)
 
 UNARY: dict[str, Formula] = {
     "pto.tabs": _both(np.absolute),
@@ -195,8 +223,8 @@ SCALAR: dict[str, Formula] = {
     "pto.tands": Formula(None, np.bitwise_and),
     "pto.tors": Formula(None, np.bitwise_or),
     "pto.txors": Formula(None, np.bitwise_xor),
-    "pto.tshls": Formula(None, shift_left),
-    "pto.tshrs": Formula(None, shift_right),
+    "pto.tshls": Formula(None, shift_left_by),
+    "pto.tshrs": Formula(None, shift_right_by),
 }
 """A source tile and a number."""
 

@@ -49,7 +49,7 @@ def pack_repeats(bits: Array, element_bytes: int) -> Array:
 class CompareRows:
     """Packed rows at the row pitch of the destination; the remaining bytes of a row are 0.
 
-    ``tcmp`` on every target, ``tcmps`` on a2a3.
+    ``tcmp`` always, ``tcmps`` but for ``vpto``.
     """
 
     def __init__(self, compare: Callable[..., Any], fmt: Format, label: str) -> None:
@@ -70,7 +70,7 @@ class CompareRows:
 
 
 class CompareRepeats:
-    """``tcmps`` on a5: the bits of all rows one behind the other, as the vector unit stores them."""
+    """``tcmps`` with ``vpto``: the bits of all rows one behind the other, as the vector unit stores them."""
 
     label = "tcmps"
 
@@ -142,8 +142,8 @@ def tcmps(op: PtoOp, g: Generator) -> None:
     tile_format(dst, g)
     value = number(g, op.operands[1], fmt)
     compare = compare_mode(op)
-    by_rows = g.profile.arch == "a2a3"
-    instruction = CompareRows(compare, fmt, "tcmps") if by_rows else CompareRepeats(compare, fmt)
+    repeats = g.options.backend == "vpto"
+    instruction = CompareRepeats(compare, fmt) if repeats else CompareRows(compare, fmt, "tcmps")
     g.call(instruction, src, value, dst, pipe=op.active_pipe(g.profile.arch))
 
 

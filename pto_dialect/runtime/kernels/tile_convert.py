@@ -10,6 +10,8 @@ from xdsl.ir import SSAValue
 
 from ...ir.attributes import EnumAttr
 from ...ir.base import PtoOp
+from ...targets.backend import Backend
+from ...targets.tcvt_pairs import wraps_by_default
 from ..cast import copy_cast
 from ..faults import Fault
 from ..generator import Generator
@@ -26,19 +28,32 @@ from .tile_operands import AnyTile, region, tile_format, tile_operand
 ROUNDING_LETTERS = {"NONE": "R", "RINT": "R", "ROUND": "A", "FLOOR": "F", "CEIL": "C", "TRUNC": "Z", "ODD": "O"}
 """Round mode without ``CAST_`` -> rounding letter."""
 
-WRAPPING_PAIRS = frozenset(
-    {("f16", "ui8"), ("f16", "i8"), ("f32", "i16"), ("f16", "i16"), ("i64", "i32"), ("i32", "i16")}
-)
-"""(source, destination) pairs that keep the low bits when no saturation mode is given; all others clamp."""
+_HALF_WORD = 16
 
 
-def _plain(fmt: Format) -> str:
-    return fmt.name.replace("si", "i")
+def rounding_letter(source: Format, target: Format, mode: str | None, backend: Backend | None) -> str:
+    """Letter of a round mode, ``RINT`` where none is given. With ``NONE`` floats become integers toward zero with
+    ``emitc`` and to the nearest even with ``vpto``; other conversions round to the nearest even. hif8 rounds ties away
+    from zero in every mode.
+    """
+    if target.name == "hif8":
+        return "A"
+    word = (mode or "RINT").removeprefix("CAST_")
+    if word == "NONE" and backend == "emitc" and source.is_float and not target.is_float:
+        return "Z"
+    return ROUNDING_LETTERS[word]
 
 
-def saturates(source: Format, target: Format, mode: str | None) -> bool:
-    """Whether a conversion clamps: what its attribute says, else the default of its pair (numerics page, section 8)."""
-    return mode == "ON" if mode is not None else (_plain(source), _plain(target)) not in WRAPPING_PAIRS
+def saturates(source: Format, target: Format, mode: str | None, arch: str) -> bool:
+    """Whether a conversion clamps: what its attribute says, else the default of its pair (numerics page, section 8).
+
+    On a2a3 only the narrowing pairs can do without.
+    """
+    if target.name == "hif8":
+        return mode == "ON"
+    if wraps_by_default(source.name, target.name):
+        return mode == "ON"
+    return mode != "OFF" or arch == "a2a3"
 
 
 class Conversion:
@@ -49,11 +64,16 @@ class Conversion:
         self.target = target
         self.letter = letter
         self.saturate = saturate
+        narrow = not target.is_float and target.bits <= _HALF_WORD
+        self.by_words = source.is_float and narrow and not saturate
+        """Floats that keep their low bits become clamped words first."""
         self.label = f"{source.name}_to_{target.name}"
 
     def convert(self, values: Array) -> Array:
         """The converted values as a new array."""
         wide = decode(values, self.source)
+        if self.by_words:
+            wide = encode(wide, "i32", rounding=self.letter, saturate=True)
         return encode(wide, self.target, rounding=self.letter, saturate=self.saturate)
 
     def __call__(self, values: Array, out: Array) -> None:
@@ -116,14 +136,12 @@ def _mode(op: PtoOp, name: str) -> str | None:
     return attr.value if isinstance(attr, EnumAttr) else None
 
 
-def conversion(source: Format, target: Format, rounding: str, mode: str | None) -> Callable[..., Any]:
-    """The function (values, out) that converts; ``rounding`` is a round mode, ``mode`` of saturation or ``None``."""
-    letter = ROUNDING_LETTERS[rounding.removeprefix("CAST_")]
+def conversion(source: Format, target: Format, letter: str, saturate: bool) -> Callable[..., Any]:
+    """The function (values, out) that converts."""
     if source.storage == target.storage and source.name == target.name:
-        return to_integral(letter) if source.name == "f32" and not rounding.endswith("NONE") else copy
+        return to_integral(letter) if source.name == "f32" else copy
     if source.name in ("f16", "bf16") and target.name == "f32":
         return widen
-    saturate = saturates(source, target, mode)
     if letter == "R" and saturate and source.name == "f32" and target.name in ("f16", "bf16"):
         return NearestConversion(source, target, letter, saturate)
     return Conversion(source, target, letter, saturate)
@@ -139,10 +157,10 @@ def tcvt(op: PtoOp, g: Generator) -> None:
     src: SSAValue = tile_operand(op, g, "src")
     dst = g.destination(op)
     source, target = tile_format(src, g), tile_format(dst, g)
-    rounding, mode = _mode(op, "rmode") or "CAST_RINT", _mode(op, "sat_mode")
+    letter = rounding_letter(source, target, _mode(op, "rmode"), g.options.backend)
+    saturate = saturates(source, target, _mode(op, "sat_mode"), g.profile.arch)
     if source.is_packed != target.is_packed:
-        letter = ROUNDING_LETTERS[rounding.removeprefix("CAST_")]
-        instruction = PackedConversion(Conversion(source, target, letter, saturates(source, target, mode)))
+        instruction = PackedConversion(Conversion(source, target, letter, saturate))
         g.call(instruction, src, dst, pipe=op.active_pipe(g.profile.arch))
     else:
-        apply(op, g, conversion(source, target, rounding, mode), (src,), dst)
+        apply(op, g, conversion(source, target, letter, saturate), (src,), dst)

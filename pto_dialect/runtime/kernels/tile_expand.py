@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
+from ...ir import types as t
 from ...ir.base import PtoOp
 from ..generator import Expr, Generator
 from ..memory import Array
+from ..values import Tile
 from .formulas import BROADCAST, Compute
 from .registry import kernel
 from .tile_apply import computation
 from .tile_operands import AnyTile, region, same_static_regions, static_region, store, tile_format, tile_operand
 
-_EITHER = frozenset(("max", "min", "expdif"))
-"""Row broadcasts whose first operand may be the vector."""
+_VECTOR_BYTES = 32
+"""What a row-major vector has in each row."""
 
 
 def copy(source: Array, out: Array) -> None:
@@ -43,25 +45,59 @@ class RowVector:
 
 
 class ColumnVector:
-    """dst(r,c) = a(r,c) op b(r,0), or b(r,0) alone; ``either`` lets the first operand be the vector.
+    """dst(r,c) = a(r,c) op b(r,0), or b(r,0) alone; the first operand of two may be the vector as well.
 
-    A vector may fill 32 bytes of each row with copies of its value; the first one counts.
+    A row-major vector has 32 bytes of values in each row. Column c takes value c modulo their number with ``cyclic``,
+    else the first one counts.
     """
 
-    def __init__(self, compute: Compute, label: str, either: bool = False) -> None:
+    def __init__(self, compute: Compute, label: str, cyclic: bool = False) -> None:
         self.compute = compute
         self.label = label
-        self.either = either
+        self.cyclic = cyclic
 
     def __call__(self, *operands: AnyTile) -> None:
         *sources, dst = operands
         rows, cols = dst.valid_rows, dst.valid_cols
         if not (rows and cols):
             return
-        first = self.either and not fills(sources[0], dst) and fills(sources[1], dst)
+        first = len(sources) > 1 and not fills(sources[0], dst) and fills(sources[1], dst)
         vector = 0 if first else len(sources) - 1
-        arrays = [region(x, rows, 1 if i == vector else cols) for i, x in enumerate(sources)]
+        arrays = [x if i == vector else region(x, rows, cols) for i, x in enumerate(sources)]
+        arrays[vector] = self.spread(sources[vector], rows, cols)
         store(dst, lambda out: self.compute(*arrays, out))
+
+    def spread(self, vector: AnyTile, rows: int, cols: int) -> Array:
+        """The values of each row: one, or one for each column."""
+        if not (self.cyclic and cyclic_vector(vector)):
+            return region(vector, rows, 1)
+        return repeated(region(vector, rows, vector.valid_cols), cols)
+
+
+def cyclic_vector(vector: AnyTile) -> bool:
+    """True for a row-major tile with 32 bytes of values in each row."""
+    row_major = not isinstance(vector, Tile) or vector.layout.blayout != "col_major"
+    return row_major and vector.valid_cols * vector.fmt.bytes == _VECTOR_BYTES
+
+
+def repeated(values: Array, cols: int) -> Array:
+    """``cols`` columns, those of ``values`` over and over."""
+    return values.take(np.arange(cols) % values.shape[1], axis=1)
+
+
+class Cyclic:
+    """``compute`` with operand ``position`` repeated over ``cols`` columns."""
+
+    def __init__(self, compute: Compute, position: int, cols: int, label: str) -> None:
+        self.compute = compute
+        self.position = position
+        self.cols = cols
+        self.label = label
+
+    def __call__(self, *operands: Array) -> None:
+        arrays = list(operands)
+        arrays[self.position] = repeated(arrays[self.position], self.cols)
+        self.compute(*arrays)
 
 
 def sliced(g: Generator, value: SSAValue, rows: bool) -> Expr | None:
@@ -105,18 +141,29 @@ def column_arithmetic(op: PtoOp, g: Generator) -> None:
 def row_arithmetic(op: PtoOp, g: Generator) -> None:
     first, second, dst, compute, label = _arithmetic(op, g, "pto.trowexpand")
     pipe = op.active_pipe(g.profile.arch)
-    either = label.removeprefix("trowexpand") in _EITHER
     shape = static_region(dst)
-    swapped = either and static_region(second) == shape and static_region(first) != shape
+    swapped = static_region(second) == shape and static_region(first) != shape
     full, vector = (second, first) if swapped else (first, second)
-    views = [g.view(full), sliced(g, vector, rows=False), g.view(dst)]
+    cyclic = g.options.backend == "emitc"
+    heights = {(static_region(x) or (-1, -1))[0] for x in (vector, dst)}
+    views = [g.view(full), g.view(vector), g.view(dst)]
+    if shape is None or None in views or not same_static_regions((full, dst)) or len(heights) != 1:
+        g.call(ColumnVector(compute, label, cyclic), first, second, dst, pipe=pipe)
+        return
+    if cyclic and _is_cyclic(vector, g):
+        compute = Cyclic(compute, 0 if swapped else 1, shape[1], label)
+    else:
+        views[1] = sliced(g, vector, rows=False)
     if swapped:
         views[:2] = reversed(views[:2])
-    heights = {(static_region(x) or (-1, -1))[0] for x in (vector, dst)}
-    if None not in views and same_static_regions((full, dst)) and len(heights) == 1:
-        g.call(compute, *views, pipe=pipe)
-    else:
-        g.call(ColumnVector(compute, label, either), first, second, dst, pipe=pipe)
+    g.call(compute, *views, pipe=pipe)
+
+
+def _is_cyclic(vector: SSAValue, g: Generator) -> bool:
+    """What ``cyclic_vector`` says of a tile with a static region."""
+    region_, type_ = static_region(vector), vector.type
+    row_major = not isinstance(type_, t.TileBufType) or type_.blayout != "col_major"
+    return row_major and region_ is not None and region_[1] * tile_format(vector, g).bytes == _VECTOR_BYTES
 
 
 def _arithmetic(op: PtoOp, g: Generator, prefix: str) -> tuple[SSAValue, SSAValue, SSAValue, Compute, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...ir.base import PtoOp
+from ...targets.backend import Backend
 from ..faults import Fault
 from ..generator import Generator
 from ..memory import Array
@@ -14,25 +15,32 @@ from .tile_memory import pad_value
 from .tile_operands import AnyTile, memory_of, region, tile_format, tile_operand
 
 
-def fill_pad(src: AnyTile, dst: AnyTile) -> None:
+class FillPad:
     """dst = valid region of src, and the pad value of dst in the rest of dst's physical extent."""
-    values = src.read()
-    rows, cols = values.shape
-    if rows > dst.rows or cols > dst.cols:
-        raise Fault("fillpad-shape", f"{rows}x{cols} valid elements do not fit into {dst.rows}x{dst.cols}")
-    if values.dtype != dst.fmt.storage:
-        values = np.ascontiguousarray(values).view(dst.fmt.storage)
-    dst.write(values)
-    if not (isinstance(dst, Tile) and dst.pad):
-        return
-    pad = pad_value(dst.fmt, dst.pad)
-    if memory_of(dst) is not None:
-        whole = dst.view.read(dst.rows, dst.cols)
-        whole[:rows, cols:] = pad
-        whole[rows:] = pad
-        return
-    dst.view.window(0, cols, rows, dst.cols - cols).fill(pad)
-    dst.view.window(rows, 0, dst.rows - rows, dst.cols).fill(pad)
+
+    label = "tfillpad"
+
+    def __init__(self, backend: Backend | None) -> None:
+        self.backend = backend
+
+    def __call__(self, src: AnyTile, dst: AnyTile) -> None:
+        values = src.read()
+        rows, cols = values.shape
+        if rows > dst.rows or cols > dst.cols:
+            raise Fault("fillpad-shape", f"{rows}x{cols} valid elements do not fit into {dst.rows}x{dst.cols}")
+        if values.dtype != dst.fmt.storage:
+            values = np.ascontiguousarray(values).view(dst.fmt.storage)
+        dst.write(values)
+        if not (isinstance(dst, Tile) and dst.pad):
+            return
+        pad = pad_value(dst.fmt, dst.pad, self.backend)
+        if memory_of(dst) is not None:
+            whole = dst.view.read(dst.rows, dst.cols)
+            whole[:rows, cols:] = pad
+            whole[rows:] = pad
+            return
+        dst.view.window(0, cols, rows, dst.cols - cols).fill(pad)
+        dst.view.window(rows, 0, dst.rows - rows, dst.cols).fill(pad)
 
 
 @kernel("pto.tfillpad", "pto.tfillpad_expand", "pto.tfillpad_inplace")
@@ -40,7 +48,7 @@ def tfillpad(op: PtoOp, g: Generator) -> None:
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     if tile_format(src, g).bytes != tile_format(dst, g).bytes:
         raise g.error("fillpad-elem", f"{op.name} between elements of different sizes cannot be executed")
-    g.call(fill_pad, src, dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(FillPad(g.options.backend), src, dst, pipe=op.active_pipe(g.profile.arch))
 
 
 def concatenate(src0: AnyTile, src1: AnyTile, dst: AnyTile) -> None:

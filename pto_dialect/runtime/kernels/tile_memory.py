@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import MemRefType
 
 from ...ir import types as t
 from ...ir.base import Pipe, PtoOp
+from ...targets.backend import Backend
 from ..atomic import AtomicMode
 from ..faults import Fault
 from ..generator import Generator
@@ -27,14 +28,14 @@ from .registry import kernel
 AnyTile = Tile | ValueTile
 
 
-def pad_value(fmt: Format, pad: int) -> Any:
-    """Storage value of pad kind 1 zero, 2 max, 3 min (numerics page, section 7)."""
+def pad_value(fmt: Format, pad: int, backend: Backend | None) -> Any:
+    """Storage value of pad kind 1 zero, 2 max, 3 min: for floats the infinities, with ``vpto`` the largest numbers."""
     if pad == 1 or fmt.is_packed or fmt.name in ("f8E4M3FN", "f8E5M2", "hif8", "f8E8M0"):
         return np.zeros((), fmt.storage)
     if not fmt.is_float:
         return np.array(fmt.max_value if pad == 2 else fmt.min_value).astype(fmt.storage)
-    limit = fmt.max_finite if fmt.name in ("f32", "f64") else float("inf")
-    return encode(np.array([limit if pad == 2 else -limit], np.float32), fmt, saturate=False)[0]
+    limit = fmt.max_finite if backend == "vpto" else float("inf")
+    return encode(np.array([limit if pad == 2 else -limit]), fmt, saturate=False)[0]
 
 
 class Load:
@@ -42,8 +43,9 @@ class Load:
 
     label = "tload"
 
-    def __init__(self, fmt: Format) -> None:
+    def __init__(self, fmt: Format, backend: Backend | None = None) -> None:
         self.fmt = fmt
+        self.backend = backend
 
     def __call__(self, source: GmTensor, dst: AnyTile) -> None:
         matrix = source.matrix()
@@ -62,7 +64,7 @@ class Load:
                 dst.view.write(np.pad(values, ((0, 0), (0, dst.cols - values.shape[1]))))
                 return
             fill = dst.view.window(0, values.shape[1], values.shape[0], dst.cols - values.shape[1])
-            fill.fill(pad_value(dst.fmt, dst.pad))
+            fill.fill(pad_value(dst.fmt, dst.pad, self.backend))
 
     def load_part(self, source: GmParts, distance: int, dst: Tile) -> None:
         """The same from the part of ``source`` that begins ``distance`` elements behind its first one."""
@@ -228,7 +230,7 @@ def tload(op: PtoOp, g: Generator) -> None:
             raise g.error("unmodelled", f"tload with {name} cannot be executed", op)
     dst = g.destination(op)
     view, part = g.view(dst), g.parts.get(source)
-    load = Load(element_format(dst.type, g))
+    load = Load(element_format(dst.type, g), g.options.backend)
     if view is not None and isinstance(source.type, t.ShapedView) and not getattr(dst.type, "pad", 0):
         if part is not None:
             g.call(load_part, *part, view, pipe=Pipe.MTE2)

@@ -21,6 +21,7 @@ _FORMULAS = {"pto.tpartadd": ADD, "pto.tpartmul": MULTIPLY, "pto.tpartmax": MAXI
 _ABSENT = {"pto.tpartmax": "lowest", "pto.tpartmin": "largest"}
 """What stands where neither source is valid: the neutral element of extrema, 0 otherwise."""
 _COMPARISONS = {"pto.tpartargmax": np.greater, "pto.tpartargmin": np.less}
+_NOT_WORSE = {"pto.tpartargmax": np.greater_equal, "pto.tpartargmin": np.less_equal}
 
 
 def _inside(source: AnyTile, dst: AnyTile) -> Array:
@@ -66,10 +67,10 @@ class Partial:
 
 
 class PartialPosition:
-    """The winning value with its index: src0 where it compares with src1, src1 where it does not."""
+    """The winning value with its index: that of src1 where ``loses`` says so of the values of src0 and src1."""
 
-    def __init__(self, compare: Callable[..., Any], label: str) -> None:
-        self.compare = compare
+    def __init__(self, loses: Callable[..., Any], label: str) -> None:
+        self.loses = loses
         self.label = label
 
     def __call__(
@@ -80,7 +81,7 @@ class PartialPosition:
         values, indices = _merged(a, b, dst, 0), _merged(ia, ib, dst_index, 0)
         rows, cols = min(a.shape[0], b.shape[0]), min(a.shape[1], b.shape[1])
         both = np.s_[:rows, :cols]
-        loses = np.logical_not(self.compare(a[both], b[both]))
+        loses = self.loses(a[both], b[both])
         np.copyto(values[both], b[both], where=loses)
         np.copyto(indices[both], ib[both], where=loses)
         dst.write(values)
@@ -104,5 +105,12 @@ def partial(op: PtoOp, g: Generator) -> None:
 def partial_position(op: PtoOp, g: Generator) -> None:
     sources = [tile_operand(op, g, name) for name in ("src0", "src1", "src0Idx", "src1Idx")]
     targets = [g.destination(op, "dst", 0), g.destination(op, "dstIdx", 1)]
-    instruction = PartialPosition(_COMPARISONS[op.name], op.name.removeprefix("pto."))
+    instruction = PartialPosition(_loses(op.name, g.profile.arch), op.name.removeprefix("pto."))
     g.call(instruction, *sources, *targets, pipe=op.active_pipe(g.profile.arch))
+
+
+def _loses(name: str, arch: str) -> Callable[[Array, Array], Array]:
+    """Where src1 wins: nowhere among equal values. Beside a NaN it wins on a2a3, and src0 does on a5."""
+    if arch == "a2a3":
+        return lambda a, b: np.logical_not(_NOT_WORSE[name](a, b))
+    return lambda a, b: _COMPARISONS[name](b, a)

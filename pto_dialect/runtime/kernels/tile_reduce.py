@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.base import PtoOp
+from ...verify.facts import integer
 from ..faults import Fault
 from ..generator import Expr, Generator
 from ..memory import Array
@@ -76,6 +77,32 @@ class Total:
         total = np.empty(line.shape, np.float32)
         self.accumulate(decode(values, self.fmt), total)
         np.copyto(line, total, casting="same_kind")
+
+
+class HalfSum:
+    """Sums of columns of halves, each step rounded to half: row after row, or with ``pairwise`` neighbouring rows first
+    and then neighbouring sums. A row or sum without a neighbour is added to the last sum, on a2a3 to the first.
+    """
+
+    def __init__(self, pairwise: bool, arch: str) -> None:
+        self.pairwise = pairwise
+        self.joined = 0 if arch == "a2a3" else -1
+
+    def __call__(self, values: Array, out: Array) -> None:
+        if not self.pairwise:
+            total = values[0].copy()
+            for row in values[1:]:
+                np.add(total, row, total)
+            np.copyto(out[0], total)
+            return
+        rows = values
+        while len(rows) > 1:
+            pairs = len(rows) // 2
+            sums = rows[: 2 * pairs : 2] + rows[1 : 2 * pairs : 2]
+            if len(rows) % 2:
+                sums[self.joined] += rows[-1]
+            rows = sums
+        np.copyto(out[0], rows[0])
 
 
 class Whole:
@@ -151,7 +178,10 @@ def reduction(op: PtoOp, g: Generator) -> None:
     if function is not None and plain and source is not None and out is not None and _native(function, fmt, exact):
         g.call(function.reduce, source, axis, None if fmt.is_float else fmt.storage, out, True, pipe=pipe)
         return
-    reduce = _reduce(name, fmt, axis, exact)
+    if label == "tcolsum" and fmt.name == "f16":
+        reduce: Reduce = HalfSum(bool(integer(op, "isBinary")), g.profile.arch)
+    else:
+        reduce = _reduce(name, fmt, axis, exact)
     if plain and source is not None and out is not None:
         g.call(reduce, source, out, pipe=pipe)
     else:

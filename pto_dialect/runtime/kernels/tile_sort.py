@@ -74,12 +74,16 @@ def records_of(tile: AnyTile, fmt: Format) -> Array:
 
 
 class MergeBlocks:
-    """Each four neighbouring sorted blocks of ``block`` elements become one sorted block; the rest of dst is kept."""
+    """Each four neighbouring sorted blocks of ``block`` elements become one sorted block.
+
+    Blocks that are left over give 0 with ``clears``, else leave dst as it is there.
+    """
 
     label = "tmrgsort"
 
-    def __init__(self, fmt: Format) -> None:
+    def __init__(self, fmt: Format, clears: bool) -> None:
         self.fmt = fmt
+        self.clears = clears
 
     def __call__(self, src: AnyTile, block: int, dst: AnyTile) -> None:
         per_record = _RECORD // self.fmt.bytes
@@ -87,13 +91,15 @@ class MergeBlocks:
             raise Fault("mrgsort-form", f"a block of {block} elements holds no whole records")
         size = _WAYS * block // per_record
         records = records_of(src, self.fmt)
-        groups = min(records.size, dst.valid_cols // per_record) // size
-        if not groups:
-            return
-        grouped = records[: groups * size].reshape(groups, size)
+        count = min(records.size, dst.valid_cols // per_record)
+        whole = count // size * size
+        grouped = records[:whole].reshape(-1, size)
         order = descending(scores_of(grouped, self.fmt))
-        merged = np.take_along_axis(grouped, order, axis=-1)
-        dst.write(merged.view(self.fmt.storage).reshape(1, -1))
+        merged = np.take_along_axis(grouped, order, axis=-1).reshape(-1)
+        if self.clears:
+            merged = np.concatenate([merged, np.zeros(count - whole, merged.dtype)])
+        if merged.size:
+            dst.write(merged.view(self.fmt.storage).reshape(1, -1))
 
 
 class MergeLists:
@@ -152,7 +158,7 @@ def tmrgsort(op: PtoOp, g: Generator) -> None:
     dst = groups["dsts"][0] if groups["dsts"] else g.destination(op, "", 0)
     block = g.operand(op, "blockLen")
     if block is not None:
-        g.call(MergeBlocks(fmt), sources[0], block, dst, pipe=pipe)
+        g.call(MergeBlocks(fmt, clears=g.options.backend == "emitc"), sources[0], block, dst, pipe=pipe)
         return
     counts = g.operand(op, "excuted")
     if counts is None and len(op.results) > 1:

@@ -11,6 +11,8 @@ import pytest
 from tile_run_helpers import run, tile
 from tile_values import is_float, pairs, random_values, same
 
+from pto_dialect.targets.backend import Backend
+
 MODES: dict[str, Callable[[Any, Any], bool]] = {
     "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
 }  # fmt: skip
@@ -78,6 +80,7 @@ def test_tile_and_number_in_repeats(element: str, shape: tuple[int, int], valid:
     found = run(
         f"pto.tcmps ins(%a, %s {{cmpMode = #pto<cmp le>}} : {{a}}, {element}) outs(%d : {{d}})",
         tile("a", element, a, valid), tile("d", "ui8", before), scalars={"s": (element, scalar)}, verify=False,
+        backend="vpto",
     )["d"]  # fmt: skip
     part = a[: valid[0], : valid[1]]
     image = repeats_image(truth(part, np.full_like(part, scalar), element, "le"), a.dtype.itemsize)
@@ -86,25 +89,27 @@ def test_tile_and_number_in_repeats(element: str, shape: tuple[int, int], valid:
     same(found, wanted.reshape(shape))
 
 
-def test_number_comparison_fills_the_valid_region_of_the_mask() -> None:
+def test_number_comparison_fills_the_valid_region_of_the_mask_with_vpto() -> None:
     """64 bits in each row of a mask tile with 8 valid bytes: what a selection reads row by row."""
     a = np.arange(256, dtype=np.float32).reshape(4, 64)
     found = run(
         "pto.tcmps ins(%a, %s {cmpMode = #pto<cmp gt>} : {a}, f32) outs(%d : {d})",
         tile("a", "f32", a), tile("d", "ui8", np.zeros((4, 32)), (4, 8)), scalars={"s": ("f32", 99.5)}, verify=False,
+        backend="vpto",
     )["d"]  # fmt: skip
     bits = np.unpackbits(found[:, :8], axis=1, bitorder="little").astype(bool)
     assert (bits == (a > 99.5)).all()
 
 
-@pytest.mark.parametrize("element", ["i16", "i32", "f16", "f32"])
-def test_tile_and_number_by_rows_on_a2a3(element: str) -> None:
+@pytest.mark.parametrize(("target", "backend"), [("a2a3", None), ("a2a3", "vpto"), ("a5", None), ("a5", "emitc")])
+@pytest.mark.parametrize("element", ["i8", "i16", "i32", "f16", "f32"])
+def test_tile_and_number_by_rows_with_emitc(element: str, target: str, backend: Backend | None) -> None:
     a, _ = pairs(element)
     scalar = number(a[2, 0], element)
     found = run(
         f"pto.tcmps ins(%a, %s {{cmpMode = #pto<cmp eq>}} : {{a}}, {element}) outs(%d : {{d}})",
         tile("a", element, a), tile("d", "ui8", np.full((16, 32), 9)), scalars={"s": (element, scalar)},
-        target="a2a3", verify=False,
+        target=target, backend=backend, verify=False,
     )["d"]  # fmt: skip
     bits = truth(a, np.full_like(a, scalar), element, "eq")
     wanted = np.zeros((16, 32), np.uint8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import ml_dtypes
@@ -50,9 +51,15 @@ def to_integer(value: Any, element: str, how: str, clamp: bool) -> int:
     if isinstance(value, float):
         if math.isnan(value):
             return 0
+        through_words = not clamp and limits.bits <= 16
         if math.isinf(value):
-            return int(limits.max if value > 0 else limits.min) if clamp else 0
-        value = round_exact(Fraction(value), how)
+            if not clamp and not through_words:
+                return 0
+            value = 2**64 if value > 0 else -(2**64)
+        else:
+            value = round_exact(Fraction(value), how)
+        if through_words:
+            value = min(max(value, -(2**31)), 2**31 - 1)
     return min(max(value, int(limits.min)), int(limits.max)) if clamp else wrapped(value, element)
 
 
@@ -116,13 +123,13 @@ def inputs(element: str) -> np.ndarray:
     return np.concatenate([fixed, noise]).reshape(4, 32)
 
 
-def convert(values: np.ndarray, source: str, target: str, attributes: str = "") -> np.ndarray:
+def convert(values: np.ndarray, source: str, element: str, attributes: str = "", **options: Any) -> np.ndarray:
     """Result of tcvt, with other data beyond the valid region."""
     valid = (3, 31)
-    before = np.full(values.shape, 3).astype(DTYPES[target])
+    before = np.full(values.shape, 3).astype(DTYPES[element])
     found = run(
         f"pto.tcvt ins(%a{attributes} : {{a}}) outs(%d : {{d}})",
-        tile("a", source, values, valid), tile("d", target, before, valid),
+        tile("a", source, values, valid), tile("d", element, before, valid), **options,
     )["d"]  # fmt: skip
     same(found[3:], before[3:])
     same(found[:, 31:], before[:, 31:])
@@ -169,9 +176,6 @@ def test_f32_to_f32_rounds_to_integral_values(mode: str) -> None:
     values = inputs("f32")
     found = convert(values, "f32", "f32", f" {{rmode = #pto<round_mode {mode}>}}")
     part = values[:3, :31]
-    if mode == "NONE":
-        same(found, part)
-        return
     wanted = part.copy()
     for index in np.ndindex(*part.shape):
         if np.isfinite(part[index]):
@@ -202,11 +206,40 @@ def test_8_bit_floats(element: str) -> None:
 def test_hif8_spot_values() -> None:
     spots = {
         **{1.0: 0x08, 0.5: 0x18, 2.0: 0x10, 4.0: 0x20, 16.0: 0x40, 32768.0: 0x6E},
-        **{2.0**-22: 0x01, -1.0: 0x88, 1e9: 0x6E},
+        **{2.0**-22: 0x01, -1.0: 0x88, 2.0**-23: 0x01, 1.0625: 0x09, -1.0625: 0x89, 1.1875: 0x0A, 40959.0: 0x6E},
     }
-    values = np.resize(np.array(list(spots), np.float32), (4, 32))
-    found = convert(values, "f32", "!pto.hif8")
-    same(found, np.resize(np.array(list(spots.values()), np.uint8), (4, 32))[:3, :31])
+    beyond = {1e9: 0x6F, -1e9: 0xEF, np.inf: 0x6F, -np.inf: 0xEF, 40960.0: 0x6F, np.nan: 0x80}
+    clamped = {1e9: 0x6E, -1e9: 0xEE, np.inf: 0x6E, -np.inf: 0xEE, 40960.0: 0x6E, np.nan: 0x00}
+    rounding = [f"rmode = #pto<round_mode {mode}>" for mode in ("RINT", "FLOOR", "CEIL", "TRUNC", "ROUND")]
+    for rmode, saturation in product(["", *rounding], ["", "OFF", "ON"]):
+        cases = {**spots, **(clamped if saturation == "ON" else beyond)}
+        values = np.resize(np.array(list(cases), np.float32), (4, 32))
+        words = [rmode] * bool(rmode) + [f"sat_mode = #pto<saturation_mode {saturation}>"] * bool(saturation)
+        found = convert(values, "f32", "!pto.hif8", f" {{{', '.join(words)}}}" if words else "")
+        same(found, np.resize(np.array(list(cases.values()), np.uint8), (4, 32))[:3, :31])
+
+
+@pytest.mark.parametrize("source", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize("target", ["i32", "i16", "ui8"])
+def test_no_rounding_mode_truncates_with_emitc(source: str, target: str) -> None:
+    values = inputs(source)
+    clamp = (source, target) not in WRAPPING
+    for attribute in ("NONE", "CAST_RINT", ""):
+        stated = f" {{rmode = #pto<round_mode {attribute}>}}" if attribute else ""
+        for backend, how in (("emitc", "zero"), ("vpto", "even")):
+            found = convert(values, source, target, stated, backend=backend)
+            same(found, converted(values[:3, :31], source, target, how if attribute == "NONE" else "even", clamp))
+
+
+@pytest.mark.parametrize("source", ["f16", "f32"])
+@pytest.mark.parametrize("target", ["i32", "i16", "i8", "ui8", "f16", "bf16"])
+def test_saturation_on_a2a3(source: str, target: str) -> None:
+    """OFF counts for the narrowing pairs only."""
+    if source == target:
+        return
+    values = inputs(source)
+    found = convert(values, source, target, " {sat_mode = #pto<saturation_mode OFF>}", target="a2a3")
+    same(found, converted(values[:3, :31], source, target, "even", (source, target) not in WRAPPING))
 
 
 E2M1 = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]

@@ -83,14 +83,15 @@ def test_two_tiles(op: str, element: str) -> None:
 
 @pytest.mark.parametrize("element", INTEGERS)
 @pytest.mark.parametrize("op", ["tshl", "tshr"])
-def test_shifts_take_the_count_modulo_the_width(op: str, element: str) -> None:
+def test_shifts_take_the_count_modulo_32(op: str, element: str) -> None:
+    """From the width of the elements on nothing is left but the sign of a right shift."""
     a, b = pairs(element)
-    width = a.dtype.itemsize * 8
+    b[::2] = np.arange(32)
     found = run(
         f"pto.{op} ins(%a, %b : {{a}}, {{b}}) outs(%d : {{d}})",
         tile("a", element, a), tile("b", element, b), tile("d", element, a),
     )  # fmt: skip
-    shift: Callable[[int, int], int] = (lambda x, n: x << n % width) if op == "tshl" else (lambda x, n: x >> n % width)
+    shift: Callable[[int, int], int] = (lambda x, n: x << n % 32) if op == "tshl" else (lambda x, n: x >> n % 32)
     same(found["d"], elementwise(shift, element, a, b))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tile_run_helpers import run, tile
+from tile_run_helpers import DTYPES, run, tile
 from tile_values import edges, elementwise, pairs, random_values, same
 
 FULL = ("i8", "i16", "i32", "ui8", "f16", "bf16", "f32")
@@ -74,14 +74,34 @@ def test_column_vector(name: str, element: str, form: str) -> None:
     same(found["d"], elementwise(OPERATIONS[name], element, a, wanted))
 
 
-def test_the_first_of_different_copies_counts() -> None:
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("element", ["f16", "f32", "i32"])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_different_values_in_a_row_of_the_vector(name: str, element: str, first: bool) -> None:
+    """emitc: column c takes value c modulo their number; vpto: value 0."""
     rng = np.random.default_rng(4)
-    a, v = random_values("f32", (16, 32), rng), random_values("f32", (16, 8), rng)
-    found = run("pto.trowexpandsub ins(%a, %v : {a}, {v}) outs(%a : {a})", tile("a", "f32", a), tile("v", "f32", v))
-    same(found["a"], a - v[:, :1])
+    lanes = 32 // np.dtype(DTYPES[element]).itemsize
+    a, v = random_values(element, (16, 48), rng), random_values(element, (16, lanes), rng)
+    cyclic = np.stack([v[:, c % lanes] for c in range(48)], axis=1)
+    for target, backend, wanted in (
+        ("a5", None, cyclic), ("a5", "emitc", cyclic), ("a2a3", "vpto", cyclic),
+        ("a5", "vpto", np.repeat(v[:, :1], 48, axis=1)),
+    ):  # fmt: skip
+        for valid, dynamic in (((16, 48), False), ((16, 48), True), ((16, 21), True)):
+            names = ("%v, %a", "{v}, {a}") if first else ("%a, %v", "{a}, {v}")
+            before = np.zeros_like(a)
+            found = run(
+                f"pto.trowexpand{name} ins({names[0]} : {names[1]}) outs(%d : {{d}})",
+                tile("a", element, a, valid, dynamic=dynamic), tile("v", element, v),
+                tile("d", element, before, valid, dynamic=dynamic), target=target, backend=backend,
+                verify=target == "a5",
+            )["d"]  # fmt: skip
+            operands = (wanted, a) if first else (a, wanted)
+            result = elementwise(OPERATIONS[name], element, *operands)
+            same(found, np.where(np.arange(48) < valid[1], result, before))
 
 
-@pytest.mark.parametrize("name", ["max", "min", "expdif"])
+@pytest.mark.parametrize("name", ["max", "min", "expdif", "add", "sub", "mul", "div"])
 @pytest.mark.parametrize("form", ["row", "col"])
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_the_first_operand_may_be_the_vector(name: str, form: str, dynamic: bool) -> None:
@@ -93,7 +113,10 @@ def test_the_first_operand_may_be_the_vector(name: str, form: str, dynamic: bool
         tile("a", "f32", a, valid, dynamic=dynamic), column(vector, "f32", form),
         tile("d", "f32", np.zeros_like(a), valid, dynamic=dynamic),
     )  # fmt: skip
-    functions = {"max": np.maximum, "min": np.minimum, "expdif": lambda x, y: np.exp(x - y)}
+    functions = {
+        "max": np.maximum, "min": np.minimum, "expdif": lambda x, y: np.exp(x - y),
+        "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
+    }  # fmt: skip
     wanted = np.zeros_like(a)
     wanted[:, :24] = functions[name](vector.reshape(-1, 1), a[:, :24])
     np.testing.assert_allclose(found["d"], wanted, rtol=1e-6)
@@ -111,8 +134,10 @@ def test_exponential_of_difference(axis: str, element: str) -> None:
         tile("a", element, a), v, tile("d", element, a),
     )  # fmt: skip
     b = vector.reshape(-1, 1) if axis == "row" else vector
-    wide = np.array([[math.exp(x) for x in row] for row in a.astype(np.float64) - b.astype(np.float64)])
-    tolerance = 1e-5 if element == "f32" else 1e-3
+    # The difference of halves is a half.
+    difference = (a.astype(np.float32) - b.astype(np.float32)).astype(a.dtype).astype(np.float64)
+    wide = np.array([[math.exp(x) for x in row] for row in difference])
+    tolerance = 1e-5 if element == "f32" else 2.0**-11
     np.testing.assert_allclose(found["d"].astype(np.float64), wide, rtol=tolerance, atol=2.0**-25)
 
 

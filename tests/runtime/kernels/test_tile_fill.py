@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from tile_run_helpers import DTYPES, run, tile
 from tile_values import is_float, random_values, same
 
 from pto_dialect.runtime.errors import ProgramError
+from pto_dialect.targets.backend import Backend
 
 ELEMENTS = ("i8", "i16", "i32", "ui8", "ui16", "ui32", "f16", "bf16", "f32")
 
 
-def pad(element: str, kind: int) -> Any:
+def pad(element: str, kind: int, backend: str | None = None) -> Any:
     """Pad value: 1 zero, 2 largest, 3 smallest; infinities for 16-bit floats, the largest finite value for f32."""
     dtype = np.dtype(DTYPES[element])
     if kind == 1:
         return dtype.type(0)
     sign = 1 if kind == 2 else -1
-    if element == "f32":
-        return dtype.type(sign * np.finfo(np.float32).max)
     if is_float(element):
-        return dtype.type(sign * np.inf)
+        return dtype.type(sign * (float(ml_dtypes.finfo(dtype).max) if backend == "vpto" else np.inf))
     return dtype.type(np.iinfo(dtype).max if kind == 2 else np.iinfo(dtype).min)
 
 
@@ -34,13 +35,15 @@ def test_fill_pad(element: str, kind: int, valid: tuple[int, int]) -> None:
     rng = np.random.default_rng(20)
     a, before = (random_values(element, (16, 32), rng) for _ in range(2))
     rows, cols = valid
-    wanted = np.full((16, 32), pad(element, kind))
-    wanted[:rows, :cols] = a[:rows, :cols]
-    for dynamic in (False, True):
+    backends: tuple[Backend | None, ...] = (None, "emitc", "vpto")
+    for dynamic, backend in product((False, True), backends):
+        wanted = np.full((16, 32), pad(element, kind, backend))
+        wanted[:rows, :cols] = a[:rows, :cols]
         source = tile("a", element, a, valid, dynamic=dynamic)
         found = run(
-            "pto.tfillpad ins(%a : {a}) outs(%d : {d})", source, tile("d", element, before, layout=f"pad={kind}")
-        )
+            "pto.tfillpad ins(%a : {a}) outs(%d : {d})", source, tile("d", element, before, layout=f"pad={kind}"),
+            backend=backend,
+        )  # fmt: skip
         same(found["d"], wanted)
         same(found["a"], a)
 
@@ -70,7 +73,7 @@ def test_expanding_and_in_place() -> None:
         "pto.tfillpad_inplace ins(%a : {a}) outs(%d : {d})",
         tile("a", "f32", b, (5, 30)), tile("d", "f32", b, layout="pad=2", alias="a"),
     )["a"]  # fmt: skip
-    wanted = np.full((16, 32), np.finfo(np.float32).max)
+    wanted = np.full((16, 32), np.inf, np.float32)
     wanted[:5, :30] = b[:5, :30]
     same(found, wanted)
 
