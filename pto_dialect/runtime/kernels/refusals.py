@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from ...ir.index import OPS
+from .backend_table import section
 
 FAMILIES: dict[str, str] = {
     "ub_vector": "no page defines the vector instructions of the older chips: repeats, strides and mask register",
@@ -85,7 +86,10 @@ def page() -> str:
             groups.setdefault(why, []).append(name.removeprefix("pto."))
     number = sum(map(len, groups.values()))
     lines = [
-        "# Operations that are not executed",
+        "# Semantics of a run",
+        "",
+        *section(),
+        "## Operations that are not executed",
         "",
         f"`pto-run` executes {len(OPS) - number} of the {len(OPS)} operations of the dialect. It refuses the others",
         "with their place and the reason, and never computes anything else than what is defined. `pto-opt` reads,",
@@ -95,8 +99,8 @@ def page() -> str:
         "",
     ]
     for why, names in groups.items():
-        lines += [f"## {why[0].upper()}{why[1:]}", "", _wrapped(names), ""]
-    lines += ["## Forms of other operations", "", "| form | why |", "|---|---|"]
+        lines += [f"### {why[0].upper()}{why[1:]}", "", _wrapped(names), ""]
+    lines += ["### Forms of other operations", "", "| form | why |", "|---|---|"]
     lines += [f"| {form} | {why} |" for form, why in FORMS]
     return "\n".join(lines) + "\n"
 

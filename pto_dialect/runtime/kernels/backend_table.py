@@ -1,0 +1,52 @@
+"""Where the two libraries of tile operations give different results; docs/semantics.md shows the table."""
+
+from __future__ import annotations
+
+DIFFERENCES: tuple[tuple[str, str, str], ...] = (
+    (
+        "`trowexpandadd`, `sub`, `mul`, `div`, `max`, `min`, `expdif` with a row_major operand of 32 bytes in each row",
+        "column j takes value j modulo their number",
+        "all columns take value 0",
+    ),
+    (
+        "`tfillpad*` and the pad of `tload`, kinds max and min, floats",
+        "+inf and -inf",
+        "the largest and the smallest finite number",
+    ),
+    (
+        "`tcmps`: mask of more than one row",
+        "each row begins at the row pitch of the mask tile, where `tsel` and `tsels` look for it",
+        "rows lie one behind the other as the vector unit stores them: 16 bytes for 128 lanes of 16 bits, 32 bytes for "
+        "256 lanes of 8 bits, 32-bit elements without gaps",
+    ),
+    (
+        "`tcvt` from floats to integers with round mode `NONE`",
+        "toward zero",
+        "nearest, ties to even",
+    ),
+    (
+        "`tmrgsort` of one tile: blocks that do not make up a group of four",
+        "0 in the destination",
+        "the destination keeps what it has there",
+    ),
+)
+"""What differs, and what each backend gives (``emitc``, ``vpto``)."""
+
+
+def section() -> list[str]:
+    """The lines of the page."""
+    rows = [f"| {what} | {emitc} | {vpto} |" for what, emitc, vpto in DIFFERENCES]
+    return [
+        "## The two backends",
+        "",
+        "Tile operations reach the hardware in two ways: through a library of headers (`emitc`, every target) and",
+        "through templates of vector micro-operations (`vpto`, a5 only). On a5 they do not always compute the same.",
+        'The option `--backend`, then the launch file, then the attribute `pto.backend = "emitc" | "vpto"` of the',
+        "nearest module says which one a run follows; without any it is `emitc`, as it always is on a2a3.",
+        "Micro-operations do not depend on it.",
+        "",
+        "| operation | `emitc` | `vpto` |",
+        "|---|---|---|",
+        *rows,
+        "",
+    ]
