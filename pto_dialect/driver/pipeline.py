@@ -24,6 +24,7 @@ SEPARATOR = "// -----\n"
 CONSEQUENCES = frozenset(
     (
         *("block-terminator", "callee", "core-op", "dominance", "operand-count", "return-types"),
+        *("branch-arguments", "op-parent", "region-form", "region-yield"),
         *("pipe-epilogue", "pipe-free", "pipe-id", "reserve-form", "simt-callee", "fusion-yield"),
     )
 )

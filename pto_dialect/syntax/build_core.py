@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from xdsl.dialects import builtin
@@ -204,13 +205,13 @@ class CoreBuilder(AttributeBuilder):
             properties["overflowFlags"] = self.no_overflow
         return self.create(cls, token.start, operands, [stated[0]], attributes, properties)
 
-    @property
+    @cached_property
     def no_fastmath(self) -> Attribute:
         from xdsl.dialects.arith import FastMathFlagsAttr
 
         return FastMathFlagsAttr("none")
 
-    @property
+    @cached_property
     def no_overflow(self) -> Attribute:
         from xdsl.dialects.arith import IntegerOverflowAttr
 

@@ -39,6 +39,9 @@ class Context:
         self.reports = 0
         self.once: set[tuple[str, int]] = set()
         self.symbols = Symbols()
+        self.accepted: set[tuple[object, ...]] = set()
+        """Likenesses of core operations whose types and attributes are as they must be. Types and attributes count by
+        identity, which is theirs as long as the module lives."""
         self._facts: tuple[Operation, Any] | None = None
         self._kept: dict[object, Any] = {}
 

@@ -11,19 +11,24 @@ from functools import cache
 from importlib import import_module
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, Region
 
 from ..collector import paused
 from ..diagnostics.engine import DiagnosticEngine
 from ..ir.base import PtoOp
 from ..ir.index import OPS
+from ..ir.location import SourceLoc
 from ..targets.backend import ATTRIBUTE, BACKENDS, backend_named
 from ..targets.profile import TargetChoice, resolve_target
 from . import module_rules
 from .context import Context, is_opaque
+from .core_check import check_core
+from .core_control import check_blocks
+from .core_symbols import check_symbols
+from .dominance import check_dominance
 from .groups import ALWAYS, GROUPS, RUNTIME
 from .rule import CHECKS, PASSES, PURE, STRUCTURE, WARNING, Check, rule
-from .structure import check_core, check_pto, check_symbols
+from .structure import check_pto
 
 TARGET_OVERRIDE = rule(
     "target-override",
@@ -68,6 +73,8 @@ class Verifier:
         self.passes = tuple(name for name in PASSES if name in set(passes))
         self.silent: set[tuple[object, ...]] = set()
         """Likenesses of operations about which no pure check says anything on the present target."""
+        self.ordered: set[Region] = set()
+        """Regions whose uses were found to follow their definitions, or reported."""
 
     def run(self, module: ModuleOp) -> None:
         """Checks ``module`` and everything inside it."""
@@ -108,8 +115,25 @@ class Verifier:
                 ctx.function = current
             self._check(current)
             for region in reversed(current.regions):
+                first = region.first_block
+                if first is not None and first.next_block is not None:
+                    self._several_blocks(current, region)
                 for block in reversed(region.blocks):
                     stack.extend(reversed(list(block.ops)))
+        if STRUCTURE in self.passes and not isinstance(op.location, SourceLoc):
+            for region in op.regions:
+                self._order(region)
+
+    def _several_blocks(self, op: Operation, region: Region) -> None:
+        """What reading a text does not settle: the order of definitions and uses between blocks."""
+        if STRUCTURE in self.passes:
+            if op.name != "func.func":
+                check_blocks(op, region, self.context)
+            self._order(region)
+
+    def _order(self, region: Region) -> None:
+        if region not in self.ordered:
+            self.ordered.update(check_dominance(region, self.context))
 
     def _check(self, op: Operation) -> None:
         ctx = self.context
@@ -122,8 +146,8 @@ class Verifier:
                 return
             if STRUCTURE in self.passes and not check_pto(op, ctx):
                 return
-        elif STRUCTURE in self.passes and not isinstance(op, UnregisteredOp):
-            check_core(op, ctx)
+        elif STRUCTURE in self.passes and not isinstance(op, UnregisteredOp) and not check_core(op, ctx):
+            return
         table, _ = _tables(op.name, self.passes)
         if is_opaque(op):
             return
