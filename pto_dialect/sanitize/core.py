@@ -26,6 +26,7 @@ CHECK, HAND = 4, 5
 """Further kinds of entries: the unit flag of an accumulator is checked, and set or cleared."""
 
 _TRANSFERS = ("PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX")
+_NO_HANDLES: dict[int, Any] = {}
 _EVENTS = 8
 """Numbers of flags between two pipes."""
 
@@ -45,6 +46,7 @@ class WatchedCore(QueueCore):
         self.site = 0
         self.loops: tuple[int, ...] = ()
         self.order = 0
+        self.handles: dict[int, Any] = _NO_HANDLES
         self.fences: dict[str, int] = {}
         self.signals = Signals(self)
         self.unit_flags = UnitFlags(self)
@@ -56,6 +58,7 @@ class WatchedCore(QueueCore):
         self.site = site
         self.loops = loops
         self.order += 1
+        self.handles = _NO_HANDLES
         actor = self.actors["PIPE_S"]
         self.watch.enter(Context(actor, Mark(site, loops, actor.clock, order=self.order)))
 
@@ -92,10 +95,16 @@ class WatchedCore(QueueCore):
         fence = self.fences.get(pipe, 0)
         return Mark(self.site, self.loops, scalar.snapshot(), fence, scalar.time, self.order)
 
-    def allocated(self, handle: Any) -> None:
-        """A tile has got its place."""
-        if self.watch.tiles is not None:
-            self.watch.tiles.allocated(self, handle)
+    def allocated(self, handle: Any) -> Any:
+        """A tile has got its place; the handle that the program goes on with."""
+        return handle if self.watch.tiles is None else self.watch.tiles.allocated(self, handle)
+
+    def through(self, handles: dict[int, Any]) -> None:
+        """The operation that comes next accesses tiles through handles that the text does not tell."""
+        self.handles = handles
+        context = self.watch.current
+        if context is not None:
+            context.handles = handles
 
     def fence(self, pipe: str) -> None:
         """A barrier on one pipe, or on all of them."""
@@ -110,6 +119,7 @@ class WatchedCore(QueueCore):
 
     def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
         context = Context(self.actors[pipe], self.mark(pipe))
+        context.handles = self.handles
         if self.ordered and not self.waiting:
             self.issued += 1
             self.watch.run(context, action, arguments)

@@ -14,7 +14,7 @@ from ..ir.placement import named_pipe
 from ..runtime.generator import Expr, Generator
 from ..verify.alloc_rules import is_view
 from ..verify.facts import integer
-from .sites import ALLOCATIONS, Sites
+from .sites import ALLOCATIONS, Site, Sites, root_of
 
 _SILENT = frozenset((Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION))
 _BARRIERS = frozenset(("pto.barrier", "pto.barrier_sync"))
@@ -48,11 +48,22 @@ class WatchedGenerator(Generator):
             # The body of a scope is one instruction; what stands in it does not concern the scalar unit.
             method = "at" if self.queued else "inside" if self.lanes is None else "in_body"
             self.emitter.line(f"core.{method}({site.number}, ({values}))")
+            if self.queued:
+                self._through(op, site)
             self._unit_flag(op)
             self._fence(op)
         super().operation(op)
         if op.name in ALLOCATIONS and not is_view(op):
-            self.emitter.line(f"core.allocated({self.names[op.results[0]]})")
+            name = self.names[op.results[0]]
+            self.emitter.line(f"{name} = core.allocated({name})")
+
+    def _through(self, op: Operation, site: Site) -> None:
+        """Tells the core which handles those tiles have whose allocation the text leaves open."""
+        numbers = dict.fromkeys((*site.travelled(False), *site.travelled(True)))
+        handles = [(number, self.names.get(root_of(op.operands[number]))) for number in numbers]
+        known = ", ".join(f"{number}: {name}" for number, name in handles if name is not None)
+        if known:
+            self.emitter.line(f"core.through({{{known}}})")
 
     def _loop_indices(self, op: Operation) -> list[SSAValue]:
         """Indices of the loops around ``op`` in its function, outermost first."""

@@ -18,6 +18,7 @@ from .consumption import moves
 
 ALLOCATIONS = frozenset(("pto.alloc_tile", "pto.alloc_multi_tile"))
 _VIEWS = frozenset(("pto.subview", "pto.treshape", "pto.bitcast", "pto.multi_tile_get"))
+TILES = (t.TileBufType, t.MultiTileBufType)
 _PLAIN = frozenset(("atomic_none", "none"))
 
 
@@ -85,6 +86,23 @@ class Site:
         )
         return reads, writes
 
+    def travelled(self, writing: bool) -> tuple[int, ...]:
+        """Numbers of the operands that the operation reads or writes tiles through whose allocation the text leaves
+        open: handles that loops, branches, blocks, choices or calls have passed on."""
+        return self._travelled[writing]
+
+    @cached_property
+    def _travelled(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        reads, writes = (
+            tuple(
+                index
+                for index, value in enumerate(self.op.operands)
+                if value in accessed and isinstance(value.type, TILES) and allocation_of(value) is None
+            )
+            for accessed in (set(self._accessed(False)), set(self._accessed(True)))
+        )
+        return reads, writes
+
     def _accessed(self, writing: bool) -> list[SSAValue]:
         """The operands through which the operation reads or writes memory."""
         op = self.op
@@ -111,6 +129,13 @@ def allocation_of(value: SSAValue) -> Operation | None:
             return None
         value = op.operands[0]
     return None
+
+
+def root_of(value: SSAValue) -> SSAValue:
+    """The handle that a view was made from; other values as they are."""
+    while isinstance(value.owner, Operation) and value.owner.name in _VIEWS:
+        value = value.owner.operands[0]
+    return value
 
 
 def value_name(value: SSAValue) -> str:

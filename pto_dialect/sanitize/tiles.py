@@ -5,6 +5,7 @@ Source: execution page, section 6.3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -46,6 +47,21 @@ class Allocation(NamedTuple):
         return (self.start, self.stop) == (other.start, other.stop)
 
 
+class WatchedTile(Tile):
+    """A tile handle that knows its allocation, wherever it travels."""
+
+    __slots__ = ("allocation",)
+
+    def __init__(self, tile: Tile, allocation: Allocation) -> None:
+        for name in Tile.__slots__:
+            setattr(self, name, getattr(tile, name))
+        self.allocation = allocation
+
+    def window(self, row: int, col: int, rows: int, cols: int, valid_rows: int, valid_cols: int) -> Tile:
+        """As in ``Tile``, of the same allocation."""
+        return WatchedTile(super().window(row, col, rows, cols, valid_rows, valid_cols), self.allocation)
+
+
 class Tiles:
     """Follows which tile owns which bytes."""
 
@@ -55,22 +71,31 @@ class Tiles:
         self.overlap = overlap
         self.known: dict[tuple[int, Operation], Allocation] = {}
         self.by_number: list[Allocation | None] = [None]
+        self.renewed: dict[tuple[int, int], int] = {}
 
-    def allocated(self, core: WatchedCore, handle: Any) -> None:
-        """A tile or several have got their place."""
+    def allocated(self, core: WatchedCore, handle: Any) -> Any:
+        """A tile or several have got their place; the handle that the program goes on with."""
         tiles = handle.slots if isinstance(handle, MultiTile) else [handle]
+        if type(tiles[0]) is not Tile and type(tiles[0]) is not WatchedTile:
+            return handle
+        allocation = self._allocation(core, tiles)
+        watched = [WatchedTile(tile, allocation) for tile in tiles]
+        return MultiTile(list[Tile](watched)) if isinstance(handle, MultiTile) else watched[0]
+
+    def _allocation(self, core: WatchedCore, tiles: Sequence[Tile]) -> Allocation:
         first, last = tiles[0], tiles[-1]
         site = self.watch.sites[core.site]
         result = site.op.results[0]
         start, stop = first.pointer.offset, last.pointer.offset + last.layout.nbytes
         known = self.known.get((id(core), site.op))
         if known is not None and (known.start, known.stop) == (start, stop):
-            return
+            return known
         name = f"%{result.name_hint}" if result.name_hint else "a tile"
         arena: Any = first.pointer.arena
         found = Allocation(len(self.by_number), site, arena, start, stop, name)
         self.known[id(core), site.op] = found
         self.by_number.append(found)
+        return found
 
     # ------------------------------------------------------------ accesses
 
@@ -108,9 +133,13 @@ class Tiles:
         owners = region.cells(shadow.layer(OWNER), shadow.grain)
         if number and distinct(owners) != [number]:
             replaced = (owners != 0) & (owners != number)
-            if accumulates(self.watch.sites[context.mark.site].op):
-                for source in self._allocations(context, arena, region, writing=False):
+            site = self.watch.sites[context.mark.site]
+            accumulating = accumulates(site.op)
+            for source in self._allocations(context, arena, region, writing=False):
+                if accumulating:
                     replaced &= owners != source.number
+                elif source.number != number and source.shares_place(through[0]):
+                    self.renewed[source.number, number] = site.number
             if replaced.any():
                 victims = region.cells(shadow.layer(VICTIM), shadow.grain)
                 victims[replaced] = owners[replaced]
@@ -118,8 +147,11 @@ class Tiles:
 
     def _allocations(self, context: Context, arena: WatchedArena, region: Bytes, writing: bool) -> list[Allocation]:
         """The allocations that an access may go through."""
-        core = id(context.actor.core)
-        found = (self.known.get((core, op)) for op in self.watch.sites[context.mark.site].allocations(writing))
+        core, site = id(context.actor.core), self.watch.sites[context.mark.site]
+        found = [self.known.get((core, op)) for op in site.allocations(writing)]
+        if context.handles:
+            handles = (context.handles.get(index) for index in site.travelled(writing))
+            found += [getattr(handle, "allocation", None) for handle in handles]
         return [one for one in found if one is not None and one.arena is arena and one.holds(region)]
 
     # ------------------------------------------------------------ findings
@@ -129,7 +161,10 @@ class Tiles:
     ) -> None:
         other = self.by_number[number]
         site = self.watch.sites[context.mark.site]
-        if other is None or self.watch.findings.repeated("mem-overlap", mine.site, other.site):
+        if other is None or site.number <= self.renewed.get((mine.number, number), 0):
+            # A loop carries a value in one place: what was written is the next content of the tile that it was made of.
+            return
+        if self.watch.findings.repeated("mem-overlap", mine.site, other.site):
             return
         runs = byte_runs(region.offsets()[np.repeat(lost.reshape(-1), arena.shadow.grain)])
         message = (
@@ -141,7 +176,8 @@ class Tiles:
             (f"{other.name} has bytes [{other.start}, {other.stop})", other.site.span),
             (operation_text(site, context.mark.loops, context.actor), None),
         ]
-        severity = Severity.WARNING if mine.shares_place(other) else Severity.ERROR
+        planned = mine.shares_place(other) and not context.handles
+        severity = Severity.WARNING if planned else Severity.ERROR
         advice = "give them other addresses"
         finding = Finding("mem-overlap", message, (mine.site, other.site), site.span, notes, advice, severity=severity)
         finding.event = context.event
@@ -149,7 +185,7 @@ class Tiles:
 
     def _inside(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
         """Accesses of an instruction on tiles of a memory stay inside one of these."""
-        tiles = [tile for tile in context.operands if type(tile) is Tile and _in(tile, arena)]
+        tiles = [tile for tile in context.operands if isinstance(tile, Tile) and _in(tile, arena)]
         if not tiles or any(_covers(tile, region) for tile in tiles):
             return
         site = self.watch.sites[context.mark.site]

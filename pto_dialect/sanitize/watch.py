@@ -34,11 +34,25 @@ class Context:
     ``offsets`` these bytes, ``written`` writes with the bytes they replace; both with their sites; ``good`` and
     ``doubtful`` tell that it has read bytes of that kind. ``doubled`` lists findings that two cores have written bytes
     in one operation, with what the first has left there. Inside a vector scope ``scope`` is the event that started it,
-    and ``bars`` lists its barriers: the last event before, and the kind.
+    and ``bars`` lists its barriers: the last event before, and the kind. ``handles`` has, by number of the operand, the
+    handles of tiles that the text does not tell.
     """
 
     __slots__ = (
-        *("actor", "bars", "doubled", "doubtful", "event", "good", "mark", "nbytes", "offsets", "operands", "scope"),
+        *(
+            "actor",
+            "bars",
+            "doubled",
+            "doubtful",
+            "event",
+            "good",
+            "handles",
+            "mark",
+            "nbytes",
+            "offsets",
+            "operands",
+            "scope",
+        ),
         *("unwritten", "written"),
     )
 
@@ -50,6 +64,7 @@ class Context:
         self.operands: Sequence[Any] = ()
         self.good = False
         self.doubtful = False
+        self.handles: dict[int, Any] = {}
         self.scope = 0
         self.bars: list[tuple[int, str]] = []
         self.unwritten: list[tuple[WatchedArena, int]] = []
