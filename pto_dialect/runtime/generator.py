@@ -246,7 +246,17 @@ class Generator:
         from .kernels.registry import generate
 
         self.emitter.current = op
+        if self.queued and uses_registers(op):
+            self.emitter.line(f"yield from core.reach({Pipe.V.value!r})")
         generate(op, self)
+
+
+_REGISTERS = (t.VRegType, t.MaskType, t.AlignType, t.VmiVRegType, t.VmiMaskType)
+
+
+def uses_registers(op: Operation) -> bool:
+    """True for instructions of the vector unit on its registers; outside of a scope they stand in an inferred one."""
+    return any(isinstance(value.type, _REGISTERS) for value in (*op.operands, *op.results)) and not op.regions
 
 
 def has_view(type_: Attribute) -> bool:

@@ -111,6 +111,11 @@ class QueueCore(Core):
         while self.waiting:
             yield
 
+    def reach(self, pipe: str) -> Generator[None, None, None]:
+        """The scalar unit waits until the queue of ``pipe`` is empty: what comes next is the pipe's own work."""
+        while self.queues.get(pipe):
+            yield
+
     def step(self) -> bool:
         """Runs the oldest queue head that can run; False when none can."""
         best: deque[Entry] | None = None

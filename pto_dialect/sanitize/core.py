@@ -17,7 +17,10 @@ from ..runtime.queues import LEVEL, RUN, SET, WAIT, Key, QueueCore, QueuedFault
 from ..runtime.simt.items import WorkItems
 from ..verify.facts import word
 from .clocks import Actor, Mark
+from .describe import operation_text
+from .findings import Finding
 from .item_races import ItemRaces
+from .parts import Parts
 from .signals import Signals
 from .unit_flags import UnitFlags
 from .watch import Context, Watch
@@ -50,6 +53,7 @@ class WatchedCore(QueueCore):
         self.fences: dict[str, int] = {}
         self.signals = Signals(self)
         self.unit_flags = UnitFlags(self)
+        self.parts = Parts(self)
 
     # ------------------------------------------------------------ scalar unit
 
@@ -98,6 +102,20 @@ class WatchedCore(QueueCore):
     def allocated(self, handle: Any) -> Any:
         """A tile has got its place; the handle that the program goes on with."""
         return handle if self.watch.tiles is None else self.watch.tiles.allocated(self, handle)
+
+    def aligned(self, pointer: Pointer, step: int, alignment: int) -> None:
+        """The access that comes next is ``step`` bytes behind ``pointer``, at a multiple of ``alignment``."""
+        watch, context = self.watch, self.watch.current
+        address = pointer.offset + step
+        if address % alignment == 0 or context is None or watch.muted or not watch.wants("bounds"):
+            return
+        site = watch.sites[context.mark.site]
+        if watch.findings.repeated("mem-align", site):
+            return
+        message = f"{site.name} wants an address that is a multiple of {alignment}; byte {address} of "
+        message += f"{pointer.arena.space} is not"
+        notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+        watch.findings.add(Finding("mem-align", message, (site,), site.span, notes))
 
     def through(self, handles: dict[int, Any]) -> None:
         """The operation that comes next accesses tiles through handles that the text does not tell."""
@@ -185,6 +203,13 @@ class WatchedCore(QueueCore):
         for pipe in _TRANSFERS if transfers else self.actors:
             scalar.join(self.actors[pipe].snapshot())
             scalar.time = max(scalar.time, self.actors[pipe].time)
+
+    def reach(self, pipe: str) -> Generator[None, None, None]:
+        yield from super().reach(pipe)
+        mark = self.mark(pipe)
+        actor = self.actors[pipe]
+        actor.join(mark.known)
+        self.watch.enter(Context(actor, mark))
 
     # ------------------------------------------------------------ execution
 

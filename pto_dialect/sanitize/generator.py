@@ -11,9 +11,11 @@ from xdsl.ir import Operation, SSAValue
 
 from ..ir.base import Effect, PtoOp, op_spec, operand_groups
 from ..ir.placement import named_pipe
+from ..ir.types import PtrType
 from ..runtime.generator import Expr, Generator
 from ..verify.alloc_rules import is_view
 from ..verify.facts import integer
+from .alignment import alignment, base_operand
 from .sites import ALLOCATIONS, Site, Sites, root_of
 
 _SILENT = frozenset((Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION))
@@ -52,6 +54,8 @@ class WatchedGenerator(Generator):
                 self._through(op, site)
             self._unit_flag(op)
             self._fence(op)
+            self._aligned(op)
+        self._part(op)
         super().operation(op)
         if op.name in ALLOCATIONS and not is_view(op):
             name = self.names[op.results[0]]
@@ -64,6 +68,30 @@ class WatchedGenerator(Generator):
         known = ", ".join(f"{number}: {name}" for number, name in handles if name is not None)
         if known:
             self.emitter.line(f"core.through({{{known}}})")
+
+    def _aligned(self, op: Operation) -> None:
+        """Tells the core the address of a vector access that has to be aligned."""
+        base = base_operand(op)
+        if base is None or not isinstance(op, PtoOp):
+            return
+        groups = operand_groups(op)
+        value = groups[base][0]
+        name = str(self.names[value])
+        address = name if isinstance(value.type, PtrType) else f"core.pointer_of({name})"
+        # With a result for the updated base the access is at the base itself.
+        moves = "offset" in groups and not any(isinstance(result.type, type(value.type)) for result in op.results)
+        step = f"{self.names[groups['offset'][0]]} * {address}.item_bytes" if moves else "0"
+        self.emitter.line(f"core.aligned({address}, {step}, {alignment(op)})")
+
+    def _part(self, op: Operation) -> None:
+        """Tells the core which part of which view comes next."""
+        if op.name != "pto.partition_view" or not isinstance(op, PtoOp) or not self.queued:
+            return
+        groups = operand_groups(op)
+        site = self.sites.add(op, ())
+        offsets, sizes = ("".join(f"{self.names[value]}, " for value in groups[name]) for name in ("offsets", "sizes"))
+        self.emitter.current = op
+        self.emitter.line(f"core.parts.check({site.number}, {self.names[groups['source'][0]]}, ({offsets}), ({sizes}))")
 
     def _loop_indices(self, op: Operation) -> list[SSAValue]:
         """Indices of the loops around ``op`` in its function, outermost first."""

@@ -19,6 +19,7 @@ from .consumption import moves
 ALLOCATIONS = frozenset(("pto.alloc_tile", "pto.alloc_multi_tile"))
 _VIEWS = frozenset(("pto.subview", "pto.treshape", "pto.bitcast", "pto.multi_tile_get"))
 TILES = (t.TileBufType, t.MultiTileBufType)
+_COPIES = frozenset(("pto.mte_ub_ub", "pto.copy_ubuf_to_ubuf"))
 _PLAIN = frozenset(("atomic_none", "none"))
 
 
@@ -68,6 +69,11 @@ class Site:
     def moves(self) -> bool:
         """The operation copies data without looking at it."""
         return moves(self.op.name)
+
+    @cached_property
+    def copies(self) -> bool:
+        """The operation copies bytes inside one memory, in an order of its own."""
+        return self.op.name in _COPIES
 
     @cached_property
     def reports(self) -> bool:

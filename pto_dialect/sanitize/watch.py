@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..runtime.atomic import AtomicMode
 from ..runtime.faults import Fault
 from ..runtime.memory import Array
+from . import self_copy
 from .arena import WatchedArena
 from .clocks import PIPES, Actor, EventLog, Mark, Token
 from .findings import Finding, Findings
@@ -35,25 +36,12 @@ class Context:
     ``doubtful`` tell that it has read bytes of that kind. ``doubled`` lists findings that two cores have written bytes
     in one operation, with what the first has left there. Inside a vector scope ``scope`` is the event that started it,
     and ``bars`` lists its barriers: the last event before, and the kind. ``handles`` has, by number of the operand, the
-    handles of tiles that the text does not tell.
+    handles of tiles that the text does not tell; ``copied`` what a copy inside one memory has read.
     """
 
     __slots__ = (
-        *(
-            "actor",
-            "bars",
-            "doubled",
-            "doubtful",
-            "event",
-            "good",
-            "handles",
-            "mark",
-            "nbytes",
-            "offsets",
-            "operands",
-            "scope",
-        ),
-        *("unwritten", "written"),
+        *("actor", "bars", "copied", "doubled", "doubtful", "event", "good", "handles", "mark", "nbytes", "offsets"),
+        *("operands", "scope", "unwritten", "written"),
     )
 
     def __init__(self, actor: Actor, mark: Mark) -> None:
@@ -65,6 +53,8 @@ class Context:
         self.good = False
         self.doubtful = False
         self.handles: dict[int, Any] = {}
+        self.copied: list[tuple[WatchedArena, Bytes]] = []
+        self.copied: list[tuple[WatchedArena, Bytes]] = []
         self.scope = 0
         self.bars: list[tuple[int, str]] = []
         self.unwritten: list[tuple[WatchedArena, int]] = []
@@ -191,6 +181,8 @@ class Watch:
         if context is None:
             return
         event = context.event
+        if self.sites[context.mark.site].copies:
+            context.copied.append((arena, region))
         if self.races is not None:
             self.races.read(context, event, arena, region)
         if self.tiles is not None:
@@ -210,3 +202,5 @@ class Watch:
             self.tiles.write(context, event, arena, region)
         if self.unwritten is not None:
             self.unwritten.write(context, arena, region)
+        if context.copied and self.wants("overlap"):
+            self_copy.check(self, context, arena, region)

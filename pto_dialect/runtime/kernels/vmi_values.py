@@ -75,9 +75,6 @@ def memory(op: PtoOp, g: Generator, name: str) -> Expr:
     """Pointer behind operand ``name``."""
     base = g.operand(op, name)
     assert base is not None
-    if g.queued and g.unit.program.explicit:
-        message = f"{op.name} outside pto.vecscope has no place in the order of pipes that flags of this program state"
-        raise g.error("unmodelled", message, op)
     return pointer(base, g)
 
 
