@@ -10,6 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ..diagnostics.diagnostic import Severity
 from ..ir.location import span_of
 from ..ir.walk import walk
 from ..runtime.arguments import HostTile
@@ -194,7 +195,8 @@ class WatchedKernel(Kernel):
             site = self.watch.sites[current.mark.site]
             notes.append((operation_text(site, current.mark.loops, current.actor), None))
         notes.append(("the run ends here", None))
-        self.watch.findings.add(Finding(rule, fault.message, (None,), span_of(place), notes))
+        finding = Finding(rule, fault.message, (None,), span_of(place), notes, severity=Severity.ERROR)
+        self.watch.findings.add(finding)
 
     def _deadlocked(self, fault: Deadlock, cores: list[WatchedCore], compiled: CompiledModule) -> None:
         place = compiled.place_of(fault.stopped)

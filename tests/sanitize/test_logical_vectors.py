@@ -5,7 +5,6 @@ import pytest
 from sanitize_programs import diagnostics, program, set_flag, ub, wait_flag, watched
 
 from pto_dialect.diagnostics.diagnostic import Severity
-from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.launch import Kernel
 from pto_dialect.runtime.machine import RunOptions
 
@@ -146,8 +145,9 @@ def test_functions_that_scopes_call_run_in_queues():
     assert values[1].tolist() == [2.0 * i for i in range(64)]
 
 
-def test_vectors_outside_scopes_are_refused_where_flags_order_the_pipes():
+def test_vectors_outside_scopes_are_work_of_the_vector_unit():
     text = program(*BUFFERS, *LOADED, vload("v", "%x"), vstore("%v", "%y"), *stored("%y"))
-    with pytest.raises(ProgramError, match=r"pto\.vmi\.vload outside pto\.vecscope has no place"):
-        watched(text)
+    assert not diagnostics(text)
+    early = program(*BUFFERS, LOADED[0], vload("v", "%x"), vstore("%v", "%y"), *stored("%y"))
+    assert [found.rule for found in diagnostics(early)] == ["race-raw"]
     assert not diagnostics(program(*BUFFERS, LOAD, vload("v", "%x"), vstore("%v", "%y"), stored("%y")[2]))
