@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pto_dialect.driver.launch.suite import Outcome
     from pto_dialect.driver.run.request import Request
     from pto_dialect.driver.run.sanitizing import Sanitizing
+    from pto_dialect.runtime.schedule import Schedule
 
 T = TypeVar("T")
 
@@ -145,6 +146,22 @@ def _checks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
         raise click.BadParameter(str(error), ctx, param) from None
 
 
+def _schedule(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    from pto_dialect.runtime.schedule import Schedule, ScheduleError
+
+    try:
+        return None if text is None else (Schedule.parse(text) and text)
+    except ScheduleError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+
+
+def _order(given: dict[str, Any]) -> Schedule | None:
+    """The schedule that was asked for."""
+    from pto_dialect.runtime.schedule import Schedule
+
+    return None if given["schedule"] is None else Schedule.parse(given["schedule"], given["sync"] == "strict")
+
+
 @click.command(cls=PtoRunCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("paths", metavar="FILE|DIR...", nargs=-1, required=True, type=click.Path())
 @click.option("--entry", metavar="NAME", help="Function to run; by default the kernel, or the only function.")
@@ -220,6 +237,10 @@ def _checks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
 @click.option(
     "--sanitize-max", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
     help="Sanitizer errors shown; 0 for all.",
+)  # fmt: skip
+@click.option(
+    "--schedule", metavar="text|oldest|newest|random:SEED", callback=_schedule,
+    help="What pipes and cores do first within the order that flags allow; results of a right program do not change.",
 )  # fmt: skip
 @click.option("--report", metavar="FILE", help="Write the findings as JSON, or as SARIF to a FILE.sarif.")
 @click.option("--suppressions", metavar="FILE", help="Leave out findings: a rule, a place and a reason per line.")
@@ -393,6 +414,7 @@ def _settings(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings
         timeout=given["timeout"],
         max_memory=given["max_memory"],
         allow_outside=given["allow_outside"],
+        schedule=_order(given),
     )
 
 
@@ -433,6 +455,7 @@ def _request(given: dict[str, Any]) -> Request:
             accumulate=given["accumulate"],
             fill=given["fill"] or ("poison" if watched else "zero"),
             backend=given["backend"],
+            schedule=_order(given),
         ),
         policy=_policy(given),
         dump=given["dump"],

@@ -39,6 +39,9 @@ from .values import content_of
 BLOCK_ORDERING = frozenset(("pto.syncall", "pto.set_cross_block", "pto.wait_cross_block"))
 """Operations that order the cores of different blocks."""
 
+PIPE_ORDERING = frozenset(("pto.barrier", "pto.barrier_sync"))
+"""Operations besides flags with which a program itself orders the pipes of a core."""
+
 
 class Kernel:
     """An entry function, with its peer if it is one of a pair of kernels, that is ready to run.
@@ -69,7 +72,8 @@ class Kernel:
         self.kinds = tuple(self.program.roots)
         self.compiled = self._compile(queued=False)
         self._queued = self.compiled if self.compiled.queued else None
-        self._side_by_side = self.compiled.queued
+        schedule = options.schedule
+        self._side_by_side = self.compiled.queued or (schedule is not None and schedule.queued)
         self._idle: list[Block] = []
 
     def _compile(self, queued: bool) -> CompiledModule:
@@ -118,7 +122,8 @@ class Kernel:
         return [binder(name, type_, self.profile) for name, type_ in self.arguments]
 
     def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
-        if self._orders_blocks:
+        schedule = self.options.schedule
+        if self._orders_blocks or (schedule is not None and schedule.queued):
             return self._with_queues(bound, range(blocks), blocks)
         if jobs > 1 and blocks > 1 and can_fork() and not self.usage.combines:
             return run_blocks(self, bound, blocks, min(jobs, blocks))
@@ -134,6 +139,18 @@ class Kernel:
         """True when the program may use the matrix unit."""
         operations = (op for function in self.program.functions for op in walk(function) if isinstance(op, PtoOp))
         return any(op.active_pipe(self.profile.arch) is Pipe.M for op in operations)
+
+    @cached_property
+    def orders_pipes(self) -> bool:
+        """True when the program itself orders its pipes; else the compiler does."""
+        names = {op.name for function in self.program.functions for op in function.walk()}
+        return self.program.explicit or bool(names & PIPE_ORDERING)
+
+    @cached_property
+    def _reordered(self) -> bool:
+        """True when a schedule decides about the order of pipes."""
+        schedule = self.options.schedule
+        return schedule is not None and schedule.queued and (schedule.strict or self.orders_pipes)
 
     @cached_property
     def _orders_blocks(self) -> bool:
@@ -223,7 +240,8 @@ class Kernel:
 
     def _with_queues(self, bound: list[Any], indices: Iterable[int], count: int) -> list[Any]:
         compiled = self.prepare_queues()
-        core_class = QueueCore if self.program.explicit else OrderedCore
+        schedule = self.options.schedule
+        core_class = QueueCore if self.program.explicit or self._reordered else OrderedCore
         device = [self._block(index, count, core_class) for index in indices]
         programs: list[tuple[QueueCore, Generator[None, None, Any]]] = []
         first = -1
@@ -236,7 +254,7 @@ class Kernel:
                 programs.append((core, self._call(compiled, core, bound)))
         try:
             with np.errstate(all="ignore"):
-                returned = run_queued(programs)[first]
+                returned = run_queued(programs, schedule=schedule)[first]
         except QueuedFault as error:
             place = compiled.locate(error.fault.__traceback__) or compiled.at_line(error.line)
             raise self._located(error.fault, place) from None

@@ -10,6 +10,7 @@ from ..targets.backend import Backend
 from ..targets.profile import Profile
 from .faults import Fault
 from .memory import Arena, CoreMemory, Fill, Pointer
+from .schedule import Schedule
 
 if TYPE_CHECKING:
     from .simt.items import WorkItems
@@ -20,13 +21,15 @@ class RunOptions:
     """How a launch computes and what it starts from.
 
     ``accumulate`` is ``"fast"`` (BLAS) or ``"exact"`` (sequential fused multiply-add); ``fill`` is the initial content
-    of on-chip memory; ``backend`` is the library that tile operations follow (``None``: what the module says).
+    of on-chip memory; ``backend`` is the library that tile operations follow (``None``: what the module says),
+    ``schedule`` how pipes and cores take turns (``None``: as it costs least).
     """
 
     accumulate: str = "fast"
     fill: Fill = "zero"
     cross_core: str = "auto"
     backend: Backend | None = None
+    schedule: Schedule | None = None
 
 
 class Core:

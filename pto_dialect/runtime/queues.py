@@ -13,6 +13,7 @@ from typing import Any
 from ..deadline import TimedOut
 from .faults import Fault
 from .machine import Block, Core, NeedsQueues
+from .schedule import Schedule
 
 Key = tuple[Any, ...]
 
@@ -41,6 +42,8 @@ class QueueCore(Core):
         self.waiting = 0
         self.scalar_wait: tuple[Key, ...] = ()
         self.scalar_level: tuple[Key, int] | None = None
+        schedule = block.options.schedule
+        self.chooser = None if schedule is None else schedule.chooser(f"{block.index} {kind} {index}")
 
     def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
         """Appends an instruction; its operands were evaluated by the scalar unit."""
@@ -53,6 +56,10 @@ class QueueCore(Core):
         queue.append(entry)
         self.issued += 1
         self.waiting += 1
+        if self.chooser is not None:
+            for _ in range(self.chooser.steps()):
+                if not self.step():
+                    break
         if self.waiting > DEPTH:
             while self.waiting > DEPTH // 2 and self.step():
                 pass
@@ -116,18 +123,32 @@ class QueueCore(Core):
         while self.queues.get(pipe):
             yield
 
+    def chosen(self) -> str | None:
+        """The pipe whose head runs next where a schedule decides; ``None`` when none can run."""
+        assert self.chooser is not None
+        ready = [pipe for pipe, queue in self.queues.items() if queue and self.runnable(pipe, queue[0])]
+        return ready[self.chooser.head([self.queues[pipe][0][0] for pipe in ready])] if ready else None
+
+    def runnable(self, pipe: str, head: Entry) -> bool:
+        """True when nothing holds the head of a queue."""
+        return head[2] < WAIT or self._may_go_on(head)
+
     def step(self) -> bool:
-        """Runs the oldest queue head that can run; False when none can."""
+        """Runs a queue head that can run, the oldest one unless a schedule decides otherwise; False when none can."""
         best: deque[Entry] | None = None
+        if self.chooser is not None:
+            pipe = self.chosen()
+            return pipe is not None and self._run(self.queues[pipe].popleft())
         oldest = self.issued
         for queue in self.queues.values():
             if queue:
                 head = queue[0]
                 if head[0] < oldest and (head[2] < WAIT or self._may_go_on(head)):
                     best, oldest = queue, head[0]
-        if best is None:
-            return False
-        _, line, kind, action, arguments = best.popleft()
+        return best is not None and self._run(best.popleft())
+
+    def _run(self, entry: Entry) -> bool:
+        _, line, kind, action, arguments = entry
         self.waiting -= 1
         if kind == RUN:
             try:
@@ -225,16 +246,21 @@ class Deadlock(Fault):
 
 
 def run_queued(
-    programs: list[tuple[QueueCore, Generator[None, None, Any]]], relieve: Callable[[], bool] | None = None
+    programs: list[tuple[QueueCore, Generator[None, None, Any]]],
+    relieve: Callable[[], bool] | None = None,
+    schedule: Schedule | None = None,
 ) -> list[Any]:
     """Runs the programs of several cores to their end; returns what they return.
 
-    ``relieve`` is asked to let something go on when nothing can. Raises ``Fault`` (``sync-deadlock``) when that fails.
+    ``relieve`` is asked to let something go on when nothing can; ``schedule`` says whose turn it is. Raises ``Fault``
+    (``sync-deadlock``) when that fails.
     """
     results: dict[int, Any] = {}
+    chooser = None if schedule is None else schedule.chooser("cores")
     while True:
         progress = False
-        for index, (core, program) in enumerate(programs):
+        for index in range(len(programs)) if chooser is None else chooser.order(len(programs)):
+            core, program = programs[index]
             if index not in results:
                 before = core.issued
                 try:
@@ -243,8 +269,12 @@ def run_queued(
                     results[index] = stop.value
                     progress = True
                 progress = progress or core.issued != before
+            rest = 0 if chooser is None else chooser.turn()
             while core.waiting and core.step():
                 progress = True
+                rest -= 1
+                if rest == 0:
+                    break
         if len(results) == len(programs) and not any(core.waiting for core, _ in programs):
             return [results[index] for index in range(len(programs))]
         if not progress and not (relieve is not None and relieve()):

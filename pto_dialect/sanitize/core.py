@@ -5,7 +5,6 @@ Source: execution page, sections 4 and 6.2.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -214,15 +213,17 @@ class WatchedCore(QueueCore):
     # ------------------------------------------------------------ execution
 
     def step(self) -> bool:
-        best: deque[Any] | None = None
-        chosen = ""
-        oldest = self.issued
-        for pipe, queue in self.queues.items():
-            if queue and queue[0][0] < oldest and self._runnable(pipe, queue[0]):
-                best, oldest, chosen = queue, queue[0][0], pipe
-        if best is None:
+        chosen: str | None = None
+        if self.chooser is not None:
+            chosen = self.chosen()
+        else:
+            oldest = self.issued
+            for pipe, queue in self.queues.items():
+                if queue and queue[0][0] < oldest and self.runnable(pipe, queue[0]):
+                    oldest, chosen = queue[0][0], pipe
+        if chosen is None:
             return False
-        _, line, kind, item, arguments = best.popleft()
+        _, line, kind, item, arguments = self.queues[chosen].popleft()
         self.waiting -= 1
         actor = self.actors[chosen]
         if kind == RUN:
@@ -245,7 +246,7 @@ class WatchedCore(QueueCore):
             self.unit_flags.hand(actor, arguments[0])
         return True
 
-    def _runnable(self, pipe: str, head: Any) -> bool:
+    def runnable(self, pipe: str, head: Any) -> bool:
         kind, arguments = head[2], head[4]
         if kind == WAIT:
             return self._ready(arguments)

@@ -12,7 +12,6 @@ from xdsl.ir import Operation
 
 from ..diagnostics.diagnostic import Severity
 from ..ir.location import span_of
-from ..ir.walk import walk
 from ..runtime.arguments import HostTile
 from ..runtime.compiler import CompiledModule, compile_module
 from ..runtime.faults import Fault
@@ -30,9 +29,6 @@ from .generator import WatchedGenerator
 from .options import SanitizeOptions
 from .timeline import Timeline
 from .watch import Watch
-
-ORDERING = frozenset(("pto.barrier", "pto.barrier_sync"))
-"""Operations besides flags with which a program itself orders the pipes of a core."""
 
 FAULTS = {
     "bounds": frozenset(("mem-oob", "mem-align", "mem-oob-tile", "subview-bounds", "extract-bounds")),
@@ -71,9 +67,7 @@ class WatchedKernel(Kernel):
     def watch(self) -> Watch:
         """What observes the runs of this kernel."""
         if self._watch is None:
-            names = {op.name for function in self.program.functions for op in walk(function)}
-            explicit = self.program.explicit or bool(names & ORDERING)
-            ordered = self.sanitize.sync == "auto" and not explicit
+            ordered = self.sanitize.sync == "auto" and not self.orders_pipes
             self._watch = self.watch_class(self.sanitize, ordered, self.timeline)
         return self._watch
 
@@ -161,7 +155,7 @@ class WatchedKernel(Kernel):
 
         try:
             with np.errstate(all="ignore"):
-                returned = run_queued(programs, relieve)[first]
+                returned = run_queued(programs, relieve, self.options.schedule)[first]
         except QueuedFault as error:
             failed = self.watch.failed
             site = failed.mark.site if failed is not None else 0

@@ -88,7 +88,7 @@ def test_two_scopes_need_no_barrier():
 
 
 def test_an_access_outside_is_at_its_operation():
-    far = "%far = arith.constant 99999 : index"
+    far = "%far = arith.constant 99992 : index"
     body = scope(vlds("v", "%x", "%far"), vsts("%v", "%y"))
     (found,) = diagnostics(program(*BUFFERS, far, *LOADED, *body), [np.zeros(64, np.float32)] * 2)
     assert found.rule == "mem-oob" and found.span is not None and "pto.vlds" in found.span.text

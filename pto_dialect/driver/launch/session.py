@@ -16,6 +16,7 @@ from ...diagnostics.suggest import did_you_mean
 from ...runtime.errors import BindingError
 from ...runtime.launch import Kernel
 from ...runtime.machine import RunOptions
+from ...runtime.schedule import Schedule
 from ...targets.backend import Backend
 from ..inputs import Input
 from ..report import render
@@ -49,9 +50,9 @@ from .plan import Argument, BufferName, Expect, Plan, Step, Target
 class Settings:
     """What the command line says about every launch; ``None`` leaves it to the launch file.
 
-    ``jobs`` is how many processes share the blocks of a launch. ``sanitizing`` has the runs watched. ``timeout`` is how
-    many seconds a launch file may take, ``max_memory`` how many bytes the arrays of all its launches may. With
-    ``allow_outside`` it may name files outside of its folder.
+    ``jobs`` is how many processes share the blocks of a launch. ``sanitizing`` has the runs watched, ``schedule`` says
+    how pipes take turns. ``timeout`` is how many seconds a launch file may take, ``max_memory`` how many bytes the
+    arrays of all its launches may. With ``allow_outside`` it may name files outside of its folder.
     """
 
     target: str | None = None
@@ -66,6 +67,7 @@ class Settings:
     timeout: float | None = None
     max_memory: int | None = None
     allow_outside: bool = False
+    schedule: Schedule | None = None
 
 
 class _Prepared(NamedTuple):
@@ -154,6 +156,7 @@ class _Session:
                 settings.accumulate or plan.accumulate or "fast",
                 self.fill(),
                 backend=settings.backend or plan.backend,
+                schedule=settings.schedule,
             ),
             policy=settings.policy,
             dump=settings.dump,

@@ -1,0 +1,80 @@
+"""Which of the things that may happen next do happen, within the order that flags, barriers and signals allow.
+
+Hardware decides that anew in each run. A program that orders its pipes gives the same results under every schedule; one
+whose results change has a race.  Source: execution page, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+KINDS = ("text", "oldest", "newest")
+_RANDOM = "random"
+_MOST_STEPS = 6
+
+
+class ScheduleError(ValueError):
+    """A text that names no schedule."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How pipes and cores take turns.
+
+    ``text``: everything in the order of the program. ``oldest``: the scalar unit runs ahead, and of the instructions
+    that may run the one that was issued first does. ``newest``: the one that was issued last. ``random``: any, as
+    ``seed`` says. ``strict`` reorders the pipes of programs that leave their order to the compiler as well.
+    """
+
+    kind: str = "text"
+    seed: int = 0
+    strict: bool = False
+
+    @property
+    def queued(self) -> bool:
+        """True when instructions wait in queues from the start."""
+        return self.kind != "text"
+
+    @classmethod
+    def parse(cls, text: str, strict: bool = False) -> Schedule:
+        """The schedule that ``text`` names. Raises :class:`ScheduleError`."""
+        kind, colon, seed = text.partition(":")
+        if kind in KINDS and not colon:
+            return cls(kind, strict=strict)
+        if kind == _RANDOM and (not colon or (seed.isdecimal() and len(seed) < 20)):
+            return cls(kind, int(seed or 0), strict)
+        raise ScheduleError(f"there is no schedule '{text}'; schedules are {', '.join(KINDS)}, random:SEED")
+
+    def chooser(self, salt: str) -> Chooser | None:
+        """What decides for one core, or, with another ``salt``, between cores; ``None`` for the usual order."""
+        return Chooser(self, salt) if self.kind in ("newest", _RANDOM) else None
+
+
+class Chooser:
+    """Decides between what may happen next."""
+
+    def __init__(self, schedule: Schedule, salt: str) -> None:
+        self._random = Random(f"{schedule.seed} {salt}") if schedule.kind == _RANDOM else None
+
+    def head(self, issued: Sequence[int]) -> int:
+        """Which of the instructions with these issue numbers runs; its place among them."""
+        if self._random is not None:
+            return self._random.randrange(len(issued))
+        return issued.index(max(issued))
+
+    def steps(self) -> int:
+        """Instructions that the pipes run before the scalar unit issues more."""
+        return 0 if self._random is None else max(0, self._random.randint(-_MOST_STEPS, _MOST_STEPS))
+
+    def turn(self) -> int:
+        """Instructions that a core runs before another one has its turn; 0 for all that it can."""
+        return 0 if self._random is None else self._random.randint(1, _MOST_STEPS)
+
+    def order(self, count: int) -> list[int]:
+        """The order in which ``count`` cores have their turn."""
+        order = list(reversed(range(count)))
+        if self._random is not None:
+            self._random.shuffle(order)
+        return order
