@@ -30,9 +30,9 @@ ATTRIBUTES = frozenset(
         # cores and what they are told
         *("core", "cube", "vector", "index", "subblock_count", "block", "count", "state", "get", "signals"),
         *("address_of", "pointer_of", "set_flag", "wait_flag", "queue_set", "queue_wait", "issue"),
-        *("join_all", "join_scalar"),
+        *("join_all", "join_scalar", "reach"),
         # cores under watch
-        *("at", "inside", "in_body", "allocated", "fence", "lock", "hand_over"),
+        *("at", "inside", "in_body", "allocated", "fence", "lock", "hand_over", "through", "aligned", "parts"),
         # tiles, views, memrefs, pointers, registers
         *("array", "fmt", "shape", "strides", "valid_rows", "valid_cols", "set_valid", "window", "part", "values"),
         *("position", "load", "store", "copy_from", "subview", "reinterpreted", "pointer", "offset", "item_bytes"),
