@@ -143,7 +143,7 @@ class Kernel:
     @cached_property
     def orders_pipes(self) -> bool:
         """True when the program itself orders its pipes; else the compiler does."""
-        names = {op.name for function in self.program.functions for op in function.walk()}
+        names = {op.name for function in self.program.functions for op in walk(function)}
         return self.program.explicit or bool(names & PIPE_ORDERING)
 
     @cached_property
