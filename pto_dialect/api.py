@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import ModuleOp as Module
 
 from .diagnostics.diagnostic import Diagnostic
 from .diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from .diagnostics.refused import ParseError, VerifyError
 from .diagnostics.render import render_text
 from .diagnostics.source import SourceFile
 from .driver.inputs import SUFFIX, Input
@@ -30,20 +31,9 @@ if TYPE_CHECKING:
     from .runtime.api import CompiledKernel
     from .targets.backend import Backend
 
-__all__ = ["CheckResult", "Module", "ParseError", "check", "compile", "parse", "print_module", "run"]
+__all__ = ["CheckResult", "Module", "ParseError", "VerifyError", "check", "compile", "parse", "print_module", "run"]
 
 _ALL = DiagnosticOptions(max_errors=0)
-
-
-class ParseError(ValueError):
-    """A text is no program. ``diagnostics`` says where and why; ``str()`` shows them as ``pto-opt`` does."""
-
-    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        super().__init__(diagnostics)
-        self.diagnostics = diagnostics
-
-    def __str__(self) -> str:
-        return render_text(self.diagnostics).rstrip("\n")
 
 
 class CheckResult(NamedTuple):
@@ -128,14 +118,15 @@ def compile(
     *,
     accumulate: str = "fast",
     backend: Backend | None = None,
+    verify: bool = True,
 ) -> CompiledKernel:
-    """A callable on numpy arrays for function ``entry`` of the verified ``module``.
+    """A callable on numpy arrays for function ``entry`` of ``module``, which is verified first.
 
     See :func:`pto_dialect.runtime.api.compile`.
     """
     from .runtime.api import compile as compile_module
 
-    return compile_module(module, entry, target, accumulate=accumulate, backend=backend)
+    return compile_module(module, entry, target, accumulate=accumulate, backend=backend, verify=verify)
 
 
 def run(
@@ -148,11 +139,20 @@ def run(
     jobs: int = 1,
     accumulate: str = "fast",
     backend: Backend | None = None,
+    verify: bool = True,
 ) -> dict[str, Any]:
-    """Compiles a function of the verified ``module`` and calls it once; see
+    """Compiles a function of ``module``, which is verified first, and calls it once; see
     :func:`pto_dialect.runtime.api.run`."""
     from .runtime.api import run as run_module
 
     return run_module(
-        module, arguments, entry, target, blocks=blocks, jobs=jobs, accumulate=accumulate, backend=backend
+        module,
+        arguments,
+        entry,
+        target,
+        blocks=blocks,
+        jobs=jobs,
+        accumulate=accumulate,
+        backend=backend,
+        verify=verify,
     )

@@ -8,8 +8,13 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from ..diagnostics.diagnostic import Diagnostic, Severity
+from ..diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from ..diagnostics.refused import VerifyError
+from ..syntax.printed_places import printed_places
 from ..targets.backend import BACKENDS, Backend
-from .errors import BindingError
+from ..verify.verifier import verify_module
+from .errors import BindingError, ProgramError, located
 from .launch import Kernel
 from .machine import RunOptions
 
@@ -40,7 +45,10 @@ class CompiledKernel:
 
         Raises ``BindingError`` for arguments that do not fit, ``ProgramError`` for a fault of the program.
         """
-        results = self._kernel.run(values, blocks, jobs)
+        try:
+            results = self._kernel.run(values, blocks, jobs)
+        except ProgramError as error:
+            raise located(error, self._kernel.module) from None
         if not results:
             return None
         return results[0] if len(results) == 1 else tuple(results)
@@ -53,18 +61,45 @@ def compile(
     *,
     accumulate: str = "fast",
     backend: Backend | None = None,
+    verify: bool = True,
 ) -> CompiledKernel:
-    """Compiles a function of a verified module.
+    """Compiles a function of a module.
 
     ``entry`` is its symbol (default: the only or marked kernel), ``target`` a2a3, a5 or cpu-sim (default: the module's
     own), ``accumulate`` ``"fast"`` or ``"exact"``, ``backend`` the library that tile operations follow, ``"emitc"`` or
-    ``"vpto"`` (default: the module's own). Raises ``ProgramError`` for operations that cannot be executed.
+    ``"vpto"`` (default: the module's own). The module is verified first; ``verify=False`` is for those who have just
+    done it. Raises ``VerifyError`` for a module with errors, ``ProgramError`` for operations that cannot be executed.
+    Operations that were read from no text are shown as the printer writes them.
     """
     if accumulate not in ("fast", "exact"):
         raise ValueError(f"accumulate is 'fast' or 'exact', found {accumulate!r}")
     if backend is not None and backend not in BACKENDS:
         raise ValueError(f"backend is 'emitc' or 'vpto', found {backend!r}")
-    return CompiledKernel(Kernel(module, entry, target, RunOptions(accumulate=accumulate, backend=backend)))
+    if verify:
+        _verify(module, target)
+    options = RunOptions(accumulate=accumulate, backend=backend)
+    try:
+        return CompiledKernel(Kernel(module, entry, target, options))
+    except ProgramError as error:
+        if error.span is not None:
+            raise
+    with printed_places(module):
+        return CompiledKernel(Kernel(module, entry, target, options))
+
+
+def _verify(module: ModuleOp, target: str | None) -> None:
+    found = _diagnostics(module, target)
+    if any(diagnostic.severity is Severity.ERROR for diagnostic in found):
+        if any(diagnostic.span is None for diagnostic in found):
+            with printed_places(module):
+                found = _diagnostics(module, target)
+        raise VerifyError(found)
+
+
+def _diagnostics(module: ModuleOp, target: str | None) -> tuple[Diagnostic, ...]:
+    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
+    verify_module(module, engine, target=target)
+    return engine.diagnostics
 
 
 def run(
@@ -77,13 +112,14 @@ def run(
     jobs: int = 1,
     accumulate: str = "fast",
     backend: Backend | None = None,
+    verify: bool = True,
 ) -> dict[str, Any]:
     """Compiles and runs a function once.
 
     ``arguments`` maps argument names (or positions as text) to arrays and numbers. Returns the arrays after the run by
     argument name, and returned tiles under ``"0"``, ``"1"`` ...
     """
-    kernel = compile(module, entry, target, accumulate=accumulate, backend=backend)
+    kernel = compile(module, entry, target, accumulate=accumulate, backend=backend, verify=verify)
     values: list[Any] = []
     for position, name in enumerate(kernel.arguments):
         key = name if name in arguments else str(position)

@@ -2,24 +2,55 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..diagnostics.diagnostic import Diagnostic, Note, Severity
+from ..diagnostics.render import render_text
 from ..diagnostics.source import Span
+from ..ir.location import span_of
+
+if TYPE_CHECKING:
+    from xdsl.ir import Operation
 
 
 class ProgramError(Exception):
-    """A program that cannot be compiled or run: rule id, message, source span."""
+    """A program that cannot be compiled or run: rule id, message, source span, and the operation where it is known.
 
-    def __init__(self, rule: str, message: str, span: Span | None = None, notes: tuple[str, ...] = ()) -> None:
+    ``str()`` shows an error with a span as the commands do.
+    """
+
+    def __init__(
+        self,
+        rule: str,
+        message: str,
+        span: Span | None = None,
+        notes: tuple[str, ...] = (),
+        operation: Operation | None = None,
+    ) -> None:
         super().__init__(message)
         self.rule = rule
         self.message = message
         self.span = span
         self.notes = notes
+        self.operation = operation
+
+    def __str__(self) -> str:
+        return self.message if self.span is None else render_text((self.diagnostic(),)).rstrip("\n")
 
     def diagnostic(self) -> Diagnostic:
         """The error as a diagnostic."""
         notes = tuple(Note(text) for text in self.notes)
         return Diagnostic(self.rule, Severity.ERROR, self.message, self.span, notes)
+
+
+def located(error: ProgramError, module: Operation) -> ProgramError:
+    """``error`` with a place for its operation in the printed ``module`` where it has none."""
+    if error.span is None and error.operation is not None:
+        from ..syntax.printed_places import printed_places
+
+        with printed_places(module):
+            error.span = span_of(error.operation)
+    return error
 
 
 class BindingError(Exception):

@@ -139,7 +139,8 @@ class Generator:
 
     def error(self, rule: str, message: str, op: Operation | None = None) -> ProgramError:
         """The error that ``op`` (default: the operation being compiled) cannot be compiled."""
-        return ProgramError(rule, message, span_of(op or self.emitter.current))
+        place = op or self.emitter.current
+        return ProgramError(rule, message, span_of(place), operation=place)
 
     # ------------------------------------------------------------ tiles
 

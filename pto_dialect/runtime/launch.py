@@ -277,7 +277,8 @@ class Kernel:
         return found if found is not None else self.function
 
     def _located(self, fault: Fault, op: Operation | None) -> ProgramError:
-        return ProgramError(fault.rule, fault.message, span_of(op if op is not None else self.function), fault.notes)
+        place = op if op is not None else self.function
+        return ProgramError(fault.rule, fault.message, span_of(place), fault.notes, place)
 
 
 def _array_of(value: Any) -> Any:

@@ -25,7 +25,7 @@ from ..deadline import TimedOut, grace, resume
 from ..diagnostics.source import Span
 from ..interrupts import interrupts_held
 from ..ir.location import span_of
-from .errors import ProgramError
+from .errors import ProgramError, located
 from .memory import Array
 from .values import content_of, move_content
 
@@ -258,6 +258,7 @@ def _run_taken(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> O
 def _failure(block: int, error: Exception, kernel: Kernel) -> Failure:
     """The error in a form that can be sent to another process; an unforeseen one with the operation it left."""
     if isinstance(error, ProgramError):
+        error = located(error, kernel.module)
         return Failure(block, error.rule, error.message, error.span, error.notes)
     if isinstance(error, MemoryError):
         return Failure(block, "", str(error))

@@ -36,7 +36,7 @@ def print_module(op: Operation, *, generic: bool = False, debuginfo: bool = Fals
     ``debuginfo`` adds ``loc("file":line:col)`` to every statement.
     """
     with paused():
-        return _Printer(generic, debuginfo, generic and portable).run(op)
+        return ModulePrinter(generic, debuginfo, generic and portable).run(op)
 
 
 class _Statements:
@@ -72,7 +72,7 @@ _CLOSE = object()
 """End of a region."""
 
 
-class _Printer:
+class ModulePrinter:
     """One run of the printer."""
 
     def __init__(self, generic: bool, debuginfo: bool, portable: bool) -> None:
