@@ -2,15 +2,17 @@
 
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 
 import pto_dialect
-from pto_dialect.api import CheckResult, ParseError
+from pto_dialect.api import CheckResult, ParseError, VerifyError
 from pto_dialect.diagnostics import Severity
+from pto_dialect.runtime.errors import ProgramError
 
 GOOD = "func.func @f(%a: i32) -> i32 {\n  %0 = arith.addi %a, %a : i32\n  return %0 : i32\n}\n"
 PRINTED = """\
@@ -144,3 +146,118 @@ func.func @add(%a: !pto.tile<2x8xf32>, %b: !pto.tile<2x8xf32>) -> !pto.tile<2x8x
     np.testing.assert_array_equal(pto_dialect.compile(module, "add", "a5")(a, a), 2 * a)
     results = pto_dialect.run(module, {"a": a, "b": a}, accumulate="exact")
     np.testing.assert_array_equal(results["0"], 2 * a)
+
+
+TILE = "!pto.tile_buf<vec, 16x64x{}>"
+WRONG = f"""func.func @f(%x: i32) {{
+  %t = pto.alloc_tile : {TILE.format("f32")}
+  %u = pto.alloc_tile : {TILE.format("f16")}
+  pto.tadd ins(%t, %t : {TILE.format("f32")}, {TILE.format("f32")}) outs(%u : {TILE.format("f16")})
+  return
+}}
+"""
+DIVISION = """func.func @divide(%x: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %y = arith.divsi %x, %zero : i32
+  return %y : i32
+}
+"""
+
+
+def without_places(text: str) -> pto_dialect.api.Module:
+    """A module as a program in Python would have built it."""
+    module = pto_dialect.parse(text)
+    for op in module.walk():
+        op.location = UnknownLoc()
+    return module
+
+
+def test_compile_and_run_refuse_a_wrong_program_as_check_does() -> None:
+    """Everything that is found is told, in the words of the commands."""
+    module = pto_dialect.parse(WRONG)
+    for attempt in (lambda: pto_dialect.compile(module), lambda: pto_dialect.run(module, {"x": 1})):
+        with pytest.raises(VerifyError) as caught:
+            attempt()
+        assert str(caught.value) == str(pto_dialect.check(WRONG))
+        assert caught.value.diagnostics[0].span is not None
+        assert str(caught.value).startswith("<string>:4:")
+
+
+@pytest.mark.parametrize(("target", "fits"), [("a2a3", False), ("a5", True)])
+def test_verification_is_for_the_target_that_is_asked_for(target: str, fits: bool) -> None:
+    """200 KiB are more than the unified buffer of the one, and fit into that of the other."""
+    text = "func.func @f() {\n  %t = pto.alloc_tile : !pto.tile_buf<vec, 200x256xf32>\n  return\n}\n"
+    assert pto_dialect.check(text, target).ok == fits
+    with nullcontext() if fits else pytest.raises(VerifyError, match="capacity"):
+        pto_dialect.compile(pto_dialect.parse(text), target=target)
+
+
+def test_a_verified_module_need_not_be_verified_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pto_dialect.runtime import api
+
+    runs: list[object] = []
+    verify = api.verify_module
+    monkeypatch.setattr(
+        api, "verify_module", lambda module, *rest, **more: (runs.append(module), verify(module, *rest, **more))
+    )
+    module = pto_dialect.parse(DIVISION)
+    pto_dialect.compile(module, verify=False)
+    assert runs == []
+    pto_dialect.compile(module)
+    assert runs == [module]
+    with pytest.raises(ProgramError):
+        pto_dialect.run(module, {"x": 1}, verify=False)
+    assert runs == [module]
+
+
+def test_a_module_without_places_is_shown_as_the_printer_writes_it() -> None:
+    module = without_places(WRONG)
+    with pytest.raises(VerifyError) as caught:
+        pto_dialect.compile(module)
+    shown = str(caught.value)
+    assert shown.startswith("<module>:5:") and "pto.tadd ins(%t, %t :" in shown
+    lines = pto_dialect.print_module(module).splitlines()
+    for diagnostic in caught.value.diagnostics:
+        assert diagnostic.span is not None
+        assert diagnostic.span.source.line_text(diagnostic.span.line) == lines[diagnostic.span.line - 1]
+    assert all(isinstance(op.location, UnknownLoc) for op in module.walk())
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_fault_without_a_place_is_shown_as_the_printer_writes_it(jobs: int) -> None:
+    kernel = pto_dialect.compile(without_places(DIVISION))
+    with pytest.raises(ProgramError) as caught:
+        kernel(1, blocks=jobs, jobs=jobs)
+    assert str(caught.value).startswith("<module>:4:5: error: integer division by zero [division-by-zero]\n")
+    assert "%y = arith.divsi %x, %zero : i32" in str(caught.value)
+
+
+def test_what_cannot_be_compiled_is_shown_as_the_printer_writes_it() -> None:
+    module = without_places('func.func @f(%x: i32) {\n  "other.op"(%x) : (i32) -> ()\n  return\n}\n')
+    with pytest.raises(ProgramError) as caught:
+        pto_dialect.compile(module, verify=False)
+    assert str(caught.value).startswith("<module>:3:5: error: other.op belongs to an unknown dialect")
+    assert '"other.op"(%x)' in str(caught.value)
+
+
+def test_only_what_has_no_place_is_placed() -> None:
+    """An operation that was added to a program that was read is shown where an operand of it stands."""
+    module = pto_dialect.parse(WRONG)
+    for op in module.walk():
+        if op.name == "pto.tadd":
+            op.location = UnknownLoc()
+    with pytest.raises(VerifyError) as caught:
+        pto_dialect.compile(module)
+    assert str(caught.value).startswith("<string>:3:3: error: dst and src0 of pto.tadd")
+
+
+def test_operations_that_cannot_be_printed_are_refused_as_well() -> None:
+    """A statement that lacks operands has no custom form."""
+    module = without_places(WRONG)
+    add = next(op for op in module.walk() if op.name == "pto.tadd")
+    block = add.parent
+    assert block is not None
+    block.insert_op_before(type(add).create(operands=[add.operands[0]]), add)
+    with pytest.raises(VerifyError) as caught:
+        pto_dialect.compile(module)
+    assert "pto.tadd" in str(caught.value)

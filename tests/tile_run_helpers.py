@@ -167,7 +167,7 @@ def run(
         verify_module(module, engine)
     errors = [(d.rule, d.message) for d in engine.diagnostics if d.severity is Severity.ERROR]
     assert module is not None and not errors, (text, errors)
-    kernel = compile_kernel(module, accumulate=accumulate, backend=backend)
+    kernel = compile_kernel(module, accumulate=accumulate, backend=backend, verify=False)
     buffers = {item.name: item.data.copy() for item in tiles if item.alias is None}
     kernel(*(b.reshape(-1) for b in buffers.values()), *(value for _, value in numbers.values()))
     return buffers

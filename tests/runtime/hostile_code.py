@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 IDENTIFIERS = {
     "f_main": "f_",
@@ -200,6 +201,7 @@ BLOCKS: dict[str, str] = {
 """Code of several lines, by the kind of node that is refused."""
 
 _ONE = ast.Constant(1)
+_OBJECTS: tuple[Any, ...] = ((1, 2), frozenset((1,)), compile("1", "", "eval"), print)
 
 
 def _name(name: str) -> ast.Name:
@@ -218,7 +220,7 @@ TREES: dict[str, tuple[ast.AST, ...]] = {
         ast.Attribute(_name("core"), "", ast.Load()),
         ast.Attribute(_name("core"), "state", ast.Store()),
     ),
-    "Constant": tuple(ast.Constant(value) for value in (compile("1", "", "eval"), print)),
+    "Constant": tuple(ast.Constant(value) for value in _OBJECTS),
     "keyword": (ast.keyword(None, _ONE), ast.keyword("", _ONE)),
     "Interactive": (ast.Interactive([ast.Expr(_ONE)]),),
     "Expression": (ast.Expression(_ONE),),

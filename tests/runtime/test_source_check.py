@@ -108,7 +108,7 @@ def test_texts_of_the_program_do_not_slow_the_check(monkeypatch: pytest.MonkeyPa
     check = source_check.check_tree
     monkeypatch.setattr(source_check, "check_tree", lambda tree, names: (whole.append(names), check(tree, names)))
     text = """
-func.func @"v_x"(%x: i32, %k_add: !pto.ptr<f32, gm>) -> i32 attributes {pto.aicore} {
+func.func @"v_x"(%x: i32, %k_add: !pto.ptr<f32, gm>) -> i32 {
   %c = arith.constant 7 : i32
   %0 = arith.addi %x, %c : i32
   return %0 : i32
