@@ -7,8 +7,16 @@ from xdsl.ir import Operation
 from ..ir.index import OPS
 from ..ir.types import PtrType, type_text
 from .context import Context
-from .rule import LOCATIONS, checks
+from .rule import ERROR, LOCATIONS, RUN, checks, rule
 from .vector_memory_rules import IN_UB
+
+REPEAT = rule(
+    "ub-repeat",
+    ERROR,
+    RUN,
+    "a ub instruction has at most 255 repeats, stated or counted by the mask register",
+    source="language page, section 8",
+)
 
 
 @checks(LOCATIONS, *(name for name, (family, _, _) in OPS.items() if family == "ub_vector"))

@@ -49,6 +49,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "vmi_load": ("vmi_load",),
     "vmi_store": ("vmi_store",),
     "comm": ("comm",),
+    "ub_vector": ("ub_vector",),
     "predicate": ("predicate",),
     "predicate_memory": ("predicate",),
     "simt_control": ("simt_launch", "simt_state"),

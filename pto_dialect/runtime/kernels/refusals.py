@@ -8,11 +8,6 @@ from __future__ import annotations
 from ...ir.index import OPS
 from .backend_table import section
 
-FAMILIES: dict[str, str] = {
-    "ub_vector": "no page defines the vector instructions of the older chips: repeats, strides and mask register",
-}
-"""Families without any kernel."""
-
 _CONTROL_WORD = "no page defines all fields of its packed control word; the structured operation says the same"
 
 OPERATIONS: dict[str, str] = {
@@ -72,9 +67,7 @@ FORMS: tuple[tuple[str, str], ...] = (
 
 def reason(name: str) -> str | None:
     """Why operation ``name`` is not executed; ``None`` when no reason is recorded."""
-    if name in OPERATIONS:
-        return OPERATIONS[name]
-    return FAMILIES.get(OPS[name][0]) if name in OPS else None
+    return OPERATIONS.get(name)
 
 
 def page() -> str:
