@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects import builtin
@@ -33,7 +34,7 @@ class ControlBuilder(CoreBuilder):
     @statement
     def condition(self, items: list[Any]) -> Operation:
         token, _, condition, _, *values = items
-        operands = self.use_typed(condition, [t.I1], None)
+        operands = self.condition_value(token, condition)
         if values:
             operands = operands + self.use_typed(values[0], self.type_list(values[2]), values[2])
         return self.create(operation_class(token), token.start, operands)
@@ -52,9 +53,8 @@ class ControlBuilder(CoreBuilder):
         token, unsigned, binding, _, upper, _, step, iter_args, index_type = items
         pairs = self.bindings(binding)
         type_ = self.type_list(index_type)[0] if index_type is not None else t.INDEX
-        lower = [self.value_of(pairs[0][1])]
-        self.check_type(lower[0], type_, pairs[0][1], 0)
-        bounds = lower + self.use_typed(upper, [type_], None) + self.use_typed(step, [type_], None)
+        bounds = [self.value_of(pairs[0][1]), self.one_use(upper), self.one_use(step)]
+        self._check_bounds(bounds, (pairs[0][1], upper, step), type_)
         arguments: list[tuple[Tok | str, Attribute]] = [(pairs[0][0], type_)]
         initial: list[SSAValue] = []
         types: list[Attribute] = []
@@ -85,10 +85,28 @@ class ControlBuilder(CoreBuilder):
         self.end_with_yield(region, token)
         return self.create(operation_class(token), token.start, operands, types, attributes, regions=[region])
 
+    def _check_bounds(self, bounds: list[SSAValue], places: Sequence[Tok], type_: Attribute) -> None:
+        """Bounds and step of a loop; several of one wrong type are one mistake."""
+        if all(value.type is type_ for value in bounds):
+            return
+        known = [value.type for value in bounds if value.type not in (UNKNOWN, POISON)]
+        if len(known) == len(bounds) and type_ not in known and len(set(known)) == 1 and not self.schematic:
+            other = t.type_text(known[0])
+            message = f"bounds and step of scf.for have type {t.type_text(type_)}, found {other}"
+            raise at(places[0], "operand-type", message, f"state the type of the loop behind its step: : {other}")
+        for value, place in zip(bounds, places, strict=True):
+            self.check_type(value, type_, place, 0, f"bounds and step of scf.for have type {t.type_text(type_)}")
+
+    def condition_value(self, token: Tok, condition: Tok) -> list[SSAValue]:
+        """The value behind ``token`` that decides where it goes."""
+        value = self.one_use(condition)
+        self.check_type(value, t.I1, condition, 0, f"the condition of {token.text} has type i1")
+        return [value]
+
     @header
     def if_header(self, items: list[Any]) -> Any:
         token, condition = items[0], items[1]
-        operands = self.use_typed(condition, [t.I1], None)
+        operands = self.condition_value(token, condition)
         return token, operands, self.types_of(items[3]) if len(items) > 2 else []
 
     @statement
@@ -210,7 +228,7 @@ class ControlBuilder(CoreBuilder):
     @statement
     def cond_branch(self, items: list[Any]) -> Operation:
         token, condition, _, (then, then_values), _, (other, other_values), attributes = items
-        operands = self.use_typed(condition, [t.I1], None)
+        operands = self.condition_value(token, condition)
         sizes = DenseArrayBase.from_list(i32, [1, len(then_values), len(other_values)])
         return self.create(
             operation_class(token),

@@ -67,7 +67,9 @@ class MemoryBuilder(ControlBuilder):
         cls = operation_class(token)
         element = memref.element_type if isinstance(memref, builtin.MemRefType) else memref
         if isinstance(memref, builtin.MemRefType) and len(subscripts) != memref.get_num_dims():
-            raise at(uses, "parse-operand-count", f"{count(memref.get_num_dims(), 'index')} expected for {memref}")
+            wanted = count(memref.get_num_dims(), "index", "indices")
+            message = f"{t.type_text(memref)} takes {wanted}, found {len(subscripts)}"
+            raise at(uses, "parse-operand-count", message)
         properties = self._inherent(cls, attributes)
         if token.text == "memref.load":
             self.check_type(values[0], memref, uses, 0)

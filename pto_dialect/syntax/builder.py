@@ -307,8 +307,9 @@ class BuilderBase:
         for value, stated, token, index in entries:
             self.check_type(value, stated, token, index)
 
-    def check_type(self, value: SSAValue, stated: Attribute, token: Tok, index: int) -> None:
-        """Reports a value whose type is not the stated one; gives placeholders their type."""
+    def check_type(self, value: SSAValue, stated: Attribute, token: Tok, index: int, need: str | None = None) -> None:
+        """Reports a value whose type is not the stated one, or the one that ``need`` tells about; gives placeholders
+        their type."""
         if value.type == stated or stated is POISON or value.type is POISON:
             return
         if value.type is UNKNOWN:
@@ -319,14 +320,9 @@ class BuilderBase:
         start, end = self.name_extent(token, index)
         span = span_of_value(value)
         notes = (Note("defined here", span),) if span is not None else ()
-        self.report(
-            "operand-type",
-            f"{self.source.text[start:end]} has type {t.type_text(value.type)}, "
-            f"but {t.type_text(stated)} is stated here",
-            start,
-            end,
-            notes=notes,
-        )
+        given = f"{self.source.text[start:end]} has type {t.type_text(value.type)}"
+        message = f"{given}, but {t.type_text(stated)} is stated here" if need is None else f"{need}, but {given}"
+        self.report("operand-type", message, start, end, notes=notes)
 
     def name_extent(self, token: Tok, index: int) -> tuple[int, int]:
         """Extent of the ``index``-th name of a USES token."""

@@ -152,7 +152,7 @@ def _acc_clause(token: Tok, statement: list[Tok], following: Tok | None) -> Mess
         hint = word_hint(token.text, _ACC_WORDS) or f"clauses: {order}"
         return Message("fixp-clause-unknown", f"unknown clause {token.text!r}", hint)
     if token.type in CLAUSE_WORDS and statement[-1].type != "COMMA":
-        return Message("parse-missing-token", "clauses are separated by commas", f"write ', {token.text}'")
+        return Message("parse-missing-token", f"',' is missing before {token.text}", f", {token.text}")
     return None
 
 

@@ -20,9 +20,9 @@ _BLANKS = re.compile(r"[ \t]*")
 _NUMERIC_NAME = re.compile(r"\d+")
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, plural: str | None = None) -> str:
     """``1 operand``, ``2 operands``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
 
 
 def strip_comments(part: str) -> str:

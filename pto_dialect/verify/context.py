@@ -16,6 +16,7 @@ from ..ir.location import span_of, span_of_value
 from ..ir.types import OpaqueType, element_name, type_text
 from ..syntax.constants import constant_of
 from ..targets.profile import Profile, get_profile
+from .moves import missing_move
 from .rule import Rule
 from .symbols import Symbols
 
@@ -113,6 +114,7 @@ class Context:
             self.failed = True
         if self.engine.severity_of(rule.id, severity) is None:
             return
+        help = help or missing_move(message)
         span = span_of(op)
         if isinstance(at, OpResult) and at.op is op:
             place = result_span(at) or mnemonic_span(op, span)

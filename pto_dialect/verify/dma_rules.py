@@ -196,6 +196,11 @@ def loops(op: Operation, ctx: Context) -> None:
 def direction(op: Operation, ctx: Context) -> None:
     """Memories of source and destination."""
     wanted = _DIRECTIONS[op.name]
+    given = (space_of(op.operands[0].type), space_of(op.operands[1].type))
+    if given == wanted[::-1] and given != wanted:
+        message = f"source and destination of {op.name} stand in each other's place: it goes from {' to '.join(wanted)}"
+        ctx.report(DIRECTION, op, message, at=op.operands[0], help="swap them, or use the transfer the other way")
+        return
     for position, name in enumerate(("source", "destination")):
         value = op.operands[position]
         found = space_of(value.type)

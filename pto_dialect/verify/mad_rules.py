@@ -328,7 +328,8 @@ def combination(op: Operation, ctx: Context) -> None:
         message = f"{op.name} does not multiply {spelled} on {ctx.profile.name}"
         ctx.report(UNSUPPORTED, op, message, at=op.operands[1], help=_alternatives(names))
     elif status == "undocumented":
-        ctx.report(UNDOCUMENTED, op, f"{spelled} is not documented for {op.name}")
+        message = f"{spelled} is not documented for {op.name}"
+        ctx.report(UNDOCUMENTED, op, message, at=op.operands[2], help=_alternatives(names))
     if "tf32_mode" in op.attributes and mad_key(*names) != TF32_COMBO:
         message = f"tf32_mode requires f32 lhs, rhs and dst, found {spelled}"
         ctx.report(TF32_NEEDS_F32, op, message, at="tf32_mode", help="remove tf32_mode")

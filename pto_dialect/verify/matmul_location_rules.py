@@ -132,7 +132,15 @@ _LAYOUT_RULES: dict[str, Rule] = {
 def locations(operands: TileOperands) -> Iterator[Finding]:
     """Where the operands lie and how they are laid out."""
     product = Product(operands)
+    swapped = False
+    if product.lhs is not None and product.rhs is not None:
+        swapped = (product.lhs.tile.loc, product.rhs.tile.loc) == ("right", "left")
+    if swapped and product.lhs is not None:
+        message = f"lhs and rhs of {product.name} stand in each other's place: lhs is in left, rhs in right"
+        yield product.finding(_LOCATIONS["lhs"][1], ALWAYS, product.lhs, message, "swap them")
     for part in (product.lhs, product.rhs, product.c_in, product.bias, product.dst):
+        if swapped and part in (product.lhs, product.rhs):
+            continue
         if part is None or part.tile.loc is None or (part.role == "bias" and product.is_mx):
             continue
         wanted, broken, advice = _LOCATIONS[part.role]

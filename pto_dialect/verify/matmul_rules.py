@@ -146,9 +146,7 @@ def types(operands: TileOperands) -> Iterator[Finding]:
         broken = TYPES if product.c_in is None else ACC_TYPES
         only = "" if cell == ALWAYS else " on a2a3"
         message = f"{product.name} has no form {combination(triple)}{only}"
-        common, more = A2A3.matmul_triples, A5.matmul_triples - A2A3.matmul_triples
-        help = f"a2a3 and a5: {combinations(common)}; a5: {combinations(more)}"
-        yield product.finding(broken, cell, lhs, message, help)
+        yield product.finding(broken, cell, lhs, message, nearest_combinations(triple))
     for part in (lhs, rhs):
         if part.tile.element == "ui8":
             message = f"{part.role} of {product.name} is unsigned; the 8-bit product is defined for signed values"
@@ -164,6 +162,16 @@ def types(operands: TileOperands) -> Iterator[Finding]:
 def combination(triple: Triple) -> str:
     """A triple (destination, lhs, rhs) as the user thinks of it."""
     return f"{triple[1]} x {triple[2]} -> {triple[0]}"
+
+
+def nearest_combinations(triple: Triple) -> str:
+    """The legal triples that differ from ``triple`` in the fewest places, those of one target last."""
+    by_distance: dict[int, list[str]] = {}
+    for table, where in ((A2A3.matmul_triples, ""), (A5.matmul_triples - A2A3.matmul_triples, " (a5)")):
+        for legal in sorted(table):
+            distance = sum(a != b for a, b in zip(legal, triple, strict=True))
+            by_distance.setdefault(distance, []).append(combination(legal) + where)
+    return f"nearest: {', '.join(by_distance[min(by_distance)])}"
 
 
 def combinations(triples: frozenset[Triple]) -> str:

@@ -83,7 +83,7 @@ def callee(op: Operation, ctx: Context) -> None:
     name = symbol.root_reference.data
     found = ctx.symbols.find(op, name)
     if not isinstance(found, FuncOp):
-        ctx.report(CALLEE, op, f"there is no function @{name}", at="@" + name)
+        ctx.report(CALLEE, op, f"there is no function @{name}", at="@" + name, help=ctx.symbols.near(op, name))
         return
     if "pto.simt_entry" not in found.attributes:
         ctx.report(CALLEE, op, f"@{name} is no SIMT body", at="@" + name, help="mark it with pto.simt_entry")

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from ..diagnostics.suggest import did_you_mean_hint
 from ..ir.walk import walk
 
 
@@ -29,6 +30,14 @@ class Symbols:
                     return found
             parent = parent.parent_op()
         return None
+
+    def near(self, op: Operation, name: str) -> str | None:
+        """A suggestion for the unknown symbol ``name`` in the nearest module around ``op``."""
+        parent = op.parent_op()
+        while parent is not None and not isinstance(parent, ModuleOp):
+            parent = parent.parent_op()
+        known = self._table(parent) if isinstance(parent, ModuleOp) else {}
+        return did_you_mean_hint(f"@{name}", [f"@{other}" for other in known])
 
     def _table(self, module: ModuleOp) -> dict[str, Operation]:
         table = self._tables.get(module)
