@@ -28,7 +28,7 @@ from .text import count
 from .tokens import Tok
 from .type_errors import TypeSyntaxError
 from .type_parser import parse_type
-from .usage import usage
+from .usage import usage, value_usage
 
 Groups = dict[str, list[SSAValue]]
 
@@ -205,11 +205,13 @@ class PtoBuilder(MemoryBuilder):
         else:
             wanted = str(required) if required == limit else f"{required} to {limit}"
         what = f"{token.text} takes {wanted} operands ({', '.join(names)}), found {given}"
+        values = any(isinstance(value.type, t.TileType) for value in operands.values)
+        form = value_usage(token.text, slots) if values else usage(token.text)
         if limit is not None and given > limit:
             place, index = operands.place(limit)
             start, end = self.name_extent(place, index)
-            return BuildError("op-operand-count", what, start, end, usage(token.text))
-        return at(token, "op-operand-count", what, usage(token.text))
+            return BuildError("op-operand-count", what, start, end, form)
+        return at(token, "op-operand-count", what, form)
 
     def check_stated(
         self, cls: type[PtoOp], groups: Groups, operands: Operands, stated: list[Attribute], where: Tok
@@ -313,6 +315,10 @@ class PtoBuilder(MemoryBuilder):
         if token.type == "HASH":
             return self.attribute_text(token, text)
         if token.type == "INTEGER":
+            if slot.kind.enums and not slot.kind.accepts(IntegerAttr(0, 64)):
+                names = ENUMS[slot.kind.enums[0]].values
+                near = f"did you mean {names[0].rstrip('0')}{text}?" if names[0].endswith("0") else None
+                raise at(token, "attr-kind", f"{name} is a name such as {names[0]}, found {text}", near)
             return self.number([token])
         word = text
         if token.type == "STRING":

@@ -329,7 +329,7 @@ class StructureBuilder(ValueBuilder):
         cls = self.pto_class(token)
         sizes = self.use(dims)
         if len(sizes) != 3:
-            raise at(dims, "op-operand-count", f"a launch has 3 sizes, found {len(sizes)}")
+            raise at(dims, "op-operand-count", f"a launch has 3 sizes, found {len(sizes)}", "<<<%x, %y, %z>>>")
         values = self.use_typed(uses, self.types_of(inputs), inputs) if uses is not None else []
         names = [slot.name for slot in text_slots(cls)]
         groups: Groups = {name: [value] for name, value in zip(names[:3], sizes, strict=True)}

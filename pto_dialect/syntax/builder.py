@@ -24,6 +24,7 @@ from ..nesting import ALIAS_SIZE, LIMIT, ROOMY, SIZE_RULE, NestingError, make_ro
 from .build_error import BuildError, at
 from .lexer import ProgramText
 from .scope import Forward, Scope
+from .situation import shown
 from .text import alias_uses, count, expand_aliases, result_names, set_name, split_types, strip_comments
 from .tokens import SPACE, SSA, Tok
 from .type_errors import TypeSyntaxError
@@ -278,6 +279,7 @@ class BuilderBase:
                 where,
                 "parse-type-count",
                 f"{count(len(values), 'operand')} but {count(len(types), 'type')}",
+                f"one type for each of {shown(token.text)}",
             )
         wrong: list[Stated] = []
         for index, (value, stated) in enumerate(zip(values, types, strict=True)):
@@ -320,9 +322,12 @@ class BuilderBase:
         start, end = self.name_extent(token, index)
         span = span_of_value(value)
         notes = (Note("defined here", span),) if span is not None else ()
+        help = None
+        if need is None and isinstance(value.owner, Operation) and value.owner.name == "arith.constant":
+            help = f"state the type of the constant: arith.constant .. : {t.type_text(stated)}"
         given = f"{self.source.text[start:end]} has type {t.type_text(value.type)}"
         message = f"{given}, but {t.type_text(stated)} is stated here" if need is None else f"{need}, but {given}"
-        self.report("operand-type", message, start, end, notes=notes)
+        self.report("operand-type", message, start, end, help, notes=notes)
 
     def name_extent(self, token: Tok, index: int) -> tuple[int, int]:
         """Extent of the ``index``-th name of a USES token."""

@@ -228,6 +228,8 @@ def _number(s: Situation) -> Message | None:
 def _list_missing(s: Situation) -> Message | None:
     """A view that ends after its first list."""
     lists = VIEW_LISTS.get(s.head.text) if s.head is not None else None
+    if lists is not None and s.token.text in lists and s.inside("LSQB"):
+        return Message("parse-unbalanced", "this '[' is not closed", "add the missing ']'", s.open_brackets[-1])
     if lists is None or s.token.type != "COLON" or s.open_brackets:
         return None
     missing = [name for name in lists if not any(tok.text == name for tok in s.statement)]

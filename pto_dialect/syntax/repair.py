@@ -44,10 +44,9 @@ class Repair:
         text, start = self.data.text, token.start
         line_end = text.find("\n", start)
         end = line_end if line_end >= 0 else len(text)
-        if token.type == "SEMICOLON":
-            first = not text[text.rfind("\n", 0, start) + 1 : start].strip()
-            if not first:
-                return False
+        begin = text.rfind("\n", 0, start) + 1
+        if text[begin:start].lstrip().startswith(";"):
+            start = begin + text[begin:start].index(";")
         elif token.type != "BAD" or not (token.text == "#" or text.startswith("/*", start)):
             return False
         if token.text == "/":
@@ -56,7 +55,7 @@ class Repair:
         if not self.commented:
             self.commented = True
             shown = text[start:end].split("\n")[0].strip("#/*; ")
-            self._fail("parse-character", "comments begin with //", start, start + len(token.text), f"// {shown}")
+            self._fail("parse-character", "comments begin with //", start, start + 1, f"// {shown}")
         self.data.position = end
         return True
 

@@ -84,7 +84,8 @@ def _missing_comma(s: Situation) -> Message | None:
     if word and "COMMA" in s.expected and s.open_brackets and not s.starts_line(token):
         closing, _, mark = _BRACKETS[s.open_brackets[-1].type]
         if closing in s.expected:
-            text = f"',' or '{mark}' is missing between {shown(previous.text)} and {shown(token.text)}"
+            marks = "','" if s.head is not None and s.head.type == "OP_FUNC" else f"',' or '{mark}'"
+            text = f"{marks} is missing between {shown(previous.text)} and {shown(token.text)}"
             return Message("parse-missing-token", text, f"{shown(previous.text)}, {shown(token.text)}")
     return None
 

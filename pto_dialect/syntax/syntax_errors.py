@@ -59,6 +59,10 @@ def explain(s: Situation) -> Message:
     """The error for the token that does not fit."""
     token = s.token
     if token.type == "BAD":
+        previous = s.previous
+        if token.text == "*" and previous is not None and previous.type == "TYPES":
+            pointer = f"!pto.ptr<{previous.text.split(',')[-1].strip()}, gm>"
+            return Message("parse-character", "pointers are written !pto.ptr<..>", pointer)
         return _bad_character(token.text)
     found = nesting_error(s) or clause_error(s) or swallowed_operation(s) or comma_error(s) or form_error(s)
     if found is not None:

@@ -248,6 +248,9 @@ def _tile(head: Any, parameters: list[Any]) -> Attribute:
         dims, element = rest[0].value
     elif [p.form for p in rest[:3]] == ["type", "integer", "integer"]:
         dims, element = (rest[1].value, rest[2].value), rest[0].value
+    elif len(rest) == 1 and rest[0].form == "shaped_word":
+        word, end = rest[0].value[1], rest[0].end
+        raise _unknown_element(word, end - len(word), end)
     else:
         raise _fail("type-syntax", "!pto.tile takes rows x cols x element type", head, "!pto.tile<16x16xf32>")
     return t.TileType(dims[0], dims[1], element)

@@ -6,6 +6,7 @@ The line is made from the declaration: ``%value = pto.vlds %source[%offset] : ty
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from ..ir.aliases import MNEMONIC_ALIASES
@@ -61,6 +62,12 @@ def usage(name: str) -> str | None:
     assert issubclass(cls, PtoOp)
     form = _form(cls)
     return f"the form is {form}" if form is not None and len(form) <= _LONGEST else None
+
+
+def value_usage(spelling: str, inputs: Sequence[Slot]) -> str:
+    """The form of a tile operation on values, as ``spelling`` with its ``inputs``."""
+    given = [slot for slot in inputs if slot.arity != "?"]
+    return f"the form is %result = {spelling} {_names(given)} : ({_types(given)}) -> type"
 
 
 def _form(cls: type[PtoOp]) -> str | None:
@@ -127,17 +134,27 @@ def _indexed(given: list[Slot]) -> str:
     return ", ".join(parts)
 
 
+_EXAMPLES = {
+    "src_pipe": "PIPE_MTE2",
+    "dst_pipe": "PIPE_V",
+    "pipe": "PIPE_ALL",
+}
+"""Words that an example shows for a token, where the first one of its kind would be no good one."""
+
+
 def _word(cls: type[PtoOp], name: str) -> str | None:
     """The first word that a token attribute may be."""
     kind = signature(cls).attributes[name].kind
+    if kind.enums == ("pipe",) and name in _EXAMPLES:
+        return _EXAMPLES[name]
     if kind.words:
         return kind.words[0]
     return next((ENUMS[enum].values[0] for enum in kind.enums), None)
 
 
-def _names(slots: list[Slot]) -> str:
+def _names(slots: Sequence[Slot]) -> str:
     return ", ".join(f"%{slot.name}" for slot in slots)
 
 
-def _types(slots: list[Slot]) -> str:
+def _types(slots: Sequence[Slot]) -> str:
     return ", ".join("type" for _ in slots)

@@ -121,7 +121,7 @@ def _value(s: Situation) -> Message | None:
     # A misspelt keyword is told as such, unless a value has this very name.
     if _keyword(s) is not None and name not in s.names:
         return None
-    help = f"did you mean {close[0]}?" if close else "names of values begin with %"
+    help = f"did you mean {close[0]}?" if close else f"{name}: names of values begin with %"
     return Message("parse-syntax", f"expected a value, found {shown(token.text)!r}", help, token)
 
 

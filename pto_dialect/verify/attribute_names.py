@@ -14,10 +14,11 @@ from xdsl.ir import Attribute, Operation
 from ..diagnostics.diagnostic import Severity
 from ..diagnostics.suggest import did_you_mean
 from ..ir.aliases import ATTRIBUTE_ALIASES
-from ..ir.attributes import EnumAttr
+from ..ir.attributes import EnumAttr, PlaceholderAttr
 from ..ir.base import SEGMENT_SIZES, PtoOp, signature
 from ..ir.index import OPS
 from ..ir.walk import walk
+from ..syntax.attribute_printer import attribute_text
 from .context import Context
 from .rule import ERROR, INFO, STRUCTURE, WARNING, checks, rule
 
@@ -159,6 +160,15 @@ def inside(op: Operation, ctx: Context) -> None:
 
 
 def _prefixed(op: Operation, name: str, ctx: Context, severity: Severity) -> None:
+    if name == "pto.kernel_kind" and not isinstance(op.attributes[name], (EnumAttr, PlaceholderAttr)):
+        found = attribute_text(op.attributes[name])
+        message = f"{name} is #pto.kernel_kind<cube> or #pto.kernel_kind<vector>; {found} has no effect"
+        ctx.report(UNKNOWN, op, message, at=name, severity=severity)
+        return
+    if severity is WARNING and f"pto.{name}" in KNOWN_ATTRIBUTES:
+        message = f"attribute {name} has no effect without its dialect"
+        ctx.report(UNKNOWN, op, message, at=name, help=f"did you mean pto.{name}?", severity=severity)
+        return
     if not name.startswith("pto.") or name in KNOWN_ATTRIBUTES or name.startswith("pto.ptodsl."):
         return
     close = did_you_mean(name, KNOWN_ATTRIBUTES)

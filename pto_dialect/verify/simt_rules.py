@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, Operation
 
 from ..diagnostics.diagnostic import Severity
 from ..ir.types import PtrType, bit_width, element_name, type_text
+from ..syntax.text import count
 from .context import Context
 from .facts import element_type, integer, space_of, word
 from .function_attribute_rules import MAX_THREADS, MAX_WORK_ITEMS
@@ -101,7 +102,7 @@ def _signature(op: Operation, ctx: Context, name: str, type_: FunctionType) -> N
         ctx.report(CALLEE, op, f"a SIMT body has no results, @{name} has {len(type_.outputs.data)}", at="@" + name)
     arguments = op.operands[3:]
     if len(arguments) != len(type_.inputs.data):
-        message = f"@{name} takes {len(type_.inputs.data)} arguments, found {len(arguments)}"
+        message = f"@{name} takes {count(len(type_.inputs.data), 'argument')}, found {len(arguments)}"
         ctx.report(CALLEE, op, message, at="@" + name)
         return
     for value, wanted in zip(arguments, type_.inputs.data, strict=True):

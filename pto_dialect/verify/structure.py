@@ -5,13 +5,14 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation
 
-from ..diagnostics.suggest import did_you_mean
+from ..diagnostics.suggest import word_hint
 from ..ir.attributes import BROKEN, PlaceholderAttr
 from ..ir.base import PtoOp, operand_groups, signature
 from ..ir.types import OpaqueType, type_text
 from ..ir.words import word_rule
 from .attribute_names import report_unread
 from .context import Context
+from .kind_help import kind_help
 from .rule import ERROR, RULES, STRUCTURE, rule
 
 _PAGE = "language page, section 2"
@@ -60,7 +61,7 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
             if not slot.kind.accepts(value.type) and not isinstance(value.type, OpaqueType):
                 found = type_text(value.type)
                 message = f"{slot.name} of {op.name} must be {slot.kind.label}, found {found}"
-                ctx.report(OPERAND_KIND, op, message, at=value)
+                ctx.report(OPERAND_KIND, op, message, at=value, help=kind_help(op.name, slot.kind, value.type))
                 good = False
     required = sum(slot.arity == "1" for slot in declared.results)
     most = declared.maximum_results
@@ -94,8 +95,7 @@ def _check_attributes(op: PtoOp, ctx: Context) -> bool:
         elif not slot.kind.accepts(value) and not isinstance(value, PlaceholderAttr):
             message = f"attribute {name} of {op.name} must be {slot.kind.label}, found {value}"
             own = word_rule(op.name, name) if slot.kind.words else None
-            close = did_you_mean(value.data, slot.kind.words) if isinstance(value, StringAttr) else []
-            help = f"did you mean {close[0]}?" if close else None
+            help = word_hint(value.data, slot.kind.words) if isinstance(value, StringAttr) else None
             ctx.report(RULES.get(own or "", ATTRIBUTE_KIND), op, message, at=name, help=help)
             good = False
     return good

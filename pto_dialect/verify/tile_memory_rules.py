@@ -232,7 +232,8 @@ def load(operands: TileOperands) -> Iterator[Finding]:
         return
     if not _same_size(operands, view, tile):
         message = f"elements of {name} must have one size, found {_element(view)} and {tile.element}"
-        yield operands.finding(TYPES, ALWAYS, "src", message)
+        help = f"load into a tile of {_element(view)} and convert that with pto.tcvt"
+        yield operands.finding(TYPES, ALWAYS, "src", message, help)
     yield from _view_element(operands, view, tile)
     if name == "pto.tload" and not _lowered(operands):
         yield from _load_form(operands, view, tile)
@@ -323,7 +324,8 @@ def _plain_elements(operands: TileOperands, tile: Tile, view: PartitionViewType)
     name, element = operands.op_name, element_name(view.element)
     if not _same_size(operands, view, tile):
         message = f"elements of {name} must have one size, found {tile.element} and {element}"
-        yield operands.finding(STORE_ELEM, ALWAYS, "dst", message)
+        help = f"convert the tile to {element} with pto.tcvt first"
+        yield operands.finding(STORE_ELEM, ALWAYS, "dst", message, help)
     elif is_low_precision(element) and not is_low_precision(tile.element):
         refused = unless(lambda profile: profile.low_precision_allowed("tstore", element))
         message = f"elements of type {element} are not stored on a2a3"
