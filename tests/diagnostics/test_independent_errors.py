@@ -43,7 +43,7 @@ PROGRAMS: dict[str, tuple[str, list[str]]] = {
             "8:27 unknown pattern 'PAT_ALLL'",
             "9:50 '->' is missing before the result type !pto.vreg<64xf32>",
             "10:79 a vector register holds 256 bytes",
-            "12:14 %i has type index, but i1",
+            "12:14 the condition of scf.if has type i1, but %i has type index",
             "13:29 %q is not defined",
             "15:9 unknown operation 'pto.barier'",
             "21:62 unknown address space 'gmm'",
