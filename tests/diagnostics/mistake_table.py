@@ -1,9 +1,9 @@
 """The table of frequent mistakes in ``mistakes/*.txt``: what stands in a row, and the programs that it makes.
 
-A row begins with ``=== title`` and ``@ frame``. Its lines are those of a patch: ``- `` a wrong line, ``+ `` what it
-should be, two blanks a line that is right. ``> LINE:COLUMN MESSAGE | HELP`` behind the wrong lines is what is told
-about them, counted in the row's own lines; ``> warning ..`` where the program is no error. ``$T`` stands for a type. Rows of
-the frame ``run`` are command lines of ``pto-run``, with ``> EXIT-CODE MESSAGE``.
+A row begins with ``=== title`` and ``@ frame``. Its lines are those of a patch: ``- `` a wrong line, ``+ `` what
+it should be, two blanks a line that is right. ``> LINE:COLUMN MESSAGE | HELP`` behind the wrong lines is what is
+told about them, counted in the row's own lines; ``> warning ..`` where the program is no error. ``$T`` stands for
+a type. Rows of the frame ``run`` are command lines of ``pto-run``, with ``> EXIT-CODE MESSAGE``.
 """
 
 from __future__ import annotations
