@@ -1,153 +1,303 @@
-"""Feeds broken programs through parsing, verification and printing: none may raise or take over two seconds.
+"""Feeds broken programs to the tool chain: none may raise, take long, or take much memory.
 
-Usage: python benchmarks/fuzz.py [--count N] [--seed S] [-j WORKERS] [--keep FOLDER]
+Usage: python benchmarks/fuzz.py [--count N] [--seed S] [-j WORKERS] [--tree FOLDER]... [--run SHARE] [--keep FOLDER]
 
-Seeds are the project's own examples and lit tests; inputs are truncations, token deletions, swaps, repetitions and
-replacements of them, spliced pairs, and random bytes. Failing inputs are written to FOLDER.
+Every input is parsed, verified and printed in both forms, and what was printed is read again; a share of the inputs
+goes through the other passes and statistics, and a share of those that are accepted is compiled and runs, with and
+without the sanitizers. Inputs are mutations (see ``fuzz_mutators.py``) of the project's examples and lit tests and of
+the programs below each FOLDER. An input is made from the seed and its number alone. Each share of inputs has a process
+of its own with a limit of memory, so that one that dies is known as well. Failing inputs are written to the folder
+after ``--keep``.
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
+import json
+import os
 import random
-import re
+import resource
 import signal
 import sys
 import time
 import traceback
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import Any, NamedTuple
+
+from fuzz_mutators import mutate
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.render import render_text
 from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.driver.pipeline import run_passes
+from pto_dialect.driver.statistics import collect
 from pto_dialect.syntax.parser import parse_program
 from pto_dialect.syntax.printer import print_module
+from pto_dialect.transforms.registry import PASS_TABLE
 from pto_dialect.verify.verifier import verify_module
 
 ROOT = Path(__file__).resolve().parent.parent
-TOKEN = re.compile(r"%?[\w.$#@^!]+|\s+|.", re.DOTALL)
-LIMIT_SECONDS = 2.0
-SNIPPETS = (
-    *("{", "}", "(", ")", "<", ">", '"', ",", ":", "->", "%", "#pto.", "!pto."),
-    *("ins(", "outs(", "0x", "-1", "\0", "..."),
-)
+LIMIT_SECONDS = 10.0
+LIMIT_BYTES = 2 << 30
+RUN_SECONDS = 1.0
+"""What a run may take; programs may loop for ever, so longer ones are no failures."""
+SHARE = 500
+LARGEST_SEED = 4_000
+ELEMENTS = 4096
 
 
-class TooSlow(Exception):
-    """An input took longer than the limit."""
+class TooSlow(BaseException):
+    """An input took longer than the limit; not an Exception, so that nothing catches it."""
 
 
-def seeds() -> list[str]:
+class Failure(NamedTuple):
+    """An input that failed, and how."""
+
+    number: int
+    text: str
+    message: str
+
+
+def seeds(trees: Sequence[Path]) -> list[str]:
     """Texts to mutate."""
-    files = sorted((ROOT / "examples").rglob("*.pto")) + sorted((ROOT / "lit-tests").rglob("*.pto"))
+    files = [
+        file for folder in (ROOT / "examples", ROOT / "lit-tests", *trees) for file in sorted(folder.rglob("*.pto"))
+    ]
     texts: list[str] = []
     for file in files:
-        texts.extend(chunk for chunk in file.read_text(encoding="utf-8").split("// -----") if chunk.strip())
+        text = file.read_text(encoding="utf-8", errors="replace")
+        texts.extend(chunk for chunk in text.split("// -----") if chunk.strip() and len(chunk) <= LARGEST_SEED)
     return texts
 
 
-def mutate(rng: random.Random, texts: list[str]) -> str:
-    """One broken input."""
-    kind = rng.randrange(8)
-    if kind == 0:
-        return bytes(rng.randrange(256) for _ in range(rng.randrange(200))).decode("utf-8", errors="replace")
-    text = rng.choice(texts)
-    if kind == 1:
-        return text[: rng.randrange(len(text) + 1)]
-    if kind == 2:
-        other = rng.choice(texts)
-        return text[: rng.randrange(len(text))] + other[rng.randrange(len(other)) :]
-    tokens = TOKEN.findall(text)
-    for _ in range(rng.randrange(1, 6)):
-        if not tokens:
-            break
-        place = rng.randrange(len(tokens))
-        change = rng.randrange(5)
-        if change == 0:
-            del tokens[place]
-        elif change == 1:
-            tokens.insert(place, rng.choice(tokens))
-        elif change == 2:
-            tokens[place] = rng.choice(SNIPPETS)
-        elif change == 3:
-            other = rng.randrange(len(tokens))
-            tokens[place], tokens[other] = tokens[other], tokens[place]
-        else:
-            word = list(tokens[place])
-            word[rng.randrange(len(word))] = chr(rng.randrange(32, 127))
-            tokens[place] = "".join(word)
-    return "".join(tokens)
-
-
-def check(text: str) -> None:
-    """Parses, verifies and prints ``text``; errors of the program are fine, exceptions are not."""
+def check(text: str, extra: bool, run: bool) -> str:
+    """Puts ``text`` through the tools; errors of the program are fine, exceptions are not. What became of it."""
     engine = DiagnosticEngine()
     module = parse_program(SourceFile("fuzz.pto", text), engine)
-    if module is not None and not engine.has_errors:
-        verify_module(module, engine)
-        print_module(module)
-        print_module(module, generic=True)
+    if module is None or engine.has_errors:
+        render_text(engine.diagnostics)
+        return "not parsed"
+    verify_module(module, engine)
+    for generic in (False, True):
+        printed = print_module(module, generic=generic)
+        again = DiagnosticEngine()
+        if parse_program(SourceFile("printed.pto", printed), again) is None or again.has_errors:
+            raise AssertionError(
+                f"printed form is not read: {again.diagnostics[0].rule}: {again.diagnostics[0].message}"
+            )
+    if extra:
+        run_passes(module, [name for name in PASS_TABLE if name not in ("verify-structure",)], engine, None)
+        collect(module, "fuzz.pto", None)
     render_text(engine.diagnostics)
+    if engine.has_errors:
+        return "refused"
+    if run:
+        return execute(module)
+    return "accepted"
+
+
+def execute(module: Any) -> str:
+    """Runs the last function of ``module``, plainly and watched, for a moment."""
+    from pto_dialect.runtime.compiler import find_entry, functions_of
+    from pto_dialect.runtime.errors import BindingError, ProgramError
+    from pto_dialect.runtime.launch import Kernel
+    from pto_dialect.runtime.machine import RunOptions
+    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.options import SanitizeOptions, parse_checks
+
+    functions = list(functions_of(module))
+    if not functions:
+        return "accepted"
+    try:
+        entry = find_entry(module, None)
+    except ProgramError:
+        entry = functions[-1]
+    checks = parse_checks(("all",))
+    result = "ran"
+    for watched in (False, True):
+        signal.setitimer(signal.ITIMER_REAL, LIMIT_SECONDS)
+        kernel: Kernel | None = None
+        try:
+            if watched:
+                kernel = WatchedKernel(module, entry, None, RunOptions(fill="poison"), SanitizeOptions(checks, "auto"))
+            else:
+                kernel = Kernel(module, entry, None, RunOptions())
+            values = list(arguments(kernel))
+            signal.setitimer(signal.ITIMER_REAL, RUN_SECONDS)
+            kernel.run(values)
+        except TooSlow:
+            if kernel is None:
+                raise
+            result = "ran too long"
+        except (ProgramError, BindingError) as error:
+            if getattr(error, "rule", "") == "internal":
+                raise
+            result = "not run"
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, LIMIT_SECONDS)
+    return result
+
+
+def arguments(kernel: Any) -> Iterator[Any]:
+    """A value for each argument of ``kernel``."""
+    import numpy as np
+
+    from pto_dialect.ir.types import TileType
+    from pto_dialect.runtime.arguments import argument_format
+
+    for _, type_ in kernel.arguments:
+        format_ = argument_format(type_)
+        if format_ is None:
+            yield 1
+            continue
+        size = (type_.rows, type_.cols) if isinstance(type_, TileType) else ELEMENTS
+        yield np.zeros(size, format_.storage)
 
 
 def _alarm(number: int, frame: FrameType | None) -> None:
     raise TooSlow
 
 
-def worker(job: tuple[int, int]) -> list[tuple[str, str]]:
-    """Runs one share of the inputs; returns (input, failure) pairs."""
-    seed, count = job
-    rng = random.Random(seed)
-    texts = seeds()
-    failures: list[tuple[str, str]] = []
+def input_of(seed: int, number: int, texts: Sequence[str]) -> tuple[str, random.Random]:
+    """The input with this number, and the generator of further choices about it."""
+    rng = random.Random(f"{seed}:{number}")
+    return mutate(rng, texts), rng
+
+
+def work(seed: int, first: int, count: int, texts: Sequence[str], shares: tuple[float, float], pipe: int) -> None:
+    """One share of the inputs, in a process of its own; tells its parent line by line how far it is."""
+    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
     signal.signal(signal.SIGALRM, _alarm)
-    for _ in range(count):
-        text = mutate(rng, texts)
+    extra_share, run_share = shares
+    outcomes: Counter[str] = Counter()
+    slowest = 0.0
+
+    def tell(**what: Any) -> None:
+        os.write(pipe, (json.dumps(what) + "\n").encode())
+
+    for number in range(first, first + count):
+        tell(at=number)
+        text, rng = input_of(seed, number, texts)
         signal.setitimer(signal.ITIMER_REAL, LIMIT_SECONDS)
+        started = time.perf_counter()
         try:
-            check(text)
+            outcomes[check(text, rng.random() < extra_share, rng.random() < run_share)] += 1
         except TooSlow:
-            failures.append((text, f"took more than {LIMIT_SECONDS} s"))
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            failures.append((text, traceback.format_exc(limit=-3)))
+            tell(failed=number, message=f"took more than {LIMIT_SECONDS} s")
+        except KeyboardInterrupt:
+            return
+        except BaseException:
+            tell(failed=number, message=traceback.format_exc(limit=-4))
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-    return failures
+        slowest = max(slowest, time.perf_counter() - started)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    tell(done=True, outcomes=outcomes, slowest=slowest, peak=peak)
+
+
+class Campaign:
+    """All shares, at most ``jobs`` at a time."""
+
+    def __init__(self, seed: int, texts: Sequence[str], shares: tuple[float, float]) -> None:
+        self.seed = seed
+        self.texts = texts
+        self.shares = shares
+        self.outcomes: Counter[str] = Counter()
+        self.failures: list[Failure] = []
+        self.slowest = 0.0
+        self.peak = 0
+
+    def run(self, first: int, count: int, jobs: int) -> None:
+        """Works off ``count`` inputs from number ``first`` on."""
+        pending = [(start, min(SHARE, first + count - start)) for start in range(first, first + count, SHARE)][::-1]
+        running: dict[int, tuple[int, int, int]] = {}
+        total = len(pending)
+        while pending or running:
+            while pending and len(running) < jobs:
+                start, size = pending.pop()
+                reading, writing = os.pipe()
+                process = os.fork()
+                if process == 0:
+                    os.close(reading)
+                    work(self.seed, start, size, self.texts, self.shares, writing)
+                    os._exit(0)
+                os.close(writing)
+                running[process] = reading, start, size
+            # One that is waited for keeps the others' pipes filling; what they write is little.
+            process = next(iter(running))
+            reading, start, size = running.pop(process)
+            with os.fdopen(reading, encoding="utf-8") as stream:
+                at = self._listen(stream)
+            _, status = os.waitpid(process, 0)
+            if at is not None:
+                self._fail(at, f"the process died (status {status})")
+                if at + 1 < start + size:
+                    pending.append((at + 1, start + size - at - 1))
+            if sys.stderr.isatty():
+                left = len(pending) + len(running)
+                print(f"\r{total - left}/{total} shares, {len(self.failures)} failures", end="", file=sys.stderr)
+
+    def _listen(self, stream: Any) -> int | None:
+        """Takes what a process tells; the input at which it died, if it did."""
+        at: int | None = None
+        for line in stream:
+            what = json.loads(line)
+            at = what.get("at", at)
+            if "failed" in what:
+                self._fail(what["failed"], what["message"])
+            if "done" in what:
+                self.outcomes.update(what["outcomes"])
+                self.slowest = max(self.slowest, what["slowest"])
+                self.peak = max(self.peak, what["peak"])
+                return None
+        return at
+
+    def _fail(self, number: int, message: str) -> None:
+        self.failures.append(Failure(number, input_of(self.seed, number, self.texts)[0], message))
+
+    def report(self, seconds: float, count: int) -> str:
+        """Figures, and one failure of each kind."""
+        found = ", ".join(f"{number:,} {what}" for what, number in self.outcomes.most_common())
+        text = f"{count:,} inputs ({found}), {len(self.failures)} failures, {seconds:.0f} s\n"
+        text += f"slowest {self.slowest:.1f} s, memory at most {self.peak / (1 << 20):.0f} MiB\n"
+        kinds: dict[str, list[Failure]] = {}
+        for failure in self.failures:
+            kinds.setdefault(_kind(failure.message), []).append(failure)
+        for same in sorted(kinds.values(), key=len, reverse=True):
+            text += f"--- {len(same)} times, first number {same[0].number}\n{same[0].message}\n"
+        return text
+
+
+def _kind(message: str) -> str:
+    """Failures from one place are one kind."""
+    places = [line for line in message.splitlines() if line.lstrip().startswith("File ")]
+    return places[-1] if places else message[:60]
 
 
 def main() -> int:
     """Runs the campaign; 1 when an input failed."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--count", type=int, default=10_000)
-    arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("-j", type=int, default=2)
-    arguments.add_argument("--keep", type=Path)
-    options = arguments.parse_args()
-    shares = max(1, options.count // 500)
-    jobs = [(options.seed + index, options.count // shares) for index in range(shares)]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=0, help="number of the first input")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("-j", type=int, default=2)
+    parser.add_argument("--tree", type=Path, action="append", default=[], help="folder of further programs")
+    parser.add_argument("--extra", type=float, default=0.2, help="share that goes through all passes and statistics")
+    parser.add_argument("--run", type=float, default=0.1, help="share of accepted programs that run")
+    parser.add_argument("--keep", type=Path, help="folder for failing inputs")
+    options = parser.parse_args()
+    campaign = Campaign(options.seed, seeds(options.tree), (options.extra, options.run))
     started = time.perf_counter()
-    failures: list[tuple[str, str]] = []
-    with multiprocessing.Pool(options.j) as pool:
-        for done, found in enumerate(pool.imap_unordered(worker, jobs), 1):
-            failures.extend(found)
-            if sys.stderr.isatty():
-                print(f"\r{done}/{len(jobs)} shares, {len(failures)} failures", end="", file=sys.stderr)
-    total = sum(count for _, count in jobs)
-    print(f"{total} inputs, {len(failures)} failures, {time.perf_counter() - started:.0f} s")
-    seen: set[str] = set()
-    for number, (text, failure) in enumerate(failures):
-        summary = failure.strip().splitlines()[-1]
-        if summary not in seen:
-            seen.add(summary)
-            print(f"--- {failure}")
-        if options.keep is not None:
-            options.keep.mkdir(parents=True, exist_ok=True)
-            (options.keep / f"{number}.pto").write_text(text, encoding="utf-8")
-    return 1 if failures else 0
+    campaign.run(options.first, options.count, options.j)
+    print(campaign.report(time.perf_counter() - started, options.count), end="")
+    if options.keep is not None and campaign.failures:
+        options.keep.mkdir(parents=True, exist_ok=True)
+        for failure in campaign.failures:
+            (options.keep / f"{options.seed}-{failure.number}.pto").write_text(failure.text, encoding="utf-8")
+    return 1 if campaign.failures else 0
 
 
 if __name__ == "__main__":

@@ -35,6 +35,12 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 """128 + SIGPIPE: whoever read the output has gone."""
 
+INTERNAL = 1
+"""The tools themselves have failed."""
+
+EXPECTED = (click.ClickException, click.exceptions.Exit, click.Abort)
+"""What click ends a command with."""
+
 COLLECTOR_THRESHOLD = 200_000
 """A start allocates some 85,000 objects that live as long as the process; collecting among them takes 40
 ms."""
@@ -62,6 +68,10 @@ class PtoCommand(click.Command):
             return super().make_context(*args, **extra)
         except KeyboardInterrupt:
             raise click.exceptions.Exit(INTERRUPTED) from None
+        except EXPECTED:
+            raise
+        except Exception as error:
+            raise click.exceptions.Exit(tell_internal(error)) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -71,6 +81,19 @@ class PtoCommand(click.Command):
         except BrokenPipeError:
             _discard_output()
             ctx.exit(BROKEN_PIPE)
+        except EXPECTED:
+            raise
+        except Exception as error:
+            ctx.exit(tell_internal(error))
+
+
+def tell_internal(error: Exception) -> int:
+    """Tells about an exception that nothing else has handled; the exit code."""
+    from pto_dialect.driver.internal_error import internal_error
+    from pto_dialect.driver.report import render
+
+    write_stderr(render((internal_error(error, ""),), False))
+    return INTERNAL
 
 
 def _discard_output() -> None:

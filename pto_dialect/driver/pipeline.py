@@ -69,6 +69,7 @@ def process(text: str, name: str, options: Options) -> Result:
 
 def process_input(item: Input, options: Options) -> Result:
     """Reads an input and processes its text."""
+    text = ""
     try:
         text, remark = read(item)
         if remark is None:
@@ -80,6 +81,13 @@ def process_input(item: Input, options: Options) -> Result:
     except MemoryError:
         result = Result(False, (), Counts(), None)
         remark = Diagnostic("input-memory", Severity.ERROR, f"'{item.name}' does not fit into memory")
+    except Exception as error:
+        from .internal_error import internal_error
+
+        result = Result(False, (), Counts(), None)
+        remark = internal_error(
+            error, text, lambda smaller: process(smaller, item.name, options), f"'{item.name}': internal error"
+        )
     engine = DiagnosticEngine(options.policy)
     engine.report(remark)
     return Result(

@@ -313,7 +313,7 @@ class PtoBuilder(MemoryBuilder):
         slot = signature(cls).attributes[name]
         text = token.text
         if token.type == "HASH":
-            return self.attribute_text(token, text)
+            return self.hash_value([token])
         if token.type == "INTEGER":
             if slot.kind.enums and not slot.kind.accepts(IntegerAttr(0, 64)):
                 names = ENUMS[slot.kind.enums[0]].values

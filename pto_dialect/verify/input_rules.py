@@ -13,6 +13,7 @@ _TESTS = "verifier-rules page, section 0"
 rule("input-unreadable", ERROR, READ, "an input can be opened and read", source=_LANGUAGE)
 rule("input-encoding", ERROR, READ, "an input is UTF-8 text", source=_LANGUAGE)
 rule("input-binary", ERROR, READ, "an input has no NUL characters", source=_LANGUAGE)
+rule("internal", ERROR, READ, "the tools have no fault themselves; what shows one is worth a report", source=_LANGUAGE)
 rule("input-memory", ERROR, READ, "an input with what is built from it fits into memory", source=_LANGUAGE)
 rule("input-empty", WARNING, READ, "an input has some text", source=_LANGUAGE)
 

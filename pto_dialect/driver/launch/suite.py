@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..command import ShowProgress
 from ..inputs import InputError
+from ..internal_error import internal_error
 from ..report import render
 from ..run.program import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Streams, exit_status
 from .document import LaunchError
@@ -100,7 +101,13 @@ def outcome_of(path: str, settings: Settings, color: bool = False) -> Outcome:
     out: list[str] = []
     err: list[str] = []
     started = perf_counter()
-    code = run_file(path, settings, Streams(out.append, err.append, color))
+    try:
+        code = run_file(path, settings, Streams(out.append, err.append, color))
+    except OSError:
+        raise
+    except Exception as error:
+        err.append(render((internal_error(error, ""),), color))
+        code = WRONG_PROGRAM
     return Outcome(path, code, perf_counter() - started, "".join(out), "".join(err))
 
 

@@ -23,6 +23,7 @@ from ...runtime.memory import Array
 from ...runtime.profiling import ProfileLog
 from .. import summary as summaries
 from ..inputs import Input, read
+from ..internal_error import internal_error
 from ..options import Options
 from ..pipeline import build_module
 from ..report import render
@@ -46,13 +47,6 @@ WRONG_LAUNCH = 2
 FINDINGS = 3
 TIMED_OUT = 4
 """What becomes of a launch; ``exit_status`` tells what the command ends with."""
-
-UNFORESEEN = (
-    ArithmeticError, AssertionError, AttributeError, LookupError,
-    RuntimeError, SyntaxError, TypeError, ValueError,
-)  # fmt: skip
-"""What Python raises where no rule foresaw the program; the user is told the operation, not Python's
-stack."""
 
 
 class Streams(NamedTuple):
@@ -166,12 +160,27 @@ class Launch:
         module = None
         if remark is None or remark.severity is not Severity.ERROR:
             options = Options(target=self.request.target, printing=False, policy=policy)
-            module = build_module(SourceFile(self.item.name, text), engine, options)
+            module = self.built(text, engine, options)
         counts = engine.counts() if engine.has_errors else Counts()
         self.report(engine.diagnostics, counts)
         if module is None or engine.has_errors:
             raise Failure(WRONG_PROGRAM)
         return module
+
+    def built(self, text: str, engine: DiagnosticEngine, options: Options) -> ModuleOp | None:
+        """The parsed and verified program ``text``, if there is one."""
+        name = self.item.name
+        try:
+            return build_module(SourceFile(name, text), engine, options)
+        except MemoryError:
+            engine.report(Diagnostic("input-memory", Severity.ERROR, f"'{name}' does not fit into memory"))
+        except Exception as error:
+
+            def again(smaller: str) -> None:
+                build_module(SourceFile(name, smaller), DiagnosticEngine(options.policy), options)
+
+            engine.report(internal_error(error, text, again, f"'{name}': internal error"))
+        return None
 
     def report(self, diagnostics: Sequence[Diagnostic], counts: Counts) -> None:
         if diagnostics:
@@ -202,18 +211,39 @@ class Launch:
     def kernel(self, module: ModuleOp, entry: str) -> Kernel:
         """The compiled entry function."""
         try:
-            request = self.request
-            if request.sanitizing is not None:
-                return watched_kernel(module, entry, request.target, request.run, request.sanitizing)
-            return Kernel(module, entry, request.target, request.run, self.log)
+            return self.compiled(module, entry)
         except ProgramError as error:
             diagnostic = error.diagnostic()
-        except UNFORESEEN as error:
-            function = functions_of(module)[entry]
-            message = f"@{entry} cannot be compiled: {_told(error)}"
-            diagnostic = Diagnostic("internal", Severity.ERROR, message, span_of(function))
+        except MemoryError:
+            diagnostic = Diagnostic("internal", Severity.ERROR, "compiling needs more memory than there is")
+        except Exception as error:
+            span = span_of(functions_of(module)[entry])
+            diagnostic = self.internal(error, f"@{entry} cannot be compiled", span, entry)
         self.report([diagnostic], Counts(errors=1))
         raise Failure(WRONG_PROGRAM)
+
+    def compiled(self, module: ModuleOp, entry: str) -> Kernel:
+        """The compiled entry function, without a word about errors."""
+        request = self.request
+        if request.sanitizing is not None:
+            return watched_kernel(module, entry, request.target, request.run, request.sanitizing)
+        return Kernel(module, entry, request.target, request.run, self.log)
+
+    def internal(
+        self, error: BaseException, what: str, span: Span | None, entry: str, values: list[object] | None = None
+    ) -> Diagnostic:
+        """The diagnostic for an error that no rule foresaw, in compiling ``entry`` or running it on ``values``."""
+
+        def again(smaller: str) -> None:
+            engine = DiagnosticEngine(self.request.policy)
+            options = Options(target=self.request.target, printing=False, policy=self.request.policy)
+            module = build_module(SourceFile(self.item.name, smaller), engine, options)
+            if module is not None and not engine.has_errors and entry in functions_of(module):
+                kernel = self.compiled(module, entry)
+                if values is not None:
+                    kernel.run([v.copy() if isinstance(v, np.ndarray) else v for v in values], self.request.blocks, 1)
+
+        return internal_error(error, span.source.text if span is not None else "", again, what, span)
 
     # ------------------------------------------------------------ run
 
@@ -233,10 +263,12 @@ class Launch:
             diagnostic = error.diagnostic()
         except MemoryError:
             diagnostic = Diagnostic("internal", Severity.ERROR, "the run needs more memory than there is")
-        except UNFORESEEN as error:
+        except OSError:
+            raise
+        except Exception as error:
             op = kernel.locate(error.__traceback__) or kernel.function
-            message = f"{_named(op, kernel)} cannot be executed: {_told(error)}"
-            diagnostic = Diagnostic("internal", Severity.ERROR, message, span_of(op))
+            what = f"{_named(op, kernel)} cannot be executed"
+            diagnostic = self.internal(error, what, span_of(op), kernel.entry, values)
         self.report([diagnostic], Counts(errors=1))
         raise Failure(code)
 
@@ -281,11 +313,6 @@ def with_signature(error: BindingError, kernel: Kernel) -> BindingError:
 
 def _named(op: Operation, kernel: Kernel) -> str:
     return op.name if op is not kernel.function else f"@{kernel.entry}"
-
-
-def _told(error: BaseException) -> str:
-    """An unforeseen exception in one line."""
-    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".rstrip(": ")
 
 
 def mismatches_of(expected: Sequence[Expected], value: Callable[[Place], Output]) -> list[str]:
