@@ -84,6 +84,7 @@ FLOAT = Kind("a float", t.is_float)
 SCALAR = Kind("an integer, index or float", _is_scalar)
 INT_OR_FLOAT = Kind("an integer or float", lambda attr: isinstance(attr, IntegerType) or t.is_float(attr))
 NUMBER = Kind("a signless integer or float", lambda attr: _is_signless(attr) or t.is_float(attr))
+PAD_VALUE = _exact("i8", "i16", "i32", "f16", "bf16", "f32")
 PTR = _of("!pto.ptr", t.PtrType)
 PTR_OR_MEMREF = _of("!pto.ptr or memref", t.PtrType, MemRefType)
 PAYLOAD = Kind(

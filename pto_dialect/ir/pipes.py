@@ -21,7 +21,7 @@ from .kinds import (
     STRING,
     SYMBOL,
     TENSOR_VIEW,
-    TILE_OR_VIEW,
+    TILE,
     enum,
 )
 from .placement import location
@@ -139,7 +139,7 @@ class DeclareTileOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
     """Tile handle that a later pop binds (execution page, section 5)."""
 
     name = "pto.declare_tile"
-    tile = result_def(TILE_OR_VIEW)
+    tile = result_def(TILE)
 
 
 class DeclareGlobalOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):

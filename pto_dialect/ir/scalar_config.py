@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, result_def
 
 from .base import Effect, Pipe, PtoOp, Shape
-from .kinds import I16, I64, INT_OR_FLOAT
+from .kinds import I16, I64, PAD_VALUE
 from .words import SPECIAL_REGISTER
 
 
@@ -194,7 +194,7 @@ class SetMovPadValOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.S, state_writes=("m
     """Pad element of the next padded load into the unified buffer (language page, section 6.1)."""
 
     name = "pto.set_mov_pad_val"
-    value = operand_def(INT_OR_FLOAT)
+    value = operand_def(PAD_VALUE)
 
 
 class RegisterPairOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.S):

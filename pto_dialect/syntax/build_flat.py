@@ -146,6 +146,8 @@ class FlatBuilder(PtoBuilder):
         """Adds attributes written as suffix words (``signed``, ``sat``) or as ``word(value)`` (``l2cache(nmfv)``)."""
         cls = self.pto_class(token)
         slots = signature(cls).attributes
+        order = list(op_spec(cls).tokens)
+        latest = ""
         for word, arguments in clauses:
             if arguments:
                 name = "rounding" if word.text == "round" and "rounding" in slots else word.text
@@ -161,6 +163,10 @@ class FlatBuilder(PtoBuilder):
                 value = word
             if name in attributes:
                 raise at(word, "parse-clause-duplicate", f"{name} is given twice")
+            if latest and name in order and order.index(name) < order.index(latest):
+                message = f"{name} of {token.text} comes before {latest}"
+                raise at(word, "parse-clause-order", message, "clauses stand in the order " + " -> ".join(order))
+            latest = name if name in order else latest
             attributes[name] = self.token_attribute(cls, name, value)
 
     @statement
@@ -306,6 +312,9 @@ class FlatBuilder(PtoBuilder):
     @statement
     def cache_all(self, items: list[Any]) -> Operation:
         token, word, space, attributes = items
+        if word.text != "all":
+            message = f"{token.text} takes all and a memory, or an address, found {word.text!r}"
+            raise at(word, "parse-syntax", message, f"{token.text} all #pto.address_space<gm>")
         cls = self.pto_class(token)
         names = [n for n in op_spec(cls).tokens if n in signature(cls).attributes]
         attributes[names[0] if names else word.text] = self.token_attribute(cls, names[0], space)

@@ -186,6 +186,8 @@ class StructureBuilder(ValueBuilder):
             if len(dims) != 3:
                 raise at(token, "op-operand-count", f"{token.text} takes 3 launch sizes, found {len(dims)}")
             for name, size in zip(("dimX", "dimY", "dimZ"), dims, strict=True):
+                if not -(1 << 31) <= size < 1 << 31:
+                    raise at(token, "literal-range", f"{name} of {token.text} is an i32, found {size}")
                 attributes[name] = IntegerAttr(size, 32)
         if tail:
             part = tail[1]

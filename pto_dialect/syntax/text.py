@@ -129,9 +129,10 @@ def number_attribute(token: Tok, type_: Attribute) -> Attribute:
         value = integer(text)
         if isinstance(type_, IntegerType):
             width = type_.width.data
-            if not -(1 << max(width - 1, 0)) <= value < 1 << width:
+            unsigned = type_.signedness.data is builtin.Signedness.UNSIGNED
+            if not (0 if unsigned else -(1 << max(width - 1, 0))) <= value < 1 << width:
                 raise at(token, "literal-range", f"{text} does not fit into {type_}")
-            if value >= 1 << (width - 1) and type_.signedness.data is not builtin.Signedness.UNSIGNED:
+            if value >= 1 << (width - 1) and not unsigned:
                 value -= 1 << width
         return IntegerAttr(value, type_)
     if isinstance(type_, builtin.VectorType):

@@ -69,6 +69,20 @@ def carried_state(scan: FunctionScan, ctx: Context) -> None:
             for value in (*loop.regions[0].block.args, *loop.results):
                 if isinstance(value.type, AlignType):
                     _linear(value, loop, ctx)
+            _same_streams(loop, ctx)
+
+
+def _same_streams(loop: Operation, ctx: Context) -> None:
+    """Each iteration hands on a state of the stream that it got."""
+    last = loop.regions[0].block.last_op
+    if last is None or last.name != "scf.yield" or len(last.operands) != len(loop.operands) - 3:
+        return
+    for state, passed in zip(loop.operands[3:], last.operands, strict=True):
+        if isinstance(state.type, AlignType) and isinstance(passed.type, AlignType):
+            kinds = _origin(state), _origin(passed)
+            if "unknown" not in kinds and kinds[0] != kinds[1]:
+                message = f"the loop starts a {kinds[0]} stream, but hands on the state of a {kinds[1]} stream"
+                ctx.report(CHAIN, last, message, at=passed)
 
 
 def _linear(value: SSAValue, op: Operation, ctx: Context) -> None:

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from ..ir.base import PtoOp, operand_groups
-from ..ir.types import DYNAMIC, MultiTileBufType, TileBufType, byte_width, element_name, type_text
+from ..ir.types import DYNAMIC, I1, MultiTileBufType, TileBufType, byte_width, element_name, type_text
 from ..targets.element_types import FP4, is_low_precision
 from ..targets.memory import BASE_ALIGNMENT, LOC_TO_SPACE
 from ..targets.profile import Profile
@@ -142,8 +142,8 @@ def layout_faults(tile: TileBufType) -> tuple[Fault, ...]:
 def _layout_faults(tile: TileBufType) -> list[Fault]:
     size = byte_width(tile.element)
     shown = type_text(tile)
-    if size is None:
-        return [(BOX_ELEMENT, f"elements of {shown} have no size")]
+    if size is None or tile.element == I1:
+        return [(BOX_ELEMENT, f"elements of {shown} have no size in bytes")]
     if tile.slayout == "none_box":
         side, length = ("row", tile.cols) if tile.blayout == "row_major" else ("column", tile.rows)
         align = NONE_BOX_ALIGN // 2 if element_name(tile.element) in FP4 else NONE_BOX_ALIGN

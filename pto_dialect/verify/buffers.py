@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..ir.types import OpaqueType, PtrType, bit_width, byte_width
+from ..ir.types import I1, OpaqueType, PtrType, bit_width, byte_width
 from ..syntax.constants import constant_of
 from .facts import element_type, space_of
 
@@ -17,7 +17,7 @@ def space_text(type_: Attribute) -> str:
 def element_bytes(type_: Attribute) -> int | None:
     """Storage bytes of one element of a pointer or memref type; ``None`` when it has no size."""
     element = element_type(type_)
-    return None if element is None or isinstance(element, OpaqueType) else byte_width(element)
+    return None if element is None or element == I1 or isinstance(element, OpaqueType) else byte_width(element)
 
 
 def element_bits(type_: Attribute) -> int | None:

@@ -78,9 +78,9 @@ SCALE_DTYPE = rule(
 )
 SCALE_LAYOUT = rule(
     "mx-scale-layout",
-    WARNING,
+    ERROR,
     LOCATIONS,
-    "the left scale is laid out row_major/row_major/32, the right one col_major/col_major/32",
+    "the left scale is laid out row_major/row_major/32, the right one col_major/col_major/32 (tgemv: advice)",
     source=_PAGE,
 )
 SCALE_SHAPE = rule(
@@ -148,8 +148,8 @@ def _layout(product: Product, scale: Part, side: str) -> Iterator[Finding]:
         native = requirement.native
         wanted = f"{native.blayout}/{native.slayout}/{native.fractal}"
         found = f"{tile.layout_text}/{tile.fractal}"
-        message = f"{scale.role} of {product.name} should be laid out {wanted}, found {found}"
-        yield product.finding(SCALE_LAYOUT, ADVICE, scale, message)
+        message = f"{scale.role} of {product.name} must be laid out {wanted}, found {found}"
+        yield product.finding(SCALE_LAYOUT, ADVICE if product.name in GEMV else ALWAYS, scale, message)
 
 
 @relation(*MX)
@@ -182,12 +182,15 @@ def shapes(operands: TileOperands) -> Iterator[Finding]:
     """Shapes of scales and bias, and the granularity of K."""
     product = Product(operands)
     lhs, rhs, bias, dst = product.lhs, product.rhs, product.bias, product.dst
+    legacy, gemv = bias is None, product.name in GEMV
     if lhs is not None and product.lhs_scale is not None:
         wanted = (lhs.tile.logical_rows, scale_groups(lhs.tile.logical_cols))
-        yield from _scale(operands, product.lhs_scale, lhs, wanted, legacy=bias is None)
+        shape = None if gemv or lhs.tile.cols % MX_K_MULTIPLE else (lhs.tile.rows, scale_groups(lhs.tile.cols))
+        yield from _scale(operands, product.lhs_scale, lhs, wanted, shape, legacy=legacy)
     if rhs is not None and product.rhs_scale is not None:
         wanted = (scale_groups(rhs.tile.logical_rows), rhs.tile.logical_cols)
-        yield from _scale(operands, product.rhs_scale, rhs, wanted, legacy=bias is None)
+        shape = None if gemv or rhs.tile.rows % MX_K_MULTIPLE else (scale_groups(rhs.tile.rows), rhs.tile.cols)
+        yield from _scale(operands, product.rhs_scale, rhs, wanted, shape, legacy=legacy)
     yield from _granularity(product)
     if bias is None:
         return
@@ -218,12 +221,28 @@ def is_legacy(scale: Tile, operand: Tile) -> bool:
 
 
 def _scale(
-    operands: TileOperands, scale: Part, operand: Part, wanted: tuple[int, int], *, legacy: bool
+    operands: TileOperands,
+    scale: Part,
+    operand: Part,
+    wanted: tuple[int, int],
+    shape: tuple[int, int] | None,
+    *,
+    legacy: bool,
 ) -> Iterator[Finding]:
-    """Valid region of one scale tile; ``legacy`` tells whether the form with the operand's shape exists."""
+    """Valid region and shape of one scale tile; ``legacy`` tells whether the form with the operand's shape exists."""
     tile = scale.tile
     found = (tile.logical_rows, tile.logical_cols)
-    if scale.lowered or not (differs(found[0], wanted[0]) or differs(found[1], wanted[1])):
+    if scale.lowered:
+        return
+    if not (differs(found[0], wanted[0]) or differs(found[1], wanted[1])):
+        if (
+            shape is not None
+            and not operand.lowered
+            and min(tile.rows, *shape) >= 0
+            and (tile.rows, tile.cols) != shape
+        ):
+            message = f"the tile of {scale.role} of {operands.op_name} must be {shape[0]}x{shape[1]}"
+            yield operands.finding(SCALE_SHAPE, ALWAYS, scale.name, f"{message}, found {tile.rows}x{tile.cols}")
         return
     shown, need = (f"{rows}x{cols}" for rows, cols in (found, wanted))
     if legacy and is_legacy(tile, operand.tile):
@@ -270,4 +289,5 @@ def scale_address(operands: TileOperands) -> Iterator[Finding]:
     wanted = {"left": (rows, scale_groups(cols)), "right": (scale_groups(rows), cols)}.get(src.loc or "")
     if wanted is not None:
         operand = Part("src", "src", src, False)
-        yield from _scale(operands, scale, operand, wanted, legacy=not is_low_precision(src.element))
+        shape = (src.rows, wanted[1]) if src.loc == "left" else (wanted[0], src.cols)
+        yield from _scale(operands, scale, operand, wanted, shape, legacy=not is_low_precision(src.element))

@@ -41,6 +41,15 @@ REDUX = rule(
     bad="%r = pto.redux_max %v : i32 -> i32",
     good="%r = pto.redux_max %v signed : i32 -> i32",
 )
+SAME_TYPE = rule(
+    "simt-same-type",
+    ERROR,
+    TRIPLES,
+    "operands and result of arithmetic on work items have one type",
+    source="operation catalogue, arithmetic of work items",
+    bad="%r = pto.fmax %x, %y : f16, bf16 -> f16",
+    good="%r = pto.fmax %x, %y : f16, f16 -> f16",
+)
 ATOMIC = rule(
     "simt-atomic",
     ERROR,
@@ -170,6 +179,25 @@ def reduction(op: Operation, ctx: Context) -> None:
             ctx.report(REDUX, op, f"{op.name} of integers says signed or unsigned", help="signed or unsigned")
     elif signed:
         ctx.report(REDUX, op, f"{op.name} of floats has no signedness", at=word(op, "signedness"))
+
+
+# ------------------------------------------------------------ arithmetic
+
+_SAME_TYPES = (
+    *(f"pto.{name}" for name in ("absf", "exp", "log", "sqrt", "pow", "ceil", "floor", "rint", "round")),
+    *(f"pto.{name}" for name in ("fma", "fmin", "fmax", "mulhi")),
+)
+
+
+@checks(TRIPLES, *_SAME_TYPES)
+def one_type(op: Operation, ctx: Context) -> None:
+    """Operands and result of arithmetic on one work item."""
+    wanted = op.operands[0].type
+    for value in (*op.operands[1:], *op.results):
+        if value.type != wanted:
+            message = f"operands and result of {op.name} have one type, found {type_text(wanted)}"
+            ctx.report(SAME_TYPE, op, f"{message} and {type_text(value.type)}", at=value)
+            return
 
 
 # ------------------------------------------------------------ memory

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from xdsl.ir import Operation
 
 from ..ir.attributes import EnumAttr
-from ..ir.types import OpaqueType, PartitionViewType
+from ..ir.types import OpaqueType, PartitionViewType, TileBufType
 from ..targets.element_types import signed_as_signless
 from ..targets.tile_dtypes import MGATHER_INDEX, MSCATTER_ATOMIC
 from .context import Context, element_of
@@ -93,7 +93,10 @@ def table_type(t: TileOperands) -> Iterator[Finding]:
     if tile is None or table is None or isinstance(table, OpaqueType):
         return
     element = element_of(table)
-    if element is not None and element != tile.element:
+    if isinstance(table, TileBufType):
+        message = f"mem of {t.op_name} must be a view of global memory, found a tile"
+        yield t.finding(TABLE, ALWAYS, "mem", message)
+    elif element is not None and element != tile.element:
         message = f"mem of {t.op_name} must have the element type of {name}, {tile.element}, found {element}"
         yield t.finding(TABLE, ALWAYS, "mem", message)
 
@@ -110,6 +113,8 @@ def layouts(t: TileOperands) -> Iterator[Finding]:
             message = f"idx of {t.op_name} into mat must be a view of global memory, found a tile"
             yield t.finding(LAYOUT, ALWAYS, "idx", message)
         return
+    if "scratch" in t.values:
+        yield t.finding(LAYOUT, ALWAYS, "scratch", f"{t.op_name} takes scratch only when it fills a tile in mat")
     if tile is not None and tile.loc not in (None, "vec"):
         yield t.finding(LAYOUT, ALWAYS, name, f"{name} of {t.op_name} must be in vec, found {tile.loc}")
     elif tile is not None and tile.layout not in (None, "ND"):

@@ -64,6 +64,9 @@ def view(op: Operation, ctx: Context) -> None:
     if not isinstance(result, TensorViewType):
         ctx.report(RANK, op, f"the result of {op.name} must be !pto.tensor_view, found {type_text(result)}")
         return
+    if isinstance(pointer, PtrType) and pointer.space != "gm":
+        message = f"{op.name} is a view of global memory, found a pointer into {pointer.space}"
+        ctx.report(RANK, op, message, at=op.operands[0])
     rank = len(result.shape)
     if rank > MAX_RANK:
         ctx.report(RANK, op, f"a view has at most {MAX_RANK} dimensions, found {rank}")

@@ -17,7 +17,7 @@ from ..targets.tile_dtypes import TRANDOM_ROUNDS
 from .context import Context
 from .rule import ERROR, SHAPES, STRUCTURE, TRIPLES, checks, rule
 from .tile_facts import Tile, differs, tile_of
-from .tile_relations import ADVICE, ALWAYS, Finding, TileOperands, relation
+from .tile_relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 
 _PAGE = "verifier-rules page, section 9"
 _R = "!pto.tile_buf<vec, 1x256xf32>"
@@ -97,6 +97,11 @@ def sequence(t: TileOperands) -> Iterator[Finding]:
     if t.type_name("S") != dst.element:
         message = f"S of pto.tci must have the element type of dst, {dst.element}, found {t.type_name('S')}"
         yield t.finding(CI_TYPES, ALWAYS, "S", message)
+    tmp = t.tile("tmp")
+    if tmp is not None and (tmp.bits != 32 or tmp.layout not in (None, "ND")):
+        found = f"{tmp.element} ({tmp.layout_text})"
+        message = f"tmp of pto.tci must have 4-byte elements and be row_major without boxes on a2a3, found {found}"
+        yield t.finding(CI_TYPES, cell("E/"), "tmp", message)
     if dst.cols == 1:
         yield t.finding(CI_TYPES, ALWAYS, "dst", "dst of pto.tci must have more than one column")
 

@@ -124,6 +124,14 @@ def _parameter(t: TileOperands, name: str, tile: Tile, dst: Tile) -> Iterator[Fi
         yield t.finding(QUANT_TYPES, cell("E/"), name, message)
 
 
+@relation("pto.tquant")
+def scratch_type(t: TileOperands) -> Iterator[Finding]:
+    """Scratch holds converted elements."""
+    tmp = t.tile("tmp")
+    if tmp is not None and tmp.element != "f32":
+        yield t.finding(QUANT_TYPES, ALWAYS, "tmp", f"tmp of pto.tquant must be f32, found {tmp.element}")
+
+
 @relation("pto.tdequant")
 def dequantisation(t: TileOperands) -> Iterator[Finding]:
     """Element types."""
@@ -137,6 +145,10 @@ def dequantisation(t: TileOperands) -> Iterator[Finding]:
 def block_form(t: TileOperands) -> Iterator[Finding]:
     """Modes and element types."""
     kind, src = t.word("quant_type"), t.tile("src")
+    missing = [name for name in ("dst", "exp", "max", "scaling") if name not in t.values]
+    if missing and not t.value_form:
+        message = f"pto.tquant.mx writes dst, exp, max and scaling, {' and '.join(missing)} is missing"
+        yield t.finding(MX_FORM, ALWAYS, None, message)
     if kind not in ("MXFP8", "MXFP4_E2M1"):
         yield t.finding(MX_FORM, ALWAYS, kind, f"pto.tquant.mx quantises to MXFP8 or MXFP4_E2M1, found {kind}")
         return

@@ -128,7 +128,16 @@ ROWS: Final[tuple[Row, ...]] = (
         box="E",
         scratch="tmp:src E/",
     ),
-    Row("trowargmax trowargmin", "", "E", "dst=1 E", loc="E, tmp W", order="src E", box="E", scratch="tmp:src E/"),
+    Row(
+        "trowargmax trowargmin",
+        "",
+        "E",
+        "dst=1 E",
+        loc="E, tmp W",
+        order="src E, tmp /E",
+        box="E",
+        scratch="tmp:src E/",
+    ),
     Row("tcolmax tcolmin tcolprod", "E", "dst=1 W", "E", loc="E", order="E", box="E"),
     Row(
         "tcolsum",

@@ -173,6 +173,9 @@ def element_types(operands: TileOperands) -> Iterator[Finding]:
     tile = operands.tile(operand)
     if tile is not None and not low:
         yield from _element_type(operands, operand, tile)
+    vector = operands.tile("src1") if name.startswith("pto.tcolexpand") else None
+    if vector is not None and not low and tile is not None and vector.element != tile.element:
+        yield from _element_type(operands, "src1", vector)
 
 
 def _element_type(operands: TileOperands, operand: str, tile: Tile) -> Iterator[Finding]:

@@ -268,8 +268,8 @@ def gather(op: Operation, ctx: Context) -> None:
     memory = element_type(op.operands[0].type)
     if memory is not None and isinstance(result, VRegType) and memory != result.element:
         widths = (bit_width(memory), bits)
-        signs = (element_name(memory)[0], vector_element(result)[0])
-        if widths[0] != widths[1] and (widths != (8, 16) or ("u" in signs and signs != ("u", "u"))):
+        kinds = [name[0] for name in (element_name(memory).removeprefix("s"), vector_element(result).removeprefix("s"))]
+        if widths not in ((bits, bits), (8, 16)) or kinds not in (["i", "i"], ["u", "u"]):
             message = f"vgather2 of {element_name(memory)} does not yield {vector_element(result)}"
             ctx.report(GATHER_FORMS, op, message)
 

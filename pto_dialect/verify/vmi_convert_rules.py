@@ -41,7 +41,9 @@ HISTOGRAM = rule(
 # ------------------------------------------------------------ conversions
 
 
-_S, _U = Signedness.SIGNED, Signedness.UNSIGNED
+_S = Signedness.SIGNED
+_SIGNED = ("fptosi", "sitofp", "extsi")
+"""Conversions whose integers have a sign; integers without one count as unsigned in logical vectors."""
 
 
 class Clauses(NamedTuple):
@@ -72,7 +74,7 @@ _INTEGER_RESULTS: dict[tuple[str, str], Clauses] = {
     ("f16", "ui8"): _TO_INTEGER,
     ("bf16", "i32"): _TO_INTEGER,
 }
-"""Conversions from floats to integers; signless counts as signed here."""
+"""Conversions from floats to integers; ``i`` stands for signed ones, integers without sign count as unsigned."""
 
 _FLOAT_RESULTS = frozenset((("si32", "f32"), ("si16", "f32"), ("si16", "f16"), ("si8", "f16"), ("si8", "f32")))
 _PACKED = frozenset((*_FP4, "bf16x2", "hif8x2"))
@@ -92,11 +94,10 @@ def clauses_of(source: Attribute, target: Attribute) -> Clauses | str:
             return "floats of one width convert between f16 and bf16 only"
         return _NARROW if widths[0] > widths[1] else Clauses("", False)
     if is_float(source):
-        plain = names[1][1:] if names[1].startswith("si") else names[1]
+        plain = names[1][1:] if names[1].startswith("si") else f"u{names[1].removeprefix('u')}"
         return _INTEGER_RESULTS.get((names[0], plain), f"{names[0]} does not convert to {names[1]}")
     if is_float(target):
-        plain = f"s{names[0]}" if names[0].startswith("i") else names[0]
-        return Clauses("", False) if (plain, names[1]) in _FLOAT_RESULTS else "signed integers convert to floats"
+        return Clauses("", False) if names in _FLOAT_RESULTS else "only integers with a sign convert to floats"
     widths = bit_width(source) or 0, bit_width(target) or 0
     if widths[0] == widths[1]:
         return "a conversion between integers changes their width"
@@ -152,9 +153,10 @@ def _direction(name: str, source: Attribute, target: Attribute) -> str | None:
         return "sitofp converts signed integers to floats"
     if kind in ("extsi", "extui", "trunci") and any(floats):
         return f"{kind} has integers"
-    wrong = {"fptosi": (None, _U), "extsi": (_U, _U), "fptoui": (None, _S), "extui": (_S, _S)}.get(kind)
-    if wrong is not None and any(sign is not None and sign is bad for sign, bad in zip(signs, wrong, strict=True)):
-        return f"{kind} has {'signed' if kind.endswith('si') else 'unsigned'} integers"
+    if kind in _SIGNED and any(sign not in (None, _S) for sign in signs):
+        return f"{kind} has signed integers (si8, si16, si32)"
+    if kind in ("fptoui", "extui") and _S in signs:
+        return f"{kind} has unsigned integers"
     if kind in ("extf", "extsi", "extui") and widths[0] >= widths[1]:
         return f"{kind} widens"
     if (kind == "truncf" and widths[0] < widths[1]) or (kind == "trunci" and widths[0] <= widths[1]):

@@ -80,7 +80,9 @@ def _promoted(op: Operation, memory: object, data: VmiVRegType) -> bool:
 def _packed(op: Operation, memory: object, data: VmiVRegType) -> bool:
     """Bytes stored from wider slots of groups."""
     grouped = op.name == "pto.vmi.group_store" or (op.name == "pto.vmi.vstore" and "group" in op.attributes)
-    return grouped and isinstance(memory, IntegerType) and memory.width.data == 8 and vector_bits(data) > 8
+    if not grouped or not isinstance(memory, IntegerType) or not isinstance(data.element, IntegerType):
+        return False
+    return memory.width.data == 8 and vector_bits(data) > 8
 
 
 # ------------------------------------------------------------ offsets

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..ir.base import PtoOp, operand_groups
 from ..ir.index import OPS
-from ..ir.types import VmiMaskType, VmiVRegType, element_name, type_text
+from ..ir.types import VmiMaskType, VmiVRegType, element_name, is_float, type_text
 from .context import Context
 from .facts import scalar_fits, vector_bits, vector_element, word
 from .parse_rules import VMI_LANES
@@ -207,7 +207,10 @@ def scalars(op: Operation, ctx: Context) -> None:
     position, register = _SCALARS[op.name]
     scalar = op.operands[position]
     type_ = op.operands[register].type if register >= 0 else op.results[0].type
-    if isinstance(type_, VmiVRegType) and not scalar_fits(scalar.type, type_.element):
+    exact = op.name == "pto.vmi.vcmps"
+    if not isinstance(type_, VmiVRegType):
+        return
+    if scalar.type != type_.element if exact else not scalar_fits(scalar.type, type_.element):
         message = f"the scalar of {op.name} is {element_name(type_.element)}, found {type_text(scalar.type)}"
         ctx.report(TYPES, op, message, at=scalar)
 
@@ -225,7 +228,7 @@ def broadcast(op: Operation, ctx: Context) -> None:
         if value.type.lanes != 1 and "group" not in op.attributes:
             message = f"{op.name} spreads one lane, found {value.type.lanes}"
             ctx.report(UNIFORM, op, message, at=value)
-    elif not scalar_fits(value.type, result.element):
+    elif value.type != result.element:
         message = f"the scalar of {op.name} is {element_name(result.element)}, found {type_text(value.type)}"
         ctx.report(TYPES, op, message, at=value)
 
@@ -249,6 +252,15 @@ def exponential_difference(op: Operation, ctx: Context) -> None:
     if left != right:
         message = f"x and max of vexpdif have one type, found {type_text(left)} and {type_text(right)}"
         ctx.report(UNIFORM, op, message, at=op.operands[1])
+
+
+@checks(TRIPLES, "pto.vmi.vcmp", "pto.vmi.vcmps")
+def predicate(op: Operation, ctx: Context) -> None:
+    """Predicates of integers; those with an ``o`` are for ordered floats."""
+    cmp = word(op, "cmp")
+    if cmp.startswith("o") and not is_float(getattr(op.operands[0].type, "element", op.operands[0].type)):
+        message = f"integers compare with eq, ne, lt, le, gt or ge, found {cmp}"
+        ctx.report(TYPES, op, message, at="cmp", help=f'cmp = "{cmp[1:]}"')
 
 
 # ------------------------------------------------------------ masks
