@@ -10,9 +10,9 @@ Comments at its head say how it is launched and what each fault is::
     // launch: blocks=2 a=f32:64 b=f32:64:0 n=5
     // fault late: race-raw: the wait names another flag
 
-Buffers count up from 1, or hold what stands behind the size; numbers are given as they are. A fault may name several
-rules, separated by ``|``. A line ``// fault late @warning: …`` has a finding that is a warning. ``// correct alike: …``
-is one more correct twin, written with the same marks.
+Buffers count up, each from another number, or hold what stands behind the size; numbers are given as they are. A fault
+may name several rules, separated by ``|``. A line ``// fault late @warning: …`` has a finding that is a warning.
+``// correct alike: …`` is one more correct twin, written with the same marks.
 """
 
 from __future__ import annotations
@@ -52,17 +52,18 @@ class Kernel:
 
     def values(self) -> list[Any]:
         """Fresh arguments."""
-        return [_value(text) for name, text in self.launch.items() if name not in ("blocks", "sync")]
+        given = [text for name, text in self.launch.items() if name not in ("blocks", "sync")]
+        return [_value(text, 7 * position + 1) for position, text in enumerate(given)]
 
 
-def _value(text: str) -> Any:
+def _value(text: str, first: int) -> Any:
     element, _, rest = text.partition(":")
     if element not in _STORAGE:
         return float(text) if "." in text else int(text)
     size, _, content = rest.partition(":")
     dtype = np.dtype(_STORAGE[element])
     count = int(size)
-    return np.full(count, float(content), dtype) if content else (np.arange(count) % 50 + 1).astype(dtype)
+    return np.full(count, float(content), dtype) if content else (np.arange(count) % 50 + first).astype(dtype)
 
 
 def variant(text: str, label: str) -> str:

@@ -39,6 +39,10 @@ from .values import content_of
 BLOCK_ORDERING = frozenset(("pto.syncall", "pto.set_cross_block", "pto.wait_cross_block"))
 """Operations that order the cores of different blocks."""
 
+UNIT_FLAGS = ("unit_flag_mode", "unit_flag_ctrl", "unit_flag")
+UNIT_FLAG_PIPES = ("PIPE_M", "PIPE_FIX")
+"""Attributes that hand an accumulator over, and the pipes between which they do; watched cores follow each block."""
+
 PIPE_ORDERING = frozenset(("pto.barrier", "pto.barrier_sync"))
 """Operations besides flags with which a program itself orders the pipes of a core."""
 
@@ -153,6 +157,12 @@ class Kernel:
         return schedule is not None and schedule.queued and (schedule.strict or self.orders_pipes)
 
     @cached_property
+    def _hands_over(self) -> bool:
+        """True when unit flags hand accumulators from the cube unit to the write-back and back."""
+        operations = (op for function in self.program.functions for op in walk(function))
+        return any(name in op.attributes for op in operations for name in UNIT_FLAGS)
+
+    @cached_property
     def _orders_blocks(self) -> bool:
         """True when blocks wait for each other, so that all of them run side by side."""
         return any(op.name in BLOCK_ORDERING for function in self.program.functions for op in walk(function))
@@ -249,6 +259,8 @@ class Kernel:
             block.device = device
             for core in block.cores:
                 assert isinstance(core, QueueCore)
+                if self._reordered and self._hands_over:
+                    core.in_turn = UNIT_FLAG_PIPES
                 if first < 0 and self.program.roots[core.kind].function is self.function:
                     first = len(programs)
                 programs.append((core, self._call(compiled, core, bound)))

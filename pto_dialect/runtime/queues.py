@@ -31,6 +31,8 @@ DEPTH = 1024
 class QueueCore(Core):
     """A core whose instructions wait in queues, one per pipe.
 
+    ``in_turn`` lists pipes whose instructions keep their order among each other whatever the schedule.
+
     Signals are counters under keys: a wait takes one token of each of its keys, a level wait leaves the counter and
     goes on once it is high enough.
     """
@@ -44,6 +46,7 @@ class QueueCore(Core):
         self.scalar_level: tuple[Key, int] | None = None
         schedule = block.options.schedule
         self.chooser = None if schedule is None else schedule.chooser(f"{block.index} {kind} {index}")
+        self.in_turn: tuple[str, ...] = ()
 
     def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
         """Appends an instruction; its operands were evaluated by the scalar unit."""
@@ -131,6 +134,10 @@ class QueueCore(Core):
 
     def runnable(self, pipe: str, head: Entry) -> bool:
         """True when nothing holds the head of a queue."""
+        if pipe in self.in_turn:
+            others = (self.queues.get(other) for other in self.in_turn)
+            if any(queue and queue[0][0] < head[0] for queue in others):
+                return False
         return head[2] < WAIT or self._may_go_on(head)
 
     def step(self) -> bool:
@@ -261,6 +268,9 @@ def run_queued(
         progress = False
         for index in range(len(programs)) if chooser is None else chooser.order(len(programs)):
             core, program = programs[index]
+            if chooser is not None and chooser.skips(index):
+                progress = True
+                continue
             if index not in results:
                 before = core.issued
                 try:

@@ -13,6 +13,7 @@ from random import Random
 KINDS = ("text", "oldest", "newest")
 _RANDOM = "random"
 _MOST_STEPS = 6
+_SLOWNESS = (0.0, 0.5, 0.95)
 
 
 class ScheduleError(ValueError):
@@ -57,6 +58,7 @@ class Chooser:
 
     def __init__(self, schedule: Schedule, salt: str) -> None:
         self._random = Random(f"{schedule.seed} {salt}") if schedule.kind == _RANDOM else None
+        self._slowness: dict[int, float] = {}
 
     def head(self, issued: Sequence[int]) -> int:
         """Which of the instructions with these issue numbers runs; its place among them."""
@@ -71,6 +73,13 @@ class Chooser:
     def turn(self) -> int:
         """Instructions that a core runs before another one has its turn; 0 for all that it can."""
         return 0 if self._random is None else self._random.randint(1, _MOST_STEPS)
+
+    def skips(self, core: int) -> bool:
+        """True when a core misses its turn; some cores are slower than others."""
+        if self._random is None:
+            return False
+        slowness = self._slowness.setdefault(core, self._random.choice(_SLOWNESS))
+        return self._random.random() < slowness
 
     def order(self, count: int) -> list[int]:
         """The order in which ``count`` cores have their turn."""

@@ -13,6 +13,7 @@ from ..ir.base import Effect, PtoOp, op_spec, operand_groups
 from ..ir.placement import named_pipe
 from ..ir.types import PtrType
 from ..runtime.generator import Expr, Generator
+from ..runtime.launch import UNIT_FLAGS
 from ..verify.alloc_rules import is_view
 from ..verify.facts import integer
 from .alignment import alignment, base_operand
@@ -119,7 +120,7 @@ class WatchedGenerator(Generator):
 
     def _unit_flag(self, op: Operation) -> None:
         """Tells the core the range of the accumulator whose hand-over an instruction checks."""
-        for name in ("unit_flag_mode", "unit_flag_ctrl", "unit_flag"):
+        for name in UNIT_FLAGS:
             attr = op.attributes.get(name)
             word = getattr(attr, "value", None)
             if not isinstance(op, PtoOp) or not isinstance(word, str) or not word.startswith("check"):
