@@ -58,6 +58,7 @@ class Chooser:
 
     def __init__(self, schedule: Schedule, salt: str) -> None:
         self._random = Random(f"{schedule.seed} {salt}") if schedule.kind == _RANDOM else None
+        self._ahead = self._random is not None and self._random.random() < 0.5
         self._slowness: dict[int, float] = {}
 
     def head(self, issued: Sequence[int]) -> int:
@@ -68,7 +69,9 @@ class Chooser:
 
     def steps(self) -> int:
         """Instructions that the pipes run before the scalar unit issues more."""
-        return 0 if self._random is None else max(0, self._random.randint(-_MOST_STEPS, _MOST_STEPS))
+        if self._random is None or self._ahead:
+            return 0
+        return max(0, self._random.randint(-_MOST_STEPS, _MOST_STEPS))
 
     def turn(self) -> int:
         """Instructions that a core runs before another one has its turn; 0 for all that it can."""

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from faulty_kernels import Kernel, correct, faulty
+from sanitize_programs import load, program, store, ub
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.launch import Kernel as Compiled
 from pto_dialect.runtime.machine import RunOptions
-from pto_dialect.runtime.schedule import Schedule
+from pto_dialect.runtime.schedule import Schedule, ScheduleError
 from pto_dialect.syntax.parser import parse_program
 
 SCHEDULES = ("text", "oldest", "newest", "random:0", "random:1", "random:2", "random:3")
