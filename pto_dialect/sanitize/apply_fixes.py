@@ -5,7 +5,6 @@ Everything but the lines concerned stays as it is, comments included.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -19,7 +18,6 @@ from .fixes import AddFlag, Change, InsertBefore, RemoveStatements
 _EVENTS = 8
 _FLAGS = frozenset(("pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn"))
 _LOOPS = frozenset(("scf.for", "scf.while"))
-_COMMENT = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"")
 
 
 class CannotApplyError(ValueError):
@@ -114,7 +112,7 @@ class Patch:
         self.edits.insert(start, f"{_indent(self.text, start)}{statement}\n")
 
     def _after(self, op: Operation, statement: str) -> None:
-        stop = self.text.find("\n", _stop(self.text, op))
+        stop = self.text.find("\n", _stop(op))
         if stop < 0:
             raise CannotApplyError("the program stands in one line")
         self.edits.insert(stop + 1, f"{_indent(self.text, _line_start(self.text, _start(op)))}{statement}\n")
@@ -124,7 +122,7 @@ class Patch:
             return
         self.removed.add(op)
         start = _line_start(self.text, _start(op))
-        stop = self.text.find("\n", _stop(self.text, op)) + 1 or len(self.text)
+        stop = self.text.find("\n", _stop(op)) + 1 or len(self.text)
         self.edits.removed.append((start, stop))
 
 
@@ -149,31 +147,12 @@ def _indent(text: str, start: int) -> str:
     return text[start : len(text) - len(text[start:].lstrip(" \t"))]
 
 
-def _stop(text: str, op: Operation) -> int:
+def _stop(op: Operation) -> int:
     """The offset behind an operation with all its regions."""
     span = span_of(op)
     if span is None:
         raise CannotApplyError(f"{op.name} has no place in the text")
-    stop = span.end
-    if not op.regions:
-        return stop
-    inner = [
-        _stop(text, part) for region in op.regions for block in region.blocks for part in block.ops if span_of(part)
-    ]
-    depth = 1
-    hidden = [match.span() for match in _COMMENT.finditer(text, max((stop, *inner)))]
-    position = max((stop, *inner))
-    if not inner:
-        position = text.index("{", position - 1) + 1
-    while depth:
-        while hidden and hidden[0][1] <= position:
-            hidden.pop(0)
-        if hidden and hidden[0][0] <= position:
-            position = hidden[0][1]
-            continue
-        depth += {"{": 1, "}": -1}.get(text[position], 0)
-        position += 1
-    return position
+    return span.end
 
 
 # ------------------------------------------------------------ places in the program
