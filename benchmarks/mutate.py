@@ -1,0 +1,311 @@
+"""Do the tests see small changes?  Changes places of the package one at a time and runs the tests that cover them.
+
+Usage: python benchmarks/mutate.py [--count N] [--seed S] [--jobs J] [--tests N] [--data FILE] [--out FILE]
+
+Needs `pip install -e '.[test,bench]'`.  Works on a copy of the files that git knows.  The tests run once to learn which
+test function executes which line (``--data`` keeps that for the next time); then `N` places, as many in each room of
+the package, are changed, and up to ``--tests`` of the functions that cover a place run.  A change that no test notices
+is a survivor; those that change nothing a user could see stand in `harmless_changes.txt`, with reasons.  Functions that
+no test executes must stand in `unexecuted_functions.txt`, with reasons.  Exits with 1 when less than 92 % of the others
+are noticed, less than 88 % in a room, or a function without a reason is never executed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from queue import Queue
+
+import coverage
+from code_changes import Change, changes, is_possible
+
+ROOT = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parent
+ROOMS = {
+    "verify": ("verify",),
+    "kernels": ("runtime/kernels",),
+    "runtime": ("runtime",),
+    "sanitize": ("sanitize", "checks"),
+    "syntax": ("syntax",),
+    "ir, targets": ("ir", "targets"),
+}
+"""Folders of the package; a file belongs to the first room that has it."""
+
+LEFT_OUT = ("packaging", "benchmarks", "tools", "plugin", "test_lit.py", "test_run_lines.py")
+"""Tests that start other processes, which would run the package that is installed."""
+
+GOAL, ROOM_GOAL = 0.92, 0.88
+SECONDS = 240
+"""After which a run counts as noticed: the change made it endless."""
+
+
+def room_of(path: str) -> str | None:
+    """The room of a file of the package."""
+    inner = path.removeprefix("pto_dialect/")
+    return next((room for room, folders in ROOMS.items() if inner.startswith(tuple(f"{f}/" for f in folders))), None)
+
+
+def copied(folder: Path) -> Path:
+    """The files that git knows, in a folder of their own."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listed.split("\0"):
+        if name and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
+
+
+def pytest(tree: Path, arguments: Sequence[str], seconds: float | None = None, **environment: str) -> int | None:
+    """Exit code of pytest in ``tree``; ``None`` when it took too long."""
+    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", *arguments]
+    path = os.pathsep.join((str(tree), str(tree / "benchmarks")))
+    environ = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    try:
+        run = subprocess.run(command, cwd=tree, env=environ, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    return run.returncode
+
+
+# --- who covers what --------------------------------------------------------------------------------------
+
+
+class Tests:
+    """Which tests execute which lines."""
+
+    def __init__(self, data: coverage.CoverageData, tree: Path) -> None:
+        self.data = data
+        self.names = {self._inner(name): name for name in data.measured_files()}
+        self.tree = tree
+
+    @staticmethod
+    def _inner(name: str) -> str:
+        return name[name.rindex("pto_dialect/") :]
+
+    @cache  # noqa: B019
+    def by_line(self, path: str) -> dict[int, list[str]]:
+        """Tests by line of a file."""
+        name = self.names.get(path)
+        return self.data.contexts_by_lineno(name) if name is not None else {}
+
+    def executed(self, path: str) -> set[int]:
+        """Lines that some test executes."""
+        return {line for line, tests in self.by_line(path).items() if any(tests)}
+
+    def covering(self, change: Change) -> list[str]:
+        """Tests that execute the lines of a change; for what runs at import, those that use anything of the file."""
+        by_line = self.by_line(change.path)
+        last = change.line + change.old.count("\n")
+        found = {test for line in range(change.line, last + 1) for test in by_line.get(line, ()) if test}
+        if not found:
+            found = {test for tests in by_line.values() for test in tests if test}
+        if not found:
+            found = {test for path in self._importers(change.path) for tests in self.by_line(path).values()
+                     for test in tests if test}  # fmt: skip
+        return sorted(found)
+
+    @cache  # noqa: B019
+    def _importers(self, path: str) -> list[str]:
+        """Files that import a file that has no functions of its own."""
+        word = Path(path).stem
+        return [
+            name for name in self.names
+            if any(f"{word} import" in line for line in (self.tree / name).read_text(encoding="utf-8").splitlines())
+        ]  # fmt: skip
+
+
+def spread(tests: Sequence[str], limit: int, rng: random.Random) -> list[str]:
+    """Up to ``limit`` tests, from different files first."""
+    by_file: dict[str, list[str]] = defaultdict(list)
+    for test in rng.sample(tests, len(tests)):
+        by_file[test.partition("::")[0]].append(test)
+    groups = sorted(by_file.values(), key=len)
+    chosen: list[str] = []
+    while groups and len(chosen) < limit:
+        chosen += [group.pop() for group in groups][: limit - len(chosen)]
+        groups = [group for group in groups if group]
+    return chosen
+
+
+def collected(tree: Path, data_file: Path) -> coverage.CoverageData:
+    """What every test executes, from ``data_file`` or from a run of all tests."""
+    if not data_file.exists():
+        ignored = [f"--ignore=tests/{name}" for name in LEFT_OUT]
+        code = pytest(tree, ["-n", "2", "--dist", "loadfile", "-p", "coverage_contexts", *ignored],
+                      PTO_COVERAGE=str(data_file))  # fmt: skip
+        if code != 0:
+            sys.exit(f"the tests do not pass unchanged (exit code {code})")
+        whole = coverage.CoverageData(str(data_file))
+        for part in data_file.parent.glob(f"{data_file.name}.*"):
+            other = coverage.CoverageData(str(part))
+            other.read()
+            whole.update(other)
+        whole.write()
+    data = coverage.CoverageData(str(data_file))
+    data.read()
+    return data
+
+
+# --- functions that nobody executes -----------------------------------------------------------------------
+
+
+def unexecuted(tree: Path, tests: Tests) -> Iterator[str]:
+    """`file function` of all functions of which no test executes a line."""
+    for file in sorted((tree / "pto_dialect").rglob("*.py")):
+        path = str(file.relative_to(tree))
+        if room_of(path) is None:
+            continue
+        executed = tests.executed(path)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                body = {statement.lineno for statement in ast.walk(node) if isinstance(statement, ast.stmt)}
+                first = node.body[0]
+                if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                    body -= {first.lineno}
+                if body - {node.lineno} and not (body - {node.lineno}) & executed:
+                    yield f"{path} {node.name}"
+
+
+def reasons(name: str) -> dict[str, str]:
+    """Lines `key | reason` of a file beside this one."""
+    found: dict[str, str] = {}
+    for line in (HERE / name).read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            key, _, reason = line.rpartition(" | ")
+            found[key.strip()] = reason.strip()
+    return found
+
+
+# --- the measurement --------------------------------------------------------------------------------------
+
+
+def sample(tree: Path, count: int, rng: random.Random) -> list[Change]:
+    """``count`` changes, as many in each room; within a room every kind in turn."""
+    by_room: dict[str, dict[str, list[Change]]] = {room: defaultdict(list) for room in ROOMS}
+    for file in sorted((tree / "pto_dialect").rglob("*.py")):
+        path = str(file.relative_to(tree))
+        room = room_of(path)
+        if room is not None:
+            for change in changes(path, file.read_text(encoding="utf-8")):
+                by_room[room][change.kind].append(change)
+    chosen: list[Change] = []
+    for kinds in by_room.values():
+        pools = [rng.sample(found, len(found)) for _, found in sorted(kinds.items())]
+        wanted = len(chosen) + count // len(ROOMS)
+        while len(chosen) < wanted and any(pools):
+            for pool in pools:
+                if pool and len(chosen) < wanted:
+                    change = pool.pop()
+                    if is_possible(change, (tree / change.path).read_text(encoding="utf-8")):
+                        chosen.append(change)
+    return chosen
+
+
+def key_of(change: Change) -> str:
+    """What a change is called in the list of harmless ones: without its line, which moves."""
+    old, new = (" ".join(text.split()) for text in (change.old, change.new))
+    return f"{change.path} | {old} | {new}"
+
+
+def outcome(change: Change, tests: Sequence[str], tree: Path) -> str:
+    """`killed`, `survived` or `uncovered`."""
+    if not tests:
+        return "uncovered"
+    file = tree / change.path
+    source = file.read_text(encoding="utf-8")
+    chosen = tree / "chosen.txt"
+    chosen.write_text("\n".join(tests), encoding="utf-8")
+    for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
+        compiled.unlink()
+    file.write_text(change.apply(source), encoding="utf-8")
+    try:
+        return "survived" if pytest(tree, ["-x", f"@{chosen}"], SECONDS) == 0 else "killed"
+    finally:
+        file.write_text(source, encoding="utf-8")
+
+
+def measured(chosen: list[Change], tests: Tests, trees: list[Path], limit: int, seed: int) -> list[tuple[Change, str]]:
+    """The outcome of every change, on as many copies side by side as there are ``trees``."""
+    free: Queue[Path] = Queue()
+    for tree in trees:
+        free.put(tree)
+
+    def one(change: Change) -> tuple[Change, str]:
+        tree = free.get()
+        try:
+            result = outcome(change, spread(tests.covering(change), limit, random.Random(seed)), tree)
+        finally:
+            free.put(tree)
+        print(f"{result:9} {change.text}", flush=True)
+        return change, result
+
+    with ThreadPoolExecutor(len(trees)) as pool:
+        return list(pool.map(one, chosen))
+
+
+def report(results: list[tuple[Change, str]], harmless: dict[str, str]) -> tuple[str, bool]:
+    """Tables by room and by kind, the survivors, and whether the goals are met."""
+    lines: list[str] = []
+    met = True
+    for title, group in (("room", lambda c: room_of(c.path)), ("kind", lambda c: c.kind)):
+        lines += [f"| {title} | changes | killed | survived | uncovered | harmless | killed of the others |",
+                  "|---|---|---|---|---|---|---|"]  # fmt: skip
+        rows: dict[str, Counter[str]] = defaultdict(Counter)
+        for change, result in results:
+            result = "harmless" if result != "killed" and key_of(change) in harmless else result
+            for name in (str(group(change)), "all"):
+                rows[name][result] += 1
+        for name, counts in rows.items():
+            total = counts.total()
+            share = counts["killed"] / max(total - counts["harmless"], 1)
+            numbers = " | ".join(str(counts[k]) for k in ("killed", "survived", "uncovered", "harmless"))
+            lines.append(f"| {name} | {total} | {numbers} | {share:.1%} |")
+            if title == "room":
+                met &= share >= (GOAL if name == "all" else ROOM_GOAL)
+        lines.append("")
+    lines += ["Survivors", ""]
+    lines += [f"- {result}: {change.text}" for change, result in results
+              if result != "killed" and key_of(change) not in harmless]  # fmt: skip
+    return "\n".join(lines) + "\n", met
+
+
+def main() -> None:
+    """The whole measurement."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=630)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--tests", type=int, default=40)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="pto-mutate-") as folder:
+        trees = [copied(Path(folder) / f"tree{number}") for number in range(options.jobs)]
+        data = collected(trees[0], (options.data or Path(folder) / "coverage").absolute())
+        tests = Tests(data, trees[0])
+        idle = [name for name in unexecuted(trees[0], tests) if name not in reasons("unexecuted_functions.txt")]
+        chosen = sample(trees[0], options.count, random.Random(options.seed))
+        results = measured(chosen, tests, trees, options.tests, options.seed)
+    text, met = report(results, reasons("harmless_changes.txt"))
+    text += "\n".join(
+        ["", "Functions that no test executes, without a reason", "", *(f"- {name}" for name in idle), ""]
+    )
+    if options.out is not None:
+        options.out.write_text(text, encoding="utf-8")
+    print(text)
+    sys.exit(not met or bool(idle))
+
+
+if __name__ == "__main__":
+    main()
