@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
 from ..deadline import TimedOut
@@ -45,6 +45,12 @@ UNIT_FLAG_PIPES = ("PIPE_M", "PIPE_FIX")
 
 PIPE_ORDERING = frozenset(("pto.barrier", "pto.barrier_sync"))
 """Operations besides flags with which a program itself orders the pipes of a core."""
+
+
+def orders_blocks(op: Operation) -> bool:
+    """True for operations that order the cores of different blocks: also signals whose mode says so."""
+    mode = op.attributes.get("ffts_mode")
+    return op.name in BLOCK_ORDERING or (isinstance(mode, IntegerAttr) and mode.value.data == 0)
 
 
 class Kernel:
@@ -165,7 +171,7 @@ class Kernel:
     @cached_property
     def _orders_blocks(self) -> bool:
         """True when blocks wait for each other, so that all of them run side by side."""
-        return any(op.name in BLOCK_ORDERING for function in self.program.functions for op in walk(function))
+        return any(orders_blocks(op) for function in self.program.functions for op in walk(function))
 
     def run_block(self, bound: list[Any], index: int, count: int) -> list[Any]:
         """Runs block ``index`` of ``count`` on bound arguments."""

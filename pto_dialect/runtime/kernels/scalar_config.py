@@ -25,11 +25,21 @@ def set_ctrl(op: PtoOp, g: Generator) -> None:
     g.emitter.line(f"core.state['ctrl'] = {g.name(op.operands[0])} & {(1 << 64) - 1}")
 
 
+def with_bit(value: int, bit: int) -> int:
+    """``value`` with that bit, counted modulo 64, set."""
+    return value | 1 << (bit & 63)
+
+
+def without_bit(value: int, bit: int) -> int:
+    """``value`` with that bit, counted modulo 64, clear."""
+    return value & ~(1 << (bit & 63))
+
+
 @kernel("pto.sbitset0", "pto.sbitset1")
 def set_bit(op: PtoOp, g: Generator) -> None:
     value, bit = (g.name(v) for v in op.operands)
-    text = f"{value} | 1 << ({bit} & 63)" if op.name == "pto.sbitset1" else f"{value} & ~(1 << ({bit} & 63))"
-    g.define(op.results[0], wrapped(text, op.results[0].type))
+    function = g.argument(with_bit if op.name == "pto.sbitset1" else without_bit)
+    g.define(op.results[0], wrapped(f"{function}({value}, {bit})", op.results[0].type))
 
 
 _TYPES = ("none", *(name for name, _ in TYPES))
