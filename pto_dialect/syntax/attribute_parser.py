@@ -25,7 +25,7 @@ _BRACKETED = re.compile(r"#pto\.(\w+)<\s*([\w]+)\s*>")
 _SPACED = re.compile(r"#pto<\s*(\w+)\s+(\w+)\s*>")
 _ESCAPE = re.compile(r"\\(?:([nt\"\\])|([0-9A-Fa-f]{2}))")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|true|false")
-_STRIDE = re.compile(r"-?\d+|\?")
+_STRIDE = re.compile(r"-?\d{1,18}|\?")
 STRUCTURED = frozenset(("tile_buf_config", "acc_push_epilogue", "vmi.layout", "op"))
 
 
@@ -120,9 +120,11 @@ def _scalar(word: str, element: Attribute) -> int | float:
         return nearest_float(float(word), element).value.data
     value = integer(word)
     width = element.width.data if isinstance(element, builtin.IntegerType) else 64
-    if not -(1 << (width - 1)) <= value < 1 << width:
+    sign = element.signedness.data if isinstance(element, builtin.IntegerType) else None
+    least = 0 if sign is builtin.Signedness.UNSIGNED else -(1 << max(width - 1, 0))
+    if not least <= value < 1 << width:
         raise ValueError(word)
-    return value
+    return value - (1 << width) if sign is builtin.Signedness.SIGNED and value >= 1 << (width - 1) else value
 
 
 def _dense(text: str, type_: Attribute | None) -> Attribute:
@@ -164,7 +166,7 @@ _STRIDED = re.compile(
 
 
 def _strided(text: str) -> Attribute:
-    found = re.fullmatch(r"strided<\s*\[([^\]]*)\]\s*(?:,\s*offset:\s*(-?\d+|\?)\s*)?>", text)
+    found = re.fullmatch(r"strided<\s*\[([^\]]*)\]\s*(?:,\s*offset:\s*(-?\d{1,18}|\?)\s*)?>", text)
     strides = [s.strip() for s in found.group(1).split(",") if s.strip()] if found is not None else []
     if found is None or not all(_STRIDE.fullmatch(stride) for stride in strides):
         raise TypeSyntaxError("type-syntax", "strided layouts are written strided<[s0, s1], offset: o>", 0, len(text))

@@ -211,8 +211,9 @@ class AttributeBuilder(BuilderBase):
         try:
             return self.and_types(number_attribute(token, types[0]), types)
         except BuildError as error:
-            self.fail(error)
-            return IntegerAttr(0, 64)
+            if types[0] is not POISON:
+                self.fail(error)
+            return BROKEN
 
     def and_types(self, value: Attribute, types: Sequence[Attribute]) -> Attribute | TypeRun:
         """A typed value; the types after the first are the next entries of the array it stands in."""

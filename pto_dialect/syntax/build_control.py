@@ -15,8 +15,8 @@ from .build_error import BuildError, at
 from .build_step import header, statement
 from .builder import POISON, UNKNOWN, RegionStart
 from .core_ops import core_class
-from .text import count, number_attribute, symbol
-from .tokens import Tok, integer
+from .text import count, number_attribute, signed_integer, symbol
+from .tokens import Tok
 
 
 class ControlBuilder(CoreBuilder):
@@ -163,8 +163,8 @@ class ControlBuilder(CoreBuilder):
         operands = self.use_typed(items[1], [t.INDEX], None)
         return items[0], operands, items[2], self.types_of(items[4]) if len(items) > 3 else []
 
-    def switch_case(self, items: list[Any]) -> tuple[int, Region]:
-        return integer(items[1].text), items[2]
+    def switch_case(self, items: list[Any]) -> tuple[Tok, Region]:
+        return items[1], items[2]
 
     @statement
     def index_switch(self, items: list[Any]) -> Operation:
@@ -174,7 +174,7 @@ class ControlBuilder(CoreBuilder):
         regions = [default, *(region for _, region in cases)]
         for region in regions:
             self.end_with_yield(region, token)
-        values = DenseArrayBase.from_list(i64, [value for value, _ in cases])
+        values = DenseArrayBase.from_list(i64, [signed_integer(value) for value, _ in cases])
         return self.create(operation_class(token), token.start, operands, types, attributes, {"cases": values}, regions)
 
     def end_with_yield(self, region: Region, token: Tok) -> None:

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, TypedAttribute
 from xdsl.irdl import IRDLOperation
 
 from ..ir import types as t
+from ..ir.attributes import BROKEN
 from .attribute_parser import unescape
 from .build_attributes import FALSE, TRUE, AttributeBuilder
 from .build_error import at
@@ -153,8 +154,10 @@ class CoreBuilder(AttributeBuilder):
         return items[0]
 
     @statement
-    def constant(self, items: list[Any]) -> Operation:
+    def constant(self, items: list[Any]) -> Operation | None:
         token, attributes, value = items
+        if value is BROKEN:
+            return None
         if value in (TRUE, FALSE):
             result: Attribute = t.I1
         elif isinstance(value, TypedAttribute):

@@ -15,7 +15,8 @@ from .build_error import BuildError, at, near_word
 from .build_pto import Groups, Operands, PtoBuilder, text_slots
 from .build_step import statement
 from .builder import POISON
-from .tokens import Tok, integer
+from .text import signed_integer
+from .tokens import Tok
 from .usage import usage
 from .workspaces import workspace_name
 
@@ -238,7 +239,7 @@ class FlatBuilder(PtoBuilder):
         name = self.index_attribute_name(token)
         if not name:
             raise at(numbers[0], "parse-syntax", f"{token.text} takes values of type index between the brackets")
-        attributes[name] = DenseArrayBase.from_list(i64, [integer(n.text) for n in numbers])
+        attributes[name] = DenseArrayBase.from_list(i64, [signed_integer(n) for n in numbers])
 
     # ------------------------------------------------------------ synchronisation
 

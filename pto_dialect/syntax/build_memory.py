@@ -23,8 +23,8 @@ from .build_step import statement
 from .builder import RegionStart
 from .core_ops import ALIASES, KNOWN_DIALECTS, core_class
 from .generic_form import complete_flags, infer_segments
-from .text import count, split_types
-from .tokens import Tok, integer
+from .text import count, signed_integer, split_types
+from .tokens import Tok
 from .type_errors import TypeSyntaxError
 from .type_parser import parse_type
 
@@ -91,7 +91,7 @@ class MemoryBuilder(ControlBuilder):
         static: list[int] = []
         for entry in entries:
             if entry.type == "INTEGER":
-                static.append(integer(entry.text))
+                static.append(signed_integer(entry))
             else:
                 found = self._indices(entry)
                 values.extend(found)
@@ -174,7 +174,7 @@ class MemoryBuilder(ControlBuilder):
         dynamic: list[Tok] = []
         for entry in indices:
             if entry.type == "INTEGER":
-                static.append(integer(entry.text))
+                static.append(signed_integer(entry, 32))
             else:
                 dynamic.append(entry)
                 static.extend([-(2**31)] * (entry.text.count(",") + 1))
@@ -204,7 +204,7 @@ class MemoryBuilder(ControlBuilder):
         token, uses, indices, attributes, _, types = items
         stated = self.one_type(types)
         operands = self.use_typed(uses, [stated], types)
-        numbers = [integer(entry.text) for entry in indices]
+        numbers = [signed_integer(entry) for entry in indices]
         result = element_of_struct(stated, numbers)
         if result is None:
             raise at(uses, "operand-type", f"{t.type_text(stated)} has no element {numbers}")

@@ -16,7 +16,7 @@ from .build_tile import Input
 from .build_value import ValueBuilder
 from .builder import RegionStart
 from .constants import constant_of
-from .text import count, symbol
+from .text import count, signed_integer, symbol
 from .tokens import Tok, integer
 from .type_parser import intern_type
 
@@ -105,7 +105,7 @@ class StructureBuilder(ValueBuilder):
         for entry in sizes:
             if entry.type != "INTEGER":
                 raise at(entry, "parse-syntax", "sizes of a subview are integers")
-            numbers.append(integer(entry.text))
+            numbers.append(signed_integer(entry))
         attributes["sizes"] = ArrayAttr([IntegerAttr(n, 64) for n in numbers])
         typed = len(items) > 9
         result = self.one_type(items[10]) if typed else self._subview_type(token, stated, numbers, groups)
@@ -162,8 +162,8 @@ class StructureBuilder(ValueBuilder):
 
     # ------------------------------------------------------------ regions
 
-    def integers(self, items: list[Any]) -> list[int]:
-        return [integer(item.text) for item in items[::2]]
+    def integers(self, items: list[Any]) -> list[Tok]:
+        return items[::2]
 
     @header
     def region_header(self, items: list[Any]) -> Any:
@@ -186,9 +186,10 @@ class StructureBuilder(ValueBuilder):
             if len(dims) != 3:
                 raise at(token, "op-operand-count", f"{token.text} takes 3 launch sizes, found {len(dims)}")
             for name, size in zip(("dimX", "dimY", "dimZ"), dims, strict=True):
-                if not -(1 << 31) <= size < 1 << 31:
-                    raise at(token, "literal-range", f"{name} of {token.text} is an i32, found {size}")
-                attributes[name] = IntegerAttr(size, 32)
+                value = integer(size.text)
+                if not -(1 << 31) <= value < 1 << 31:
+                    raise at(size, "literal-range", f"{name} of {token.text} is an i32, found {value}")
+                attributes[name] = IntegerAttr(value, 32)
         if tail:
             part = tail[1]
             if isinstance(part, tuple):

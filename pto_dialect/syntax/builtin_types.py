@@ -10,6 +10,7 @@ from typing import Any
 
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
 
 from ..ir import types as t
 from .attribute_parser import parse_attribute, unescape
@@ -95,7 +96,7 @@ def _layout(parameter: Any) -> Attribute:
 
     try:
         return Parser(Context(), parameter.value).parse_attribute()
-    except ParseError:
+    except (ParseError, VerifyException, ValueError):
         raise _fail("this is no affine map", parameter, "affine_map<(d0) -> (d0)>") from None
 
 
@@ -104,7 +105,10 @@ def _attribute(parameter: Any) -> Attribute:
     if parameter.form == "integer":
         return builtin.IntegerAttr(parameter.value, 64)
     if parameter.form == "typed_integer" and isinstance(parameter.value[1], (builtin.IntegerType, builtin.IndexType)):
-        return builtin.IntegerAttr(*parameter.value)
+        try:
+            return builtin.IntegerAttr(*parameter.value)
+        except VerifyException:
+            raise _fail("this number does not fit its type", parameter, None) from None
     if parameter.form == "attribute":
         text = parameter.value
         if is_alias(text):

@@ -114,6 +114,14 @@ def symbol(text: str) -> SymbolRefAttr:
     return SymbolRefAttr(root, [StringAttr(n) for n in nested])
 
 
+def signed_integer(token: Tok, width: int = 64) -> int:
+    """Value of an INTEGER token that is kept in ``width`` bits with a sign."""
+    value = integer(token.text)
+    if not -(1 << (width - 1)) <= value < 1 << (width - 1):
+        raise at(token, "literal-range", f"{token.text} does not fit into {width} bits with a sign")
+    return value
+
+
 def number_attribute(token: Tok, type_: Attribute) -> Attribute:
     """The attribute of a typed literal; a hexadecimal literal of a float type is a bit pattern."""
     text = token.text
@@ -132,7 +140,7 @@ def number_attribute(token: Tok, type_: Attribute) -> Attribute:
             unsigned = type_.signedness.data is builtin.Signedness.UNSIGNED
             if not (0 if unsigned else -(1 << max(width - 1, 0))) <= value < 1 << width:
                 raise at(token, "literal-range", f"{text} does not fit into {type_}")
-            if value >= 1 << (width - 1) and not unsigned:
+            if width and value >= 1 << (width - 1) and not unsigned:
                 value -= 1 << width
         return IntegerAttr(value, type_)
     if isinstance(type_, builtin.VectorType):
