@@ -21,7 +21,7 @@ from ..ir import types as t
 from ..ir.attributes import BROKEN
 from .attribute_parser import unescape
 from .build_attributes import FALSE, TRUE, AttributeBuilder
-from .build_error import at
+from .build_error import FollowUp, at
 from .build_step import statement
 from .builder import POISON, UNKNOWN, RegionStart
 from .core_ops import ALIASES, core_class
@@ -144,6 +144,7 @@ class CoreBuilder(AttributeBuilder):
         self.unopened += 1
         for name in names:
             self.scope.values.setdefault(name.text, Block(arg_types=[POISON]).args[0])
+        raise FollowUp
 
     # ------------------------------------------------------------ arith, math
 

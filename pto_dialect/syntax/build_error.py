@@ -27,6 +27,13 @@ class BuildError(Exception):
         self.notes = notes
 
 
+class FollowUp(BuildError):
+    """A statement that cannot be built because of a mistake that was told before; nothing is reported."""
+
+    def __init__(self) -> None:
+        super().__init__("", "", 0, 0)
+
+
 def near_word(word: str, allowed: Sequence[str]) -> str | None:
     """A suggestion for a wrong ``word``: the near ones of those allowed, else all of them."""
     listed = ", ".join(allowed[:_LISTED]) + (", .." if len(allowed) > _LISTED else "")

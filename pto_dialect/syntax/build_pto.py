@@ -20,9 +20,9 @@ from ..ir.words import word_rule
 from .attribute_parser import pto_enum, unescape
 from .attribute_printer import attribute_text
 from .build_attributes import SCHEMATIC
-from .build_error import BuildError, at, near_word
+from .build_error import BuildError, FollowUp, at, near_word
 from .build_memory import MemoryBuilder
-from .builder import Stated
+from .builder import POISON, Stated
 from .schematic_words import PLACEHOLDER_WORD
 from .text import count
 from .tokens import Tok
@@ -220,6 +220,10 @@ class PtoBuilder(MemoryBuilder):
         positions = {id(value): index for index, value in enumerate(operands.values)}
         expected = [value for name in typed_names(cls) for value in groups.get(name, ())]
         if len(expected) != len(stated):
+            optional = any(slot.arity != "1" for slot in signature(cls).operands)
+            if optional and any(value.type is POISON for value in operands.values):
+                # Which place a value takes may depend on its type.
+                raise FollowUp
             raise at(
                 where,
                 "parse-type-count",

@@ -21,7 +21,8 @@ from ..ir import types as t
 from ..ir.construct import append_operation, has_defaults, new_operation
 from ..ir.location import locate, span_of_value
 from ..nesting import ALIAS_SIZE, LIMIT, ROOMY, SIZE_RULE, NestingError, make_room, program_budget
-from .build_error import BuildError, at
+from .braces import Braces
+from .build_error import BuildError, FollowUp, at
 from .lexer import ProgramText
 from .scope import Forward, Scope
 from .situation import shown
@@ -30,6 +31,8 @@ from .tokens import SPACE, SSA, Tok
 from .type_errors import TypeSyntaxError
 from .type_names import type_suggestion
 from .type_parser import parse_type
+
+_ABOUT_NAMES = frozenset(("name-undefined", "name-redefined"))
 
 _NAME_HINTS = 50
 """Undefined names of a program for which near ones are looked for."""
@@ -99,6 +102,7 @@ class BuilderBase:
         self.unregistered: set[str] = set()
         # Regions without an opening brace, which was told; their closing ones are no errors.
         self.unopened = 0
+        self.braces = Braces(source.text)
         self.name_hints = 0
         self.undefined: set[str] = set()
         # Regions written "{}": with one empty block in custom forms, without a block in generic ones.
@@ -121,10 +125,15 @@ class BuilderBase:
     ) -> None:
         """Reports a diagnostic about ``text[start:end]``."""
         self.reports += 1
+        if rule in _ABOUT_NAMES and start > self.braces.doubtful_from:
+            # A brace is missing or too much, which is told; what is visible here is not what was meant.
+            return
         self.engine.report(Diagnostic(rule, severity, message, Span(self.source, start, end), notes, help))
 
     def fail(self, error: BuildError) -> None:
         """Reports ``error``."""
+        if isinstance(error, FollowUp):
+            return
         self.report(error.rule, error.message, error.start, error.end, error.help, notes=error.notes)
 
     # ------------------------------------------------------------ types

@@ -7,9 +7,8 @@ statement. A wrong header with a region behind it is replaced by a stand-in, so 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import pairwise
 from typing import Any
 
 from lark.parsers.lalr_analysis import Reduce
@@ -19,9 +18,11 @@ from ..diagnostics.diagnostic import Note
 from ..diagnostics.source import Span
 from .build_step import tokens_of
 from .builder import BuilderBase
+from .clause_errors import CLAUSE_WORDS
 from .form_errors import lacks_attributes
 from .lexer import OPERATION_TERMINALS, ProgramText
 from .repair import Repair
+from .separator_errors import alias_without_mark
 from .situation import Message, Situation
 from .syntax_errors import explain
 from .text import indentation, starts_line
@@ -30,7 +31,6 @@ from .tokens import SPACE, Tok
 _LIMIT = 2_000
 """Syntax errors after which the rest of a program is left alone."""
 
-_BRACES = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])")
 _DICTIONARY = re.compile(rf"{SPACE}[=,}}]")
 _SIGNATURE = re.compile(r"[ \t]*(?::|->)")
 """What follows the dictionary of a statement, but seldom a region that ends in the middle of a line."""
@@ -51,7 +51,6 @@ class Recovery(Repair):
         self.data = data
         self.resumed = -1
         self.errors = 0
-        self.braces: tuple[list[int], list[int]] | None = None
 
     def __call__(self, error: Any) -> bool:
         """Reports ``error`` and moves on to the next statement; False when parsing cannot go on."""
@@ -66,10 +65,11 @@ class Recovery(Repair):
         self.errors += 1
         if not at_end and self.errors <= _LIMIT and self.repaired(state, statement, token, self._after(token)):
             return True
-        self._report(token, error.expected, statement, at_end)
+        expected = frozenset(kind for kind in error.expected if self._accepts(state.state_stack, kind))
+        begins_line = starts_line(text, token.start) and not self._continues(statement, token)
+        self._report(token, expected, statement, begins_line, at_end)
         if at_end or self.errors > _LIMIT:
             return False
-        begins_line = starts_line(text, token.start)
         opened = bool(statement) and statement[-1].type == "LBRACE" and not lacks_attributes(text, statement[-1])
         if statement and (opened or begins_line or self._closed_region(state)):
             self._complete(state)
@@ -82,23 +82,32 @@ class Recovery(Repair):
         self._resume(state, statement, token, begins_line)
         return True
 
-    def _report(self, token: Tok, expected: Any, statement: list[Tok], at_end: bool) -> None:
+    def _continues(self, statement: list[Tok], token: Tok) -> bool:
+        """True for a word at the beginning of a line that belongs to the statement above."""
+        clauses = any(tok.type in ("OP_ACC_STORE", "OP_MAD") for tok in statement[:2])
+        behind_comma = bool(statement) and statement[-1].type == "COMMA" and token.type == "WORD"
+        return behind_comma or (clauses and token.type in CLAUSE_WORDS)
+
+    def _report(
+        self, token: Tok, expected: frozenset[str], statement: list[Tok], begins_line: bool, at_end: bool
+    ) -> None:
         following = None if at_end else self._after(token)
-        if "RESULTS" in expected and starts_line(self.data.text, token.start):
+        if "RESULTS" in expected and begins_line:
             # The statement above, or the header of this region, is complete.
             statement = []
         names = self.builder.scope.values
-        situation = Situation(token, frozenset(expected), statement, following, names, self.data.text)
+        situation = Situation(token, expected, statement, following, names, self.data.text)
         notes: tuple[Note, ...] = ()
-        unclosed = self._unclosed_region() if at_end and "RBRACE" in situation.expected else None
-        if unclosed is None:
+        position = self.builder.braces.unclosed if at_end and "RBRACE" in situation.expected else None
+        if position is None:
             found = explain(situation)
         else:
+            unclosed = Tok("LBRACE", "{", position)
             found = Message("parse-unbalanced", "this '{' is not closed", "add the missing '}'", unclosed)
             notes = self._end_of_region(unclosed)
         place = found.at or token
         if token.type == "RBRACE" and not statement:
-            notes = self._surplus_brace()
+            notes = self._surplus_brace(token)
         self.builder.report(
             found.rule, found.text, place.start, max(place.start + 1, place.end), found.help, notes=notes
         )
@@ -152,6 +161,8 @@ class Recovery(Repair):
             statement = [Tok("RESULTS", f"%{name[1]} =", name.start(1))]
         elif not statement and token.type == "USES":
             statement = [Tok("RESULTS", token.text + " =", token.start)]
+        elif not statement and token.type == "WORD" and (alias := alias_without_mark(self.data.text, token)):
+            statement = [Tok("TYPE_ALIAS", f"{alias} =", token.start)]
         elif not statement and token.type in ("WORD", "INTEGER"):
             statement = [Tok("RESULTS", f"%{token.text} =", token.start)]
         elif not statement and token.type == "TYPES":
@@ -211,7 +222,10 @@ class Recovery(Repair):
         line = starts_line(self.data.text, token.start)
         if depth > 0:
             return line and _BEGINS_STATEMENT.match(token.type) is not None
-        if token.type in ("BLOCK", "STRING", "OP_UNKNOWN", "TYPE_ALIAS", "ATTRIBUTE_ALIAS"):
+        if (
+            token.type in ("BLOCK", "STRING", "OP_UNKNOWN", "TYPE_ALIAS", "ATTRIBUTE_ALIAS")
+            or token.text in _DIRECTIVES
+        ):
             return line
         if token.type == "TYPES":
             # An alias without its equal sign.
@@ -253,7 +267,7 @@ class Recovery(Repair):
             header = header[:1]
         isolated = head is not None and head.type == "OP_FUNC"
         start = header[0].start if header else brace.start
-        self._feed(state, Tok("OP_BROKEN", "", start, (isolated, header[1:])))
+        self._feed(state, Tok("OP_BROKEN", "", start, (isolated, _with_signs(header[1:]))))
         self._feed(state, brace)
         self._go_on(brace.end)
 
@@ -267,20 +281,7 @@ class Recovery(Repair):
 
     def _surplus(self, brace: Tok) -> int:
         """How many more closing braces stand behind ``brace`` than regions are open."""
-        if self.braces is None:
-            found = [(m.start(), 1 if m[1] == "}" else -1) for m in _BRACES.finditer(self.data.text) if m[1]]
-            self.braces = [p for p, _ in found], list(accumulate((s for _, s in reversed(found)), initial=0))
-        positions, closing = self.braces
-        rest = len(positions) - bisect_left(positions, brace.end)
-        return closing[rest] - (len(self.builder.scope.frames) - 1)
-
-    def _unclosed_region(self) -> Tok | None:
-        """The first brace whose closing one is indented like that of an outer one."""
-        left: list[int] = []
-        for start, end, difference in self._brace_pairs(left):
-            if end >= 0 and difference < 0:
-                return Tok("LBRACE", "{", start)
-        return Tok("LBRACE", "{", left[-1]) if left else None
+        return self.builder.braces.closing_behind(brace.end) - (len(self.builder.scope.frames) - 1)
 
     def _end_of_region(self, brace: Tok) -> tuple[Note, ...]:
         """A note at the first line behind ``brace`` that is not indented deeper than its line."""
@@ -294,33 +295,22 @@ class Recovery(Repair):
             position = text.find("\n", position) + 1
         return ()
 
-    def _surplus_brace(self) -> tuple[Note, ...]:
-        """A note at the first closing brace that is indented deeper than the line of its opening one."""
-        for _, end, difference in self._brace_pairs([]):
-            if difference > 0:
-                return self._note("this '}' seems to be one too many", end)
-        return ()
+    def _surplus_brace(self, token: Tok) -> tuple[Note, ...]:
+        """A note at the closing brace that is one too many, where it is not ``token``."""
+        found = self.builder.braces.surplus
+        return self._note("this '}' seems to be one too many", found) if found not in (None, token.start) else ()
 
     def _note(self, message: str, position: int) -> tuple[Note, ...]:
         return (Note(message, Span(self.builder.source, position, position + 1)),)
 
-    def _brace_pairs(self, left: list[int]) -> Iterator[tuple[int, int, int]]:
-        """Opening and closing brace by closing brace, and by how much the latter, if it begins its line, is indented
-        deeper; ``left`` receives the braces that stay open."""
-        text = self.data.text
-        opened: list[tuple[int, int]] = []
-        for found in _BRACES.finditer(text):
-            if found[1] is None:
-                continue
-            position = found.start()
-            line = text[text.rfind("\n", 0, position) + 1 : position]
-            indent = len(line) - len(line.lstrip())
-            if found[1] == "{":
-                opened.append((position, indent))
-            elif opened:
-                start, expected = opened.pop()
-                yield start, position, 0 if line.strip() else indent - expected
-        left.extend(start for start, _ in opened)
+
+def _with_signs(header: list[Tok]) -> list[Tok]:
+    """``header`` with the names of arguments and loop variables that lack their % as values."""
+    found = list(header)
+    for place, (token, following) in enumerate(pairwise(header)):
+        if token.type == "WORD" and following.type in ("EQUAL", "COLON"):
+            found[place] = Tok("USES", f"%{token.text}", token.start)
+    return found
 
 
 def _misspelt_beginning(token: Tok, following: Tok | None) -> bool:

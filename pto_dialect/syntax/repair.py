@@ -15,6 +15,9 @@ from .lexer import ProgramText
 from .text import indentation, starts_line
 from .tokens import Tok
 
+_DEPTH = 200
+"""Entries of the parser's stack that are looked at; a statement takes up fewer."""
+
 
 class Repair:
     """What ``Recovery`` tries first."""
@@ -29,7 +32,7 @@ class Repair:
         return (
             self._comment(token)
             or self._swallowed_brace(statement, token)
-            or self._brace_before_else(state, token)
+            or self._brace_before_else(state, statement, token)
             or self._opening_brace(state, statement, token)
             or self._label_colon(state, statement, token)
             or self._label_sign(state, token, following)
@@ -67,7 +70,14 @@ class Repair:
         self.data.position = token.end
         return True
 
-    def _brace_before_else(self, state: Any, token: Tok) -> bool:
+    def _brace_before_else(self, state: Any, statement: list[Tok], token: Tok) -> bool:
+        word = statement[-1] if statement else None
+        if word is not None and word.type == "ELSE" and token.type == "LBRACE":
+            # It was read as a word of the statement above.
+            if not self._accepts(state.state_stack[:-1], "RBRACE", "ELSE"):
+                return False
+            del state.state_stack[-1], state.value_stack[-1]
+            token = word
         if token.type != "ELSE" or not self._accepts(state.state_stack, "RBRACE", "ELSE"):
             return False
         self._fail("parse-unbalanced", "'}' is missing before else", token.start, token.end, "} else {")
@@ -81,7 +91,8 @@ class Repair:
             return False
         if indentation(text, token.start) <= indentation(text, statement[0].start):
             return False
-        if not self._accepts(state.state_stack, "LBRACE", token.type):
+        # A region, no dictionary.
+        if not all(self._accepts(state.state_stack, "LBRACE", kind) for kind in (token.type, "RESULTS")):
             return False
         end = statement[-1].end
         self._fail("parse-unbalanced", "'{' is missing at the end of this line", end - 1, end, "add the missing '{'")
@@ -121,10 +132,12 @@ class Repair:
 
     def _accepts(self, stack: list[int], *kinds: str) -> bool:
         """True when tokens of these kinds could come next."""
-        stack = list(stack)
+        stack = stack[-_DEPTH:]
         for kind in kinds:
             while (entry := self.states[stack[-1]].get(kind)) is not None and entry[0] is Reduce:
                 rule = entry[1]
+                if len(rule.expansion) >= len(stack):
+                    return True
                 del stack[len(stack) - len(rule.expansion) :]
                 stack.append(self.states[stack[-1]][rule.origin.name][1])
             if entry is None:

@@ -5,15 +5,19 @@ The grammar only says which tokens could come next; these are the cases in which
 
 from __future__ import annotations
 
+import re
+
 from ..ir.base import PtoOp, signature
 from ..ir.index import OPS
 from ..ir.registry import op_class
 from .situation import Message, Situation, shown
 from .tokens import Tok
+from .type_names import type_suggestion
 
 _BRACKETS = {"LPAR": ("RPAR", "(", ")"), "LSQB": ("RSQB", "[", "]"), "LBRACE": ("RBRACE", "{", "}")}
 _OPENING = {"RPAR": ("(", ")"), "RSQB": ("[", "]"), "RBRACE": ("{", "}")}
 _TYPES = frozenset(("TYPES", "ANGLE"))
+_ALIAS_VALUE = re.compile(r"[ \t]*=[ \t]*([!#])")
 _NOT_IN_BRACKETS = frozenset(("RESULTS", "RBRACE", "BLOCK", "$END", "COLON", "ARROW", "OUTS", "INS", "LBRACE"))
 """Tokens that cannot stand between brackets where the grammar asks for the closing one."""
 
@@ -22,7 +26,17 @@ def separator_error(s: Situation) -> Message | None:
     """What is known about the marks around the wrong token."""
     if s.previous is None:
         return _result_without_equal(s)
-    for check in (_angle, _quote, _key_colon, _missing_comma, _missing_type, _arrow, _missing_colon, _open_bracket):
+    for check in (
+        _angle,
+        unopened_angle,
+        _quote,
+        _key_colon,
+        _missing_comma,
+        _missing_type,
+        _arrow,
+        _missing_colon,
+        _open_bracket,
+    ):
         found = check(s)
         if found is not None:
             return found
@@ -39,6 +53,10 @@ def _result_without_equal(s: Situation) -> Message | None:
             text = f"'=' is missing between {shown(s.token.text)} and {shown(following.text)}"
             return Message("parse-missing-token", text, f"{shown(s.token.text)} = {shown(following.text)} ..")
         return Message("parse-syntax", f"a statement does not begin with the value {shown(s.token.text)}", None)
+    alias = alias_without_mark(s.text, s.token) if s.token.type == "WORD" else None
+    if alias is not None:
+        text = f"names of aliases begin with {alias[0]}, found {shown(s.token.text)!r}"
+        return Message("parse-missing-token", text, f"{alias} = ..")
     if s.token.type in ("WORD", "INTEGER") and following is not None and following.type == "EQUAL":
         return Message(
             "parse-missing-token",
@@ -46,6 +64,12 @@ def _result_without_equal(s: Situation) -> Message | None:
             f"%{shown(s.token.text)}",
         )
     return None
+
+
+def alias_without_mark(text: str, token: Tok) -> str | None:
+    """The alias that ``name = !type`` or ``name = #attribute`` was meant to define."""
+    found = _ALIAS_VALUE.match(text, token.end)
+    return f"{found[1]}{token.text}" if found is not None else None
 
 
 def _angle(s: Situation) -> Message | None:
@@ -56,6 +80,17 @@ def _angle(s: Situation) -> Message | None:
     if s.token.type == "LESSTHAN" and previous.type in ("WORD", "OP_UNKNOWN"):
         return Message("parse-unbalanced", f"the '<' of {previous.text} is not closed", "add the missing '>'")
     return None
+
+
+def unopened_angle(s: Situation) -> Message | None:
+    """A type without the bracket before its parameters."""
+    previous = s.previous
+    if previous is None or s.token.text not in (">", "?") or previous.type not in _TYPES:
+        return None
+    last = previous.text.split(",")[-1].strip()
+    close = type_suggestion(last)
+    help = f"did you mean {close}<..>?" if close is not None and close.startswith("!") else "add the missing '<'"
+    return Message("parse-unbalanced", f"'<' is missing in {last}", help, Tok("TYPES", last, previous.end - len(last)))
 
 
 def _quote(s: Situation) -> Message | None:
@@ -126,7 +161,9 @@ def _arrow(s: Situation) -> Message | None:
     results = head is None or _has_results(head)
     if token.type == "COLON" and results and "COLON" not in s.expected:
         return Message("parse-missing-token", "the result type follows '->', not ':'", "->")
-    if token.type in _TYPES and results and s.statement[-1].type not in ("USES", "RBRACE", "RSQB"):
+    behind = s.statement[-1].type
+    dictionary = behind == "RBRACE" and "COLON" in s.expected
+    if token.type in _TYPES and results and behind not in ("USES", "RSQB") and not dictionary:
         type_ = shown(token.text)
         return Message("parse-missing-token", f"'->' is missing before the result type {type_}", f"-> {type_}")
     ends = s.begins_statement and not any(kind in s.expected for kind in ("RESULTS", "$END"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from .clause_errors import CLAUSE_WORDS, clause_error
 from .comma_errors import comma_error
 from .form_errors import form_error, missing_mark
 from .nesting_errors import nesting_error
-from .separator_errors import separator_error
+from .separator_errors import separator_error, unopened_angle
 from .situation import Message, Situation, shown
 from .tokens import Tok
 from .usage import usage
@@ -46,6 +46,8 @@ _NAMES = {
     "LAUNCH_CLOSE": "'>>>'",
     "$END": "the end of the file",
 }
+_NAMED = 5
+"""Things that a message names as expected."""
 _QUIET = frozenset(
     ("LOC", "SEMICOLON", "FLAGS", "ELLIPSIS", "TYPE_ALIAS", "ATTRIBUTE_ALIAS", "ASSEMBLY_KEY", "OP_BROKEN")
 )
@@ -63,7 +65,7 @@ def explain(s: Situation) -> Message:
         if token.text == "*" and previous is not None and previous.type == "TYPES":
             pointer = f"!pto.ptr<{previous.text.split(',')[-1].strip()}, gm>"
             return Message("parse-character", "pointers are written !pto.ptr<..>", pointer)
-        return _bad_character(token.text)
+        return unopened_angle(s) or _bad_character(token.text)
     found = nesting_error(s) or clause_error(s) or swallowed_operation(s) or comma_error(s) or form_error(s)
     if found is not None:
         return found
@@ -105,11 +107,17 @@ def _bad_character(text: str) -> Message:
         return Message("parse-string", "this string is not closed on its line", 'add the closing "')
     if len(text) > 1:
         return Message("literal-range", "this integer does not fit into 64 bits", None)
+    if text in "!%@#^":
+        what = {"!": "type", "%": "value", "@": "function", "#": "attribute", "^": "block"}[text]
+        return Message("parse-character", f"the name of a {what} is missing after '{text}'", None)
     help = {"-": "did you mean '->'?", "'": 'strings stand between " and "'}.get(text)
     return Message("parse-character", f"unexpected character {text!r}", help)
 
 
-def _expected(terminals: Iterable[str]) -> str:
+def _expected(terminals: Collection[str]) -> str:
+    """What could stand here, in words; of many things the first ones."""
+    if "RESULTS" in terminals:
+        return "a statement"
     names: list[str] = []
     for terminal in sorted(terminals):
         if terminal in _QUIET or terminal.startswith("__"):
@@ -122,4 +130,4 @@ def _expected(terminals: Iterable[str]) -> str:
             name = f"'{CLAUSE_WORDS.get(terminal, terminal.lower())}'"
         if name not in names:
             names.append(name)
-    return " or ".join(names) if len(names) <= 5 else ""
+    return " or ".join(names) if len(names) <= _NAMED else f"{', '.join(names[:_NAMED])} .."

@@ -61,7 +61,13 @@ def misfit(text: str, start: int, end: int) -> TypeSyntaxError:
         message = f"',' is missing between {left.group()} and {right.group()}"
         return TypeSyntaxError("type-syntax", message, start, right.end(), f"{left.group()}, {right.group()}")
     what = f"unexpected {token!r} in {head.group()}" if head else f"unexpected {token!r} in type"
-    return TypeSyntaxError("type-syntax", what, start, end, f"for example {form}" if form else None)
+    if form is not None:
+        return TypeSyntaxError("type-syntax", what, start, end, f"for example {form}")
+    from .type_names import type_suggestion
+
+    close = type_suggestion(head.group()) if head else None
+    help = f"did you mean {close}<..>?" if close else "the type is complete before it"
+    return TypeSyntaxError("type-syntax", what, start, end, help)
 
 
 def said(parameter: Any) -> str:
