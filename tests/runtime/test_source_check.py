@@ -83,6 +83,8 @@ def test_no_attribute_leads_out_of_the_run_time() -> None:
 def test_no_identifier_is_a_word_of_python_or_of_the_run_time() -> None:
     taken = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *PARAMETERS, *BUILTINS}
     assert not [word for word in taken if word.startswith(tuple(Kind))]
+    # What is searched for are a letter and an underscore.
+    assert all(len(kind.value) == 2 and kind.value[0].islower() and kind.value[1] == "_" for kind in Kind)
 
 
 def module() -> pto_dialect.api.Module:
