@@ -54,7 +54,8 @@ def _ask(tool: str, texts: Sequence[str]) -> dict[int, str]:
             refused.setdefault(bisect_right(separator_lines, int(found[1])), found[2])
         elif found := _PLAIN_ERROR.match(error):
             refused.setdefault(0, found[1])
-    if result.returncode != 0 and not refused:
+    broken = result.returncode not in (0, 1)
+    if broken or (result.returncode != 0 and not refused):
         if len(texts) == 1:
             return {0: (errors.strip().splitlines() or [f"exit code {result.returncode}"])[0]}
         middle = len(texts) // 2

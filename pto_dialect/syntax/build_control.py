@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DenseArrayBase, FunctionType, IntegerAttr, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..ir import types as t
+from .attribute_parser import unescape
 from .build_core import CoreBuilder, operation_class
 from .build_error import BuildError, at
 from .build_step import header, statement
@@ -103,6 +104,69 @@ class ControlBuilder(CoreBuilder):
         self.check_type(value, t.I1, condition, 0, f"the condition of {token.text} has type i1")
         return [value]
 
+    def parallel_start(self, items: list[Any]) -> tuple[Tok, Tok, Any] | None:
+        return (items[0], items[2], items[5]) if items else None
+
+    @header
+    def parallel_header(self, items: list[Any]) -> Any:
+        token, counters, start = items[0], items[2], items[-1]
+        operands: list[SSAValue] = []
+        sizes: list[int] = []
+        for uses in (items[6], items[10], items[14]):
+            values = self.use_typed(uses, [t.INDEX] * (uses.text.count(",") + 1), None)
+            sizes.append(len(values))
+            operands += values
+        names = self.separate(counters)
+        for uses, number in zip((items[6], items[10], items[14]), sizes, strict=True):
+            if number != len(names):
+                message = f"{count(len(names), 'counter')} but {number} of these"
+                raise at(uses, "parse-operand-count", message)
+        types: list[Attribute] = []
+        if start is not None:
+            word, uses, results = start
+            if word.text != "init":
+                raise at(word, "parse-syntax", f"unexpected {word.text!r}", "init(..) -> types, or the body in braces")
+            types = self.types_of(results)
+            operands += self.use_typed(uses, types, None)
+        sizes.append(len(types))
+        self.pending = RegionStart([(name, t.INDEX) for name in names])
+        return token, operands, types, DenseArrayBase.from_list(i32, sizes)
+
+    @statement
+    def parallel_op(self, items: list[Any]) -> Operation:
+        (token, operands, types, sizes), region, attributes = items
+        last = region.block.last_op
+        if last is None or not last.has_trait(_terminator()):
+            region.block.add_op(self.create(_core("scf.reduce"), token.start))
+        properties: dict[str, Attribute] = {"operandSegmentSizes": sizes}
+        return self.create(operation_class(token), token.start, operands, types, attributes, properties, [region])
+
+    @statement
+    def reduce_nothing(self, items: list[Any]) -> Operation:
+        return self.create(operation_class(items[0]), items[0].start, attributes=items[1])
+
+    @statement
+    def reduce(self, items: list[Any]) -> Operation:
+        token, uses, types = items[0], items[2], items[4]
+        operands = self.use_typed(uses, self.type_list(types), types)
+        regions = [item for item in items[6:] if isinstance(item, Region)]
+        return self.create(operation_class(token), token.start, operands, (), items[-1], regions=regions)
+
+    def separate(self, token: Tok) -> list[Tok]:
+        """The names of a USES token, each as a token of its own."""
+        names: list[Tok] = []
+        for index in range(token.text.count(",") + 1):
+            start, end = self.name_extent(token, index)
+            names.append(Tok("USES", self.source.text[start:end], start))
+        return names
+
+    @statement
+    def assertion(self, items: list[Any]) -> Operation:
+        token, condition, _, message, attributes = items
+        operands = self.use_typed(condition, [t.I1], None)
+        properties: dict[str, Attribute] = {"msg": builtin.StringAttr(unescape(message.text))}
+        return self.create(operation_class(token), token.start, operands, (), attributes, properties)
+
     @header
     def if_header(self, items: list[Any]) -> Any:
         token, condition = items[0], items[1]
@@ -179,8 +243,7 @@ class ControlBuilder(CoreBuilder):
 
     def end_with_yield(self, region: Region, token: Tok) -> None:
         """Adds the implied ``scf.yield`` to a block that ends without a terminator."""
-        cls = core_class("scf.yield")
-        assert cls is not None
+        cls = _core("scf.yield")
         for block in region.blocks:
             last = block.last_op
             if last is None or not last.has_trait(_terminator()):
@@ -254,6 +317,8 @@ class ControlBuilder(CoreBuilder):
         cases = [(name, target) for name, target in targets if name.text != "default"]
         if len(default) != 1:
             raise at(token, "parse-syntax", "cf.switch needs exactly one default target")
+        if targets[0][0].text != "default":
+            raise at(targets[0][0], "parse-syntax", "the default target of cf.switch stands before its cases")
         case_operands = [values for _, (_, values) in cases]
         flat = [value for values in case_operands for value in values]
         properties: dict[str, Attribute] = {
@@ -295,6 +360,12 @@ class ControlBuilder(CoreBuilder):
     def value_of(self, token: Tok) -> SSAValue:
         """The value that a one-name USES token names."""
         return self.use(token)[0]
+
+
+def _core(name: str) -> type[Operation]:
+    cls = core_class(name)
+    assert cls is not None
+    return cls
 
 
 def _terminator() -> Any:

@@ -34,6 +34,12 @@ CMPF = (
     *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
     *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
 )
+_MIXED_HELP = {
+    "arith.addui_extended": "the type of the sum and that of the carry: i32, i1",
+    "arith.mulsi_extended": "the type of the operands and of both halves: i32",
+    "arith.mului_extended": "the type of the operands and of both halves: i32",
+    "math.fpowi": "the type of the base and that of the exponent: f32, i32",
+}
 DYNAMIC = builtin.DYNAMIC_INDEX
 
 
@@ -208,6 +214,29 @@ class CoreBuilder(AttributeBuilder):
         elif "overflowFlags" in cls.get_irdl_definition().properties:
             properties["overflowFlags"] = self.no_overflow
         return self.create(cls, token.start, operands, [stated[0]], attributes, properties)
+
+    @statement
+    def mixed_types(self, items: list[Any]) -> Operation:
+        """Operations whose operands or results differ in type: a sum with its carry, both halves of a product, a power
+        with an integer exponent."""
+        token, uses, flags, attributes, _, types = items
+        cls = operation_class(token)
+        stated = self.type_list(types)
+        wanted = 1 if token.text.startswith("arith.mul") else 2
+        if len(stated) != wanted:
+            found = f"{token.text} takes {count(wanted, 'type')}, found {len(stated)}"
+            raise at(types, "parse-type-count", found, _MIXED_HELP[token.text])
+        operand, other = stated[0], stated[-1]
+        power = token.text == "math.fpowi"
+        operands = self.use_typed(uses, [operand, other if power else operand], types)
+        properties: dict[str, Attribute] = {}
+        if flags is not None:
+            key, value = self.arithmetic_flags(flags, cls)
+            properties[key] = value
+        elif power:
+            properties["fastmath"] = self.no_fastmath
+        results = [operand] if power else [operand, other]
+        return self.create(cls, token.start, operands, results, attributes, properties)
 
     @cached_property
     def no_fastmath(self) -> Attribute:

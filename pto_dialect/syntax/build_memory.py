@@ -126,8 +126,15 @@ class MemoryBuilder(ControlBuilder):
     @statement
     def mem_dim(self, items: list[Any]) -> Operation:
         token, uses, attributes, _, types = items
-        operands = self.use_typed(uses, [self.one_type(types), t.INDEX], None)
+        stated = [self.one_type(types)] if token.text == "memref.rank" else [self.one_type(types), t.INDEX]
+        operands = self.use_typed(uses, stated, None)
         return self.create(operation_class(token), token.start, operands, [t.INDEX], attributes)
+
+    @statement
+    def mem_copy(self, items: list[Any]) -> Operation:
+        token, uses, attributes, _, source, _, target = items
+        operands = self.use_typed(uses, [self.one_type(source), self.one_type(target)], None)
+        return self.create(operation_class(token), token.start, operands, (), attributes)
 
     # ------------------------------------------------------------ llvm
 

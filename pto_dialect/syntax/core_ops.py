@@ -16,8 +16,8 @@ _ARITH_SAME = (
 )
 _ARITH_CAST = "index_cast index_castui extui extsi trunci extf truncf sitofp uitofp fptosi fptoui bitcast"
 _MATH_SAME = (
-    "absf absi atan atan2 cbrt ceil copysign cos ctlz ctpop cttz erf exp exp2 expm1 floor fma ipowi log log10 log1p "
-    "log2 powf round roundeven rsqrt sin sqrt tan tanh trunc"
+    "absf absi acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh ctlz ctpop cttz erf exp exp2 expm1 "
+    "floor fma ipowi log log10 log1p log2 powf round roundeven rsqrt sin sinh sqrt tan tanh trunc"
 )
 
 _SHAPES: dict[str, str] = {
@@ -26,6 +26,7 @@ _SHAPES: dict[str, str] = {
     "OP_CONSTANT": "arith.constant",
     "OP_FUNC_CONSTANT": "func.constant",
     "OP_SAME": " ".join([*(f"arith.{n}" for n in _ARITH_SAME.split()), *(f"math.{n}" for n in _MATH_SAME.split())]),
+    "OP_MIXED": "arith.addui_extended arith.mulsi_extended arith.mului_extended math.fpowi",
     "OP_COMPARE": "arith.cmpi arith.cmpf",
     "OP_CAST": " ".join(
         [
@@ -34,9 +35,11 @@ _SHAPES: dict[str, str] = {
             "llvm.bitcast llvm.inttoptr llvm.ptrtoint llvm.addrspacecast",
         ]
     ),
-    "OP_RETURN": "return func.return scf.yield",
+    "OP_RETURN": "return func.return scf.yield scf.reduce.return",
     "OP_CONDITION": "scf.condition",
     "OP_FOR": "scf.for",
+    "OP_PARALLEL": "scf.parallel",
+    "OP_REDUCE": "scf.reduce",
     "OP_IF": "scf.if",
     "OP_WHILE": "scf.while",
     "OP_EXECUTE": "scf.execute_region",
@@ -45,12 +48,14 @@ _SHAPES: dict[str, str] = {
     "OP_BRANCH": "cf.br",
     "OP_COND_BRANCH": "cf.cond_br",
     "OP_SWITCH": "cf.switch",
+    "OP_ASSERT": "cf.assert",
     "OP_MEM_ALLOC": "memref.alloc memref.alloca",
     "OP_MEM_FREE": "memref.dealloc",
     "OP_MEM_ACCESS": "memref.load memref.store",
     "OP_MEM_SUBVIEW": "memref.subview",
     "OP_MEM_REINTERPRET": "memref.reinterpret_cast",
-    "OP_MEM_DIM": "memref.dim",
+    "OP_MEM_DIM": "memref.dim memref.rank",
+    "OP_MEM_COPY": "memref.copy",
     "OP_LLVM_ALLOCA": "llvm.alloca",
     "OP_LLVM_LOAD": "llvm.load",
     "OP_LLVM_STORE": "llvm.store",

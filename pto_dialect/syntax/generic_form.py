@@ -57,11 +57,14 @@ def _distributions(
 def complete_flags(name: str, declared: frozenset[str], properties: dict[str, Attribute]) -> None:
     """Gives the flags of an arithmetic operation the form that the custom syntax gives them, in place."""
     flagged = CORE_SHAPES.get(name) in ("OP_SAME", "OP_COMPARE")
-    for key, read in (("fastmath", _fastmath), ("overflowFlags", _overflow)):
+    for key, spelled, read in (
+        ("fastmath", "#arith.fastmath", _fastmath),
+        ("overflowFlags", "#arith.overflow", _overflow),
+    ):
         value = properties.get(key)
         if value is None and flagged and key in declared:
             found = read(["none"])
-        elif isinstance(value, OpaqueAttr):
+        elif isinstance(value, OpaqueAttr) and value.data.partition("<")[0] == spelled:
             words = value.data.partition("<")[2].rstrip(">").split(",")
             found = read([word.strip() for word in words])
         else:

@@ -107,6 +107,11 @@ def print_yield(writer: Writer, op: Operation) -> str:
     return "scf.yield" + _returned(writer, op)
 
 
+def print_reduce_return(writer: Writer, op: Operation) -> str:
+    only_properties(op)
+    return "scf.reduce.return" + _returned(writer, op)
+
+
 def _returned(writer: Writer, op: Operation) -> str:
     text = dictionary_part(op.attributes)
     if op.operands:
@@ -175,6 +180,23 @@ def print_arithmetic(writer: Writer, op: Operation) -> str:
     require(all(value.type == type_ for value in op.operands))
     tail = f"{_flags(op, hidden=True)}{dictionary_part(op.attributes)} : {writer.type(type_)}"
     return f"{op.name} {writer.uses(op.operands)}{tail}"
+
+
+def print_mixed(writer: Writer, op: Operation) -> str:
+    only_properties(op, "fastmath")
+    power = op.name == "math.fpowi"
+    if power:
+        _flags_stated(op)
+    require(len(op.operands) == 2 and len(op.results) == (1 if power else 2))
+    a, b = op.operands
+    type_ = op.results[0].type
+    require(a.type == type_ and (power or b.type == type_))
+    stated = writer.type(type_)
+    if power or op.name == "arith.addui_extended":
+        stated += f", {writer.type(b.type if power else op.results[1].type)}"
+    else:
+        require(op.results[1].type == type_)
+    return f"{op.name} {writer.uses(op.operands)}{_flags(op, hidden=True)}{dictionary_part(op.attributes)} : {stated}"
 
 
 def print_select(writer: Writer, op: Operation) -> str:
@@ -247,6 +269,42 @@ def print_for(writer: Writer, op: Operation) -> list[Piece]:
         head += f": {writer.type(lower.type)} "
     body = Body(region, entered=True, labelled=False, elided=implied_yield(op, region))
     return [head, body, dictionary_part(attributes)]
+
+
+def print_parallel(writer: Writer, op: Operation) -> list[Piece]:
+    only_properties(op, "operandSegmentSizes")
+    sizes = integers(op, "operandSegmentSizes")
+    region = op.regions[0]
+    block = one_block(region)
+    number = len(block.args)
+    require(sizes == [number, number, number, len(op.results)] and number > 0)
+    require(sum(sizes) == len(op.operands))
+    require(all(value.type == t.INDEX for value in (*op.operands[: 3 * number], *block.args)))
+    initial = op.operands[3 * number :]
+    require([value.type for value in initial] == [result.type for result in op.results])
+    writer.names.enter(region)
+    lower, upper, steps = (writer.uses(op.operands[n * number : (n + 1) * number]) for n in range(3))
+    counters = ", ".join(writer.use(argument) for argument in block.args)
+    head = f"scf.parallel ({counters}) = ({lower}) to ({upper}) step ({steps}) "
+    if initial:
+        head += f"init ({writer.uses(initial)}) -> {writer.arrow(op.results)} "
+    return [head, Body(region, entered=True, labelled=False), dictionary_part(op.attributes)]
+
+
+def print_reduce_nothing(writer: Writer, op: Operation) -> str:
+    only_properties(op)
+    require(not op.operands)
+    return f"scf.reduce{dictionary_part(op.attributes)}"
+
+
+def print_reduce(writer: Writer, op: Operation) -> list[Piece]:
+    only_properties(op)
+    require(len(op.regions) == len(op.operands) and all(region.first_block is not None for region in op.regions))
+    pieces: list[Piece] = [f"scf.reduce({writer.uses(op.operands)} : {writer.types(op.operands)}) "]
+    for number, region in enumerate(op.regions):
+        pieces += [", "] if number else []
+        pieces.append(Body(region))
+    return [*pieces, dictionary_part(op.attributes)]
 
 
 def print_if(writer: Writer, op: Operation) -> list[Piece]:
@@ -323,6 +381,12 @@ def _segments(op: Operation, name: str, total: int) -> list[int]:
     return values
 
 
+def print_assert(writer: Writer, op: Operation) -> str:
+    only_properties(op, "msg")
+    message = checked(op.properties.get("msg"), StringAttr)
+    return f"cf.assert {writer.uses(op.operands)}, {attribute_text(message)}{dictionary_part(op.attributes)}"
+
+
 def print_conditional_branch(writer: Writer, op: Operation) -> str:
     only_properties(op, "operandSegmentSizes")
     sizes = _segments(op, "operandSegmentSizes", len(op.operands))
@@ -364,6 +428,7 @@ CORE_LEAVES: dict[str, Leaf] = {
     **{name: print_arithmetic for name, shape in CORE_SHAPES.items() if shape == "OP_SAME"},
     **{name: print_cast for name, shape in CORE_SHAPES.items() if shape == "OP_CAST"},
     **{name: print_compare for name, shape in CORE_SHAPES.items() if shape == "OP_COMPARE"},
+    **{name: print_mixed for name, shape in CORE_SHAPES.items() if shape == "OP_MIXED"},
     "arith.constant": print_constant,
     "arith.select": print_select,
     "func.return": print_return,
@@ -371,9 +436,12 @@ CORE_LEAVES: dict[str, Leaf] = {
     "func.call_indirect": print_call_indirect,
     "func.constant": print_function_constant,
     "scf.yield": print_yield,
+    "scf.reduce": print_reduce_nothing,
+    "scf.reduce.return": print_reduce_return,
     "scf.condition": print_condition,
     "cf.br": print_branch,
     "cf.cond_br": print_conditional_branch,
+    "cf.assert": print_assert,
     "cf.switch": print_switch,
     **MEMORY_LEAVES,
 }
@@ -383,6 +451,8 @@ CORE_COMPOSITES: dict[str, Composite] = {
     "builtin.module": print_builtin_module,
     "func.func": print_function,
     "scf.for": print_for,
+    "scf.parallel": print_parallel,
+    "scf.reduce": print_reduce,
     "scf.if": print_if,
     "scf.while": print_while,
     "scf.execute_region": print_execute_region,

@@ -107,10 +107,18 @@ def print_reinterpret_cast(writer: Writer, op: Operation) -> str:
     return f"{op.name} {writer.use(op.operands[0])} to {lists}{_view_types(writer, op)}"
 
 
-def print_dim(writer: Writer, op: Operation) -> str:
+def print_copy(writer: Writer, op: Operation) -> str:
     only_properties(op)
-    source, index = op.operands
-    require(index.type == t.INDEX and op.results[0].type == t.INDEX)
+    source, target = op.operands
+    types = f"{writer.type(source.type)} to {writer.type(target.type)}"
+    return f"memref.copy {writer.uses(op.operands)}{dictionary_part(op.attributes)} : {types}"
+
+
+def print_dim(writer: Writer, op: Operation) -> str:
+    """``memref.dim`` and ``memref.rank``."""
+    only_properties(op)
+    source, *indices = op.operands
+    require(all(value.type == t.INDEX for value in (*indices, *op.results)))
     tail = f"{dictionary_part(op.attributes)} : {writer.type(source.type)}"
     return f"{op.name} {writer.uses(op.operands)}{tail}"
 
@@ -185,6 +193,8 @@ MEMORY_LEAVES: dict[str, Leaf] = {
     "memref.subview": print_subview,
     "memref.reinterpret_cast": print_reinterpret_cast,
     "memref.dim": print_dim,
+    "memref.rank": print_dim,
+    "memref.copy": print_copy,
     "llvm.alloca": print_llvm_alloca,
     "llvm.load": print_llvm_load,
     "llvm.store": print_llvm_store,

@@ -110,6 +110,10 @@ def _check_signature(op: Operation, ctx: Context) -> None:
     for slot, values in (*operands, *results):
         if not _check_kinds(op, slot, values, ctx):
             return
+    if not row.attributes and not row.segmented and op.properties:
+        name = next(iter(op.properties))
+        ctx.report(ATTRIBUTE_KIND, op, f"{op.name} has no properties, found {name}", at=name)
+        return
     for slot in row.attributes:
         _check_attribute(op, slot, op.properties.get(slot.name), ctx)
     for relation in row.relations:
