@@ -11,10 +11,11 @@ from functools import cache
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, NoneAttr, StridedLayoutAttr
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
 
 from ..diagnostics.suggest import did_you_mean, inline_hint
 from ..ir.attributes import ENUMS, PIPE_ALIASES, EnumAttr, OpaqueAttr, enum_attr
-from ..ir.types import BUILTIN_SCALARS, type_text
+from ..ir.types import BUILTIN_SCALARS, is_float, type_text
 from ..nesting import LIMIT, too_deep
 from ..nesting import RULE as NESTING
 from .float_text import float_from_bits, nearest_float
@@ -26,6 +27,7 @@ _SPACED = re.compile(r"#pto<\s*(\w+)\s+(\w+)\s*>")
 _ESCAPE = re.compile(r"\\(?:([nt\"\\])|([0-9A-Fa-f]{2}))")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|true|false")
 _STRIDE = re.compile(r"-?\d{1,18}|\?")
+_WHOLE = re.compile(r"-?\d+|true|false")
 STRUCTURED = frozenset(("tile_buf_config", "acc_push_epilogue", "vmi.layout", "op"))
 
 
@@ -134,9 +136,14 @@ def _dense(text: str, type_: Attribute | None) -> Attribute:
     element = type_.element_type
     if '"' in body or re.search(r"\(|affine|@", body):
         return OpaqueAttr(f"{text} : {type_text(type_)}")
+    words = _NUMBER.findall(body)
+    whole = next((word for word in words if _WHOLE.fullmatch(word)), None) if is_float(element) else None
+    if whole is not None:
+        message = f"{type_text(element)} literals have a decimal point, found {whole}"
+        raise TypeSyntaxError("literal-type", message, 0, len(text), f"{whole}.0")
     try:
-        values = [_scalar(word, element) for word in _NUMBER.findall(body)]
-    except ValueError:
+        values = [_scalar(word, element) for word in words]
+    except (ValueError, VerifyException):
         raise TypeSyntaxError("literal-type", f"literals do not fit {type_text(element)}", 0, len(text)) from None
     size = 1
     for dim in type_.get_shape():

@@ -135,9 +135,9 @@ class ControlBuilder(CoreBuilder):
     @statement
     def parallel_op(self, items: list[Any]) -> Operation:
         (token, operands, types, sizes), region, attributes = items
-        last = region.block.last_op
-        if last is None or not last.has_trait(_terminator()):
-            region.block.add_op(self.create(_core("scf.reduce"), token.start))
+        for block in region.blocks:
+            if block.last_op is None or not block.last_op.has_trait(_terminator()):
+                block.add_op(self.create(_core("scf.reduce"), token.start))
         properties: dict[str, Attribute] = {"operandSegmentSizes": sizes}
         return self.create(operation_class(token), token.start, operands, types, attributes, properties, [region])
 
@@ -257,7 +257,12 @@ class ControlBuilder(CoreBuilder):
             raise at(token, "parse-type-count", f"0 operands but {count(len(types), 'type')}")
         operands = self.use_typed(uses, types, inputs) if uses is not None else []
         results = self.types_of(outputs)
-        if callee.type == "SYMBOL":
+        by_name = callee.type == "SYMBOL"
+        if by_name == token.text.endswith("call_indirect"):
+            right = f"{token.text.removesuffix('_indirect')}{'' if by_name else '_indirect'}"
+            what = "a function is called by its name" if by_name else "a value is called"
+            raise at(callee, "parse-syntax", f"{what} with {right}", f"{right} {callee.text}(..)")
+        if by_name:
             cls = operation_class(token)
             return self.create(cls, token.start, operands, results, attributes, {"callee": symbol(callee.text)})
         function = self.one_use(callee)

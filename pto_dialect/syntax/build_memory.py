@@ -21,7 +21,7 @@ from .build_core import DYNAMIC, operation_class
 from .build_error import at
 from .build_step import statement
 from .builder import RegionStart
-from .core_ops import ALIASES, KNOWN_DIALECTS, core_class
+from .core_ops import ALIASES, CLOSED_DIALECTS, KNOWN_DIALECTS, UNMODELLED, core_class
 from .generic_form import complete_flags, infer_segments
 from .text import count, signed_integer, split_types
 from .tokens import Tok
@@ -294,6 +294,8 @@ class MemoryBuilder(ControlBuilder):
     ) -> Operation:
         dialect = name.partition(".")[0]
         if dialect == "pto":
+            raise self.unknown_operation(token, name)
+        if dialect in CLOSED_DIALECTS and name not in UNMODELLED:
             raise self.unknown_operation(token, name)
         if dialect not in self.unregistered and dialect not in KNOWN_DIALECTS:
             self.unregistered.add(dialect)

@@ -423,6 +423,10 @@ class BuilderBase:
     def result_statement(self, items: list[Any]) -> None:
         token, op = items[0], items[1]
         names, packs = result_names(token)
+        if "#" in token.text:
+            position = token.text.index("#")
+            message = "a definition names all results at once; '#' is for their uses"
+            self.report("parse-syntax", message, token.start + position, token.start + position + 1, "%name:2 = ..")
         if not isinstance(op, Operation):
             for name, position in names:
                 self.define(name, Block(arg_types=[POISON]).args[0], position)
@@ -445,6 +449,8 @@ class BuilderBase:
             first = self.scope.values.get(f"{base}#0")
             if first is not None and base not in self.scope.values:
                 self.scope.define(base, first)
+            elif first is not None and not self.schematic:
+                self.report("name-redefined", f"{base} is already defined", token.start, token.start + len(base))
 
     def result_help(self, op: Operation, token: Tok) -> str | None:
         """What would be right where an operation without results has names before it."""

@@ -79,6 +79,18 @@ ALIASES = {
 KNOWN_DIALECTS = frozenset(("builtin", "func", "arith", "scf", "cf", "memref", "math", "llvm", "pto"))
 """Dialects whose unknown operations are errors; operations of other dialects are kept in generic form."""
 
+CLOSED_DIALECTS = frozenset(("func", "arith", "scf", "cf", "memref", "math"))
+"""Dialects all of whose operations are known by name."""
+
+UNMODELLED = frozenset(
+    (
+        *("scf.forall", "scf.forall.in_parallel", "memref.assume_alignment", "memref.atomic_yield"),
+        *("memref.generic_atomic_rmw", "memref.prefetch", "memref.realloc", "memref.reshape", "memref.transpose"),
+        *("memref.tensor_store", "memref.alloca_scope", "memref.alloca_scope.return"),
+    )
+)
+"""Their operations that are kept as written, in generic form, and not checked."""
+
 
 @cache
 def _dialect_classes(dialect: str) -> dict[str, type[IRDLOperation]]:

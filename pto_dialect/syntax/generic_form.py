@@ -97,6 +97,9 @@ def _overflow(words: list[str]) -> Attribute | None:
     return IntegerOverflowAttr([by_name[w] for w in words]) if all(w in by_name for w in words) else None
 
 
+_FLAGS = (("fastmath", "#arith.fastmath", _fastmath), ("overflowFlags", "#arith.overflow", _overflow))
+
+
 def explicit_attributes(op: Operation, attributes: dict[str, Attribute]) -> dict[str, Attribute]:
     """The attributes of ``op`` without those that say the same as their absence."""
     if not attributes or not isinstance(op, PtoOp):

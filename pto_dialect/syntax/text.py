@@ -138,7 +138,8 @@ def number_attribute(token: Tok, type_: Attribute) -> Attribute:
         if isinstance(type_, IntegerType):
             width = type_.width.data
             unsigned = type_.signedness.data is builtin.Signedness.UNSIGNED
-            if not (0 if unsigned else -(1 << max(width - 1, 0))) <= value < 1 << width:
+            most = 1 << (width - 1 if type_.signedness.data is builtin.Signedness.SIGNED else width)
+            if not (0 if unsigned else -(1 << max(width - 1, 0))) <= value < most:
                 raise at(token, "literal-range", f"{text} does not fit into {type_}")
             if width and value >= 1 << (width - 1) and not unsigned:
                 value -= 1 << width

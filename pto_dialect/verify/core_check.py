@@ -127,7 +127,8 @@ def _groups(op: Operation, row: Constraints, ctx: Context) -> list[tuple[CoreSlo
     names = ", ".join(slot.name + {"1": "", "*": "..", "?": " (optional)"}[slot.arity] for slot in row.operands)
     if row.segmented:
         sizes = op.properties.get("operandSegmentSizes")
-        numbers = list(sizes.get_values()) if isinstance(sizes, DenseArrayBase) else []
+        i32_array = isinstance(sizes, DenseArrayBase) and sizes.elt_type == IntegerType(32)
+        numbers = list(sizes.get_values()) if i32_array else []
         if len(numbers) != len(row.operands) or sum(numbers) != total or min(numbers, default=0) < 0:
             message = f"operandSegmentSizes of {op.name} divides its {total} operands into {names}"
             found = f", found {numbers}" if numbers else ""

@@ -238,3 +238,81 @@ def test_flags_of_generic_arithmetic_are_those_of_the_custom_form() -> None:
                    '%1 = "arith.mulf"(%f, %f) <{fastmath = #arith.fastmath<ninf,nnan>}> : (f32, f32) -> f32\n'
                    "return\n}")  # fmt: skip
     assert same_module(custom, generic) is None
+
+
+FURTHER = """module {
+  func.func @further(%n: index, %x: f32, %c: i1, %a: i32, %k: i8, %m: memref<4xf32>, %d: memref<?xf32>) {
+    %0, %1 = arith.addui_extended %a, %a : i32, i1
+    %2, %3 = arith.mulsi_extended %a, %a {note} : i32
+    %4, %5 = arith.mului_extended %a, %a : i32
+    %6 = math.fpowi %x, %k : f32, i8
+    %7 = math.fpowi %x, %k fastmath<fast> : f32, i8
+    %8 = math.acosh %x : f32
+    cf.assert %c, "not \\22x\\22"
+    memref.copy %m, %d : memref<4xf32> to memref<?xf32>
+    %9 = memref.rank %m : memref<4xf32>
+    %10, %11 = scf.parallel (%i, %j) = (%n, %n) to (%n, %n) step (%n, %n) init (%x, %a) -> (f32, i32) {
+      scf.reduce(%x, %a : f32, i32) {
+      ^bb0(%p: f32, %q: f32):
+        %12 = arith.addf %p, %q : f32
+        scf.reduce.return %12 : f32
+      }, {
+      ^bb0(%p: i32, %q: i32):
+        scf.reduce.return %p : i32
+      }
+    }
+    %12 = scf.parallel (%i) = (%n) to (%n) step (%n) init (%x) -> f32 {
+      scf.reduce(%x : f32) {
+      ^bb0(%p: f32, %q: f32):
+        scf.reduce.return %q : f32
+      }
+    }
+    scf.parallel (%i) = (%n) to (%n) step (%n) {
+      scf.reduce
+    } {note}
+    return
+  }
+}
+"""
+
+
+def test_further_operations_print_as_they_are_written() -> None:
+    module, found = parsed(FURTHER)
+    assert found == []
+    assert print_module(module) == FURTHER
+    generic = print_module(module, generic=True)
+    again, found = parsed(generic)
+    assert found == []
+    assert same_module(module, again) is None
+    assert print_module(again) == FURTHER
+
+
+def test_parallel_loop_may_leave_out_its_end() -> None:
+    text = "func.func @f(%n: index) {\n  scf.parallel (%i) = (%n) to (%n) step (%n) {\n  }\n  return\n}\n"
+    module, found = parsed(text)
+    assert found == []
+    assert "scf.reduce\n" in print_module(module)
+
+
+@pytest.mark.parametrize(
+    ("line", "rule", "words"),
+    [
+        ("%r, %s = arith.addui_extended %a, %a : i32", "parse-type-count", "takes 2 types"),
+        ("%r, %s = arith.mulsi_extended %a, %a : i32, i32", "parse-type-count", "takes 1 type, "),
+        ("scf.parallel (%i, %j) = (%n) to (%n) step (%n) {\n}", "parse-operand-count", "2 counters but 1"),
+        ("%r = scf.parallel (%i) = (%n) to (%n) step (%n) start (%a) -> i32 {\n}", "parse-syntax", "'start'"),
+        ("func.call %g() : () -> ()", "parse-syntax", "a value is called with func.call_indirect"),
+        ("func.call_indirect @f() : () -> ()", "parse-syntax", "a function is called by its name with func.call"),
+        ("%r#0 = arith.addi %a, %a : i32", "parse-syntax", "'#' is for their uses"),
+        ("%a:2 = arith.mulsi_extended %a, %a : i32", "name-redefined", "%a is already defined"),
+        ("%r = arith.constant -1 : ui8", "literal-range", "-1 does not fit into ui8"),
+        ("%r = arith.constant 128 : si8", "literal-range", "128 does not fit into si8"),
+        ("%r = arith.constant dense<1> : vector<2xf32>", "literal-type", "f32 literals have a decimal point"),
+        ('%r = "arith.minu"(%a, %a) : (i32, i32) -> i32', "op-unknown", "'arith.minu'"),
+    ],
+)
+def test_wrong_statements(line: str, rule: str, words: str) -> None:
+    text = f"func.func @f(%a: i32, %n: index, %g: () -> ()) {{\n{line}\nreturn\n}}\n"
+    found = parsed(text)[1]
+    assert [entry[0] for entry in found] == [rule], found
+    assert words in found[0][3]
