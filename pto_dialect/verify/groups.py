@@ -16,8 +16,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "mte": ("loader_rules", "l1_load_rules", "dma_rules"),
     "mte_raw": ("loader_rules", "dma_rules", "raw_copy_rules"),
     "dma": ("dma_rules",),
-    "matmul": ("matmul_location_rules", "matmul_rules", "matmul_mx_rules"),
-    "gemv": ("matmul_location_rules", "matmul_rules", "matmul_mx_rules", "gemv_rules"),
+    "matmul": ("matmul_location_rules", "product_place_rules", "matmul_rules", "matmul_mx_rules"),
+    "gemv": ("matmul_location_rules", "product_place_rules", "matmul_rules", "matmul_mx_rules", "gemv_rules"),
     "tile_memory": ("tile_memory_rules", "table_gather_rules", "tile_fill_rules"),
     "tile_move": ("tile_move_rules", "tile_window_rules", "tile_arith_rules", "tile_fill_rules"),
     "tile_elementwise": (

@@ -36,6 +36,11 @@ MX = tuple(name for name in ALL if ".mx" in name)
 PLAIN = tuple(name for name in ALL if ".mx" not in name)
 
 
+def roles_of(name: str) -> dict[str, str]:
+    """Role of each input of a product and the declared name of the operand."""
+    return _ROLES[name]
+
+
 NEVER = Cell(None, None)
 """Allowed on every target."""
 

@@ -85,6 +85,8 @@ class TileMatmul:
     def _prepare(self, m: int, k: int, n: int, rhs: AnyTile) -> None:
         if rhs.valid_rows != k:
             raise Fault("matmul-shape", f"{self.name}: lhs is {m}x{k}, rhs is {rhs.valid_rows}x{n}")
+        if m > 1 and self.name.startswith("pto.tgemv"):
+            raise Fault("gemv-m1", f"{self.name}: lhs must have one valid row, found {m}")
         if max(m, k, n) > LIMIT:
             raise Fault("matmul-range", f"{self.name}: m, k, n = {m}, {k}, {n} exceed {LIMIT}")
         self.buffers = (np.empty((m, k), np.float32), np.empty((k, n), np.float32), np.empty((m, n), np.float32))
