@@ -25,7 +25,8 @@ LIMIT = 4095
 class TileMatmul:
     """One matrix-multiply instruction: dst = init + lhs x rhs, with optional MX scales.
 
-    The valid regions of the operands say what is computed; a larger valid region of dst keeps the rest of its content.
+    The valid regions of the operands say what is computed, that of lhs in which k; a larger valid region of dst keeps
+    the rest of its content.
 
     Widened operands and the result live in buffers that are kept between calls of the same shape.
     """
@@ -37,6 +38,7 @@ class TileMatmul:
         self.has_init = has_init
         self.bias = bias
         self.scaled = scaled
+        self.one_row = name.startswith("pto.tgemv")
         self.shape: tuple[int, int, int] | None = None
         self.buffers: tuple[Array, Array, Array] | None = None
 
@@ -51,7 +53,9 @@ class TileMatmul:
     ) -> None:
         m, k, n = lhs.valid_rows, lhs.valid_cols, rhs.valid_cols
         if (m, k, n) != self.shape:
-            self._prepare(m, k, n, rhs)
+            self._prepare(m, k, n)
+        if rhs.valid_rows != k:
+            self._check_open_k(rhs, m, k, n)
         if m > dst.valid_rows or n > dst.valid_cols:
             raise Fault("matmul-shape", f"{self.name}: result is {m}x{n}, dst is {dst.valid_rows}x{dst.valid_cols}")
         if not (m and k and n):
@@ -59,12 +63,15 @@ class TileMatmul:
             return
         if dst.fmt.name == "i32":
             start = None if init is None else self._start(init, m, n)
-            dst.write(matmul_int(lhs.read(), rhs.read(), init=start))
+            dst.write(matmul_int(lhs.read(), region(rhs, k, n), init=start))
             return
         assert self.buffers is not None
         a, b, c = self.buffers
         _widen(lhs, a)
-        _widen(rhs, b)
+        if rhs.valid_rows == k:
+            _widen(rhs, b)
+        else:
+            b[...] = decode(region(rhs, k, n), rhs.fmt)
         if self.scaled:
             assert lhs_scale is not None and rhs_scale is not None
             a = apply_mx_scale(a, _left_scales(lhs_scale, m, k), 1)
@@ -82,10 +89,14 @@ class TileMatmul:
         if m and n:
             dst.write(zeros if init is None else zeros + self._start(init, m, n))
 
-    def _prepare(self, m: int, k: int, n: int, rhs: AnyTile) -> None:
-        if rhs.valid_rows != k:
-            raise Fault("matmul-shape", f"{self.name}: lhs is {m}x{k}, rhs is {rhs.valid_rows}x{n}")
-        if m > 1 and self.name.startswith("pto.tgemv"):
+    def _check_open_k(self, rhs: AnyTile, m: int, k: int, n: int) -> None:
+        """Operands that disagree about k at run time: a vector, and packed pairs, have no reading of it."""
+        if self.one_row or (isinstance(rhs, Tile) and isinstance(rhs.view, PackedView)):
+            rule = "gemv-k" if self.one_row else "matmul-shape"
+            raise Fault(rule, f"{self.name}: lhs is {m}x{k}, rhs is {rhs.valid_rows}x{n}")
+
+    def _prepare(self, m: int, k: int, n: int) -> None:
+        if self.one_row and m > 1:
             raise Fault("gemv-m1", f"{self.name}: lhs must have one valid row, found {m}")
         if max(m, k, n) > LIMIT:
             raise Fault("matmul-range", f"{self.name}: m, k, n = {m}, {k}, {n} exceed {LIMIT}")

@@ -20,11 +20,12 @@ def program(op: str) -> str:
     statement = {
         "tmatmul": f"pto.tmatmul ins(%left, %right : {LEFT}, {RIGHT}) outs(%acc : {ACC})",
         "tmatmul.acc": f"pto.tmatmul.acc ins(%acc, %left, %right : {ACC}, {LEFT}, {RIGHT}) outs(%acc : {ACC})",
+        "tgemv": f"pto.tgemv ins(%left, %right : {LEFT}, {RIGHT}) outs(%acc : {ACC})",
     }[op]
     return f"""
 module attributes {{pto.target_arch = "a2a3"}} {{
   func.func @k(%a: !pto.ptr<f16>, %b: !pto.ptr<f16>, %d: !pto.ptr<f32>, %m: index, %k: index, %n: index,
-               %rows: index, %cols: index) attributes {{pto.kernel}} {{
+               %rows: index, %cols: index, %right_k: index) attributes {{pto.kernel}} {{
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c16 = arith.constant 16 : index
@@ -41,7 +42,7 @@ module attributes {{pto.target_arch = "a2a3"}} {{
     %ma = pto.alloc_tile : {MAT_A}
     %mb = pto.alloc_tile : {MAT_B}
     %left = pto.alloc_tile valid_row = %m valid_col = %k : {LEFT}
-    %right = pto.alloc_tile valid_row = %k valid_col = %n : {RIGHT}
+    %right = pto.alloc_tile valid_row = %right_k valid_col = %n : {RIGHT}
     %acc = pto.alloc_tile valid_row = %c16 valid_col = %c16 : {ACC}
     %ones_l = pto.alloc_tile valid_row = %c16 valid_col = %c32 : {LEFT}
     %ones_r = pto.alloc_tile valid_row = %c32 valid_col = %c16 : {RIGHT}
@@ -62,11 +63,13 @@ module attributes {{pto.target_arch = "a2a3"}} {{
 """
 
 
-def run(op: str, m: int, k: int, n: int, rows: int, cols: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def run(
+    op: str, m: int, k: int, n: int, rows: int, cols: int, right_k: int | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(3)
     a, b = (rng.integers(-4, 5, shape).astype(np.float16) for shape in ((16, 32), (32, 16)))
     d = np.zeros((16, 16), np.float32)
-    compile_kernel(parse(program(op)))(a, b, d, m, k, n, rows, cols)
+    compile_kernel(parse(program(op)))(a, b, d, m, k, n, rows, cols, k if right_k is None else right_k)
     return a.astype(np.float32), b.astype(np.float32), d
 
 
@@ -85,3 +88,25 @@ def test_a_smaller_accumulator_is_an_error(rows: int, cols: int) -> None:
     with pytest.raises(ProgramError, match=f"result is 8x5, dst is {rows}x{cols}") as error:
         run("tmatmul", 8, 32, 5, rows, cols)
     assert error.value.rule == "matmul-shape"
+
+
+@pytest.mark.parametrize("right_k", [32, 24, 21])
+def test_the_left_operand_says_what_k_is(right_k: int) -> None:
+    a, b, d = run("tmatmul", 8, 20, 5, 8, 5, right_k)
+    wanted = a @ b
+    wanted[:8, :5] = a[:8, :20] @ b[:20, :5]
+    assert (d == wanted).all()
+
+
+def test_a_vector_product_has_one_row() -> None:
+    a, b, d = run("tgemv", 1, 20, 5, 1, 5)
+    wanted = a @ b
+    wanted[:1, :5] = a[:1, :20] @ b[:20, :5]
+    assert (d == wanted).all()
+    with pytest.raises(ProgramError, match="lhs must have one valid row, found 2") as error:
+        run("tgemv", 2, 20, 5, 2, 5)
+    assert error.value.rule == "gemv-m1"
+    assert error.value.span is not None
+    with pytest.raises(ProgramError, match="lhs is 1x20, rhs is 24x5") as error:
+        run("tgemv", 1, 20, 5, 1, 5, 24)
+    assert error.value.rule == "gemv-k"
