@@ -25,6 +25,11 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         "nearest, ties to even",
     ),
     (
+        "`tsort32`: scores that fill an incomplete group of 32",
+        "-inf",
+        "4286578688 (f32), 64512 (f16): the bits of -inf taken as numbers",
+    ),
+    (
         "`tmrgsort` of one tile: blocks that do not make up a group of four",
         "0 in the destination",
         "the destination keeps what it has there",

@@ -21,6 +21,8 @@ from .tile_operands import AnyTile, region, tile_format, tile_operand
 
 _GROUP = 32
 _RECORD = 8
+_TEMPLATE_FILLERS = {"f16": 0xFC00, "f32": 0xFF80_0000}
+"""Numbers with which the templates fill incomplete groups; they are the bits of −inf, taken as numbers."""
 _WAYS = 4
 """Lists that one merge takes."""
 
@@ -42,19 +44,20 @@ def descending(scores: Array) -> Array:
 
 
 class SortGroups:
-    """Records of each group of 32 scores of a row, sorted; an incomplete group is filled with −inf."""
+    """Records of each group of 32 scores of a row, sorted; an incomplete group is filled with ``filler``."""
 
     label = "tsort32"
 
-    def __init__(self, fmt: Format) -> None:
+    def __init__(self, fmt: Format, filler: float) -> None:
         self.fmt = fmt
+        self.filler = filler
 
     def __call__(self, src: AnyTile, idx: AnyTile, dst: AnyTile) -> None:
         rows, cols = src.valid_rows, src.valid_cols
         if not (rows and cols):
             return
         width = -(-cols // _GROUP) * _GROUP
-        scores = np.full((rows, width), -np.inf, self.fmt.storage)
+        scores = np.full((rows, width), self.filler, self.fmt.storage)
         scores[:, :cols] = src.read()
         positions = np.zeros((rows, width), np.uint32)
         # One row of positions serves all rows.
@@ -146,7 +149,9 @@ def tsort32(op: PtoOp, g: Generator) -> None:
     src, idx, dst = tile_operand(op, g, "src"), tile_operand(op, g, "idx"), g.destination(op)
     if tile_format(idx, g).bytes != 4:
         raise g.error("sort-types", "positions of tsort32 have 32 bits")
-    g.call(SortGroups(_score_format(op, g)), src, idx, dst, pipe=op.active_pipe(g.profile.arch))
+    fmt = _score_format(op, g)
+    filler = float(_TEMPLATE_FILLERS[fmt.name]) if g.options.backend == "vpto" else -np.inf
+    g.call(SortGroups(fmt, filler), src, idx, dst, pipe=op.active_pipe(g.profile.arch))
 
 
 @kernel("pto.tmrgsort")
