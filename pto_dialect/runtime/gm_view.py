@@ -31,12 +31,17 @@ class GmMatrix(NamedTuple):
         return row, col
 
 
-_GM_DIMS = {"nd": ((0, 1, 2, 3), (4,)), "dn": ((3,), (0, 1, 2, 4)), "nz": ((2, 3), (0, 1, 4))}
+_GM_DIMS = {
+    "nd": ((0, 1, 2, 3), (4,)),
+    "dn": ((3,), (0, 1, 2, 4)),
+    "nz": ((2, 3), (0, 1, 4)),
+    "mx_a_zz": ((0, 1, 3), (2, 4)),
+    "mx_b_nn": ((2, 4), (0, 1, 3)),
+}
 
 
 def gm_matrix_index(shape: Sequence[int], layout: str = "nd") -> GmMatrix:
-    """Tile matrix of a GM view of five extents in layout ``nd``, ``dn`` or ``nz`` (layouts page, section
-    4)."""
+    """Tile matrix of a GM view of five extents in one of the layouts (layouts page, sections 4 and 8)."""
     row_dims, col_dims = _GM_DIMS[layout]
     rows = cols = 1
     for dim in row_dims:
@@ -53,7 +58,7 @@ class GmView:
         pointer: address of view element (0, …, 0).
         shape: up to five extents; missing leading ones are 1.
         strides: element strides, one per extent.
-        layout: ``nd``, ``dn`` or ``nz``.
+        layout: ``nd``, ``dn``, ``nz``, ``mx_a_zz`` or ``mx_b_nn``.
 
     Attributes:
         rows, cols: extents of the tile matrix.

@@ -34,16 +34,16 @@ def bounded(indices: Array, size: int, mode: str) -> tuple[Array, Array]:
     """Indices brought into [0, size), and which of them count.
 
     ``clamp`` and ``wrap`` move the others, ``zero`` and ``skip`` leave them out; ``undefined`` raises ``Fault``
-    (``mem-oob``).
+    (``mem-oob``). Indices are unsigned, so that -1 clamps to the last one.
     """
+    if mode in ("clamp", "wrap") and size:
+        unsigned = indices.astype(f"u{indices.dtype.itemsize}").astype(np.int64)
+        moved = unsigned % size if mode == "wrap" else np.minimum(unsigned, size - 1)
+        return moved, np.ones(indices.shape, np.bool_)
     wide = indices.astype(np.int64)
-    if mode == "wrap" and size:
-        return wide % size, np.ones(wide.shape, np.bool_)
     inside = (wide >= 0) & (wide < size)
     if mode == "undefined" and not inside.all():
         raise Fault("mem-oob", f"index {int(wide[~inside][0])} of a table with {size} entries")
-    if mode == "clamp" and size:
-        inside = np.ones(wide.shape, np.bool_)
     return np.clip(wide, 0, max(size - 1, 0)), inside
 
 

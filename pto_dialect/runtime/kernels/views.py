@@ -17,6 +17,7 @@ from ..gm_parts import GmParts
 from ..layout import native_layout
 from ..machine import Core
 from ..memory import Pointer
+from ..mx_view import MX_LAYOUTS, MxTensor, inferred_layout
 from ..numerics.formats import format_of
 from ..values import PACKED_OPERANDS, UNBOUND, GmTensor, MultiTile, Tile
 from .registry import kernel
@@ -265,12 +266,15 @@ def make_tensor_view(op: PtoOp, g: Generator) -> None:
     groups = g.operands(op)
     type_ = op.results[0].type
     assert isinstance(type_, t.TensorViewType)
-    layout = getattr(op.attributes.get("layout"), "value", "nd")
+    stated = getattr(op.attributes.get("layout"), "value", None)
+    scales = t.element_name(type_.element) == "f8E8M0" and len(groups["shape"]) == 2
+    layout = stated or (inferred_layout(op.results[0]) if scales else None) or "nd"
+    blocks = layout in MX_LAYOUTS and len(groups["shape"]) == 2
     shape, strides = (f"({''.join(f'{g.name(v)}, ' for v in groups[k])})" for k in ("shape", "strides"))
     fmt = g.argument(g.format(type_.element))
-    maker = g.argument(GmTensor)
+    maker = g.argument(MxTensor if blocks else GmTensor)
     g.define(op.results[0], f"{maker}({g.name(groups['ptr'][0])}, {shape}, {strides}, {fmt}, {layout!r})")
-    if g.shares_parts:
+    if g.shares_parts and not blocks:
         _prepare_parts(op, g)
 
 

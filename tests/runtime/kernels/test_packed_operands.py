@@ -113,6 +113,42 @@ module attributes {{pto.target_arch = "a5"}} {{
 """
 
 
+def blocks(scales: np.ndarray) -> np.ndarray:
+    """Scales [rows, groups] in the blocks of 16 x 2 in which they lie in global memory."""
+    rows, groups = scales.shape
+    return np.array(
+        [
+            scales[16 * block + row, 2 * pair + side]
+            for block in range(rows // 16)
+            for pair in range(groups // 2)
+            for row in range(16)
+            for side in range(2)
+        ],
+        np.uint8,
+    )
+
+
+@pytest.mark.parametrize("layouts", [("", ""), ("mx_a_zz", "mx_b_nn"), ("nd", "nd")])
+def test_stated_layouts_of_scales(layouts: tuple[str, str]) -> None:
+    """Without a layout that of the matrix tiles counts; nd is plain rows."""
+    m, k, n = 32, 128, 64
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(0, 16, (m, k)), rng.integers(0, 16, (k, n))
+    s, t = (rng.integers(126, 129, shape).astype(np.uint8) for shape in ((m, k // 32), (k // 32, n)))
+    text = program("f4E2M1x2", "f4E2M1x2", m, k, n, "!pto.f8E8M0")
+    for name, layout in zip("st", layouts, strict=True):
+        if layout:
+            view = f"strides = [%{name}c, %c1]"
+            text = text.replace(view, f"{view} {{layout = #pto.layout<{layout}>}}")
+    assert check(text).ok, str(check(text))
+    d = np.zeros((m, n), np.float32)
+    plain = layouts[0] == "nd"
+    compile_kernel(parse(text))(packed(a), packed(b), *((s, t) if plain else (blocks(s), blocks(t.T))), d)
+    left = VALUES["f4E2M1x2"][a] * np.repeat(2.0 ** (s.astype(int) - 127), 32, axis=1)
+    right = VALUES["f4E2M1x2"][b] * np.repeat(2.0 ** (t.astype(int) - 127), 32, axis=0)
+    assert (d == left @ right).all()
+
+
 @pytest.mark.parametrize("lhs", VALUES)
 @pytest.mark.parametrize("rhs", VALUES)
 @pytest.mark.parametrize("scale", ["!pto.f8E8M0", "f16"])
@@ -124,7 +160,7 @@ def test_product(lhs: str, rhs: str, scale: str) -> None:
     d = np.zeros((m, n), np.float32)
     text = program(lhs, rhs, m, k, n, scale)
     assert check(text).ok, str(check(text))
-    compile_kernel(parse(text))(packed(a), packed(b), s, t, d)
+    compile_kernel(parse(text))(packed(a), packed(b), blocks(s), blocks(t.T), d)
     left = VALUES[lhs][a] * np.repeat(2.0 ** (s.astype(int) - 127), 32, axis=1)
     right = VALUES[rhs][b] * np.repeat(2.0 ** (t.astype(int) - 127), 32, axis=0)
     assert (d == left @ right).all()

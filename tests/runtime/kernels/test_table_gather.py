@@ -73,9 +73,10 @@ SCATTER = "pto.mscatter ins(%d, %i : {d}, {i}) outs(%m : {m}) "
 def resolve(index: int, size: int, mode: str) -> int | None:
     """Where an index leads; ``None`` where it is left out."""
     if mode == "clamp":
-        return min(max(index, 0), size - 1)
+        # Indices are unsigned.
+        return size - 1 if index < 0 else min(index, size - 1)
     if mode == "wrap":
-        return index % size
+        return index % 2**32 % size
     return index if 0 <= index < size else None
 
 
