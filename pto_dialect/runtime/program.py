@@ -15,7 +15,7 @@ or a function that calls both:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
@@ -348,8 +348,21 @@ def _depends_on_core(value: SSAValue) -> bool:
 
 
 def _arguments(function: Operation) -> list[tuple[str, Attribute]]:
-    block = function.regions[0].blocks[0]
-    return [(argument.name_hint or str(index), argument.type) for index, argument in enumerate(block.args)]
+    found: list[tuple[str, Attribute]] = []
+    taken: set[str] = set()
+    for index, argument in enumerate(function.regions[0].blocks[0].args):
+        found.append((_free(argument.name_hint or str(index), taken), argument.type))
+        taken.add(found[-1][0])
+    return found
+
+
+def _free(name: str, taken: Set[str]) -> str:
+    """``name``, with a number behind it where it is taken: modules made by programs may have a name twice."""
+    free, number = name, 0
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free
 
 
 def _bound_to(partner: Operation, arguments: list[tuple[str, Attribute]]) -> Root:
@@ -363,8 +376,8 @@ def _bound_to(partner: Operation, arguments: list[tuple[str, Attribute]]) -> Roo
     for name, type_ in theirs:
         known = own.index((name, type_)) if (name, type_) in own else None
         if known is None:
-            taken = any(other == name for other, _ in arguments)
-            arguments.append((f"{symbol_of(partner)}.{name}" if taken else name, type_))
+            taken = {other for other, _ in arguments}
+            arguments.append((_free(f"{symbol_of(partner)}.{name}" if name in taken else name, taken), type_))
             known = len(arguments) - 1
         positions.append(known)
     return Root(partner, tuple(positions))

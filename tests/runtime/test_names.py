@@ -166,3 +166,26 @@ def test_the_name_of_an_entry_is_no_code(quote: str, monkeypatch: pytest.MonkeyP
     assert "def f_x_import_builtins" in kernel.source and kernel.source.count("\n") == 5
     exec(compile(kernel.source, "<shown>", "exec"), {})
     assert builtins.name_ran == 0  # type: ignore[attr-defined]
+
+
+def test_arguments_have_different_names() -> None:
+    """Also where a program that made the module gave them one name, and where a pair of kernels has it twice."""
+    module = pto_dialect.parse(TEXT.format(entry="x", a="a", b="b", c="c", d="d"))
+    function = next(op for op in module.walk() if op.name == "func.func")
+    for argument in function.regions[0].blocks[0].args:
+        argument.name_hint = "same"
+    assert pto_dialect.run(module, {"same": 7, "same_1": 3})["0"] == 24
+    text = """module {{
+  func.func @cube(%x: i32, %{0}: i32) attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+    %f = pto.import_reserved_buffer {{name = "q", peer_func = @vector}} -> i32
+    return
+  }}
+  func.func @vector(%x: i64) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+    %q = pto.reserve_buffer {{name = "q", size = 8192, location = #pto.address_space<vec>, auto = true}} -> i32
+    return
+  }}
+}}
+"""
+    for other, wanted in (("y", ["x", "y", "vector.x"]), ("vector.x", ["x", "vector.x", "vector.x_1"])):
+        kernel = pto_dialect.compile(pto_dialect.parse(text.format(other)), "cube", verify=False)
+        assert kernel.arguments == wanted
