@@ -25,6 +25,7 @@ from pto_dialect.ir.base import PtoOp, operand_groups
 from pto_dialect.ir.registry import family_of
 from pto_dialect.runtime.arguments import argument_format
 from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.runtime.generator import has_view
 from pto_dialect.runtime.launch import Kernel
 from pto_dialect.runtime.machine import Block as MachineBlock
 from pto_dialect.runtime.machine import RunOptions
@@ -126,10 +127,14 @@ class Argument:
 
 
 class Single:
-    """A function of the operands of ``statement`` that runs it and returns its results."""
+    """A function of the operands of ``statement`` that runs it and returns its results.
 
-    def __init__(self, statement: Statement) -> None:
+    With ``open_tiles`` the valid regions of tiles are known at run time only.
+    """
+
+    def __init__(self, statement: Statement, open_tiles: bool = False) -> None:
         self.statement = statement
+        self.open_tiles = open_tiles
         self.arguments: list[Argument] = []
         self._block = Block()
         self._values: dict[SSAValue, SSAValue] = {}
@@ -153,6 +158,9 @@ class Single:
         type_, owner = value.type, value.owner
         bindable = isinstance(type_, (*MEMORY, *_VALUES)) or t.is_float(type_)
         if bindable and not (isinstance(owner, Operation) and owner.name in _KEPT):
+            if self.open_tiles and isinstance(type_, t.TileBufType) and has_view(type_):
+                whole = (type_.valid_rows, type_.valid_cols) == (type_.rows, type_.cols)
+                type_ = type_.replace(valid=(t.DYNAMIC, t.DYNAMIC)) if whole else type_
             argument = Argument(f"{name}_n{len(self.arguments)}", type_)
             self._values[value] = self._block.insert_arg(type_, len(self._block.args))
             self._values[value].name_hint = argument.name
@@ -294,8 +302,10 @@ class _RecordedKernel(_Observed, WatchedKernel):
 class Trial:
     """Runs one statement. ``scalars`` gives numbers by operand (default 1), ``limits`` the range of integers."""
 
-    def __init__(self, statement: Statement, scalars: Mapping[str, Any], limits: Limits) -> None:
-        self.made = Single(statement)
+    def __init__(
+        self, statement: Statement, scalars: Mapping[str, Any], limits: Limits, open_tiles: bool = False
+    ) -> None:
+        self.made = Single(statement, open_tiles)
         self.scalars = scalars
         self.limits = limits
         options = RunOptions(fill="poison")

@@ -14,6 +14,7 @@ from single_operations import REFUSALS, Limits, Statement, Touched, Trial, state
 
 from pto_dialect.ir.base import Pipe, op_spec
 from pto_dialect.ir.registry import all_op_classes, family_of
+from pto_dialect.ir.types import TileBufType
 from pto_dialect.runtime.kernels.registry import find
 from pto_dialect.targets.op_availability import MICRO_LEVELS
 from pto_dialect.verify.arch_rules import level_of
@@ -219,3 +220,24 @@ def test_every_operation_with_effects_on_memory_is_tried() -> None:
 def test_what_cannot_be_tried_really_cannot(name: str) -> None:
     for statement, found in trials(name):
         assert not found.changed and not found.used, statement.label
+
+
+WITH_TILES = [
+    name
+    for name, found in STATEMENTS.items()
+    if any(isinstance(value.type, TileBufType) for one in found for _, value in one.operands)
+]
+
+
+@pytest.mark.parametrize("name", [name for name in WITH_TILES if name not in UNTRIED])
+def test_tiles_of_sizes_known_at_run_time_compute_the_same(name: str) -> None:
+    """Other code runs for them: without arrays that are prepared before."""
+    scalars, limits = EVERYWHERE | SCALARS.get(name, {}), LIMITS.get(name, {})
+    for statement in STATEMENTS[name]:
+        try:
+            _, after, results = Trial(statement, scalars, limits).outcome()
+        except REFUSALS:
+            continue
+        _, others, other_results = Trial(statement, scalars, limits, open_tiles=True).outcome()
+        assert all((one == other).all() for one, other in zip(after, others, strict=True)), statement.label
+        assert results == other_results, statement.label
