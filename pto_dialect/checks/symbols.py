@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
+from ..ir.types import PtrType
 from ..syntax.constants import constant_of
+from ..verify.alloc_rules import byte_width
 
 Unknown = tuple[object, ...]
 """A number that only a run knows, as the expression it comes from."""
@@ -50,6 +53,22 @@ _ORDERS: dict[int, tuple[Callable[[int, int], bool], str, bool]] = {
 """Predicates of comparisons by number: the answer for known numbers, and the question behind it with its negation."""
 
 
+def unknown(source: object, instance: int) -> Unknown:
+    """What the execution number ``instance`` of an operation gives and nobody knows."""
+    return ("new", id(source), instance)
+
+
+@lru_cache(65_536)
+def unknowns(number: Number) -> frozenset[tuple[int, int]]:
+    """The values of executed operations that a number depends on, each with the number of the execution."""
+    if isinstance(number, int):
+        return frozenset()
+    if number[0] == "new":
+        return frozenset({(number[1], number[2])})  # pyright: ignore[reportReturnType]
+    parts = [unknowns(part) for part in number if isinstance(part, tuple)]
+    return frozenset().union(*parts)
+
+
 def result_of(op: Operation, operands: list[Number], instance: int) -> Number:
     """The first result of a scalar operation; ``instance`` tells executions of the same text apart."""
     name = op.name
@@ -63,13 +82,27 @@ def result_of(op: Operation, operands: list[Number], instance: int) -> Number:
         if isinstance(a, int) and isinstance(b, int):
             if name in _FOLDED:
                 return _FOLDED[name](a, b)
-            return _DIVISIONS[name](a, b) if b else (id(op), instance)
+            return _DIVISIONS[name](a, b) if b else unknown(op, instance)
         return (name, a, b)
     if name == "arith.cmpi":
         return _compared(op, a, b)
     if name == "arith.select" and isinstance(a, int):
         return operands[1] if a else operands[2]
-    return (id(op), instance)
+    return unknown(op, instance)
+
+
+def pointer_at(op: Operation, type_: Attribute, operands: tuple[Number, ...]) -> Number | None:
+    """The place of a pointer that is made from a number or another pointer; ``None`` for other operations."""
+    if op.name == "pto.castptr":
+        (source,) = operands
+        return ("at", type_.space, source) if isinstance(type_, PtrType) and isinstance(source, int) else source
+    if op.name == "pto.addptr" and isinstance(type_, PtrType):
+        base, distance = operands
+        size = byte_width(type_.element)
+        if not isinstance(base, int) and isinstance(distance, int) and size is not None:
+            kind, under, start = base if base[0] in ("at", "behind") else ("behind", base, 0)
+            return (kind, under, start + distance * size)  # pyright: ignore[reportOperatorIssue]
+    return None
 
 
 def _compared(op: Operation, a: Number, b: Number) -> Number:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..diagnostics.diagnostic import Diagnostic, Note
+from ..diagnostics.diagnostic import Diagnostic, Note, Severity
 from ..diagnostics.engine import DiagnosticEngine
-from ..ir.base import Pipe
 from ..ir.location import span_of
 from ..ir.walk import walk
-from ..targets.profile import resolve_target
 from ..transforms.module_pass import PtoPass
-from ..verify.module_rules import uses_micro_level
+from ..verify.module_target import profile_of
 from ..verify.rule import ERROR, SYNC, WARNING, Rule, rule
-from .flow import GETS, RELEASES, SETS, WAITS, Flow, Key, Outcome
-from .paths import TooMuch, paths
+from .flow import GETS, RELEASES, SETS, WAITS, Access, Flow, Key
+from .worlds import TooMuch, Walk
 
 _PAGE = "execution page, section 6.3"
 
@@ -60,13 +59,14 @@ REUSE = rule(
 )
 HAZARD = rule(
     "sync-static-hazard",
-    WARNING,
+    ERROR,
     SYNC,
     "in a function that orders its pipes, what one pipe writes and another uses is ordered",
     source="verifier-rules page, section 17",
 )
 
 _ORDERING = SETS | WAITS | GETS | RELEASES
+_BALANCE = "a set and its wait belong under the same conditions, each as often as the other"
 _VERBS = {"raw": ("writes", "reads"), "war": ("reads", "overwrites"), "waw": ("writes", "overwrites")}
 
 
@@ -77,10 +77,9 @@ class CheckSyncPass(PtoPass):
     name: ClassVar[str] = "check-sync"
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
-        arch = resolve_target(self.target, None, None, uses_micro_level(module)).profile.arch
         for function in entry_functions(module):
             if any(op.name in _ORDERING for op in walk(function)):
-                _check(function, arch, engine)
+                _check(function, profile_of(function, self.target).arch, engine)
 
 
 def entry_functions(module: Operation) -> Iterator[Operation]:
@@ -102,55 +101,65 @@ def _check(function: Operation, arch: str, engine: DiagnosticEngine) -> None:
     names = {op.name for op in walk(function)}
     sides = [name for name in ("cube", "vector") if f"pto.section.{name}" in names] or [None]
     for side in sides:
-        reporter = _Reporter(engine)
-        try:
-            for path in paths(function, side):
-                reporter.take(Flow(arch).run(path), path.assumed)
-        except TooMuch:
-            # Nothing is said about functions that are too long to follow.
-            continue
+        # Nothing is said about functions that are too long to follow.
+        with suppress(TooMuch):
+            Walk(function, side, Flow(arch, _Reporter(engine))).run()
 
 
 class _Reporter:
-    """Reports each place once."""
+    """Turns what a way shows into diagnostics, each place once; the first time counts."""
 
     def __init__(self, engine: DiagnosticEngine) -> None:
         self.engine = engine
         self.seen: set[tuple[object, ...]] = set()
 
-    def take(self, outcome: Outcome, assumed: bool) -> None:
-        """What one path has shown; ``assumed`` paths depend on conditions."""
-        where = " on some path" if assumed else ""
-        for op, key in outcome.stuck:
-            message = f"this wait for {flag_text(key)} is never ended{where}: no set comes before it"
-            advice = "a set and its wait belong under the same conditions, each as often as the other"
-            self.report(STUCK if not assumed else PATH, op, message, (), advice)
-        for op, key in outcome.left:
-            message = f"{flag_text(key)} is set here and not waited for{where}"
-            advice = "a set and its wait belong under the same conditions, each as often as the other"
-            self.report(PATH, op, message, (), advice)
-        for first, second, key in outcome.again:
-            message = f"{flag_text(key)} is set again before the first one is waited for{where}"
-            note = Note("it is still pending from here", span_of(first))
-            self.report(REUSE, second, message, (note,), "another EVENT_ID for one of the two", first)
-        for kind, first, second in outcome.hazards:
-            before, now = _VERBS[kind]
-            source, target = (access.pipe.removeprefix("PIPE_") for access in (first, second))
-            message = f"{target} {now} what {source} {before}, and nothing orders the two{where}"
-            note = Note(f"{first.op.name} on {source} {before} it", span_of(first.op))
-            flag = f'["{first.pipe}", "{second.pipe}", "EVENT_IDn"]'
-            if Pipe.S.value in (first.pipe, second.pipe):
-                continue
-            advice = f"pto.set_flag{flag} after the first and pto.wait_flag{flag} before the second"
-            self.report(HAZARD, second.op, message, (note,), advice, first.op)
+    def stuck(self, op: Operation, key: Key, certain: bool) -> None:
+        message = f"this wait for {flag_text(key)} is never ended{_where(certain)}: no set comes before it"
+        self.report(STUCK if certain else PATH, op, message, (), _BALANCE)
+
+    def left(self, op: Operation, key: Key, certain: bool) -> None:
+        self.report(PATH, op, f"{flag_text(key)} is set here and not waited for{_where(certain)}", (), _BALANCE)
+
+    def again(self, first: Operation, second: Operation, key: Key, certain: bool) -> None:
+        message = f"{flag_text(key)} is set again before the first one is waited for{_where(certain)}"
+        note = Note("it is still pending from here", span_of(first))
+        self.report(REUSE, second, message, (note,), "another EVENT_ID for one of the two", first)
+
+    def hazard(self, kind: str, first: Access, second: Access, inverted: bool, certain: bool) -> None:
+        before, now = _VERBS[kind]
+        source, target = (access.pipe.removeprefix("PIPE_") for access in (first, second))
+        flag = f'["{first.pipe}", "{second.pipe}", "EVENT_IDn"]'
+        advice = f"pto.set_flag{flag} after the first and pto.wait_flag{flag} before the second"
+        if first.pipe == second.pipe:
+            message = f"{target} {now} what {first.op.name} {before} on the same pipe, and no barrier stands between"
+            advice = f"pto.barrier #pto.pipe<{first.pipe}> between the two"
+        elif inverted:
+            message = f"{target} {now} what {source} {before}, but the flags let the second run first"
+        else:
+            message = f"{target} {now} what {source} {before}, and nothing orders the two"
+        note = Note(f"{first.op.name} on {source} {before} it", span_of(first.op))
+        self.report(HAZARD, second.op, message + _where(certain), (note,), advice, first.op, certain=certain)
 
     def report(
-        self, declared: Rule, op: Operation, message: str, notes: tuple[Note, ...], help: str, *others: Operation
+        self,
+        declared: Rule,
+        op: Operation,
+        message: str,
+        notes: tuple[Note, ...],
+        help: str,
+        *others: Operation,
+        certain: bool = True,
     ) -> None:
         key = (declared.id, id(op), *map(id, others))
         if key not in self.seen:
             self.seen.add(key)
-            self.engine.report(Diagnostic(declared.id, declared.severity, message, span_of(op), notes, help))
+            # A path may be one that no run takes.
+            severity = declared.severity if certain else Severity.WARNING
+            self.engine.report(Diagnostic(declared.id, severity, message, span_of(op), notes, help))
+
+
+def _where(certain: bool) -> str:
+    return "" if certain else " on some path"
 
 
 def flag_text(key: Key) -> str:

@@ -6,7 +6,7 @@ at least 16 repeats of 256 bytes long; scratch tiles do not count, and no loop m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -14,14 +14,21 @@ from ..ir.base import PtoOp, op_spec, operand_groups
 from ..ir.types import TileBufType
 from ..verify.alloc_rules import byte_width
 
-if TYPE_CHECKING:
-    from .sites import Site
-
 _REPEAT_BYTES = 256
 _MIN_REPEATS = 16
 
 
-def streams(first: Site, second: Site, kind: str) -> bool:
+class Placed(Protocol):
+    """An operation, and its number in the order of the text."""
+
+    @property
+    def op(self) -> Operation: ...
+
+    @property
+    def number(self) -> int: ...
+
+
+def streams(first: Placed, second: Placed, kind: str) -> bool:
     """True when all that ``second`` shares with ``first`` in an access of this kind is streamed."""
     shared = _results(first.op) & _sources(second.op)
     if not shared or first.number >= second.number or _loop(first.op) is not _loop(second.op):

@@ -1,0 +1,514 @@
+"""Every way through a function at once: the states that it can be in, split where a condition is open and put together
+again where they have become equal.
+
+Conditions over known numbers are decided; for others every answer is tried, the same one for equal questions. Loops
+with known bounds run as often as they say (long ones leave out a middle part), others one to three times. The work is
+bounded by the size of the function; where that is not enough, some ways are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from ..ir.base import Effect, PtoOp, op_spec
+from ..ir.walk import walk
+from ..verify.symbols import Symbols
+from .symbols import Number, Unknown, pointer_at, result_of, unknown, unknowns
+
+MAX_WORLDS = 8
+MAX_DEPTH = 16
+MAX_NESTING = 100
+VISITS = 12
+"""Visits for each operation of the function that are spent on its different ways; then only one is followed on."""
+FEW_VISITS = 600
+"""What a short function may spend beside them."""
+MAX_VISITS = 20_000
+"""Visits of one function after which nothing more is said about it."""
+_WHOLE = 16
+_KEPT = 4
+_SKIP = 12
+"""Of loops longer than ``_WHOLE`` some ``_KEPT`` to ``_WHOLE`` iterations are followed; what is left out is a multiple
+of ``_SKIP``, so that buffers used in turn stay in turn."""
+_TRIPS = 3
+_SIDES = {"pto.section.cube": "cube", "pto.section.vector": "vector"}
+_SAME_BYTES = frozenset(("pto.treshape", "pto.bitcast"))
+_ALLOCATIONS = frozenset(("pto.alloc_tile", "pto.alloc_multi_tile"))
+_TERMINATORS = frozenset(("scf.yield", "scf.condition", "func.return"))
+
+
+class TooMuch(Exception):
+    """A function that this analysis cannot follow to its end."""
+
+
+class Step(NamedTuple):
+    """One operation where it runs: the numbers of its operands, and its place in the order of the text."""
+
+    op: Operation
+    numbers: tuple[Number, ...]
+    order: int
+
+
+class Machine(Protocol):
+    """What is followed along the ways of a function."""
+
+    def concerns(self, op: Operation) -> bool:
+        """Whether an operation without regions may change the state; the same wherever it runs."""
+        ...
+
+    def copy(self) -> Self:
+        """A machine in the same state that goes on by itself."""
+        ...
+
+    def key(self) -> Hashable:
+        """Equal for states that make no difference to anything that comes."""
+        ...
+
+    def take(self, step: Step, certain: bool) -> bool:
+        """Carries out an operation; False when nothing can follow it. ``certain``: every run comes here."""
+        ...
+
+    def finish(self, certain: bool) -> None:
+        """The function has ended."""
+        ...
+
+
+M = TypeVar("M", bound=Machine)
+
+
+class Answer(NamedTuple):
+    """One of ``count`` answers to a question that only a run knows."""
+
+    which: int
+    count: int
+
+
+@dataclass
+class World(Generic[M]):
+    """One state: what values are, which answers led here, and the machine. ``differing`` are the values that depend on
+    the way, ``given`` what the last block has passed on."""
+
+    machine: M
+    values: dict[SSAValue, Number] = field(default_factory=dict)
+    answers: dict[Unknown, Answer] = field(default_factory=dict)
+    differing: dict[SSAValue, Number] = field(default_factory=dict)
+    given: list[Number] = field(default_factory=list)
+
+    def fork(self) -> World[M]:
+        return World(self.machine.copy(), dict(self.values), dict(self.answers), dict(self.differing), self.given)
+
+    def number(self, value: SSAValue) -> Number:
+        """What is known about a value."""
+        known = self.values.get(value)
+        return (id(value),) if known is None else known
+
+    def forget(self, begin: int) -> None:
+        """Leaves out answers about values that came up since ``begin`` and are gone now: nobody can ask again."""
+        gone = [question for question in self.answers if any(order > begin for _, order in unknowns(question))]
+        if gone:
+            passed = {unknown for number in self.given for unknown in unknowns(number)}
+            for question in gone:
+                if passed.isdisjoint(unknowns(question)):
+                    del self.answers[question]
+
+    def give(self, results: Iterable[SSAValue]) -> None:
+        """What the last block has passed on as the results of the operation around it."""
+        self.vary(results, self.given)
+        self.given = []
+
+    def vary(self, values: Iterable[SSAValue], numbers: Iterable[Number]) -> None:
+        """Values of which other ways may give others."""
+        for value, number in zip(values, numbers, strict=False):
+            self.values[value] = self.differing[value] = number
+
+
+class Walk(Generic[M]):
+    """Follows a function from its beginning to its end.
+
+    ``side`` (cube, vector) leaves out the other's sections. Raises ``TooMuch`` for functions with several blocks and
+    for loops that are too long.
+    """
+
+    def __init__(self, function: Operation, side: str | None, machine: M) -> None:
+        self.function = function
+        self.side = side
+        self.symbols = Symbols()
+        self.worlds: list[World[M]] = [World(machine)]
+        self.aside = 0
+        self.partial = False
+        self.open_loops = 0
+        self.depth = 0
+        self.nesting = 0
+        self.order = 0
+        self.visits = 0
+        self.budget = FEW_VISITS
+        self.known: set[Operation] = set()
+        self.concerned: set[Operation] = set()
+        """Operations that the machine is concerned with, and all that such ones stand in."""
+        self._know(function, machine)
+
+    def _know(self, function: Operation, machine: M) -> None:
+        if function in self.known:
+            return
+        self.known.add(function)
+        for op in walk(function):
+            self.budget += VISITS
+            if op.name == "func.call" or (not op.regions and machine.concerns(op)):
+                place: Operation | None = op
+                while place is not None and place not in self.concerned:
+                    self.concerned.add(place)
+                    place = place.parent_op()
+
+    def run(self) -> None:
+        """All ways to their ends."""
+        if len(self.function.regions[0].blocks) != 1:
+            raise TooMuch
+        self.block(self.function.regions[0].blocks[0])
+        for world in self.worlds:
+            world.machine.finish(self.certain)
+
+    @property
+    def certain(self) -> bool:
+        """True where every run comes, whatever the answers."""
+        return len(self.worlds) + self.aside == 1 and not self.partial and not self.open_loops
+
+    # ------------------------------------------------------------ operations
+
+    def block(self, block: Block) -> None:
+        """All operations of a block; worlds keep what its terminator passes on."""
+        self.nesting += 1
+        if self.nesting > MAX_NESTING:
+            raise TooMuch
+        inner: list[SSAValue] = list(block.args)
+        begin = self.order
+        for op in block.ops:
+            if not self.worlds:
+                break
+            if op.name in _TERMINATORS:
+                for world in self.worlds:
+                    world.given = [world.number(value) for value in op.operands]
+                break
+            self.operation(op)
+            if op.regions or op.name == "func.call":
+                inner += op.results
+        else:
+            for world in self.worlds:
+                world.given = []
+        for world in self.worlds:
+            for value in inner:
+                world.differing.pop(value, None)
+            world.forget(begin)
+        self.nesting -= 1
+
+    def operation(self, op: Operation) -> None:
+        """One operation in every world."""
+        self.order += 1
+        self.visits += len(self.worlds)
+        if self.visits > self.budget:
+            if self.visits > max(self.budget, MAX_VISITS):
+                raise TooMuch
+            self.keep(1)
+        handler = _HANDLERS.get(op.name)
+        if op.regions and not op.results and op not in self.concerned:
+            return
+        if handler is not None:
+            handler(self, op)
+        elif op.name in _SIDES and self.side not in (None, _SIDES[op.name]):
+            return
+        elif op.name.startswith(("arith.", "index.")):
+            if op.results:
+                for world in self.worlds:
+                    numbers = [world.number(value) for value in op.operands]
+                    world.values[op.results[0]] = result_of(op, numbers, self.order)
+        elif op.regions:
+            regions = [region for region in op.regions if region.blocks]
+            for world in self.worlds:
+                for argument, value in zip(regions[0].blocks[0].args if regions else (), op.operands, strict=False):
+                    world.values[argument] = world.number(value)
+            for region in regions:
+                if len(region.blocks) != 1:
+                    raise TooMuch
+                self.block(region.block)
+        else:
+            self.define(op)
+            if op in self.concerned:
+                self.take(op)
+
+    def define(self, op: Operation) -> None:
+        """The results of an operation that computes no number."""
+        if isinstance(op, PtoOp) and op_spec(type(op)).effect is Effect.HANDLE:
+            for world in self.worlds:
+                for result in op.results:
+                    world.values[result] = self.handle(op, result, world)
+        else:
+            for result in op.results:
+                for world in self.worlds:
+                    world.values[result] = unknown(result, self.order)
+
+    def handle(self, op: Operation, result: SSAValue, world: World[M]) -> Number:
+        """A buffer, view or pointer: equal ones are equal, wherever they were made."""
+        numbers = tuple([world.number(value) for value in op.operands])
+        if op.name in _SAME_BYTES:
+            return numbers[0]
+        found = pointer_at(op, result.type, numbers)
+        if found is not None:
+            return found
+        if op.name in _ALLOCATIONS:
+            return (id(result), *numbers)
+        return (op.name, result.type, *sorted(op.attributes.items()), *op.properties.values(), *numbers)
+
+    def take(self, op: Operation) -> None:
+        """Gives an operation to the machines; worlds end where nothing can follow."""
+        certain = self.certain
+        order = self.order
+        self.worlds = [
+            world
+            for world in self.worlds
+            if world.machine.take(Step(op, tuple([world.number(value) for value in op.operands]), order), certain)
+        ]
+
+    # ------------------------------------------------------------ several worlds
+
+    def decided(self, asked: Callable[[World[M]], Number], count: int) -> list[list[World[M]]]:
+        """The worlds by their answer to a question; those that have none yet go all ways."""
+        found: list[list[World[M]]] = [[] for _ in range(count)]
+        for world in self.worlds:
+            question, turned = asked(world), False
+            while not isinstance(question, int) and question[0] == "not":
+                question, turned = question[1], not turned  # pyright: ignore[reportAssignmentType]
+            if isinstance(question, int):
+                which = (1 - question if turned else question) if count == 2 else question
+                found[which if 0 <= which < count else count - 1].append(world)
+            elif question in world.answers:
+                which = world.answers[question].which
+                found[1 - which if turned else which].append(world)
+            else:
+                for which in range(count):
+                    fork = world.fork() if which + 1 < count else world
+                    fork.answers[question] = Answer(which, count)
+                    found[1 - which if turned else which].append(fork)
+        return found
+
+    def in_turn(self, groups: list[list[World[M]]], work: Callable[[int], None]) -> None:
+        """``work`` with each group of worlds alone, then all of them together."""
+        done: list[World[M]] = []
+        outside = self.aside
+        for number, group in enumerate(groups):
+            if not group:
+                continue
+            self.worlds = group
+            self.aside = outside + len(done) + sum(len(other) for other in groups[number + 1 :])
+            work(number)
+            done += self.worlds
+        self.aside = outside
+        self.worlds = done
+        self.join()
+
+    def join(self) -> None:
+        """Puts worlds together that no longer differ."""
+        if len(self.worlds) < 2:
+            return
+        alike: dict[Hashable, list[World[M]]] = {}
+        for world in self.worlds:
+            differing = frozenset(world.differing.items())
+            alike.setdefault((world.machine.key(), differing, tuple(world.given)), []).append(world)
+        self.worlds = [world for group in alike.values() for world in joined(group)]
+        self.keep(MAX_WORLDS)
+
+    def keep(self, most: int) -> None:
+        """Leaves out what is too much."""
+        if len(self.worlds) > most:
+            del self.worlds[most:]
+            self.partial = True
+
+    # ------------------------------------------------------------ control flow
+
+    def condition(self, op: Operation) -> None:
+        """``scf.if``"""
+        groups = self.decided(lambda world: world.number(op.operands[0]), 2)
+
+        def branch(number: int) -> None:
+            region = op.regions[1 - number]
+            if region.blocks:
+                self.block(region.block)
+            else:
+                for world in self.worlds:
+                    world.given = []
+            for world in self.worlds:
+                world.give(op.results)
+
+        self.in_turn(groups, branch)
+
+    def switch(self, op: Operation) -> None:
+        """``scf.index_switch``: any of its cases."""
+        groups = self.decided(lambda world: ("case", world.number(op.operands[0])), len(op.regions))
+
+        def case(number: int) -> None:
+            self.block(op.regions[number].block)
+            for world in self.worlds:
+                world.give(op.results)
+
+        self.in_turn(groups, case)
+
+    def loop(self, op: Operation) -> None:
+        """``scf.for``"""
+        by_bounds: dict[tuple[Number, ...], list[World[M]]] = {}
+        for world in self.worlds:
+            by_bounds.setdefault(tuple(world.number(value) for value in op.operands[:3]), []).append(world)
+        bounds = list(by_bounds)
+        self.in_turn(list(by_bounds.values()), lambda number: self.counted(op, bounds[number]))
+
+    def counted(self, op: Operation, bounds: tuple[Number, ...]) -> None:
+        """A loop whose bounds are the same in all worlds."""
+        body = op.regions[0].block
+        for world in self.worlds:
+            world.given = [world.number(value) for value in list(op.operands)[3:]]
+        turns = _turns(bounds)
+        if turns is not None:
+            for index in turns:
+                self.turn(body, index)
+        else:
+            self.uncounted(body, bounds)
+        for world in self.worlds:
+            world.give(op.results)
+
+    def turn(self, body: Block, index: Number) -> None:
+        for world in self.worlds:
+            world.values[body.args[0]] = index
+            world.vary(body.args[1:], world.given)
+        self.block(body)
+        self.join()
+
+    def uncounted(self, body: Block, bounds: tuple[Number, ...]) -> None:
+        """One to three turns; which is a question that other loops with the same bounds have the same answer to."""
+        low, _, step = bounds
+        question: Unknown = ("trips", *bounds)
+        left: list[World[M]] = []
+        self.open_loops += 1
+        for turn in range(_TRIPS):
+            known = isinstance(low, int) and isinstance(step, int)
+            self.turn(body, low + step * turn if known else ("turn", low, step, turn))  # pyright: ignore
+            going: list[World[M]] = []
+            for world in self.worlds:
+                answer = world.answers.get(question)
+                if answer is None and turn + 1 < _TRIPS:
+                    fork = world.fork()
+                    fork.answers[question] = Answer(turn, _TRIPS)
+                    left.append(fork)
+                    self.aside += 1
+                    going.append(world)
+                elif answer is None or answer.which <= turn:
+                    world.answers[question] = answer or Answer(turn, _TRIPS)
+                    left.append(world)
+                    self.aside += 1
+                else:
+                    going.append(world)
+            self.worlds = going
+        self.open_loops -= 1
+        self.aside -= len(left)
+        self.worlds = left
+        self.join()
+
+    def repeat(self, op: Operation) -> None:
+        """``scf.while``: its body once or twice."""
+        before, after = op.regions[0].block, op.regions[1].block
+        for world in self.worlds:
+            world.given = [world.number(value) for value in op.operands]
+        groups = self.decided(lambda _: ("while", unknown(op, self.order)), 2)
+        self.open_loops += 1
+
+        def passed() -> None:
+            for world in self.worlds:
+                world.vary(before.args, world.given)
+            self.block(before)
+            for world in self.worlds:
+                world.given = world.given[1:]
+
+        def turns(number: int) -> None:
+            for _ in range(1 + number):
+                passed()
+                for world in self.worlds:
+                    world.vary(after.args, world.given)
+                self.block(after)
+            passed()
+            for world in self.worlds:
+                world.give(op.results)
+
+        self.in_turn(groups, turns)
+        self.open_loops -= 1
+
+    def call(self, op: Operation) -> None:
+        """``func.call``: the body of a function of the module."""
+        callee = self.symbols.callee(op)
+        if callee is None or not callee.regions or not callee.regions[0].blocks:
+            return
+        if self.depth >= MAX_DEPTH or len(callee.regions[0].blocks) != 1:
+            raise TooMuch
+        self.depth += 1
+        if self.worlds:
+            self._know(callee, self.worlds[0].machine)
+        body = callee.regions[0].blocks[0]
+        for world in self.worlds:
+            world.vary(body.args, [world.number(value) for value in op.operands])
+        self.block(body)
+        for world in self.worlds:
+            world.give(op.results)
+        self.depth -= 1
+
+
+def _turns(bounds: tuple[Number, ...]) -> list[Number] | None:
+    """The values of a loop index that are followed; ``None`` for bounds that only a run knows."""
+    low, high, step = bounds
+    if not (isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step > 0):
+        return None
+    every = range(low, high, step)
+    if len(every) <= _WHOLE:
+        return list(every)
+    skipped = (len(every) - _KEPT) // _SKIP * _SKIP
+    half = _KEPT // 2
+    return [*every[:half], *every[half + skipped :]]
+
+
+def joined(group: list[World[M]]) -> list[World[M]]:
+    """Worlds in one state, without the answers that no longer matter: questions to which all answers led here."""
+    worlds = list(group)
+    again = len(worlds) > 1
+    while again:
+        again = False
+        for question in {question: None for world in worlds for question in world.answers}:
+            rest: dict[Hashable, list[World[M]]] = {}
+            for world in worlds:
+                others = frozenset(item for item in world.answers.items() if item[0] != question)
+                rest.setdefault(others if question in world.answers else (others, "unasked"), []).append(world)
+            kept: list[World[M]] = []
+            for same in rest.values():
+                answer = same[0].answers.get(question)
+                which = {world.answers[question].which for world in same if question in world.answers}
+                if answer is not None and len(which) == answer.count:
+                    del same[0].answers[question]
+                    kept.append(same[0])
+                    again = True
+                else:
+                    kept += same
+            worlds = kept
+    return _different(worlds)
+
+
+def _different(worlds: list[World[M]]) -> list[World[M]]:
+    """Each combination of answers once."""
+    found: dict[Hashable, World[M]] = {}
+    for world in worlds:
+        found.setdefault(frozenset(world.answers.items()), world)
+    return list(found.values())
+
+
+_HANDLERS: dict[str, Callable[[Walk, Operation], None]] = {
+    "scf.if": Walk.condition,
+    "scf.index_switch": Walk.switch,
+    "scf.for": Walk.loop,
+    "scf.while": Walk.repeat,
+    "func.call": Walk.call,
+}
