@@ -18,7 +18,7 @@ from ..ir.placement import named_pipe
 from ..ir.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from ..sanitize.streaming import streams
 from ..verify.facts import word
-from .symbols import Number
+from .symbols import Number, behind
 from .worlds import Step
 
 SETS = frozenset(("pto.set_flag", "pto.set_flag_dyn", "pto.record_event"))
@@ -63,6 +63,10 @@ class Findings(Protocol):
         """Two sets without a wait between them."""
         ...
 
+    def nesting(self, op: Operation, number: int, held: bool, certain: bool) -> None:
+        """A pipe gets a buffer number that it has (``held``), or releases one that it has not."""
+        ...
+
     def hazard(self, kind: str, first: Access, second: Access, inverted: bool, certain: bool) -> None:
         """Two accesses of one place without order, or ``inverted``: in the order that the text does not have.
 
@@ -103,6 +107,7 @@ class Flow:
         self.tokens: dict[Key, tuple[tuple[Operation, Clock], ...]] = {}
         self.pending: dict[Key, Operation] = {}
         self.released: dict[Number, Clock] = {}
+        self.held: frozenset[tuple[str, int]] = frozenset()
         self.writers: dict[Place, Access] = {}
         self.readers: dict[Place, dict[str, Access]] = {}
         self.unclear: frozenset[tuple[str, str]] = frozenset()
@@ -124,25 +129,31 @@ class Flow:
         other.released = {number: dict(clock) for number, clock in self.released.items()}
         other.writers = dict(self.writers)
         other.readers = {place: dict(readers) for place, readers in self.readers.items()}
-        other.unclear, other.open = self.unclear, self.open
+        other.unclear, other.open, other.held = self.unclear, self.open, self.held
         return other
 
     def key(self) -> Hashable:
-        """What later findings depend on: of clocks only whose accesses they know, not how many there were."""
+        """What later findings depend on: of clocks only whose accesses they know, not how many there were.
+
+        Which of several like operations set a flag or made an access is left out: a finding names any of them.
+        """
         ranks = self._ranks()
 
         def seen(clock: Clock) -> frozenset[tuple[str, int]]:
             known = ((pipe, bisect_right(numbers, clock.get(pipe, 0))) for pipe, numbers in ranks.items())
             return frozenset(item for item in known if item[1])
 
-        def access(one: Access) -> tuple[str, int, int]:
-            return one.pipe, bisect_right(ranks[one.pipe], one.number), id(one.op)
+        def access(one: Access) -> tuple[str, int, Operation | None]:
+            matters = one.pipe == Pipe.V.value if self.arch == "a2a3" else _unit_flag(one.op)
+            return one.pipe, bisect_right(ranks[one.pipe], one.number), one.op if matters else None
 
         return (
             tuple((pipe, seen(clock)) for pipe, clock in sorted(self.clocks.items())),
             seen(self.settled),
-            frozenset((key, tuple((id(op), seen(clock)) for op, clock in t)) for key, t in self.tokens.items() if t),
-            frozenset((key, id(op)) for key, op in self.pending.items()),
+            frozenset(
+                (key, tuple([seen(clock) for _, clock in tokens])) for key, tokens in self.tokens.items() if tokens
+            ),
+            frozenset(self.pending),
             frozenset((number, seen(clock)) for number, clock in self.released.items()),
             frozenset((place, access(one)) for place, one in self.writers.items()),
             frozenset((place, access(one)) for place, all_ in self.readers.items() for one in all_.values()),
@@ -156,6 +167,7 @@ class Flow:
             ),
             self.unclear,
             self.open,
+            self.held,
         )
 
     def _ranks(self) -> dict[str, list[int]]:
@@ -192,6 +204,7 @@ class Flow:
         if name in GETS or name in RELEASES:
             pipe = named_pipe(op.attributes.get("op_type"))
             if pipe is not None:
+                self._hold(op, (pipe.value, _lock(step)), name in GETS)
                 self._add(pipe.value, _Item("get" if name in GETS else "release", step, None, self._known()))
             return True
         if name == "pto.barrier" and word(op, "pipe") != "PIPE_ALL":
@@ -209,6 +222,13 @@ class Flow:
             self._add(pipe, _Item("work", step, None, self._known()))
         return True
 
+    def _hold(self, op: Operation, lock: tuple[str, Number], gets: bool) -> None:
+        pipe, number = lock
+        if isinstance(number, int) and number >= 0:
+            if ((pipe, number) in self.held) == gets:
+                self.findings.nesting(op, number, gets, self.certain)
+            self.held = self.held | {(pipe, number)} if gets else self.held - {(pipe, number)}
+
     def _signal(self, step: Step, sets: bool) -> bool:
         key = flag_of(step)
         if not isinstance(key[2], int) or "" in key[:2]:
@@ -222,7 +242,7 @@ class Flow:
             self.pending[key] = step.op
         else:
             self.pending.pop(key, None)
-        return self._add(key[0 if sets else 1], _Item("set" if sets else "wait", step, key, self._known()))
+        return self._add(key[0] if sets else key[1], _Item("set" if sets else "wait", step, key, self._known()))
 
     def _blur(self, pipes: tuple[str, str]) -> None:
         self.unclear |= {pipes}
@@ -238,6 +258,8 @@ class Flow:
         if not isinstance(op, PtoOp):
             return None
         pipe = op.active_pipe(self.arch)
+        if pipe is Pipe.S and _in_vector_scope(op):
+            pipe = Pipe.V
         return pipe.value if pipe is not None and pipe is not Pipe.ALL else None
 
     def _add(self, pipe: str, item: _Item) -> bool:
@@ -357,6 +379,15 @@ class Flow:
         return not streams(_Placed(before.op, before.order), _Placed(now.op, now.order), kind)
 
 
+def _in_vector_scope(op: Operation) -> bool:
+    place = op.parent_op()
+    while place is not None:
+        if place.name in ("pto.vecscope", "pto.strict_vecscope"):
+            return True
+        place = place.parent_op()
+    return False
+
+
 class _Placed(NamedTuple):
     op: Operation
     number: int
@@ -382,23 +413,25 @@ _MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionView
 
 
 def _places(step: Step, writing: bool) -> list[Place]:
-    """Handles of memory through which an operation reads or writes from their start on."""
+    """Where in memory an operation certainly reads or writes: handles from whose start on it does, elements."""
     op = step.op
     if not isinstance(op, PtoOp):
         return []
-    found: list[Place] = []
-    for position in _positions(op, writing):
-        found.append(step.numbers[position])
-    return found
-
-
-def _positions(op: PtoOp, writing: bool) -> list[int]:
-    """The operands that are such handles."""
     groups = operand_groups(op)
-    if "offset" in groups or "offsets" in groups:
+    if "offsets" in groups:
         return []
     spec = op_spec(type(op))
     names = (*spec.writes, *spec.outs) if writing else spec.reads
     positions = {value: index for index, value in reversed(list(enumerate(op.operands)))}
     values = [value for name in dict.fromkeys(names) for value in groups.get(name, ())]
-    return [positions[value] for value in values if isinstance(value.type, _MEMORY)]
+    offsets = groups.get("offset", ())
+    found: list[Place] = []
+    for value in values:
+        if not isinstance(value.type, _MEMORY):
+            continue
+        place: Place | None = step.numbers[positions[value]]
+        if offsets and isinstance(value.type, PtrType):
+            place = behind(place, step.numbers[positions[offsets[0]]], value.type)
+        if place is not None:
+            found.append(place)
+    return found

@@ -97,12 +97,19 @@ def pointer_at(op: Operation, type_: Attribute, operands: tuple[Number, ...]) ->
         (source,) = operands
         return ("at", type_.space, source) if isinstance(type_, PtrType) and isinstance(source, int) else source
     if op.name == "pto.addptr" and isinstance(type_, PtrType):
-        base, distance = operands
-        size = byte_width(type_.element)
-        if not isinstance(base, int) and isinstance(distance, int) and size is not None:
-            kind, under, start = base if base[0] in ("at", "behind") else ("behind", base, 0)
-            return (kind, under, start + distance * size)  # pyright: ignore[reportOperatorIssue]
+        return behind(operands[0], operands[1], type_)
     return None
+
+
+def behind(base: Number, distance: Number, type_: PtrType) -> Number | None:
+    """The place ``distance`` elements behind the one that a pointer of ``type_`` has; ``None`` if only a run knows."""
+    size = byte_width(type_.element)
+    if isinstance(base, int) or not isinstance(distance, int) or size is None:
+        return None
+    if distance == 0:
+        return base
+    kind, under, start = base if base[0] in ("at", "behind") else ("behind", base, 0)
+    return (kind, under, start + distance * size)  # pyright: ignore[reportOperatorIssue]
 
 
 def _compared(op: Operation, a: Number, b: Number) -> Number:

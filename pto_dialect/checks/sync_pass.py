@@ -17,6 +17,7 @@ from ..ir.walk import walk
 from ..transforms.module_pass import PtoPass
 from ..verify.module_target import profile_of
 from ..verify.rule import ERROR, SYNC, WARNING, Rule, rule
+from ..verify.run_rules import RUN_RULES
 from .flow import GETS, RELEASES, SETS, WAITS, Access, Flow, Key
 from .worlds import TooMuch, Walk
 
@@ -124,6 +125,12 @@ class _Reporter:
         message = f"{flag_text(key)} is set again before the first one is waited for{_where(certain)}"
         note = Note("it is still pending from here", span_of(first))
         self.report(REUSE, second, message, (note,), "another EVENT_ID for one of the two", first)
+
+    def nesting(self, op: Operation, number: int, held: bool, certain: bool) -> None:
+        told = "is got again before it is released" if held else "is released and was not got"
+        message = f"buffer number {number} {told}{_where(certain)}"
+        advice = "a pipe gets a buffer number before its access and releases it behind"
+        self.report(RUN_RULES["sync-buf-nesting"], op, message, (), advice, certain=certain)
 
     def hazard(self, kind: str, first: Access, second: Access, inverted: bool, certain: bool) -> None:
         before, now = _VERBS[kind]

@@ -15,8 +15,10 @@ from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..ir.base import Effect, PtoOp, op_spec
+from ..ir.types import MultiTileBufType, PtrType, TileBufType
 from ..ir.walk import walk
 from ..verify.symbols import Symbols
+from .questions import FOREVER, Questions
 from .symbols import Number, Unknown, pointer_at, result_of, unknown, unknowns
 
 MAX_WORLDS = 8
@@ -37,6 +39,7 @@ _TRIPS = 3
 _SIDES = {"pto.section.cube": "cube", "pto.section.vector": "vector"}
 _SAME_BYTES = frozenset(("pto.treshape", "pto.bitcast"))
 _ALLOCATIONS = frozenset(("pto.alloc_tile", "pto.alloc_multi_tile"))
+_HANDLES = (TileBufType, MultiTileBufType, PtrType)
 _TERMINATORS = frozenset(("scf.yield", "scf.condition", "func.return"))
 
 
@@ -80,10 +83,11 @@ M = TypeVar("M", bound=Machine)
 
 
 class Answer(NamedTuple):
-    """One of ``count`` answers to a question that only a run knows."""
+    """One of ``choices`` answers to a question that only a run knows; nobody asks it again behind ``expiry``."""
 
     which: int
-    count: int
+    choices: int
+    expiry: int = FOREVER
 
 
 @dataclass
@@ -143,6 +147,8 @@ class Walk(Generic[M]):
         self.depth = 0
         self.nesting = 0
         self.order = 0
+        self.questions = Questions(function)
+        self.position = 0
         self.visits = 0
         self.budget = FEW_VISITS
         self.known: set[Operation] = set()
@@ -192,7 +198,7 @@ class Walk(Generic[M]):
                     world.given = [world.number(value) for value in op.operands]
                 break
             self.operation(op)
-            if op.regions or op.name == "func.call":
+            if op.regions or op.name in ("func.call", "arith.select"):
                 inner += op.results
         else:
             for world in self.worlds:
@@ -206,6 +212,8 @@ class Walk(Generic[M]):
     def operation(self, op: Operation) -> None:
         """One operation in every world."""
         self.order += 1
+        if not self.depth:
+            self.position = self.questions.position[op]
         self.visits += len(self.worlds)
         if self.visits > self.budget:
             if self.visits > max(self.budget, MAX_VISITS):
@@ -218,6 +226,8 @@ class Walk(Generic[M]):
             handler(self, op)
         elif op.name in _SIDES and self.side not in (None, _SIDES[op.name]):
             return
+        elif op.name == "arith.select" and isinstance(op.results[0].type, _HANDLES):
+            self.choice(op)
         elif op.name.startswith(("arith.", "index.")):
             if op.results:
                 for world in self.worlds:
@@ -272,13 +282,14 @@ class Walk(Generic[M]):
 
     # ------------------------------------------------------------ several worlds
 
-    def decided(self, asked: Callable[[World[M]], Number], count: int) -> list[list[World[M]]]:
+    def decided(
+        self, asked: Callable[[World[M]], Number], count: int, op: Operation | None = None
+    ) -> list[list[World[M]]]:
         """The worlds by their answer to a question; those that have none yet go all ways."""
         found: list[list[World[M]]] = [[] for _ in range(count)]
+        expiry = FOREVER if op is None or self.depth else self.questions.expiry(op)
         for world in self.worlds:
-            question, turned = asked(world), False
-            while not isinstance(question, int) and question[0] == "not":
-                question, turned = question[1], not turned  # pyright: ignore[reportAssignmentType]
+            question, turned = _turned(asked(world))
             if isinstance(question, int):
                 which = (1 - question if turned else question) if count == 2 else question
                 found[which if 0 <= which < count else count - 1].append(world)
@@ -288,7 +299,7 @@ class Walk(Generic[M]):
             else:
                 for which in range(count):
                     fork = world.fork() if which + 1 < count else world
-                    fork.answers[question] = Answer(which, count)
+                    fork.answers[question] = Answer(which, count, expiry)
                     found[1 - which if turned else which].append(fork)
         return found
 
@@ -313,6 +324,8 @@ class Walk(Generic[M]):
             return
         alike: dict[Hashable, list[World[M]]] = {}
         for world in self.worlds:
+            for question in [q for q, answer in world.answers.items() if answer.expiry <= self.position]:
+                del world.answers[question]
             differing = frozenset(world.differing.items())
             alike.setdefault((world.machine.key(), differing, tuple(world.given)), []).append(world)
         self.worlds = [world for group in alike.values() for world in joined(group)]
@@ -328,7 +341,7 @@ class Walk(Generic[M]):
 
     def condition(self, op: Operation) -> None:
         """``scf.if``"""
-        groups = self.decided(lambda world: world.number(op.operands[0]), 2)
+        groups = self.decided(lambda world: world.number(op.operands[0]), 2, op)
 
         def branch(number: int) -> None:
             region = op.regions[1 - number]
@@ -342,9 +355,19 @@ class Walk(Generic[M]):
 
         self.in_turn(groups, branch)
 
+    def choice(self, op: Operation) -> None:
+        """``arith.select`` between two handles"""
+        groups = self.decided(lambda world: world.number(op.operands[0]), 2, op)
+
+        def choose(number: int) -> None:
+            for world in self.worlds:
+                world.vary(op.results, [world.number(op.operands[2 - number])])
+
+        self.in_turn(groups, choose)
+
     def switch(self, op: Operation) -> None:
         """``scf.index_switch``: any of its cases."""
-        groups = self.decided(lambda world: ("case", world.number(op.operands[0])), len(op.regions))
+        groups = self.decided(lambda world: ("case", world.number(op.operands[0])), len(op.regions), op)
 
         def case(number: int) -> None:
             self.block(op.regions[number].block)
@@ -459,6 +482,14 @@ class Walk(Generic[M]):
         self.depth -= 1
 
 
+def _turned(number: Number) -> tuple[Number, bool]:
+    """The question behind negations, and whether their number is odd."""
+    turned = False
+    while isinstance(number, tuple) and number[0] == "not" and isinstance(number[1], tuple):
+        number, turned = number[1], not turned
+    return number, turned
+
+
 def _turns(bounds: tuple[Number, ...]) -> list[Number] | None:
     """The values of a loop index that are followed; ``None`` for bounds that only a run knows."""
     low, high, step = bounds
@@ -487,7 +518,7 @@ def joined(group: list[World[M]]) -> list[World[M]]:
             for same in rest.values():
                 answer = same[0].answers.get(question)
                 which = {world.answers[question].which for world in same if question in world.answers}
-                if answer is not None and len(which) == answer.count:
+                if answer is not None and len(which) == answer.choices:
                     del same[0].answers[question]
                     kept.append(same[0])
                     again = True

@@ -54,3 +54,39 @@ def test_a_tile_that_is_written_again_has_its_own_content():
 def test_one_place_for_two_handles_is_a_plan():
     """Shown with --pedantic only."""
     assert not found(tiles(0, fill("%a"), fill("%b"), add("%a", "%b", "%b")), ("check-memory",))
+
+
+def test_views_and_choices_have_the_bytes_of_their_tile():
+    """What ``scf.if`` yields and a view of it are the tile that was allocated."""
+    lines = ["%n = pto.get_block_idx", "%zero = arith.constant 0 : i64", "%q = arith.cmpi eq, %n, %zero : i64"]
+    lines += [
+        fill("%a"),
+        f"%t = scf.if %q -> ({T}) {{",
+        f"  scf.yield %a : {T}",
+        "} else {",
+        f"  scf.yield %a : {T}",
+        "}",
+    ]
+    lines += [fill("%b"), add("%t", "%t", "%b")]
+    (diagnostic,) = found(tiles(512, *lines), ("check-memory",))
+    assert (diagnostic.rule, diagnostic.severity) == ("overlap-tiles", Severity.ERROR)
+
+
+def test_an_overlap_on_some_path_is_a_warning():
+    lines = ["%n = pto.get_block_idx", "%zero = arith.constant 0 : i64", "%q = arith.cmpi eq, %n, %zero : i64"]
+    lines += [fill("%a"), "scf.if %q {", fill("%b"), "}", add("%a", "%a", "%a")]
+    (diagnostic,) = found(tiles(512, *lines), ("check-memory",))
+    assert (diagnostic.rule, diagnostic.severity) == ("overlap-tiles", Severity.WARNING)
+    assert "on some path" in diagnostic.message
+
+
+@pytest.mark.parametrize("address, expected", [(4096, ["mem-uninit"]), (0, []), (512, [])])
+def test_a_tile_that_nothing_has_written(address: int, expected: list[str]):
+    """Bytes that another tile has written are written."""
+    assert [d.rule for d in found(tiles(address, fill("%a"), add("%b", "%b", "%b")), ("check-memory",))] == expected
+
+
+def test_a_tile_that_a_pointer_may_have_written():
+    lines = ["%p = pto.castptr %at : i64 -> !pto.ptr<f32, ub>", "%i = arith.constant 0 : index"]
+    lines += ["pto.store_scalar %one, %p[%i] : !pto.ptr<f32, ub>, f32", fill("%a"), add("%b", "%b", "%b")]
+    assert not found(tiles(4096, *lines), ("check-memory",))
