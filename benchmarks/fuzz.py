@@ -23,6 +23,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -44,7 +45,10 @@ LIMIT_SECONDS = 10.0
 LIMIT_BYTES = 2 << 30
 RUN_SECONDS = 1.0
 """What a run may take; programs may loop for ever, so longer ones are no failures."""
-SHARE = 500
+SHARE = 1000
+WARM_UP = 300
+"""Programs that are checked before the processes begin."""
+
 LARGEST_SEED = 4_000
 ELEMENTS = 4096
 
@@ -172,6 +176,8 @@ def input_of(seed: int, number: int, texts: Sequence[str]) -> tuple[str, random.
 
 def work(seed: int, first: int, count: int, texts: Sequence[str], shares: tuple[float, float], pipe: int) -> None:
     """One share of the inputs, in a process of its own; tells its parent line by line how far it is."""
+    # What programs print is not wanted.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
     signal.signal(signal.SIGALRM, _alarm)
     extra_share, run_share = shares
@@ -204,14 +210,21 @@ def work(seed: int, first: int, count: int, texts: Sequence[str], shares: tuple[
 class Campaign:
     """All shares, at most ``jobs`` at a time."""
 
-    def __init__(self, seed: int, texts: Sequence[str], shares: tuple[float, float]) -> None:
+    def __init__(self, seed: int, texts: Sequence[str], shares: tuple[float, float], keep: Path | None) -> None:
         self.seed = seed
+        self.keep = keep
         self.texts = texts
         self.shares = shares
         self.outcomes: Counter[str] = Counter()
         self.failures: list[Failure] = []
         self.slowest = 0.0
         self.peak = 0
+
+    def warm_up(self) -> None:
+        """Loads what most inputs need, which all processes then share."""
+        with suppress(Exception):
+            for text in random.Random(self.seed).sample(self.texts, min(WARM_UP, len(self.texts))):
+                check(text, True, False)
 
     def run(self, first: int, count: int, jobs: int) -> None:
         """Works off ``count`` inputs from number ``first`` on."""
@@ -239,9 +252,9 @@ class Campaign:
                 self._fail(at, f"the process died (status {status})")
                 if at + 1 < start + size:
                     pending.append((at + 1, start + size - at - 1))
-            if sys.stderr.isatty():
-                left = len(pending) + len(running)
-                print(f"\r{total - left}/{total} shares, {len(self.failures)} failures", end="", file=sys.stderr)
+            left = len(pending) + len(running)
+            end = "\r" if sys.stderr.isatty() else "\n"
+            print(f"{total - left}/{total} shares, {len(self.failures)} failures", end=end, file=sys.stderr, flush=True)
 
     def _listen(self, stream: Any) -> int | None:
         """Takes what a process tells; the input at which it died, if it did."""
@@ -259,7 +272,13 @@ class Campaign:
         return at
 
     def _fail(self, number: int, message: str) -> None:
-        self.failures.append(Failure(number, input_of(self.seed, number, self.texts)[0], message))
+        failure = Failure(number, input_of(self.seed, number, self.texts)[0], message)
+        self.failures.append(failure)
+        if self.keep is not None:
+            self.keep.mkdir(parents=True, exist_ok=True)
+            file = self.keep / f"{self.seed}-{number}.pto"
+            file.write_text(failure.text, encoding="utf-8", errors="surrogatepass")
+            file.with_suffix(".txt").write_text(message, encoding="utf-8", errors="backslashreplace")
 
     def report(self, seconds: float, count: int) -> str:
         """Figures, and one failure of each kind."""
@@ -292,14 +311,11 @@ def main() -> int:
     parser.add_argument("--run", type=float, default=0.1, help="share of accepted programs that run")
     parser.add_argument("--keep", type=Path, help="folder for failing inputs")
     options = parser.parse_args()
-    campaign = Campaign(options.seed, seeds(options.tree), (options.extra, options.run))
+    campaign = Campaign(options.seed, seeds(options.tree), (options.extra, options.run), options.keep)
     started = time.perf_counter()
+    campaign.warm_up()
     campaign.run(options.first, options.count, options.j)
     print(campaign.report(time.perf_counter() - started, options.count), end="")
-    if options.keep is not None and campaign.failures:
-        options.keep.mkdir(parents=True, exist_ok=True)
-        for failure in campaign.failures:
-            (options.keep / f"{options.seed}-{failure.number}.pto").write_text(failure.text, encoding="utf-8")
     return 1 if campaign.failures else 0
 
 
