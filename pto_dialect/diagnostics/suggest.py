@@ -1,6 +1,7 @@
 """Near names for a misspelt one."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 # Costs are counted in halves of an edit: a wrong separator or letter case is half a mistake.
 _EDIT = 2
@@ -99,13 +100,13 @@ def _plus(cost: int | None, extra: int) -> int | None:
 
 def _cost(word: str, name: str) -> int | None:
     """How far apart the two names are, ``None`` for unrelated."""
-    word_key, name_key = _normal(word), _normal(name)
+    word_key, word_letters, word_parts = _normal(word)
+    name_key, name_letters, name_parts = _normal(name)
     if word_key == name_key:
         return 0 if word == name else _HALF
     costs: list[int] = []
     limit = min(len(word) // 3 * _EDIT, _MAX_COST)
     if limit and abs(len(word) - len(name)) <= limit:
-        word_letters, name_letters = set(word_key) - {"."}, set(name_key) - {"."}
         missing = max(len(word_letters - name_letters), len(name_letters - word_letters))
         if missing * _EDIT <= limit:
             distance = edit_distance(word, name, limit)
@@ -118,13 +119,16 @@ def _cost(word: str, name: str) -> int | None:
             costs.append(_EDIT + _HALF)
         if word_key.startswith(name_key + "."):
             costs.append(2 * _EDIT)
-        if "." in word_key and sorted(word_key.split(".")) == sorted(name_key.split(".")):
+        if len(word_parts) > 1 and word_parts == name_parts:
             costs.append(_EDIT)
     return min(costs, default=None)
 
 
-def _normal(name: str) -> str:
-    return name.lower().replace("_", ".").replace("-", ".")
+@lru_cache(maxsize=8192)
+def _normal(name: str) -> tuple[str, frozenset[str], list[str]]:
+    """A name without case and with one separator, its letters, and its parts in order."""
+    key = name.lower().replace("_", ".").replace("-", ".")
+    return key, frozenset(key) - {"."}, sorted(key.split("."))
 
 
 def _common_prefix(a: str, b: str) -> int:

@@ -124,9 +124,9 @@ def _scalar(word: str, element: Attribute) -> int | float:
     width = element.width.data if isinstance(element, builtin.IntegerType) else 64
     sign = element.signedness.data if isinstance(element, builtin.IntegerType) else None
     least = 0 if sign is builtin.Signedness.UNSIGNED else -(1 << max(width - 1, 0))
-    if not least <= value < 1 << width:
+    if not least <= value < 1 << (width - 1 if sign is builtin.Signedness.SIGNED else width):
         raise ValueError(word)
-    return value - (1 << width) if sign is builtin.Signedness.SIGNED and value >= 1 << (width - 1) else value
+    return value
 
 
 def _dense(text: str, type_: Attribute | None) -> Attribute:

@@ -28,7 +28,7 @@ from .syntax_errors import explain
 from .text import indentation, starts_line
 from .tokens import SPACE, Tok
 
-_LIMIT = 2_000
+_LIMIT = 500
 """Syntax errors after which the rest of a program is left alone."""
 
 _DICTIONARY = re.compile(rf"{SPACE}[=,}}]")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-_LAYOUT = re.compile(r"#pto\.vmi\.layout<\s*(\w+)\s*(?:=\s*(-?\d+)\s*)?((?:,\s*\w+\s*=\s*-?\d+\s*)*)>")
-_FIELD = re.compile(r"(\w+)\s*=\s*(-?\d+)")
+_LAYOUT = re.compile(r"#pto\.vmi\.layout<\s*(\w+)\s*(?:=\s*(-?\d{1,18})\s*)?((?:,\s*\w+\s*=\s*-?\d{1,18}\s*)*)>")
+_FIELD = re.compile(r"(\w+)\s*=\s*(-?\d{1,18})")
 
 _FIELDS = {
     "contiguous": ("lane_stride",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..diagnostics.suggest import alternatives, did_you_mean, did_you_mean_hint
 from .core_ops import KNOWN_DIALECTS
 from .lexer import OPERATION_TERMINALS
@@ -65,6 +67,7 @@ def unknown_operation(name: str, at: Tok | None = None) -> Message:
     return Message("op-unknown", f"unknown operation {shown(name)!r}", help, at)
 
 
+@lru_cache(maxsize=1024)
 def operation_hint(name: str) -> str | None:
     """The operations that ``name`` was probably meant to be, as a question."""
     foreign = FOREIGN_NAMES.get(name.removeprefix("pto."))

@@ -34,7 +34,7 @@ def found(statement: str) -> list[str]:
 )
 def test_integers_of_each_width(width: int, sign: str, form: str) -> None:
     least = 0 if sign == "ui" else -(1 << (width - 1))
-    most = (1 << width) - 1
+    most = (1 << (width - 1 if sign == "si" else width)) - 1
     for number, fits in ((least, True), (most, True), (least - 1, False), (most + 1, False)):
         if not -WORD < number < WORD:
             continue
@@ -64,6 +64,7 @@ def test_unsigned_types_have_no_negative_numbers(text: str) -> None:
         "%m = memref.alloc() : memref<4xf32, strided<[NUMBER]>>",
         "%m = memref.alloc() : memref<NUMBERxf32>",
         "%m = memref.alloc() : memref<4xf32, affine_map<(d0) -> (d0 floordiv NUMBER)>>",
+        '%l = "test.op"() : () -> !pto.vmi.vreg<128xf32, #pto.vmi.layout<deinterleaved = NUMBER>>',
         OPERATION.format("dense<NUMBER> : vector<4xi32>"),
         OPERATION.format("array<i32: NUMBER>"),
         OPERATION.format("#pto.vmi.layout<deinterleaved = NUMBER>"),
