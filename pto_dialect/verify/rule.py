@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..diagnostics.diagnostic import Severity
+from .example_table import EXAMPLES
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -72,6 +73,8 @@ def rule(
     """Declares a rule."""
     if id in RULES:
         raise ValueError(f"rule {id} is declared twice")
+    if bad is None and good is None and id in EXAMPLES:
+        bad, good, target = EXAMPLES[id]
     RULES[id] = declared = Rule(id, severity, stage, text, source, bad, good, target)
     return declared
 
