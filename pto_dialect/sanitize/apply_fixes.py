@@ -5,6 +5,7 @@ Everything but the lines concerned stays as it is, comments included.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -12,12 +13,17 @@ from xdsl.ir import Block, Operation
 
 from ..ir.location import span_of
 from ..ir.placement import named_pipe
+from ..ir.walk import walk
 from ..verify.facts import word
-from .fixes import AddFlag, Change, InsertBefore, RemoveStatements
+from .fixes import AddFlag, Change, InsertBefore, MoveTile, RemoveStatements, SendFlag, TakeFlag
 
 _EVENTS = 8
 _FLAGS = frozenset(("pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn"))
 _LOOPS = frozenset(("scf.for", "scf.while"))
+
+
+_SET, _WAIT = "pto.set_flag", "pto.wait_flag"
+_ADDRESS = re.compile(r"\baddr\s*=\s*(%[\w.$-]+)")
 
 
 class CannotApplyError(ValueError):
@@ -53,6 +59,7 @@ class Patch:
         self.edits = _Edits()
         self.used = _flags_of(functions)
         self.removed: set[Operation] = set()
+        self.moved = 0
 
     def result(self) -> str:
         """The changed text."""
@@ -68,6 +75,12 @@ class Patch:
                 match change:
                     case AddFlag():
                         self._flag(change)
+                    case SendFlag(wait):
+                        self._send(wait)
+                    case TakeFlag(set_):
+                        self._take(set_)
+                    case MoveTile(op, address):
+                        self._move(op, address)
                     case InsertBefore(op, statement):
                         self._before(op, statement)
                     case RemoveStatements(ops):
@@ -98,6 +111,31 @@ class Patch:
         self._before(second, f"pto.wait_flag{flag}")
         self._after(first, f"pto.set_flag{flag}")
         self._after(loop, f"pto.wait_flag{flag}")
+
+    def _send(self, wait: Operation) -> None:
+        flag = _static_flag(wait)
+        loop = _loop_of(wait)
+        carried = loop is not None and any(_same_flag(op, wait, _SET) for op in walk(loop))
+        self._before(loop if loop is not None and carried else wait, f"pto.set_flag{flag}")
+
+    def _take(self, set_: Operation) -> None:
+        flag = _static_flag(set_)
+        loop = _loop_of(set_)
+        if loop is not None and any(_same_flag(op, set_, _WAIT) for op in walk(loop)):
+            self._after(loop, f"pto.wait_flag{flag}")
+        else:
+            self._remove(set_)
+
+    def _move(self, op: Operation, address: int) -> None:
+        span = span_of(op)
+        found = _ADDRESS.search(span.text) if span is not None else None
+        if span is None or found is None:
+            raise CannotApplyError("the allocation states no address")
+        name = f"%place_{address}_{self.moved}"
+        self.moved += 1
+        self._before(op, f"{name} = arith.constant {address} : i64")
+        self.edits.removed.append((span.start + found.start(1), span.start + found.end(1)))
+        self.edits.insert(span.start + found.start(1), name)
 
     def _number(self, source: str, target: str) -> int:
         used = self.used.setdefault((source, target), set())
@@ -186,7 +224,7 @@ def _flags_of(functions: Iterable[Operation]) -> dict[tuple[str, str], set[int]]
     """Numbers of flags that a program uses, by pipes; computed numbers take all."""
     used: dict[tuple[str, str], set[int]] = {}
     for function in functions:
-        for op in function.walk():
+        for op in walk(function):
             if op.name not in _FLAGS:
                 continue
             source, target = (named_pipe(op.attributes.get(name)) for name in ("src_pipe", "dst_pipe"))
@@ -196,3 +234,29 @@ def _flags_of(functions: Iterable[Operation]) -> dict[tuple[str, str], set[int]]
             numbers = {int(number)} if number.isdecimal() else set(range(_EVENTS))
             used.setdefault((source.value, target.value), set()).update(numbers)
     return used
+
+
+def _loop_of(op: Operation) -> Operation | None:
+    """The innermost loop around an operation."""
+    place = op.parent_op()
+    while place is not None and place.name not in _LOOPS:
+        place = place.parent_op()
+    return place
+
+
+def _key(op: Operation) -> tuple[str, str, str]:
+    pipes = (named_pipe(op.attributes.get(name)) for name in ("src_pipe", "dst_pipe"))
+    source, target = (pipe.value if pipe is not None else "" for pipe in pipes)
+    return source, target, word(op, "event_id")
+
+
+def _static_flag(op: Operation) -> str:
+    """The brackets of a flag with a fixed number."""
+    source, target, number = _key(op)
+    if op.name not in (_SET, _WAIT) or not (source and target and number):
+        raise CannotApplyError(f"the number of {op.name} is computed")
+    return f'["{source}", "{target}", "{number}"]'
+
+
+def _same_flag(op: Operation, other: Operation, name: str) -> bool:
+    return op.name == name and _key(op) == _key(other)

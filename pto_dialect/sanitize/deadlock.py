@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics.source import Span
-from ..runtime.queues import LEVEL, WAIT, Key, describe
+from ..runtime.queues import LEVEL, SET, WAIT, Key, describe
 from .describe import operation_text
 from .findings import Finding
+from .fixes import SendFlag
 from .signals import is_flag
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ def deadlock_finding(watch: Watch, cores: Sequence[WatchedCore], place: Span | N
         if present:
             notes.append((f"{core.name} has {present}", None))
     message = "the program cannot go on: every pipe that has work left waits for a signal that nothing will send"
-    return Finding("sync-deadlock", message, (None,), first or place, notes, _advice(cores))
+    advice, wait = _advice(cores)
+    fix = () if wait is None else (SendFlag(watch.sites[wait].op),)
+    return Finding("sync-deadlock", message, (None,), first or place, notes, advice, fix=fix)
 
 
 def blocked(core: WatchedCore) -> list[tuple[str, Mark, tuple[Key, ...]]]:
@@ -68,11 +71,23 @@ def _present(core: WatchedCore, watch: Watch) -> list[str]:
     return found
 
 
-def _advice(cores: Sequence[WatchedCore]) -> str | None:
-    for core in cores:
-        for _, _, keys in blocked(core):
-            for key in keys:
-                if is_flag(key):
-                    flag = f"[<{key[0]}>, <{key[1]}>, <EVENT_ID{key[2]}>]"
-                    return f"pto.set_flag{flag} after the work of {key[0]} that the wait is for"
-    return None
+def _advice(cores: Sequence[WatchedCore]) -> tuple[str | None, int | None]:
+    """What would end the wait that holds the others, and its site.
+
+    That is one whose signal nobody has yet to send, else, where all wait for each other, the first in the program.
+    """
+    waits = [(mark, key) for core in cores for _, mark, keys in blocked(core) for key in keys]
+    sent = {key for core in cores for key in _to_be_sent(core)}
+    if not waits:
+        return None, None
+    mark, key = min(waits, key=lambda wait: (wait[1] in sent, wait[0].order))
+    if not is_flag(key):
+        return None, None
+    flag = f"[<{key[0]}>, <{key[1]}>, <EVENT_ID{key[2]}>]"
+    return f"pto.set_flag{flag} after the work of {key[0]} that the wait is for", mark.site or None
+
+
+def _to_be_sent(core: WatchedCore) -> list[Key]:
+    """Signals that stand in the queues of a core."""
+    entries = (entry for queue in core.queues.values() for entry in queue)
+    return [key for _, _, kind, _, arguments in entries if kind == SET for _, key in arguments]

@@ -36,4 +36,26 @@ class RemoveStatements:
     ops: tuple[Operation, ...]
 
 
-Change = AddFlag | InsertBefore | RemoveStatements
+@dataclass(frozen=True)
+class SendFlag:
+    """The set that a wait lacks: in front of a loop that sets the flag again for each next round, else before it."""
+
+    wait: Operation
+
+
+@dataclass(frozen=True)
+class TakeFlag:
+    """The wait that a set lacks: behind a loop that takes the flags of all rounds but the last, else the set goes."""
+
+    set: Operation
+
+
+@dataclass(frozen=True)
+class MoveTile:
+    """Another address for an allocation."""
+
+    op: Operation
+    address: int
+
+
+Change = AddFlag | SendFlag | TakeFlag | MoveTile | InsertBefore | RemoveStatements

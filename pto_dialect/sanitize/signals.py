@@ -15,6 +15,7 @@ from ..runtime.machine import Core
 from ..runtime.queues import Key, describe
 from .clocks import Actor, Clock, Mark, Taken, Token
 from .findings import Finding
+from .fixes import TakeFlag
 
 if TYPE_CHECKING:
     from .core import WatchedCore
@@ -126,7 +127,12 @@ class Signals:
                 if watch.findings.repeated("sync-flag-unconsumed", site):
                     continue
                 message = f"{describe(key)} is set for {self.core.name} and never waited for"
-                watch.findings.add(Finding("sync-flag-unconsumed", message, (site,), site.span))
+                finding = Finding("sync-flag-unconsumed", message, (site,), site.span)
+                if is_flag(key):
+                    wait = f"pto.wait_flag[<{key[0]}>, <{key[1]}>, <EVENT_ID{key[2]}>]"
+                    finding.help = f"{wait} for what comes after it, behind the loop for the last round; or take it out"
+                    finding.fix = (TakeFlag(site.op),)
+                watch.findings.add(finding)
         for (pipe, number), count in self.held.items():
             if count:
                 site = watch.sites[self.holders[pipe, number]]

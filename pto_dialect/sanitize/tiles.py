@@ -16,6 +16,7 @@ from ..diagnostics.diagnostic import Severity
 from ..runtime.values import MultiTile, Tile
 from .describe import bytes_text, operation_text
 from .findings import Finding
+from .fixes import MoveTile
 from .regions import Bytes, byte_runs, distinct
 from .sites import Site
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from .core import WatchedCore
     from .watch import Context, Watch
 
+_ALIGNMENT = 256
+"""Bytes of which the places that advice names are multiples."""
 OWNER, VICTIM = "owner", "victim"
 """Shadow layers: the tile that wrote a byte last, and the one whose content that write replaced."""
 
@@ -179,9 +182,20 @@ class Tiles:
         planned = mine.shares_place(other) and not context.handles
         severity = Severity.WARNING if planned else Severity.ERROR
         advice = "give them other addresses"
+        place = self._free_place(other)
+        if place is not None:
+            advice += f": from byte {place} on there is room for {other.name}"
         finding = Finding("mem-overlap", message, (mine.site, other.site), site.span, notes, advice, severity=severity)
         finding.event = context.event
+        if place is not None:
+            finding.fix = (MoveTile(other.site.op, place),)
         self.watch.findings.add(finding)
+
+    def _free_place(self, moved: Allocation) -> int | None:
+        """A place behind all tiles of a memory for one of them; ``None`` when there is no room."""
+        behind = max(tile.stop for tile in self.by_number if tile is not None and tile.arena is moved.arena)
+        start = -(-behind // _ALIGNMENT) * _ALIGNMENT
+        return start if start + moved.stop - moved.start <= moved.arena.capacity else None
 
     def _inside(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
         """Accesses of an instruction on tiles of a memory stay inside one of these."""

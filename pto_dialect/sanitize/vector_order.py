@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 
 from .describe import bytes_text
 from .findings import Finding
+from .fixes import InsertBefore
 from .regions import Bytes, Cells, byte_runs, distinct
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def check(watch: Watch, kind: str, cells: Cells, context: Context, arena: Watche
         advice = f'pto.mem_bar "{bar}" between the two'
         finding = Finding("sync-membar-missing", message, (first, second), second.span, notes, advice)
         finding.event = context.event
+        finding.fix = (InsertBefore(second.op, f'pto.mem_bar "{bar}"'),)
         watch.findings.add(finding)
 
 
