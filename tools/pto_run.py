@@ -40,7 +40,8 @@ FLOAT_MAX = 1.7976931348623157e308
 TIMEOUT_MAX = 10_000_000.0
 
 NEEDED = {
-    "sync": ("sanitize",),
+    "sync": ("sanitize", "schedule"),
+    "fix": ("sanitize",),
     "sanitize_max": ("sanitize",),
     "report": ("sanitize",),
     "suppressions": ("sanitize",),
@@ -50,7 +51,7 @@ NEEDED = {
 }
 """Parameters that mean nothing without one of others."""
 
-RUNS = ("outputs", "expectations", "dump", "profile", "report", "trace", "jobs", "quiet")
+RUNS = ("outputs", "expectations", "dump", "profile", "report", "trace", "jobs", "quiet", "schedule", "fix")
 """Parameters that are about a run, which there is none of with --emit-python."""
 
 
@@ -129,11 +130,12 @@ def _size(ctx: click.Context, param: click.Parameter, text: str | None) -> int |
 
 
 class PtoRunCommand(PtoCommand):
-    """Adds ``--sanitize`` without a list, which must not take the next argument for one."""
+    """Adds ``--sanitize`` and ``--fix`` alone, which must not take the next argument for a list or a file."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
-        every = ["--sanitize=all" if arg == "--sanitize" else arg for arg in args[:end]]
+        alone = {"--sanitize": "--sanitize=all", "--fix": "--fix=-"}
+        every = [alone.get(arg, arg) for arg in args[:end]]
         return super().parse_args(ctx, every + args[end:])
 
 
@@ -243,6 +245,10 @@ def _order(given: dict[str, Any]) -> Schedule | None:
     help="What pipes and cores do first within the order that flags allow; results of a right program do not change.",
 )  # fmt: skip
 @click.option("--report", metavar="FILE", help="Write the findings as JSON, or as SARIF to a FILE.sarif.")
+@click.option(
+    "--fix", metavar="[=FILE]",
+    help="Write the program with what findings advise to standard output or FILE, which may be the program itself.",
+)  # fmt: skip
 @click.option("--suppressions", metavar="FILE", help="Leave out findings: a rule, a place and a reason per line.")
 @click.option("--trace", metavar="FILE", help="Write a timeline of pipes and signals for Perfetto.")
 @click.option("--trace-costs", is_flag=True, help="Durations in the timeline from a simple model instead of 1.")
@@ -321,6 +327,9 @@ def _check_files(
     from pto_dialect.driver.output import OutputError, check_distinct
 
     own = [(f"--{name}", given[name]) for name in ("report", "trace", "junit") if given[name] is not None]
+    if given["fix"] not in (None, "-") and given["fix"] not in inputs:
+        # Naming the program itself asks for it to be replaced.
+        own.append(("--fix", given["fix"]))
     suppressions = [given["suppressions"]] if given["suppressions"] is not None else []
     try:
         check_distinct(own, [*inputs, *suppressions], outputs)
@@ -349,7 +358,7 @@ LAUNCH_SUFFIX = ".launch.toml"
 
 PROGRAM_ONLY = (
     *("entry", "blocks", "arguments", "outputs", "expectations", "rtol", "atol", "profile", "emit_python"),
-    *("report", "trace", "trace_costs"),
+    *("report", "trace", "trace_costs", "fix"),
 )
 """Parameters that a launch file says itself, or that look at one run."""
 
@@ -476,7 +485,7 @@ def _sanitizing(given: dict[str, Any]) -> Sanitizing | None:
 
     options = SanitizeOptions(given["sanitize"], given["sync"])
     files = (given["report"], given["suppressions"], given["trace"])
-    return Sanitizing(options, given["sanitize_max"], *files, given["trace_costs"])
+    return Sanitizing(options, given["sanitize_max"], *files, given["trace_costs"], given["fix"])
 
 
 if __name__ == "__main__":

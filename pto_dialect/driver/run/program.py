@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -129,9 +130,13 @@ class Launch:
         check_files([(place.name, file) for place, file in outputs] + [(b.name, f) for b, f in write_backs(bound)])
         before = self.copies(bound)
         values = [one.value for one in bound]
+        fixing = request.sanitizing is not None and request.sanitizing.fix is not None
+        originals = [one.value.copy() if one.is_array else one.value for one in bound] if fixing else []
         started = perf_counter()
         returned = self.execute(kernel, values)
         seconds = perf_counter() - started
+        if fixing:
+            return self.fix(cast("WatchedKernel", kernel), originals)
         self.findings(kernel)
 
         def value(place: Place) -> Output:
@@ -277,6 +282,33 @@ class Launch:
         if self.request.quiet and not self.request.dump:
             return None
         return [one.value.copy() if one.is_array else None for one in bound]
+
+    def fix(self, kernel: WatchedKernel, originals: list[Any]) -> int:
+        """Shows the findings, and writes the program with what they advise."""
+        from .fixing import fixed_text, report_of, write_fixed
+
+        request = self.request
+        sanitizing = request.sanitizing
+        assert sanitizing is not None and sanitizing.fix is not None
+        span = span_of(kernel.function)
+        quiet = replace(sanitizing, trace=None, report=None)
+
+        def again(module: ModuleOp) -> WatchedKernel:
+            return watched_kernel(module, kernel.entry, request.target, request.run, quiet)
+
+        def values() -> list[Any]:
+            return [value.copy() if isinstance(value, np.ndarray) else value for value in originals]
+
+        text = "" if span is None else span.source.text
+        text, applied, left = fixed_text(text, kernel, sanitizing, again, values, request.blocks)
+        shown, counts = self.collected(kernel)
+        self.report(shown, counts)
+        if sanitizing.fix == "-":
+            self.streams.out(text)
+        else:
+            write_fixed(sanitizing.fix, text)
+        self.streams.err(report_of(sanitizing.fix, applied, left))
+        return FINDINGS if counts.errors else OK
 
     def findings(self, kernel: Kernel) -> None:
         """Shows what the sanitizers have found; an error ends the launch."""

@@ -16,6 +16,7 @@ from ...runtime.machine import RunOptions
 from .files import FileError
 
 if TYPE_CHECKING:
+    from ...sanitize.findings import Finding
     from ...sanitize.launch import WatchedKernel
     from ...sanitize.options import SanitizeOptions
 
@@ -26,6 +27,7 @@ class Sanitizing:
 
     ``limit``: errors shown, 0 for all. ``report``: file for the findings as JSON, or SARIF if its name says so.
     ``suppressions``: file with findings to leave out. ``trace``: file for a timeline, with ``costs`` by a simple model.
+    ``fix``: file for the program with what findings advise, ``-`` for standard output.
     """
 
     options: SanitizeOptions
@@ -34,6 +36,7 @@ class Sanitizing:
     suppressions: str | None = None
     trace: str | None = None
     costs: bool = False
+    fix: str | None = None
 
 
 def watched_kernel(
@@ -54,16 +57,7 @@ def collected(
 
     Raises ``BindingError`` for suppressions that cannot be read, ``FileError`` for a file that cannot be written.
     """
-    from ...sanitize.suppress import SuppressionError, comments_of, read_suppressions, unsuppressed
-
-    try:
-        span = span_of(kernel.function)
-        suppressions = [] if span is None else comments_of(span.source)
-        if request.suppressions is not None:
-            suppressions += read_suppressions(_text_of(request.suppressions), request.suppressions)
-    except SuppressionError as error:
-        raise BindingError(str(error)) from None
-    kept = unsuppressed(kernel.watch.findings.all, suppressions)
+    kept = kept_findings(kernel, request)
     kernel.watch.findings.clear()
     if request.trace is not None and kernel.timeline is not None:
         _write(request.trace, kernel.timeline.document(kept))
@@ -76,6 +70,20 @@ def collected(
     if request.report is not None:
         _write(request.report, document(everything.diagnostics, everything.counts(), request.report))
     return shown.diagnostics, shown.counts()
+
+
+def kept_findings(kernel: WatchedKernel, request: Sanitizing) -> list[Finding]:
+    """The findings so far that no suppression covers. Raises ``BindingError`` for suppressions that cannot be read."""
+    from ...sanitize.suppress import SuppressionError, comments_of, read_suppressions, unsuppressed
+
+    try:
+        span = span_of(kernel.function)
+        suppressions = [] if span is None else comments_of(span.source)
+        if request.suppressions is not None:
+            suppressions += read_suppressions(_text_of(request.suppressions), request.suppressions)
+    except SuppressionError as error:
+        raise BindingError(str(error)) from None
+    return unsuppressed(kernel.watch.findings.all, suppressions)
 
 
 def document(diagnostics: tuple[Diagnostic, ...], counts: Counts, path: str) -> str:

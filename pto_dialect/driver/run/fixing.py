@@ -1,0 +1,113 @@
+"""Writes the program with what its findings advise, as far as that can be done mechanically.
+
+One finding after the other is mended in the text and the program run again, because mending one often ends others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...diagnostics.diagnostic import Severity
+from ...diagnostics.engine import DiagnosticEngine
+from ...diagnostics.files import atomic_write
+from ...diagnostics.source import SourceFile
+from ...runtime.errors import ProgramError
+from ...syntax.parser import parse_program
+from .files import FileError
+from .sanitizing import kept_findings
+
+if TYPE_CHECKING:
+    from ...sanitize.findings import Finding
+    from ...sanitize.launch import WatchedKernel
+    from .sanitizing import Sanitizing
+
+MOST_CHANGES = 100
+
+
+def fixed_text(
+    text: str,
+    kernel: WatchedKernel,
+    request: Sanitizing,
+    again: Callable[[ModuleOp], WatchedKernel],
+    values: Callable[[], list[Any]],
+    blocks: int,
+) -> tuple[str, list[str], list[str]]:
+    """The text with changes, what was changed, and what findings are left, one line each.
+
+    ``kernel`` has run on ``text``; ``again`` makes the kernel of a changed program, ``values`` fresh arguments.
+    """
+    from ...sanitize.apply_fixes import CannotApplyError, Patch
+
+    applied: list[str] = []
+    refused: dict[str, str] = {}
+    found = kept_findings(kernel, request)
+    while len(applied) < MOST_CHANGES:
+        for finding in found:
+            if not finding.fix:
+                continue
+            patch = Patch(text, kernel.program.functions)
+            try:
+                patch.apply(finding.fix)
+            except CannotApplyError as error:
+                refused[_place(finding)] = str(error)
+                continue
+            text = patch.result()
+            applied.append(f"{_place(finding)}: {finding.help}")
+            break
+        else:
+            break
+        module = parse_program(SourceFile(_name(kernel), text), DiagnosticEngine())
+        assert module is not None, "the changed program does not parse"
+        kernel = again(module)
+        try:
+            kernel.run(values(), blocks)
+        except ProgramError as error:
+            return text, applied, [f"{error.rule}: {error}"]
+        found = kept_findings(kernel, request)
+    left = [f"{_place(finding)}{_reason(finding, refused)}" for finding in found if _counts(finding)]
+    return text, applied, left
+
+
+def _name(kernel: WatchedKernel) -> str:
+    from ...ir.location import span_of
+
+    span = span_of(kernel.function)
+    return span.source.name if span is not None else "program"
+
+
+def _place(finding: Finding) -> str:
+    line = "" if finding.span is None else f"line {finding.span.line}: "
+    return f"{line}{finding.rule}"
+
+
+def _reason(finding: Finding, refused: dict[str, str]) -> str:
+    reason = refused.get(_place(finding), "" if finding.fix else "nothing to do mechanically")
+    return f" ({reason})" if reason else ""
+
+
+def _counts(finding: Finding) -> bool:
+    return finding.diagnostic().severity is not Severity.INFO
+
+
+def write_fixed(path: str, text: str) -> None:
+    """Writes the program to a file. Raises ``FileError``."""
+    try:
+        atomic_write(path, text)
+    except OSError as error:
+        raise FileError(f"cannot write '{path}': {error.strerror or error}") from None
+
+
+def report_of(path: str, applied: Sequence[str], left: Sequence[str]) -> str:
+    """What was done, for people."""
+    if not applied:
+        head = "nothing was changed"
+    else:
+        where = "standard output" if path == "-" else f"'{path}'"
+        head = f"{len(applied)} change{'s' if len(applied) > 1 else ''}, written to {where}"
+    lines = [f"fix: {head}", *(f"  {line}" for line in applied)]
+    if left:
+        lines += [f"{len(left)} finding{'s' if len(left) > 1 else ''} left:", *(f"  {line}" for line in left)]
+    return "\n".join(lines) + "\n"
