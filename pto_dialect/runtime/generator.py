@@ -249,9 +249,24 @@ class Generator:
         self.emitter.current = op
         if self.queued and uses_registers(op):
             self.emitter.line(f"yield from core.reach({Pipe.V.value!r})")
+        meeting = self._meeting(op)
+        if meeting:
+            self.emitter.line(meeting)
         generate(op, self)
+        if meeting:
+            self.emitter.line(meeting)
+
+    def _meeting(self, op: Operation) -> str:
+        """The line that has the pipes wait which an operation of several steps orders itself."""
+        if not self.queued or op.name not in _SELF_ORDERED or self.profile.arch != "a2a3" or not isinstance(op, PtoOp):
+            return ""
+        own = op.active_pipe(self.profile.arch)
+        pipes = dict.fromkeys((Pipe.V, Pipe.MTE3, own if own not in (None, Pipe.S) else Pipe.V))
+        return f"yield from core.meet({', '.join(repr(pipe.value) for pipe in pipes if pipe is not None)})"
 
 
+_SELF_ORDERED = frozenset(("pto.mgather", "pto.mscatter"))
+"""Operations that a2a3 carries out on several pipes, with an order between these and the scalar unit."""
 _REGISTERS = (t.VRegType, t.MaskType, t.AlignType, t.VmiVRegType, t.VmiMaskType)
 
 

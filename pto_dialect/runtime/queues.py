@@ -126,6 +126,11 @@ class QueueCore(Core):
         while self.queues.get(pipe):
             yield
 
+    def meet(self, *pipes: str) -> Generator[None, None, None]:
+        """The scalar unit waits until the queues of ``pipes`` are empty, and they for each other."""
+        while any(self.queues.get(pipe) for pipe in pipes):
+            yield
+
     def chosen(self) -> str | None:
         """The pipe whose head runs next where a schedule decides; ``None`` when none can run."""
         assert self.chooser is not None

@@ -30,7 +30,7 @@ ATTRIBUTES = frozenset(
         # cores and what they are told
         *("core", "cube", "vector", "index", "subblock_count", "block", "count", "state", "get", "signals"),
         *("address_of", "pointer_of", "set_flag", "wait_flag", "queue_set", "queue_wait", "issue"),
-        *("join_all", "join_scalar", "reach"),
+        *("join_all", "join_scalar", "reach", "meet"),
         # cores under watch
         *("at", "inside", "in_body", "allocated", "fence", "lock", "hand_over", "through", "aligned", "parts"),
         # tiles, views, memrefs, pointers, registers

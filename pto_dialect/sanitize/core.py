@@ -61,6 +61,7 @@ class WatchedCore(QueueCore):
         self.site = site
         self.loops = loops
         self.order += 1
+        self.watch.sites.reach(site)
         self.handles = _NO_HANDLES
         actor = self.actors["PIPE_S"]
         self.watch.enter(Context(actor, Mark(site, loops, actor.clock, order=self.order)))
@@ -85,6 +86,7 @@ class WatchedCore(QueueCore):
 
     @staticmethod
     def _part(context: Context, site: int, loops: tuple[int, ...], fence: int) -> None:
+        context.actor.core.watch.sites.reach(site)
         context.mark = Mark(site, loops, context.mark.known, fence, order=context.mark.order)
         context.event = 0
 
@@ -209,6 +211,14 @@ class WatchedCore(QueueCore):
         actor = self.actors[pipe]
         actor.join(mark.known)
         self.watch.enter(Context(actor, mark))
+
+    def meet(self, *pipes: str) -> Generator[None, None, None]:
+        yield from super().meet(*pipes)
+        actors = [self.actors[pipe] for pipe in ("PIPE_S", *pipes)]
+        for actor in actors:
+            for other in actors:
+                actor.join(other.snapshot())
+                actor.time = max(actor.time, other.time)
 
     # ------------------------------------------------------------ execution
 

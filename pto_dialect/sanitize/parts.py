@@ -22,6 +22,7 @@ class Parts:
     def check(self, number: int, view: Any, offsets: Sequence[int], sizes: Sequence[int]) -> None:
         """The operation ``number`` takes the part at ``offsets`` with ``sizes`` elements from ``view``."""
         watch = self.core.watch
+        watch.sites.reach(number)
         if not isinstance(view, GmTensor) or watch.muted or not watch.wants("bounds"):
             return
         extents = zip(offsets, sizes, view.shape, view.strides, strict=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 from xdsl.dialects.builtin import MemRefType
@@ -169,12 +170,24 @@ class Sites:
 
     def __init__(self) -> None:
         self.all: list[Site | None] = [None]
+        self._reached: set[int] = set()
 
     def add(self, op: Operation, loops: tuple[str, ...]) -> Site:
         """A new site."""
         site = Site(len(self.all), op, loops, self)
         self.all.append(site)
         return site
+
+    def __iter__(self) -> Iterator[Site]:
+        return (site for site in self.all if site is not None)
+
+    def reach(self, number: int) -> None:
+        """A run got to this site."""
+        self._reached.add(number)
+
+    def reached(self) -> list[Site]:
+        """The sites that a run got to."""
+        return [self[number] for number in sorted(self._reached)]
 
     def __getitem__(self, number: int) -> Site:
         site = self.all[number]

@@ -69,9 +69,11 @@ class Timeline:
         events: Iterable[int] = (),
     ) -> None:
         """An operation on its pipe, and the numbers of its events."""
-        args: dict[str, Any] = {"place": site.place}
-        args |= {f"%{name}": value for name, value in zip(site.loops, loops, strict=False)}
-        slice_ = {"ph": "X", "name": site.name, "cat": "operation", "ts": start, "dur": duration, "args": args}
+        indices = {f"%{name}": value for name, value in zip(site.loops, loops, strict=False)}
+        args: dict[str, Any] = {"operation": site.name, "place": site.place}
+        args |= {"core": actor.core.name, "block": actor.core.block.index, **indices}
+        label = ", ".join((f"{site.name} ({site.place})", *(f"{name} = {value}" for name, value in indices.items())))
+        slice_ = {"ph": "X", "name": label, "cat": "operation", "ts": start, "dur": duration, "args": args}
         self.events.append(slice_ | self._place(actor))
         for event in events:
             self.starts[event] = (actor, start)

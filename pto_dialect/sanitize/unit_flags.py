@@ -6,7 +6,7 @@ Source: execution page, section 5 (unit_flag) and section 6.3.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..runtime.layout import round_up
 from ..runtime.memory import Pointer
@@ -84,6 +84,12 @@ class UnitFlags:
             self.times[block] = actor.time
         actor.tick()
 
+    def _ordered(self, actor: Actor) -> bool:
+        """True when ``actor`` knows of all that products have written."""
+        accumulators: Any = self.core.arena("l0c")
+        last = accumulators.shadow.last_write.get(self.core.actors["PIPE_M"].number)
+        return last is not None and self.core.watch.log.happened_before(last, actor)
+
     def refused(self, actor: Actor, context: Context, check: UnitCheck) -> None:
         """The blocks will never be as the instruction wants them.
 
@@ -91,8 +97,7 @@ class UnitFlags:
         """
         watch = self.core.watch
         actor.join(context.mark.known)
-        producer = self.core.actors["PIPE_M"]
-        if check.full and actor.clock[producer.index] >= producer.clock[producer.index] > 0:
+        if check.full and self._ordered(actor):
             return
         site = watch.sites[context.mark.site]
         if not watch.wants("sync") or watch.findings.repeated("sync-unit-flag", site):

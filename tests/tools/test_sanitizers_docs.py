@@ -12,7 +12,7 @@ from click.testing import CliRunner
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```console\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 CODES = {
-    **dict.fromkeys(("race", "handover", "deadlock", "unwritten", "bounds", "overlap"), 3),
+    **dict.fromkeys(("race", "inverted", "pipeline", "handover", "deadlock", "unwritten", "bounds", "overlap"), 3),
     **dict.fromkeys(("signals", "membar", "workitems"), 0),
 }
 

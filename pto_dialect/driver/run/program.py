@@ -36,7 +36,7 @@ from .memory_budget import memory_budget
 from .outputs import Output, Place, Places, dump, summary
 from .profile_table import profile_table
 from .request import Request
-from .sanitizing import collected, watched_kernel
+from .sanitizing import collected, unchecked_lines, watched_kernel
 from .value_text import OutputFile
 
 if TYPE_CHECKING:
@@ -314,6 +314,9 @@ class Launch:
         """Shows what the sanitizers have found; an error ends the launch."""
         shown, counts = self.collected(kernel)
         self.report(shown, counts)
+        if self.request.sanitizing is not None and not self.request.quiet:
+            for line in unchecked_lines(cast("WatchedKernel", kernel)):
+                self.streams.err(f"not checked: {line}\n")
         if counts.errors or (self.request.sanitizing is not None and cast("WatchedKernel", kernel).stopped):
             raise Failure(FINDINGS)
 

@@ -72,6 +72,13 @@ def collected(
     return shown.diagnostics, shown.counts()
 
 
+def unchecked_lines(kernel: WatchedKernel) -> list[str]:
+    """What a run did not check, one line each; nothing for runs that only write a timeline."""
+    from ...sanitize.unchecked import unchecked
+
+    return unchecked(kernel) if kernel.sanitize.checks else []
+
+
 def kept_findings(kernel: WatchedKernel, request: Sanitizing) -> list[Finding]:
     """The findings so far that no suppression covers. Raises ``BindingError`` for suppressions that cannot be read."""
     from ...sanitize.suppress import SuppressionError, comments_of, read_suppressions, unsuppressed
