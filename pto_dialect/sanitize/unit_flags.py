@@ -97,7 +97,8 @@ class UnitFlags:
         """
         watch = self.core.watch
         actor.join(context.mark.known)
-        if check.full and self._ordered(actor):
+        handed = any(block in self.known for block in check.blocks)
+        if check.full and not handed and self._ordered(actor):
             return
         site = watch.sites[context.mark.site]
         if not watch.wants("sync") or watch.findings.repeated("sync-unit-flag", site):
