@@ -355,9 +355,14 @@ def _mx_scales(scale_ram: Arena, data_address: int, outer: int, k: int) -> Array
 def read_mx_scales_left(scale_ram: Arena, data_address: int, m: int, k: int) -> Array:
     """Scale bytes (e8m0) of an M x K left operand at an L0A byte address: uint8 [M, ceil(K/32)].
 
+    Those of one row are a plain list (layouts page, section 8).
+
     Raises:
         Fault: ``mem-oob``.
     """
+    if m == 1:
+        groups = -(-k // MX_GROUP)
+        return strided_view(Pointer(scale_ram, mx_scale_address(data_address), _BYTE), (1, groups), (groups, 1))
     return _mx_scales(scale_ram, data_address, m, k)
 
 

@@ -231,6 +231,9 @@ def native_blayout(loc: str, target: str, blayout: str) -> str:
     return blayout
 
 
+_ACC_ROWS = 16
+
+
 def native_layout(
     loc: str,
     target: str,
@@ -256,7 +259,13 @@ def native_layout(
         blayout = native_blayout(loc, target, blayout)
         if loc == "acc" and fractal == 512:
             fractal = 1024
-        if loc == "vec" and item_bytes == 1 and (blayout, slayout) == ("row_major", "row_major"):
+        if loc == "acc" and rows == 1:
+            # The fractals of a single row have their 16 rows as well.
+            rows = _ACC_ROWS
+        if loc in ("mat", "scaling") and fractal == 32 and rows == 1 and blayout == slayout == "row_major":
+            # Scales of a left operand with one row are a plain list.
+            slayout = "none_box"
+        elif loc == "vec" and item_bytes == 1 and (blayout, slayout) == ("row_major", "row_major"):
             # Scales in the order of the matrix unit, whatever block size the type states; one row is their list.
             slayout, fractal = ("none_box" if rows == 1 else slayout), 32
     if packed:

@@ -207,6 +207,23 @@ class GmTensor:
         part.layout = self.layout
         return part
 
+    def pairs(self) -> GmTensor:
+        """The same bytes for a view whose sizes and strides count single numbers, two of which share a byte.
+
+        Raises ``Fault`` (``tload-count``) where no direction has its numbers side by side, or pairs would be split.
+        """
+        dense = [
+            i for i, (size, step) in enumerate(zip(self.shape, self.strides, strict=True)) if step == 1 and size > 1
+        ]
+        halves = [step for i, step in enumerate(self.strides) if i not in dense[-1:] and self.shape[i] > 1]
+        distance, item = self._distance, self._pointer.item_bytes
+        if not dense or self.shape[dense[-1]] % 2 or distance // item % 2 or any(step % 2 for step in halves):
+            raise Fault("tload-count", f"a view of {self.shape} single numbers splits pairs")
+        found = GmTensor(self._pointer.shifted(distance // 2), self.shape, self.strides, self.fmt, self.layout)
+        found.shape = tuple(size // 2 if i == dense[-1] else size for i, size in enumerate(self.shape))
+        found.strides = tuple(step if i == dense[-1] else step // 2 for i, step in enumerate(self.strides))
+        return found
+
     def matrix(self) -> GmView:
         """The elements in the order of tile rows and columns."""
         return GmView(self.pointer, self.shape, self.strides, self.layout)

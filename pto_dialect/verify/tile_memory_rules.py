@@ -22,7 +22,7 @@ from ..ir.types import (
 )
 from ..targets.a2a3 import A2A3
 from ..targets.a5 import A5
-from ..targets.element_types import is_low_precision
+from ..targets.element_types import FP4, is_low_precision
 from ..targets.tile_pairs import AccStore
 from .rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
 from .tile_facts import Tile
@@ -200,7 +200,16 @@ def _counts_differ(kind: Attribute | None, tile: Tile | None) -> tuple[int, int]
     if not isinstance(kind, PartitionViewType) or tile is None:
         return None
     view, valid = _count(kind.shape), _count((tile.valid_rows, tile.valid_cols))
-    return None if view is None or valid is None or view == valid else (view, valid)
+    if view is None or valid is None or view == valid:
+        return None
+    if tile.element in FP4 and view in (_pairs(tile, valid), 2 * _pairs(tile, valid)):
+        return None
+    return view, valid
+
+
+def _pairs(tile: Tile, valid: int) -> int:
+    """Packed pairs in a tile of ``valid`` elements: outside of vec, tiles count single numbers."""
+    return valid if tile.loc == "vec" else valid // 2
 
 
 def _vec_layout(operands: TileOperands, name: str, tile: Tile, *, single: bool) -> Iterator[Finding]:
@@ -259,7 +268,9 @@ def _load_form(operands: TileOperands, view: Attribute, tile: Tile) -> Iterator[
     differing = _counts_differ(view, tile)
     if differing is not None:
         message = f"src of {operands.op_name} has {differing[0]} elements, dst has {differing[1]} valid ones"
-        yield operands.finding(COUNT, ADVICE, "src", message)
+        packed = tile.element in FP4
+        help = "views of packed numbers count the pairs, or the single numbers" if packed else None
+        yield operands.finding(COUNT, ALWAYS if packed else ADVICE, "src", message, help)
     value = operands.type("pad_value")
     if operands.word("pad_mode") == "PadValue":
         if value is None:

@@ -5,6 +5,8 @@ Source: verifier-rules page, section 10; operation catalogue.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -181,9 +183,13 @@ def window_place(op: Operation, ctx: Context) -> None:
         return
     bits = (byte_width(source.element) or 1) * 8
     block = (1, 1) if source.slayout == "none_box" else inner_block(source.fractal, source.slayout, bits)
-    offsets = operand_groups(op)["offsets"]
+    groups = operand_groups(op)
+    offsets = groups["offsets"]
     whole = (source.rows, source.cols)
-    for axis, size, length, unit, value in zip(("rows", "columns"), sizes, whole, block, offsets, strict=True):
+    used = _sizes_inside(op.results[0].type, groups, sizes, ctx)
+    for axis, size, inside, length, unit, value in zip(
+        ("rows", "columns"), sizes, used, whole, block, offsets, strict=True
+    ):
         offset = ctx.constant(value)
         if size % unit:
             message = f"{size} {axis} of {op.name} are no multiple of the {unit} {axis} of a block"
@@ -191,9 +197,26 @@ def window_place(op: Operation, ctx: Context) -> None:
         if offset is not None and offset % unit:
             message = f"offset {offset} of {op.name} is no multiple of the {unit} {axis} of a block"
             ctx.report(BOXED, op, message, at=value)
-        elif (offset or 0) + size > length:
-            message = f"offset {offset or 0} and {size} {axis} of {op.name} reach beyond {length} {axis}"
+        elif (offset or 0) + inside > length:
+            which = f"{size} {axis}" if inside == size else f"{inside} valid {axis}"
+            message = f"offset {offset or 0} and {which} of {op.name} reach beyond {length} {axis}"
             ctx.report(BOUNDS, op, message, at=value)
+
+
+def _sizes_inside(
+    result: Attribute, groups: Mapping[str, Sequence[SSAValue]], sizes: Sequence[int], ctx: Context
+) -> list[int]:
+    """How many rows and columns of a window have to lie in its parent: the valid ones; none where they are open."""
+    found: list[int] = []
+    stated = (result.valid_rows, result.valid_cols) if isinstance(result, TileBufType) else sizes
+    for size, valid, name in zip(sizes, stated, ("valid_row", "valid_col"), strict=True):
+        given = groups.get(name, ())
+        if valid == DYNAMIC:
+            known = ctx.constant(given[0]) if given else size
+            found.append(0 if known is None else min(known, size))
+        else:
+            found.append(min(valid, size))
+    return found
 
 
 # ------------------------------------------------------------ other handles

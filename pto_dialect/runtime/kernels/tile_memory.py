@@ -5,6 +5,7 @@ Source: layouts page, section 4; numerics page, section 4.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -48,14 +49,15 @@ class Load:
         self.backend = backend
 
     def __call__(self, source: GmTensor, dst: AnyTile) -> None:
-        matrix = source.matrix()
         rows, cols = dst.valid_rows, dst.valid_cols
-        values = matrix.read()
         packed = isinstance(dst.view, PackedView) if isinstance(dst, Tile) else False
+        if dst.fmt.is_packed:
+            source = counted_in_pairs(source, rows * cols // 2 if packed else rows * cols)
+        values = source.matrix().read()
         if packed:
             values = single_numbers(values, 0 if source.layout == "dn" else 1)
         if values.shape != (rows, cols):
-            values = _fitted(values, rows, cols)
+            values = _fitted(values, rows, cols, source.layout)
         if values.dtype != dst.fmt.storage:
             values = values.view(dst.fmt.storage)
         dst.write(values)
@@ -82,12 +84,23 @@ class Load:
             view.write(values)
 
 
+def counted_in_pairs(view: GmTensor, pairs: int) -> GmTensor:
+    """A view of packed numbers in pairs, whether its sizes count these or single numbers; ``pairs`` is what the tile
+    holds. Raises ``Fault`` (``tload-count``) where neither fits."""
+    count = prod(view.shape)
+    if count == 2 * pairs:
+        return view.pairs()
+    if count != pairs:
+        raise Fault("tload-count", f"a view of {count} elements and a tile of {pairs} pairs of packed numbers")
+    return view
+
+
 def load_view(source: GmTensor, out: Array) -> None:
     """``Load`` into the valid region of a tile without pad, given as an array of its memory."""
     values = source.elements()
     if values is None:
         values = source.matrix().read()
-    _fill_from(values, out)
+    _fill_from(values, out, source.layout)
 
 
 def load_part(source: GmParts, distance: int, out: Array) -> None:
@@ -98,23 +111,23 @@ def load_part(source: GmParts, distance: int, out: Array) -> None:
     elif values.shape == out.shape and values.dtype == out.dtype:
         out[...] = values
     else:
-        _fill_from(values, out)
+        load_view(source.part(distance), out)
 
 
-def _fill_from(values: Array, out: Array) -> None:
+def _fill_from(values: Array, out: Array, layout: str) -> None:
     if values.dtype != out.dtype:
         values = values.view(out.dtype)
     if values.shape != out.shape:
-        values = _fitted(values, *out.shape)
+        values = _fitted(values, *out.shape, layout)
         out = out[: values.shape[0], : values.shape[1]]
     out[...] = values
 
 
-def _fitted(values: Array, rows: int, cols: int) -> Array:
-    """The view's elements where its shape is not that of the valid region: reshaped when the counts agree, else the
-    part that both have."""
+def _fitted(values: Array, rows: int, cols: int, layout: str) -> Array:
+    """The view's elements where its shape is not that of the valid region: taken in the order of the view, column by
+    column in the layout dn, when the counts agree, else the part that both have."""
     if values.size == rows * cols:
-        return values.reshape(rows, cols)
+        return values.T.reshape(cols, rows).T if layout == "dn" else values.reshape(rows, cols)
     return values[:rows, :cols]
 
 
@@ -229,7 +242,8 @@ def tload(op: PtoOp, g: Generator) -> None:
         if g.operand(op, name) is not None:
             raise g.error("unmodelled", f"tload with {name} cannot be executed", op)
     dst = g.destination(op)
-    view, part = g.view(dst), g.parts.get(source)
+    packed = element_format(dst.type, g).is_packed
+    view, part = None if packed else g.view(dst), None if packed else g.parts.get(source)
     load = Load(element_format(dst.type, g), g.options.backend)
     if view is not None and isinstance(source.type, t.ShapedView) and not getattr(dst.type, "pad", 0):
         if part is not None:
