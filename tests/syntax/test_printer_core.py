@@ -248,6 +248,8 @@ FURTHER = """module {
     %6 = math.fpowi %x, %k : f32, i8
     %7 = math.fpowi %x, %k fastmath<fast> : f32, i8
     %8 = math.acosh %x : f32
+    %always = arith.cmpf true, %x, %x : f32
+    %never = arith.cmpf false, %x, %x fastmath<nnan> : f32
     cf.assert %c, "not \\22x\\22"
     memref.copy %m, %d : memref<4xf32> to memref<?xf32>
     %9 = memref.rank %m : memref<4xf32>

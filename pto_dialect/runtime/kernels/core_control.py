@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..faults import Fault
@@ -48,6 +49,47 @@ def for_loop(op: Operation, g: Generator) -> None:
                 assign(op.results, list(op_.operands), g)
             else:
                 g.operation(op_)
+
+
+@kernel("scf.parallel")
+def parallel_loop(op: Operation, g: Generator) -> None:
+    """The iterations one after the other; what they reduce is combined in that order."""
+    body = op.regions[0].block
+    number = len(body.args)
+    bounds = [g.name(value) for value in op.operands[: 3 * number]]
+    for result in op.results:
+        g.bind(result)
+    assign(op.results, list(op.operands)[3 * number :], g)
+    with ExitStack() as loops:
+        for axis, counter in enumerate(body.args):
+            lower, upper, step = bounds[axis], bounds[number + axis], bounds[2 * number + axis]
+            header = f"for {g.bind(counter)} in range({lower}, {upper}, {g.argument(check_step)}({step})):"
+            loops.enter_context(g.emitter.block(header))
+        for inner in body.ops:
+            if inner.name == "scf.reduce":
+                reduce(inner, op.results, g, assign)
+            else:
+                g.operation(inner)
+
+
+def reduce(
+    op: Operation,
+    results: Sequence[SSAValue],
+    g: Generator,
+    give: Callable[[Sequence[SSAValue], Sequence[SSAValue], Generator], None],
+) -> None:
+    """Combines each operand of ``scf.reduce`` with the result so far; ``give`` assigns."""
+    if not op.operands:
+        # A block of Python needs a statement.
+        g.emitter.line("pass")
+    for region, operand, result in zip(op.regions, op.operands, results, strict=True):
+        so_far, new = region.block.args
+        g.names[so_far], g.names[new] = g.names[result], g.name(operand)
+        for inner in region.block.ops:
+            if inner.name == "scf.reduce.return":
+                give([result], list(inner.operands), g)
+            else:
+                g.operation(inner)
 
 
 @kernel("scf.if")
@@ -104,9 +146,24 @@ def while_loop(op: Operation, g: Generator) -> None:
 def execute_region(op: Operation, g: Generator) -> None:
     for result in op.results:
         g.bind(result)
-    if len(op.regions[0].blocks) != 1:
-        raise g.error("unmodelled", "scf.execute_region with several blocks cannot be executed", op)
-    _branch(op, op.regions[0].block, g)
+    blocks = list(op.regions[0].blocks)
+    if len(blocks) == 1:
+        _branch(op, blocks[0], g)
+        return
+    if g.lanes is not None and any(branches_apart(block, g) for block in blocks):
+        raise g.error("unmodelled", "scf.execute_region whose blocks work-items reach separately", op)
+    _blocks(blocks, op, g)
+
+
+def branches_apart(block: Block, g: Generator) -> bool:
+    """True when work-items leave ``block`` in different ways."""
+    last = block.last_op
+    return (
+        g.lanes is not None
+        and last is not None
+        and last.name in ("cf.cond_br", "cf.switch")
+        and g.lanes.varies(last.operands[0])
+    )
 
 
 @kernel("scf.index_switch")
@@ -161,6 +218,11 @@ def function_body(blocks: Sequence[Block], g: Generator) -> None:
     if len(blocks) == 1:
         g.block(blocks[0])
         return
+    _blocks(blocks, None, g)
+
+
+def _blocks(blocks: Sequence[Block], around: Operation | None, g: Generator) -> None:
+    """Several blocks as a loop that jumps by block number; ``scf.yield`` leaves it with the results of ``around``."""
     numbers = {block: index for index, block in enumerate(blocks)}
     for block in blocks[1:]:
         for argument in block.args:
@@ -172,8 +234,24 @@ def function_body(blocks: Sequence[Block], g: Generator) -> None:
             with g.emitter.block(f"{'if' if number == 0 else 'elif'} {counter} == {number}:"):
                 for op in block.ops:
                     g.emitter.current = op
-                    if not _jump(op, numbers, counter, g):
+                    if op.name == "scf.yield" and around is not None:
+                        assign(around.results, list(op.operands), g)
+                        g.emitter.line("break")
+                    elif not _jump(op, numbers, counter, g):
                         g.operation(op)
+
+
+def claim(holds: bool, message: str) -> None:
+    """Raises ``Fault`` for a condition that does not hold."""
+    if not holds:
+        raise Fault("assertion", message)
+
+
+@kernel("cf.assert")
+def assertion(op: Operation, g: Generator) -> None:
+    message = op.properties["msg"]
+    assert isinstance(message, StringAttr)
+    g.call(claim, g.name(op.operands[0]), message.data)
 
 
 def _jump(op: Operation, numbers: dict[Block, int], counter: str, g: Generator) -> bool:

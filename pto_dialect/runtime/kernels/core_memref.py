@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType, StridedLayoutAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...ir import types as t
@@ -164,4 +164,8 @@ def cast(op: Operation, g: Generator) -> None:
 
 @kernel("memref.extract_aligned_pointer_as_index")
 def address(op: Operation, g: Generator) -> None:
+    """Where the memory begins of which the operand, without an offset, is the first part."""
+    layout = memref_type(op.operands[0]).layout
+    if isinstance(layout, StridedLayoutAttr) and layout.get_offset() != 0:
+        raise g.error("unmodelled", "where the memory around a view with an offset begins is not known", op)
     g.define(op.results[0], f"core.address_of({g.name(op.operands[0])})")

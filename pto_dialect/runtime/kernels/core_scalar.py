@@ -13,6 +13,7 @@ from xdsl.dialects import builtin
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation
 
+from ...ir.types import is_float, type_text
 from ..faults import Fault
 from ..generator import Generator, integer_width
 from ..numerics.decode import decode
@@ -46,6 +47,19 @@ def wrapped(expression: str, type_: Attribute) -> str:
     return f"(({expression}) + {half} & {mask}) - {half}"
 
 
+def wrapped_bits(expression: str, type_: Attribute) -> str:
+    """``expression``, a number of bits, in the range of an integer type or of the 64 bits of an index."""
+    return wrapped(expression, _I64 if isinstance(type_, builtin.IndexType) else type_)
+
+
+_I64 = IntegerType(64)
+
+
+def signed(expression: str, type_: Attribute) -> str:
+    """A value as the signed number that arithmetic sees: a set single bit is -1."""
+    return f"-int({expression})" if integer_width(type_) == 1 else expression
+
+
 def unsigned(expression: str, type_: Attribute) -> str:
     """The bits of a value as a non-negative number."""
     width = integer_width(type_)
@@ -67,7 +81,7 @@ def rounder(type_: Attribute) -> Callable[[float], float] | None:
         return f32
 
     def narrow(value: float) -> float:
-        array = encode(np.array([value], np.float32), name, saturate=False)
+        array = encode(np.array([value], np.float64), name, saturate=False)
         return float(decode(array, name)[0])
 
     return narrow
@@ -152,10 +166,13 @@ def integer_binary(op: Operation, g: Generator) -> None:
     a, b = (str(g.name(v)) for v in op.operands)
     type_ = op.results[0].type
     if short in _PLAIN:
-        text = f"{a} {_PLAIN[short]} {b}"
-    elif short in _CALLS:
-        text = f"{g.argument(_CALLS[short])}({a}, {b})"
-    elif short in _UNSIGNED:
+        g.define(op.results[0], wrapped(f"{a} {_PLAIN[short]} {b}", type_))
+        return
+    if short in _CALLS:
+        text = f"{g.argument(_CALLS[short])}({signed(a, type_)}, {signed(b, type_)})"
+        g.define(op.results[0], wrapped(text, type_))
+        return
+    if short in _UNSIGNED:
         operation = {"//": floor_divide, "%": remainder}[_UNSIGNED[short]]
         text = f"{g.argument(operation)}({unsigned(a, type_)}, {unsigned(b, type_)})"
     elif short == "ceildivui":
@@ -165,10 +182,29 @@ def integer_binary(op: Operation, g: Generator) -> None:
     elif short == "shli":
         text = f"{a} << min({unsigned(b, type_)}, 64)"
     elif short == "shrsi":
-        text = f"{a} >> min({unsigned(b, type_)}, 64)"
+        text = f"{signed(a, type_)} >> min({unsigned(b, type_)}, 64)"
     else:
         text = f"{unsigned(a, type_)} >> min({unsigned(b, type_)}, 64)"
-    g.define(op.results[0], wrapped(text, type_))
+    g.define(op.results[0], wrapped_bits(text, type_))
+
+
+@kernel("arith.addui_extended")
+def add_with_carry(op: Operation, g: Generator) -> None:
+    type_ = op.results[0].type
+    a, b = (unsigned(str(g.name(v)), type_) for v in op.operands)
+    total = g.define_local("total", f"{a} + {b}")
+    g.define(op.results[0], wrapped_bits(str(total), type_))
+    g.define(op.results[1], f"{total} >> {integer_width(type_) or 64} != 0")
+
+
+@kernel("arith.mulsi_extended", "arith.mului_extended")
+def multiply_wide(op: Operation, g: Generator) -> None:
+    type_ = op.results[0].type
+    read = signed if op.name == "arith.mulsi_extended" else unsigned
+    a, b = (read(str(g.name(v)), type_) for v in op.operands)
+    product = g.define_local("product", f"({a}) * ({b})")
+    g.define(op.results[0], wrapped_bits(str(product), type_))
+    g.define(op.results[1], wrapped_bits(f"{product} >> {integer_width(type_) or 64}", type_))
 
 
 def float_max(a: float, b: float) -> float:
@@ -226,6 +262,8 @@ def compare_integers(op: Operation, g: Generator) -> None:
     a, b = (str(g.name(v)) for v in op.operands)
     if predicate[0] == "u":
         a, b = (unsigned(x, op.operands[0].type) for x in (a, b))
+    elif predicate[0] == "s":
+        a, b = (signed(x, op.operands[0].type) for x in (a, b))
     g.define(op.results[0], f"{a} {_SYMBOLS[predicate.lstrip('us') if len(predicate) == 3 else predicate]} {b}")
 
 
@@ -250,10 +288,7 @@ def compare_floats(op: Operation, g: Generator) -> None:
 @kernel("arith.index_cast", "arith.extsi", "arith.trunci")
 def cast_signed(op: Operation, g: Generator) -> None:
     source, result = op.operands[0], op.results[0]
-    text = str(g.name(source))
-    if integer_width(source.type) == 1:
-        text = f"-int({text})"
-    g.define(result, wrapped(text, result.type))
+    g.define(result, wrapped(signed(str(g.name(source)), source.type), result.type))
 
 
 @kernel("arith.index_castui", "arith.extui")
@@ -261,16 +296,20 @@ def cast_unsigned(op: Operation, g: Generator) -> None:
     source, result = op.operands[0], op.results[0]
     text = str(g.name(source))
     text = f"int({text})" if integer_width(source.type) == 1 else unsigned(text, source.type)
-    g.define(result, wrapped(text, result.type))
+    g.define(result, wrapped_bits(text, result.type))
 
 
 @kernel("arith.sitofp", "arith.uitofp")
 def to_float(op: Operation, g: Generator) -> None:
     source, result = op.operands[0], op.results[0]
     text = str(g.name(source))
-    if op.name == "arith.uitofp":
-        text = unsigned(text, source.type)
-    g.define(result, rounded(f"float({text})", result.type, g))
+    read = unsigned if op.name == "arith.uitofp" else signed
+    name = str(result.type)
+
+    def convert(value: int) -> float:
+        return float(decode(encode(np.array([value]), name, saturate=False), name)[0])
+
+    g.define(result, f"{g.argument(convert if name != 'f64' else float)}({read(text, source.type)})")
 
 
 def truncate(value: float) -> int:
@@ -291,21 +330,40 @@ def resize_float(op: Operation, g: Generator) -> None:
     g.define(op.results[0], rounded(str(g.name(op.operands[0])), op.results[0].type, g))
 
 
-def _bits_of(type_: Attribute) -> np.dtype:
-    names = {"f16": "f2", "f32": "f4", "f64": "f8"}
-    name = str(type_)
-    if name in names:
-        return np.dtype(names[name])
+def _to_bits(type_: Attribute) -> Callable[[float], int]:
+    """The bits of a number of a type, as a number that is not negative."""
     width = integer_width(type_)
-    return np.dtype(f"{'u' if is_unsigned(type_) else 'i'}{(width or 64) // 8}")
+    if width is not None:
+        return lambda value: int(value) & ((1 << width) - 1)
+    name = str(type_)
+
+    def bits(value: float) -> int:
+        raw = encode(np.array([value], np.float64), name, saturate=False)
+        return int(raw.view(f"u{raw.dtype.itemsize}")[0])
+
+    return bits
+
+
+def _from_bits(type_: Attribute, g: Generator) -> Callable[[int], float]:
+    """The number of a type that has given bits."""
+    width = integer_width(type_)
+    if width is not None:
+        offset = 0 if is_unsigned(type_) or width == 1 else 1 << (width - 1)
+        made = bool if width == 1 else int
+        return lambda bits: made(((bits + offset) & ((1 << width) - 1)) - offset)
+    fmt = g.format(type_)
+    return lambda bits: float(decode(np.array([bits], f"u{fmt.storage.itemsize}").view(fmt.storage), fmt)[0])
 
 
 @kernel("arith.bitcast")
 def bitcast(op: Operation, g: Generator) -> None:
-    source, result = _bits_of(op.operands[0].type), _bits_of(op.results[0].type)
+    source, result = op.operands[0].type, op.results[0].type
+    if not all(integer_width(type_) or is_float(type_) for type_ in (source, result)):
+        raise g.error("unmodelled", f"arith.bitcast of {type_text(source)} cannot be executed", op)
+    to_bits, from_bits = _to_bits(source), _from_bits(result, g)
 
     def reinterpret(value: float) -> float:
-        return np.array([value]).astype(source).view(result)[0].item()
+        return from_bits(to_bits(value))
 
     g.define(op.results[0], f"{g.argument(reinterpret)}({g.name(op.operands[0])})")
 

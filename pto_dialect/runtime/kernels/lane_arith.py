@@ -18,12 +18,14 @@ from ..simt.floats import (
     FloatArithmetic,
     FloatComparison,
     FromInteger,
+    FusedMultiplyAdd,
     MathFunction,
     ToInteger,
     computes_in,
 )
 from ..simt.scope import element_of, is_number, number_format
 from ..simt.selection import choose
+from .core_math import COUNTS, fused_double
 from .core_math import FUNCTIONS as MATH
 from .core_scalar import CMPF, CMPI
 from .lane_values import ITEMS, give, invoke, lane, mask_of
@@ -151,7 +153,39 @@ def bitcast(op: Operation, g: Generator) -> None:
 @lane_kernel(*(f"math.{name}" for name in MATH))
 def math_function(op: Operation, g: Generator) -> None:
     name = op.name.removeprefix("math.")
-    give(op, g, MathFunction(MATH[name], number_format(op.results[0].type, g), name))
+    formats = [number_format(value.type, g) for value in op.operands]
+    give(op, g, MathFunction(MATH[name], formats, number_format(op.results[0].type, g), name))
+
+
+@lane_kernel("math.fma")
+def fused_multiply_add(op: Operation, g: Generator) -> None:
+    fmt = number_format(op.results[0].type, g)
+    give(op, g, fused_doubles if fmt.name == "f64" else FusedMultiplyAdd(fmt))
+
+
+def fused_doubles(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c of doubles with one rounding."""
+    return np.vectorize(fused_double, otypes=[np.float64])(a, b, c)
+
+
+@lane_kernel(*(f"math.{name}" for name in COUNTS))
+def count_bits(op: Operation, g: Generator) -> None:
+    give(op, g, integers.BitCount(COUNTS[op.name.removeprefix("math.")]))
+
+
+@lane_kernel("math.ipowi")
+def power_of_integers(op: Operation, g: Generator) -> None:
+    a, b = (lane(value, g) for value in op.operands)
+    g.define(op.results[0], invoke(g, integers.power, ITEMS, mask_of(g), a, b))
+
+
+@lane_kernel("arith.addui_extended", "arith.mulsi_extended", "arith.mului_extended")
+def two_results(op: Operation, g: Generator) -> None:
+    function = integers.EXTENDED[op.name.removeprefix("arith.")]
+    a, b = (lane(value, g) for value in op.operands)
+    both = g.define_local("both", invoke(g, function, a, b))
+    for number, result in enumerate(op.results):
+        g.define(result, f"{both}[{number}]")
 
 
 @lane_kernel("math.absi")

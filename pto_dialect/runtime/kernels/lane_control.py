@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase
+import numpy as np
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...ir.walk import walk
+from ..faults import Fault
 from ..generator import Expr, Generator
+from ..memory import Array
 from ..names import Kind
 from ..program import callee_name
 from ..simt.code import is_body
 from ..simt.control import Loop, Standstill, branches, finish, next_block
+from ..simt.items import Mask, WorkItems
 from ..simt.scope import is_number
 from ..simt.selection import merge
 from ..simt.variance import Variance
-from .core_control import assign
+from .core_control import assign, reduce
 from .lane_values import ITEMS, invoke, lane, mask_of, scope_of
 from .registry import lane_kernel
 
@@ -108,6 +112,53 @@ def for_loop(op: Operation, g: Generator) -> None:
                     g.operation(inner)
         g.emitter.line(f"{loop}.number += 1")
         _line(g, mask, f"{loop}.running(items, {mask})")
+
+
+@lane_kernel("scf.parallel")
+def parallel_loop(op: Operation, g: Generator) -> None:
+    body = op.regions[0].block
+    number = len(body.args)
+    bounds = [lane(value, g) for value in op.operands[: 3 * number]]
+    for result, value in zip(op.results, op.operands[3 * number :], strict=True):
+        text = lane(value, g)
+        _line(g, g.bind(result), text)
+
+    def give(mask: str, targets: Sequence[SSAValue], sources: Sequence[SSAValue]) -> None:
+        _merged(mask, targets, sources, g)
+
+    def nest(axis: int, outer: str) -> None:
+        if axis == number:
+            with scope_of(g).masked(outer):
+                for inner in body.ops:
+                    if inner.name == "scf.reduce":
+                        reduce(inner, op.results, g, lambda targets, sources, _: give(outer, targets, sources))
+                    else:
+                        g.operation(inner)
+            return
+        loop = g.emitter.fresh("loop")
+        _line(g, loop, invoke(g, Loop, ITEMS, Expr(outer), *bounds[axis::number]))
+        mask = _mask(g, f"{loop}.running(items, {outer})")
+        with g.emitter.block(f"while items.some({mask}):"):
+            _line(g, g.bind(body.args[axis]), f"{loop}.index")
+            nest(axis + 1, mask)
+            g.emitter.line(f"{loop}.number += 1")
+            _line(g, mask, f"{loop}.running(items, {mask})")
+
+    nest(0, str(mask_of(g)))
+
+
+@lane_kernel("cf.assert")
+def assertion(op: Operation, g: Generator) -> None:
+    message = op.properties["msg"]
+    assert isinstance(message, StringAttr)
+    g.call(claim_each, ITEMS, mask_of(g), lane(op.operands[0], g), message.data)
+
+
+def claim_each(items: WorkItems, mask: Mask, holds: Array, message: str) -> None:
+    """Raises ``Fault`` for the first running work-item for which a condition does not hold."""
+    wrong = items.both(mask, ~holds)
+    if wrong.any():
+        raise Fault("assertion", f"{message} ({items.name(int(np.argmax(wrong)))})")
 
 
 @lane_kernel("scf.while")
@@ -276,9 +327,18 @@ def _jump(op: Operation, numbers: dict[Block, int], place: str, g: Generator) ->
         split = 1 + len(then.args)
         taken = _mask(g, f"items.both({mask}, {lane(operands[0], g)})")
         rest = _mask(g, f"items.but({mask}, {lane(operands[0], g)})")
-        if set(then.args) & set(other.args):
-            raise g.error("unmodelled", "a branch to one block with different values for each way", op)
         go(then, operands[1:split], taken)
         go(other, operands[split:], rest)
         return
-    raise g.error("unmodelled", f"{op.name} on a value that differs between work-items", op)
+    default, *targets = op.successors
+    numbers_of_cases = op.properties.get("case_values")
+    values = list(numbers_of_cases.get_values()) if isinstance(numbers_of_cases, DenseIntOrFPElementsAttr) else []
+    flag = lane(operands[0], g)
+    position = 1 + len(default.args)
+    rest = mask
+    for value, target in zip(values, targets, strict=True):
+        taken = _mask(g, f"items.both({rest}, {flag} == {value})")
+        rest = _mask(g, f"items.but({rest}, {flag} == {value})", "others")
+        go(target, operands[position : position + len(target.args)], taken)
+        position += len(target.args)
+    go(default, operands[1 : 1 + len(default.args)], rest)

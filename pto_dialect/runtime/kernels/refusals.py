@@ -50,7 +50,7 @@ FORMS: tuple[tuple[str, str], ...] = (
     ("pto.convert with round(h)", "no page defines the rounding"),
     ("packed pairs outside of SIMT bodies", "no operation there computes with them"),
     (
-        "tiles, structs, branches by cf.switch and memrefs of own layout that differ between work-items",
+        "tiles, structs and memrefs of own layout that differ between work-items",
         "a work-item has numbers, pointers, and arrays of its own",
     ),
     ("pto.vmi conversions with rounding H", "the page calls it half-up, known results round ties toward zero"),
@@ -60,14 +60,29 @@ FORMS: tuple[tuple[str, str], ...] = (
     ("pto.vmi.vgatherb with another number of offsets than lanes", "no page defines which lane takes which offset"),
     ("fixpipe modes s4 and qf162*", "no page defines their arithmetic"),
     ("pto.load_cbuf_to_ca and _cb with a transpose operand", "only the attribute has a defined meaning"),
-    ("scf.execute_region with several blocks", "control flow between its blocks is not compiled"),
+    (
+        "scf.execute_region whose blocks work-items reach separately",
+        "only functions are compiled for work-items at different blocks; a call does it",
+    ),
+    (
+        "arith and math on vectors and tensors outside of SIMT bodies",
+        "registers and tiles have operations of their own",
+    ),
 )
 """Forms of executable operations."""
 
 
+CORE: dict[str, str] = {
+    **dict.fromkeys(("func.call_indirect", "func.constant"), "a core has no table of functions; calls name theirs"),
+    "memref.get_global": "a module has no memory of its own",
+    "memref.view": "memory is taken apart with memref.subview and memref.reinterpret_cast",
+}
+"""Operations of the core dialects that are checked and not executed."""
+
+
 def reason(name: str) -> str | None:
     """Why operation ``name`` is not executed; ``None`` when no reason is recorded."""
-    return OPERATIONS.get(name)
+    return OPERATIONS.get(name) or CORE.get(name)
 
 
 def page() -> str:
@@ -93,6 +108,12 @@ def page() -> str:
     ]
     for why, names in groups.items():
         lines += [f"### {why[0].upper()}{why[1:]}", "", _wrapped(names), ""]
+    lines += ["### Operations of the core dialects", ""]
+    lines += [
+        "Operations of `func`, `arith`, `math`, `scf`, `cf` and `memref` that `pto-opt` checks run, but for these. Of"
+    ]
+    lines += ["dialects and operations that are kept as written nothing is known, and none of them runs.", ""]
+    lines += ["| operation | why |", "|---|---|", *(f"| {name} | {why} |" for name, why in CORE.items()), ""]
     lines += ["### Forms of other operations", "", "| form | why |", "|---|---|"]
     lines += [f"| {form} | {why} |" for form, why in FORMS]
     return "\n".join(lines) + "\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -197,12 +197,14 @@ class ToInteger:
 class MathFunction:
     """A function of the ``math`` dialect, computed in double precision and rounded once."""
 
-    def __init__(self, function: Callable[..., Any], fmt: Format, name: str) -> None:
+    def __init__(self, function: Callable[..., Any], sources: Sequence[Format], fmt: Format, name: str) -> None:
         self.function = function
+        self.sources = sources
         self.fmt = fmt
         self.label = name
 
     def __call__(self, *values: Array) -> Array:
         """The results in the storage of the format."""
-        result = self.function(*(decode(value, self.fmt).astype(np.float64) for value in values))
+        numbers = (decode(value, fmt).astype(np.float64) for value, fmt in zip(values, self.sources, strict=True))
+        result = self.function(*numbers)
         return encode(result, self.fmt, saturate=False)

@@ -239,3 +239,81 @@ def permute_bytes(a: Array, b: Array, selector: Array) -> Array:
         byte = pair >> number.astype(np.uint64) * np.uint64(8) & np.uint64(0xFF)
         result = result | byte.astype(np.uint32) << np.uint32(8 * place)
     return result.view(np.int32)
+
+
+# ------------------------------------------------------------ bits, powers, two results
+
+
+def _each(function: Callable[..., int], like: np.dtype[Any], *values: Array) -> Array:
+    """``function`` of Python integers, wrapped to a type."""
+    parts = np.broadcast_arrays(*values)
+    bits = 8 * like.itemsize
+    numbers = [
+        function(*map(int, row)) & ((1 << bits) - 1) for row in zip(*(part.ravel() for part in parts), strict=True)
+    ]
+    if like == np.bool_:
+        return np.array([bool(number & 1) for number in numbers]).reshape(parts[0].shape)
+    return np.array(numbers, f"u{like.itemsize}").view(like).reshape(parts[0].shape)
+
+
+def _width(a: Array) -> int:
+    return 1 if a.dtype == np.bool_ else _bits(a)
+
+
+class BitCount:
+    """A count of bits of each number."""
+
+    label = "count_bits"
+
+    def __init__(self, function: Callable[[int, int], int]) -> None:
+        self.function = function
+
+    def __call__(self, a: Array) -> Array:
+        """The counts in the type of the numbers."""
+        width = _width(a)
+        return _each(lambda bits: self.function(bits, width), a.dtype, unsigned(a))
+
+
+def _signed(a: Array) -> Array:
+    """Single bits as the signed numbers 0 and -1."""
+    return -a.astype(np.int8) if a.dtype == np.bool_ else a
+
+
+def power(items: WorkItems, mask: Mask, a: Array, b: Array) -> Array:
+    """a ** b; of negative exponents what is left of a fraction."""
+    base, exponent = _signed(a), _signed(b)
+    wrong = items.both(mask, (base == 0) & (exponent < 0))
+    if wrong.any():
+        raise Fault("division-by-zero", f"0 to a negative power in {items.name(int(np.argmax(wrong)))}")
+
+    def one(x: int, n: int) -> int:
+        if n >= 0:
+            return pow(x, n, 1 << 64)
+        return (1 if x == 1 or n % 2 == 0 else -1) if x in (1, -1) else 0
+
+    return _each(one, a.dtype, base, exponent)
+
+
+def add_with_carry(a: Array, b: Array) -> tuple[Array, Array]:
+    """The sum of unsigned numbers, and whether it needs another bit."""
+    if a.dtype == np.bool_:
+        return a ^ b, a & b
+    total = np.add(a, b)
+    return total, unsigned(total) < unsigned(a)
+
+
+def _wide(read: Callable[[Array], Array]) -> Callable[[Array, Array], tuple[Array, Array]]:
+    def multiply(a: Array, b: Array) -> tuple[Array, Array]:
+        x, y = read(a), read(b)
+        width = _width(a)
+        return _each(lambda p, q: p * q, a.dtype, x, y), _each(lambda p, q: p * q >> width, a.dtype, x, y)
+
+    return multiply
+
+
+EXTENDED: dict[str, Callable[[Array, Array], tuple[Array, Array]]] = {
+    "addui_extended": add_with_carry,
+    "mulsi_extended": _wide(_signed),
+    "mului_extended": _wide(unsigned),
+}
+"""``arith`` operations with two results."""

@@ -71,6 +71,8 @@ class LaneScope:
             return True
         if op.name in _CONDITIONS:
             return self.code.variance.any(op.operands[: _CONDITIONS[op.name]])
+        if op.name == "scf.parallel":
+            return self.code.variance.any(op.operands[: 3 * len(op.regions[0].block.args)])
         if op.name == "scf.while":
             condition = op.regions[0].block.last_op
             return condition is not None and self.varies(condition.operands[0])

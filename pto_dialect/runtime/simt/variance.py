@@ -151,6 +151,8 @@ class Variance:
             self._for(op)
         elif op.name == "scf.while":
             self._while(op)
+        elif op.name == "scf.parallel":
+            self._parallel(op)
         elif op.name in ("scf.if", "scf.index_switch", "scf.execute_region"):
             self._choice(op)
         elif op.name == "func.call":
@@ -165,7 +167,9 @@ class Variance:
         for region in op.regions:
             if region.blocks:
                 self._blocks(region.blocks)
-                self._pass(_yielded(region.block), op.results)
+                for block in region.blocks:
+                    if block.last_op is not None and block.last_op.name == "scf.yield":
+                        self._pass(_yielded(block), op.results)
         if self.any(op.operands):
             self._mark(op.results)
 
@@ -177,6 +181,21 @@ class Variance:
         self._blocks([body])
         self._pass(_yielded(body), body.args[1:])
         self._pass(body.args[1:], op.results)
+
+    def _parallel(self, op: Operation) -> None:
+        body = op.regions[0].block
+        number = len(body.args)
+        if self.any(op.operands[: 3 * number]):
+            self._mark((*body.args, *op.results))
+        self._pass(op.operands[3 * number :], op.results)
+        self._blocks([body])
+        reduced = body.last_op
+        assert reduced is not None
+        for region, operand, result in zip(reduced.regions, reduced.operands, op.results, strict=True):
+            self._pass([result, operand], region.block.args)
+            self._blocks([region.block])
+            self._pass(_yielded(region.block), [result])
+            self._pass([result], region.block.args[:1])
 
     def _while(self, op: Operation) -> None:
         before, after = (region.block for region in op.regions)
@@ -202,4 +221,4 @@ class Variance:
 
 def _yielded(block: Block) -> Sequence[SSAValue]:
     last = block.last_op
-    return last.operands if last is not None and last.name == "scf.yield" else ()
+    return last.operands if last is not None and last.name in ("scf.yield", "scf.reduce.return") else ()
