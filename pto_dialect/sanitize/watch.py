@@ -19,6 +19,7 @@ from .numbers import Numbers
 from .options import SanitizeOptions
 from .races import Races
 from .regions import Bytes
+from .shift_counts import check_counts
 from .sites import Sites
 from .tiles import Tiles
 from .timeline import Timeline
@@ -147,6 +148,7 @@ class Watch:
         if self.numbers is not None:
             self.numbers.start()
         try:
+            check_counts(self, context, arguments)
             result = action(*arguments)
             if self.races is not None and context.doubled:
                 self.races.settle(context)

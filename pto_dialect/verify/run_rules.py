@@ -44,6 +44,7 @@ _RULES = (
     ("mem-overlap", ERROR, "tiles that are in use at the same time share no bytes"),
     ("pipe-slot", ERROR, "an entry of a queue is used between pop and free, and freed once"),
     ("run-timeout", ERROR, "a run takes no longer than --timeout allows"),
+    ("shift-count", WARNING, "tiles are shifted by counts between 0 and 31; others are taken modulo 32"),
     ("numeric-nan-inf", INFO, "results are numbers"),
 )
 
