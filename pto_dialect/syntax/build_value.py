@@ -24,7 +24,6 @@ from .builder import UNKNOWN, Stated
 from .tile_inputs import MERGE_SORT, MERGE_SORT_SOURCES, READ_MODIFY_WRITE, fitting_slots, merge_sort_inputs
 from .tokens import Tok
 from .type_parser import intern_type
-from .usage import usage
 
 ACCUMULATOR = {"i8": t.I32, "si8": t.I32, "ui8": t.I32}
 
@@ -99,9 +98,6 @@ class ValueBuilder(AssemblyBuilder):
         self.type_literals(cls, written, groups)
         if results is None:
             results = self.inferred_results(cls, token, groups)
-        if any(isinstance(type_, t.TileBufType) for type_ in results):
-            message = f"{token.text} on buffers has no result: it writes to outs(..)"
-            raise at(token, "op-missing-outs", message, usage(cls.name))
         op = self.assemble(cls, token, groups, results, attributes)
         if first is not None and op.results:
             self.define_destination(op, first)

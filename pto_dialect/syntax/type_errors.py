@@ -51,6 +51,10 @@ def misfit(text: str, start: int, end: int) -> TypeSyntaxError:
         extents = f"{dims.group().strip()}{token}"
         message, help = f"the element type is missing after {extents}", f"{extents}xf32"
         return TypeSyntaxError("type-syntax", message, dims.start(), end, help)
+    if dims is not None and token in (">", ","):
+        shown = dims.group().strip()
+        message = f"the element type is missing after {shown}"
+        return TypeSyntaxError("type-syntax", message, dims.start(), end, f"{shown}f32")
     if before.endswith(",") and token in (">", ")", ","):
         return TypeSyntaxError("type-syntax", "nothing follows this ','", len(before) - 1, len(before), "remove it")
     if token == ":" and left is not None:
@@ -60,7 +64,7 @@ def misfit(text: str, start: int, end: int) -> TypeSyntaxError:
     if left is not None and right is not None:
         message = f"',' is missing between {left.group()} and {right.group()}"
         return TypeSyntaxError("type-syntax", message, start, right.end(), f"{left.group()}, {right.group()}")
-    what = f"unexpected {token!r} in {head.group()}" if head else f"unexpected {token!r} in type"
+    what = f"unexpected {token!r} in the type {head.group()}" if head else f"unexpected {token!r} in type"
     if form is not None:
         return TypeSyntaxError("type-syntax", what, start, end, f"for example {form}")
     from .type_names import type_suggestion

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..diagnostics.suggest import word_hint
 from ..ir.attributes import BROKEN, PlaceholderAttr
-from ..ir.base import PtoOp, operand_groups, signature
-from ..ir.types import OpaqueType, type_text
+from ..ir.base import PtoOp, op_spec, operand_groups, signature
+from ..ir.types import OpaqueType, TileBufType, type_text
 from ..ir.words import word_rule
+from ..syntax.usage import usage
 from .attribute_names import report_unread
 from .context import Context
 from .kind_help import kind_help
@@ -69,6 +72,10 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
         span = "" if most == required else " or more" if most is None else f" to {most}"
         ctx.report(RESULT_KIND, op, f"{op.name} has {required}{span} results, found {len(op.results)}")
         return False
+    if op.results and isinstance(op.results[0].type, TileBufType) and _lacks_outs(op, groups):
+        message = f"{op.name} on buffers has no result: it writes to outs(..)"
+        ctx.report(RULES["op-missing-outs"], op, message, help=usage(op.name))
+        return False
     for slot, result in zip(declared.results, op.results, strict=False):
         if not slot.kind.accepts(result.type) and not isinstance(result.type, OpaqueType):
             found = type_text(result.type)
@@ -76,6 +83,13 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
             ctx.report(RESULT_KIND, op, message, at=result)
             good = False
     return good
+
+
+def _lacks_outs(op: PtoOp, groups: Mapping[str, Sequence[SSAValue]]) -> bool:
+    """True for an operation that takes its destination as an operand and has buffers and a result instead."""
+    destinations = [groups[name] for name in op_spec(type(op)).outs if name in groups]
+    buffers = any(isinstance(value.type, TileBufType) for value in op.operands)
+    return buffers and bool(destinations) and not any(destinations)
 
 
 def _check_attributes(op: PtoOp, ctx: Context) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ...diagnostics.suggest import did_you_mean
+from ...diagnostics.suggest import did_you_mean, inline_hint
 from ...runtime.errors import BindingError
 from ...runtime.memory import Array
 from ...runtime.numerics.encode import encode
@@ -114,6 +114,9 @@ def _format_of_array(array: Array, content: Stored) -> Format:
         raise BindingError(f"'{content.text}' holds {array.dtype} elements, which are no numbers") from None
 
 
+_GENERATORS = ("zeros", "ones", "random")
+
+
 def _read(content: Stored, stated: Format | None, budget: MemoryBudget) -> Array:
     try:
         if content.kind == RAW:
@@ -121,7 +124,8 @@ def _read(content: Stored, stated: Format | None, budget: MemoryBudget) -> Array
             return _read_raw(content, stated, budget)
         return _read_numpy(content, budget)
     except OSError as error:
-        raise BindingError(f"cannot read '{content.path}': {error.strerror or error}") from None
+        hint = inline_hint(content.path, _GENERATORS) if content.kind == RAW else ""
+        raise BindingError(f"cannot read '{content.path}': {error.strerror or error}{hint}") from None
     except MemoryError:
         raise BindingError(f"'{content.path}' does not fit into memory") from None
 
