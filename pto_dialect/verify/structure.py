@@ -26,7 +26,7 @@ RESULT_KIND = rule("result-kind", ERROR, STRUCTURE, "every result has a type of 
 ATTRIBUTE_KIND = rule("attr-kind", ERROR, STRUCTURE, "every attribute has a value of the declared kind", source=_PAGE)
 ATTRIBUTE_MISSING = rule("attr-missing", ERROR, STRUCTURE, "required attributes are given", source=_PAGE)
 
-_accepted: set[tuple[type[Operation], tuple[Attribute, ...]]] = set()
+_accepted: set[tuple[type[Operation], int, tuple[Attribute, ...]]] = set()
 
 
 def check_pto(op: PtoOp, ctx: Context) -> bool:
@@ -36,7 +36,7 @@ def check_pto(op: PtoOp, ctx: Context) -> bool:
     attributes = op.attributes
     bare = not attributes or (len(attributes) == 1 and "operandSegmentSizes" in attributes)
     if bare and not signature(cls).attributes:
-        key = (cls, types)
+        key = (cls, len(op.operands), types)
         if key in _accepted and not signature(cls).segmented:
             return True
         if _check_values(op, ctx):
