@@ -1,0 +1,86 @@
+"""The measurement of small changes: what it changes, and the lists of exceptions it takes."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+
+from code_changes import Change, changes, is_possible  # noqa: E402
+
+SOURCE = '''"""A page of wording."""
+
+LIMIT: int = 7
+NAMES = {"first": 1, "second": 2}
+
+
+def chosen(a: int, b: int) -> list[int]:
+    """Wording that stays."""
+    if a < b and a:
+        NAMES.clear()
+        return [a + b]
+    raise ValueError("wording of a message")
+'''
+
+
+def made(kind: str) -> set[tuple[str, str]]:
+    """Old and new text of the changes of a kind."""
+    return {(change.old, change.new) for change in changes("m.py", SOURCE) if change.kind == kind}
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        ("comparison", {("a < b", "(a <= b)")}),
+        ("and/or", {("a < b and a", "((a < b) or (a))")}),
+        ("dropped condition", {("a < b and a", "((a))"), ("a < b and a", "((a < b))")}),
+        ("negation", {("a < b and a", "not (a < b and a)")}),
+        ("arithmetic", {("a + b", "(a - b)")}),
+        ("constant", {("7", "8"), ("1", "2"), ("2", "3")}),
+        ("dictionary entry", {('"first": 1, ', "")}),
+        ("return None", {("return [a + b]", "return None")}),
+        ("dropped statement", {("NAMES.clear()", "pass")}),
+        ("word", {('"first"', "'first_x'"), ('"second"', "'second_x'")}),
+    ],
+)
+def test_what_is_changed(kind: str, wanted: set[tuple[str, str]]) -> None:
+    assert made(kind) == wanted
+
+
+def test_wording_stays() -> None:
+    assert not any("ording" in change.old for change in changes("m.py", SOURCE))
+
+
+def test_changed_files_can_be_read() -> None:
+    for change in changes("m.py", SOURCE):
+        assert is_possible(change, SOURCE)
+        assert change.apply(SOURCE) != SOURCE
+    nothing = Change("m.py", 3, "constant", SOURCE.index("7"), SOURCE.index("7") + 1, "7", "7")
+    assert not is_possible(nothing, SOURCE)
+
+
+def entries(name: str) -> list[list[str]]:
+    """Fields of the lines of a list."""
+    lines = (BENCHMARKS / name).read_text(encoding="utf-8").splitlines()
+    return [[part.strip() for part in line.split(" | ")] for line in lines if line.strip() and line[0] != "#"]
+
+
+def test_harmless_changes_are_still_there() -> None:
+    root = BENCHMARKS.parent
+    for path, old, *_, reason in entries("harmless_changes.txt"):
+        text = " ".join((root / path).read_text(encoding="utf-8").split())
+        assert old in text and reason, (path, old)
+
+
+def test_functions_that_are_not_executed_are_still_there() -> None:
+    root = BENCHMARKS.parent
+    for key, reason in entries("unexecuted_functions.txt"):
+        path, name = key.split()
+        tree = ast.parse((root / path).read_text(encoding="utf-8"))
+        names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        assert name in names and reason, key
