@@ -19,9 +19,9 @@ _CURRENT: list[str] = []
 
 def pytest_configure(config: Any) -> None:
     """Starts before tests are collected: what they import counts as nobody's."""
-    if not _FILE:
-        return
     worker = getattr(config, "workerinput", {}).get("workerid", "main")
+    if not _FILE or (worker == "main" and getattr(config.option, "numprocesses", None)):
+        return
     package = Path(__file__).resolve().parents[1] / "pto_dialect"
     measured = coverage.Coverage(data_file=f"{_FILE}.{worker}", source=[str(package)], config_file=False)
     measured.start()
@@ -30,7 +30,8 @@ def pytest_configure(config: Any) -> None:
 
 def pytest_runtest_setup(item: Any) -> None:
     """Lines belong to the function that runs, whatever its parameters: each change of the owner writes to the file."""
-    name = item.nodeid.partition("[")[0]
+    # Each file of lit tests is a test of its own.
+    name = item.nodeid if "test_lit" in item.nodeid else item.nodeid.partition("[")[0]
     for measured in _COVERAGE:
         if [name] != _CURRENT:
             _CURRENT[:] = [name]

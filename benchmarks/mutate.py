@@ -42,7 +42,7 @@ ROOMS = {
 }
 """Folders of the package; a file belongs to the first room that has it."""
 
-LEFT_OUT = ("packaging", "benchmarks", "tools", "plugin", "test_lit.py", "test_run_lines.py")
+LEFT_OUT = ("packaging", "benchmarks", "plugin", "tools/test_pto_opt_process.py", "tools/test_pto_run_process.py")
 """Tests that start other processes, which would run the package that is installed."""
 
 GOAL, ROOM_GOAL = 0.92, 0.88
@@ -100,8 +100,9 @@ class Tests:
         return self.data.contexts_by_lineno(name) if name is not None else {}
 
     def executed(self, path: str) -> set[int]:
-        """Lines that some test executes."""
-        return {line for line, tests in self.by_line(path).items() if any(tests)}
+        """Lines that are executed by a test, or when the tests are imported."""
+        name = self.names.get(path)
+        return set(self.data.lines(name) or ()) if name is not None else set()
 
     def covering(self, change: Change) -> list[str]:
         """Tests that execute the lines of a change; for what runs at import, those that use anything of the file."""
