@@ -41,7 +41,8 @@ ENTRY_VOID = rule(
     "entry-void",
     ERROR,
     STRUCTURE,
-    "entry functions return nothing (at Level 1 they may return tiles); functions do not call themselves",
+    "entry functions return nothing (at Level 1 they may return tiles); functions do not call themselves (a warning; "
+    "a run refuses them)",
     source="verifier-rules page, section 10",
     bad="func.func @f(%a: i32) -> i32 attributes {pto.entry} {\n  return %a : i32\n}",
     good="func.func @f(%a: i32) attributes {pto.entry} {\n  return\n}",
@@ -112,4 +113,5 @@ def recursion(op: Operation, ctx: Context) -> None:
     """Calls that come back to their function."""
     function = ctx.function
     if isinstance(function, FuncOp) and function in ctx.symbols.reached(op):
-        ctx.report(ENTRY_VOID, op, f"@{function.sym_name.data} calls itself here; recursion cannot be executed")
+        message = f"@{function.sym_name.data} calls itself here; recursion cannot be executed"
+        ctx.report(ENTRY_VOID, op, message, severity=WARNING)

@@ -187,7 +187,7 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
         place = span_of(peer)
         notes = (Note("the other end is here", place),) if place is not None else ()
         message = "the other end of this queue has " + ("split entries" if mine else "whole entries")
-        ctx.report(SPLIT, init, message, notes=notes)
+        ctx.report(SPLIT, init, message, notes=notes, severity=Severity.WARNING)
 
 
 def _uneven_allowed(init: Operation, op: Operation) -> bool:

@@ -67,7 +67,8 @@ SPLIT = rule(
     "pipe-split",
     ERROR,
     STRUCTURE,
-    "split is 0, 1 or 2 (3, 4: uneven halves, cube to vector through gm), the same way for all users of a queue",
+    "split is 0, 1 or 2 (3, 4: uneven halves, cube to vector through gm), the same way for all users of a queue; "
+    "another way at the other end is a warning",
     source=_PAGE,
 )
 VALID_OPERANDS = rule(

@@ -1,0 +1,33 @@
+"""The measurement of verdicts on changed programs, on a small tree of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "benchmarks" / "mutate_programs.py"
+PROGRAM = """module attributes {pto.target_arch = "a5"} {
+  func.func @kernel(%a: !pto.ptr<f16, l0a>, %b: !pto.ptr<f16, l0b>, %c: !pto.ptr<f32, l0c>) attributes {pto.kernel} {
+    %m = arith.constant 16 : i64
+    pto.mad %a, %b, %c, %m, %m, %m sat
+      : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+    pto.set_flag["PIPE_M", "PIPE_FIX", "EVENT_ID0"]
+    return
+  }
+}
+"""
+
+
+def test_changes_are_judged(tmp_path: Path):
+    (tmp_path / "one.pto").write_text(PROGRAM)
+    (tmp_path / "wrong.pto").write_text(PROGRAM.replace("EVENT_ID0", "EVENT_ID9"))
+    report = tmp_path / "wrong.csv"
+    command = [sys.executable, str(SCRIPT), str(tmp_path), "--count", "60", "--csv", str(report)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    first, second = done.stdout.splitlines()[:2]
+    # The wrong program is no base for changes.
+    assert first.startswith("1 programs, ") and second.endswith("(100.00%)")
+    assert report.read_text().startswith("program,kind,what,line,expected,found,detail")
