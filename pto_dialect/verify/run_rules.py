@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .rule import ERROR, INFO, RUN, WARNING, rule
+from .run_examples import RUN_EXAMPLES
 
 _PAGE = "execution page, section 6.3"
 
@@ -48,7 +49,13 @@ _RULES = (
     ("numeric-nan-inf", INFO, "results are numbers"),
 )
 
-RUN_RULES = {id: rule(id, severity, RUN, text, source=_PAGE) for id, severity, text in _RULES}
+_NO_EXAMPLE = (None, None)
+
+RUN_RULES = {
+    id: rule(id, severity, RUN, text, source=_PAGE, bad=bad, good=good)
+    for id, severity, text in _RULES
+    for bad, good in (RUN_EXAMPLES.get(id, _NO_EXAMPLE),)
+}
 """The rules by id."""
 
 ALIASES = {
