@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .watch import Context
 
 _STORES = ("PIPE_MTE3", "PIPE_FIX")
-_LOADS = ("PIPE_MTE2", "PIPE_MTE1")
+_LOADS = ("PIPE_MTE2",)
 
 
 def applies(context: Context, arena: WatchedArena, kind: str) -> bool:

@@ -198,3 +198,88 @@ def test_the_compiler_puts_barriers_where_the_program_has_none():
 
 def test_a_barrier_on_another_pipe_does_not_help():
     assert errors(chain(8, "a3", barrier("MTE2")), values=[]) == ["race-same-pipe"]
+
+
+# ------------------------------------------------------------ signals, decisions, capacity
+
+
+def test_a_computed_buffer_number_is_followed():
+    lines = ["%n = arith.addi %i0, %i1 : index", 'pto.get_buf_dyn "PIPE_MTE2", %n, 0', load("%x")]
+    release = 'pto.rls_buf_dyn "PIPE_MTE2", %n, 0'
+    assert not rules(program(X, *lines, release))
+    assert errors(program(X, *lines, lines[1], release, release)) == ["sync-buf-nesting"]
+
+
+def test_what_scf_index_switch_decides_on_has_to_be_written():
+    lines = [
+        "%v = pto.load_scalar %xi[%i0] : !pto.ptr<i32, ub> -> i32",
+        "%s = arith.index_cast %v : i32 to index",
+        "scf.index_switch %s",
+        "case 0 {\n scf.yield\n }",
+        "default {\n }",
+    ]
+    pointer = "%xi = pto.castptr %x : !pto.ptr<f32, ub> -> !pto.ptr<i32, ub>"
+    assert errors(program(X, pointer, *lines)) == ["mem-uninit"]
+
+
+def counted(signals: int) -> str:
+    """The cube core sends that many signals, which the vector cores take at the end."""
+    text = program("%n = arith.constant 16 : index")
+    head, tail = text.split("    return", 1)
+    sends = " pto.set_intra_block <PIPE_FIX>, 1\n" * signals
+    takes = " pto.wait_intra_block <PIPE_V>, 1\n" * signals
+    cube = f"    pto.section.cube {{\n{sends} }}\n"
+    vector = (
+        "    pto.section.vector {\n %who = pto.get_subblock_idx\n %first = arith.cmpi eq, %who, %c0 : i64\n"
+        f" scf.if %first {{\n{takes} }}\n }}\n"
+    )
+    return f"{head}{cube}{vector}    return{tail}"
+
+
+def test_a_counter_between_cores_holds_fifteen_signals():
+    assert not errors(counted(15))
+    assert errors(counted(16)) == ["sync-flag-depth"]
+
+
+TWO = "!pto.tile_buf<vec, 16x16xf32>"
+
+
+def tiles(*lines: str) -> list[str]:
+    """Messages about tiles %x at 0 and %y at 992, each of 1024 bytes."""
+    head = """func.func @k() attributes {pto.kernel} {
+  %c0 = arith.constant 0 : i64
+  %c992 = arith.constant 992 : i64
+  %i0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+"""
+    allocated = "".join(f"  %{n} = pto.alloc_tile addr = %c{at} : {TWO}\n" for n, at in (("x", 0), ("y", 992)))
+    body = "".join(f"  {line}\n" for line in lines)
+    found = diagnostics(f"{head}{allocated}{body}  return\n}}\n", [])
+    return [one.message for one in found if one.rule == "mem-overlap"]
+
+
+def fill(name: str) -> str:
+    return f"pto.texpands ins(%one : f32) outs(%{name} : {TWO})"
+
+
+def add(a: str, b: str, to: str) -> str:
+    return f"pto.tadd ins(%{a}, %{b} : {TWO}, {TWO}) outs(%{to} : {TWO})"
+
+
+def test_the_tile_that_loses_its_content_is_named_first():
+    (message,) = tiles(fill("y"), fill("x"), add("y", "y", "y"))
+    assert message.startswith("%y and %x are in use") and "was overwritten through %x" in message
+    (message,) = tiles(fill("x"), fill("y"), add("x", "x", "x"))
+    assert message.startswith("%x and %y are in use")
+
+
+def test_one_finding_for_one_pair_of_tiles():
+    assert len(tiles(fill("x"), fill("y"), add("x", "x", "x"), fill("x"), fill("y"), add("x", "x", "x"))) == 1
+
+
+def test_the_tile_behind_a_view_is_the_one_that_is_named():
+    part = "!pto.tile_buf<vec, 8x16xf32>"
+    view = f"%low = pto.subview %x[%c8, %i0] sizes [8, 16] : {TWO} -> {part}"
+    read = f"pto.tadd ins(%low, %low : {part}, {part}) outs(%low : {part})"
+    (message,) = tiles("%c8 = arith.constant 8 : index", view, fill("x"), fill("y"), read)
+    assert message.startswith("%x and %y")

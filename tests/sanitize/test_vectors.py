@@ -92,3 +92,28 @@ def test_an_access_outside_is_at_its_operation():
     body = scope(vlds("v", "%x", "%far"), vsts("%v", "%y"))
     (found,) = diagnostics(program(*BUFFERS, far, *LOADED, *body), [np.zeros(64, np.float32)] * 2)
     assert found.rule == "mem-oob" and found.span is not None and "pto.vlds" in found.span.text
+
+
+ORDERS = {
+    "raw": ("VV_ALL", "VST_VLD", "SV_ALL", "ST_VLD", "VS_ALL", "VST_LD"),
+    "war": ("VV_ALL", "VLD_VST", "SV_ALL", "LD_VST", "VS_ALL", "VLD_ST"),
+    "waw": ("VV_ALL", "VST_VST", "SV_ALL", "ST_VST", "VS_ALL", "VST_ST"),
+}
+"""Barriers that order a store before a load, a load before a store, a store before a store."""
+KINDS = sorted({kind for kinds in ORDERS.values() for kind in kinds})
+PAIRS = {
+    "raw": (vsts("%v", "%y"), vlds("w", "%y")),
+    "war": (vlds("w", "%y"), vsts("%v", "%y")),
+    "waw": (vsts("%v", "%y"), vsts("%v", "%y")),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("order", ORDERS)
+def test_which_barriers_order_which_accesses(order: str, kind: str):
+    first, second = PAIRS[order]
+    fill = scope(vlds("u", "%x"), vsts("%u", "%y"))
+    body = scope(vlds("v", "%x"), first, f'pto.mem_bar "{kind}"', second)
+    found = diagnostics(program(*BUFFERS, *LOADED, *fill, *body))
+    expected = [] if kind in ORDERS[order] else ["sync-membar-missing"]
+    assert [one.rule for one in found] == expected
