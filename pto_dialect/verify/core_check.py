@@ -127,8 +127,9 @@ def _groups(op: Operation, row: Constraints, ctx: Context) -> list[tuple[CoreSlo
     names = ", ".join(slot.name + {"1": "", "*": "..", "?": " (optional)"}[slot.arity] for slot in row.operands)
     if row.segmented:
         sizes = op.properties.get("operandSegmentSizes")
-        i32_array = isinstance(sizes, DenseArrayBase) and sizes.elt_type == IntegerType(32)
-        numbers = list(sizes.get_values()) if i32_array else []
+        numbers: list[int] = []
+        if isinstance(sizes, DenseArrayBase) and sizes.elt_type == IntegerType(32):
+            numbers = [int(number) for number in sizes.get_values()]
         if len(numbers) != len(row.operands) or sum(numbers) != total or min(numbers, default=0) < 0:
             message = f"operandSegmentSizes of {op.name} divides its {total} operands into {names}"
             found = f", found {numbers}" if numbers else ""

@@ -126,7 +126,7 @@ def _rows() -> dict[str, list[str]]:
         if line:
             names, *cells = line.split("|")
             for name in names.split():
-                rows[name] = cells
+                rows[name] = [*cells]
     return rows
 
 
