@@ -597,3 +597,37 @@ def test_merged_lists(used: tuple[int, ...], stop: bool) -> None:
     assert out.view(np.uint64)[: len(want)].tolist() == merged.view(np.uint64).tolist()
     assert not out.view(np.uint64)[len(want) :].any()
     assert [int(x) for x in taken] == [sizes[n] - len(left[n]) if n in used else 0 for n in range(4)]
+
+
+# --- channels and pairs of 4-bit numbers ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dist", "element", "step"), [("SPLT4CHN", "ui8", 4), ("SPLT2CHN_B8", "ui8", 2), ("SPLT2CHN_B16", "ui16", 2)]
+)
+def test_the_first_of_several_channels(dist: str, element: str, step: int) -> None:
+    source = numbers(element, 20)
+    text = f'%r = pto.vlds %p[%zero] {{dist = "{dist}"}} : {ptr(element)} -> {vreg(element)}'
+    (got,) = run_registers(text, {"p": (ptr(element), source)}, {"r": vreg(element)})
+    kept = source.tolist()[::step]
+    assert got.tolist() == kept + [0] * (lanes(element) - len(kept))
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_pairs_of_small_floats_are_widened(part: int) -> None:
+    """Of each four bytes the one that the part names: the low half is the lane with the even number."""
+    magnitudes = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
+    load, argument, active = masked("b8")
+    codes = numbers("ui8", 21)
+    kind, result = "!pto.vreg<256x!pto.f4E2M1x2>", vreg("bf16")
+    text = f'{load}%r = pto.vcvt %a, %m {{part = "P{part}"}} : {kind}, !pto.mask<b8> -> {result}'
+    (got,) = run_registers(text, {"a": (kind, codes)} | argument, {"r": result})
+
+    def value(code: int) -> float:
+        return -magnitudes[code & 7] if code & 8 else magnitudes[code & 7]
+
+    want = []
+    for place in range(part, 256, 4):
+        pair = (int(codes[place]) & 15, int(codes[place]) >> 4)
+        want += [value(code) if active[place] else 0.0 for code in pair]
+    assert got.astype(np.float64).tolist() == want
