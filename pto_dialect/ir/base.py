@@ -314,9 +314,12 @@ def operand_name(op: PtoOp, index: int) -> str:
 
 def operand_groups(op: PtoOp) -> dict[str, tuple[SSAValue, ...]]:
     """Operands of ``op`` by declared name; an absent optional operand is an empty tuple."""
-    slots = signature(type(op)).operands
+    declared = signature(type(op))
+    slots = declared.operands
     operands = tuple(op._operands)
-    segments = op.attributes.get("operandSegmentSizes") or op.properties.get("operandSegmentSizes")
+    segments: Attribute | None = None
+    if declared.segmented:
+        segments = op.attributes.get("operandSegmentSizes") or op.properties.get("operandSegmentSizes")
     sizes: Sequence[int] | None = _sizes_of_interned.get(id(segments))
     if sizes is None and isinstance(segments, DenseArrayBase):
         sizes = [int(n) for n in segments.get_values()]

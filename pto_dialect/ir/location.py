@@ -10,7 +10,7 @@ from xdsl.printer import Printer
 
 from ..diagnostics.source import SourceFile, Span
 
-_TRAILER = re.compile(r"(?:\s|//[^\n]*)*\Z")
+_TRAILER = re.compile(r"(?<!\s)(?:\s++|//[^\n]*+)*+\Z")
 _set = object.__setattr__
 
 

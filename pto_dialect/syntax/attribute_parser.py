@@ -28,6 +28,9 @@ _ESCAPE = re.compile(r"\\(?:([nt\"\\])|([0-9A-Fa-f]{2}))")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|true|false")
 _STRIDE = re.compile(r"-?\d{1,18}|\?")
 _WHOLE = re.compile(r"-?\d+|true|false")
+LARGEST_LITERAL = 1 << 20
+"""Elements of a dense literal, also of one that names a single number for all."""
+
 STRUCTURED = frozenset(("tile_buf_config", "acc_push_epilogue", "vmi.layout", "op"))
 
 
@@ -147,7 +150,10 @@ def _dense(text: str, type_: Attribute | None) -> Attribute:
         raise TypeSyntaxError("literal-type", f"literals do not fit {type_text(element)}", 0, len(text)) from None
     size = 1
     for dim in type_.get_shape():
-        size *= dim
+        size *= max(dim, 0)
+    if size > LARGEST_LITERAL:
+        message = f"a literal has at most {LARGEST_LITERAL:,} elements, {type_text(type_)} has {size:,}"
+        raise TypeSyntaxError("literal-range", message, 0, len(text))
     if len(values) == 1 and not body.startswith("["):
         values = values * size
     if len(values) != size:

@@ -39,6 +39,10 @@ def print_module(op: Operation, *, generic: bool = False, debuginfo: bool = Fals
         return ModulePrinter(generic, debuginfo, generic and portable).run(op)
 
 
+UNPRINTABLE = (Inexpressible, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What a custom form raises for an operation that it cannot say, or that has not the parts it demands."""
+
+
 class _Statements:
     """The statements of a block from ``op`` on, up to ``elided``."""
 
@@ -135,7 +139,7 @@ class ModulePrinter:
             leaf = self._leaves[cls] = generic_leaf if self.generic else _leaf_printer(op)
         try:
             text = leaf(writer, op)
-        except Inexpressible:
+        except UNPRINTABLE:
             text = generic_leaf(writer, op)
         results = op.results
         if results:
@@ -159,7 +163,7 @@ class ModulePrinter:
         if not self.generic:
             try:
                 return _composite_printer(op)(self.writer, op)
-            except Inexpressible:
+            except UNPRINTABLE:
                 pass
         return generic_pieces(self.writer, op)
 

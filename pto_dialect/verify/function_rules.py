@@ -8,12 +8,14 @@ may be missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
 from ..ir.attributes import EnumAttr
+from ..ir.base import PtoOp, signature
 from ..ir.index import OPS
 from .context import Context
 from .groups import GROUPS
@@ -47,13 +49,13 @@ class FunctionScan:
     def named(self, *names: str) -> Iterator[Operation]:
         """Operations with these names, grouped by name."""
         for name in names:
-            yield from self.by_name.get(name, ())
+            yield from filter(_has_results, self.by_name.get(name, ()))
 
     def of_families(self, *families: str) -> Iterator[Operation]:
         """Operations of these families, grouped by name."""
         for name, operations in self.by_name.items():
             if name in OPS and OPS[name][0] in families:
-                yield from operations
+                yield from filter(_has_results, operations)
 
     def enclosing(self, op: Operation, test: Callable[[Operation], bool]) -> Operation | None:
         """The innermost operation around ``op`` in this function for which ``test`` holds; remembered by block."""
@@ -110,6 +112,16 @@ class FunctionScan:
     def is_simt_entry(self) -> bool:
         """Whether the function is the body of SIMT launches."""
         return "pto.simt_entry" in self.function.attributes
+
+
+def _has_results(op: Operation) -> bool:
+    """False for an operation in generic form that lacks a result, which is reported where it is checked itself."""
+    return len(op.results) >= _least_results(type(op))
+
+
+@cache
+def _least_results(cls: type[Operation]) -> int:
+    return sum(slot.arity == "1" for slot in signature(cls).results) if issubclass(cls, PtoOp) else 0
 
 
 def is_section(op: Operation) -> bool:

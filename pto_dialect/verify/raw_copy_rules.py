@@ -137,7 +137,7 @@ def fill_memory(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, *_FILLS)
 def fill_word(op: Operation, ctx: Context) -> None:
     """Width of the fill word."""
-    given = op.attributes["fill_word_bits"]
+    given = op.attributes.get("fill_word_bits")
     bits = given.value.data if isinstance(given, IntegerAttr) else 0
     destination = op.operands[0]
     element = element_type(destination.type)

@@ -107,7 +107,7 @@ def called_cores(op: Operation, ctx: Context) -> None:
 def fusion(op: Operation, ctx: Context) -> None:
     """What a fusion region yields."""
     assert isinstance(op, PtoOp)
-    blocks = list(op.regions[0].blocks)
+    blocks = [block for region in op.regions for block in region.blocks]
     if len(blocks) != 1 or blocks[0].args:
         ctx.report(FUSION, op, f"{op.name} has one block without arguments")
         return

@@ -143,9 +143,10 @@ def _slots(group: list[Operation], ctx: Context) -> None:
     taken: dict[int, Operation] = {}
     for op in group:
         first = integer(op, "slot")
-        value = op.operands[0] if op.operands else op.results[0]
-        if first is None:
+        values = (*op.operands, *op.results)
+        if first is None or not values:
             continue
+        value = values[0]
         wide = bit_width(value.type) == 64
         for number in range(first, first + 1 + wide):
             if number in taken:

@@ -54,6 +54,10 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
         names = ", ".join(slot.name for slot in declared.operands)
         ctx.report(OPERAND_COUNT, op, f"{op.name} has {len(op.operands)} operands; declared are {names}")
         return False
+    if sum(map(len, groups.values())) != len(op.operands):
+        names = ", ".join(slot.name for slot in declared.operands)
+        ctx.report(OPERAND_COUNT, op, f"{op.name} has {len(op.operands)} operands; declared are {names}")
+        return False
     good = True
     for slot in declared.operands:
         values = groups[slot.name]

@@ -85,7 +85,7 @@ _VALUES = (VRegType, MaskType, AlignType)
 @checks(STRUCTURE, "pto.vecscope", "pto.strict_vecscope")
 def scope_form(op: Operation, ctx: Context) -> None:
     """Body, captures and arguments."""
-    blocks = list(op.regions[0].blocks)
+    blocks = [block for region in op.regions for block in region.blocks]
     if not blocks:
         return
     arguments = [argument.type for argument in blocks[0].args]

@@ -1,0 +1,63 @@
+"""Operations in generic form with too few or too many operands, results, attributes and regions: whatever is wrong is
+told, and nothing raises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.driver.pipeline import run_passes
+from pto_dialect.ir.index import OPS
+from pto_dialect.syntax.core_ops import CORE_SHAPES
+from pto_dialect.syntax.parser import parse_program
+from pto_dialect.syntax.printer import print_module
+from pto_dialect.transforms.registry import VERIFY_PASSES
+
+TILE = "!pto.tile_buf<vec, 16x16xf32>"
+VALUES = f"%n: i64, %i: index, %t: {TILE}, %p: !pto.ptr<f32, ub>, %m: memref<16xf32>"
+USES, TYPES = "%n, %i, %t, %p, %m", f"i64, index, {TILE}, !pto.ptr<f32, ub>, memref<16xf32>"
+
+FORMS: dict[str, Callable[[str], str]] = {
+    "nothing": lambda name: f'"{name}"() : () -> ()',
+    "a number": lambda name: f'"{name}"(%n) : (i64) -> ()',
+    "a result": lambda name: f'%r = "{name}"() : () -> i64',
+    "two results": lambda name: f'%r:2 = "{name}"(%t) : ({TILE}) -> ({TILE}, i1)',
+    "many operands": lambda name: f'%r = "{name}"({USES}) : ({TYPES}) -> {TILE}',
+    "tiles": lambda name: f'"{name}"(%t, %t, %t) : ({TILE}, {TILE}, {TILE}) -> ()',
+    "a pointer": lambda name: f'%r = "{name}"(%p, %i) : (!pto.ptr<f32, ub>, index) -> !pto.ptr<f32, ub>',
+    "attributes": lambda name: (
+        f'"{name}"(%n) {{id = "x", name = 1, value = [], operandSegmentSizes = array<i32: 1, 0>, mode = {{}}}} '
+        ": (i64) -> ()"
+    ),
+    "segments": lambda name: f'"{name}"() {{operandSegmentSizes = array<i32: 9, -1>}} : () -> ()',
+    "a region": lambda name: f'"{name}"() ({{\n}}) : () -> ()',
+    "regions": lambda name: f'"{name}"(%n) ({{\n^bb0(%x: i64):\n"{name}"(%x) : (i64) -> ()\n}}, {{\n}}) : (i64) -> ()',
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_nothing_raises(form: str) -> None:
+    functions = "".join(
+        f"func.func @f{number}({VALUES}) {{\n{FORMS[form](name)}\nreturn\n}}\n"
+        for number, name in enumerate((*OPS, *CORE_SHAPES))
+    )
+    text = f'module attributes {{pto.target_arch = "a5"}} {{\n{functions}}}\n'
+    engine = DiagnosticEngine(DiagnosticOptions(pedantic=True, max_errors=0))
+    module = parse_program(SourceFile("t.pto", text), engine)
+    assert module is not None
+    run_passes(module, VERIFY_PASSES, engine, None)
+    assert engine.has_errors
+    assert print_module(module)
+    assert print_module(module, generic=True)
+
+
+def test_operands_beyond_those_declared_are_told() -> None:
+    text = f'func.func @f({VALUES}) {{\n%r = "pto.castptr"(%n, %i) : (i64, index) -> !pto.ptr<f32, ub>\nreturn\n}}\n'
+    engine = DiagnosticEngine()
+    module = parse_program(SourceFile("t.pto", text), engine)
+    assert module is not None
+    run_passes(module, VERIFY_PASSES, engine, None)
+    assert [diagnostic.rule for diagnostic in engine.diagnostics] == ["operand-count"]
