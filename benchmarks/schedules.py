@@ -2,9 +2,9 @@
 
 Usage: python benchmarks/schedules.py LAUNCHES TREE [CASE-REGEX] [--seeds N]
 
-LAUNCHES is a table of programs with their launches, TREE the folder with the programs, as for ``mutants.py``.  Each program
-runs under the schedules text, oldest, newest and some random ones, with random content of on-chip memory; all have to
-leave the same bytes.
+LAUNCHES is a table of programs with their launches, TREE the folder with the programs, as for ``mutants.py``.  Each
+program runs under the schedules text, oldest, newest and some random ones, with random content of on-chip memory; all
+have to leave the same bytes.
 """
 
 from __future__ import annotations
