@@ -22,6 +22,9 @@ _ADD = f"pto.tadd ins(%a, %b : {_T}, {_T}) outs(%c : {_T})"
 _LONG = "loc=vec, dtype=f32, rows=8, cols=8, v_row=8, v_col=8, blayout=row_major, slayout=none_box, fractal=512, pad=0"
 
 
+_LONG_ROW = "!pto.tile_buf<left, 16x4096xf16, valid=1x4096, blayout=col_major, slayout=row_major>"
+
+
 def _tile(old: str, new: str) -> str:
     """A function with a tile whose long type is changed in one place."""
     return f"func.func @f(%a: !pto.tile_buf<{_LONG.replace(old, new)}>) {{\n  return\n}}"
@@ -182,4 +185,26 @@ EXAMPLES: Final[dict[str, Example]] = {
         "pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !pto.tile_buf<bias, 1x8xf32>) outs(%c : !C)",
         "pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi) outs(%c : !C)"),
     "view-layout": Example(_view("dn"), _view("nd")),
+    # ------------------------------------------------------------ further ones
+    "backend-unknown": Example(
+        'module attributes {pto.backend = "llvm", pto.target_arch = "a5"} {\n}',
+        'module attributes {pto.backend = "emitc", pto.target_arch = "a5"} {\n}'),
+    "tstore-atomic": Example(
+        "pto.tstore ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%v : !pto.partition_tensor_view<16x16xf32>) "
+        "{atomicType = #pto<atomic_type atomic_mul>}",
+        "pto.tstore ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%v : !pto.partition_tensor_view<16x16xf32>) "
+        "{atomicType = #pto<atomic_type atomic_add>}"),
+    "sync-membar-kind": Example('pto.mem_bar "VV_SOME"', 'pto.mem_bar "VV_ALL"'),
+    "pipe-local-a5": Example(_queue("cube", fields=", local_slot_num = 2"), _queue("cube")),
+    "gemv-range": Example(
+        f"pto.tgemv ins(%a, %b : {_LONG_ROW}, !Rbig) outs(%c : !C1r)",
+        "pto.tgemv ins(%a, %b : !L1r, !R) outs(%c : !C1r)"),
+    "sync-ffts-base": Example(
+        "pto.sync.set #pto.pipe<PIPE_FIX>, 1",
+        "pto.set_ffts %p : !pto.ptr<i64, gm>\npto.sync.set #pto.pipe<PIPE_FIX>, 1", "a2a3"),
+    "matmul-native-layout": Example(
+        "pto.tmatmul ins(%a, %b : !L, !Rnz) outs(%c : !C)", "pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)", "a2a3"),
+    "op-operand-count": Example(
+        "%r = pto.fmax %x, %y, %z : f32, f32, f32 -> f32", "%r = pto.fmax %x, %y : f32, f32 -> f32"),
+    "parse-unbalanced": Example("func.func @f() {\n  return", "func.func @f() {\n  return\n}"),
 }  # fmt: skip

@@ -67,7 +67,8 @@ def test_bad_example_has_no_other_error(rule: Rule) -> None:
 
 
 def test_rules_have_examples() -> None:
-    assert len(WITH_BAD) > 100
+    """Rules of the text that have none are counted, so that their number only falls."""
+    assert len(WITH_BAD) > 430
 
 
 def test_free_names_take_the_stated_types() -> None:
