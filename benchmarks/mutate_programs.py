@@ -23,6 +23,8 @@ from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.driver.options import Options
 from pto_dialect.driver.pipeline import build_module
 
+LARGEST = 20_000
+"""Characters of a program that is changed; larger ones repeat the same statements and take longer."""
 PLACES = 60
 """Places of one kind in one program among which are chosen."""
 TRACEBACK = "traceback"
@@ -97,7 +99,7 @@ def main(tree: Path, count: int, seed: int, sample: int, report: Path | None) ->
         arch = _ARCH.search(text)
         target = arch[1] if arch else None
         # A file of several programs, or one whose errors are its point, tells nothing about a change.
-        if "// -----" not in text and verdict(text, target)[0] == ACCEPT:
+        if len(text) <= LARGEST and "// -----" not in text and verdict(text, target)[0] == ACCEPT:
             programs.append((path.relative_to(tree).as_posix(), text, target))
     chosen = plan(programs, count, seed)
     if not chosen:

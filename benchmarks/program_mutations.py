@@ -207,47 +207,48 @@ def zero_memory(text: str) -> Iterator[Change]:
         yield _swap(found, 1, "zero", REJECT, "zero is no memory of a pointer")
 
 
-def _everywhere(text: str, old: str, new: str) -> Change:
-    return Change(0, len(text), text.replace(old, new), REJECT, f"{old} becomes {new} everywhere")
+def _everywhere(text: str, pattern: str, change: Callable[[str], str]) -> Iterator[Change]:
+    """Each type that the pattern finds becomes another one in the whole text."""
+    for old in dict.fromkeys(found[1] for found in _each(pattern, text)):
+        new = change(old)
+        yield Change(0, len(text), text.replace(old, new), REJECT, f"{old} becomes {new} everywhere")
 
 
 @kind
 def product_memory(text: str) -> Iterator[Change]:
     """Operands of a raw product in another memory, everywhere."""
-    for found in _each(r"pto\.mad\w* [^\n]*(!pto\.ptr<\w+, (?:l0a|left)>)", text):
-        yield _everywhere(text, found[1], found[1].replace("l0a", "l1").replace("left", "l1"))
+    pattern = r"pto\.mad\w* [^\n]*(!pto\.ptr<\w+, (?:l0a|left)>)"
+    return _everywhere(text, pattern, lambda old: old.replace("l0a", "l1").replace("left", "l1"))
 
 
 @kind
 def vector_memory(text: str) -> Iterator[Change]:
     """Vector loads and stores outside of ub, everywhere."""
-    for found in _each(r"pto\.(?:vlds|vsts|vldas|vsld|vsst)\w* [^\n]*(!pto\.ptr<\w+, (?:ub|vec)>)", text):
-        yield _everywhere(text, found[1], found[1].replace("ub", "l0c").replace("vec", "l0c"))
+    pattern = r"pto\.(?:vlds|vsts|vldas|vsld|vsst)\w* [^\n]*(!pto\.ptr<\w+, (?:ub|vec)>)"
+    return _everywhere(text, pattern, lambda old: old.replace("ub", "l0c").replace("vec", "l0c"))
 
 
 @kind
 def product_place(text: str) -> Iterator[Change]:
     """The tile of a product lies elsewhere, everywhere."""
-    for found in _each(r"pto\.(?:tmatmul|tgemv)[\w.]* ins\([^\n]*?(!pto\.tile_buf<loc=left, [^<>\n]*>)", text):
-        yield _everywhere(text, found[1], found[1].replace("loc=left", "loc=right"))
-    for found in _each(
-        r"pto\.(?:tmatmul|tgemv)[\w.]* ins\([^\n]*outs\(%\w+ : (!pto\.tile_buf<loc=acc, [^<>\n]*>)", text
-    ):
-        yield _everywhere(text, found[1], found[1].replace("loc=acc", "loc=bias"))
+    left = r"pto\.(?:tmatmul|tgemv)[\w.]* ins\([^\n]*?(!pto\.tile_buf<loc=left, [^<>\n]*>)"
+    yield from _everywhere(text, left, lambda old: old.replace("loc=left", "loc=right"))
+    result = r"pto\.(?:tmatmul|tgemv)[\w.]* ins\([^\n]*outs\(%\w+ : (!pto\.tile_buf<loc=acc, [^<>\n]*>)"
+    yield from _everywhere(text, result, lambda old: old.replace("loc=acc", "loc=bias"))
 
 
 @kind
 def product_elements(text: str) -> Iterator[Change]:
     """The elements of a raw product have no such combination."""
-    for found in _each(r"pto\.mad(?:_acc)? [^\n]*(!pto\.ptr<(?:f16|bf16|f32), (?:l0b|right)>)", text):
-        yield _everywhere(text, found[1], re.sub(r"<\w+,", "<i8,", found[1]))
+    pattern = r"pto\.mad(?:_acc)? [^\n]*(!pto\.ptr<(?:f16|bf16|f32), (?:l0b|right)>)"
+    return _everywhere(text, pattern, lambda old: re.sub(r"<\w+,", "<i8,", old))
 
 
 @kind
 def one_bit_tile(text: str) -> Iterator[Change]:
     """Tiles of single bits, everywhere."""
-    for found in _each(r"pto\.alloc_tile[^\n]*: (!pto\.tile_buf<[^<>\n]*dtype=(?:f32|f16|i32|i16|i8)[^<>\n]*>)", text):
-        yield _everywhere(text, found[1], re.sub(r"dtype=\w+", "dtype=i1", found[1]))
+    pattern = r"pto\.alloc_tile[^\n]*: (!pto\.tile_buf<[^<>\n]*dtype=(?:f32|f16|i32|i16|i8)[^<>\n]*>)"
+    return _everywhere(text, pattern, lambda old: re.sub(r"dtype=\w+", "dtype=i1", old))
 
 
 # ------------------------------------------------------------ tile types
