@@ -69,6 +69,8 @@ class Verifier:
 
     def __init__(self, engine: DiagnosticEngine, target: str | None = None, passes: Iterable[str] = PASSES) -> None:
         self.context = Context(engine)
+        # Later passes alone rely on sound operations as well; what is not is told by the first pass only.
+        self.unheard = Context(DiagnosticEngine())
         self.target = target
         self.passes = tuple(name for name in PASSES if name in set(passes))
         self.silent: set[tuple[object, ...]] = set()
@@ -82,7 +84,8 @@ class Verifier:
         self._module(module, None)
 
     def _enter(self, choice: TargetChoice) -> None:
-        self.context.enter_target(choice.profile, choice.explicit)
+        for context in (self.context, self.unheard):
+            context.enter_target(choice.profile, choice.explicit)
         self.silent.clear()
 
     def _module(self, module: Operation, inherited: tuple[str | None, str | None] | None) -> None:
@@ -144,7 +147,7 @@ class Verifier:
             if key in self.silent:
                 self._apply(op, _tables(op.name, self.passes)[1])
                 return
-            if STRUCTURE in self.passes and not check_pto(op, ctx):
+            if not check_pto(op, ctx if STRUCTURE in self.passes else self.unheard):
                 return
         elif STRUCTURE in self.passes and not isinstance(op, UnregisteredOp) and not check_core(op, ctx):
             return
