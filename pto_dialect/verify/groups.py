@@ -49,7 +49,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "simt_control": ("simt_rules", "simt_scope_rules"),
     "simt_group": ("simt_rules",),
     "simt_memory": ("simt_rules", "simt_scope_rules"),
-    "simt_math": ("simt_convert_rules",),
+    "simt_math": ("simt_rules", "simt_convert_rules"),
     "vmi_load": _VMI,
     "vmi_store": _VMI,
     "vmi_plain": _VMI,
