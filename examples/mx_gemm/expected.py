@@ -16,10 +16,17 @@ def scaled(values: Array, scale_bytes: Array) -> Array:
     return values.astype(np.float64) * np.repeat(factors, GROUP, axis=1)
 
 
+def rows_of(blocks: Array, rows: int) -> Array:
+    """Scales [rows, K/32] from blocks of 16 rows and 2 groups, one after the other."""
+    return blocks.reshape(rows // 16, -1, 16, 2).transpose(0, 2, 1, 3).reshape(rows, -1)
+
+
 def expected(entry: str, data: Data, accumulate: Accumulate) -> dict[str, Wanted]:
-    """``c`` [M, N] for ``a`` [M, K] with its scales [M, K/32], and for either ``b`` [K, N] with its scales
-    [K/32, N] or its transpose ``w`` [N, K] with its scales [N, K/32]."""
-    left = scaled(data["a"], data["a_scale"])
-    weights = (data["w"], data["w_scale"]) if "w" in data else (data["b"].T, data["b_scale"].T)
-    right = scaled(*weights).T
+    """``c`` [M, N] for ``a`` [M, K] with its scales [M, K/32], and for either ``b`` [K, N] or its transpose ``w`` [N, K],
+    with scales [N, K/32]; beside ``b`` all scales lie in blocks."""
+    if "w" in data:
+        left, right = scaled(data["a"], data["a_scale"]), scaled(data["w"], data["w_scale"]).T
+    else:
+        left = scaled(data["a"], rows_of(data["a_scale"], len(data["a"])))
+        right = scaled(data["b"].T, rows_of(data["b_scale"], data["b"].shape[1])).T
     return sums(lambda product: {"c": product(left, right, data.get("bias"))}, accumulate)
