@@ -20,6 +20,8 @@ _LIMIT = 32
 
 def check_counts(watch: Watch, context: Context, arguments: Sequence[Any]) -> None:
     """Warns of a tile of counts with one that the instruction takes modulo 32."""
+    if not context.mark.site:
+        return
     site = watch.sites[context.mark.site]
     if site.name not in SHIFTS:
         return

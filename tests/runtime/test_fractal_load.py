@@ -386,8 +386,11 @@ def test_scale_load_and_read(outer: int, k: int, slot: int) -> None:
     l1_to_l0_mx(ram, data_address, l1.pointer(64, np.uint8), outer, k)
     groups = (k + 31) // 32
     expected = [[l1.bytes[64 + fragment_offset(m, g, k)] for g in range(groups)] for m in range(outer)]
-    assert read_mx_scales_left(ram, data_address, outer, k).tolist() == expected
     assert read_mx_scales_right(ram, data_address, k, outer).T.tolist() == expected
+    if outer == 1:
+        # The scales of a single row on the left have no boxes.
+        expected = [[l1.bytes[64 + g] for g in range(groups)]]
+    assert read_mx_scales_left(ram, data_address, outer, k).tolist() == expected
 
 
 @given(*[st.integers(0, 3)] * 2, *[st.integers(1, 4)] * 2, *[st.integers(0, 3)] * 2)
