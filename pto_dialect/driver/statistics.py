@@ -168,7 +168,7 @@ def _count(op: Operation, statistics: Statistics, profile: Profile) -> None:
 def _memory(op: Operation, profile: Profile) -> Iterator[tuple[str, MemoryUse]]:
     """Memories that ``op`` takes something of, and how much."""
     name = op.name
-    if name in ("pto.alloc_tile", "pto.alloc_multi_tile"):
+    if name in ("pto.alloc_tile", "pto.alloc_multi_tile") and op.results:
         kind = op.results[0].type
         slots = kind.count if isinstance(kind, MultiTileBufType) else 1
         tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
