@@ -29,7 +29,7 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-test
 	$(RUN) -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
 
-lint: $(VENV)/installed-test $(VENV)/installed-lint
+lint: $(VENV)/installed-test $(VENV)/installed-lint $(VENV)/installed-bench
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m pyright

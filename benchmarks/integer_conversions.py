@@ -198,7 +198,7 @@ def to_float(v: Values, name: str, letter: str, saturate: bool) -> np.ndarray:
     code = ((last_bit - fmt.step) << fmt.mantissa) + kept
     code = np.where(v.significand == 0, 0, code)
     over = code > fmt.last
-    beyond = fmt.infinity if fmt.infinity is not None else fmt.nan
+    beyond = fmt.nan if fmt.infinity is None else fmt.infinity
     if clamps and name != "f32":
         code = np.where(over | v.infinite, fmt.last, code)
         return np.where(v.nan, 0, code | sign)
@@ -206,6 +206,7 @@ def to_float(v: Values, name: str, letter: str, saturate: bool) -> np.ndarray:
     stops = {"R": False, "A": False, "Z": True, "F": ~v.negative, "C": v.negative, "O": fmt.last % 2 == 1}[letter]
     code = np.where(over, np.where(stops, fmt.last, beyond), code)
     code = np.where(v.infinite, beyond, code)
+    assert fmt.nan is not None
     return np.where(v.nan, fmt.nan, code | sign)
 
 

@@ -22,8 +22,8 @@ def rows_of(blocks: Array, rows: int) -> Array:
 
 
 def expected(entry: str, data: Data, accumulate: Accumulate) -> dict[str, Wanted]:
-    """``c`` [M, N] for ``a`` [M, K] with its scales [M, K/32], and for either ``b`` [K, N] or its transpose ``w`` [N, K],
-    with scales [N, K/32]; beside ``b`` all scales lie in blocks."""
+    """``c`` [M, N] for ``a`` [M, K] with its scales [M, K/32], and for either ``b`` [K, N] or its transpose
+    ``w`` [N, K], with scales [N, K/32]; beside ``b`` all scales lie in blocks."""
     if "w" in data:
         left, right = scaled(data["a"], data["a_scale"]), scaled(data["w"], data["w_scale"]).T
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
 
@@ -51,7 +51,7 @@ def printed_places(module: Operation) -> Iterator[None]:
             op.location = location
 
 
-def _place(module: Operation, operations: dict[Operation, object]) -> None:
+def _place(module: Operation, operations: Iterable[Operation]) -> None:
     for generic in (False, True):
         printer = _PlacingPrinter(generic)
         try:

@@ -21,7 +21,7 @@ class FillPad:
     label = "tfillpad"
 
     def __init__(self, backend: Backend | None) -> None:
-        self.backend = backend
+        self.backend: Backend | None = backend
 
     def __call__(self, src: AnyTile, dst: AnyTile) -> None:
         values = src.read()

@@ -46,7 +46,7 @@ class Load:
 
     def __init__(self, fmt: Format, backend: Backend | None = None) -> None:
         self.fmt = fmt
-        self.backend = backend
+        self.backend: Backend | None = backend
 
     def __call__(self, source: GmTensor, dst: AnyTile) -> None:
         rows, cols = dst.valid_rows, dst.valid_cols
@@ -118,7 +118,8 @@ def _fill_from(values: Array, out: Array, layout: str) -> None:
     if values.dtype != out.dtype:
         values = values.view(out.dtype)
     if values.shape != out.shape:
-        values = _fitted(values, *out.shape, layout)
+        rows, cols = out.shape
+        values = _fitted(values, rows, cols, layout)
         out = out[: values.shape[0], : values.shape[1]]
     out[...] = values
 

@@ -176,7 +176,7 @@ def test_blocks_add_to_one_place() -> None:
     assert target.tolist() == [5.0 * i for i in range(64)]
 
 
-TILE = "!pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=8, v_row=5, v_col=8, blayout=row_major, slayout=none_box, fractal=512, pad=0>"
+TILE = "!pto.tile_buf<vec, 8x8xf32, valid=5x8>"
 PART = "!pto.partition_tensor_view<5x8xf32>"
 TILES = f"""
       %c0 = arith.constant 0 : index

@@ -11,6 +11,8 @@ import pytest
 from tile_run_helpers import DTYPES, run, tile
 from tile_values import edges, elementwise, pairs, random_values, same
 
+from pto_dialect.targets.backend import Backend
+
 FULL = ("i8", "i16", "i32", "ui8", "f16", "bf16", "f32")
 BASIC8 = ("i8", "i16", "i32", "f16", "f32")
 
@@ -83,10 +85,11 @@ def test_different_values_in_a_row_of_the_vector(name: str, element: str, first:
     lanes = 32 // np.dtype(DTYPES[element]).itemsize
     a, v = random_values(element, (16, 48), rng), random_values(element, (16, lanes), rng)
     cyclic = np.stack([v[:, c % lanes] for c in range(48)], axis=1)
-    for target, backend, wanted in (
+    cases: tuple[tuple[str, Backend | None, np.ndarray], ...] = (
         ("a5", None, cyclic), ("a5", "emitc", cyclic), ("a2a3", "vpto", cyclic),
         ("a5", "vpto", np.repeat(v[:, :1], 48, axis=1)),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for target, backend, wanted in cases:
         for valid, dynamic in (((16, 48), False), ((16, 48), True), ((16, 21), True)):
             names = ("%v, %a", "{v}, {a}") if first else ("%a, %v", "{a}, {v}")
             before = np.zeros_like(a)
