@@ -19,7 +19,7 @@ from ..ir.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewT
 from ..sanitize.streaming import streams
 from ..verify.facts import word
 from .symbols import Number, behind
-from .worlds import Step
+from .world import Step
 
 SETS = frozenset(("pto.set_flag", "pto.set_flag_dyn", "pto.record_event"))
 WAITS = frozenset(("pto.wait_flag", "pto.wait_flag_dyn", "pto.wait_event"))

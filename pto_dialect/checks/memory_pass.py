@@ -27,7 +27,8 @@ from ..verify.rule import ERROR, MEMORY, rule
 from ..verify.run_rules import RUN_RULES
 from .symbols import Number
 from .sync_pass import entry_functions
-from .worlds import Step, TooMuch, Walk
+from .ways import TooMuch, Walk
+from .world import Step
 
 _PAGE = "verifier-rules page, section 17"
 _T = "!pto.tile_buf<vec, 16x16xf32>"

@@ -19,7 +19,7 @@ from ..verify.module_target import profile_of
 from ..verify.rule import ERROR, SYNC, WARNING, Rule, rule
 from ..verify.run_rules import RUN_RULES
 from .flow import GETS, RELEASES, SETS, WAITS, Access, Flow, Key
-from .worlds import TooMuch, Walk
+from .ways import TooMuch, Walk
 
 _PAGE = "execution page, section 6.3"
 

@@ -7,7 +7,7 @@ from sanitize_programs import barrier, found, load, program, set_flag, store, ub
 
 import pto_dialect.checks.sync_pass as sync_pass
 from pto_dialect.checks.flow import Flow
-from pto_dialect.checks.worlds import Walk
+from pto_dialect.checks.ways import Walk
 from pto_dialect.diagnostics.diagnostic import Severity
 
 X = ub("x", 0)

@@ -8,9 +8,8 @@ bounded by the size of the function; where that is not enough, some ways are lef
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Generic
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -19,7 +18,8 @@ from ..ir.types import MultiTileBufType, PtrType, TileBufType
 from ..ir.walk import walk
 from ..verify.symbols import Symbols
 from .questions import FOREVER, Questions
-from .symbols import Number, Unknown, pointer_at, result_of, unknown, unknowns
+from .symbols import Number, Unknown, pointer_at, result_of, unknown
+from .world import Answer, M, Step, World, joined
 
 MAX_WORLDS = 8
 MAX_DEPTH = 16
@@ -45,88 +45,6 @@ _TERMINATORS = frozenset(("scf.yield", "scf.condition", "func.return"))
 
 class TooMuch(Exception):
     """A function that this analysis cannot follow to its end."""
-
-
-class Step(NamedTuple):
-    """One operation where it runs: the numbers of its operands, and its place in the order of the text."""
-
-    op: Operation
-    numbers: tuple[Number, ...]
-    order: int
-
-
-class Machine(Protocol):
-    """What is followed along the ways of a function."""
-
-    def concerns(self, op: Operation) -> bool:
-        """Whether an operation without regions may change the state; the same wherever it runs."""
-        ...
-
-    def copy(self) -> Self:
-        """A machine in the same state that goes on by itself."""
-        ...
-
-    def key(self) -> Hashable:
-        """Equal for states that make no difference to anything that comes."""
-        ...
-
-    def take(self, step: Step, certain: bool) -> bool:
-        """Carries out an operation; False when nothing can follow it. ``certain``: every run comes here."""
-        ...
-
-    def finish(self, certain: bool) -> None:
-        """The function has ended."""
-        ...
-
-
-M = TypeVar("M", bound=Machine)
-
-
-class Answer(NamedTuple):
-    """One of ``choices`` answers to a question that only a run knows; nobody asks it again behind ``expiry``."""
-
-    which: int
-    choices: int
-    expiry: int = FOREVER
-
-
-@dataclass
-class World(Generic[M]):
-    """One state: what values are, which answers led here, and the machine. ``differing`` are the values that depend on
-    the way, ``given`` what the last block has passed on."""
-
-    machine: M
-    values: dict[SSAValue, Number] = field(default_factory=dict)
-    answers: dict[Unknown, Answer] = field(default_factory=dict)
-    differing: dict[SSAValue, Number] = field(default_factory=dict)
-    given: list[Number] = field(default_factory=list)
-
-    def fork(self) -> World[M]:
-        return World(self.machine.copy(), dict(self.values), dict(self.answers), dict(self.differing), self.given)
-
-    def number(self, value: SSAValue) -> Number:
-        """What is known about a value."""
-        known = self.values.get(value)
-        return (id(value),) if known is None else known
-
-    def forget(self, begin: int) -> None:
-        """Leaves out answers about values that came up since ``begin`` and are gone now: nobody can ask again."""
-        gone = [question for question in self.answers if any(order > begin for _, order in unknowns(question))]
-        if gone:
-            passed = {unknown for number in self.given for unknown in unknowns(number)}
-            for question in gone:
-                if passed.isdisjoint(unknowns(question)):
-                    del self.answers[question]
-
-    def give(self, results: Iterable[SSAValue]) -> None:
-        """What the last block has passed on as the results of the operation around it."""
-        self.vary(results, self.given)
-        self.given = []
-
-    def vary(self, values: Iterable[SSAValue], numbers: Iterable[Number]) -> None:
-        """Values of which other ways may give others."""
-        for value, number in zip(values, numbers, strict=False):
-            self.values[value] = self.differing[value] = number
 
 
 class Walk(Generic[M]):
@@ -501,39 +419,6 @@ def _turns(bounds: tuple[Number, ...]) -> list[Number] | None:
     skipped = (len(every) - _KEPT) // _SKIP * _SKIP
     half = _KEPT // 2
     return [*every[:half], *every[half + skipped :]]
-
-
-def joined(group: list[World[M]]) -> list[World[M]]:
-    """Worlds in one state, without the answers that no longer matter: questions to which all answers led here."""
-    worlds = list(group)
-    again = len(worlds) > 1
-    while again:
-        again = False
-        for question in {question: None for world in worlds for question in world.answers}:
-            rest: dict[Hashable, list[World[M]]] = {}
-            for world in worlds:
-                others = frozenset(item for item in world.answers.items() if item[0] != question)
-                rest.setdefault(others if question in world.answers else (others, "unasked"), []).append(world)
-            kept: list[World[M]] = []
-            for same in rest.values():
-                answer = same[0].answers.get(question)
-                which = {world.answers[question].which for world in same if question in world.answers}
-                if answer is not None and len(which) == answer.choices:
-                    del same[0].answers[question]
-                    kept.append(same[0])
-                    again = True
-                else:
-                    kept += same
-            worlds = kept
-    return _different(worlds)
-
-
-def _different(worlds: list[World[M]]) -> list[World[M]]:
-    """Each combination of answers once."""
-    found: dict[Hashable, World[M]] = {}
-    for world in worlds:
-        found.setdefault(frozenset(world.answers.items()), world)
-    return list(found.values())
 
 
 _HANDLERS: dict[str, Callable[[Walk, Operation], None]] = {
