@@ -18,11 +18,11 @@ from ..ir.attributes import EnumAttr
 from ..ir.index import OPS
 from ..ir.types import MultiTileBufType, PtrType, TileBufType, TileType, byte_width
 from ..syntax.constants import constant_of
-from ..targets.profile import Profile, resolve_target
+from ..targets.profile import Profile
 from ..verify.alloc_rules import address_operand, space_of, tile_bytes
 from ..verify.buffers import address_of
 from ..verify.facts import space_of as memory_of
-from ..verify.module_rules import uses_micro_level
+from ..verify.module_target import profile_of
 
 VALUES = "values"
 """Stands in place of a memory for tiles that are values (assembly, Level 1): a planner chooses their places."""
@@ -111,8 +111,7 @@ class ModuleStatistics:
 
 def collect(module: ModuleOp, file: str, target: str | None) -> ModuleStatistics:
     """Counts ``module`` for the chip that ``target`` names, or that the module asks for."""
-    arch, device = (_text(module, key) for key in ("pto.target_arch", "pto.device-spec"))
-    profile = resolve_target(target, arch, device, uses_micro_level(module)).profile
+    profile = profile_of(module, target)
     whole = Statistics(None)
     functions: list[Statistics] = []
     for op, function in _with_function(module):
