@@ -54,7 +54,10 @@ def _cache_file(name: str, text: str) -> str | None:
     digest = _digest(text, lark.__version__, __version__, version, table_cache.FORMAT)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if os.stat(folder).st_uid != os.getuid() or not os.access(folder, os.W_OK):
+        # A home directory on Windows has no owner of this kind, and is its user's alone.
+        if sys.platform != "win32" and os.stat(folder).st_uid != os.getuid():
+            return None
+        if not os.access(folder, os.W_OK):
             return None
     except OSError:
         return None
