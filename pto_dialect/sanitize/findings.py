@@ -59,6 +59,8 @@ class Findings:
 
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], Finding] = {}
+        self.by_cause: dict[tuple[object, ...], Finding] = {}
+        """Findings by what they follow from, for checks that come to the same ones often."""
 
     @staticmethod
     def _key(rule: str, sites: Sequence[Site | None]) -> tuple[object, ...]:
@@ -84,6 +86,7 @@ class Findings:
     def clear(self) -> None:
         """Forgets all findings: they were reported."""
         self._found.clear()
+        self.by_cause.clear()
 
     @property
     def all(self) -> list[Finding]:

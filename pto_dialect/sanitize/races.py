@@ -36,7 +36,8 @@ class Races:
             if context.scope:
                 vector_order.check(self.watch, "raw", shadow.layer("writer"), context, arena, region)
             elif same_pipe.applies(context, arena, "raw"):
-                same_pipe.check(self, "raw", shadow.layer("writer"), context, arena, region)
+                last = shadow.last_write[actor.number]
+                same_pipe.check(self, "raw", shadow.layer("writer"), context, arena, region, last)
         region.set(shadow.reader(actor.number), shadow.grain, event)
         shadow.last_read[actor.number] = event
 
@@ -55,7 +56,7 @@ class Races:
             if context.scope:
                 vector_order.check(self.watch, kind, cells, context, arena, region)
             elif same_pipe.applies(context, arena, kind):
-                same_pipe.check(self, kind, cells, context, arena, region)
+                same_pipe.check(self, kind, cells, context, arena, region, last[actor.number])
         region.set(shadow.layer("writer"), shadow.grain, event)
         shadow.last_write[actor.number] = event
 
@@ -81,7 +82,7 @@ class Races:
         found = region.cells(cells, arena.shadow.grain)
         for event in distinct(found):
             if event and self._doubtful(event, context) and not self.atomic(event, context):
-                self._report(wrote, writes, event, found == event, context, arena, region)
+                self._report(wrote, writes, event, found, context, arena, region)
 
     def atomic(self, event: int, context: Context) -> bool:
         """True for updates of one kind, which do not disturb each other."""
@@ -123,24 +124,36 @@ class Races:
         wrote: bool,
         writes: bool,
         event: int,
-        where: Cells,
+        found: Cells,
         context: Context,
         arena: WatchedArena,
         region: Bytes,
     ) -> None:
-        watch = self.watch
-        ordered = self.log.happened_before(event, context.actor)
+        """``event`` is among those that were ``found`` in the cells of ``region``."""
+        watch, log = self.watch, self.log
+        ordered = log.happened_before(event, context.actor)
+        inverted = self.inverted(event, context)
+        # All that the rule and the sides depend on.
+        places = (log.site[event], context.mark.site, log.actor[event], context.actor.number)
+        key = (*places, wrote, writes, ordered, inverted, arena.space)
+        known = watch.findings.by_cause.get(key)
+        if known is not None:
+            known.count += 1
+            self._doubled(known, writes and wrote, context, arena, region, found, event)
+            return
         sides = [self.access(event, wrote), self.access(context.event, writes)]
-        if self.inverted(event, context):
+        if inverted:
             # The text says which of the two the program means to be first, whichever the run got to first.
             sides.reverse()
         first, second = sides
         rule = self._rule(first, second, ordered, arena)
         known = watch.findings.known(rule, first.site, second.site)
         if known is not None:
+            watch.findings.by_cause[key] = known
             known.count += 1
-            self._doubled(known, writes and wrote, context, arena, region, where)
+            self._doubled(known, writes and wrote, context, arena, region, found, event)
             return
+        where = found == event
         touched = region.offsets()[np.repeat(where.reshape(-1), arena.shadow.grain)]
         conflict = Conflict(rule, first, second, arena, touched)
         help_ = advice(conflict, _culprit(first, second) if ordered else None)
@@ -149,15 +162,23 @@ class Races:
         finding.event = second.event
         finding.fix = help_.fix
         watch.findings.add(finding)
-        self._doubled(finding, writes and wrote, context, arena, region, where)
+        watch.findings.by_cause[key] = finding
+        self._doubled(finding, writes and wrote, context, arena, region, found, event)
 
     def _doubled(
-        self, finding: Finding, both: bool, context: Context, arena: WatchedArena, region: Bytes, where: Cells
+        self,
+        finding: Finding,
+        both: bool,
+        context: Context,
+        arena: WatchedArena,
+        region: Bytes,
+        found: Cells,
+        event: int,
     ) -> None:
         """Remembers what two cores write to one place in one operation: ``settle`` sees whether it is the same."""
         first, second = finding.sites[:2]
         if both and first is second and finding.rule == "race-cross-core":
-            offsets = region.offsets()[np.repeat(where.reshape(-1), arena.shadow.grain)]
+            offsets = region.offsets()[np.repeat((found == event).reshape(-1), arena.shadow.grain)]
             finding.alike = False
             context.doubled.append((finding, arena, offsets, arena.memory[offsets]))
 

@@ -29,13 +29,20 @@ def grain_of(*numbers: int) -> int:
 class Region:
     """``run`` bytes at ``offset`` + Σ i[d]·stride[d] for each index below the counts of ``dims``."""
 
-    __slots__ = ("_placed", "dims", "grain", "offset", "run")
+    __slots__ = ("_placed", "dims", "grain", "offset", "run", "size", "stop")
 
     def __init__(self, offset: int, run: int, dims: tuple[tuple[int, int], ...] = ()) -> None:
         self.offset = offset
         self.run = run
         self.dims = dims
         self.grain = grain_of(offset, run, *(stride for _, stride in dims))
+        self.stop = offset + run
+        """The byte behind the last one."""
+        self.size = run
+        """Number of bytes, those that occur twice counted twice."""
+        for count, stride in dims:
+            self.stop += (count - 1) * stride
+            self.size *= count
         self._placed: dict[int, tuple[tuple[int, ...], int, tuple[int, ...]]] = {}
 
     @classmethod
@@ -62,19 +69,6 @@ class Region:
             else:
                 dims.append((count, stride))
         return cls(offset, run, tuple(dims))
-
-    @property
-    def stop(self) -> int:
-        """The byte behind the last one."""
-        return self.offset + self.run + sum((count - 1) * stride for count, stride in self.dims)
-
-    @property
-    def size(self) -> int:
-        """Number of bytes, those that occur twice counted twice."""
-        total = self.run
-        for count, _ in self.dims:
-            total *= count
-        return total
 
     def cells(self, shadow: Cells, grain: int) -> Cells:
         """The cells of the region in a shadow of that grain, as a view."""
@@ -146,10 +140,24 @@ class Elements:
 Bytes = Region | Elements
 
 
+_SMALL = 1 << 14
+"""Cells of which comparing a copy of the bytes is faster than a search by numpy."""
+
+
+def uniform(values: Cells) -> int | None:
+    """The value that all of ``values`` have; ``None`` where they differ."""
+    if values.size <= _SMALL:
+        raw = values.tobytes()
+        same = raw == raw[: values.itemsize] * values.size
+    else:
+        same = np.minimum.reduce(values, None) == np.maximum.reduce(values, None)
+    return int(values.item(0)) if same else None
+
+
 def distinct(values: Cells) -> list[int]:
     """The different values, ascending."""
-    low, high = int(values.min()), int(values.max())
-    return [low] if low == high else [int(value) for value in ascending(values)]
+    only = uniform(values)
+    return [int(value) for value in ascending(values)] if only is None else [only]
 
 
 def ascending(values: Cells) -> Cells:

@@ -17,7 +17,6 @@ from .describe import bytes_text
 from .findings import Finding
 from .fixes import InsertBefore
 from .regions import Bytes, Cells, byte_runs, distinct
-from .streaming import streams
 
 if TYPE_CHECKING:
     from .arena import WatchedArena
@@ -38,30 +37,33 @@ def applies(context: Context, arena: WatchedArena, kind: str) -> bool:
     return actor.pipe in (_STORES if arena.public else _LOADS)
 
 
-def check(races: Races, kind: str, cells: Cells, context: Context, arena: WatchedArena, region: Bytes) -> None:
-    """Compares an access with the last ones of the same bytes by the same pipe."""
+def check(
+    races: Races, kind: str, cells: Cells, context: Context, arena: WatchedArena, region: Bytes, last: int
+) -> None:
+    """Compares an access with the last ones of the same bytes by the same pipe, whose last one anywhere is ``last``."""
     watch, log, actor = races.watch, races.log, context.actor
     vector = actor.pipe == "PIPE_V"
     if not vector and not watch.wants("sync"):
         return
+    if log.count[last] <= actor.settled:
+        return
+    fence = context.mark.fence
     found = region.cells(cells, arena.shadow.grain)
     for event in distinct(found):
         if not event or log.actor[event] != actor.number or event == context.event:
             continue
-        if log.fence[event] != log.fence[context.event] or log.count[event] <= actor.settled:
+        if log.fence[event] != fence or log.count[event] <= actor.settled:
             continue
-        if races.atomic(event, context):
-            continue
-        first = races.access(event, kind != "war")
-        second = races.access(context.event, kind != "raw")
-        if vector and _streamed(kind, event, context, races):
+        if races.atomic(event, context) or (vector and _streamed(kind, event, context, races)):
             continue
         if actor.pipe in _LOADS and _consumed(event, arena, region):
             # Whoever has read them is ordered, or in a race of its own.
             continue
         rule = "sync-mte3-reorder" if actor.pipe == "PIPE_MTE3" else "race-same-pipe"
-        if watch.findings.repeated(rule, first.site, second.site):
+        if watch.findings.repeated(rule, watch.sites[log.site[event]], watch.sites[context.mark.site]):
             continue
+        first = races.access(event, kind != "war")
+        second = races.access(context.event, kind != "raw")
         touched = region.offsets()[np.repeat((found == event).reshape(-1), arena.shadow.grain)]
         place = bytes_text(arena, byte_runs(touched))
         pipe = actor.pipe.removeprefix("PIPE_")
@@ -94,7 +96,7 @@ def _streamed(kind: str, event: int, context: Context, races: Races) -> bool:
     first, second = sites[log.site[event]], sites[context.mark.site]
     if log.loops[event] != context.mark.loops:
         return False
-    return streams(first, second, kind)
+    return races.watch.sites.stream(first, second, kind)
 
 
 def _consumed(event: int, arena: WatchedArena, region: Bytes) -> bool:

@@ -16,6 +16,7 @@ from ..ir.location import span_of
 from ..runtime.memory import SPACE_ALIASES
 from ..verify.facts import space_of
 from .consumption import moves
+from .streaming import streams
 
 ALLOCATIONS = frozenset(("pto.alloc_tile", "pto.alloc_multi_tile"))
 _VIEWS = frozenset(("pto.subview", "pto.treshape", "pto.bitcast", "pto.multi_tile_get"))
@@ -171,6 +172,7 @@ class Sites:
     def __init__(self) -> None:
         self.all: list[Site | None] = [None]
         self._reached: set[int] = set()
+        self._streams: dict[tuple[int, int, str], bool] = {}
 
     def add(self, op: Operation, loops: tuple[str, ...]) -> Site:
         """A new site."""
@@ -180,6 +182,14 @@ class Sites:
 
     def __iter__(self) -> Iterator[Site]:
         return (site for site in self.all if site is not None)
+
+    def stream(self, first: Site, second: Site, kind: str) -> bool:
+        """True when hardware streams all that an access of this kind shares with an earlier one."""
+        key = (first.number, second.number, kind)
+        known = self._streams.get(key)
+        if known is None:
+            known = self._streams[key] = streams(first, second, kind)
+        return known
 
     def reach(self, number: int) -> None:
         """A run got to this site."""

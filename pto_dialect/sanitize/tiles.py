@@ -17,7 +17,7 @@ from ..runtime.values import MultiTile, Tile
 from .describe import bytes_text, operation_text
 from .findings import Finding
 from .fixes import MoveTile
-from .regions import Bytes, byte_runs, distinct
+from .regions import Bytes, byte_runs, distinct, uniform
 from .sites import Site
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ class Tiles:
         self.known: dict[tuple[int, Operation], Allocation] = {}
         self.by_number: list[Allocation | None] = [None]
         self.renewed: dict[tuple[int, int], int] = {}
+        self._named: dict[tuple[int, int, bool], list[Allocation]] = {}
 
     def allocated(self, core: WatchedCore, handle: Any) -> Any:
         """A tile or several have got their place; the handle that the program goes on with."""
@@ -97,6 +98,7 @@ class Tiles:
         arena: Any = first.pointer.arena
         found = Allocation(len(self.by_number), site, arena, start, stop, name)
         self.known[id(core), site.op] = found
+        self._named.clear()
         self.by_number.append(found)
         return found
 
@@ -115,7 +117,7 @@ class Tiles:
         # Where two tiles of the operation have the bytes, it reads them through both.
         for mine in self._allocations(context, arena, region, writing=False):
             owners = region.cells(arena.shadow.layer(OWNER), arena.shadow.grain)
-            if distinct(owners) == [mine.number]:
+            if uniform(owners) == mine.number:
                 continue
             victims = region.cells(arena.shadow.layer(VICTIM), arena.shadow.grain)
             lost = (victims == mine.number) & (owners != mine.number) & (owners != 0)
@@ -134,7 +136,7 @@ class Tiles:
         number = through[0].number if len(through) == 1 else 0
         shadow = arena.shadow
         owners = region.cells(shadow.layer(OWNER), shadow.grain)
-        if number and distinct(owners) != [number]:
+        if number and uniform(owners) != number:
             replaced = (owners != 0) & (owners != number)
             site = self.watch.sites[context.mark.site]
             accumulating = accumulates(site.op)
@@ -150,12 +152,16 @@ class Tiles:
 
     def _allocations(self, context: Context, arena: WatchedArena, region: Bytes, writing: bool) -> list[Allocation]:
         """The allocations that an access may go through."""
-        core, site = id(context.actor.core), self.watch.sites[context.mark.site]
-        found = [self.known.get((core, op)) for op in site.allocations(writing)]
+        core, number = context.actor.core, context.mark.site
+        found = self._named.get((id(core), number, writing))
+        if found is None:
+            named = (self.known.get((id(core), op)) for op in self.watch.sites[number].allocations(writing))
+            found = self._named[id(core), number, writing] = [one for one in named if one is not None]
         if context.handles:
-            handles = (context.handles.get(index) for index in site.travelled(writing))
-            found += [getattr(handle, "allocation", None) for handle in handles]
-        return [one for one in found if one is not None and one.arena is arena and one.holds(region)]
+            handles = (context.handles.get(index) for index in self.watch.sites[number].travelled(writing))
+            travelled = (getattr(handle, "allocation", None) for handle in handles)
+            found = [*found, *(one for one in travelled if one is not None)]
+        return [one for one in found if one.arena is arena and one.holds(region)]
 
     # ------------------------------------------------------------ findings
 
@@ -199,8 +205,13 @@ class Tiles:
 
     def _inside(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
         """Accesses of an instruction on tiles of a memory stay inside one of these."""
-        tiles = [tile for tile in context.operands if isinstance(tile, Tile) and _in(tile, arena)]
-        if not tiles or any(_covers(tile, region) for tile in tiles):
+        tiles: list[Tile] = []
+        for tile in context.operands:
+            if isinstance(tile, Tile) and _in(tile, arena):
+                if _covers(tile, region):
+                    return
+                tiles.append(tile)
+        if not tiles:
             return
         site = self.watch.sites[context.mark.site]
         if self.watch.findings.repeated("mem-oob-tile", site):

@@ -19,7 +19,7 @@ from ..runtime.memory import Array
 from .decisions import decides
 from .describe import bytes_text, from_tiles, operation_text
 from .findings import Finding
-from .regions import Bytes, Region, ascending, byte_runs
+from .regions import Bytes, Region, ascending, byte_runs, uniform
 from .sites import Site
 
 if TYPE_CHECKING:
@@ -46,11 +46,10 @@ class Unwritten:
         """Remembers reads of bytes that are not good; the scalar unit uses what it reads."""
         shadow = arena.shadow
         cells = region.cells(shadow.layer(WRITTEN, np.uint8), shadow.grain)
-        good = cells == GOOD
-        if good.all():
+        if uniform(cells) == GOOD:
             context.good = True
             return
-        context.good = context.good or bool(good.any())
+        context.good = context.good or bool((cells == GOOD).any())
         context.doubtful = context.doubtful or bool((cells == DOUBTFUL).any())
         if context.actor.pipe == "PIPE_S":
             self._scalar(context, arena, self._missing(region, cells, shadow.grain))

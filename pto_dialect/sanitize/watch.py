@@ -55,7 +55,6 @@ class Context:
         self.doubtful = False
         self.handles: dict[int, Any] = {}
         self.copied: list[tuple[WatchedArena, Bytes]] = []
-        self.copied: list[tuple[WatchedArena, Bytes]] = []
         self.scope = 0
         self.bars: list[tuple[int, str]] = []
         self.unwritten: list[tuple[WatchedArena, int]] = []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from ..runtime.cast import copy_boxes
 from .regions import Elements, Region
 
 if TYPE_CHECKING:
@@ -299,10 +300,14 @@ def _memory(value: Any) -> Any:
 def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     where = _read(where)
     # Overlapping memory must be read before it is written, so this is a copy.
-    source = _read(src)
+    overlaps = type(src) is Window and type(dst) is Window and src.arena is dst.arena
+    source = src.taken() if overlaps else _note(src)
     if type(dst) is Window:
         dst._note_masked(where)
-    np.copyto(_memory(dst), source, casting=casting, where=where)
+    if where is True and casting == "same_kind" and isinstance(source, np.ndarray):
+        copy_boxes(_memory(dst), source)
+    else:
+        np.copyto(_memory(dst), source, casting=casting, where=where)
 
 
 def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
