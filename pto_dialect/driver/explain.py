@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..verify.examples import bad_program, good_program
-from ..verify.rule import RULES, Rule
+from ..verify.rule import REPORTED_AS, RULES, WITHOUT_EXAMPLE, Rule
 from ..verify.verifier import load_all_rules
 
 
@@ -39,11 +39,20 @@ def explain(declared: Rule) -> str:
         f"pass      {declared.stage}",
         f"source    {declared.source}",
     ]
+    if declared.id in WITHOUT_EXAMPLE:
+        lines += ["", f"No program shows it: {WITHOUT_EXAMPLE[declared.id]}."]
     bad, good = bad_program(declared), good_program(declared)
+    commands = declared.commands
     if bad is not None:
-        lines += ["", "This program breaks it:", "", *_indented(bad), "", *_reported(bad, declared)]
+        lines += ["", "This program breaks it:", "", *_indented(bad)]
+        lines += ["", *_reported(bad, declared)] if commands is None else ["", f"    $ {commands.bad}"]
+    elif commands is not None:
+        lines += ["", "This command breaks it:", "", f"    $ {commands.bad}"]
     if good is not None:
         lines += ["", "This program satisfies it:", "", *_indented(good)]
+        lines += [] if commands is None else ["", f"    $ {commands.good}"]
+    elif commands is not None:
+        lines += ["", "This command satisfies it:", "", f"    $ {commands.good}"]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -54,8 +63,9 @@ def _reported(program: str, declared: Rule) -> list[str]:
     from .options import Options
     from .pipeline import process
 
+    wanted = REPORTED_AS.get(declared.id, declared.id)
     options = Options(printing=False, policy=DiagnosticOptions(pedantic=True, max_errors=0))
-    found = [diag for diag in process(program, "example.pto", options).diagnostics if diag.rule == declared.id]
+    found = [diag for diag in process(program, "example.pto", options).diagnostics if diag.rule == wanted]
     return _indented(render_text(found[:1]))
 
 

@@ -19,14 +19,8 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from ..diagnostics.source import SourceFile, Span
+from ..verify.rule import REPORTED_AS
 from .findings import Finding
-
-ALIASES = {
-    "mad-handover": "l0c-handover",
-    "dma-oob": "mem-oob",
-    "vec-membar": "sync-membar-missing",
-}
-"""Rules of single operations, and the rules under which the sanitizers report what breaks them."""
 
 _COMMENT = re.compile(r"//\s*pto-sanitize:\s*(?P<rest>.*)")
 _ALLOW = re.compile(r"allow\s+(?P<rule>[\w*?-]+)\s+(?P<reason>\S.*)")
@@ -46,7 +40,7 @@ class Suppression(NamedTuple):
 
     def covers(self, rule: str, span: Span) -> bool:
         """True for findings of ``rule`` that concern what stands at ``span``."""
-        wanted = ALIASES.get(self.rule, self.rule)
+        wanted = REPORTED_AS.get(self.rule, self.rule)
         name = PurePath(span.source.name)
         named = fnmatchcase(str(name), self.file) or name.match(self.file)
         return fnmatchcase(rule, wanted) and named and (self.line is None or self.line == span.line)

@@ -120,6 +120,7 @@ DEAD = rule(
     "an allocated tile is used",
     source="verifier-rules page, section 17",
     bad=_GOOD,
+    good=f"{_GOOD}\npto.tabs ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%a : !pto.tile_buf<vec, 16x16xf32>)",
 )
 
 _ROW_PLUS_ONE = 2

@@ -21,6 +21,7 @@ MAD_TARGET = rule(
     "cube micro-operations exist on a5 only; reported once per function",
     source="verifier-rules page, section 2",
     bad="pto.mad %a, %b, %c, %c16, %c16, %c16 : !A16, !B16, !C32, i64, i64, i64",
+    good="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)",
     target="a2a3",
 )
 ARCH_MIX = rule(
@@ -30,6 +31,7 @@ ARCH_MIX = rule(
     "the module contains operations of its own target only; reported once per module (cube ones: mad-target)",
     source="verifier-rules page, section 17",
     bad="pto.mte_gm_ub %s, %d, %c0, %c64 nburst(%c1, %c64, %c64) : !G32, !U32, i64, i64, i64, i64, i64",
+    good="pto.tload ins(%v : !pto.partition_tensor_view<16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)",
     target="a2a3",
 )
 

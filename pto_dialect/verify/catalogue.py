@@ -8,7 +8,7 @@ from pathlib import Path
 from ..diagnostics.files import atomic_write
 from .examples import bad_program, good_program
 from .input_rules import EXPECT, READ
-from .rule import MEMORY, PARSE, PASSES, RULES, RUN, SYNC, Rule
+from .rule import MEMORY, PARSE, PASSES, REPORTED_AS, RULES, RUN, SYNC, Rule
 from .verifier import load_all_rules
 
 CATALOGUE = Path(__file__).parents[2] / "docs" / "rules.md"
@@ -74,10 +74,17 @@ def _cell(text: str) -> str:
 
 def _examples(declared: Rule) -> list[str]:
     lines: list[str] = []
-    for title, program in (("Rejected:", bad_program(declared)), ("Accepted:", good_program(declared))):
+    commands = declared.commands or (None, None)
+    programs = (bad_program(declared), good_program(declared))
+    for title, program, command in zip(("Rejected:", "Accepted:"), programs, commands, strict=True):
         if program is not None:
             lines += [title, "", "```mlir", *program.rstrip("\n").split("\n"), "```", ""]
-    return [f"### {declared.id}", "", f"{declared.text} ({declared.severity.label})", "", *lines] if lines else []
+        if command is not None:
+            lines += [*([] if program else [title, ""]), "```console", f"$ {command}", "```", ""]
+    demand = f"{declared.text} ({declared.severity.label})"
+    if declared.id in REPORTED_AS:
+        demand += f"; reported as `{REPORTED_AS[declared.id]}`"
+    return [f"### {declared.id}", "", demand, "", *lines] if lines else []
 
 
 def main() -> None:

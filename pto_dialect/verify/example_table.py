@@ -63,6 +63,119 @@ _POP_TYPE = "!pto.tile_buf<vec, 16x16xf32>"
 _POP = f"%x = pto.tpop_from_aic {{id = 0, split = 0}} -> {_POP_TYPE}"
 _FREE = "pto.tfree_from_aic {id = 0, split = 0}"
 
+_RESERVED = 'name = "q", size = {}, location = #pto.address_space<vec>, auto = {}'
+_VECTOR = " attributes {pto.kernel_kind = #pto.kernel_kind<vector>}"
+_ALL_LANES = '%m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>'
+
+
+def _sums(levels: int) -> str:
+    """Attribute aliases, each ten times the one before."""
+    aliases = [f"#a{level} = [{', '.join([f'#a{level - 1}'] * 10)}]" for level in range(1, levels + 1)]
+    return "\n".join(("#a0 = 1000", *aliases, f"module attributes {{numbers = #a{levels}}} {{", "}"))
+
+
+def _nested(depth: int) -> str:
+    """A struct in structs."""
+    return _body(arguments=f"%a: {'!pto.struct<' * depth}i32{'>' * depth}")
+
+
+def _transferred(target: str) -> str:
+    """A transfer into ub and one out of it, with a flag between MTE2 and another pipe."""
+    names = f'["PIPE_MTE2", "PIPE_{target}", "EVENT_ID0"]'
+    return _body(
+        "%zero = arith.constant 0 : i64",
+        "%one = arith.constant 1 : i64",
+        "%size = arith.constant 64 : i64",
+        "%u = pto.castptr %zero : i64 -> !U32",
+        "pto.mte_gm_ub %p, %u, %zero, %size nburst(%one, %size, %size) : !G32, !U32, i64, i64, i64, i64, i64",
+        f"pto.set_flag{names}",
+        f"pto.wait_flag{names}",
+        "pto.mte_ub_gm %u, %p, %size nburst(%one, %size, %size) : !U32, !G32, i64, i64, i64, i64",
+        arguments="%p: !G32",
+    )
+
+
+def _reserved(size: int) -> str:
+    """A queue with eight slots of 1024 bytes in a reserved buffer."""
+    return _body(
+        f"%b = pto.reserve_buffer {{{_RESERVED.format(size, 'true')}}} -> i32",
+        "pto.aiv_initialize_pipe {id = 0, dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %b : i32)",
+        attributes=_VECTOR,
+    )
+
+
+def _beside_reserved(base: int) -> str:
+    """A tile at address 0 and a reserved buffer."""
+    return _body(
+        "%zero = arith.constant 0 : i64",
+        f"%b = pto.reserve_buffer {{{_RESERVED.format(4096, 'false')}, base = {base}}} -> i32",
+        f"%t = pto.alloc_tile addr = %zero : {_T}",
+    )
+
+
+def _slot_queue(element: str) -> str:
+    """An entry of a queue whose slots in gm hold f32."""
+    slot = "!pto.tensor_view<16x16xf32>"
+    return _body(
+        f"pto.aic_initialize_pipe {{id = 0, dir_mask = 1, slot_size = 1024}} (gm_slot_tensor = %s : {slot})",
+        f"%e = pto.talloc_to_aiv {{id = 0, split = 0}} -> !pto.tensor_view<16x16x{element}>",
+        arguments=f"%s: {slot}",
+        attributes=_VECTOR.replace("vector", "cube"),
+    )
+
+
+def _converting(field: str) -> str:
+    """Both ends of a queue that converts what is pushed."""
+    layout = "#pto.acc_push_epilogue<layout = nz2nd, quant = f32_f16, relu = no_relu>"
+    fields = f"{{id = 0, dir_mask = 1, slot_size = 512, {field}acc_push_epilogue = {layout}}}"
+    vector = (
+        f"%b = pto.reserve_buffer {{{_RESERVED.format(8192, 'true')}}} -> i32",
+        f"pto.aiv_initialize_pipe {fields} (c2v_consumer_buf = %b : i32)",
+        "%x = pto.tpop_from_aic {id = 0, split = 0} -> !pto.tile_buf<vec, 16x16xf16>",
+        "pto.tfree_from_aic {id = 0, split = 0}",
+    )
+    cube = (
+        '%b = pto.import_reserved_buffer {name = "q", peer_func = @f} -> i32',
+        f"pto.aic_initialize_pipe {fields} (c2v_consumer_buf = %b : i32)",
+    )
+    other = _body(*cube, attributes=_VECTOR.replace("vector", "cube")).replace("@f(", "@g(")
+    return f"{_body(*vector, attributes=_VECTOR)}\n{other}"
+
+
+def _queues(count: int) -> str:
+    """Queues of two directions, 4 flags each."""
+    buffers = "(c2v_consumer_buf = %b : i32, v2c_consumer_buf = %b : i32)"
+    lines = (f"pto.aic_initialize_pipe {{id = {n}, dir_mask = 3, slot_size = 1024}} {buffers}" for n in range(count))
+    return _body(*lines, arguments="%b: i32", attributes=_VECTOR.replace("vector", "cube"))
+
+
+def _caller(core: str) -> str:
+    """A function of one core that calls one with a product."""
+    product = _body("pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)", arguments="%a: !L, %b: !R, %c: !C")
+    call = _body(
+        "func.call @product(%a, %b, %c) : (!L, !R, !C) -> ()",
+        arguments="%a: !L, %b: !R, %c: !C",
+        attributes=_VECTOR.replace("vector", core),
+    )
+    return f"{product.replace('@f(', '@product(')}\n{call}"
+
+
+def _scoped(arguments: str) -> str:
+    """A strict scope with one capture."""
+    scope = ("pto.strict_vecscope(%p) {", f"^bb0({arguments}):", f"  {_ALL_LANES}", "} : (!U32) -> ()")
+    return _body(*scope, arguments="%p: !U32")
+
+
+def _expecting(comment: str) -> str:
+    """A wrong statement below a comment."""
+    return _body(comment, "%r = pto.fmax %x, %y : f32, f32 -> f32", arguments="%x: f32, %y: f16")
+
+
+_LOADED = "%v = pto.vlds %u[%zero] : !U32 -> !pto.vreg<64xf32>"
+_VIEW = "!pto.partition_tensor_view<{}x128xf32>"
+_ASYNC = "%e = pto.comm.tput_async(%a, %b, %s : {0}, {0}, !pto.async_session) -> !pto.async_event"
+_EXPECTED = "// expected-error@+1 {{%y has type f16}}"
+
 EXAMPLES: Final[dict[str, Example]] = {
     # ------------------------------------------------------------ reading the text
     "parse-syntax": Example(_ADD.replace("ins(", "in("), _ADD),
@@ -207,4 +320,83 @@ EXAMPLES: Final[dict[str, Example]] = {
     "op-operand-count": Example(
         "%r = pto.fmax %x, %y, %z : f32, f32, f32 -> f32", "%r = pto.fmax %x, %y : f32, f32 -> f32"),
     "parse-unbalanced": Example("func.func @f() {\n  return", "func.func @f() {\n  return\n}"),
+    "parse-missing-token": Example(_ADD.replace("%a, %b", "%a %b"), _ADD),
+    "parse-operand-count": Example(
+        _body("%b = arith.addi %a : i32", arguments="%a: i32"),
+        _body("%b = arith.addi %a, %a : i32", arguments="%a: i32")),
+    "parse-clause-order": Example(
+        "%r = pto.atomic_add %p, %x signed l2cache(nmfv) : !pto.ptr<i32, gm>, i32 -> i32",
+        "%r = pto.atomic_add %p, %x l2cache(nmfv) signed : !pto.ptr<i32, gm>, i32 -> i32"),
+    "attr-word": Example(
+        'pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P0101>} : !pto.tile_buf<vec, 1x32xf32>, "rows") '
+        "outs(%b : !pto.tile_buf<vec, 1x16xf32>)",
+        'pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P0101>} : !pto.tile_buf<vec, 1x32xf32>, "row") '
+        "outs(%b : !pto.tile_buf<vec, 1x16xf32>)"),
+    "nesting-limit": Example(_nested(7), _nested(6)),
+    "alias-size": Example(_sums(5), _sums(3)),
+    "documentation-form": Example(
+        "%r = pto.vadd %v, %v : !pto.vreg<64xf32>, !pto.vreg<64xf32> -> !pto.vreg<64xf32>",
+        "%r = pto.vadd %v, %v, %m : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>"),
+    "vbitcast-bits": Example(
+        "%w = pto.vbitcast %v : !pto.vreg<64xf32> -> !pto.vreg<128xf32>",
+        "%w = pto.vbitcast %v : !pto.vreg<64xf32> -> !pto.vreg<128xf16>"),
+    "vmi-load-modes": Example(
+        '%a, %b = pto.vmi.vload %p[%c0], %c8 {dist_mode = "dintlv", group = 4 : i64} '
+        ": !U32 -> !pto.vmi.vreg<64xf32>, !pto.vmi.vreg<64xf32>",
+        "%a = pto.vmi.vload %p[%c0], %c8 {group = 4 : i64} : !U32 -> !pto.vmi.vreg<64xf32>"),
+    "vmi-constant": Example(
+        '%a = "pto.vmi.constant"() {value = dense<1.0> : vector<32xf32>} : () -> !pto.vmi.vreg<64xf32>',
+        '%a = "pto.vmi.constant"() {value = dense<1.0> : vector<64xf32>} : () -> !pto.vmi.vreg<64xf32>'),
+    "comm-async-1d": Example(_ASYNC.format(_VIEW.format(4)), _ASYNC.format(_VIEW.format(1))),
+    "fusion-yield": Example(
+        _body("%r = pto.fusion_region {", "} : i32", arguments="%x: i32"),
+        _body("%r = pto.fusion_region {", "  pto.yield(%x) : (i32) -> ()", "} : i32", arguments="%x: i32")),
+    "gemv-mx-needs-a5": Example(
+        "pto.tgemv.mx ins(%a, %s, %b, %t : !LE, !SL, !RE, !SR) outs(%c : !C)",
+        "pto.tgemv ins(%a, %b : !L1r, !R) outs(%c : !C1r)", "a2a3"),
+    "overlap-reserve": Example(_beside_reserved(0), _beside_reserved(4096)),
+    "reserve-size": Example(_reserved(4096), _reserved(8192)),
+    "pipe-gm-a2a3": Example(
+        _queue("cube"),
+        _body(
+            "pto.aic_initialize_pipe {id = 0, dir_mask = 1, slot_size = 1024} "
+            "(gm_slot_buffer = %g : !G32, c2v_consumer_buf = %b : i32)",
+            arguments="%g: !G32, %b: i32", attributes=_VECTOR.replace("vector", "cube")), "a2a3"),
+    "pipe-entry-type": Example(_slot_queue("f16"), _slot_queue("f32"), "a2a3"),
+    "pipe-epilogue": Example(_converting(""), _converting("nosplit = true, ")),
+    "pipe-flag-budget": Example(_queues(5), _queues(4)),
+    "section-target": Example(_caller("vector"), _caller("cube")),
+    "tassign-type": Example(
+        _body("%at = arith.constant 1024 : i64",
+              f"%m = pto.tassign %t, %at : {_T} -> !pto.tile_buf<vec, 16x32xf32>", arguments=f"%t: {_T}"),
+        _body("%at = arith.constant 1024 : i64", f"%m = pto.tassign %t, %at : {_T} -> {_T}", arguments=f"%t: {_T}")),
+    "tload-pad-args": Example(
+        f"pto.tload ins(%v : !pto.partition_tensor_view<16x16xf32>) outs(%a : {_T}) pad_mode = #pto.padmode<PadValue>",
+        f"pto.tload ins(%v : !pto.partition_tensor_view<16x16xf32>) outs(%a : {_T}) pad_mode = #pto.padmode<PadValue> "
+        "pad_value = %x : f32"),
+    "vec-scope": Example(
+        _body("%zero = arith.constant 0 : index", "pto.vecscope {", f"  {_ALL_LANES}", "}", _LOADED,
+              arguments="%u: !U32"),
+        _body("%zero = arith.constant 0 : index", "pto.vecscope {", f"  {_ALL_LANES}", f"  {_LOADED}", "}",
+              arguments="%u: !U32")),
+    "vecscope-form": Example(_scoped("%q: !U32, %i: index"), _scoped("%q: !U32")),
+    "struct-path": Example(
+        "%f = pto.struct_get %s[2] : !pto.struct<i32, f32> -> i32",
+        "%f = pto.struct_get %s[0] : !pto.struct<i32, f32> -> i32"),
+    "sync-event-array": Example(
+        "%e = pto.eventid_array_get %events[%c2] : !pto.eventid_array<2>",
+        "%e = pto.eventid_array_get %events[%c1] : !pto.eventid_array<2>"),
+    "sync-static-hazard": Example(_transferred("V"), _transferred("MTE3")),
+    "matmul-operand-alias": Example(
+        "pto.tmatmul ins(%c, %b : memref<16x16xf32>, memref<16x16xf32>) outs(%c : memref<16x16xf32>)",
+        "pto.tmatmul ins(%a, %b : memref<16x16xf32>, memref<16x16xf32>) outs(%c : memref<16x16xf32>)"),
+    # ------------------------------------------------------------ with command lines of their own
+    "target-override": Example("pto.barrier #pto.pipe<PIPE_V>", "pto.barrier #pto.pipe<PIPE_V>"),
+    "unexpected-diagnostic": Example(_expecting("// a mistake"), _expecting(_EXPECTED)),
+    "missing-diagnostic": Example(_body(_EXPECTED, "pto.barrier #pto.pipe<PIPE_V>"), _expecting(_EXPECTED)),
+    "malformed-expectation": Example(
+        _body(_EXPECTED.replace("+1", "1"), "pto.barrier #pto.pipe<PIPE_V>"), _expecting(_EXPECTED)),
+    "run-timeout": Example(
+        _body("scf.while : () -> () {", "  scf.condition(%a)", "} do {", "  scf.yield", "}", arguments="%a: i1"),
+        _body("scf.if %a {", "}", arguments="%a: i1")),
 }  # fmt: skip

@@ -229,7 +229,7 @@ def example_program(statements: str, target: str = "a5") -> str:
         for name, spelling in {**POINTER_ALIASES, **TILE_ALIASES}.items()
         if re.search(re.escape(name) + r"(?![\w.])", statements)
     ]
-    if statements.lstrip().startswith("module"):
+    if statements.lstrip().startswith(("module", "#")):
         return "\n".join((*aliases, statements, ""))
     if not statements.lstrip().startswith(("func.func", '"func.func"')):
         statements = _function(statements)

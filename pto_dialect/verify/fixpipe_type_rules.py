@@ -82,6 +82,7 @@ REQ4 = rule(
     "the req4 modes are not used: documented, but refused by every other implementation",
     source=_PAGE,
     bad=_quant("req4_scalar", "!CI, !LI4"),
+    good=_quant("req8_scalar", "!CI, !L8"),
 )
 FP8_KIND = rule(
     "fixp-fp8-kind-mismatch",

@@ -26,6 +26,7 @@ NEEDS_A5 = rule(
     "the MX forms of tmatmul exist on a5 only",
     source=_PAGE,
     bad=_GOOD,
+    good="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)",
     target="a2a3",
 )
 GEMV_NEEDS_A5 = rule(

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..diagnostics.diagnostic import Severity
-from .example_table import EXAMPLES
+from .command_examples import COMMANDS, Commands
+from .example_table import EXAMPLES, Example
+from .fault_examples import FAULT_EXAMPLES
+from .run_examples import RUN_EXAMPLES
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -37,8 +40,8 @@ class Rule:
     """One rule: a stable id, its default severity, the pass that checks it, and what it demands.
 
     ``bad`` and ``good`` are statements that break and satisfy it on ``target``; names ``%cN`` stand for constants of
-    that value and other names for arguments (``examples.example_program``). ``source`` names the page of the
-    specification.
+    that value and other names for arguments (``examples.example_program``). ``commands`` are the command lines of rules
+    about inputs and options. ``source`` names the page of the specification.
     """
 
     id: str
@@ -49,10 +52,27 @@ class Rule:
     bad: str | None = None
     good: str | None = None
     target: str = "a5"
+    commands: Commands | None = None
 
+
+_PROGRAMS = {**EXAMPLES, **{id: Example(*pair) for id, pair in {**RUN_EXAMPLES, **FAULT_EXAMPLES}.items()}}
 
 RULES: dict[str, Rule] = {}
 """Every declared rule by id."""
+
+REPORTED_AS: dict[str, str] = {
+    "mad-handover": "l0c-handover",
+    "mad-acc-init": "mem-uninit",
+    "dma-oob": "mem-oob",
+    "vec-membar": "sync-membar-missing",
+    "vbitcast-bits": "vreg-256",
+}
+"""Rules of single operations that are reported under the name of a wider rule."""
+
+WITHOUT_EXAMPLE: dict[str, str] = {
+    "internal": "a known fault of the tools would be mended, not shown",
+}
+"""Rules that nothing can show, each with the reason."""
 
 Check = Callable[["Operation", "Context"], None]
 CHECKS: dict[str, dict[str, list[Check]]] = {name: {} for name in PASSES}
@@ -73,9 +93,11 @@ def rule(
     """Declares a rule."""
     if id in RULES:
         raise ValueError(f"rule {id} is declared twice")
-    if bad is None and good is None and id in EXAMPLES:
-        bad, good, target = EXAMPLES[id]
-    RULES[id] = declared = Rule(id, severity, stage, text, source, bad, good, target)
+    example = _PROGRAMS.get(id) or _PROGRAMS.get(REPORTED_AS.get(id, ""))
+    if bad is None and good is None and example is not None:
+        bad, good, target = example
+    declared = Rule(id, severity, stage, text, source, bad, good, target, COMMANDS.get(id))
+    RULES[id] = declared
     return declared
 
 

@@ -20,30 +20,30 @@ _BURST = "%c256 nburst(%c1, %c256, %c256)"
 LOAD = f"pto.mte_gm_ub %a, %x, %c0, {_BURST} : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64"
 STORE = f"pto.mte_ub_gm %x, %b, {_BURST} : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64"
 _COPY = "pto.mte_ub_ub %x, {}, %c8 nburst(%c1, %c0, %c0) : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64, i64, i64"
-_ALL = "pto.barrier #pto.pipe<PIPE_ALL>"
+ALL = "pto.barrier #pto.pipe<PIPE_ALL>"
 
 
-def _flag(source: str, target: str, number: int = 0) -> tuple[str, str]:
+def flag(source: str, target: str, number: int = 0) -> tuple[str, str]:
     names = f'["PIPE_{source}", "PIPE_{target}", "EVENT_ID{number}"]'
     return f"pto.set_flag{names}", f"pto.wait_flag{names}"
 
 
-def _program(*lines: str, arch: str = "a5") -> str:
+def kernel(*lines: str, arch: str = "a5") -> str:
     return _HEAD.replace("ARCH", arch) + "".join(f"    {line}\n" for line in lines) + _TAIL
 
 
-_OUT = _flag("MTE2", "MTE3")
-_BACK = _flag("MTE3", "MTE2", 1)
-_BLOCK = ("%block64 = pto.get_block_idx", "%block = arith.index_cast %block64 : i64 to index")
+_OUT = flag("MTE2", "MTE3")
+_BACK = flag("MTE3", "MTE2", 1)
+BLOCK = ("%block64 = pto.get_block_idx", "%block = arith.index_cast %block64 : i64 to index")
 _GET, _RELEASE = 'pto.get_buf "PIPE_MTE2", 0, 0', 'pto.rls_buf "PIPE_MTE2", 0, 0'
 _MASK = "%m, %rest = pto.plt_b32 %lanes : i32 -> !pto.mask<b32>, i32"
-_SCOPE = ("%lanes = arith.constant 64 : i32", LOAD, *_flag("MTE2", "V"), "pto.vecscope {", f"  {_MASK}")
-_VLOAD = "  %{} = pto.vlds %{}[%i{}] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>"
-_VSTORE = "  pto.vsts %{}, %{}[%i0], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>"
-_TILE = "!pto.tile_buf<vec, 8x64xf32>"
+SCOPE = ("%lanes = arith.constant 64 : i32", LOAD, *flag("MTE2", "V"), "pto.vecscope {", f"  {_MASK}")
+VLOAD = "  %{} = pto.vlds %{}[%i{}] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>"
+VSTORE = "  pto.vsts %{}, %{}[%i0], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>"
+TILE = "!pto.tile_buf<vec, 8x64xf32>"
 _ONE = "%one = arith.constant 1.0 : f32"
 _L1 = "!pto.ptr<f16, l1>"
-_CUBE = (
+CUBE = (
     "%c16 = arith.constant 16 : i64",
     "%c512 = arith.constant 512 : i64",
     "%h = pto.castptr %a : !pto.ptr<f32, gm> -> !pto.ptr<f16, gm>",
@@ -52,37 +52,37 @@ _CUBE = (
     "%l0b = pto.castptr %c0 : i64 -> !pto.ptr<f16, l0b>",
     "%acc = pto.castptr %c0 : i64 -> !pto.ptr<f32, l0c>",
     f"pto.mte_gm_l1 %h, %l1, %c512 nburst(%c1, %c512, %c512) : !pto.ptr<f16, gm>, {_L1}, i64, i64, i64, i64",
-    _ALL,
+    ALL,
     f"pto.mte_l1_l0a %l1, %l0a, %c16, %c16, %c0, %c0 : {_L1}, !pto.ptr<f16, l0a>, i64, i64, i64, i64",
     f"pto.mte_l1_l0b %l1, %l0b, %c16, %c16, %c0, %c0 : {_L1}, !pto.ptr<f16, l0b>, i64, i64, i64, i64",
-    _ALL,
+    ALL,
 )
-_MAD_TYPES = "!pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64"
-_MAD = f"pto.mad %l0a, %l0b, %acc, %c16, %c16, %c16 : {_MAD_TYPES}"
-_MAD_SET = f"pto.mad %l0a, %l0b, %acc, %c16, %c16, %c16 unit_flag(check_and_set) : {_MAD_TYPES}"
+MAD_TYPES = "!pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64"
+MAD = f"pto.mad %l0a, %l0b, %acc, %c16, %c16, %c16 : {MAD_TYPES}"
+_MAD_SET = f"pto.mad %l0a, %l0b, %acc, %c16, %c16, %c16 unit_flag(check_and_set) : {MAD_TYPES}"
 _OUT_TYPES = "!pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64"
-_WRITE_BACK = f"pto.mte_l0c_gm %acc, %b, %c16, %c16, %c16, %c16, %c0, %c0, nz2nd : {_OUT_TYPES}"
+WRITE_BACK = f"pto.mte_l0c_gm %acc, %b, %c16, %c16, %c16, %c16, %c0, %c0, nz2nd : {_OUT_TYPES}"
 _WRITE_BACK_CLEAR = (
     f"pto.mte_l0c_gm %acc, %b, %c16, %c16, %c16, %c16, %c0, %c0, unit_flag(check_and_clear), nz2nd : {_OUT_TYPES}"
 )
 
 
-def _tiles(second: int, *lines: str, arch: str = "a5") -> str:
+def tiles(second: int, *lines: str, arch: str = "a5") -> str:
     """Two tiles of 2048 bytes, the second at another byte."""
-    return _program(
+    return kernel(
         "%at = arith.constant 0 : i64",
         f"%beside = arith.constant {second} : i64",
         _ONE,
-        f"%s = pto.alloc_tile addr = %at : {_TILE}",
-        f"%t = pto.alloc_tile addr = %beside : {_TILE}",
-        f"pto.texpands ins(%one : f32) outs(%s : {_TILE})",
+        f"%s = pto.alloc_tile addr = %at : {TILE}",
+        f"%t = pto.alloc_tile addr = %beside : {TILE}",
+        f"pto.texpands ins(%one : f32) outs(%s : {TILE})",
         *lines,
         arch=arch,
     )
 
 
-_TWICE = f"pto.tadd ins(%s, %s : {_TILE}, {_TILE}) outs(%t : {_TILE})"
-_FILL = f"pto.texpands ins(%one : f32) outs(%t : {_TILE})"
+_TWICE = f"pto.tadd ins(%s, %s : {TILE}, {TILE}) outs(%t : {TILE})"
+_FILL = f"pto.texpands ins(%one : f32) outs(%t : {TILE})"
 _BARRIER_V = "pto.barrier #pto.pipe<PIPE_V>"
 _FAR = "%far = arith.muli %block, %i64 : index"
 _MINE = "%mine = pto.addptr %b, %far : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>"
@@ -90,75 +90,73 @@ _END = "%end = arith.constant 262016 : i64"
 _FAR_PLACE = "%far = pto.castptr %end : i64 -> !pto.ptr<f32, ub>"
 
 RUN_EXAMPLES: dict[str, tuple[str, str]] = {
-    "race-raw": (_program(LOAD, *_flag("V", "MTE3"), STORE), _program(LOAD, *_OUT, STORE)),
-    "race-war": (_program(LOAD, *_OUT, STORE, LOAD), _program(LOAD, *_OUT, STORE, *_BACK, LOAD)),
+    "race-raw": (kernel(LOAD, *flag("V", "MTE3"), STORE), kernel(LOAD, *_OUT, STORE)),
+    "race-war": (kernel(LOAD, *_OUT, STORE, LOAD), kernel(LOAD, *_OUT, STORE, *_BACK, LOAD)),
     "race-waw": (
-        _program(
-            "%c8 = arith.constant 8 : i64", LOAD, *_flag("MTE2", "V"), _COPY.format("%y"), LOAD.replace("%x", "%y")
-        ),
-        _program(
-            *("%c8 = arith.constant 8 : i64", LOAD, *_flag("MTE2", "V"), _COPY.format("%y")),
-            *(*_flag("V", "MTE2", 1), LOAD.replace("%x", "%y")),
+        kernel("%c8 = arith.constant 8 : i64", LOAD, *flag("MTE2", "V"), _COPY.format("%y"), LOAD.replace("%x", "%y")),
+        kernel(
+            *("%c8 = arith.constant 8 : i64", LOAD, *flag("MTE2", "V"), _COPY.format("%y")),
+            *(*flag("V", "MTE2", 1), LOAD.replace("%x", "%y")),
         ),
     ),
     "race-inverted": (
-        _program(LOAD, *_OUT, _BACK[1], LOAD, STORE, _BACK[0]),
-        _program(LOAD, *_OUT, STORE),
+        kernel(LOAD, *_OUT, _BACK[1], LOAD, STORE, _BACK[0]),
+        kernel(LOAD, *_OUT, STORE),
     ),
     "race-same-pipe": (
-        _tiles(2048, _ALL, _TWICE, f"pto.tmul ins(%s, %t : {_TILE}, {_TILE}) outs(%s : {_TILE})", arch="a3"),
-        _tiles(
-            *(2048, _ALL, _TWICE, _BARRIER_V),
-            f"pto.tmul ins(%s, %t : {_TILE}, {_TILE}) outs(%s : {_TILE})",
+        tiles(2048, ALL, _TWICE, f"pto.tmul ins(%s, %t : {TILE}, {TILE}) outs(%s : {TILE})", arch="a3"),
+        tiles(
+            *(2048, ALL, _TWICE, _BARRIER_V),
+            f"pto.tmul ins(%s, %t : {TILE}, {TILE}) outs(%s : {TILE})",
             arch="a3",
         ),
     ),
     "race-cross-block": (
-        _program(LOAD, *_OUT, STORE),
-        _program(
-            *(*_BLOCK, "%i64 = arith.constant 64 : index", _FAR, _MINE),
+        kernel(LOAD, *_OUT, STORE),
+        kernel(
+            *(*BLOCK, "%i64 = arith.constant 64 : index", _FAR, _MINE),
             *(LOAD, *_OUT, STORE.replace("%b", "%mine")),
         ),
     ),
     "l0c-handover": (
-        _program(*_CUBE, _MAD, _WRITE_BACK),
-        _program(*_CUBE, _MAD, *_flag("M", "FIX"), _WRITE_BACK),
+        kernel(*CUBE, MAD, WRITE_BACK),
+        kernel(*CUBE, MAD, *flag("M", "FIX"), WRITE_BACK),
     ),
     "sync-unit-flag": (
-        _program(*_CUBE, _MAD, _WRITE_BACK_CLEAR),
-        _program(*_CUBE, _MAD_SET, _WRITE_BACK_CLEAR),
+        kernel(*CUBE, MAD, _WRITE_BACK_CLEAR),
+        kernel(*CUBE, _MAD_SET, _WRITE_BACK_CLEAR),
     ),
-    "sync-deadlock": (_program(LOAD, _OUT[1], STORE), _program(LOAD, *_OUT, STORE)),
-    "sync-flag-unconsumed": (_program(LOAD, _OUT[0]), _program(LOAD, *_OUT, STORE)),
+    "sync-deadlock": (kernel(LOAD, _OUT[1], STORE), kernel(LOAD, *_OUT, STORE)),
+    "sync-flag-unconsumed": (kernel(LOAD, _OUT[0]), kernel(LOAD, *_OUT, STORE)),
     "sync-flag-depth": (
-        _program(LOAD, _OUT[0], _OUT[0], _OUT[1], _OUT[1], STORE),
-        _program(LOAD, *_OUT, *_OUT, STORE),
+        kernel(LOAD, _OUT[0], _OUT[0], _OUT[1], _OUT[1], STORE),
+        kernel(LOAD, *_OUT, *_OUT, STORE),
     ),
-    "sync-buf-nesting": (_program(_GET, _GET, LOAD, _RELEASE, _RELEASE), _program(_GET, LOAD, _RELEASE)),
+    "sync-buf-nesting": (kernel(_GET, _GET, LOAD, _RELEASE, _RELEASE), kernel(_GET, LOAD, _RELEASE)),
     "sync-membar-missing": (
-        _program(*_SCOPE, _VLOAD.format("v", "x", 0), _VSTORE.format("v", "y"), _VLOAD.format("w", "y", 0), "}"),
-        _program(
-            *(*_SCOPE, _VLOAD.format("v", "x", 0), _VSTORE.format("v", "y")),
-            *('  pto.mem_bar "VST_VLD"', _VLOAD.format("w", "y", 0), "}"),
+        kernel(*SCOPE, VLOAD.format("v", "x", 0), VSTORE.format("v", "y"), VLOAD.format("w", "y", 0), "}"),
+        kernel(
+            *(*SCOPE, VLOAD.format("v", "x", 0), VSTORE.format("v", "y")),
+            *('  pto.mem_bar "VST_VLD"', VLOAD.format("w", "y", 0), "}"),
         ),
     ),
     "sync-mte3-reorder": (
-        _program(LOAD, *_OUT, STORE, STORE),
-        _program(LOAD, *_OUT, STORE, "pto.barrier #pto.pipe<PIPE_MTE3>", STORE),
+        kernel(LOAD, *_OUT, STORE, STORE),
+        kernel(LOAD, *_OUT, STORE, "pto.barrier #pto.pipe<PIPE_MTE3>", STORE),
     ),
-    "mem-uninit": (_program(*_OUT, STORE), _program(LOAD, *_OUT, STORE)),
-    "mem-oob": (_program(_END, _FAR_PLACE, LOAD.replace("%x,", "%far,")), _program(LOAD)),
+    "mem-uninit": (kernel(*_OUT, STORE), kernel(LOAD, *_OUT, STORE)),
+    "mem-oob": (kernel(_END, _FAR_PLACE, LOAD.replace("%x,", "%far,")), kernel(LOAD)),
     "mem-align": (
-        _program(*_SCOPE, _VLOAD.format("v", "x", 1), "}"),
-        _program(*_SCOPE, _VLOAD.format("v", "x", 0), "}"),
+        kernel(*SCOPE, VLOAD.format("v", "x", 1), "}"),
+        kernel(*SCOPE, VLOAD.format("v", "x", 0), "}"),
     ),
     "mem-overlap": (
-        _tiles(1024, _FILL, f"pto.tadd ins(%s, %t : {_TILE}, {_TILE}) outs(%t : {_TILE})"),
-        _tiles(2048, _FILL, f"pto.tadd ins(%s, %t : {_TILE}, {_TILE}) outs(%t : {_TILE})"),
+        tiles(1024, _FILL, f"pto.tadd ins(%s, %t : {TILE}, {TILE}) outs(%t : {TILE})"),
+        tiles(2048, _FILL, f"pto.tadd ins(%s, %t : {TILE}, {TILE}) outs(%t : {TILE})"),
     ),
     "numeric-nan-inf": (
-        _tiles(2048, "%z = arith.constant 0.0 : f32", f"pto.tdivs ins(%s, %z : {_TILE}, f32) outs(%t : {_TILE})"),
-        _tiles(2048, "%z = arith.constant 2.0 : f32", f"pto.tdivs ins(%s, %z : {_TILE}, f32) outs(%t : {_TILE})"),
+        tiles(2048, "%z = arith.constant 0.0 : f32", f"pto.tdivs ins(%s, %z : {TILE}, f32) outs(%t : {TILE})"),
+        tiles(2048, "%z = arith.constant 2.0 : f32", f"pto.tdivs ins(%s, %z : {TILE}, f32) outs(%t : {TILE})"),
     ),
 }
 """By rule."""

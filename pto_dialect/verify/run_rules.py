@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .rule import ERROR, INFO, RUN, WARNING, rule
-from .run_examples import RUN_EXAMPLES
 
 _PAGE = "execution page, section 6.3"
 
@@ -42,26 +41,20 @@ _RULES = (
     ("mem-oob-tile", WARNING, "accesses stay inside the tile they go through"),
     ("mem-align", ERROR, "addresses have the alignment of their memory"),
     ("mem-capacity", ERROR, "tiles fit into their memory"),
+    ("capacity-dynamic", ERROR, "tiles and memrefs that the allocator places fit into their memory together"),
     ("mem-overlap", ERROR, "tiles that are in use at the same time share no bytes"),
     ("pipe-slot", ERROR, "an entry of a queue is used between pop and free, and freed once"),
     ("run-timeout", ERROR, "a run takes no longer than --timeout allows"),
     ("shift-count", WARNING, "tiles are shifted by counts between 0 and 31; others are taken modulo 32"),
+    ("division-by-zero", ERROR, "integers are divided by other numbers than zero, and zero has no negative power"),
+    ("scf-step", ERROR, "the step of a loop is positive"),
+    ("memref-shape", ERROR, "a memref is copied to one of the same extents"),
+    ("comm-shape", ERROR, "the members of a group share the elements of a transfer evenly"),
+    ("assertion", ERROR, "what cf.assert asserts is true"),
+    ("trap", ERROR, "the program does not reach pto.trap"),
+    ("unmodelled", ERROR, "the pages say what an operation computes, and the tools model it"),
     ("numeric-nan-inf", INFO, "results are numbers"),
 )
 
-_NO_EXAMPLE = (None, None)
-
-RUN_RULES = {
-    id: rule(id, severity, RUN, text, source=_PAGE, bad=bad, good=good)
-    for id, severity, text in _RULES
-    for bad, good in (RUN_EXAMPLES.get(id, _NO_EXAMPLE),)
-}
+RUN_RULES = {id: rule(id, severity, RUN, text, source=_PAGE) for id, severity, text in _RULES}
 """The rules by id."""
-
-ALIASES = {
-    "mad-handover": "l0c-handover",
-    "mad-acc-init": "mem-uninit",
-    "dma-oob": "mem-oob",
-    "vec-membar": "sync-membar-missing",
-}
-"""Rules of single operations and the rules under which the sanitizers report them."""

@@ -19,7 +19,7 @@ from ..targets.profile import Profile
 from .context import Context
 from .facts import element_type, integer, space_of, word
 from .parse_rules import SYNC_FLAG_RANGE
-from .rule import ERROR, RUN, SHAPES, STRUCTURE, WARNING, checks, rule
+from .rule import ERROR, SHAPES, STRUCTURE, WARNING, checks, rule
 
 _PAGE = "verifier-rules page, section 13"
 
@@ -99,7 +99,7 @@ SYNCALL = rule(
 EVENT_ARRAY = rule(
     "sync-event-array",
     ERROR,
-    RUN,
+    SHAPES,
     "an index into an array of event numbers is inside the array",
     source=_PAGE,
 )
@@ -110,6 +110,7 @@ FFTS_TYPE = rule(
     "the base of the flag area points to i64 or i8",
     source="operation catalogue, set_ffts",
     bad="pto.set_ffts %g : !G32",
+    good="pto.set_ffts %g : !pto.ptr<i64, gm>",
 )
 CACHE_SPACE = rule(
     "sync-cache-space",

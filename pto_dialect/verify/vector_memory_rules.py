@@ -53,6 +53,7 @@ MERGE_UNSUPPORTED = rule(
     "no hardware merges channels while storing",
     source=_PAGE,
     bad='pto.vsts %v, %p[%c0], %m {dist = "MRG2CHN_B16"} : !pto.vreg<128xf16>, !pto.ptr<f16, ub>, !pto.mask<b32>',
+    good='pto.vsts %v, %p[%c0], %m {dist = "NORM_B16"} : !pto.vreg<128xf16>, !pto.ptr<f16, ub>, !pto.mask<b16>',
 )
 POST_TYPE = rule(
     "vec-post-type",

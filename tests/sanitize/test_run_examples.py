@@ -1,22 +1,35 @@
-"""Examples of the rules that the sanitizers check: the failing program breaks the rule, the mended one does not."""
+"""Examples of the rules of runs: the failing program breaks the rule, the mended one does not."""
 
 import numpy as np
 import pytest
 from sanitize_programs import watched
 
+from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.sanitize.options import CHECKS
-from pto_dialect.verify.run_examples import RUN_EXAMPLES
+from pto_dialect.verify.rule import REPORTED_AS, RULES, RUN, Rule
+from pto_dialect.verify.verifier import load_all_rules
+
+load_all_rules()
+OF_RUNS = [rule for rule in RULES.values() if rule.stage == RUN and rule.commands is None]
 
 
 def broken(text: str, blocks: int) -> set[str]:
-    kernel = watched(text, checks=CHECKS)
-    kernel.run([np.ones(4096, np.float32), np.zeros(4096, np.float32)], blocks)
+    """What a run under watch reports, and what ends it."""
+    try:
+        kernel = watched(text, checks=CHECKS)
+        kernel.run([np.ones(4096, np.float32), np.zeros(4096, np.float32)], blocks)
+    except ProgramError as error:
+        return {error.rule}
     return {finding.rule for finding in kernel.watch.findings.all}
 
 
-@pytest.mark.parametrize("rule", RUN_EXAMPLES)
-def test_the_example_of_a_rule(rule: str):
-    bad, good = RUN_EXAMPLES[rule]
-    blocks = 2 if rule == "race-cross-block" else 1
-    assert rule in broken(bad, blocks)
-    assert not broken(good, blocks)
+@pytest.mark.parametrize("rule", OF_RUNS, ids=lambda rule: rule.id)
+def test_the_example_of_a_rule(rule: Rule):
+    assert rule.bad is not None and rule.good is not None
+    blocks = 2 if rule.id == "race-cross-block" else 1
+    assert REPORTED_AS.get(rule.id, rule.id) in broken(rule.bad, blocks)
+    assert not broken(rule.good, blocks)
+
+
+def test_they_are_many() -> None:
+    assert len(OF_RUNS) > 35

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pto_dialect.verify import catalogue
-from pto_dialect.verify.rule import RULES
+from pto_dialect.verify.rule import RULES, WITHOUT_EXAMPLE
 from pto_dialect.verify.verifier import load_all_rules
 
 TEXT = catalogue.render()
@@ -40,6 +40,13 @@ def test_examples_are_whole_programs() -> None:
     declared = [text for rule in RULES.values() for text in (rule.bad, rule.good) if text is not None]
     assert len(programs) == len(declared)
     assert all("module" in program for program in programs)
+
+
+def test_every_rule_has_its_section() -> None:
+    """A failing and a mended program or command; only what nothing can show has none."""
+    sections = re.findall(r"^### (.+?)$(.*?)(?=^##)", TEXT + "\n## end", re.MULTILINE | re.DOTALL)
+    assert {name for name, _ in sections} == set(RULES) - set(WITHOUT_EXAMPLE)
+    assert all("Rejected:\n" in text and "Accepted:\n" in text for _, text in sections)
 
 
 def test_every_stage_has_its_section() -> None:

@@ -1,20 +1,29 @@
 """Every rule's own examples: the bad statement is reported under the rule, the good one is accepted."""
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
+import pto_dialect
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.syntax.parser import parse_program
 from pto_dialect.verify.examples import bad_program, example_program, free_names, good_program
-from pto_dialect.verify.rule import MEMORY, PARSE, RULES, RUN, SYNC, Rule
+from pto_dialect.verify.rule import MEMORY, PARSE, REPORTED_AS, RULES, RUN, SYNC, WITHOUT_EXAMPLE, Rule
 from pto_dialect.verify.verifier import load_all_rules, verify_module
 
 load_all_rules()
 
-WITH_BAD = [rule for rule in RULES.values() if rule.bad is not None and rule.stage != RUN]
-WITH_GOOD = [rule for rule in RULES.values() if rule.good is not None]
+WITH_COMMANDS = [rule for rule in RULES.values() if rule.commands is not None]
+CHECKED = [rule for rule in RULES.values() if rule not in WITH_COMMANDS and rule.id not in WITHOUT_EXAMPLE]
+WITH_BAD = [rule for rule in CHECKED if rule.stage != RUN]
+WITH_GOOD = CHECKED
 
 FURTHER = (SYNC, MEMORY)
 """Passes that look beyond single operations."""
@@ -41,7 +50,7 @@ def diagnose(text: str) -> tuple[Diagnostic, ...]:
 def test_bad_example_breaks_the_rule(rule: Rule) -> None:
     text = bad_program(rule)
     assert text is not None
-    found = [d for d in diagnose(text) if d.rule == rule.id]
+    found = [d for d in diagnose(text) if d.rule == REPORTED_AS.get(rule.id, rule.id)]
     assert found, [(d.rule, d.message) for d in diagnose(text)]
     if rule.stage != PARSE:
         assert {d.severity for d in found} == {rule.severity}
@@ -53,7 +62,7 @@ def test_good_example_is_accepted(rule: Rule) -> None:
     text = good_program(rule)
     assert text is not None
     found = diagnose(text)
-    assert rule.id not in [d.rule for d in found]
+    assert REPORTED_AS.get(rule.id, rule.id) not in [d.rule for d in found]
     assert [(d.rule, d.message) for d in found if d.severity is Severity.ERROR] == []
 
 
@@ -62,13 +71,64 @@ def test_bad_example_has_no_other_error(rule: Rule) -> None:
     """One mistake gives one error: nothing else is wrong, and nothing follows from the mistake."""
     text = bad_program(rule)
     assert text is not None
-    others = {d.rule for d in diagnose(text) if d.severity is Severity.ERROR and d.rule != rule.id}
+    own = REPORTED_AS.get(rule.id, rule.id)
+    others = {d.rule for d in diagnose(text) if d.severity is Severity.ERROR and d.rule != own}
     assert others == SECOND_MISTAKE.get(rule.id, set())
 
 
-def test_rules_have_examples() -> None:
-    """Rules of the text that have none are counted, so that their number only falls."""
-    assert len(WITH_BAD) > 430
+def test_every_rule_has_examples() -> None:
+    """A rule without a program or a command line says why in ``WITHOUT_EXAMPLE``."""
+    without = {rule.id for rule in RULES.values() if not rule.commands and (rule.bad is None or rule.good is None)}
+    assert without == set(WITHOUT_EXAMPLE)
+    assert all(WITHOUT_EXAMPLE.values())
+
+
+def shell(command: str, program: str | None, folder: Path) -> tuple[int, str]:
+    """Exit code and output of a command line that finds the program as ``example.pto``."""
+    if program is not None:
+        (folder / "example.pto").write_text(program, encoding="utf-8")
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+@pytest.mark.parametrize("rule", WITH_COMMANDS, ids=lambda rule: rule.id)
+def test_bad_command_breaks_the_rule(rule: Rule, tmp_path: Path) -> None:
+    assert rule.commands is not None
+    code, output = shell(rule.commands.bad, bad_program(rule), tmp_path)
+    assert re.findall(r"\[([a-z0-9-]+)\]$", output, re.MULTILINE) == [rule.id], output
+    assert (code != 0) == (rule.severity is Severity.ERROR), output
+
+
+@pytest.mark.parametrize("rule", WITH_COMMANDS, ids=lambda rule: rule.id)
+def test_good_command_is_accepted(rule: Rule, tmp_path: Path) -> None:
+    assert rule.commands is not None
+    code, output = shell(rule.commands.good, good_program(rule), tmp_path)
+    assert code == 0, output
+    assert not re.findall(r"\[[a-z0-9-]+\]$", output, re.MULTILINE)
+
+
+def test_every_reported_rule_is_declared() -> None:
+    """Nothing in the package reports under a name that the catalogue does not have."""
+    package = Path(pto_dialect.__file__).parent
+    call = re.compile(r'(?:Fault|ProgramError|\bg\.error|Unusable|Finding|Diagnostic|Message)\(\s*"([a-z0-9-]+)"')
+    raised = re.compile(r'raise at\([^,]+,\s*"([a-z0-9-]+)"')
+    named = {
+        name: path.name
+        for path in package.rglob("*.py")
+        for pattern in (call, raised)
+        for name in pattern.findall(path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 40
+    assert {name: place for name, place in named.items() if name not in RULES} == {}
 
 
 def test_free_names_take_the_stated_types() -> None:

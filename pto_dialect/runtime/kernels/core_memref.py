@@ -158,7 +158,7 @@ def cast(op: Operation, g: Generator) -> None:
     source, result = op.operands[0], op.results[0]
     spaces = [space_of(value.type) for value in (source, result)]
     if None not in spaces and spaces[0] != spaces[1]:
-        raise g.error("castptr-space", f"a memref in {spaces[0]} is not one in {spaces[1]}", op)
+        raise g.error("memref-cast", f"a memref in {spaces[0]} is not one in {spaces[1]}", op)
     g.define(result, str(g.name(source)))
 
 

@@ -86,7 +86,7 @@ def release_buffer(core: QueueCore, pipe: str, number: int, mode: int) -> None:
 def buffer_token(op: PtoOp, g: Generator) -> None:
     pipe = named_pipe(op.attributes["op_type"])
     if pipe is None:
-        raise g.error("sync-buf-pipe", "a buffer number is held by one pipe", op)
+        raise g.error("sync-buf-range", "a buffer number is held by one pipe", op)
     static = integer(op, "buf_id")
     number = str(static) if static is not None else str(g.name(op.operands[0]))
     if not g.queued:

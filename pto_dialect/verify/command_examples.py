@@ -1,0 +1,42 @@
+"""Command lines that break and satisfy rules about inputs and options.
+
+The program of the rule, where it has one, is ``example.pto``.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Commands(NamedTuple):
+    """A command line of a POSIX shell that is reported under a rule, and the nearest one that is not."""
+
+    bad: str
+    good: str
+
+
+def _both(command: str) -> Commands:
+    """The same command; the programs differ."""
+    return Commands(command, command)
+
+
+_TEXT = "printf 'module {{{}}}' | pto-opt -"
+_COMMENT = "printf 'module {{}} // {}' | pto-opt -"
+_NAMED = "printf 'module {}' > text.pto; pto-opt text.pto"
+_EXPECTING = _both("pto-opt --verify-diagnostics example.pto")
+_LIMITED = "ulimit -v 400000; head -c {} /dev/zero | tr '\\0' ' ' | pto-opt -"
+
+COMMANDS: Final[dict[str, Commands]] = {
+    "input-unreadable": Commands("ln -s loop.pto loop.pto; pto-opt loop.pto", _NAMED),
+    "input-encoding": Commands(_COMMENT.format("\\377"), _COMMENT.format("\\303\\277")),
+    "input-binary": Commands(_TEXT.format("\\0"), _TEXT.format(" ")),
+    "input-empty": Commands("printf '' | pto-opt -", _TEXT.format("")),
+    "input-memory": Commands(_LIMITED.format(300_000_000), _TEXT.format(" ")),
+    "unexpected-diagnostic": _EXPECTING,
+    "missing-diagnostic": _EXPECTING,
+    "malformed-expectation": _EXPECTING,
+    "documentation-form": _both("pto-opt --allow-schematic example.pto"),
+    "target-override": Commands("pto-opt --target a2a3 example.pto", "pto-opt --target a5 example.pto"),
+    "run-timeout": _both("pto-run --timeout 1 --arg a=1 example.pto"),
+}
+"""By rule."""
