@@ -46,7 +46,6 @@ OPERATIONS: dict[str, str] = {
 
 FORMS: tuple[tuple[str, str], ...] = (
     ("pto.vsts with MRG4CHN or MRG2CHN", "the hardware does not support channel merging"),
-    ("conversions with hybrid rounding to hif8 (H)", "no page defines the rounding"),
     ("pto.convert with round(h)", "no page defines the rounding"),
     ("packed pairs outside of SIMT bodies", "no operation there computes with them"),
     (
@@ -58,7 +57,6 @@ FORMS: tuple[tuple[str, str], ...] = (
     ("pto.vmi.vload with dist_mode unpack to lanes as wide as the elements", "there is nothing to widen"),
     ("block transfers of logical vectors of more than 256 bytes with a repeat stride", "no page defines the repeat"),
     ("pto.vmi.vgatherb with another number of offsets than lanes", "no page defines which lane takes which offset"),
-    ("fixpipe modes s4 and qf162*", "no page defines their arithmetic"),
     ("pto.load_cbuf_to_ca and _cb with a transpose operand", "only the attribute has a defined meaning"),
     (
         "scf.execute_region whose blocks work-items reach separately",
