@@ -414,9 +414,11 @@ def _turns(bounds: tuple[Number, ...]) -> list[Number] | None:
     if not (isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step > 0):
         return None
     every = range(low, high, step)
-    if len(every) <= _WHOLE:
+    # The length of a range of index values may be no machine word.
+    count = max(0, -(-(high - low) // step))
+    if count <= _WHOLE:
         return list(every)
-    skipped = (len(every) - _KEPT) // _SKIP * _SKIP
+    skipped = (count - _KEPT) // _SKIP * _SKIP
     half = _KEPT // 2
     return [*every[:half], *every[half + skipped :]]
 

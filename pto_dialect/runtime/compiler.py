@@ -16,7 +16,9 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 
+from ..ir.base import PtoOp
 from ..ir.location import span_of
+from ..ir.types import OpaqueType
 from ..ir.walk import walk
 from ..targets.profile import Profile, resolve_target
 from ..verify.module_rules import uses_micro_level
@@ -158,6 +160,11 @@ def _refuse_unknown(function: Operation) -> None:
             text = name.data if isinstance(name, StringAttr) else inner.name
             message = f"{text} belongs to an unknown dialect and cannot be executed"
             raise ProgramError("dialect-unregistered", message, span_of(inner))
+        if isinstance(inner, PtoOp):
+            for value in (*inner.operands, *inner.results):
+                if isinstance(value.type, OpaqueType):
+                    message = f"type {value.type} is unknown; {inner.name} cannot be executed with it"
+                    raise ProgramError("type-unknown", message, span_of(inner))
 
 
 def _function(op: Operation, names: dict[Operation, str], generator: Generator) -> None:

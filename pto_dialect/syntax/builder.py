@@ -27,7 +27,7 @@ from .lexer import ProgramText
 from .scope import Forward, Scope
 from .situation import shown
 from .text import count, result_names, set_name, strip_comments
-from .tokens import SPACE, SSA, Tok
+from .tokens import SSA, Tok
 
 _NAME_HINTS = 50
 """Undefined names of a program for which near ones are looked for."""
@@ -38,8 +38,8 @@ Stated = tuple[SSAValue, Attribute, Tok, int]
 
 SSA_NAME = re.compile(SSA)
 
-_MODULE = re.compile(rf'(?:{SPACE}[#!][^\n]*\n)*{SPACE}"?(?:builtin\.)?module\b')
-"""Beginning of a text that is one module."""
+_LEFT_OUT = 2
+"""Levels that a text may leave out, and that are printed: the module, and the function of assembly statements."""
 
 
 class RegionStart:
@@ -71,6 +71,8 @@ class BuilderBase(TypeReader):
         self.undefined: set[str] = set()
         # Regions written "{}": with one empty block in custom forms, without a block in generic ones.
         self.bare_regions: set[Region] = set()
+        # Where the first of the deepest regions begin, by depth.
+        self.deep: dict[int, int] = {}
         region = Region(Block())
         self.top = region
         self.scope.enter(region, region.block, isolated=True)
@@ -292,6 +294,12 @@ class BuilderBase(TypeReader):
 
     # ------------------------------------------------------------ regions
 
+    def refuse_deep(self, left_out: int) -> None:
+        """Refuses regions that are nested too deeply with the levels that the text left out."""
+        start = self.deep.get(LIMIT - left_out + 1)
+        if start is not None:
+            raise NestingError("regions", start)
+
     def region_open(self, items: list[Any]) -> int:
         start, self.pending = self.pending or RegionStart(), None
         block = Block(arg_types=[type_ for _, type_ in start.arguments])
@@ -299,9 +307,10 @@ class BuilderBase(TypeReader):
         self.scope.enter(region, block, start.isolated)
         depth = len(self.scope.frames) - 1
         if depth > ROOMY:
-            # A module that the text leaves out is printed, and is a level as well.
-            if depth > LIMIT or (depth == LIMIT and not _MODULE.match(self.text.text)):
+            if depth > LIMIT:
                 raise NestingError("regions", items[0].start)
+            if depth > LIMIT - _LEFT_OUT:
+                self.deep.setdefault(depth, items[0].start)
             make_room(depth)
         for (name, _), value in zip(start.arguments, block.args, strict=True):
             if isinstance(name, Tok):

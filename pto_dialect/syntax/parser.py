@@ -78,12 +78,14 @@ class ProgramBuilder(MicroBuilder):
             module = operations[0]
             module.detach()
             return module
+        self.refuse_deep(1)
         module = ModuleOp.create(regions=[region])
         locate(module, self.source, 0, len(self.source.text))
         return module
 
     def _assembly_module(self, block: Block) -> ModuleOp:
         """The function ``@main`` around assembly statements: directives are its arguments, unread tiles its results."""
+        self.refuse_deep(2)
         if self.schematic:
             self._undefined_values(block)
         results = [

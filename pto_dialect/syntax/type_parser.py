@@ -193,6 +193,10 @@ def unknown_type(name: str, start: int, end: int) -> TypeSyntaxError:
     return TypeSyntaxError("type-unknown", f"unknown type {name}", start, end, help)
 
 
+WITHOUT_TYPES = frozenset(("func", "arith", "scf", "cf", "memref", "math", "affine", "index"))
+"""Dialects that define operations only."""
+
+
 def _without_dialect(text: str) -> bool:
     """True for a type of another dialect that is spelled like one of PTO without its ``pto.``."""
     name = f"pto.{text[1:].partition('<')[0]}"
@@ -219,6 +223,11 @@ def parse_type(text: str) -> Attribute:
     if head is not None and head.group() != "!pto":
         if _without_dialect(text):
             raise unknown_type(text.partition("<")[0], 0, len(text.partition("<")[0]))
+        if head.group()[1:] in WITHOUT_TYPES:
+            name = text.partition("<")[0]
+            raise TypeSyntaxError(
+                "type-unknown", f"dialect {head.group()[1:]} has no types, found {name}", 0, len(name)
+            )
         result: Attribute = t.OpaqueType(text)
     else:
         _current = text

@@ -73,6 +73,8 @@ class Verifier:
         self.unheard = Context(DiagnosticEngine())
         self.target = target
         self.passes = tuple(name for name in PASSES if name in set(passes))
+        self.stages = PASSES[: PASSES.index(self.passes[-1]) + 1] if self.passes else ()
+        """The selected passes and what they rely on: the passes before the last of them."""
         self.silent: set[tuple[object, ...]] = set()
         """Likenesses of operations about which no pure check says anything on the present target."""
         self.ordered: set[Region] = set()
@@ -115,7 +117,7 @@ class Verifier:
         while stack:
             current = stack.pop()
             if current.name == "func.func":
-                ctx.function = current
+                ctx.function = self.unheard.function = current
             self._check(current)
             for region in reversed(current.regions):
                 first = region.first_block
@@ -139,29 +141,30 @@ class Verifier:
             self.ordered.update(check_dominance(region, self.context))
 
     def _check(self, op: Operation) -> None:
-        ctx = self.context
-        ctx.failed = False
+        ctx, unheard = self.context, self.unheard
+        ctx.failed = unheard.failed = False
+        first = ctx if STRUCTURE in self.passes else unheard
         key: tuple[object, ...] | None = None
         if isinstance(op, PtoOp):
             key = _likeness(op)
             if key in self.silent:
-                self._apply(op, _tables(op.name, self.passes)[1])
+                self._apply(op, _tables(op.name, self.stages)[1])
                 return
-            if not check_pto(op, ctx if STRUCTURE in self.passes else self.unheard):
+            if not check_pto(op, first):
                 return
-        elif STRUCTURE in self.passes and not isinstance(op, UnregisteredOp) and not check_core(op, ctx):
+        elif not isinstance(op, UnregisteredOp) and not check_core(op, first):
             return
-        table, _ = _tables(op.name, self.passes)
+        table, _ = _tables(op.name, self.stages)
         if is_opaque(op):
             return
-        reports = ctx.reports
+        reports = ctx.reports + unheard.reports
         self._apply(op, table)
-        if key is not None and ctx.reports == reports:
+        if key is not None and ctx.reports + unheard.reports == reports:
             self.silent.add(key)
 
     def _apply(self, op: Operation, table: Table) -> None:
-        ctx = self.context
-        for _, functions in table:
+        for stage, functions in table:
+            ctx = self.context if stage in self.passes else self.unheard
             for function in functions:
                 function(op, ctx)
             if ctx.failed:

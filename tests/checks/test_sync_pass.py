@@ -100,6 +100,11 @@ def test_a_loop_of_unknown_length():
     assert set(rules(*CONDITION, *lines)) == {"sync-path-unmatched", "sync-event-reuse", "sync-static-hazard"}
 
 
+def test_a_loop_longer_than_a_machine_word():
+    lines = ["%most = arith.constant 18446744073709551615 : index", "scf.for %i = %i0 to %most step %i1 {"]
+    assert rules(*CONDITION, *lines, set_flag("MTE2", "V"), wait_flag("MTE2", "V"), "}") == []
+
+
 def test_a_barrier_orders_everything():
     lines = [load("%x"), set_flag("MTE2", "V"), wait_flag("MTE2", "V"), barrier("ALL"), store("%x")]
     assert rules(*lines) == []

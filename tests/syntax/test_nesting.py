@@ -45,6 +45,8 @@ def of_type(text: str) -> str:
     return function(f'%x = "test.op"() : () -> ({text})')
 
 
+ASSEMBLY = ".arg %a : !pto.tile<8x8xf32>\n"
+
 # Regions: the module and the function are levels as well.
 DEEP: dict[str, tuple[Callable[[int], str], int]] = {
     "scf.for": (
@@ -63,6 +65,11 @@ DEEP: dict[str, tuple[Callable[[int], str], int]] = {
     ),
     "generic": (lambda n: function('"test.op"() ({\n' * (n - 2) + "}) : () -> ()\n" * (n - 2)), LIMIT),
     "module": (lambda n: "module {\n" * n + "}\n" * n, LIMIT),
+    "after a module": (
+        lambda n: "module {\n}\n" + '"test.op"() ({\n' * (n - 1) + "}) : () -> ()\n" * (n - 1),
+        LIMIT,
+    ),
+    "assembly": (lambda n: ASSEMBLY + '"test.op"() ({\n' * (n - 2) + "}) : () -> ()\n" * (n - 2), LIMIT),
     "array": (lambda n: attribute("[" * n + "]" * n), LIMIT),
     "dictionary": (lambda n: attribute("{y = " * n + "1 : i32" + "}" * n), LIMIT),
     "affine map": (lambda n: attribute("affine_map<(d0) -> (" + "(" * (n - 1) + "d0" + " + 1)" * n + ">"), LIMIT),
@@ -130,9 +137,9 @@ def test_beyond_the_limit_is_one_error(name: str, more: int) -> None:
 
 def test_place_of_the_region_that_is_too_deep() -> None:
     text = function("scf.if %t {\n" * 1200 + "}\n" * 1200)
-    _, found = parsed(text)
-    # The function, three constants and all conditions that are allowed stand above the line.
-    assert [entry[:3] for entry in found] == [("nesting-limit", 1 + 3 + (LIMIT - 2) + 1, 11)]
+    _, found = parsed(f"module {{\n{text}}}\n")
+    # The module, the function, three constants and all conditions that are allowed stand above the line.
+    assert [entry[:3] for entry in found] == [("nesting-limit", 1 + 1 + 3 + (LIMIT - 2) + 1, 11)]
 
 
 DOUBLING = {

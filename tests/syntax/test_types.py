@@ -93,6 +93,8 @@ def test_left_block_layout_is_not_significant():
         ("tuple<4xf32>", "type-syntax", "tuple"),
         ("!pto.vreg<63xf32>", "vreg-256", "63xf32"),
         ("!pto.tile_bug<vec, 16x64xf32>", "type-unknown", "!pto.tile_bug"),
+        ("!arith.constant<64xi16>", "type-unknown", "!arith.constant"),
+        ("!scf.x", "type-unknown", "!scf.x"),
         ("!pto.ptr<f16, ub", "type-syntax", "b"),
     ],
 )

@@ -50,6 +50,32 @@ def test_a_pass_takes_a_target() -> None:
     assert "target-override" in [diag.rule for diag in engine.diagnostics]
 
 
+NOT_SOUND = """\
+func.func @f(%m: memref<16x16xf16>, %b: !pto.ptr<f16, l0b>, %c: !pto.ptr<f32, l0c>) {
+  %n = arith.constant 16 : i64
+  pto.mad %m, %b, %c, %n, %n, %n : memref<16x16xf16>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+  %s = pto.subview %t[] sizes [8, 16]
+      : !pto.tile_buf<vec, 16x16xf32> -> !pto.tile_buf<vec, 8x16xf32>
+  %x = "arith.addi"(%n) : (i64) -> i64
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("name", VERIFY_PASSES)
+def test_a_pass_alone_says_nothing_of_operations_that_an_earlier_one_refuses(name: str) -> None:
+    engine = DiagnosticEngine()
+    module = parse(NOT_SOUND)
+    pass_class(name)().run(module, engine)
+    alone = {diagnostic.message for diagnostic in engine.diagnostics}
+    whole = DiagnosticEngine()
+    for each in VERIFY_PASSES:
+        pass_class(each)().run(module, whole)
+    assert alone <= {diagnostic.message for diagnostic in whole.diagnostics}
+    assert bool(alone) == (name == "verify-structure")
+
+
 def test_pipelines() -> None:
     assert parse_pipeline("") == parse_pipeline("  ") == ()
     assert parse_pipeline("verify-shapes, verify-structure") == ("verify-shapes", "verify-structure")
