@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -21,10 +21,10 @@ from ..ir.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewT
 from ..ir.walk import walk
 from ..targets.profile import Profile
 from ..transforms.module_pass import PtoPass
-from ..verify.alloc_rules import address_operand, is_view, space_of, tile_bytes
 from ..verify.module_target import profile_of
 from ..verify.rule import ERROR, MEMORY, rule
 from ..verify.run_rules import RUN_RULES
+from .places import Allocator, Places, Positions, Tile, allocator
 from .symbols import Number
 from .sync_pass import entry_functions
 from .ways import TooMuch, Walk
@@ -59,23 +59,6 @@ _OTHERS_WRITE = frozenset(
 )
 
 
-class _Tile(NamedTuple):
-    """An allocation with a known place."""
-
-    op: Operation
-    space: str
-    start: int
-    stop: int
-
-    def shares(self, other: _Tile) -> bool:
-        """Whether some byte belongs to both."""
-        return self.space == other.space and self.start < other.stop and other.start < self.stop
-
-    def contains(self, other: _Tile) -> bool:
-        """Whether all bytes of ``other`` belong to this one."""
-        return self.space == other.space and self.start <= other.start and other.stop <= self.stop
-
-
 @dataclass(frozen=True)
 class CheckMemoryPass(PtoPass):
     """Follows which tile owns which bytes along the ways of every function that no other calls."""
@@ -86,7 +69,8 @@ class CheckMemoryPass(PtoPass):
         for function in entry_functions(module):
             # Nothing is said about functions that are too long to follow.
             with suppress(TooMuch):
-                owners = _Owners(profile_of(function, self.target), _Reporter(engine), _fills_all(function))
+                texts = _Texts(profile_of(function, self.target))
+                owners = _Owners(texts, _Reporter(engine), _fills_all(function), Places({}, {}))
                 Walk(function, None, owners).run()
 
 
@@ -97,7 +81,7 @@ class _Reporter:
         self.engine = engine
         self.seen: set[tuple[int, int]] = set()
 
-    def overlap(self, lost: _Tile, owner: _Tile, op: Operation, certain: bool) -> None:
+    def overlap(self, lost: Tile, owner: Tile, op: Operation, certain: bool) -> None:
         """``op`` reads what is ``lost`` to ``owner``; ``certain``: on every way."""
         if self._first(lost.op, owner.op):
             self.engine.report(_overlap(lost, owner, op, certain))
@@ -114,37 +98,67 @@ class _Reporter:
         return not known
 
 
+class _Texts:
+    """What the text of a function says of each operation, found out once for all its states."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.operands: dict[Operation, Positions] = {}
+        self.allocators: dict[Operation, Allocator] = {}
+        self.tiles: dict[tuple[int, int], Tile] = {}
+        self.sums: dict[Operation, bool] = {}
+
+    def positions(self, op: Operation) -> Positions:
+        """The positions of the tiles that an operation reads, scratch aside, and of those that it writes."""
+        found = self.operands.get(op)
+        if found is None:
+            found = self.operands[op] = _tile_operands(op) if isinstance(op, PtoOp) else ((), ())
+            self.sums[op] = accumulates(op)
+        return found
+
+    def allocator(self, op: Operation) -> Allocator:
+        """What an allocation says."""
+        found = self.allocators.get(op)
+        if found is None:
+            found = self.allocators[op] = allocator(op, self.profile)
+        return found
+
+    def tile(self, op: Operation, start: int) -> Tile:
+        """The tile that ``op`` allocates at ``start``, the same object each time."""
+        found = self.tiles.get((id(op), start))
+        if found is None:
+            said = self.allocator(op)
+            found = self.tiles[id(op), start] = Tile(op, said.space, start, start + said.size)
+        return found
+
+
 class _Owners:
     """Which tile wrote which bytes last, as ranges. ``alone``: nobody but the tiles of the function writes them."""
 
-    def __init__(self, profile: Profile, reporter: _Reporter, alone: bool) -> None:
-        self.profile = profile
+    def __init__(self, texts: _Texts, reporter: _Reporter, alone: bool, places: Places) -> None:
+        self.texts = texts
         self.reporter = reporter
         self.alone = alone
-        self.made: dict[Number, Operation] = {}
-        self.tiles: dict[Number, _Tile] = {}
-        self.lost: dict[Operation, _Tile] = {}
-        self.written: dict[Operation, _Tile] = {}
-        self.filled: frozenset[Operation] = frozenset()
-        self.operands: dict[Operation, tuple[tuple[int, ...], tuple[int, ...]]] = {}
-        self.bases: dict[Number, Number] = {}
+        self.places = places
+        self.lost: dict[int, Tile] = {}
+        self.written: dict[int, Tile] = {}
+        self.filled: frozenset[int] = frozenset()
+        self._rivals: dict[Tile, list[int]] = {}
 
     def concerns(self, op: Operation) -> bool:
         """Allocations, and what goes through their tiles."""
-        return op.name in _ALLOCATIONS or any(self._operands(op))
+        return op.name in _ALLOCATIONS or any(self.texts.positions(op))
 
     def copy(self) -> Self:
         """The same state, to go on with by itself."""
-        other = type(self)(self.profile, self.reporter, self.alone)
-        other.made, other.tiles = dict(self.made), dict(self.tiles)
+        self.places.shared = True
+        other = type(self)(self.texts, self.reporter, self.alone, self.places)
         other.lost, other.written, other.filled = dict(self.lost), dict(self.written), self.filled
-        other.operands, other.bases = self.operands, self.bases
         return other
 
     def key(self) -> Hashable:
         """Which tiles are where, and whose bytes are whose."""
-        tables = (self.made, self.tiles, self.lost, self.written)
-        return (*[frozenset(table.items()) for table in tables], self.filled)
+        return self.places.key(), frozenset(self.lost.items()), frozenset(self.written.items()), self.filled
 
     def finish(self, certain: bool) -> None:
         """Nothing is left to say at the end."""
@@ -155,77 +169,59 @@ class _Owners:
         if op.name in _ALLOCATIONS:
             self._allocate(op, step.numbers)
             return True
-        read, written = (
-            list(dict.fromkeys(base for i in positions if (base := self._base(step.numbers[i])) is not None))
-            for positions in self._operands(op)
-        )
-        reads, writes = ([self.tiles[base] for base in bases if base in self.tiles] for bases in (read, written))
-        for tile in dict.fromkeys(reads):
-            if tile.op in self.lost:
-                self.reporter.overlap(tile, self.lost[tile.op], op, certain)
+        found = self.places.accessed(op, self.texts.positions(op), step.numbers)
+        if self.lost:
+            for tile in found.reads:
+                if tile.made in self.lost:
+                    self.reporter.overlap(tile, self.lost[tile.made], op, certain)
         if self.alone and certain:
-            for base in read:
-                if self.made[base] not in self.filled:
-                    self.reporter.unwritten(self.made[base], op)
-        for tile in dict.fromkeys(writes):
-            self._write(tile, whole=tile not in reads, kept=reads if accumulates(op) else [])
-        self.filled |= {self.made[base] for base in written}
+            for made in found.read:
+                if id(made) not in self.filled:
+                    self.reporter.unwritten(made, op)
+        for tile in found.writes:
+            self._write(tile, whole=tile not in found.reads, kept=found.reads if self.texts.sums[op] else ())
+        if not found.written <= self.filled:
+            self.filled |= found.written
         return True
 
     def _allocate(self, op: Operation, numbers: tuple[Number, ...]) -> None:
-        kind = op.results[0].type
+        said = self.texts.allocator(op)
+        start = numbers[said.address] if said.address >= 0 else None
         number = (id(op.results[0]), *numbers)
-        tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
-        address = address_operand(op)
-        start = None if address is None else numbers[list(op.operands).index(address)]
-        self.made[number] = op
-        if address is not None and not isinstance(start, int):
-            # Anywhere, so perhaps where something is.
-            self.filled |= {op}
-        if not isinstance(tile, TileBufType) or not isinstance(start, int):
+        if not isinstance(start, int) or not said.size:
+            if said.address >= 0 and not isinstance(start, int):
+                # Anywhere, so perhaps where something is.
+                self.filled |= {id(op)}
+            self.places = self.places.with_(number, op, None)
             return
-        size = tile_bytes(tile) * (kind.count if isinstance(kind, MultiTileBufType) else 1)
-        found = _Tile(op, space_of(tile, self.profile), start, start + size)
-        if is_view(op):
-            self.filled |= {op}
-            owner = next((known for known in self.tiles.values() if known.contains(found)), None)
-            if owner is None:
-                return
-            found = owner
-        elif any(found.shares(other) for other in self.written.values()):
-            self.filled |= {op}
-        self.tiles[number] = found
+        tile: Tile | None = self.texts.tile(op, start)
+        if said.view:
+            self.filled |= {id(op)}
+            tile = self.places.owner(tile)
+        elif id(op) not in self.filled and any(tile.shares(other) for other in self.written.values()):
+            self.filled |= {id(op)}
+        self.places = self.places.with_(number, op, tile)
 
-    def _base(self, number: Number) -> Number | None:
-        """The allocation that a handle comes from, through views and slots."""
-        if isinstance(number, int):
-            return None
-        known = number if number in self.made else self.bases.get(number)
-        if known is None or known not in self.made:
-            known = next((base for part in number if isinstance(part, tuple) and (base := self._base(part))), None)
-            if known is not None:
-                self.bases[number] = known
-        return known
-
-    def _operands(self, op: Operation) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The positions of the tiles that an operation reads, scratch aside, and of those that it writes."""
-        found = self.operands.get(op)
-        if found is None:
-            found = self.operands[op] = _tile_operands(op) if isinstance(op, PtoOp) else ((), ())
-        return found
-
-    def _write(self, tile: _Tile, whole: bool, kept: list[_Tile]) -> None:
+    def _write(self, tile: Tile, whole: bool, kept: tuple[Tile, ...]) -> None:
         """``tile`` is written; other tiles that were written before lose what they share with it, except ``kept``."""
-        for other in self.written.values():
-            if other.op is not tile.op and other.shares(tile) and other not in kept:
-                self.lost[other.op] = tile
+        rivals = self._rivals.get(tile)
+        if rivals is None:
+            others = (other for other in self.written.values() if other.made != tile.made)
+            rivals = self._rivals[tile] = [other.made for other in others if other.shares(tile)]
+        for made in rivals:
+            if self.written[made] not in kept:
+                self.lost[made] = tile
         if whole:
-            self.lost.pop(tile.op, None)
-        self.written[tile.op] = tile
-        self.filled |= {made.op for made in self.tiles.values() if made.shares(tile)}
+            self.lost.pop(tile.made, None)
+        if self.written.get(tile.made) is not tile:
+            self.written[tile.made] = tile
+            self._rivals.clear()
+        sharing = self.places.sharing(tile)
+        if not sharing <= self.filled:
+            self.filled |= sharing
 
 
-def _tile_operands(op: PtoOp) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _tile_operands(op: PtoOp) -> Positions:
     spec = op_spec(type(op))
     groups = operand_groups(op)
 
@@ -259,7 +255,7 @@ def accumulates(op: Operation) -> bool:
     return "acc" in op.name.replace("_", ".").split(".")
 
 
-def _overlap(lost: _Tile, owner: _Tile, op: Operation, certain: bool) -> Diagnostic:
+def _overlap(lost: Tile, owner: Tile, op: Operation, certain: bool) -> Diagnostic:
     names = [f"%{tile.op.results[0].name_hint or 'a tile'}" for tile in (lost, owner)]
     first, last = max(lost.start, owner.start), min(lost.stop, owner.stop)
     message = (

@@ -69,6 +69,10 @@ class Walk(Generic[M]):
         self.position = 0
         self.visits = 0
         self.budget = FEW_VISITS
+        self.ways: dict[Operation, Callable[[Walk[M], Operation], None]] = {}
+        self.texts: dict[Operation, int] = {}
+        self.alike: dict[Hashable, int] = {}
+        """Numbers of what the text of operations says that make handles; equal texts have one."""
         self.known: set[Operation] = set()
         self.concerned: set[Operation] = set()
         """Operations that the machine is concerned with, and all that such ones stand in."""
@@ -137,48 +141,77 @@ class Walk(Generic[M]):
             if self.visits > max(self.budget, MAX_VISITS):
                 raise TooMuch
             self.keep(1)
-        handler = _HANDLERS.get(op.name)
+        follow = self.ways.get(op)
+        if follow is None:
+            follow = self.ways[op] = self._way(op)
+        follow(self, op)
+
+    def _way(self, op: Operation) -> Callable[[Walk[M], Operation], None]:
+        """How an operation is followed, which its text decides."""
         if op.regions and not op.results and op not in self.concerned:
-            return
+            return Walk.pass_by
+        handler = _HANDLERS.get(op.name)
         if handler is not None:
-            handler(self, op)
-        elif op.name in _SIDES and self.side not in (None, _SIDES[op.name]):
-            return
-        elif op.name == "arith.select" and isinstance(op.results[0].type, _HANDLES):
-            self.choice(op)
-        elif op.name.startswith(("arith.", "index.")):
-            if op.results:
-                for world in self.worlds:
-                    numbers = [world.number(value) for value in op.operands]
-                    world.values[op.results[0]] = result_of(op, numbers, self.order)
-        elif op.regions:
-            regions = [region for region in op.regions if region.blocks]
-            for world in self.worlds:
-                for argument, value in zip(regions[0].blocks[0].args if regions else (), op.operands, strict=False):
-                    world.values[argument] = world.number(value)
-            for region in regions:
-                if len(region.blocks) != 1:
-                    raise TooMuch
-                self.block(region.block)
-        else:
-            self.define(op)
-            if op in self.concerned:
-                self.take(op)
+            return handler
+        if op.name in _SIDES and self.side not in (None, _SIDES[op.name]):
+            return Walk.pass_by
+        if op.name == "arith.select" and isinstance(op.results[0].type, _HANDLES):
+            return Walk.choice
+        if op.name.startswith(("arith.", "index.")):
+            return Walk.compute if op.results else Walk.pass_by
+        if op.regions:
+            return Walk.enter
+        if isinstance(op, PtoOp) and op_spec(type(op)).effect is Effect.HANDLE:
+            return Walk.make_and_take if op in self.concerned else Walk.make
+        if not op.results:
+            return Walk.take if op in self.concerned else Walk.pass_by
+        return Walk.define_and_take if op in self.concerned else Walk.define
+
+    def pass_by(self, op: Operation) -> None:
+        """An operation that changes nothing that is followed."""
+
+    def compute(self, op: Operation) -> None:
+        """Scalar arithmetic."""
+        operands, result = op._operands, op.results[0]  # the property makes a view of them each time
+        for world in self.worlds:
+            world.values[result] = result_of(op, [world.number(value) for value in operands], self.order)
+
+    def enter(self, op: Operation) -> None:
+        """A region that is executed once."""
+        regions = [region for region in op.regions if region.blocks]
+        for world in self.worlds:
+            for argument, value in zip(regions[0].blocks[0].args if regions else (), op.operands, strict=False):
+                world.values[argument] = world.number(value)
+        for region in regions:
+            if len(region.blocks) != 1:
+                raise TooMuch
+            self.block(region.block)
+
+    def make(self, op: Operation) -> None:
+        """Buffers, views and pointers."""
+        for world in self.worlds:
+            for result in op.results:
+                world.values[result] = self.handle(op, result, world)
 
     def define(self, op: Operation) -> None:
         """The results of an operation that computes no number."""
-        if isinstance(op, PtoOp) and op_spec(type(op)).effect is Effect.HANDLE:
+        for result in op.results:
             for world in self.worlds:
-                for result in op.results:
-                    world.values[result] = self.handle(op, result, world)
-        else:
-            for result in op.results:
-                for world in self.worlds:
-                    world.values[result] = unknown(result, self.order)
+                world.values[result] = unknown(result, self.order)
+
+    def make_and_take(self, op: Operation) -> None:
+        """An operation that makes a handle and concerns the machines."""
+        self.make(op)
+        self.take(op)
+
+    def define_and_take(self, op: Operation) -> None:
+        """An operation with results that concerns the machines."""
+        self.define(op)
+        self.take(op)
 
     def handle(self, op: Operation, result: SSAValue, world: World[M]) -> Number:
         """A buffer, view or pointer: equal ones are equal, wherever they were made."""
-        numbers = tuple([world.number(value) for value in op.operands])
+        numbers = tuple([world.number(value) for value in op._operands])
         if op.name in _SAME_BYTES:
             return numbers[0]
         found = pointer_at(op, result.type, numbers)
@@ -186,16 +219,21 @@ class Walk(Generic[M]):
             return found
         if op.name in _ALLOCATIONS:
             return (id(result), *numbers)
-        return (op.name, result.type, *sorted(op.attributes.items()), *op.properties.values(), *numbers)
+        text = self.texts.get(op)
+        if text is None:
+            said = (result.type, *sorted(op.attributes.items()), *op.properties.values())
+            text = self.texts[op] = self.alike.setdefault(said, len(self.alike))
+        return (op.name, text, *numbers)
 
     def take(self, op: Operation) -> None:
         """Gives an operation to the machines; worlds end where nothing can follow."""
         certain = self.certain
         order = self.order
+        operands = op._operands
         self.worlds = [
             world
             for world in self.worlds
-            if world.machine.take(Step(op, tuple([world.number(value) for value in op.operands]), order), certain)
+            if world.machine.take(Step(op, tuple([world.number(value) for value in operands]), order), certain)
         ]
 
     # ------------------------------------------------------------ several worlds
