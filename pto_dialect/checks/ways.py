@@ -9,7 +9,7 @@ bounded by the size of the function; where that is not enough, some ways are lef
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Generic
+from typing import Any, Generic, NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -47,6 +47,19 @@ class TooMuch(Exception):
     """A function that this analysis cannot follow to its end."""
 
 
+class Plan(NamedTuple):
+    """What the text says of an operation: its number, its operands and results by ``id``; how it is followed, or how
+    its results come about (``None``: it has none) and whether the machine takes it."""
+
+    op: Operation
+    position: int
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    follow: Callable[[Walk[Any], Operation], None] | None
+    result: Callable[[Walk[Any], Plan], None] | None
+    taken: bool
+
+
 class Walk(Generic[M]):
     """Follows a function from its beginning to its end.
 
@@ -69,8 +82,8 @@ class Walk(Generic[M]):
         self.position = 0
         self.visits = 0
         self.budget = FEW_VISITS
-        self.ways: dict[Operation, Callable[[Walk[M], Operation], None]] = {}
-        self.texts: dict[Operation, int] = {}
+        self.plans: dict[int, Plan] = {}
+        self.texts: dict[int, int] = {}
         self.alike: dict[Hashable, int] = {}
         """Numbers of what the text of operations says that make handles; equal texts have one."""
         self.known: set[Operation] = set()
@@ -110,7 +123,7 @@ class Walk(Generic[M]):
         self.nesting += 1
         if self.nesting > MAX_NESTING:
             raise TooMuch
-        inner: list[SSAValue] = list(block.args)
+        inner = [id(value) for value in block.args]
         begin = self.order
         for op in block.ops:
             if not self.worlds:
@@ -121,7 +134,7 @@ class Walk(Generic[M]):
                 break
             self.operation(op)
             if op.regions or op.name in ("func.call", "arith.select"):
-                inner += op.results
+                inner += [id(value) for value in op.results]
         else:
             for world in self.worlds:
                 world.given = []
@@ -134,20 +147,42 @@ class Walk(Generic[M]):
     def operation(self, op: Operation) -> None:
         """One operation in every world."""
         self.order += 1
+        plan = self.plans.get(id(op))
+        if plan is None:
+            plan = self.plans[id(op)] = self._plan(op)
         if not self.depth:
-            self.position = self.questions.position[op]
+            self.position = plan.position
         self.visits += len(self.worlds)
         if self.visits > self.budget:
             if self.visits > max(self.budget, MAX_VISITS):
                 raise TooMuch
             self.keep(1)
-        follow = self.ways.get(op)
-        if follow is None:
-            follow = self.ways[op] = self._way(op)
-        follow(self, op)
+        if plan.follow is not None:
+            plan.follow(self, op)
+            return
+        if plan.result is not None:
+            plan.result(self, plan)
+        if plan.taken:
+            self.take(plan)
 
-    def _way(self, op: Operation) -> Callable[[Walk[M], Operation], None]:
-        """How an operation is followed, which its text decides."""
+    def _plan(self, op: Operation) -> Plan:
+        position = self.questions.position.get(op, 0)
+        operands, results = (tuple(map(id, values)) for values in (op.operands, op.results))
+        way = self._way(op)
+        if way is not None:
+            return Plan(op, position, operands, results, way, None, False)
+        taken = op in self.concerned
+        result: Callable[[Walk[M], Plan], None] | None = None
+        if op.name.startswith(("arith.", "index.")):
+            taken, result = False, Walk.compute
+        elif isinstance(op, PtoOp) and op_spec(type(op)).effect is Effect.HANDLE:
+            result = Walk.make
+        else:
+            result = Walk.define
+        return Plan(op, position, operands, results, None, result if results else None, taken)
+
+    def _way(self, op: Operation) -> Callable[[Walk[M], Operation], None] | None:
+        """How an operation with a way of its own is followed, which its text decides; ``None`` for others."""
         if op.regions and not op.results and op not in self.concerned:
             return Walk.pass_by
         handler = _HANDLERS.get(op.name)
@@ -157,61 +192,44 @@ class Walk(Generic[M]):
             return Walk.pass_by
         if op.name == "arith.select" and isinstance(op.results[0].type, _HANDLES):
             return Walk.choice
-        if op.name.startswith(("arith.", "index.")):
-            return Walk.compute if op.results else Walk.pass_by
-        if op.regions:
-            return Walk.enter
-        if isinstance(op, PtoOp) and op_spec(type(op)).effect is Effect.HANDLE:
-            return Walk.make_and_take if op in self.concerned else Walk.make
-        if not op.results:
-            return Walk.take if op in self.concerned else Walk.pass_by
-        return Walk.define_and_take if op in self.concerned else Walk.define
+        computes = op.name.startswith(("arith.", "index."))
+        return Walk.enter if op.regions and not computes else None
 
     def pass_by(self, op: Operation) -> None:
         """An operation that changes nothing that is followed."""
 
-    def compute(self, op: Operation) -> None:
+    def compute(self, plan: Plan) -> None:
         """Scalar arithmetic."""
-        operands, result = op._operands, op.results[0]  # the property makes a view of them each time
         for world in self.worlds:
-            world.values[result] = result_of(op, [world.number(value) for value in operands], self.order)
+            numbers = [world.of(value) for value in plan.operands]
+            world.values[plan.results[0]] = result_of(plan.op, numbers, self.order)
 
     def enter(self, op: Operation) -> None:
         """A region that is executed once."""
         regions = [region for region in op.regions if region.blocks]
         for world in self.worlds:
             for argument, value in zip(regions[0].blocks[0].args if regions else (), op.operands, strict=False):
-                world.values[argument] = world.number(value)
+                world.values[id(argument)] = world.number(value)
         for region in regions:
             if len(region.blocks) != 1:
                 raise TooMuch
             self.block(region.block)
 
-    def make(self, op: Operation) -> None:
+    def make(self, plan: Plan) -> None:
         """Buffers, views and pointers."""
         for world in self.worlds:
-            for result in op.results:
-                world.values[result] = self.handle(op, result, world)
+            numbers = tuple([world.of(value) for value in plan.operands])
+            for result in plan.op.results:
+                world.values[id(result)] = self.handle(plan.op, result, numbers)
 
-    def define(self, op: Operation) -> None:
+    def define(self, plan: Plan) -> None:
         """The results of an operation that computes no number."""
-        for result in op.results:
+        for result in plan.op.results:
             for world in self.worlds:
-                world.values[result] = unknown(result, self.order)
+                world.values[id(result)] = unknown(result, self.order)
 
-    def make_and_take(self, op: Operation) -> None:
-        """An operation that makes a handle and concerns the machines."""
-        self.make(op)
-        self.take(op)
-
-    def define_and_take(self, op: Operation) -> None:
-        """An operation with results that concerns the machines."""
-        self.define(op)
-        self.take(op)
-
-    def handle(self, op: Operation, result: SSAValue, world: World[M]) -> Number:
+    def handle(self, op: Operation, result: SSAValue, numbers: tuple[Number, ...]) -> Number:
         """A buffer, view or pointer: equal ones are equal, wherever they were made."""
-        numbers = tuple([world.number(value) for value in op._operands])
         if op.name in _SAME_BYTES:
             return numbers[0]
         found = pointer_at(op, result.type, numbers)
@@ -219,21 +237,20 @@ class Walk(Generic[M]):
             return found
         if op.name in _ALLOCATIONS:
             return (id(result), *numbers)
-        text = self.texts.get(op)
+        text = self.texts.get(id(result))
         if text is None:
             said = (result.type, *sorted(op.attributes.items()), *op.properties.values())
-            text = self.texts[op] = self.alike.setdefault(said, len(self.alike))
+            text = self.texts[id(result)] = self.alike.setdefault(said, len(self.alike))
         return (op.name, text, *numbers)
 
-    def take(self, op: Operation) -> None:
+    def take(self, plan: Plan) -> None:
         """Gives an operation to the machines; worlds end where nothing can follow."""
         certain = self.certain
         order = self.order
-        operands = op._operands
         self.worlds = [
             world
             for world in self.worlds
-            if world.machine.take(Step(op, tuple([world.number(value) for value in operands]), order), certain)
+            if world.machine.take(Step(plan.op, tuple([world.of(value) for value in plan.operands]), order), certain)
         ]
 
     # ------------------------------------------------------------ several worlds
@@ -356,7 +373,7 @@ class Walk(Generic[M]):
 
     def turn(self, body: Block, index: Number) -> None:
         for world in self.worlds:
-            world.values[body.args[0]] = index
+            world.values[id(body.args[0])] = index
             world.vary(body.args[1:], world.given)
         self.block(body)
         self.join()

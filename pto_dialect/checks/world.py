@@ -58,12 +58,12 @@ class Answer(NamedTuple):
 @dataclass
 class World(Generic[M]):
     """One state: what values are, which answers led here, and the machine. ``differing`` are the values that depend on
-    the way, ``given`` what the last block has passed on."""
+    the way, ``given`` what the last block has passed on. Values are known by their ``id``: the module keeps them."""
 
     machine: M
-    values: dict[SSAValue, Number] = field(default_factory=dict)
+    values: dict[int, Number] = field(default_factory=dict)
     answers: dict[Unknown, Answer] = field(default_factory=dict)
-    differing: dict[SSAValue, Number] = field(default_factory=dict)
+    differing: dict[int, Number] = field(default_factory=dict)
     given: list[Number] = field(default_factory=list)
 
     def fork(self) -> World[M]:
@@ -71,8 +71,12 @@ class World(Generic[M]):
 
     def number(self, value: SSAValue) -> Number:
         """What is known about a value."""
+        return self.of(id(value))
+
+    def of(self, value: int) -> Number:
+        """What is known about the value with this ``id``."""
         known = self.values.get(value)
-        return (id(value),) if known is None else known
+        return (value,) if known is None else known
 
     def forget(self, begin: int) -> None:
         """Leaves out answers about values that came up since ``begin`` and are gone now: nobody can ask again."""
@@ -91,7 +95,7 @@ class World(Generic[M]):
     def vary(self, values: Iterable[SSAValue], numbers: Iterable[Number]) -> None:
         """Values of which other ways may give others."""
         for value, number in zip(values, numbers, strict=False):
-            self.values[value] = self.differing[value] = number
+            self.values[id(value)] = self.differing[id(value)] = number
 
 
 def joined(group: list[World[M]]) -> list[World[M]]:

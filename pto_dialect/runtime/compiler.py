@@ -20,8 +20,7 @@ from ..ir.base import PtoOp
 from ..ir.location import span_of
 from ..ir.types import OpaqueType
 from ..ir.walk import walk
-from ..targets.profile import Profile, resolve_target
-from ..verify.module_rules import uses_micro_level
+from ..targets.profile import Profile
 from .depth import refuse_deep
 from .emit import Emitter
 from .errors import ProgramError
@@ -37,7 +36,7 @@ from .simt.scope import LaneScope
 from .source_check import BUILTINS, check_source
 from .unit import Unit
 
-__all__ = ["CompiledModule", "compile_module", "find_entry", "functions_of", "target_of"]
+__all__ = ["CompiledModule", "compile_module", "find_entry", "functions_of"]
 
 _numbers = count(1)
 
@@ -79,22 +78,6 @@ class CompiledModule:
     def at_line(self, line: int) -> Operation | None:
         """The operation that wrote a line of the source."""
         return self.origin[line - 1] if 0 < line <= len(self.origin) else None
-
-
-def target_of(module: ModuleOp, function: Operation, option: str | None) -> Profile:
-    """The target that a function is compiled for."""
-    arch = device = None
-    parent = function.parent_op()
-    while parent is not None:
-        for key in ("pto.target_arch", "pto.device-spec"):
-            value = parent.attributes.get(key)
-            if isinstance(value, StringAttr):
-                if key == "pto.target_arch":
-                    arch = arch or value.data
-                else:
-                    device = device or value.data
-        parent = parent.parent_op()
-    return resolve_target(option, arch, device, uses_micro_level(module)).profile
 
 
 def compile_module(

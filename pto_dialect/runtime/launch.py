@@ -22,8 +22,9 @@ from ..ir.location import span_of
 from ..ir.walk import walk
 from ..targets.backend import backend_of
 from ..targets.profile import Profile
+from ..verify.module_target import profile_of
 from .arguments import argument_of_core, binder, hand_back
-from .compiler import CompiledModule, compile_module, find_entry, functions_of, target_of
+from .compiler import CompiledModule, compile_module, find_entry, functions_of
 from .errors import BindingError, ProgramError
 from .faults import Fault
 from .machine import Block, Core, NeedsQueues, RunOptions
@@ -71,7 +72,7 @@ class Kernel:
         self.entry = find_entry(module, entry)
         function = functions_of(module)[self.entry]
         self.function = function
-        self.profile: Profile = target_of(module, function, target)
+        self.profile: Profile = profile_of(function, target)
         self.options = replace(options, backend=backend_of(function, options.backend, self.profile.arch))
         self.profile_log = profile_log
         self.program = find_program(module, self.entry, self.profile.arch)

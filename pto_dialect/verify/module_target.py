@@ -5,22 +5,26 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
-from ..targets.profile import Profile, resolve_target
+from ..targets.profile import Profile, TargetChoice, resolve_target
 from .module_rules import uses_micro_level
 
 
-def profile_of(op: Operation, option: str | None) -> Profile:
-    """The profile for ``op``: what ``option`` says, else the nearest module around it that names a target."""
+def target_choice(op: Operation, option: str | None) -> TargetChoice:
+    """The target of ``op``: what ``option`` says, else the nearest module around it that names one."""
     module: Operation | None = None
+    arch = device = None
     place: Operation | None = op
-    while place is not None:
+    while place is not None and arch is None and device is None:
         if isinstance(place, ModuleOp):
             module = module or place
             arch, device = _text(place, "pto.target_arch"), _text(place, "pto.device-spec")
-            if arch is not None or device is not None:
-                return resolve_target(option, arch, device, uses_micro_level(module)).profile
         place = place.parent_op()
-    return resolve_target(option, None, None, module is not None and uses_micro_level(module)).profile
+    return resolve_target(option, arch, device, module is not None and uses_micro_level(module))
+
+
+def profile_of(op: Operation, option: str | None) -> Profile:
+    """The profile of the target of ``op``."""
+    return target_choice(op, option).profile
 
 
 def _text(op: Operation, name: str) -> str | None:

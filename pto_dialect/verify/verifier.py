@@ -19,14 +19,14 @@ from ..ir.base import PtoOp
 from ..ir.index import OPS
 from ..ir.location import SourceLoc
 from ..targets.backend import ATTRIBUTE, BACKENDS, backend_named
-from ..targets.profile import TargetChoice, resolve_target
-from . import module_rules
+from ..targets.profile import TargetChoice
 from .context import Context, is_opaque
 from .core_check import check_core
 from .core_control import check_blocks
 from .core_symbols import check_symbols
 from .dominance import check_dominance
 from .groups import ALWAYS, GROUPS, RUNTIME
+from .module_target import target_choice
 from .rule import CHECKS, PASSES, PURE, STRUCTURE, WARNING, Check, rule
 from .structure import check_pto
 
@@ -83,22 +83,19 @@ class Verifier:
     def run(self, module: ModuleOp) -> None:
         """Checks ``module`` and everything inside it."""
         _load_common_rules()
-        self._module(module, None)
+        self._module(module, nested=False)
 
     def _enter(self, choice: TargetChoice) -> None:
         for context in (self.context, self.unheard):
             context.enter_target(choice.profile, choice.explicit)
         self.silent.clear()
 
-    def _module(self, module: Operation, inherited: tuple[str | None, str | None] | None) -> None:
-        arch, device = _text(module, "pto.target_arch"), _text(module, "pto.device-spec")
-        if arch is None and device is None and inherited is not None:
-            arch, device = inherited
-        choice = resolve_target(self.target, arch, device, module_rules.uses_micro_level(module))
+    def _module(self, module: Operation, nested: bool) -> None:
+        choice = target_choice(module, self.target)
         ctx = self.context
         self._enter(choice)
         for warning in choice.warnings:
-            if _TARGET_RULES[warning.rule] is not TARGET_OVERRIDE or inherited is None:
+            if _TARGET_RULES[warning.rule] is not TARGET_OVERRIDE or not nested:
                 ctx.report(_TARGET_RULES[warning.rule], module, warning.message)
         if STRUCTURE in self.passes:
             check_symbols(module, ctx)
@@ -106,7 +103,7 @@ class Verifier:
         self._check(module)
         for op in [op for block in module.regions[0].blocks for op in block.ops]:
             if isinstance(op, ModuleOp):
-                self._module(op, (arch, device))
+                self._module(op, nested=True)
                 self._enter(choice)
             else:
                 self._operation(op)
@@ -198,11 +195,6 @@ def _check_backend(module: Operation, ctx: Context) -> None:
     found = f"'{stated.data}'" if isinstance(stated, StringAttr) else "another kind of attribute"
     message = f"{ATTRIBUTE} names no backend and is read as emitc, found {found}, expected a string: "
     ctx.report(BACKEND_UNKNOWN, module, message + " or ".join(BACKENDS), at=ATTRIBUTE)
-
-
-def _text(module: Operation, key: str) -> str | None:
-    value = module.attributes.get(key)
-    return value.data if isinstance(value, StringAttr) else None
 
 
 def verify_module(
