@@ -22,7 +22,7 @@ class BuildWithTables(build_py):
             return
         sys.path.insert(0, str(HERE))
         try:
-            from pto_dialect.syntax.grammar import package_tables
+            from pto_dialect.syntax.read.grammar import package_tables
         except ImportError as error:
             # Without build isolation Lark may be missing; the tables are a matter of speed only.
             self.warn(f"no parse tables are packaged: {error}")

@@ -18,13 +18,13 @@ from typing import NamedTuple
 import click
 from xdsl.dialects.builtin import ModuleOp
 
-from pto_dialect.checks.memory_pass import CheckMemoryPass
-from pto_dialect.checks.sync_pass import CheckSyncPass
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.driver.inputs import Input, read
 from pto_dialect.driver.options import Options
 from pto_dialect.driver.pipeline import build_module
+from pto_dialect.passes.check_memory import CheckMemoryPass
+from pto_dialect.passes.check_sync import CheckSyncPass
 
 _ENOUGH = 1.5
 """Part of the limit below which one look is enough."""

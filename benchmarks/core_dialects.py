@@ -23,7 +23,7 @@ from mlir_opt import refused_texts
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.syntax.parser import parse_program
+from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
 
 TOOLS = ("mlir-opt-19", "mlir-opt")

@@ -35,9 +35,9 @@ from pto_dialect.diagnostics.render import render_text
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.driver.statistics import collect
-from pto_dialect.syntax.parser import parse_program
-from pto_dialect.syntax.printer import print_module
-from pto_dialect.transforms.registry import PASS_TABLE
+from pto_dialect.passes.registry import PASS_TABLE
+from pto_dialect.syntax.print.printer import print_module
+from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -113,10 +113,10 @@ def check(text: str, extra: bool, run: bool) -> str:
 
 def execute(module: Any) -> str:
     """Runs the last function of ``module``, plainly and watched, for a moment."""
-    from pto_dialect.runtime.compiler import find_entry, functions_of
+    from pto_dialect.runtime.compile.compiler import find_entry, functions_of
     from pto_dialect.runtime.errors import BindingError, ProgramError
-    from pto_dialect.runtime.launch import Kernel
-    from pto_dialect.runtime.machine import RunOptions
+    from pto_dialect.runtime.run.launch import Kernel
+    from pto_dialect.runtime.run.machine import RunOptions
     from pto_dialect.sanitize.launch import WatchedKernel
     from pto_dialect.sanitize.options import SanitizeOptions, parse_checks
 
@@ -157,8 +157,8 @@ def arguments(kernel: Any) -> Iterator[Any]:
     """A value for each argument of ``kernel``."""
     import numpy as np
 
-    from pto_dialect.ir.types import TileType
-    from pto_dialect.runtime.arguments import argument_format
+    from pto_dialect.ir.core.types import TileType
+    from pto_dialect.runtime.run.arguments import argument_format
 
     for _, type_ in kernel.arguments:
         format_ = argument_format(type_)

@@ -34,13 +34,13 @@ from name_programs import PROGRAMS, Program
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 
 from pto_dialect.api import parse
-from pto_dialect.runtime.launch import Kernel
-from pto_dialect.runtime.machine import RunOptions
-from pto_dialect.runtime.profiling import ProfileLog
-from pto_dialect.runtime.source_check import ATTRIBUTES, BUILTINS, PARAMETERS
+from pto_dialect.ir.core.attribute_text import string_literal, symbol_name
+from pto_dialect.runtime.compile.source_check import ATTRIBUTES, BUILTINS, PARAMETERS
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.runtime.run.profiling import ProfileLog
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
-from pto_dialect.syntax.attribute_printer import string_literal, symbol_name
 
 CANARY = "a_name_has_run"
 """Attribute of ``builtins`` that names set when they run as code."""

@@ -15,11 +15,11 @@ from xdsl.ir import SSAValue
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.ir import types as t
-from pto_dialect.runtime.arguments import argument_format
+from pto_dialect.ir.core import types as t
+from pto_dialect.runtime.compile.program import functions_of
 from pto_dialect.runtime.numerics.formats import Format
-from pto_dialect.runtime.program import functions_of
-from pto_dialect.syntax.parser import parse_program
+from pto_dialect.runtime.run.arguments import argument_format
+from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
 
 CORPUS = "test/tilelang_st"

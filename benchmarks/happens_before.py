@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from pto_dialect.sanitize.core import WatchedCore
 from pto_dialect.sanitize.launch import WatchedKernel
-from pto_dialect.sanitize.regions import ascending
-from pto_dialect.sanitize.watch import Context, Watch
+from pto_dialect.sanitize.watch.core import WatchedCore
+from pto_dialect.sanitize.watch.regions import ascending
+from pto_dialect.sanitize.watch.watch import Context, Watch
 
 
 @dataclass(eq=False)

@@ -28,9 +28,9 @@ from xdsl.dialects.builtin import UnregisteredOp
 from pto_dialect.api import ParseError, parse, print_module
 from pto_dialect.driver.options import Options
 from pto_dialect.driver.pipeline import process
-from pto_dialect.ir.aliases import MNEMONIC_ALIASES
-from pto_dialect.ir.index import OPS
-from pto_dialect.syntax.documentation_tables import OTHER_NAMES, UNSUPPORTED
+from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.syntax.documentation.tables import OTHER_NAMES, UNSUPPORTED
 
 CONCRETE, SCHEMATIC, GRAMMAR = "concrete", "schematic", "grammar"
 

@@ -24,13 +24,13 @@ from happens_before import RecordedKernel, Recorder, races
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.ir.location import span_of
-from pto_dialect.runtime.compiler import functions_of
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.runtime.compile.compiler import functions_of
 from pto_dialect.runtime.errors import ProgramError
-from pto_dialect.runtime.machine import RunOptions
 from pto_dialect.runtime.numerics.formats import format_of
+from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize.options import SanitizeOptions
-from pto_dialect.syntax.parser import parse_program
+from pto_dialect.syntax.read.parser import parse_program
 
 SETS = frozenset(("pto.set_flag", "pto.sync.set", "pto.set_intra_block"))
 WAITS = frozenset(("pto.wait_flag", "pto.sync.wait", "pto.wait_intra_block"))

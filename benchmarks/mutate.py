@@ -33,10 +33,10 @@ from code_changes import Change, changes, is_possible
 ROOT = Path(__file__).resolve().parents[1]
 HERE = Path(__file__).resolve().parent
 ROOMS = {
-    "verify": ("verify",),
+    "verify": ("verify", "analysis"),
     "kernels": ("runtime/kernels",),
     "runtime": ("runtime",),
-    "sanitize": ("sanitize", "checks"),
+    "sanitize": ("sanitize", "passes"),
     "syntax": ("syntax",),
     "ir, targets": ("ir", "targets"),
 }

@@ -16,8 +16,8 @@ from pto_dialect.driver.inputs import Input, read
 from pto_dialect.driver.options import Options
 from pto_dialect.driver.pipeline import build_module
 from pto_dialect.syntax.compare import same_module
-from pto_dialect.syntax.parser import parse_program
-from pto_dialect.syntax.printer import print_module
+from pto_dialect.syntax.print.printer import print_module
+from pto_dialect.syntax.read.parser import parse_program
 
 _ALL = DiagnosticOptions(max_errors=0)
 

@@ -23,8 +23,8 @@ from programs import TILE, level2_program
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.runtime.api import CompiledKernel, compile
-from pto_dialect.runtime.threads import single_threaded_products
-from pto_dialect.syntax.parser import parse_program
+from pto_dialect.runtime.run.threads import single_threaded_products
+from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
 
 
@@ -45,7 +45,7 @@ def front_end() -> Comparison:
     from xdsl.parser import Parser
 
     text = level2_program(1_000_000)
-    from pto_dialect.syntax.printer import print_module
+    from pto_dialect.syntax.print.printer import print_module
 
     generic = print_module(load(text), generic=True)
 
@@ -267,8 +267,8 @@ def processes(rounds: int, limit: float) -> Comparison:
 
 def sanitizing() -> Comparison:
     """The GEMM example under all sanitizers against its plain run; flags make no difference to the watched cost."""
-    from pto_dialect.runtime.launch import Kernel
-    from pto_dialect.runtime.machine import RunOptions
+    from pto_dialect.runtime.run.launch import Kernel
+    from pto_dialect.runtime.run.machine import RunOptions
     from pto_dialect.sanitize.launch import WatchedKernel
     from pto_dialect.sanitize.options import SanitizeOptions
 

@@ -25,8 +25,8 @@ from scale_programs import SHAPES, program
 from pto_dialect.collector import paused
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.syntax.parser import parse_program
-from pto_dialect.syntax.printer import print_module
+from pto_dialect.syntax.print.printer import print_module
+from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
 
 SIZES = (100_000, 450_000, 1_000_000)

@@ -17,9 +17,9 @@ import click
 from mutants import Launch, parse, read_launches, values
 
 from pto_dialect.runtime.errors import ProgramError
-from pto_dialect.runtime.launch import Kernel
-from pto_dialect.runtime.machine import RunOptions
-from pto_dialect.runtime.schedule import KINDS, Schedule
+from pto_dialect.runtime.queues.schedule import KINDS, Schedule
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
 
 
 def outcome(launch: Launch, schedule: Schedule) -> tuple[bytes, ...] | str:

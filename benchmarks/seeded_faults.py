@@ -22,10 +22,10 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.runtime.errors import ProgramError
-from pto_dialect.runtime.machine import RunOptions
+from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
-from pto_dialect.syntax.parser import parse_program
+from pto_dialect.syntax.read.parser import parse_program
 
 EXPECTED = {
     "bounds": ("mem-oob", "mem-capacity"),

@@ -22,8 +22,8 @@ import pto_dialect
 from examples.case import Case
 from examples.check import FOLDER, copied
 from examples.run_all import EXAMPLES, label, load
-from pto_dialect.runtime.launch import Kernel
-from pto_dialect.runtime.machine import RunOptions
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 

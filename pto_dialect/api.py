@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp as Module
 
-from .diagnostics.diagnostic import Diagnostic
-from .diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-from .diagnostics.refused import ParseError, VerifyError
-from .diagnostics.render import render_text
-from .diagnostics.source import SourceFile
-from .driver.inputs import SUFFIX, Input
-from .driver.options import Options
-from .driver.pipeline import process, process_input
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.refused import ParseError, VerifyError
+from pto_dialect.diagnostics.render import render_text
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.driver.inputs import SUFFIX, Input
+from pto_dialect.driver.options import Options
+from pto_dialect.driver.pipeline import process, process_input
 
 if TYPE_CHECKING:
-    from .runtime.api import CompiledKernel
-    from .targets.backend import Backend
+    from pto_dialect.runtime.api import CompiledKernel
+    from pto_dialect.targets.backend import Backend
 
 __all__ = ["CheckResult", "Module", "ParseError", "VerifyError", "check", "compile", "parse", "print_module", "run"]
 
@@ -57,7 +57,7 @@ def parse(text: str, filename: str = "<string>", *, schematic: bool = False) -> 
 
     Raises :class:`ParseError` with all syntax errors of the text. Source: language page, section 2.
     """
-    from .syntax.parser import parse_program
+    from pto_dialect.syntax.read.parser import parse_program
 
     engine = DiagnosticEngine(_ALL)
     module = parse_program(SourceFile(filename, text), engine, schematic=schematic)
@@ -75,7 +75,7 @@ def check(path_or_text: str | os.PathLike[str], target: str | None = None) -> Ch
 
     Raises FileNotFoundError for a file that does not exist and ValueError for an unknown target.
     """
-    from .targets.profile import get_profile
+    from pto_dialect.targets.profile import get_profile
 
     if target is not None:
         get_profile(target)
@@ -106,7 +106,7 @@ def print_module(module: Module, generic: bool = False) -> str:
 
     Reading the text back gives the same module, and printing that gives the same text.
     """
-    from .syntax.printer import print_module as print_text
+    from pto_dialect.syntax.print.printer import print_module as print_text
 
     return print_text(module, generic=generic)
 
@@ -124,7 +124,7 @@ def compile(
 
     See :func:`pto_dialect.runtime.api.compile`.
     """
-    from .runtime.api import compile as compile_module
+    from pto_dialect.runtime.api import compile as compile_module
 
     return compile_module(module, entry, target, accumulate=accumulate, backend=backend, verify=verify)
 
@@ -143,7 +143,7 @@ def run(
 ) -> dict[str, Any]:
     """Compiles a function of ``module``, which is verified first, and calls it once; see
     :func:`pto_dialect.runtime.api.run`."""
-    from .runtime.api import run as run_module
+    from pto_dialect.runtime.api import run as run_module
 
     return run_module(
         module,

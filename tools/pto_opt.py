@@ -43,7 +43,7 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 
 def _pipeline(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...] | None:
-    from pto_dialect.transforms.registry import UnknownPassError, parse_pipeline
+    from pto_dialect.passes.registry import UnknownPassError, parse_pipeline
 
     if not texts:
         return None
@@ -157,7 +157,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     from pto_dialect.driver.batch import Task
     from pto_dialect.driver.options import Options
     from pto_dialect.driver.output import OutputError, check_output
-    from pto_dialect.transforms.registry import VERIFY_PASSES
+    from pto_dialect.passes.registry import VERIFY_PASSES
 
     output: str | None = given["output"]
     if output is not None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pto_dialect.driver.launch.suite import Outcome
     from pto_dialect.driver.run.request import Request
     from pto_dialect.driver.run.sanitizing import Sanitizing
-    from pto_dialect.runtime.schedule import Schedule
+    from pto_dialect.runtime.queues.schedule import Schedule
 
 T = TypeVar("T")
 
@@ -149,7 +149,7 @@ def _checks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
 
 
 def _schedule(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
-    from pto_dialect.runtime.schedule import Schedule, ScheduleError
+    from pto_dialect.runtime.queues.schedule import Schedule, ScheduleError
 
     try:
         return None if text is None else (Schedule.parse(text) and text)
@@ -159,7 +159,7 @@ def _schedule(ctx: click.Context, param: click.Parameter, text: str | None) -> s
 
 def _order(given: dict[str, Any]) -> Schedule | None:
     """The schedule that was asked for."""
-    from pto_dialect.runtime.schedule import Schedule
+    from pto_dialect.runtime.queues.schedule import Schedule
 
     return None if given["schedule"] is None else Schedule.parse(given["schedule"], given["sync"] == "strict")
 
@@ -448,7 +448,7 @@ def _policy(given: dict[str, Any]) -> DiagnosticOptions:
 def _request(given: dict[str, Any]) -> Request:
     from pto_dialect.driver.run.compare import Tolerance
     from pto_dialect.driver.run.request import Request
-    from pto_dialect.runtime.machine import RunOptions
+    from pto_dialect.runtime.run.machine import RunOptions
 
     watched = _sanitizing(given)
     return Request(

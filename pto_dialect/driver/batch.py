@@ -6,8 +6,9 @@ from collections.abc import Generator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..diagnostics.diagnostic import Diagnostic
-from ..diagnostics.engine import Counts
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.engine import Counts
+
 from .inputs import Input, total_size
 from .options import Options
 from .output import write_module

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..verify.examples import bad_program, good_program
-from ..verify.rule import REPORTED_AS, RULES, WITHOUT_EXAMPLE, Rule
-from ..verify.verifier import load_all_rules
+from pto_dialect.verify.engine.example_programs import bad_program, good_program
+from pto_dialect.verify.engine.rule import REPORTED_AS, RULES, WITHOUT_EXAMPLE, Rule
+from pto_dialect.verify.verifier import load_all_rules
 
 
 class UnknownRuleError(ValueError):
@@ -22,7 +22,7 @@ def find_rule(id: str) -> Rule:
     rules = known_rules()
     if id in rules:
         return rules[id]
-    from ..diagnostics.suggest import did_you_mean
+    from pto_dialect.diagnostics.suggest import did_you_mean
 
     near = did_you_mean(id, rules, 3)
     hint = f"did you mean {' or '.join(near)}?" if near else "see --list-rules"
@@ -58,8 +58,9 @@ def explain(declared: Rule) -> str:
 
 def _reported(program: str, declared: Rule) -> list[str]:
     """What is said about the program that breaks the rule."""
-    from ..diagnostics.engine import DiagnosticOptions
-    from ..diagnostics.render import render_text
+    from pto_dialect.diagnostics.engine import DiagnosticOptions
+    from pto_dialect.diagnostics.render import render_text
+
     from .options import Options
     from .pipeline import process
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from ..diagnostics.diagnostic import Diagnostic, Severity
-from ..diagnostics.source import SourceFile, Span
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.source import SourceFile, Span
 
 SUFFIX = ".pto"
 """Files that are taken from a folder; a file that is named itself may be called anything."""

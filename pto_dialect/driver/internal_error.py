@@ -12,9 +12,10 @@ import tempfile
 import traceback
 from collections.abc import Callable
 
-from .. import __version__
-from ..diagnostics.diagnostic import Diagnostic, Severity
-from ..diagnostics.source import Span
+from pto_dialect import __version__
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.source import Span
+
 from .reduce import reduced
 
 RULE = "internal"

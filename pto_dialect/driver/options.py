@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..diagnostics.engine import DiagnosticOptions
-from ..transforms.registry import VERIFY_PASSES
+from pto_dialect.diagnostics.engine import DiagnosticOptions
+from pto_dialect.passes.registry import VERIFY_PASSES
 
 
 class Options(NamedTuple):

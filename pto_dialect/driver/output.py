@@ -6,7 +6,8 @@ import os
 import stat
 from collections.abc import Hashable, Sequence
 
-from ..diagnostics.files import atomic_write
+from pto_dialect.diagnostics.files import atomic_write
+
 from .inputs import Input
 
 STDOUT = "-"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..diagnostics.diagnostic import Diagnostic, Severity
-from ..diagnostics.engine import Counts, DiagnosticEngine, DiagnosticOptions
-from ..diagnostics.source import SourceFile
-from ..diagnostics.split import split_input
-from ..transforms.registry import VERIFY_PASSES, pass_class
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.engine import Counts, DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.diagnostics.split import split_input
+from pto_dialect.passes.registry import VERIFY_PASSES, pass_class
+
 from .inputs import Input, read
 from .options import Options
 
@@ -116,7 +117,7 @@ def _process_chunk(source: SourceFile, options: Options) -> Result:
     if not options.verify_diagnostics:
         return Result(not engine.has_errors, engine.diagnostics, engine.counts(), printed, statistics)
 
-    from ..diagnostics.expected import verify_diagnostics
+    from pto_dialect.diagnostics.expected import verify_diagnostics
 
     mismatches = verify_diagnostics(source, engine.diagnostics)
     return Result(not mismatches, tuple(mismatches), Counts(errors=len(mismatches)), printed, statistics)
@@ -127,7 +128,7 @@ def build_module(source: SourceFile, engine: DiagnosticEngine, options: Options)
 
     After syntax errors what could be read is still verified, so that independent errors appear in one run.
     """
-    from ..syntax.parser import parse_program
+    from pto_dialect.syntax.read.parser import parse_program
 
     module = parse_program(source, engine, schematic=options.schematic)
     if module is None:
@@ -144,7 +145,7 @@ def run_passes(module: ModuleOp, names: Iterable[str], engine: DiagnosticEngine,
     """Runs passes until one reports an error; True when none did. Neighbouring verify passes are one walk."""
     for stretch in _stretches(names):
         if stretch[0] in VERIFY_PASSES:
-            from ..verify.verifier import verify_module
+            from pto_dialect.verify.verifier import verify_module
 
             verify_module(module, engine, target=target, passes=stretch)
         else:
@@ -169,7 +170,7 @@ def _stretches(names: Iterable[str]) -> Iterator[list[str]]:
 def _verify_rest(module: ModuleOp, passes: list[str], engine: DiagnosticEngine, target: str | None) -> None:
     """Verifies an incomplete module, leaving out what its gaps cause: some rules, and lines with syntax
     errors."""
-    from ..verify.verifier import verify_module
+    from pto_dialect.verify.verifier import verify_module
 
     rest = DiagnosticEngine(DiagnosticOptions(allow=CONSEQUENCES, pedantic=True, max_errors=0))
     verify_module(module, rest, target=target, passes=passes)
@@ -180,6 +181,6 @@ def _verify_rest(module: ModuleOp, passes: list[str], engine: DiagnosticEngine, 
 
 
 def _print(module: ModuleOp, options: Options) -> str:
-    from ..syntax.printer import print_module
+    from pto_dialect.syntax.print.printer import print_module
 
     return print_module(module, generic=options.generic, debuginfo=options.debuginfo, portable=options.portable)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..diagnostics.diagnostic import Diagnostic
-from ..diagnostics.engine import Counts
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.engine import Counts
 
 TEXT = "text"
 JSON = "json"
@@ -42,14 +42,14 @@ class Reporter:
             if closing:
                 self.write(closing + "\n")
         elif self.format == JSON:
-            from ..diagnostics.formats import to_json
+            from pto_dialect.diagnostics.formats import to_json
 
             self.write(to_json(self.collected, self.counts))
         else:
-            from .. import __version__
-            from ..diagnostics.formats import to_sarif
-            from ..verify.rule import RULES
-            from ..verify.verifier import load_all_rules
+            from pto_dialect import __version__
+            from pto_dialect.diagnostics.formats import to_sarif
+            from pto_dialect.verify.engine.rule import RULES
+            from pto_dialect.verify.verifier import load_all_rules
 
             load_all_rules()
             texts = {id: declared.text for id, declared in RULES.items()}
@@ -58,6 +58,6 @@ class Reporter:
 
 def render(diagnostics: tuple[Diagnostic, ...], color: bool) -> str:
     """The text form; the renderer is only imported when there is something to say."""
-    from ..diagnostics.render import render_text
+    from pto_dialect.diagnostics.render import render_text
 
     return render_text(diagnostics, color=color)

@@ -14,15 +14,15 @@ from typing import Any
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
 
-from ..ir.attributes import EnumAttr
-from ..ir.index import OPS
-from ..ir.types import MultiTileBufType, PtrType, TileBufType, TileType, byte_width
-from ..syntax.constants import constant_of
-from ..targets.profile import Profile
-from ..verify.alloc_rules import address_operand, space_of, tile_bytes
-from ..verify.buffers import address_of
-from ..verify.facts import space_of as memory_of
-from ..verify.module_target import profile_of
+from pto_dialect.analysis.addresses import address_of
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.facts import space_of as memory_of
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType, TileType, byte_width
+from pto_dialect.targets.profile import Profile
+from pto_dialect.verify.buffers.alloc import address_operand, space_of, tile_bytes
 
 VALUES = "values"
 """Stands in place of a memory for tiles that are values (assembly, Level 1): a planner chooses their places."""

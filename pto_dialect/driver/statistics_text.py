@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ..targets.memory import SPACES
+from pto_dialect.targets.memory import SPACES
+
 from .statistics import (
     BARRIER,
     CORE,

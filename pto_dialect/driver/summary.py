@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ..diagnostics.engine import Counts
+from pto_dialect.diagnostics.engine import Counts
 
 
 def single(counts: Counts) -> str:
     """What one input gave, e.g. ``2 errors, 1 warning``; empty when it gave nothing."""
     if not any(counts):
         return ""
-    from ..diagnostics.render import summary
+    from pto_dialect.diagnostics.render import summary
 
     return summary(counts)
 

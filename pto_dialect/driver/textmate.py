@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ..ir.aliases import DEPRECATED, MNEMONIC_ALIASES
-from ..ir.attributes import ENUMS
-from ..ir.index import OPS
-from ..ir.types import BUILTIN_SCALARS, PLAIN_TYPES
-from ..syntax.core_ops import CORE_SHAPES, KNOWN_DIALECTS
-from ..syntax.lexer import assembly_mnemonic
-from ..syntax.type_forms import PTO_FORMS
-from ..verify.attribute_names import KNOWN_ATTRIBUTES
+from pto_dialect.ir.core.aliases import DEPRECATED, MNEMONIC_ALIASES
+from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core.core_ops import CORE_SHAPES, KNOWN_DIALECTS
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.types import BUILTIN_SCALARS, PLAIN_TYPES
+from pto_dialect.syntax.read.lexer import assembly_mnemonic
+from pto_dialect.syntax.types.forms import PTO_FORMS
+from pto_dialect.verify.engine.unread_attributes import KNOWN_ATTRIBUTES
 
 GRAMMAR = Path(__file__).resolve().parents[2] / "grammar" / "pto.tmLanguage.json"
 SCOPE = "source.pto"

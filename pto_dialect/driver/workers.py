@@ -16,7 +16,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
-from ..interrupts import interrupts_held
+from pto_dialect.interrupts import interrupts_held
+
 from .batch import WorkerError
 from .options import Options
 from .pipeline import process

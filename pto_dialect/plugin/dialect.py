@@ -8,13 +8,13 @@ from typing import Any
 from xdsl.ir import Attribute, Dialect
 from xdsl.parser import AttrParser
 
-from ..ir.attributes import ENUMS, EnumAttr, OpaqueAttr
-from ..ir.registry import all_op_classes
-from ..ir.types import PLAIN_TYPES, PtoType
-from ..syntax.attribute_parser import STRUCTURED, parse_attribute
-from ..syntax.type_errors import TypeSyntaxError
-from ..syntax.type_forms import PTO_FORMS
-from ..syntax.type_parser import parse_type
+from pto_dialect.ir.core.attributes import ENUMS, EnumAttr, OpaqueAttr
+from pto_dialect.ir.core.registry import all_op_classes
+from pto_dialect.ir.core.types import PLAIN_TYPES, PtoType
+from pto_dialect.syntax.errors.types import TypeSyntaxError
+from pto_dialect.syntax.types.attributes import STRUCTURED, parse_attribute
+from pto_dialect.syntax.types.forms import PTO_FORMS
+from pto_dialect.syntax.types.parser import parse_type
 
 
 def _reader(

@@ -10,7 +10,7 @@ from xdsl.tools.command_line_tool import CommandLineTool
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from ..diagnostics.diagnostic import Diagnostic
+    from pto_dialect.diagnostics.diagnostic import Diagnostic
 
 EXTENSION = "pto"
 """File name extension, and the name to be given to ``--frontend`` for other files."""
@@ -40,12 +40,12 @@ class PtoFrontend:
         self.first_line = 1
 
     def __call__(self, stream: IO[bytes]) -> ModuleOp:
-        from ..diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-        from ..diagnostics.source import SourceFile
-        from ..driver.inputs import decode
-        from ..driver.options import Options
-        from ..driver.pipeline import build_module
-        from ..transforms.registry import VERIFY_PASSES
+        from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+        from pto_dialect.diagnostics.source import SourceFile
+        from pto_dialect.driver.inputs import decode
+        from pto_dialect.driver.options import Options
+        from pto_dialect.driver.pipeline import build_module
+        from pto_dialect.passes.registry import VERIFY_PASSES
 
         name = self.tool.get_input_name()
         unregistered = frozenset(["dialect-unregistered"] if self.tool.args.allow_unregistered_dialect else ())
@@ -70,7 +70,7 @@ class PtoFrontend:
         from xdsl.utils.exceptions import ParseError, VerifyException
         from xdsl.utils.lexer import Input, Span
 
-        from ..diagnostics.render import render_text
+        from pto_dialect.diagnostics.render import render_text
 
         args = self.tool.args
         first = next((diag for diag in diagnostics if diag.span is not None), None)
@@ -86,6 +86,6 @@ class PtoFrontend:
 
     def _show(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         if diagnostics:
-            from ..diagnostics.render import render_text
+            from pto_dialect.diagnostics.render import render_text
 
             sys.stderr.write(render_text(diagnostics))

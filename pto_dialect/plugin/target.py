@@ -9,7 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
-from ..syntax.printer import print_module
+from pto_dialect.syntax.print.printer import print_module
 
 
 @dataclass(frozen=True)

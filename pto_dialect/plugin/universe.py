@@ -12,7 +12,8 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
-from ..transforms.registry import PASS_TABLE, pass_class
+from pto_dialect.passes.registry import PASS_TABLE, pass_class
+
 from .frontend import add_frontend
 
 

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from ..diagnostics.diagnostic import Diagnostic, Severity
-from ..diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-from ..diagnostics.refused import VerifyError
-from ..syntax.printed_places import printed_places
-from ..targets.backend import BACKENDS, Backend
-from ..verify.verifier import verify_module
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.refused import VerifyError
+from pto_dialect.syntax.print.places import printed_places
+from pto_dialect.targets.backend import BACKENDS, Backend
+from pto_dialect.verify.verifier import verify_module
+
 from .errors import BindingError, ProgramError, located
-from .launch import Kernel
-from .machine import RunOptions
+from .run.launch import Kernel
+from .run.machine import RunOptions
 
 
 class CompiledKernel:

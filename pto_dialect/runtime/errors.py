@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..diagnostics.diagnostic import Diagnostic, Note, Severity
-from ..diagnostics.render import render_text
-from ..diagnostics.source import Span
-from ..ir.location import span_of
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
+from pto_dialect.diagnostics.render import render_text
+from pto_dialect.diagnostics.source import Span
+from pto_dialect.ir.core.location import span_of
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -46,7 +46,7 @@ class ProgramError(Exception):
 def located(error: ProgramError, module: Operation) -> ProgramError:
     """``error`` with a place for its operation in the printed ``module`` where it has none."""
     if error.span is None and error.operation is not None:
-        from ..syntax.printed_places import printed_places
+        from pto_dialect.syntax.print.places import printed_places
 
         with printed_places(module):
             error.span = span_of(error.operation)

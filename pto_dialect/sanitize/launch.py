@@ -10,25 +10,26 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..diagnostics.diagnostic import Severity
-from ..ir.location import span_of
-from ..runtime.arguments import HostTile
-from ..runtime.compiler import CompiledModule, compile_module
-from ..runtime.faults import Fault
-from ..runtime.launch import Kernel
-from ..runtime.machine import Block, RunOptions
-from ..runtime.memory import Arena, Pointer
-from ..runtime.queues import Deadlock, QueueCore, QueuedFault, run_queued
-from ..runtime.values import GmTensor
-from .arena import WatchedArena
-from .core import WatchedCore
-from .deadlock import deadlock_finding
-from .describe import operation_text
-from .findings import Finding
-from .generator import WatchedGenerator
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.runtime.compile.compiler import CompiledModule, compile_module
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.spaces import Arena, Pointer
+from pto_dialect.runtime.memory.values import GmTensor
+from pto_dialect.runtime.queues.run import Deadlock, QueueCore, QueuedFault, run_queued
+from pto_dialect.runtime.run.arguments import HostTile
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import Block, RunOptions
+
+from .checks.deadlock import deadlock_finding
 from .options import SanitizeOptions
-from .timeline import Timeline
-from .watch import Watch
+from .report.describe import operation_text
+from .report.findings import Finding
+from .report.timeline import Timeline
+from .watch.arena import WatchedArena
+from .watch.core import WatchedCore
+from .watch.generator import WatchedGenerator
+from .watch.watch import Watch
 
 FAULTS = {
     "bounds": frozenset(("mem-oob", "mem-align", "mem-oob-tile", "subview-bounds", "extract-bounds")),

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from .attribute_printer import attribute_text
-from .float_text import float_bits
+from pto_dialect.ir.core.attribute_text import attribute_text
+from pto_dialect.ir.core.float_text import float_bits
+
 from .generic_form import explicit_attributes
-from .print_generic import name_and_attributes
+from .print.generic import name_and_attributes
 
 
 def same_module(a: Operation, b: Operation) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ..ir.attributes import ENUMS
+from pto_dialect.ir.core.attributes import ENUMS
 
 ASSEMBLY_ENUM = re.compile(r"#pto\.(cmp|round_mode|reduce_op|notify_op)<\s*(\w+)\s*>")
 

@@ -15,9 +15,10 @@ from collections.abc import Iterable
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute, Operation
 
-from ..ir.base import PtoOp
-from ..ir.types import byte_width
-from .builtin_types import PORTABLE_ELEMENT, PORTABLE_SPACE
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.types import byte_width
+
+from .types.builtin import PORTABLE_ELEMENT, PORTABLE_SPACE
 
 _ELEMENTS = (builtin.IntegerType, builtin.IndexType, builtin.AnyFloat, builtin.ComplexType, builtin.VectorType)
 _SPACES = (builtin.NoneAttr, builtin.IntegerAttr, builtin.StringAttr, builtin.DictionaryAttr)

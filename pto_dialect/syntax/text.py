@@ -9,10 +9,11 @@ from xdsl.dialects import builtin
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, SSAValue
 
-from .attribute_parser import unescape
-from .build_error import at
-from .float_text import float_from_bits, nearest_float
-from .tokens import COMMENT, SPACE, Tok, integer
+from pto_dialect.ir.core.float_text import float_from_bits, nearest_float
+
+from .builder.error import at
+from .read.tokens import COMMENT, SPACE, Tok, integer
+from .types.attributes import unescape
 
 _ALIAS_USE = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?P<arrow>->\s*)?(?P<name>[!#][A-Za-z_][\w$]*)(?![\w$.<])')
 _LEADING = re.compile(SPACE)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from ..ir.base import Slot
-from ..ir.kinds import TILE_OR_VIEW
+from pto_dialect.ir.core.base import Slot
+from pto_dialect.ir.core.kinds import TILE_OR_VIEW
 
 READ_MODIFY_WRITE = frozenset(("pto.taxpy", "pto.tinsert", "pto.tinsert_fp", "pto.tsetval"))
 """Operations that keep what a destination holds. Their value forms take the old tile as a last operand: ``%d1 =

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from ..ir.aliases import MNEMONIC_ALIASES
-from ..ir.attributes import ENUMS
-from ..ir.base import PtoOp, Shape, Slot, op_spec, signature
-from ..ir.index import OPS
-from ..ir.registry import op_class
+from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
+from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core.base import PtoOp, Shape, Slot, op_spec, signature
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import op_class
 
 _FLAT = frozenset((Shape.FLAT_VOID, Shape.FLAT_VALUE, Shape.FLAT_TOKEN, Shape.FLAT_SUFFIX, Shape.LEAD_STRING))
 _INDEXED = frozenset((Shape.INDEXED, Shape.INDEXED_STORE))
@@ -54,7 +54,7 @@ def usage(name: str) -> str | None:
     """The form of the operation ``name``; ``None`` where no single line tells it."""
     name = MNEMONIC_ALIASES.get(name, name)
     if name not in OPS:
-        from .core_ops import CORE_SHAPES
+        from pto_dialect.ir.core.core_ops import CORE_SHAPES
 
         form = _CORE.get(CORE_SHAPES.get(name, ""))
         return f"the form is {form}" if form else None

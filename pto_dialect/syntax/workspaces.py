@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from ..ir import types as t
-from ..ir.placement import location
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.placement import location
 
 _NAMES = {"ub": "ub_workspace", "vec": "ub_workspace", "l1": "l1_workspace", "mat": "l1_workspace"}
 

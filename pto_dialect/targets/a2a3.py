@@ -4,39 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from pto_dialect.targets.dma_units import A2A3_BURST_UNITS
-from pto_dialect.targets.matmul_types import (
-    A2A3_MX_TRIPLES,
-    A2A3_TRIPLES,
-    MAD_DOCUMENTED,
-    MAD_MX,
-    MAD_UNDOCUMENTED,
-)
-from pto_dialect.targets.memory import (
-    A2A3_CAPACITY,
-    A2A3_PLANNER_LIMIT,
-    BASE_ALIGNMENT,
-    LOC_TO_SPACE,
-    SPACE_ALIASES,
-    TRANSFER_ALIGNMENT,
-)
-from pto_dialect.targets.op_availability import (
-    A2A3_FOREIGN_LEVELS,
-    A2A3_FOREIGN_PREFIXES,
-    A2A3_LOW_PRECISION_OPS,
-    A2A3_UNAVAILABLE,
-)
-from pto_dialect.targets.profile import Profile
-from pto_dialect.targets.sync_resources import A2A3_SYNC
-from pto_dialect.targets.tcvt_pairs import A2A3_TCVT_PAIRS
-from pto_dialect.targets.tile_dtypes import (
-    A2A3_DOCUMENTED_DTYPES,
-    A2A3_GATHER_COMPARE_EQ_ONLY,
-    A2A3_GATHER_INDEX,
-    A2A3_TILE_DTYPES,
-)
-from pto_dialect.targets.tile_layouts import A2A3_LAYOUTS
-from pto_dialect.targets.tile_pairs import (
+from .dma_units import A2A3_BURST_UNITS
+from .matmul_types import A2A3_MX_TRIPLES, A2A3_TRIPLES, MAD_DOCUMENTED, MAD_MX, MAD_UNDOCUMENTED
+from .memory import A2A3_CAPACITY, A2A3_PLANNER_LIMIT, BASE_ALIGNMENT, LOC_TO_SPACE, SPACE_ALIASES, TRANSFER_ALIGNMENT
+from .op_availability import A2A3_FOREIGN_LEVELS, A2A3_FOREIGN_PREFIXES, A2A3_LOW_PRECISION_OPS, A2A3_UNAVAILABLE
+from .profile import Profile
+from .sync_resources import A2A3_SYNC
+from .tcvt_pairs import A2A3_TCVT_PAIRS
+from .tile_dtypes import A2A3_DOCUMENTED_DTYPES, A2A3_GATHER_COMPARE_EQ_ONLY, A2A3_GATHER_INDEX, A2A3_TILE_DTYPES
+from .tile_layouts import A2A3_LAYOUTS
+from .tile_pairs import (
     A2A3_ACC_MOVE,
     A2A3_ACC_MOVE_QUANT,
     A2A3_ACC_STORE,
@@ -47,7 +24,7 @@ from pto_dialect.targets.tile_pairs import (
     A2A3_TSTORE_SOURCES,
     TLOAD_DESTINATIONS,
 )
-from pto_dialect.targets.tile_rules import A2A3_TILE_RULES
+from .tile_rules import A2A3_TILE_RULES
 
 A2A3: Final = Profile(
     name="a2a3",

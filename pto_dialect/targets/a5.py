@@ -5,39 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from pto_dialect.targets.dma_units import A5_BURST_UNITS
-from pto_dialect.targets.matmul_types import (
-    A5_MX_TRIPLES,
-    A5_TRIPLES,
-    MAD_DOCUMENTED,
-    MAD_MX,
-    MAD_UNDOCUMENTED,
-)
-from pto_dialect.targets.memory import (
-    A5_CAPACITY,
-    A5_PLANNER_LIMIT,
-    BASE_ALIGNMENT,
-    LOC_TO_SPACE,
-    SPACE_ALIASES,
-    TRANSFER_ALIGNMENT,
-)
-from pto_dialect.targets.op_availability import (
-    A5_FOREIGN_LEVELS,
-    A5_FOREIGN_PREFIXES,
-    A5_LOW_PRECISION_OPS,
-    A5_UNAVAILABLE,
-)
-from pto_dialect.targets.profile import Profile
-from pto_dialect.targets.sync_resources import A5_SYNC
-from pto_dialect.targets.tcvt_pairs import A5_TCVT_PAIRS
-from pto_dialect.targets.tile_dtypes import (
-    A5_DOCUMENTED_DTYPES,
-    A5_GATHER_COMPARE_EQ_ONLY,
-    A5_GATHER_INDEX,
-    A5_TILE_DTYPES,
-)
-from pto_dialect.targets.tile_layouts import A5_LAYOUTS
-from pto_dialect.targets.tile_pairs import (
+from .dma_units import A5_BURST_UNITS
+from .matmul_types import A5_MX_TRIPLES, A5_TRIPLES, MAD_DOCUMENTED, MAD_MX, MAD_UNDOCUMENTED
+from .memory import A5_CAPACITY, A5_PLANNER_LIMIT, BASE_ALIGNMENT, LOC_TO_SPACE, SPACE_ALIASES, TRANSFER_ALIGNMENT
+from .op_availability import A5_FOREIGN_LEVELS, A5_FOREIGN_PREFIXES, A5_LOW_PRECISION_OPS, A5_UNAVAILABLE
+from .profile import Profile
+from .sync_resources import A5_SYNC
+from .tcvt_pairs import A5_TCVT_PAIRS
+from .tile_dtypes import A5_DOCUMENTED_DTYPES, A5_GATHER_COMPARE_EQ_ONLY, A5_GATHER_INDEX, A5_TILE_DTYPES
+from .tile_layouts import A5_LAYOUTS
+from .tile_pairs import (
     A5_ACC_MOVE,
     A5_ACC_MOVE_QUANT,
     A5_ACC_STORE,
@@ -48,7 +25,7 @@ from pto_dialect.targets.tile_pairs import (
     A5_TSTORE_SOURCES,
     TLOAD_DESTINATIONS,
 )
-from pto_dialect.targets.tile_rules import A5_TILE_RULES
+from .tile_rules import A5_TILE_RULES
 
 A5: Final = Profile(
     name="a5",

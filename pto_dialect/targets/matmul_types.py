@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pto_dialect.targets.element_types import FP4, FP8, finite_spelling, signed_as_signless, signless
+from .element_types import FP4, FP8, finite_spelling, signed_as_signless, signless
 
 Triple = tuple[str, str, str]
 

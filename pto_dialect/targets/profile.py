@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
-from pto_dialect.targets.dma_units import BurstUnit
-from pto_dialect.targets.element_types import is_low_precision, row_admits
-from pto_dialect.targets.matmul_types import Triple, mad_status, tile_key
-from pto_dialect.targets.memory import BaseAlignment
-from pto_dialect.targets.sync_resources import SyncResources
-from pto_dialect.targets.tcvt_pairs import PairTable, tcvt_finding
-from pto_dialect.targets.tile_dtypes import SIGNLESS_ONLY, DtypeTable
-from pto_dialect.targets.tile_layouts import LayoutRequirement
-from pto_dialect.targets.tile_pairs import AccStore, ElemPair, LocPair
-from pto_dialect.targets.tile_rules import TileRules
+from .dma_units import BurstUnit
+from .element_types import is_low_precision, row_admits
+from .matmul_types import Triple, mad_status, tile_key
+from .memory import BaseAlignment
+from .sync_resources import SyncResources
+from .tcvt_pairs import PairTable, tcvt_finding
+from .tile_dtypes import SIGNLESS_ONLY, DtypeTable
+from .tile_layouts import LayoutRequirement
+from .tile_pairs import AccStore, ElemPair, LocPair
+from .tile_rules import TileRules
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,15 +133,15 @@ def get_profile(name: str) -> Profile:
     """The profile called ``name``: a2, a3, a2a3, a5 or cpu-sim.  Raises ``ValueError`` for any other word."""
     match OPTION_ALIASES.get(name, name):
         case "a2a3":
-            from pto_dialect.targets.a2a3 import A2A3
+            from .a2a3 import A2A3
 
             return A2A3
         case "a5":
-            from pto_dialect.targets.a5 import A5
+            from .a5 import A5
 
             return A5
         case "cpu-sim":
-            from pto_dialect.targets.a5 import CPU_SIM
+            from .a5 import CPU_SIM
 
             return CPU_SIM
     known = ", ".join((*PROFILE_NAMES, *OPTION_ALIASES))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from pto_dialect.targets.element_types import is_low_precision, signed_as_signless
+from .element_types import is_low_precision, signed_as_signless
 
 PairTable = Mapping[str, frozenset[str]]
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from pto_dialect.targets.element_types import signless
+from .element_types import signless
 
 LocPair = tuple[str, str]
 ElemPair = tuple[str, str]

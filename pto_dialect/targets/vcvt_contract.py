@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from pto_dialect.targets.element_types import signed_as_signless
+from .element_types import signed_as_signless
 
 
 class VcvtClauses(NamedTuple):

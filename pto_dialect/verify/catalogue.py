@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..diagnostics.files import atomic_write
-from .examples import bad_program, good_program
-from .input_rules import EXPECT, READ
-from .rule import MEMORY, PARSE, PASSES, REPORTED_AS, RULES, RUN, SYNC, Rule
+from pto_dialect.diagnostics.files import atomic_write
+
+from .engine.example_programs import bad_program, good_program
+from .engine.rule import MEMORY, PARSE, PASSES, REPORTED_AS, RULES, RUN, SYNC, Rule
+from .program.inputs import EXPECT, READ
 from .verifier import load_all_rules
 
 CATALOGUE = Path(__file__).parents[2] / "docs" / "rules.md"

@@ -13,22 +13,23 @@ from importlib import import_module
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
 from xdsl.ir import Operation, Region
 
-from ..collector import paused
-from ..diagnostics.engine import DiagnosticEngine
-from ..ir.base import PtoOp
-from ..ir.index import OPS
-from ..ir.location import SourceLoc
-from ..targets.backend import ATTRIBUTE, BACKENDS, backend_named
-from ..targets.profile import TargetChoice
-from .context import Context, is_opaque
-from .core_check import check_core
-from .core_control import check_blocks
-from .core_symbols import check_symbols
-from .dominance import check_dominance
-from .groups import ALWAYS, GROUPS, RUNTIME
-from .module_target import target_choice
-from .rule import CHECKS, PASSES, PURE, STRUCTURE, WARNING, Check, rule
-from .structure import check_pto
+from pto_dialect.analysis.target import target_choice
+from pto_dialect.collector import paused
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.families import PROGRAM_RULES, all_rule_modules, rule_modules
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.location import SourceLoc
+from pto_dialect.targets.backend import ATTRIBUTE, BACKENDS, backend_named
+from pto_dialect.targets.profile import TargetChoice
+
+from .core.check import check_core
+from .core.control import check_blocks
+from .core.symbols import check_symbols
+from .engine.context import Context, is_opaque
+from .engine.dominance import check_dominance
+from .engine.rule import CHECKS, PASSES, PURE, STRUCTURE, WARNING, Check, rule
+from .engine.structure import check_pto
 
 TARGET_OVERRIDE = rule(
     "target-override",
@@ -56,8 +57,8 @@ _TARGET_RULES = {r.id: r for r in (TARGET_OVERRIDE, TARGET_UNKNOWN)}
 
 @cache
 def _load_common_rules() -> None:
-    for name in ALWAYS:
-        import_module(f".{name}", __package__)
+    for name in PROGRAM_RULES:
+        import_module(f"pto_dialect.verify.{name}")
 
 
 Table = list[tuple[str, list[Check]]]
@@ -173,8 +174,8 @@ def _tables(name: str, passes: tuple[str, ...]) -> tuple[Table, Table]:
     """Check functions for one operation, all of them and those that are not pure; imports the rule groups of its family
     first."""
     family = OPS[name][0] if name in OPS else name.partition(".")[0]
-    for group in GROUPS.get(family, ()):
-        import_module(f".{group}", __package__)
+    for group in rule_modules(family):
+        import_module(f"pto_dialect.verify.{group}")
     table = [(stage, CHECKS[stage][name]) for stage in passes if name in CHECKS[stage]]
     return table, [(stage, some) for stage, all in table if (some := [check for check in all if check not in PURE])]
 
@@ -216,7 +217,5 @@ def verify_module(
 
 def load_all_rules() -> None:
     """Imports every rule group, so that ``RULES`` is complete."""
-    for name in ("checks.sync_pass", "checks.memory_pass"):
-        import_module(f"...{name}", __name__)
-    for name in dict.fromkeys((*ALWAYS, *RUNTIME, *(group for groups in GROUPS.values() for group in groups))):
-        import_module(f".{name}", __package__)
+    for name in all_rule_modules():
+        import_module(f"pto_dialect.{name}")

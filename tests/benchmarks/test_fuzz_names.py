@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from pto_dialect.runtime import names
+from pto_dialect.runtime.compile import names
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

@@ -5,15 +5,7 @@ import sys
 
 import pytest
 
-from pto_dialect.diagnostics import (
-    Counts,
-    Diagnostic,
-    DiagnosticEngine,
-    DiagnosticOptions,
-    Severity,
-    SourceFile,
-    Span,
-)
+from pto_dialect.diagnostics import Counts, Diagnostic, DiagnosticEngine, DiagnosticOptions, Severity, SourceFile, Span
 
 SOURCE = SourceFile("k.pto", "abcdefghijklmnopqrstuvwxyz")
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR

@@ -15,8 +15,9 @@ from click.testing import CliRunner, Result
 
 from pto_dialect.api import check
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
-from tests.diagnostics.mistake_table import Mistake, Told, mistakes
-from tests.diagnostics.raw_words import RAW_WORDS
+
+from .mistake_table import Mistake, Told, mistakes
+from .raw_words import RAW_WORDS
 
 ROWS = mistakes()
 TEXTS = [row for row in ROWS if row.frame != "run"]

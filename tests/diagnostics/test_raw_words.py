@@ -13,7 +13,8 @@ import pytest
 
 from pto_dialect.api import check
 from pto_dialect.diagnostics.diagnostic import Severity
-from tests.diagnostics.raw_words import RAW_WORDS
+
+from .raw_words import RAW_WORDS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROGRAMS = ("gemm/gemm.pto", "spmv/spmv.pto", "topk_routing/topk_routing.pto", "token_quant/token_quant.pto")

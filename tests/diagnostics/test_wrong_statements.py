@@ -11,8 +11,8 @@ import pytest
 
 from pto_dialect.api import check
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
-from pto_dialect.verify.examples import example_program
-from tests.syntax.test_printer_statements import TYPES, VALUES
+from pto_dialect.verify.engine.example_programs import example_program
+from tests.syntax.print.test_statements import TYPES, VALUES
 
 HERE = Path(__file__).parent
 A2A3_FAMILIES = ("ub vector (A2/A3)",)

@@ -9,10 +9,10 @@ from markdown_pages import ROOT, headings
 from pto_dialect.driver import reference
 from pto_dialect.driver.reference import __main__ as command
 from pto_dialect.driver.reference.operations import TITLES, computes
-from pto_dialect.ir.attributes import ENUMS
-from pto_dialect.ir.base import Shape
-from pto_dialect.ir.index import OPS
-from pto_dialect.ir.registry import op_class
+from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core.base import Shape
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import op_class
 
 PAGES = {name: render() for name, render in reference.PAGES.items()}
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from markdown_pages import ROOT
 
-from pto_dialect.ir.base import Pipe, PtoOp, op_spec
-from pto_dialect.ir.index import OPS
-from pto_dialect.ir.registry import op_class
-from pto_dialect.runtime.layout import tile_layout
+from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import op_class
+from pto_dialect.runtime.memory.layout import tile_layout
 from pto_dialect.runtime.numerics.decode import decode
 from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.numerics.format_table import FORMATS

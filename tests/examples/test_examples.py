@@ -21,8 +21,8 @@ from examples.expectation import Accumulate, Wanted, sums
 from examples.fma_model import sequential_fma
 from examples.mlp_fused.expected import F16_MAX
 from pto_dialect.runtime.api import compile as compile_kernel
-from pto_dialect.runtime.launch import Kernel
-from pto_dialect.runtime.machine import RunOptions
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
 
 Capture = pytest.CaptureFixture[str]
 MAIN = importlib.import_module("pto_dialect.tools.pto_run").main

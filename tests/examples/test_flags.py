@@ -15,12 +15,12 @@ import pto_dialect
 from examples import run_all
 from examples.case import Array, Case
 from examples.check import FOLDER, copied, outputs
-from pto_dialect.runtime.arguments import bind_argument
-from pto_dialect.runtime.compiler import compile_module
+from pto_dialect.runtime.compile.compiler import compile_module
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.launch import Kernel
-from pto_dialect.runtime.machine import Block, RunOptions
-from pto_dialect.runtime.queues import QueueCore, run_queued
+from pto_dialect.runtime.queues.run import QueueCore, run_queued
+from pto_dialect.runtime.run.arguments import bind_argument
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import Block, RunOptions
 
 PIPES = ("PIPE_MTE2", "PIPE_MTE1", "PIPE_M", "PIPE_FIX")
 Schedule = Sequence[str] | int

@@ -7,9 +7,9 @@ from click.testing import CliRunner
 from faulty_kernels import Kernel, faulty
 from sanitize_programs import load, program, set_flag, store, ub, wait_flag, watched
 
-from pto_dialect.sanitize.apply_fixes import CannotApplyError, Patch
-from pto_dialect.sanitize.findings import Finding
 from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.report.apply_fixes import CannotApplyError, Patch
+from pto_dialect.sanitize.report.findings import Finding
 from tools.pto_run import main
 
 LEFT = {

@@ -10,7 +10,7 @@ from sanitize_programs import found, watched
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.syntax.parser import parse_program
+from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
 
 FAULTY, CORRECT = faulty(), correct()

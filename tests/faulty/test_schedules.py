@@ -8,10 +8,10 @@ from sanitize_programs import load, program, store, ub
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.runtime.errors import ProgramError
-from pto_dialect.runtime.launch import Kernel as Compiled
-from pto_dialect.runtime.machine import RunOptions
-from pto_dialect.runtime.schedule import Schedule, ScheduleError
-from pto_dialect.syntax.parser import parse_program
+from pto_dialect.runtime.queues.schedule import Schedule, ScheduleError
+from pto_dialect.runtime.run.launch import Kernel as Compiled
+from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.syntax.read.parser import parse_program
 
 SCHEDULES = ("text", "oldest", "newest", "random:0", "random:1", "random:2", "random:3")
 

@@ -17,10 +17,10 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 import pto_dialect
-from pto_dialect.ir.attributes import ENUMS
-from pto_dialect.ir.index import OPS
+from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.passes.registry import PASS_TABLE
 from pto_dialect.plugin.universe import PTO_UNIVERSE
-from pto_dialect.transforms.registry import PASS_TABLE
 
 CHECKOUT = Path(__file__).parents[2]
 EXAMPLES = sorted((CHECKOUT / "examples").rglob("*.pto"))

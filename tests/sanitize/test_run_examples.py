@@ -6,7 +6,7 @@ from sanitize_programs import watched
 
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.sanitize.options import CHECKS
-from pto_dialect.verify.rule import REPORTED_AS, RULES, RUN, Rule
+from pto_dialect.verify.engine.rule import REPORTED_AS, RULES, RUN, Rule
 from pto_dialect.verify.verifier import load_all_rules
 
 load_all_rules()

@@ -10,7 +10,7 @@ from parse_helpers import parsed
 from xdsl.dialects.builtin import AffineMapAttr, FunctionType, MemRefType, ModuleOp, f32
 
 from pto_dialect.syntax.compare import same_module
-from pto_dialect.syntax.printer import print_module
+from pto_dialect.syntax.print.printer import print_module
 
 MLIR_OPT = shutil.which("mlir-opt-19") or shutil.which("mlir-opt")
 

@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 import pto_dialect
 from pto_dialect.api import ParseError
-from pto_dialect.ir.suffixes import SUFFIXED
+from pto_dialect.ir.core.suffixes import SUFFIXED
 
 T = "!pto.tile<16x16xf32>"
 INDICES = "!pto.tile<16x16xi32>"

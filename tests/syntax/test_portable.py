@@ -10,11 +10,11 @@ from parse_helpers import parsed
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import ModuleOp
 
-from pto_dialect.ir import types as t
+from pto_dialect.ir.core import types as t
 from pto_dialect.syntax.compare import same_module
 from pto_dialect.syntax.portable import portable
-from pto_dialect.syntax.printer import print_module
-from pto_dialect.syntax.type_parser import parse_type
+from pto_dialect.syntax.print.printer import print_module
+from pto_dialect.syntax.types.parser import parse_type
 
 MLIR_OPT = shutil.which("mlir-opt-19") or shutil.which("mlir-opt")
 

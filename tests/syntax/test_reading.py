@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Operation
 
 from pto_dialect.syntax.compare import same_module
-from pto_dialect.syntax.printer import print_module
+from pto_dialect.syntax.print.printer import print_module
 
 TILE = "!pto.tile_buf<vec, 16x16xf32>"
 

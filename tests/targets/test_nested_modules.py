@@ -2,12 +2,12 @@
 
 import pytest
 
+from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.runtime.launch import Kernel
-from pto_dialect.runtime.machine import RunOptions
-from pto_dialect.syntax.parser import parse_program
-from pto_dialect.verify.module_target import profile_of
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
 
 TILE = "!pto.tile_buf<vec, 16x64xbf16>"

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.driver import internal_error
 from pto_dialect.driver.reduce import reduced
-from pto_dialect.syntax import printer
+from pto_dialect.syntax.print import printer
 from pto_dialect.verify import verifier
 from tools import pto_opt, pto_run
 
@@ -110,7 +110,7 @@ def test_an_error_of_the_printer(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_error_while_running(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pto_dialect.runtime import launch
+    from pto_dialect.runtime.run import launch
 
     run_blocks = launch.Kernel._run_blocks
 
@@ -130,7 +130,7 @@ def test_an_error_while_running(folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_an_error_while_compiling(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pto_dialect.runtime import compiler
+    from pto_dialect.runtime.compile import compiler
 
     def failing(*_: object) -> None:
         raise TypeError("not this")

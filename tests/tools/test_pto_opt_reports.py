@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import pto_dialect
-from pto_dialect.verify.rule import PASSES, RULES
+from pto_dialect.verify.engine.rule import PASSES, RULES
 from pto_dialect.verify.verifier import load_all_rules
 from run_lines import CommandResult, run_command
 
@@ -167,7 +167,7 @@ def test_help_names_every_option(option: str) -> None:
 
 
 def test_the_pass_table_is_that_of_the_rules() -> None:
-    from pto_dialect.transforms.registry import VERIFY_PASSES
+    from pto_dialect.passes.registry import VERIFY_PASSES
 
     assert VERIFY_PASSES == PASSES
 

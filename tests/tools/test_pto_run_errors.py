@@ -369,7 +369,7 @@ def test_operations_of_unknown_dialects_are_refused(pto_run, args: Args) -> None
 
 
 def test_unforeseen_exceptions_name_the_operation(pto_run, args: Args, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pto_dialect.runtime.kernels import pointers
+    from pto_dialect.runtime.kernels.buffers import pointers
 
     def broken(*operands: object) -> None:
         raise IndexError("list index out of range")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import pto_dialect
-from pto_dialect.runtime.launch import Kernel
-from pto_dialect.runtime.parallel import can_fork, run_blocks
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.parallel import can_fork, run_blocks
 
 Args = Callable[..., list[str]]
 PROGRAMS = Path(__file__).parent / "programs"
@@ -141,7 +141,7 @@ def test_jobs_reach_the_launch(pto_run, args: Args, monkeypatch: pytest.MonkeyPa
         asked.append(jobs)
         return run_blocks(kernel, bound, blocks, jobs)
 
-    monkeypatch.setattr("pto_dialect.runtime.launch.run_blocks", spy)
+    monkeypatch.setattr("pto_dialect.runtime.run.launch.run_blocks", spy)
     given = args(p="zeros:i64:4")
     assert pto_run.good("blocks", *given, "--blocks", "4") == "p: i64 4 = [40 41 42 43]\n"
     assert asked == []

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from pto_dialect.driver.textmate import GRAMMAR, SCOPE, area_of, render
-from pto_dialect.ir.aliases import DEPRECATED
-from pto_dialect.ir.index import OPS
-from pto_dialect.verify.attribute_names import KNOWN_ATTRIBUTES
+from pto_dialect.ir.core.aliases import DEPRECATED
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.verify.engine.unread_attributes import KNOWN_ATTRIBUTES
 
 CHECKOUT = Path(__file__).parents[2]
 EXAMPLES = sorted((CHECKOUT / "examples").rglob("*.pto"))

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pto_dialect.verify import catalogue
-from pto_dialect.verify.rule import RULES, WITHOUT_EXAMPLE
+from pto_dialect.verify.engine.rule import RULES, WITHOUT_EXAMPLE
 from pto_dialect.verify.verifier import load_all_rules
 
 TEXT = catalogue.render()

@@ -16,26 +16,27 @@ from pathlib import Path
 import pytest
 
 import pto_dialect
-from pto_dialect.ir.index import OPS
-from pto_dialect.runtime.kernels import families, registry
-from pto_dialect.verify import verifier
-from pto_dialect.verify.groups import ALWAYS, GROUPS
-from pto_dialect.verify.rule import CHECKS, PASSES
+from pto_dialect.families import FAMILIES, LANE_MODULES, all_rule_modules
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.runtime.kernels import registry
+from pto_dialect.verify import catalogue
+from pto_dialect.verify.engine.rule import CHECKS, PASSES
 
 # Forks a process per family after the imports that all have in common.
 SCRIPT = """
 import gc, json, os, sys
 import ml_dtypes, numpy
-import pto_dialect.runtime.queues
-from pto_dialect.ir.index import OPS
+import pto_dialect.runtime.queues.run
+from pto_dialect.families import FAMILIES
+from pto_dialect.ir.core.index import OPS
 from pto_dialect.runtime.kernels import registry
 from pto_dialect.verify import verifier
-from pto_dialect.verify.rule import PASSES
+from pto_dialect.verify.engine.rule import PASSES
 
 verifier._load_common_rules()
 names, found = json.load(sys.stdin), {}
-listed = {module for modules in registry.MODULES.values() for module in modules}
-assert not {name.rpartition(".")[2] for name in sys.modules if "runtime.kernels." in name} & listed
+listed = {f"pto_dialect.runtime.kernels.{module}" for family in FAMILIES.values() for module in family.kernels}
+assert not set(sys.modules) & listed
 gc.freeze()
 gc.disable()
 for family, operations in names.items():
@@ -60,9 +61,9 @@ json.dump(found, sys.stdout)
 
 def operations_by_family() -> dict[str, list[str]]:
     """Operations of this dialect, and those of the core dialects that have rules or kernels."""
-    for group in dict.fromkeys((*ALWAYS, *(group for groups in GROUPS.values() for group in groups))):
-        import_module(f"pto_dialect.verify.{group}")
-    for module in {module for modules in families.MODULES.values() for module in modules}:
+    for group in all_rule_modules():
+        import_module(f"pto_dialect.{group}")
+    for module in {module for family in FAMILIES.values() for module in family.kernels}:
         import_module(f"pto_dialect.runtime.kernels.{module}")
     named = set(OPS) | {name for table in CHECKS.values() for name in table} | set(registry.KERNELS)
     found: dict[str, list[str]] = {}
@@ -72,7 +73,7 @@ def operations_by_family() -> dict[str, list[str]]:
 
 
 OPERATIONS = operations_by_family()
-COMMON = {"scale_order_rules"}
+COMMON = {"verify.tile.scale_order"}
 """Imported by the group that goes with them."""
 
 
@@ -108,10 +109,16 @@ def test_a_family_alone_has_all_its_kernels(family: str) -> None:
 
 def test_no_module_is_left_out() -> None:
     """Every file that registers rules, checks or kernels is imported for some family."""
-    verify = Path(verifier.__file__).parent
-    listed = {*ALWAYS, *(group for groups in GROUPS.values() for group in groups)}
-    assert {path.stem for path in verify.glob("*.py") if "\n@checks(" in path.read_text()} <= listed | COMMON
-    kernels = {path.stem for path in Path(registry.__file__).parent.glob("*.py") if "\n@kernel(" in path.read_text()}
-    assert kernels <= {module for modules in families.MODULES.values() for module in modules}
-    lanes = {path.stem for path in Path(registry.__file__).parent.glob("*.py") if "\n@lane_kernel" in path.read_text()}
-    assert lanes <= set(families.LANE_MODULES)
+    verify, kernels = Path(catalogue.__file__).parent, Path(registry.__file__).parent
+    checks = {f"verify.{name}" for name in modules_with("\n@checks(", verify)}
+    assert checks and checks <= {*all_rule_modules()} | COMMON
+    registering = modules_with("\n@kernel(", kernels)
+    assert registering and registering <= {module for family in FAMILIES.values() for module in family.kernels}
+    lanes = modules_with("\n@lane_kernel", kernels)
+    assert lanes and lanes <= set(LANE_MODULES)
+
+
+def modules_with(text: str, folder: Path) -> set[str]:
+    """Modules below ``folder`` with ``text`` in them."""
+    files = [path for path in folder.rglob("*.py") if text in path.read_text(encoding="utf-8")]
+    return {".".join(path.relative_to(folder).with_suffix("").parts) for path in files}

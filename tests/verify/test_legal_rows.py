@@ -8,10 +8,10 @@ import pytest
 from tile_programs import findings
 
 from pto_dialect.diagnostics.diagnostic import Severity
-from pto_dialect.ir.aliases import canonical
+from pto_dialect.ir.core.aliases import canonical
 from pto_dialect.targets.fixpipe_modes import QUANT_MODES
 from pto_dialect.targets.tcvt_pairs import A2A3_TCVT_PAIRS, A5_TCVT_PAIRS, tcvt_finding
-from pto_dialect.verify.vmi_tables import ELEMENTS, RESULT_ELEMENTS, admits
+from pto_dialect.verify.vmi.tables import ELEMENTS, RESULT_ELEMENTS, admits
 
 # --- conversions of tiles ---------------------------------------------------------------------------------
 

@@ -10,11 +10,11 @@ import pytest
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.driver.pipeline import run_passes
-from pto_dialect.ir.index import OPS
-from pto_dialect.syntax.core_ops import CORE_SHAPES
-from pto_dialect.syntax.parser import parse_program
-from pto_dialect.syntax.printer import print_module
-from pto_dialect.transforms.registry import VERIFY_PASSES
+from pto_dialect.ir.core.core_ops import CORE_SHAPES
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.passes.registry import VERIFY_PASSES
+from pto_dialect.syntax.print.printer import print_module
+from pto_dialect.syntax.read.parser import parse_program
 
 TILE = "!pto.tile_buf<vec, 16x16xf32>"
 VALUES = f"%n: i64, %i: index, %t: {TILE}, %p: !pto.ptr<f32, ub>, %m: memref<16xf32>"

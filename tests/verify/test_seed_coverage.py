@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pto_dialect.verify.rule import RULES
+from pto_dialect.verify.engine.rule import RULES
 from pto_dialect.verify.verifier import load_all_rules
 
 ROOT = Path(__file__).parents[2]

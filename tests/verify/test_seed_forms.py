@@ -14,9 +14,9 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.runtime.api import compile as compile_kernel
 from pto_dialect.runtime.errors import ProgramError
-from pto_dialect.syntax.parser import parse_program
+from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
-from tests.tile_programs import tile
+from tests.helpers.tile_programs import tile
 
 ROOT = Path(__file__).parents[2]
 LOCS = {"lhs": "left", "rhs": "right", "c_in": "acc", "bias": "bias", "dst": "acc"}

@@ -8,9 +8,9 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
-from ...diagnostics.diagnostic import Diagnostic, Severity
-from ...diagnostics.source import SourceFile, Span
-from ...diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.source import SourceFile, Span
+from pto_dialect.diagnostics.suggest import did_you_mean
 
 _SHOWN = 60
 """Characters of a value that a message repeats."""

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ...targets.backend import BACKENDS, Backend, backend_named
+from pto_dialect.targets.backend import BACKENDS, Backend, backend_named
+
 from ..run.compare import Judgement, Tolerance
 from ..run.value_text import (
     Content,

@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from ...deadline import TimedOut, deadline
-from ...diagnostics.engine import DiagnosticOptions
-from ...diagnostics.suggest import did_you_mean
-from ...runtime.errors import BindingError
-from ...runtime.launch import Kernel
-from ...runtime.machine import RunOptions
-from ...runtime.schedule import Schedule
-from ...targets.backend import Backend
+from pto_dialect.deadline import TimedOut, deadline
+from pto_dialect.diagnostics.engine import DiagnosticOptions
+from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.queues.schedule import Schedule
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.targets.backend import Backend
+
 from ..inputs import Input
 from ..report import render
 from ..run.arrays import with_key

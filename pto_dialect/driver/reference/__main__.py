@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...diagnostics.files import atomic_write
+from pto_dialect.diagnostics.files import atomic_write
+
 from . import FOLDER, PAGES
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from ...ir.base import Effect, PtoOp, op_spec
-from ...ir.index import OPS
-from ...ir.registry import family_of, op_class
-from ...runtime.kernels.refusals import reason
-from ...targets.profile import get_profile
-from ...verify.arch_rules import level_of
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import family_of, op_class
+from pto_dialect.runtime.kernels.refusals import reason
+from pto_dialect.targets.profile import get_profile
+from pto_dialect.verify.program.arch import level_of
+
 from .markdown import WRITTEN_BY, cell, table
 
 TITLES = {

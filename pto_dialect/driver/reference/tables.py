@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ...targets.a2a3 import A2A3
-from ...targets.a5 import A5
-from ...targets.dma_units import BurstUnit
-from ...targets.fixpipe_modes import QUANT_MODES
-from ...targets.memory import MX_SCALE_ADDRESS_DIVISOR, SPACE_OWNER, SPACES
-from ...targets.profile import Profile
-from ...targets.sync_resources import SyncResources
-from ...targets.tcvt_pairs import PairTable
-from ...targets.tile_dtypes import DtypeTable
-from ...targets.vcvt_contract import VCVT_CONTRACT
-from ...targets.vector_unit import LANES, VL_BYTES
+from pto_dialect.targets.a2a3 import A2A3
+from pto_dialect.targets.a5 import A5
+from pto_dialect.targets.dma_units import BurstUnit
+from pto_dialect.targets.fixpipe_modes import QUANT_MODES
+from pto_dialect.targets.memory import MX_SCALE_ADDRESS_DIVISOR, SPACE_OWNER, SPACES
+from pto_dialect.targets.profile import Profile
+from pto_dialect.targets.sync_resources import SyncResources
+from pto_dialect.targets.tcvt_pairs import PairTable
+from pto_dialect.targets.tile_dtypes import DtypeTable
+from pto_dialect.targets.vcvt_contract import VCVT_CONTRACT
+from pto_dialect.targets.vector_unit import LANES, VL_BYTES
+
 from .markdown import WRITTEN_BY, code, table
 
 _PROFILES = (A2A3, A5)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ...ir import words
-from ...ir.attributes import ENUMS
-from ...ir.kinds import Kind
+from pto_dialect.ir.core import words
+from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core.kinds import Kind
+
 from .markdown import WRITTEN_BY, code, table
 
 

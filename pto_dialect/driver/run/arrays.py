@@ -12,11 +12,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ...diagnostics.suggest import did_you_mean, inline_hint
-from ...runtime.errors import BindingError
-from ...runtime.memory import Array
-from ...runtime.numerics.encode import encode
-from ...runtime.numerics.formats import Format
+from pto_dialect.diagnostics.suggest import did_you_mean, inline_hint
+from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.numerics.encode import encode
+from pto_dialect.runtime.numerics.formats import Format
+
 from .elements import ElementMismatch, element_format, to_storage
 from .memory_budget import MemoryBudget
 from .value_text import NPZ, RAW, Generated, Shape, Stored, ValueTextError, shape_text

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
 from xdsl.ir import Attribute
 
-from ...diagnostics.suggest import did_you_mean
-from ...ir import types as t
-from ...runtime.arguments import argument_format
-from ...runtime.errors import BindingError
-from ...runtime.launch import Kernel
-from ...runtime.memory import Array
-from ...runtime.numerics.formats import Format
+from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.ir.core import types as t
+from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.numerics.formats import Format
+from pto_dialect.runtime.run.arguments import argument_format
+from pto_dialect.runtime.run.launch import Kernel
+
 from .arrays import fitted, load, stated_format, with_key
 from .elements import is_bit_pattern, same_elements, scalar_format, to_values
 from .memory_budget import MemoryBudget

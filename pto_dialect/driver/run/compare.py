@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...runtime.errors import BindingError
-from ...runtime.memory import Array
-from ...runtime.numerics.formats import Format
+from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.numerics.formats import Format
+
 from .arrays import fitted, load, stated_format
 from .elements import is_bit_pattern, same_elements, to_values
 from .memory_budget import MemoryBudget

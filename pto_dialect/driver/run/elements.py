@@ -11,11 +11,12 @@ import numpy as np
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute
 
-from ...diagnostics.suggest import did_you_mean
-from ...ir import types as t
-from ...runtime.memory import Array
-from ...runtime.numerics.decode import decode
-from ...runtime.numerics.formats import FORMATS, Format, format_of
+from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.ir.core import types as t
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.numerics.decode import decode
+from pto_dialect.runtime.numerics.formats import FORMATS, Format, format_of
+
 from .value_text import ValueTextError
 
 

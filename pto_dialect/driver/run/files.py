@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...diagnostics.files import atomic_write, folders_locked
-from ...runtime.memory import Array
+from pto_dialect.diagnostics.files import atomic_write, folders_locked
+from pto_dialect.runtime.memory.spaces import Array
+
 from .value_text import NPY, NPZ, OutputFile
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...diagnostics.diagnostic import Severity
-from ...diagnostics.engine import DiagnosticEngine
-from ...diagnostics.files import atomic_write
-from ...diagnostics.source import SourceFile
-from ...runtime.errors import ProgramError
-from ...syntax.parser import parse_program
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.files import atomic_write
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.runtime.errors import ProgramError
+from pto_dialect.syntax.read.parser import parse_program
+
 from .files import FileError
 from .sanitizing import kept_findings
 
 if TYPE_CHECKING:
-    from ...sanitize.findings import Finding
-    from ...sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.report.findings import Finding
+
     from .sanitizing import Sanitizing
 
 MOST_CHANGES = 100
@@ -39,7 +41,7 @@ def fixed_text(
 
     ``kernel`` has run on ``text``; ``again`` makes the kernel of a changed program, ``values`` fresh arguments.
     """
-    from ...sanitize.apply_fixes import CannotApplyError, Patch
+    from pto_dialect.sanitize.report.apply_fixes import CannotApplyError, Patch
 
     applied: list[str] = []
     refused: dict[str, str] = {}
@@ -72,7 +74,7 @@ def fixed_text(
 
 
 def _name(kernel: WatchedKernel) -> str:
-    from ...ir.location import span_of
+    from pto_dialect.ir.core.location import span_of
 
     span = span_of(kernel.function)
     return span.source.name if span is not None else "program"

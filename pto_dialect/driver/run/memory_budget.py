@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from ...runtime.errors import BindingError
+from pto_dialect.runtime.errors import BindingError
 
 SHARE = 0.8
 """Of the free memory, what a launch may take unless it is told otherwise."""

@@ -10,15 +10,16 @@ import numpy as np
 from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute
 
-from ...diagnostics.suggest import did_you_mean
-from ...ir import types as t
-from ...ir.walk import walk
-from ...runtime.arguments import argument_format
-from ...runtime.errors import BindingError
-from ...runtime.launch import Kernel
-from ...runtime.memory import Array
-from ...runtime.numerics.encode import encode
-from ...runtime.numerics.formats import Format
+from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.numerics.encode import encode
+from pto_dialect.runtime.numerics.formats import Format
+from pto_dialect.runtime.run.arguments import argument_format
+from pto_dialect.runtime.run.launch import Kernel
+
 from .binding import Bound, static_shape
 from .elements import scalar_format, to_values
 from .value_text import Shape, shape_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...runtime.profiling import ProfileLog
+from pto_dialect.runtime.run.profiling import ProfileLog
 
 _HEAD = ("operation", "calls", "ms", "share")
 

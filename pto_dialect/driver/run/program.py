@@ -11,17 +11,18 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ...deadline import TimedOut, deadline
-from ...diagnostics.diagnostic import Diagnostic, Severity
-from ...diagnostics.engine import Counts, DiagnosticEngine
-from ...diagnostics.source import SourceFile, Span
-from ...diagnostics.suggest import did_you_mean
-from ...ir.location import span_of
-from ...runtime.compiler import find_entry, functions_of
-from ...runtime.errors import BindingError, ProgramError
-from ...runtime.launch import Kernel
-from ...runtime.memory import Array
-from ...runtime.profiling import ProfileLog
+from pto_dialect.deadline import TimedOut, deadline
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.engine import Counts, DiagnosticEngine
+from pto_dialect.diagnostics.source import SourceFile, Span
+from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.runtime.compile.compiler import find_entry, functions_of
+from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.profiling import ProfileLog
+
 from .. import summary as summaries
 from ..inputs import Input, read
 from ..internal_error import internal_error
@@ -40,7 +41,7 @@ from .sanitizing import collected, unchecked_lines, watched_kernel
 from .value_text import OutputFile
 
 if TYPE_CHECKING:
-    from ...sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.launch import WatchedKernel
 
 OK = 0
 WRONG_PROGRAM = 1

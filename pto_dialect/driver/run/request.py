@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...diagnostics.engine import DiagnosticOptions
-from ...runtime.machine import RunOptions
+from pto_dialect.diagnostics.engine import DiagnosticOptions
+from pto_dialect.runtime.run.machine import RunOptions
+
 from .compare import Tolerance
 from .sanitizing import Sanitizing
 from .value_text import Content, Given, OutputFile, Stored

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...diagnostics.diagnostic import Diagnostic
-from ...diagnostics.engine import Counts, DiagnosticEngine, DiagnosticOptions
-from ...diagnostics.files import atomic_write
-from ...ir.location import span_of
-from ...runtime.errors import BindingError
-from ...runtime.machine import RunOptions
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.engine import Counts, DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.files import atomic_write
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.run.machine import RunOptions
+
 from .files import FileError
 
 if TYPE_CHECKING:
-    from ...sanitize.findings import Finding
-    from ...sanitize.launch import WatchedKernel
-    from ...sanitize.options import SanitizeOptions
+    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.options import SanitizeOptions
+    from pto_dialect.sanitize.report.findings import Finding
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ def watched_kernel(
     module: ModuleOp, entry: str, target: str | None, run: RunOptions, request: Sanitizing
 ) -> WatchedKernel:
     """The kernel in its watched flavour; raises as ``Kernel`` does."""
-    from ...sanitize.launch import WatchedKernel
-    from ...sanitize.timeline import Timeline
+    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.report.timeline import Timeline
 
     timeline = Timeline(request.costs) if request.trace is not None else None
     return WatchedKernel(module, entry, target, run, request.options, timeline)
@@ -74,14 +75,14 @@ def collected(
 
 def unchecked_lines(kernel: WatchedKernel) -> list[str]:
     """What a run did not check, one line each; nothing for runs that only write a timeline."""
-    from ...sanitize.unchecked import unchecked
+    from pto_dialect.sanitize.report.unchecked import unchecked
 
     return unchecked(kernel) if kernel.sanitize.checks else []
 
 
 def kept_findings(kernel: WatchedKernel, request: Sanitizing) -> list[Finding]:
     """The findings so far that no suppression covers. Raises ``BindingError`` for suppressions that cannot be read."""
-    from ...sanitize.suppress import SuppressionError, comments_of, read_suppressions, unsuppressed
+    from pto_dialect.sanitize.report.suppress import SuppressionError, comments_of, read_suppressions, unsuppressed
 
     try:
         span = span_of(kernel.function)
@@ -95,13 +96,13 @@ def kept_findings(kernel: WatchedKernel, request: Sanitizing) -> list[Finding]:
 
 def document(diagnostics: tuple[Diagnostic, ...], counts: Counts, path: str) -> str:
     """The report: SARIF for names that end in ``.sarif``, else JSON."""
-    from ...diagnostics.formats import to_json, to_sarif
+    from pto_dialect.diagnostics.formats import to_json, to_sarif
 
     if not path.endswith(".sarif"):
         return to_json(diagnostics, counts)
-    from ... import __version__
-    from ...verify.rule import RULES
-    from ...verify.verifier import load_all_rules
+    from pto_dialect import __version__
+    from pto_dialect.verify.engine.rule import RULES
+    from pto_dialect.verify.verifier import load_all_rules
 
     load_all_rules()
     return to_sarif(diagnostics, {id: rule.text for id, rule in RULES.items()}, version=__version__)

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from ...ir.index import OPS
+from pto_dialect.ir.core.index import OPS
+
 from .backend_table import section
 
 _CONTROL_WORD = "no page defines all fields of its packed control word; the structured operation says the same"

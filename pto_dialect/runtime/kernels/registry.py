@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
-from ...ir.index import OPS
-from .families import LANE_MODULES, MODULES
+from pto_dialect.families import LANE_MODULES, kernel_modules
+from pto_dialect.ir.core.index import OPS
+
 from .refusals import reason
 
 if TYPE_CHECKING:
-    from ..generator import Generator
+    from ..compile.generator import Generator
 
 Generate = Callable[[Any, "Generator"], None]
 
@@ -58,10 +59,10 @@ def find(name: str) -> Generate | None:
     """The code generator of operation ``name``, importing the modules of its family."""
     if name not in KERNELS:
         family = OPS[name][0] if name in OPS else name.partition(".")[0]
-        for module in MODULES.get(family, ()):
+        for module in kernel_modules(family):
             if module not in _imported:
                 _imported.add(module)
-                import_module(f".{module}", __package__)
+                import_module(f"{__package__}.{module}")
     return KERNELS.get(name)
 
 
@@ -85,7 +86,7 @@ def _generate_lanes(op: Operation, generator: Generator) -> None:
     for module in LANE_MODULES:
         if module not in _imported:
             _imported.add(module)
-            import_module(f".{module}", __package__)
+            import_module(f"{__package__}.{module}")
     found = LANE_KERNELS.get(op.name)
     if found is None:
         message = f"{op.name} cannot be executed on values that differ between work-items"

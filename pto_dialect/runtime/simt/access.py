@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..memory import Arena, Array, DType
+from ..memory.spaces import Arena, Array, DType
 from .addresses import AnyPointer, places
 from .items import Mask, WorkItems
 

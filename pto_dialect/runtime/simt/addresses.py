@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..faults import Fault
-from ..machine import AddressMap, Core
-from ..memory import Arena, Array, DType, Pointer
+from ..memory.spaces import Arena, Array, DType, Pointer
+from ..run.machine import AddressMap, Core
 from .items import Mask, WorkItems
 
 

@@ -7,10 +7,11 @@ from functools import cached_property
 
 from xdsl.ir import Operation
 
-from ...ir.location import span_of
-from ...ir.walk import walk
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.walk import walk
+
+from ..compile.program import SIMT_BODY, Program, symbol_of
 from ..errors import ProgramError
-from ..program import SIMT_BODY, Program, symbol_of
 from .variance import Variance
 
 LAUNCH = "pto.simt_launch"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..faults import Fault
-from ..memory import Array
+from ..memory.spaces import Array
 from .addresses import Pointers
 from .items import Mask, WorkItems
 

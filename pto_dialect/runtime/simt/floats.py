@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory import Array
+from ..memory.spaces import Array
 from ..numerics.comparisons import COMPARISONS
 from ..numerics.decode import decode
 from ..numerics.encode import encode

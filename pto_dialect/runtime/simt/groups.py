@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory import Array
+from ..memory.spaces import Array
 from .items import GROUP, Mask, WorkItems
 
 

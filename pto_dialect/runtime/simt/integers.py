@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..faults import Fault
-from ..memory import Array
+from ..memory.spaces import Array
 from ..numerics.comparisons import COMPARISONS
 from .items import Mask, WorkItems
 

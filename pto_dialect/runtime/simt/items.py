@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from ..faults import Fault
-from ..memory import Arena, Array
+from ..memory.spaces import Arena, Array
 
 GROUP = 32
 """Lanes that exchange values with each other."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..faults import Fault
-from ..machine import Core
+from ..run.machine import Core
 from .items import WorkItems, geometry_of
 from .slots import KEY
 

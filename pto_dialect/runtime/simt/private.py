@@ -8,9 +8,9 @@ from math import prod
 import numpy as np
 
 from ..faults import Fault
-from ..machine import Core
-from ..memory import Arena, Array
-from ..memref import MemRef, dense_strides
+from ..memory.memref import MemRef, dense_strides
+from ..memory.spaces import Arena, Array
+from ..run.machine import Core
 from .access import Element
 from .addresses import Pointers
 from .items import Mask, WorkItems

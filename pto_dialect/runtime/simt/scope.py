@@ -13,17 +13,18 @@ import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...ir import types as t
-from ..memory import Array
+from pto_dialect.ir.core import types as t
+
+from ..memory.packed_element import part_format, parts_of
+from ..memory.spaces import Array
 from ..numerics.encode import encode
 from ..numerics.formats import Format
-from ..packed_element import part_format, parts_of
 from .access import Element
 from .code import SimtCode
 from .variance import SOURCES, STORES, is_private
 
 if TYPE_CHECKING:
-    from ..generator import Expr, Generator
+    from ..compile.generator import Expr, Generator
 
 _OWN_MEANING = SOURCES | frozenset(
     (
@@ -88,7 +89,7 @@ class LaneScope:
 
     def lane(self, value: SSAValue, g: Generator) -> Expr:
         """``value`` as the value of each work-item."""
-        from ..generator import Expr
+        from ..compile.generator import Expr
 
         name = g.name(value)
         if self.varies(value) or not is_number(value.type):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..faults import Fault
-from ..memory import Array, Pointer
+from ..memory.spaces import Array, Pointer
 from .addresses import Pointers, choose_pointers
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..machine import Core
-from ..memory import POISON, Array, DType
+from ..memory.spaces import POISON, Array, DType
+from ..run.machine import Core
 from .items import MAX_ITEMS, Mask, WorkItems
 
 KEY = "simt_slots"

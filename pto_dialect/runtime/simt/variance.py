@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...ir import types as t
-from ...ir.walk import walk
-from ...verify.facts import space_of
+from pto_dialect.analysis.facts import space_of
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.walk import walk
 
 if TYPE_CHECKING:
-    from ..program import Symbols
+    from ..compile.program import Symbols
 
 SOURCES = frozenset(
     (

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory import Array
+from ..memory.spaces import Array
 from .register import REGISTER_BYTES, cleared, lanes, spread
 
 GROUPS = 8

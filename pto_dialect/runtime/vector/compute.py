@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory import Array
+from ..memory.spaces import Array
 from ..numerics.comparisons import COMPARISONS
 from ..numerics.fma import fma
 from ..numerics.rounding import round_to_integer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..memory import Array
+from ..memory.spaces import Array
 from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..numerics.formats import Format

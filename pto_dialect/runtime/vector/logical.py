@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory import Array
+from ..memory.spaces import Array
 
 FULL: set[int] = set()
 """Identities of the predicates with all lanes."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory import Array
+from ..memory.spaces import Array
 from .collect import deinterleave, interleave, neutral
 from .logical import chosen, masked
 

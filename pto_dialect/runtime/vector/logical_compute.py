@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory import Array
+from ..memory.spaces import Array
 from ..numerics.comparisons import COMPARISONS
 from . import compute as c
 from .logical import FULL, chosen, masked

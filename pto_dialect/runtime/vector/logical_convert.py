@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..memory import Array
+from ..memory.spaces import Array
 from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..numerics.formats import Format

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory import Array, Pointer, strided_view
+from ..memory.spaces import Array, Pointer, strided_view
 from .logical import chosen, reach
 from .memory import BLOCK, window
 

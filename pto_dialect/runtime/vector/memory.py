@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory import Array, Pointer
+from ..memory.spaces import Array, Pointer
 from .register import BITS, REGISTER_BYTES, lanes
 
 BLOCK = 32

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from ..memory import Array
+from ..memory.spaces import Array
 from .register import BITS, REGISTER_BYTES
 
 BLOCK = 32

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory import Array, Pointer
+from ..memory.spaces import Array, Pointer
 from .memory import window
 
 RECORD = 8

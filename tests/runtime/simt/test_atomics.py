@@ -12,8 +12,8 @@ import pytest
 from parse_helpers import parsed
 from simt_programs import run
 
-from pto_dialect.runtime.launch import Kernel
-from pto_dialect.runtime.machine import RunOptions
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
 
 DTYPES: dict[str, Any] = {
     "i32": np.int32, "i64": np.int64, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32,

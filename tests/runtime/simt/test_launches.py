@@ -10,8 +10,8 @@ from parse_helpers import parsed
 from simt_programs import kernel, run, source
 
 from pto_dialect.runtime.errors import ProgramError
-from pto_dialect.runtime.launch import Kernel
-from pto_dialect.runtime.machine import RunOptions
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
 
 OUT = "%out: !pto.ptr<i32, gm>"
 PAIR = "%in: !pto.ptr<i32, gm>, %out: !pto.ptr<i32, gm>"

@@ -10,8 +10,8 @@ from parse_helpers import parsed
 from vmi_programs import DTYPES, kernel, mask, numbers, pattern, pointer, run, same, vreg
 
 from pto_dialect.runtime.errors import ProgramError
-from pto_dialect.runtime.launch import Kernel
-from pto_dialect.runtime.machine import RunOptions
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
 
 LANES = (1, 5, 64, 100, 256)
 ELEMENTS = ("f32", "bf16", "ui8", "!pto.hif8")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from parse_helpers import parsed
 
 from pto_dialect.runtime.errors import ProgramError
-from pto_dialect.runtime.launch import Kernel
-from pto_dialect.runtime.machine import RunOptions
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
 
 DTYPES = {
     "i8": np.int8, "i16": np.int16, "i32": np.int32, "ui8": np.uint8, "ui16": np.uint16, "ui32": np.uint32,

@@ -1,0 +1,1 @@
+"""What several rooms ask about a program, without changing it and without running it."""

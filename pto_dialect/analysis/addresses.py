@@ -1,0 +1,47 @@
+"""What is known about pointers and memrefs at compile time: memory in words, element size, byte address."""
+
+from __future__ import annotations
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.ir.core.types import I1, OpaqueType, PtrType, bit_width, byte_width
+
+from .constants import constant_of
+from .facts import element_type, space_of
+
+
+def space_text(type_: Attribute) -> str:
+    """The memory of ``type_`` for use in a message."""
+    return space_of(type_) or "a memref without an address space"
+
+
+def element_bytes(type_: Attribute) -> int | None:
+    """Storage bytes of one element of a pointer or memref type; ``None`` when it has no size."""
+    element = element_type(type_)
+    return None if element is None or element == I1 or isinstance(element, OpaqueType) else byte_width(element)
+
+
+def element_bits(type_: Attribute) -> int | None:
+    """Bits of one logical element of a pointer or memref; a packed pair of 4-bit floats counts as two."""
+    element = element_type(type_)
+    bits = None if element is None else bit_width(element)
+    return 4 if element is not None and element.name.startswith("pto.f4") else bits
+
+
+def address_of(value: SSAValue, depth: int = 8) -> int | None:
+    """The constant byte address of a pointer, followed through casts and constant offsets."""
+    op = value.owner
+    if not isinstance(op, Operation) or depth == 0:
+        return None
+    if op.name in ("pto.castptr", "pto.inttoptr"):
+        source = op.operands[0]
+        if isinstance(source.type, PtrType):
+            return address_of(source, depth - 1)
+        number = constant_of(source)
+        return number if isinstance(number, int) else None
+    if op.name == "pto.addptr":
+        base = address_of(op.operands[0], depth - 1)
+        offset = constant_of(op.operands[1])
+        size = element_bytes(value.type)
+        return base + offset * size if base is not None and isinstance(offset, int) and size is not None else None
+    return None

@@ -1,0 +1,73 @@
+"""Facts about types and attributes that rules ask for: memory spaces, element types, numbers, words."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, Signedness, StringAttr
+from xdsl.ir import Attribute, Operation
+
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.types import PtrType, TileBufType, VmiVRegType, VRegType, bit_width, element_name
+from pto_dialect.targets.memory import SPACE_ALIASES
+
+ENTRY_ATTRIBUTES = ("pto.entry", "pto.kernel", "pto.aicore")
+"""Each marks a function that a launch starts."""
+_ADDRESS_SPACES = ("gm", "gm", "l1", "l0a", "l0b", "l0c", "ub", "bt", "fb")
+"""Pointer names of the numbered memory spaces (``zero`` counts as global memory)."""
+
+
+def space_of(type_: Attribute) -> str | None:
+    """Pointer name (``gm``, ``ub`` ...) of the memory of a pointer, memref or tile type, if it says so."""
+    if isinstance(type_, PtrType):
+        return type_.space
+    if isinstance(type_, MemRefType):
+        space = type_.memory_space
+        if isinstance(space, EnumAttr):
+            return "gm" if space.value == "zero" else SPACE_ALIASES.get(space.value)
+        if isinstance(space, IntegerAttr) and 0 <= space.value.data < len(_ADDRESS_SPACES):
+            return _ADDRESS_SPACES[space.value.data]
+        return None
+    return SPACE_ALIASES.get(type_.loc) if isinstance(type_, TileBufType) else None
+
+
+def element_type(type_: Attribute) -> Attribute | None:
+    """Element type of a pointer, memref, tile, view or vector type; ``None`` for others."""
+    if isinstance(type_, MemRefType):
+        return type_.element_type
+    element = getattr(type_, "element", None)
+    return element if isinstance(element, Attribute) else None
+
+
+def vector_element(type_: Attribute) -> str:
+    """Element name of a physical or logical vector type (``f16``, ``ui8``); empty for other types."""
+    return element_name(type_.element) if isinstance(type_, (VRegType, VmiVRegType)) else ""
+
+
+def vector_bits(type_: Attribute) -> int:
+    """Element width in bits of a physical or logical vector type; 0 for other types."""
+    return (bit_width(type_.element) or 0) if isinstance(type_, (VRegType, VmiVRegType)) else 0
+
+
+def scalar_fits(scalar: Attribute, element: Attribute) -> bool:
+    """Whether a scalar operand of type ``scalar`` stands for lanes of type ``element``.
+
+    The types are equal, or integers of one width of which the scalar has no sign.
+    """
+    if scalar == element:
+        return True
+    if not isinstance(scalar, IntegerType) or not isinstance(element, IntegerType):
+        return False
+    return scalar.width == element.width and scalar.signedness.data is Signedness.SIGNLESS
+
+
+def integer(op: Operation, name: str) -> int | None:
+    """Value of an integer attribute, ``None`` when it is absent or no integer."""
+    value = op.attributes.get(name)
+    return value.value.data if isinstance(value, IntegerAttr) else None
+
+
+def word(op: Operation, name: str) -> str:
+    """Word of an enumeration or string attribute, empty when it is absent."""
+    value = op.attributes.get(name)
+    if isinstance(value, EnumAttr):
+        return value.data[1]
+    return value.data if isinstance(value, StringAttr) else ""

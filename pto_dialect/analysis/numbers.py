@@ -1,0 +1,124 @@
+"""Numbers of a path: known ones are integers, others expressions, so that equal questions get equal answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Attribute, Operation
+
+from pto_dialect.ir.core.types import PtrType, byte_width
+
+from .constants import constant_of
+
+Unknown = tuple[object, ...]
+"""A number that only a run knows, as the expression it comes from."""
+Number = int | Unknown
+
+_FOLDED: dict[str, Callable[[int, int], int]] = {
+    "arith.addi": lambda a, b: a + b,
+    "arith.subi": lambda a, b: a - b,
+    "arith.muli": lambda a, b: a * b,
+    "arith.minsi": min,
+    "arith.maxsi": max,
+    "arith.minui": min,
+    "arith.maxui": max,
+    "arith.andi": lambda a, b: a & b,
+    "arith.ori": lambda a, b: a | b,
+    "arith.xori": lambda a, b: a ^ b,
+}
+_DIVISIONS: dict[str, Callable[[int, int], int]] = {
+    "arith.divsi": lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1),
+    "arith.divui": lambda a, b: a // b,
+    "arith.remsi": lambda a, b: abs(a) % abs(b) * (1 if a >= 0 else -1),
+    "arith.remui": lambda a, b: a % b,
+    "arith.floordivsi": lambda a, b: a // b,
+    "arith.ceildivsi": lambda a, b: -(-a // b),
+    "arith.ceildivui": lambda a, b: -(-a // b),
+}
+_CASTS = frozenset(("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci"))
+_ORDERS: dict[int, tuple[Callable[[int, int], bool], str, bool]] = {
+    0: (lambda a, b: a == b, "eq", False),
+    1: (lambda a, b: a != b, "eq", True),
+    2: (lambda a, b: a < b, "lt", False),
+    3: (lambda a, b: a <= b, "gt", True),
+    4: (lambda a, b: a > b, "gt", False),
+    5: (lambda a, b: a >= b, "lt", True),
+    6: (lambda a, b: a < b, "ltu", False),
+    7: (lambda a, b: a <= b, "gtu", True),
+    8: (lambda a, b: a > b, "gtu", False),
+    9: (lambda a, b: a >= b, "ltu", True),
+}
+"""Predicates of comparisons by number: the answer for known numbers, and the question behind it with its negation."""
+
+
+def unknown(source: object, instance: int) -> Unknown:
+    """What the execution number ``instance`` of an operation gives and nobody knows."""
+    return ("new", id(source), instance)
+
+
+@lru_cache(65_536)
+def unknowns(number: Number) -> frozenset[tuple[int, int]]:
+    """The values of executed operations that a number depends on, each with the number of the execution."""
+    if isinstance(number, int):
+        return frozenset()
+    if number[0] == "new":
+        return frozenset({(number[1], number[2])})  # pyright: ignore[reportReturnType]
+    parts = [unknowns(part) for part in number if isinstance(part, tuple)]
+    return frozenset().union(*parts)
+
+
+def result_of(op: Operation, operands: list[Number], instance: int) -> Number:
+    """The first result of a scalar operation; ``instance`` tells executions of the same text apart."""
+    name = op.name
+    if name == "arith.constant":
+        known = constant_of(op.results[0])
+        return known if isinstance(known, int) else (id(op),)
+    if name in _CASTS:
+        return operands[0]
+    a, b = (*operands, 0, 0)[:2]
+    if name in _FOLDED or name in _DIVISIONS:
+        if isinstance(a, int) and isinstance(b, int):
+            if name in _FOLDED:
+                return _FOLDED[name](a, b)
+            return _DIVISIONS[name](a, b) if b else unknown(op, instance)
+        return (name, a, b)
+    if name == "arith.cmpi":
+        return _compared(op, a, b)
+    if name == "arith.select" and isinstance(a, int):
+        return operands[1] if a else operands[2]
+    return unknown(op, instance)
+
+
+def pointer_at(op: Operation, type_: Attribute, operands: tuple[Number, ...]) -> Number | None:
+    """The place of a pointer that is made from a number or another pointer; ``None`` for other operations."""
+    if op.name == "pto.castptr":
+        (source,) = operands
+        return ("at", type_.space, source) if isinstance(type_, PtrType) and isinstance(source, int) else source
+    if op.name == "pto.addptr" and isinstance(type_, PtrType):
+        return behind(operands[0], operands[1], type_)
+    return None
+
+
+def behind(base: Number, distance: Number, type_: PtrType) -> Number | None:
+    """The place ``distance`` elements behind the one that a pointer of ``type_`` has; ``None`` if only a run knows."""
+    size = byte_width(type_.element)
+    if isinstance(base, int) or not isinstance(distance, int) or size is None:
+        return None
+    if distance == 0:
+        return base
+    kind, under, start = base if base[0] in ("at", "behind") else ("behind", base, 0)
+    return (kind, under, start + distance * size)  # pyright: ignore[reportOperatorIssue]
+
+
+def _compared(op: Operation, a: Number, b: Number) -> Number:
+    predicate = op.properties.get("predicate")
+    number = predicate.value.data if isinstance(predicate, IntegerAttr) else -1
+    if number not in _ORDERS:
+        return (id(op), a, b)
+    holds, question, negated = _ORDERS[number]
+    if isinstance(a, int) and isinstance(b, int):
+        return int(holds(a, b))
+    asked: Unknown = (question, a, b)
+    return ("not", asked) if negated else asked

@@ -1,0 +1,148 @@
+"""Operations on queues between the cube core and the vector cores, as rules see them.
+
+Source: execution page, section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+
+from .facts import integer
+from .symbols import Symbols
+
+CORE_INITS = ("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe")
+HANDLE_INITS = ("pto.initialize_l2l_pipe", "pto.initialize_l2g2l_pipe")
+INITS = CORE_INITS + HANDLE_INITS
+
+C2V, V2C = 1, 2
+"""Bits of a direction mask: cube to vector, vector to cube."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What an operation does on a queue known by its number: the core it runs on and the direction it needs."""
+
+    core: str
+    direction: int
+    role: str
+
+
+NUMBERED: dict[str, Transfer] = {
+    "pto.tpush_to_aiv": Transfer("cube", C2V, "push"),
+    "pto.talloc_to_aiv": Transfer("cube", C2V, "alloc"),
+    "pto.tpop_from_aic": Transfer("vector", C2V, "pop"),
+    "pto.tfree_from_aic": Transfer("vector", C2V, "free"),
+    "pto.tpush_to_aic": Transfer("vector", V2C, "push"),
+    "pto.talloc_to_aic": Transfer("vector", V2C, "alloc"),
+    "pto.tpop_from_aiv": Transfer("cube", V2C, "pop"),
+    "pto.tfree_from_aiv": Transfer("cube", V2C, "free"),
+}
+HANDLED = {"pto.tpush": "push", "pto.talloc": "alloc", "pto.tpop": "pop", "pto.tfree": "free"}
+"""Operations on a queue handle with their role."""
+QUANT_SETTERS = ("pto.set_quant_scalar", "pto.set_quant_vector")
+
+INIT_CORE = {"pto.aic_initialize_pipe": "cube", "pto.aiv_initialize_pipe": "vector"}
+
+
+def operand(op: Operation, name: str) -> SSAValue | None:
+    """The operand declared as ``name``, ``None`` when it is absent or the operands cannot be told apart."""
+    if not isinstance(op, PtoOp):
+        return None
+    try:
+        values = operand_groups(op).get(name, ())
+    except ValueError:
+        return None
+    return values[0] if values else None
+
+
+def number(op: Operation) -> int:
+    """Number of the queue that ``op`` names; 0 when it names none."""
+    return integer(op, "id") or 0
+
+
+LOWERED_NUMBER = "__pto.frontend_id"
+"""Attribute of a queue with a handle: the number it had before it was lowered."""
+
+
+def lowered_number(init: Operation) -> int | None:
+    """The number that a queue with a handle had before it was lowered, if it says so."""
+    return integer(init, LOWERED_NUMBER)
+
+
+def handle(op: Operation) -> Operation | None:
+    """The initialisation whose queue handle ``op`` uses."""
+    value = operand(op, "pipe_handle")
+    return value.op if isinstance(value, OpResult) and value.op.name in HANDLE_INITS else None
+
+
+def entry(op: Operation) -> SSAValue | None:
+    """The tile or view that ``op`` moves, binds or returns."""
+    if op.results and op.results[0].type.name in ("pto.tile_buf", "pto.tensor_view"):
+        return op.results[0]
+    return operand(op, "tile") or operand(op, "entry")
+
+
+def direction_mask(init: Operation) -> int:
+    """Directions that a queue enables, as the bits ``C2V`` and ``V2C``."""
+    return integer(init, "dir_mask") or 0
+
+
+def slot_count(init: Operation) -> int:
+    """Slots of a queue: stated, or 8 for one direction and 4 for two."""
+    return integer(init, "slot_num") or (4 if direction_mask(init) == C2V | V2C else 8)
+
+
+def nosplit(init: Operation) -> bool | None:
+    """The stated ``nosplit``, ``None`` when it is left to inference."""
+    value = init.attributes.get("nosplit")
+    return bool(value.value.data) if isinstance(value, IntegerAttr) else None
+
+
+def definition(value: SSAValue | None) -> Operation | None:
+    """The operation that yields ``value``."""
+    return value.op if isinstance(value, OpResult) else None
+
+
+def text(op: Operation, name: str) -> str:
+    """A string attribute, empty when it is absent."""
+    value = op.attributes.get(name)
+    return value.data if isinstance(value, StringAttr) else ""
+
+
+def peer_function(op: Operation, find: Callable[[Operation, str], Operation | None] | None = None) -> FuncOp | None:
+    """The function that an import names; ``find`` looks symbols up."""
+    symbol = op.attributes.get("peer_func")
+    if not isinstance(symbol, SymbolRefAttr):
+        return None
+    name = symbol.root_reference.data
+    found = (find or Symbols().find)(op, name)
+    if isinstance(found, FuncOp):
+        return found
+    return _in_sibling_modules(op, name)
+
+
+def _in_sibling_modules(op: Operation, name: str) -> FuncOp | None:
+    """The one function of that name that other modules beside the one of ``op`` do not keep private."""
+    inner = op.parent_op()
+    while inner is not None and not isinstance(inner, ModuleOp):
+        inner = inner.parent_op()
+    outer = inner.parent_op() if inner is not None else None
+    if not isinstance(outer, ModuleOp):
+        return None
+    found = [
+        function
+        for module in outer.body.ops
+        if isinstance(module, ModuleOp)
+        for function in module.body.ops
+        if isinstance(function, FuncOp)
+        and function.sym_name.data == name
+        and not (function.sym_visibility is not None and function.sym_visibility.data == "private")
+    ]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,76 @@
+"""Symbols of modules: who defines a name, and which functions call which."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from pto_dialect.diagnostics.suggest import did_you_mean_hint
+from pto_dialect.ir.core.walk import walk
+
+
+class Symbols:
+    """The symbols of a program, each module read once on the first question about it.
+
+    Holds as long as nobody changes the program.
+    """
+
+    def __init__(self) -> None:
+        self._tables: dict[Operation, dict[str, Operation]] = {}
+        self._callees: dict[Operation, list[FuncOp]] = {}
+
+    def find(self, op: Operation, name: str) -> Operation | None:
+        """The operation that defines ``name`` in the nearest module around ``op`` that has it."""
+        parent = op.parent_op()
+        while parent is not None:
+            if isinstance(parent, ModuleOp):
+                found = self._table(parent).get(name)
+                if found is not None:
+                    return found
+            parent = parent.parent_op()
+        return None
+
+    def near(self, op: Operation, name: str) -> str | None:
+        """A suggestion for the unknown symbol ``name`` in the nearest module around ``op``."""
+        parent = op.parent_op()
+        while parent is not None and not isinstance(parent, ModuleOp):
+            parent = parent.parent_op()
+        known = self._table(parent) if isinstance(parent, ModuleOp) else {}
+        return did_you_mean_hint(f"@{name}", [f"@{other}" for other in known])
+
+    def _table(self, module: ModuleOp) -> dict[str, Operation]:
+        table = self._tables.get(module)
+        if table is None:
+            table = self._tables[module] = {}
+            for op in module.body.ops:
+                name = op.properties.get("sym_name")
+                if isinstance(name, StringAttr):
+                    table.setdefault(name.data, op)
+        return table
+
+    def callee(self, call: Operation) -> FuncOp | None:
+        """The function that a ``func.call`` names."""
+        symbol = call.properties.get("callee")
+        found = self.find(call, symbol.root_reference.data) if isinstance(symbol, SymbolRefAttr) else None
+        return found if isinstance(found, FuncOp) else None
+
+    def callees(self, function: FuncOp) -> list[FuncOp]:
+        """Functions that ``function`` calls itself, each once, in text order."""
+        known = self._callees.get(function)
+        if known is None:
+            calls = (self.callee(op) for op in walk(function) if op.name == "func.call")
+            known = self._callees[function] = list(dict.fromkeys(callee for callee in calls if callee is not None))
+        return known
+
+    def reached(self, call: Operation) -> list[FuncOp]:
+        """Functions that a call reaches, each once, in the order of their discovery."""
+        first = self.callee(call)
+        found: dict[FuncOp, None] = {}
+        pending = [first] if first is not None else []
+        while pending:
+            function = pending.pop()
+            if function not in found:
+                found[function] = None
+                pending += self.callees(function)
+        return list(found)

@@ -1,0 +1,45 @@
+"""The target that an operation is meant for."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.targets.profile import Profile, TargetChoice, resolve_target
+
+MICRO_FAMILIES = frozenset(
+    family
+    for family, _, _ in OPS.values()
+    if family.startswith(("vector_", "predicate", "simt_", "vmi_", "cube_mad", "fixpipe", "mte"))
+)
+"""Families that exist on a5 only; a module that uses one defaults to that target."""
+
+
+def uses_micro_level(module: Operation) -> bool:
+    """True when the module contains vector, cube, SIMT or logical-vector micro-operations."""
+    return any(op.name in OPS and OPS[op.name][0] in MICRO_FAMILIES for op in walk(module))
+
+
+def target_choice(op: Operation, option: str | None) -> TargetChoice:
+    """The target of ``op``: what ``option`` says, else the nearest module around it that names one."""
+    module: Operation | None = None
+    arch = device = None
+    place: Operation | None = op
+    while place is not None and arch is None and device is None:
+        if isinstance(place, ModuleOp):
+            module = module or place
+            arch, device = _text(place, "pto.target_arch"), _text(place, "pto.device-spec")
+        place = place.parent_op()
+    return resolve_target(option, arch, device, module is not None and uses_micro_level(module))
+
+
+def profile_of(op: Operation, option: str | None) -> Profile:
+    """The profile of the target of ``op``."""
+    return target_choice(op, option).profile
+
+
+def _text(op: Operation, name: str) -> str | None:
+    value = op.attributes.get(name)
+    return value.data if isinstance(value, StringAttr) else None

@@ -1,0 +1,488 @@
+"""Every way through a function at once: the states that it can be in, split where a condition is open and put together
+again where they have become equal.
+
+Conditions over known numbers are decided; for others every answer is tried, the same one for equal questions. Loops
+with known bounds run as often as they say (long ones leave out a middle part), others one to three times. The work is
+bounded by the size of the function; where that is not enough, some ways are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, NamedTuple
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
+from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType
+from pto_dialect.ir.core.walk import walk
+
+from .numbers import Number, Unknown, pointer_at, result_of, unknown
+from .questions import FOREVER, Questions
+from .symbols import Symbols
+from .world import Answer, M, Step, World, joined
+
+MAX_WORLDS = 8
+MAX_DEPTH = 16
+MAX_NESTING = 100
+VISITS = 12
+"""Visits for each operation of the function that are spent on its different ways; then only one is followed on."""
+FEW_VISITS = 600
+"""What a short function may spend beside them."""
+MAX_VISITS = 20_000
+"""Visits of one function after which nothing more is said about it."""
+_WHOLE = 16
+_KEPT = 4
+_SKIP = 12
+"""Of loops longer than ``_WHOLE`` some ``_KEPT`` to ``_WHOLE`` iterations are followed; what is left out is a multiple
+of ``_SKIP``, so that buffers used in turn stay in turn."""
+_TRIPS = 3
+_SIDES = {"pto.section.cube": "cube", "pto.section.vector": "vector"}
+_SAME_BYTES = frozenset(("pto.treshape", "pto.bitcast"))
+_ALLOCATIONS = frozenset(("pto.alloc_tile", "pto.alloc_multi_tile"))
+_HANDLES = (TileBufType, MultiTileBufType, PtrType)
+_TERMINATORS = frozenset(("scf.yield", "scf.condition", "func.return"))
+
+
+class TooMuch(Exception):
+    """A function that this analysis cannot follow to its end."""
+
+
+class Plan(NamedTuple):
+    """What the text says of an operation: its number, its operands and results by ``id``; how it is followed, or how
+    its results come about (``None``: it has none) and whether the machine takes it."""
+
+    op: Operation
+    position: int
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    follow: Callable[[Walk[Any], Operation], None] | None
+    result: Callable[[Walk[Any], Plan], None] | None
+    taken: bool
+
+
+class Walk(Generic[M]):
+    """Follows a function from its beginning to its end.
+
+    ``side`` (cube, vector) leaves out the other's sections. Raises ``TooMuch`` for functions with several blocks and
+    for loops that are too long.
+    """
+
+    def __init__(self, function: Operation, side: str | None, machine: M) -> None:
+        self.function = function
+        self.side = side
+        self.symbols = Symbols()
+        self.worlds: list[World[M]] = [World(machine)]
+        self.aside = 0
+        self.partial = False
+        self.open_loops = 0
+        self.depth = 0
+        self.nesting = 0
+        self.order = 0
+        self.questions = Questions(function)
+        self.position = 0
+        self.visits = 0
+        self.budget = FEW_VISITS
+        self.plans: dict[int, Plan] = {}
+        self.texts: dict[int, int] = {}
+        self.alike: dict[Hashable, int] = {}
+        """Numbers of what the text of operations says that make handles; equal texts have one."""
+        self.known: set[Operation] = set()
+        self.concerned: set[Operation] = set()
+        """Operations that the machine is concerned with, and all that such ones stand in."""
+        self._know(function, machine)
+
+    def _know(self, function: Operation, machine: M) -> None:
+        if function in self.known:
+            return
+        self.known.add(function)
+        for op in walk(function):
+            self.budget += VISITS
+            if op.name == "func.call" or (not op.regions and machine.concerns(op)):
+                place: Operation | None = op
+                while place is not None and place not in self.concerned:
+                    self.concerned.add(place)
+                    place = place.parent_op()
+
+    def run(self) -> None:
+        """All ways to their ends."""
+        if len(self.function.regions[0].blocks) != 1:
+            raise TooMuch
+        self.block(self.function.regions[0].blocks[0])
+        for world in self.worlds:
+            world.machine.finish(self.certain)
+
+    @property
+    def certain(self) -> bool:
+        """True where every run comes, whatever the answers."""
+        return len(self.worlds) + self.aside == 1 and not self.partial and not self.open_loops
+
+    # ------------------------------------------------------------ operations
+
+    def block(self, block: Block) -> None:
+        """All operations of a block; worlds keep what its terminator passes on."""
+        self.nesting += 1
+        if self.nesting > MAX_NESTING:
+            raise TooMuch
+        inner = [id(value) for value in block.args]
+        begin = self.order
+        for op in block.ops:
+            if not self.worlds:
+                break
+            if op.name in _TERMINATORS:
+                for world in self.worlds:
+                    world.given = [world.number(value) for value in op.operands]
+                break
+            self.operation(op)
+            if op.regions or op.name in ("func.call", "arith.select"):
+                inner += [id(value) for value in op.results]
+        else:
+            for world in self.worlds:
+                world.given = []
+        for world in self.worlds:
+            for value in inner:
+                world.differing.pop(value, None)
+            world.forget(begin)
+        self.nesting -= 1
+
+    def operation(self, op: Operation) -> None:
+        """One operation in every world."""
+        self.order += 1
+        plan = self.plans.get(id(op))
+        if plan is None:
+            plan = self.plans[id(op)] = self._plan(op)
+        if not self.depth:
+            self.position = plan.position
+        self.visits += len(self.worlds)
+        if self.visits > self.budget:
+            if self.visits > max(self.budget, MAX_VISITS):
+                raise TooMuch
+            self.keep(1)
+        if plan.follow is not None:
+            plan.follow(self, op)
+            return
+        if plan.result is not None:
+            plan.result(self, plan)
+        if plan.taken:
+            self.take(plan)
+
+    def _plan(self, op: Operation) -> Plan:
+        position = self.questions.position.get(op, 0)
+        operands, results = (tuple(map(id, values)) for values in (op.operands, op.results))
+        way = self._way(op)
+        if way is not None:
+            return Plan(op, position, operands, results, way, None, False)
+        taken = op in self.concerned
+        result: Callable[[Walk[M], Plan], None] | None = None
+        if op.name.startswith(("arith.", "index.")):
+            taken, result = False, Walk.compute
+        elif isinstance(op, PtoOp) and op_spec(type(op)).effect is Effect.HANDLE:
+            result = Walk.make
+        else:
+            result = Walk.define
+        return Plan(op, position, operands, results, None, result if results else None, taken)
+
+    def _way(self, op: Operation) -> Callable[[Walk[M], Operation], None] | None:
+        """How an operation with a way of its own is followed, which its text decides; ``None`` for others."""
+        if op.regions and not op.results and op not in self.concerned:
+            return Walk.pass_by
+        handler = _HANDLERS.get(op.name)
+        if handler is not None:
+            return handler
+        if op.name in _SIDES and self.side not in (None, _SIDES[op.name]):
+            return Walk.pass_by
+        if op.name == "arith.select" and isinstance(op.results[0].type, _HANDLES):
+            return Walk.choice
+        computes = op.name.startswith(("arith.", "index."))
+        return Walk.enter if op.regions and not computes else None
+
+    def pass_by(self, op: Operation) -> None:
+        """An operation that changes nothing that is followed."""
+
+    def compute(self, plan: Plan) -> None:
+        """Scalar arithmetic."""
+        for world in self.worlds:
+            numbers = [world.of(value) for value in plan.operands]
+            world.values[plan.results[0]] = result_of(plan.op, numbers, self.order)
+
+    def enter(self, op: Operation) -> None:
+        """A region that is executed once."""
+        regions = [region for region in op.regions if region.blocks]
+        for world in self.worlds:
+            for argument, value in zip(regions[0].blocks[0].args if regions else (), op.operands, strict=False):
+                world.values[id(argument)] = world.number(value)
+        for region in regions:
+            if len(region.blocks) != 1:
+                raise TooMuch
+            self.block(region.block)
+
+    def make(self, plan: Plan) -> None:
+        """Buffers, views and pointers."""
+        for world in self.worlds:
+            numbers = tuple([world.of(value) for value in plan.operands])
+            for result in plan.op.results:
+                world.values[id(result)] = self.handle(plan.op, result, numbers)
+
+    def define(self, plan: Plan) -> None:
+        """The results of an operation that computes no number."""
+        for result in plan.op.results:
+            for world in self.worlds:
+                world.values[id(result)] = unknown(result, self.order)
+
+    def handle(self, op: Operation, result: SSAValue, numbers: tuple[Number, ...]) -> Number:
+        """A buffer, view or pointer: equal ones are equal, wherever they were made."""
+        if op.name in _SAME_BYTES:
+            return numbers[0]
+        found = pointer_at(op, result.type, numbers)
+        if found is not None:
+            return found
+        if op.name in _ALLOCATIONS:
+            return (id(result), *numbers)
+        text = self.texts.get(id(result))
+        if text is None:
+            said = (result.type, *sorted(op.attributes.items()), *op.properties.values())
+            text = self.texts[id(result)] = self.alike.setdefault(said, len(self.alike))
+        return (op.name, text, *numbers)
+
+    def take(self, plan: Plan) -> None:
+        """Gives an operation to the machines; worlds end where nothing can follow."""
+        certain = self.certain
+        order = self.order
+        self.worlds = [
+            world
+            for world in self.worlds
+            if world.machine.take(Step(plan.op, tuple([world.of(value) for value in plan.operands]), order), certain)
+        ]
+
+    # ------------------------------------------------------------ several worlds
+
+    def decided(
+        self, asked: Callable[[World[M]], Number], count: int, op: Operation | None = None
+    ) -> list[list[World[M]]]:
+        """The worlds by their answer to a question; those that have none yet go all ways."""
+        found: list[list[World[M]]] = [[] for _ in range(count)]
+        expiry = FOREVER if op is None or self.depth else self.questions.expiry(op)
+        for world in self.worlds:
+            question, turned = _turned(asked(world))
+            if isinstance(question, int):
+                which = (1 - question if turned else question) if count == 2 else question
+                found[which if 0 <= which < count else count - 1].append(world)
+            elif question in world.answers:
+                which = world.answers[question].which
+                found[1 - which if turned else which].append(world)
+            else:
+                for which in range(count):
+                    fork = world.fork() if which + 1 < count else world
+                    fork.answers[question] = Answer(which, count, expiry)
+                    found[1 - which if turned else which].append(fork)
+        return found
+
+    def in_turn(self, groups: list[list[World[M]]], work: Callable[[int], None]) -> None:
+        """``work`` with each group of worlds alone, then all of them together."""
+        done: list[World[M]] = []
+        outside = self.aside
+        for number, group in enumerate(groups):
+            if not group:
+                continue
+            self.worlds = group
+            self.aside = outside + len(done) + sum(len(other) for other in groups[number + 1 :])
+            work(number)
+            done += self.worlds
+        self.aside = outside
+        self.worlds = done
+        self.join()
+
+    def join(self) -> None:
+        """Puts worlds together that no longer differ."""
+        if len(self.worlds) < 2:
+            return
+        alike: dict[Hashable, list[World[M]]] = {}
+        for world in self.worlds:
+            for question in [q for q, answer in world.answers.items() if answer.expiry <= self.position]:
+                del world.answers[question]
+            differing = frozenset(world.differing.items())
+            alike.setdefault((world.machine.key(), differing, tuple(world.given)), []).append(world)
+        self.worlds = [world for group in alike.values() for world in joined(group)]
+        self.keep(MAX_WORLDS)
+
+    def keep(self, most: int) -> None:
+        """Leaves out what is too much."""
+        if len(self.worlds) > most:
+            del self.worlds[most:]
+            self.partial = True
+
+    # ------------------------------------------------------------ control flow
+
+    def condition(self, op: Operation) -> None:
+        """``scf.if``"""
+        groups = self.decided(lambda world: world.number(op.operands[0]), 2, op)
+
+        def branch(number: int) -> None:
+            region = op.regions[1 - number]
+            if region.blocks:
+                self.block(region.block)
+            else:
+                for world in self.worlds:
+                    world.given = []
+            for world in self.worlds:
+                world.give(op.results)
+
+        self.in_turn(groups, branch)
+
+    def choice(self, op: Operation) -> None:
+        """``arith.select`` between two handles"""
+        groups = self.decided(lambda world: world.number(op.operands[0]), 2, op)
+
+        def choose(number: int) -> None:
+            for world in self.worlds:
+                world.vary(op.results, [world.number(op.operands[2 - number])])
+
+        self.in_turn(groups, choose)
+
+    def switch(self, op: Operation) -> None:
+        """``scf.index_switch``: any of its cases."""
+        groups = self.decided(lambda world: ("case", world.number(op.operands[0])), len(op.regions), op)
+
+        def case(number: int) -> None:
+            self.block(op.regions[number].block)
+            for world in self.worlds:
+                world.give(op.results)
+
+        self.in_turn(groups, case)
+
+    def loop(self, op: Operation) -> None:
+        """``scf.for``"""
+        by_bounds: dict[tuple[Number, ...], list[World[M]]] = {}
+        for world in self.worlds:
+            by_bounds.setdefault(tuple(world.number(value) for value in op.operands[:3]), []).append(world)
+        bounds = list(by_bounds)
+        self.in_turn(list(by_bounds.values()), lambda number: self.counted(op, bounds[number]))
+
+    def counted(self, op: Operation, bounds: tuple[Number, ...]) -> None:
+        """A loop whose bounds are the same in all worlds."""
+        body = op.regions[0].block
+        for world in self.worlds:
+            world.given = [world.number(value) for value in list(op.operands)[3:]]
+        turns = _turns(bounds)
+        if turns is not None:
+            for index in turns:
+                self.turn(body, index)
+        else:
+            self.uncounted(body, bounds)
+        for world in self.worlds:
+            world.give(op.results)
+
+    def turn(self, body: Block, index: Number) -> None:
+        for world in self.worlds:
+            world.values[id(body.args[0])] = index
+            world.vary(body.args[1:], world.given)
+        self.block(body)
+        self.join()
+
+    def uncounted(self, body: Block, bounds: tuple[Number, ...]) -> None:
+        """One to three turns; which is a question that other loops with the same bounds have the same answer to."""
+        low, _, step = bounds
+        question: Unknown = ("trips", *bounds)
+        left: list[World[M]] = []
+        self.open_loops += 1
+        for turn in range(_TRIPS):
+            known = isinstance(low, int) and isinstance(step, int)
+            self.turn(body, low + step * turn if known else ("turn", low, step, turn))  # pyright: ignore
+            going: list[World[M]] = []
+            for world in self.worlds:
+                answer = world.answers.get(question)
+                if answer is None and turn + 1 < _TRIPS:
+                    fork = world.fork()
+                    fork.answers[question] = Answer(turn, _TRIPS)
+                    left.append(fork)
+                    self.aside += 1
+                    going.append(world)
+                elif answer is None or answer.which <= turn:
+                    world.answers[question] = answer or Answer(turn, _TRIPS)
+                    left.append(world)
+                    self.aside += 1
+                else:
+                    going.append(world)
+            self.worlds = going
+        self.open_loops -= 1
+        self.aside -= len(left)
+        self.worlds = left
+        self.join()
+
+    def repeat(self, op: Operation) -> None:
+        """``scf.while``: its body once or twice."""
+        before, after = op.regions[0].block, op.regions[1].block
+        for world in self.worlds:
+            world.given = [world.number(value) for value in op.operands]
+        groups = self.decided(lambda _: ("while", unknown(op, self.order)), 2)
+        self.open_loops += 1
+
+        def passed() -> None:
+            for world in self.worlds:
+                world.vary(before.args, world.given)
+            self.block(before)
+            for world in self.worlds:
+                world.given = world.given[1:]
+
+        def turns(number: int) -> None:
+            for _ in range(1 + number):
+                passed()
+                for world in self.worlds:
+                    world.vary(after.args, world.given)
+                self.block(after)
+            passed()
+            for world in self.worlds:
+                world.give(op.results)
+
+        self.in_turn(groups, turns)
+        self.open_loops -= 1
+
+    def call(self, op: Operation) -> None:
+        """``func.call``: the body of a function of the module."""
+        callee = self.symbols.callee(op)
+        if callee is None or not callee.regions or not callee.regions[0].blocks:
+            return
+        if self.depth >= MAX_DEPTH or len(callee.regions[0].blocks) != 1:
+            raise TooMuch
+        self.depth += 1
+        if self.worlds:
+            self._know(callee, self.worlds[0].machine)
+        body = callee.regions[0].blocks[0]
+        for world in self.worlds:
+            world.vary(body.args, [world.number(value) for value in op.operands])
+        self.block(body)
+        for world in self.worlds:
+            world.give(op.results)
+        self.depth -= 1
+
+
+def _turned(number: Number) -> tuple[Number, bool]:
+    """The question behind negations, and whether their number is odd."""
+    turned = False
+    while isinstance(number, tuple) and number[0] == "not" and isinstance(number[1], tuple):
+        number, turned = number[1], not turned
+    return number, turned
+
+
+def _turns(bounds: tuple[Number, ...]) -> list[Number] | None:
+    """The values of a loop index that are followed; ``None`` for bounds that only a run knows."""
+    low, high, step = bounds
+    if not (isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step > 0):
+        return None
+    every = range(low, high, step)
+    # The length of a range of index values may be no machine word.
+    count = max(0, -(-(high - low) // step))
+    if count <= _WHOLE:
+        return list(every)
+    skipped = (count - _KEPT) // _SKIP * _SKIP
+    half = _KEPT // 2
+    return [*every[:half], *every[half + skipped :]]
+
+
+_HANDLERS: dict[str, Callable[[Walk, Operation], None]] = {
+    "scf.if": Walk.condition,
+    "scf.index_switch": Walk.switch,
+    "scf.for": Walk.loop,
+    "scf.while": Walk.repeat,
+    "func.call": Walk.call,
+}

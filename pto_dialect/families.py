@@ -1,0 +1,268 @@
+"""The families of operations: the one list that everything asks which deals with operations family by family.
+
+A family has a name, which statistics show, and a module below ``ir`` that declares its operations. Its rules and its
+kernels lie in folders of the same name below ``verify`` and ``runtime/kernels``; modules that several families share
+stand in the line of each. All of them are imported when the first operation of the family is met.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Family(NamedTuple):
+    """Modules of one family: below ``ir`` (``None`` for operations of xDSL), below ``verify``, and below
+    ``runtime.kernels``."""
+
+    operations: str | None
+    rules: tuple[str, ...] = ()
+    kernels: tuple[str, ...] = ()
+
+
+FAMILIES: dict[str, Family] = {
+    "builtin": Family(None, kernels=("core.scalar",)),
+    "arith": Family(None, kernels=("core.scalar",)),
+    "math": Family(None, kernels=("core.math",)),
+    "scf": Family(None, kernels=("core.control",)),
+    "cf": Family(None, kernels=("core.control",)),
+    "func": Family(None, rules=("engine.functions", "program.function_attributes"), kernels=("core.control",)),
+    "memref": Family(None, kernels=("core.memref",)),
+    "llvm": Family(None, kernels=("simt.lane_memory", "simt.lane_arith")),
+    "views": Family(
+        "buffers.views",
+        rules=("buffers.alloc", "buffers.placement", "buffers.views", "buffers.tensor_views"),
+        kernels=("buffers.views",),
+    ),
+    "pointers": Family(
+        "buffers.pointers",
+        rules=("buffers.pointers",),
+        kernels=("buffers.pointers", "buffers.local_values"),
+    ),
+    "memref_bridge": Family("buffers.memref_bridge", rules=("buffers.alloc",), kernels=("buffers.memref_bridge",)),
+    "tile_memory": Family(
+        "tile.memory",
+        rules=("tile.common", "tile.memory", "tile.table_gather", "tile.fill"),
+        kernels=("tile.memory", "tile.element", "tile.print", "tile.table_gather"),
+    ),
+    "tile_move": Family(
+        "tile.move",
+        rules=("tile.common", "tile.move", "tile.window", "tile.arith", "tile.fill"),
+        kernels=("tile.move", "tile.fill"),
+    ),
+    "tile_elementwise": Family(
+        "tile.elementwise",
+        rules=("tile.common", "tile.arith", "tile.scalar", "tile.scratch", "tile.scratch_shape", "tile.convert"),
+        kernels=("tile.elementwise", "tile.convert", "tile.compare"),
+    ),
+    "tile_scalar": Family(
+        "tile.scalar",
+        rules=("tile.common", "tile.arith", "tile.scalar", "tile.scratch", "tile.scratch_shape"),
+        kernels=("tile.scalar", "tile.compare"),
+    ),
+    "tile_expand": Family(
+        "tile.expand",
+        rules=("tile.common", "tile.arith", "tile.expand", "tile.scratch", "tile.scratch_shape"),
+        kernels=("tile.expand",),
+    ),
+    "tile_reduce": Family(
+        "tile.reduce",
+        rules=("tile.common", "tile.arith", "tile.reduce", "tile.scratch", "tile.scratch_shape"),
+        kernels=("tile.reduce",),
+    ),
+    "tile_partial": Family(
+        "tile.partial",
+        rules=("tile.common", "tile.arith", "tile.reduce"),
+        kernels=("tile.partial",),
+    ),
+    "tile_irregular": Family(
+        "tile.irregular",
+        rules=(
+            *("tile.common", "tile.arith", "tile.gather"),
+            *("tile.irregular", "tile.scratch", "tile.scratch_shape", "tile.quant"),
+        ),
+        kernels=("tile.gather", "tile.sort", "tile.quant", "tile.generate", "tile.histogram"),
+    ),
+    "matmul": Family(
+        "cube.matmul",
+        rules=("tile.common", "cube.matmul_locations", "cube.product_places", "cube.matmul", "cube.matmul_mx"),
+        kernels=("cube.matmul", "buffers.views"),
+    ),
+    "gemv": Family(
+        "cube.gemv",
+        rules=(
+            *("tile.common", "cube.matmul_locations", "cube.product_places"),
+            *("cube.matmul", "cube.matmul_mx", "cube.gemv"),
+        ),
+        kernels=("cube.matmul",),
+    ),
+    "cube_mad": Family("cube.mad", rules=("cube.mad",), kernels=("cube.mad",)),
+    "fixpipe": Family(
+        "cube.fixpipe",
+        rules=("cube.fixpipe", "cube.fixpipe_types", "cube.fixpipe_extents", "cube.raw_copies"),
+        kernels=("cube.fixpipe",),
+    ),
+    "mte": Family("cube.mte", rules=("cube.l0_loads", "cube.l1_loads", "vector.dma"), kernels=("cube.mte",)),
+    "mte_raw": Family(
+        "cube.mte_raw",
+        rules=("cube.l0_loads", "vector.dma", "cube.raw_copies"),
+        kernels=("cube.mte_raw", "vector.dma_raw"),
+    ),
+    "dma": Family("vector.dma", rules=("vector.dma",), kernels=("vector.dma", "cube.mte", "vector.dma_raw")),
+    "vector_arith": Family(
+        "vector.arith",
+        rules=("vector.common", "vector.elements", "vector.scopes"),
+        kernels=("vector.arith", "vector.convert"),
+    ),
+    "vector_compare": Family(
+        "vector.compare",
+        rules=("vector.common", "vector.elements", "vector.scopes"),
+        kernels=("vector.arith",),
+    ),
+    "vector_convert": Family(
+        "vector.convert",
+        rules=("vector.common", "vector.elements", "vector.convert", "vector.scopes"),
+        kernels=("vector.arith", "vector.convert"),
+    ),
+    "vector_reduce": Family(
+        "vector.reduce",
+        rules=("vector.common", "vector.elements", "vector.scopes"),
+        kernels=("vector.collect",),
+    ),
+    "vector_rearrange": Family(
+        "vector.rearrange",
+        rules=("vector.common", "vector.elements", "vector.convert", "vector.memory", "vector.scopes"),
+        kernels=("vector.collect",),
+    ),
+    "vector_memory": Family(
+        "vector.memory",
+        rules=("vector.common", "vector.memory", "vector.align", "vector.scopes"),
+        kernels=("vector.memory",),
+    ),
+    "ub_vector": Family("vector.ub_vector", rules=("vector.ub_vector",), kernels=("vector.ub_vector",)),
+    "predicate": Family("vector.predicate", rules=("vector.predicate", "vector.scopes"), kernels=("vector.predicate",)),
+    "predicate_memory": Family(
+        "vector.predicate_memory",
+        rules=("vector.predicate", "vector.memory", "vector.align", "vector.scopes"),
+        kernels=("vector.predicate",),
+    ),
+    "vmi_plain": Family(
+        "vmi.plain",
+        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
+        kernels=("vmi.arith",),
+    ),
+    "vmi_masked": Family(
+        "vmi.masked",
+        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
+        kernels=("vmi.arith",),
+    ),
+    "vmi_mask": Family(
+        "vmi.mask",
+        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
+        kernels=("vmi.mask", "vmi.arith"),
+    ),
+    "vmi_convert": Family(
+        "vmi.convert",
+        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
+        kernels=("vmi.convert", "vmi.collect", "vmi.mask", "vmi.arith", "vmi.registers"),
+    ),
+    "vmi_reduce": Family(
+        "vmi.reduce",
+        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
+        kernels=("vmi.collect",),
+    ),
+    "vmi_rearrange": Family(
+        "vmi.rearrange",
+        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
+        kernels=("vmi.collect",),
+    ),
+    "vmi_load": Family(
+        "vmi.load",
+        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
+        kernels=("vmi.load",),
+    ),
+    "vmi_store": Family(
+        "vmi.store",
+        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
+        kernels=("vmi.store",),
+    ),
+    "simt_control": Family("simt.control", rules=("simt.common", "simt.scopes"), kernels=("simt.launch", "simt.state")),
+    "simt_query": Family("simt.query", kernels=("simt.query",)),
+    "simt_group": Family("simt.group", rules=("simt.common",), kernels=("simt.group",)),
+    "simt_math": Family("simt.math", rules=("simt.common", "simt.convert"), kernels=("simt.math",)),
+    "simt_memory": Family(
+        "simt.memory",
+        rules=("simt.common", "simt.scopes"),
+        kernels=("simt.memory", "buffers.pointers"),
+    ),
+    "pipes": Family(
+        "sync.pipes",
+        rules=(
+            *("sync.pipes", "sync.pipe_flow", "sync.pipe_entries"),
+            *("sync.pipe_free", "sync.pipe_epilogue", "sync.pipe_ends"),
+        ),
+        kernels=("sync.pipes",),
+    ),
+    "sync": Family(
+        "sync.flags",
+        rules=("sync.flags", "sync.flow"),
+        kernels=("sync.flags", "sync.buffers", "buffers.local_values"),
+    ),
+    "cross_core": Family(
+        "sync.cross_core",
+        rules=("sync.flags", "sync.flow"),
+        kernels=("sync.cross_core", "sync.flags"),
+    ),
+    "comm": Family("sync.comm", rules=("sync.comm",), kernels=("sync.comm",)),
+    "regions": Family(
+        "scalar.regions",
+        rules=("scalar.regions", "vector.scopes", "simt.common", "simt.scopes"),
+        kernels=("scalar.regions", "simt.launch"),
+    ),
+    "scalar_query": Family("scalar.query", kernels=("scalar.query",)),
+    "scalar_config": Family(
+        "scalar.config",
+        rules=("vector.scopes",),
+        kernels=("scalar.config", "vector.dma_raw", "vector.memory"),
+    ),
+}
+"""Families by name, those of the core dialects first."""
+
+PROGRAM_RULES: tuple[str, ...] = (
+    *("program.module", "program.attribute_names", "program.parsing"),
+    *("program.arch", "program.inputs"),
+)
+"""Modules below ``verify`` with rules that belong to no family."""
+
+RUN_RULES: tuple[str, ...] = ("program.runs",)
+"""Modules below ``verify`` with rules that no pass checks."""
+
+PASSES_WITH_RULES: tuple[str, ...] = ("passes.check_sync", "passes.check_memory")
+"""Passes that declare the rules that they check."""
+
+LANE_MODULES: tuple[str, ...] = (
+    *("simt.lane_arith", "simt.lane_control", "simt.lane_memory"),
+    *("simt.state", "simt.query", "simt.group", "simt.math", "simt.memory"),
+)
+"""Modules below ``runtime.kernels`` with the kernels of values that differ between work-items."""
+
+TILE_FAMILIES = frozenset(name for name in FAMILIES if name.startswith("tile_"))
+"""Families of tile operations on the vector unit and of tile transfers."""
+
+MATRIX_FAMILIES = frozenset(("matmul", "gemv"))
+"""Families of matrix products of tiles."""
+
+
+def rule_modules(family: str) -> tuple[str, ...]:
+    """Modules below ``verify`` with the rules of a family; none for a name that is no family."""
+    return FAMILIES[family].rules if family in FAMILIES else ()
+
+
+def kernel_modules(family: str) -> tuple[str, ...]:
+    """Modules below ``runtime.kernels`` with the kernels of a family; none for a name that is no family."""
+    return FAMILIES[family].kernels if family in FAMILIES else ()
+
+
+def all_rule_modules() -> tuple[str, ...]:
+    """Modules of the package that declare rules."""
+    rules = (*PROGRAM_RULES, *RUN_RULES, *(module for family in FAMILIES.values() for module in family.rules))
+    return (*PASSES_WITH_RULES, *dict.fromkeys(f"verify.{module}" for module in rules))

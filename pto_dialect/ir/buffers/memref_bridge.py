@@ -1,0 +1,61 @@
+"""Conversions between tiles and memrefs that only the older dialect's lowering produced."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, result_def, var_operand_def
+
+from ..core.base import Effect, PtoOp, Shape
+from ..core.kinds import ANY_ATTR, I64, INDEX, MEMREF, TILE
+
+
+class TileConfigOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("source",), since="june"):
+    """Memref seen as a tile with the layout ``config``."""
+
+    source = operand_def(MEMREF)
+    valid_row = opt_operand_def(INDEX)
+    valid_col = opt_operand_def(INDEX)
+    config = attr_def(ANY_ATTR)
+    result = result_def(MEMREF)
+
+
+class BindTileOp(TileConfigOp):
+    """Memref that carries a tile layout and, optionally, valid sizes (numerics page, section 15.1)."""
+
+    name = "pto.bind_tile"
+
+
+class MaterializeTileOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("source",), since="june"):
+    """Tile over the storage of a memref (numerics page, section 15.1)."""
+
+    name = "pto.materialize_tile"
+    source = operand_def(MEMREF)
+    valid_row = opt_operand_def(INDEX)
+    valid_col = opt_operand_def(INDEX)
+    config = attr_def(ANY_ATTR)
+    result = result_def(TILE)
+
+
+class DeclareTileMemrefOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE, since="june"):
+    """Memref bound to storage later (numerics page, section 15.1)."""
+
+    name = "pto.declare_tile_memref"
+    result = result_def(MEMREF)
+
+
+class PointerCastOp(PtoOp, shape=Shape.RETIRED_CAST, effect=Effect.HANDLE, typed=(), since="june"):
+    """Memref over fixed byte addresses (numerics page, section 15.1)."""
+
+    name = "pto.pointer_cast"
+    addrs = var_operand_def(I64)
+    valid_row = opt_operand_def(INDEX)
+    valid_col = opt_operand_def(INDEX)
+    config = opt_attr_def(ANY_ATTR)
+    result = result_def(MEMREF)
+
+
+class SimdTileToMemrefOp(PtoOp, shape=Shape.RETIRED_CAST, effect=Effect.HANDLE, since="june"):
+    """Memref over the storage of a tile (numerics page, section 15.1)."""
+
+    name = "pto.simd.tile_to_memref"
+    src = operand_def(TILE)
+    dst = result_def(MEMREF)

@@ -1,0 +1,217 @@
+"""Pointers, scalar memory accesses, and the small arrays and structs of the scalar unit."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, result_def, var_operand_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import (
+    ANY,
+    ARRAY,
+    DEVICE_INTEGER,
+    I64,
+    INDEX,
+    INT_OR_FLOAT,
+    INTEGER,
+    LOCAL_ARRAY,
+    NUMBER,
+    PTR,
+    PTR_OR_MEMREF,
+    STRING,
+    STRUCT,
+    TILE,
+    VIEW,
+)
+
+
+class AddptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("ptr",)):
+    """Ptr advanced by ``offset`` elements (numerics page, section 15.1)."""
+
+    name = "pto.addptr"
+    ptr = operand_def(PTR)
+    offset = operand_def(INDEX)
+    result = result_def(PTR)
+
+
+class CastptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
+    """Address or pointer reinterpreted as another address or pointer type (numerics page, section 15.1)."""
+
+    name = "pto.castptr"
+    input = operand_def(ANY)
+    result = result_def(ANY)
+
+
+class InttoptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
+    """Pointer at a byte address (numerics page, section 15.1)."""
+
+    name = "pto.inttoptr"
+    addr = operand_def(INTEGER)
+    result = result_def(PTR)
+
+
+class PtrtointOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
+    """Byte address of a pointer (numerics page, section 15.1)."""
+
+    name = "pto.ptrtoint"
+    ptr = operand_def(PTR)
+    result = result_def(I64)
+
+
+class TensorViewAddrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
+    """Base pointer of a view (numerics page, section 15.1)."""
+
+    name = "pto.tensor_view_addr"
+    src = operand_def(VIEW)
+    dst = result_def(PTR_OR_MEMREF)
+
+
+class TileBufAddrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
+    """Base pointer of a tile (numerics page, section 15.1)."""
+
+    name = "pto.tile_buf_addr"
+    src = operand_def(TILE)
+    dst = result_def(PTR_OR_MEMREF)
+
+
+class LoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",)):
+    """The element of ptr at ``offset`` (elements) (numerics page, section 15.1)."""
+
+    name = "pto.load"
+    ptr = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    value = result_def(ANY)
+
+
+class ScalarLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",)):
+    """One element through a typed pointer."""
+
+    ptr = operand_def(PTR)
+    offset = operand_def(INDEX)
+    value = result_def(ANY)
+
+
+class LoadScalarOp(ScalarLoadOp):
+    """The element of ptr at ``offset`` (elements) (numerics page, section 15.1)."""
+
+    name = "pto.load_scalar"
+
+
+class LdDevOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",), since="august"):
+    """One element read past the data cache, ``offset`` in elements (numerics page, section 15.1)."""
+
+    name = "pto.ld_dev"
+    ptr = operand_def(PTR)
+    offset = operand_def(INDEX)
+    value = result_def(DEVICE_INTEGER)
+
+
+class StoreOp(
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    pipe=Pipe.S,
+    writes=("ptr",),
+    text=("value", "ptr", "offset"),
+    typed=("ptr", "value"),
+):
+    """Element of ptr at ``offset`` = value (numerics page, section 15.1)."""
+
+    name = "pto.store"
+    ptr = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    value = operand_def(ANY)
+
+
+class StoreScalarOp(
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    pipe=Pipe.S,
+    writes=("ptr",),
+    text=("value", "ptr", "offset"),
+    typed=("ptr", "value"),
+):
+    """Element of ptr at ``offset`` = value (numerics page, section 15.1)."""
+
+    name = "pto.store_scalar"
+    ptr = operand_def(PTR)
+    offset = operand_def(INDEX)
+    value = operand_def(ANY)
+
+
+class StDevOp(
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    pipe=Pipe.S,
+    writes=("ptr",),
+    typed=("ptr", "value"),
+    since="august",
+):
+    """One element written past the data cache, ``offset`` in elements (numerics page, section 15.1)."""
+
+    name = "pto.st_dev"
+    value = operand_def(DEVICE_INTEGER)
+    ptr = operand_def(PTR)
+    offset = operand_def(INDEX)
+
+
+class DeclareLocalArrayOp(PtoOp, shape=Shape.NULLARY_ARROW, pipe=Pipe.S, effect=Effect.HANDLE):
+    """Array of the scalar unit, contents undefined until set (numerics page, section 15.1)."""
+
+    name = "pto.declare_local_array"
+    array = result_def(LOCAL_ARRAY)
+
+
+class LocalArrayGetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("array",), typed=("array",)):
+    """Array element at the indices, row-major (numerics page, section 15.1)."""
+
+    name = "pto.local_array_get"
+    array = operand_def(LOCAL_ARRAY)
+    indices = var_operand_def(INDEX)
+    result = result_def(NUMBER)
+
+
+class LocalArraySetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, writes=("array",), typed=("array", "value")):
+    """Array element at the indices = value (numerics page, section 15.1)."""
+
+    name = "pto.local_array_set"
+    array = operand_def(LOCAL_ARRAY)
+    indices = var_operand_def(INDEX)
+    value = operand_def(NUMBER)
+
+
+class DeclareStructOp(PtoOp, shape=Shape.NULLARY_ARROW, pipe=Pipe.S, effect=Effect.HANDLE, since="august"):
+    """Struct of the scalar unit, contents undefined until set (numerics page, section 15.1)."""
+
+    name = "pto.declare_struct"
+    s = result_def(STRUCT)
+
+
+class StructGetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("s",), tokens=("path",), since="august"):
+    """Field of the struct at a path of field numbers (numerics page, section 15.1)."""
+
+    name = "pto.struct_get"
+    s = operand_def(STRUCT)
+    path = attr_def(ARRAY)
+    value = result_def(ANY)
+
+
+class StructSetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, writes=("s",), tokens=("path",), since="august"):
+    """Field of the struct at a path of field numbers = value (numerics page, section 15.1)."""
+
+    name = "pto.struct_set"
+    s = operand_def(STRUCT)
+    value = operand_def(ANY)
+    path = attr_def(ARRAY)
+
+
+class TrapOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.S, effect=Effect.REPORT):
+    """Stops the program with an error (numerics page, section 15.1)."""
+
+    name = "pto.trap"
+
+
+class PrintOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.S, effect=Effect.REPORT, tokens=("format",)):
+    """Prints ``format`` with the scalar (numerics page, section 15.1)."""
+
+    name = "pto.print"
+    scalar = operand_def(INT_OR_FLOAT)
+    format = attr_def(STRING)

@@ -1,0 +1,179 @@
+"""Tile buffers and global-memory views: allocation, windows, valid regions, other types. No data moves."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, result_def, var_operand_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import (
+    ANY,
+    ARRAY,
+    I64,
+    INDEX,
+    MULTI_TILE,
+    PARTITION_VIEW,
+    PLACED,
+    PTR,
+    TENSOR_VIEW,
+    TILE,
+    TILE_OR_VIEW,
+    VIEW,
+    enum,
+)
+
+
+class AllocTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=()):
+    """A tile buffer, at ``addr`` or wherever there is room; valid sizes exactly where the type has ``?``
+    (execution page, section 2).
+    """
+
+    name = "pto.alloc_tile"
+    addr = opt_operand_def(I64)
+    valid_row = opt_operand_def(INDEX)
+    valid_col = opt_operand_def(INDEX)
+    result = result_def(TILE)
+
+
+class AllocMultiTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), since="august"):
+    """``count`` equal tile buffers behind one handle (execution page, section 2)."""
+
+    name = "pto.alloc_multi_tile"
+    addr = opt_operand_def(I64)
+    valid_row = opt_operand_def(INDEX)
+    valid_col = opt_operand_def(INDEX)
+    result = result_def(MULTI_TILE)
+
+
+class MultiTileGetOp(PtoOp, shape=Shape.INDEXED, effect=Effect.HANDLE, typed=("source",), since="august"):
+    """Slot ``slot`` of a multi-tile buffer (execution page, section 2)."""
+
+    name = "pto.multi_tile_get"
+    source = operand_def(MULTI_TILE)
+    slot = operand_def(INDEX)
+    result = result_def(TILE)
+
+
+class TAssignOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("tile",)):
+    """The tile rebound to byte address ``addr`` (execution page, section 2)."""
+
+    name = "pto.tassign"
+    tile = operand_def(PLACED)
+    addr = operand_def(I64)
+    result = result_def(PLACED)
+
+
+class TReshapeOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.HANDLE):
+    """The same bytes as a tile of another shape or layout (execution page, section 2)."""
+
+    name = "pto.treshape"
+    src = operand_def(TILE_OR_VIEW)
+    result = result_def(TILE_OR_VIEW)
+
+
+class BitcastOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
+    """The same bytes as a tile of another element type (execution page, section 2)."""
+
+    name = "pto.bitcast"
+    src = operand_def(TILE)
+    result = result_def(TILE)
+
+
+class SubviewOp(PtoOp, shape=Shape.SUBVIEW, effect=Effect.HANDLE, typed=("source",), tokens=("sizes",)):
+    """Alias of rows [i, i+r) and columns [j, j+c) of a tile (execution page, section 2)."""
+
+    name = "pto.subview"
+    source = operand_def(TILE)
+    offsets = var_operand_def(INDEX)
+    valid_row = opt_operand_def(INDEX)
+    valid_col = opt_operand_def(INDEX)
+    sizes = attr_def(ARRAY)
+    result = result_def(TILE)
+
+
+class ValidSizeOp(PtoOp, shape=Shape.FLAT_VALUE, state_reads=("valid_shape",)):
+    """Run-time valid size of a tile."""
+
+    src = operand_def(TILE)
+    result = result_def(INDEX)
+
+
+class TileValidRowsOp(ValidSizeOp):
+    """Number of valid rows (execution page, section 2)."""
+
+    name = "pto.tile_valid_rows"
+
+
+class TileValidColsOp(ValidSizeOp):
+    """Number of valid columns (execution page, section 2)."""
+
+    name = "pto.tile_valid_cols"
+
+
+class GetValidshapeOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    state_reads=("valid_shape",),
+    fixed_results=("index", "index"),
+):
+    """Numbers of valid rows and columns (execution page, section 2)."""
+
+    name = "pto.get_validshape"
+    source = operand_def(TILE)
+    valid_row = result_def(INDEX)
+    valid_col = result_def(INDEX)
+
+
+class SetValidshapeOp(PtoOp, shape=Shape.FLAT_VOID, state_writes=("valid_shape",), typed=("source",)):
+    """Sets the run-time valid rows and columns of a tile whose type leaves them open
+    (execution page, section 2).
+    """
+
+    name = "pto.set_validshape"
+    source = operand_def(TILE)
+    valid_row = operand_def(INDEX)
+    valid_col = operand_def(INDEX)
+
+
+class MakeTensorViewOp(PtoOp, shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed=()):
+    """View of global memory from ``ptr`` with the given shape and strides in elements
+    (layouts page, section 4).
+    """
+
+    name = "pto.make_tensor_view"
+    ptr = operand_def(PTR)
+    shape = var_operand_def(INDEX)
+    strides = var_operand_def(INDEX)
+    layout = opt_attr_def(enum("layout"))
+    result = result_def(ANY)
+
+
+class PartitionViewOp(PtoOp, shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed=("source",)):
+    """Rectangular part of a view: offsets and sizes in elements, one per dimension
+    (layouts page, section 4).
+    """
+
+    name = "pto.partition_view"
+    source = operand_def(TENSOR_VIEW)
+    offsets = var_operand_def(INDEX)
+    sizes = var_operand_def(INDEX)
+    result = result_def(PARTITION_VIEW)
+
+
+class ViewDimensionOp(PtoOp, shape=Shape.DIM_QUERY, effect=Effect.PURE, typed=("tensor_view",)):
+    """Property of one dimension of a view."""
+
+    tensor_view = operand_def(VIEW)
+    dim_index = operand_def(INDEX)
+    result = result_def(INDEX)
+
+
+class GetTensorViewDimOp(ViewDimensionOp):
+    """Size of dimension ``dim_index`` (layouts page, section 4)."""
+
+    name = "pto.get_tensor_view_dim"
+
+
+class GetTensorViewStrideOp(ViewDimensionOp):
+    """Stride of dimension ``dim_index`` in elements (layouts page, section 4)."""
+
+    name = "pto.get_tensor_view_stride"

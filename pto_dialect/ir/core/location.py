@@ -1,0 +1,76 @@
+"""Source locations of operations."""
+
+from __future__ import annotations
+
+import re
+
+from xdsl.ir import BuiltinAttribute, Data, Operation, SSAValue
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from pto_dialect.diagnostics.source import SourceFile, Span
+
+_TRAILER = re.compile(r"(?<!\s)(?:\s++|//[^\n]*+)*+\Z")
+_set = object.__setattr__
+
+
+class SourceLoc(Data[Span], BuiltinAttribute):
+    """Where an operation stands in its source text; ``data`` may include trailing space and comments."""
+
+    name = "pto.source_loc"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Span:
+        raise parser.raise_error("source locations are not written")
+
+    def print_parameter(self, printer: Printer) -> None:
+        source, start, _ = self.data
+        line, column = source.line_col(start)
+        with printer.in_location():
+            printer.print_string_literal(source.name)
+            printer.print_string(f":{line}:{column}")
+
+    print_builtin = print_parameter
+
+
+def locate(op: Operation, source: SourceFile, start: int, end: int) -> None:
+    """Records that ``op`` was read from ``source[start:end]``."""
+    loc = SourceLoc.__new__(SourceLoc)
+    _set(loc, "data", Span(source, start, end))
+    op.location = loc  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def span_of(op: Operation | None) -> Span | None:
+    """The source text of ``op`` without trailing space, or of the nearest enclosing operation that has one."""
+    while op is not None:
+        loc: object = op.location
+        if isinstance(loc, SourceLoc):
+            source, start, end = loc.data
+            text = source.text
+            trailer = _TRAILER.search(text, start, end)
+            return Span(source, start, trailer.start() if trailer else end)
+        op = op.parent_op()
+    return None
+
+
+def span_of_value(value: SSAValue) -> Span | None:
+    """Where ``value`` is defined: its name in a result list, else the operation that owns it."""
+    owner = value.owner
+    op = owner if isinstance(owner, Operation) else owner.parent_op()
+    span = span_of(op)
+    if span is None or value.name_hint is None:
+        return span
+    return find_name(span, value) or span
+
+
+def find_name(span: Span, value: SSAValue, occurrence: int = 0) -> Span | None:
+    """The ``occurrence``-th place inside ``span`` where the name of ``value`` is written."""
+    if value.name_hint is None:
+        return None
+    source, start, end = span
+    pattern = re.compile(re.escape("%" + value.name_hint) + r"(?![\w$.\-])(?:#\d+)?")
+    for found in pattern.finditer(source.text, start, end):
+        if occurrence == 0:
+            return Span(source, found.start(), found.end())
+        occurrence -= 1
+    return None

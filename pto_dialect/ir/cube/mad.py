@@ -1,0 +1,186 @@
+"""Cube multiply-accumulate on L0 pointers: sizes and modes as operands or packed in one word.
+
+The kinds of buffers and sizes are wide; the rules ``mad-typed-ptr`` and ``mad-mnk-type`` narrow them.
+"""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, opt_attr_def
+
+from ..core.base import Pipe, PtoOp, Shape
+from ..core.kinds import I64, PTR, PTR_OR_MEMREF, SCALAR, UNIT, enum
+
+
+class PlainMadOp(
+    PtoOp,
+    shape=Shape.MAD,
+    pipe=Pipe.M,
+    writes=("dst",),
+    tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "tf32_mode", "n_dir"),
+):
+    """Sizes m, n, k in elements; ``lhs`` in L0A, ``rhs`` in L0B, ``dst`` in L0C."""
+
+    lhs = operand_def(PTR_OR_MEMREF)
+    rhs = operand_def(PTR_OR_MEMREF)
+    dst = operand_def(PTR_OR_MEMREF)
+    m = operand_def(SCALAR)
+    n = operand_def(SCALAR)
+    k = operand_def(SCALAR)
+    unit_flag_mode = opt_attr_def(enum("mad_unit_flag_mode"))
+    disable_gemv = opt_attr_def(UNIT)
+    sat_mode = opt_attr_def(enum("mad_sat_mode"))
+    tf32_mode = opt_attr_def(enum("tf32_mode"))
+    n_dir = opt_attr_def(UNIT)
+
+
+class MadOp(PlainMadOp, reads=("lhs", "rhs")):
+    """dst = lhs·rhs (m x k times k x n) (numerics page, section 3)."""
+
+    name = "pto.mad"
+
+
+class MadAccOp(PlainMadOp, reads=("lhs", "rhs", "dst")):
+    """dst += lhs·rhs (numerics page, section 3)."""
+
+    name = "pto.mad_acc"
+
+
+class MadBiasOp(
+    PtoOp,
+    shape=Shape.MAD,
+    pipe=Pipe.M,
+    reads=("lhs", "rhs", "bias"),
+    writes=("dst",),
+    tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "tf32_mode", "n_dir"),
+):
+    """dst = bias[n] + lhs·rhs, one bias per column from the bias table (numerics page, section 3)."""
+
+    name = "pto.mad_bias"
+    lhs = operand_def(PTR_OR_MEMREF)
+    rhs = operand_def(PTR_OR_MEMREF)
+    dst = operand_def(PTR_OR_MEMREF)
+    bias = operand_def(PTR_OR_MEMREF)
+    m = operand_def(SCALAR)
+    n = operand_def(SCALAR)
+    k = operand_def(SCALAR)
+    unit_flag_mode = opt_attr_def(enum("mad_unit_flag_mode"))
+    disable_gemv = opt_attr_def(UNIT)
+    sat_mode = opt_attr_def(enum("mad_sat_mode"))
+    tf32_mode = opt_attr_def(enum("tf32_mode"))
+    n_dir = opt_attr_def(UNIT)
+
+
+class ScaledMadOp(
+    PtoOp,
+    shape=Shape.MAD,
+    pipe=Pipe.M,
+    writes=("dst",),
+    state_reads=("mx_scale",),
+    tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "n_dir"),
+):
+    """Operands have one power-of-two scale per 32 elements along k, in the scale area of L0A and L0B."""
+
+    lhs = operand_def(PTR_OR_MEMREF)
+    rhs = operand_def(PTR_OR_MEMREF)
+    dst = operand_def(PTR_OR_MEMREF)
+    m = operand_def(SCALAR)
+    n = operand_def(SCALAR)
+    k = operand_def(SCALAR)
+    unit_flag_mode = opt_attr_def(enum("mad_unit_flag_mode"))
+    disable_gemv = opt_attr_def(UNIT)
+    sat_mode = opt_attr_def(enum("mad_sat_mode"))
+    n_dir = opt_attr_def(UNIT)
+
+
+class MadMxOp(ScaledMadOp, reads=("lhs", "rhs")):
+    """dst = the scaled product of lhs and rhs (numerics page, section 3)."""
+
+    name = "pto.mad_mx"
+
+
+class MadMxAccOp(ScaledMadOp, reads=("lhs", "rhs", "dst")):
+    """dst += the scaled product of lhs and rhs (numerics page, section 3)."""
+
+    name = "pto.mad_mx_acc"
+
+
+class MadMxBiasOp(
+    PtoOp,
+    shape=Shape.MAD,
+    pipe=Pipe.M,
+    reads=("lhs", "rhs", "bias"),
+    writes=("dst",),
+    state_reads=("mx_scale",),
+    tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "n_dir"),
+):
+    """dst = bias[n] + the scaled product of lhs and rhs; one scale per 32 elements along k
+    (numerics page, section 3).
+    """
+
+    name = "pto.mad_mx_bias"
+    lhs = operand_def(PTR_OR_MEMREF)
+    rhs = operand_def(PTR_OR_MEMREF)
+    dst = operand_def(PTR_OR_MEMREF)
+    bias = operand_def(PTR_OR_MEMREF)
+    m = operand_def(SCALAR)
+    n = operand_def(SCALAR)
+    k = operand_def(SCALAR)
+    unit_flag_mode = opt_attr_def(enum("mad_unit_flag_mode"))
+    disable_gemv = opt_attr_def(UNIT)
+    sat_mode = opt_attr_def(enum("mad_sat_mode"))
+    n_dir = opt_attr_def(UNIT)
+
+
+class RawMadOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.M, reads=("lhs", "rhs", "dst"), writes=("dst",)):
+    """Sizes and modes are bit fields of the configuration word ``xt``."""
+
+    lhs = operand_def(PTR)
+    rhs = operand_def(PTR)
+    dst = operand_def(PTR)
+    xt = operand_def(I64)
+
+
+class MadRawOp(RawMadOp):
+    """dst = lhs·rhs; without bit 62 or 63 of xt the product is added to dst (language page, section 6.1)."""
+
+    name = "pto.mad_raw"
+
+
+class MadMxRawOp(RawMadOp, state_reads=("mx_scale",)):
+    """dst = the scaled product of lhs and rhs; without bit 62 or 63 of xt it is added to dst
+    (language page, section 6.1).
+    """
+
+    name = "pto.mad_mx_raw"
+
+
+class BiasedRawMadOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.M,
+    reads=("lhs", "rhs", "bias", "dst"),
+    writes=("dst",),
+):
+    """As the other raw forms, with the address of the bias table."""
+
+    lhs = operand_def(PTR)
+    rhs = operand_def(PTR)
+    dst = operand_def(PTR)
+    bias = operand_def(PTR)
+    xt = operand_def(I64)
+
+
+class MadBiasRawOp(BiasedRawMadOp):
+    """dst = bias[n] + lhs·rhs; without bit 62 or 63 of xt the product is added to dst instead
+    (language page, section 6.1).
+    """
+
+    name = "pto.mad_bias_raw"
+
+
+class MadMxBiasRawOp(BiasedRawMadOp, state_reads=("mx_scale",)):
+    """dst = bias[n] + the scaled product; without bit 62 or 63 of xt it is added to dst instead
+    (language page, section 6.1).
+    """
+
+    name = "pto.mad_mx_bias_raw"

@@ -1,0 +1,167 @@
+"""Matrix products of L0 tiles: ``left`` times ``right`` into an ``acc`` tile."""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import ANY, TILE_OR_VIEW, enum
+
+
+class ProductOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.M,
+    reads=("lhs", "rhs"),
+    writes=("dst",),
+    defaults=(("accPhase", "#pto<acc_phase unspecified>"),),
+):
+    """Product of a left tile (M x K) and a right tile (K x N)."""
+
+    lhs = operand_def(TILE_OR_VIEW)
+    rhs = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    accPhase = opt_attr_def(enum("acc_phase"))
+    result = opt_result_def(ANY)
+
+
+class TMatmulOp(ProductOp):
+    """dst[i,j] = sum over k of lhs[i,k]·rhs[k,j], k increasing (numerics page, section 3)."""
+
+    name = "pto.tmatmul"
+
+
+class AccumulatingProductOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.M,
+    reads=("acc_in", "lhs", "rhs"),
+    writes=("dst",),
+    defaults=(("accPhase", "#pto<acc_phase unspecified>"),),
+):
+    """Product added to an accumulator tile, which may be ``dst`` itself."""
+
+    acc_in = operand_def(TILE_OR_VIEW)
+    lhs = operand_def(TILE_OR_VIEW)
+    rhs = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    accPhase = opt_attr_def(enum("acc_phase"))
+    result = opt_result_def(ANY)
+
+
+class TMatmulAccOp(AccumulatingProductOp):
+    """dst[i,j] = acc_in[i,j] + sum over k of lhs[i,k]·rhs[k,j] (numerics page, section 3)."""
+
+    name = "pto.tmatmul.acc"
+
+
+class BiasedProductOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.M,
+    reads=("a", "b", "bias"),
+    writes=("dst",),
+    defaults=(("accPhase", "#pto<acc_phase unspecified>"),),
+):
+    """Product that starts from one bias per column."""
+
+    a = operand_def(TILE_OR_VIEW)
+    b = operand_def(TILE_OR_VIEW)
+    bias = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    accPhase = opt_attr_def(enum("acc_phase"))
+    result = opt_result_def(ANY)
+
+
+class TMatmulBiasOp(BiasedProductOp):
+    """dst[i,j] = bias[0,j] + sum over k of a[i,k]·b[k,j] (numerics page, section 3)."""
+
+    name = "pto.tmatmul.bias"
+
+
+class ScaledProductOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.M,
+    reads=("a", "a_scale", "b", "b_scale"),
+    writes=("dst",),
+    defaults=(("accPhase", "#pto<acc_phase unspecified>"),),
+):
+    """Product of MX operands: one power-of-two scale per 32 elements along k."""
+
+    a = operand_def(TILE_OR_VIEW)
+    a_scale = operand_def(TILE_OR_VIEW)
+    b = operand_def(TILE_OR_VIEW)
+    b_scale = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    accPhase = opt_attr_def(enum("acc_phase"))
+    result = opt_result_def(ANY)
+
+
+class TMatmulMxOp(ScaledProductOp):
+    """dst[i,j] = sum over k of a[i,k]·b[k,j]·2^(a_scale[i,k/32] − 127)·2^(b_scale[k/32,j] − 127)
+    (numerics page, section 3).
+    """
+
+    name = "pto.tmatmul.mx"
+
+
+class AccumulatingScaledProductOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.M,
+    reads=("c_in", "a", "a_scale", "b", "b_scale"),
+    writes=("dst",),
+    defaults=(("accPhase", "#pto<acc_phase unspecified>"),),
+):
+    """MX product added to an accumulator tile."""
+
+    c_in = operand_def(TILE_OR_VIEW)
+    a = operand_def(TILE_OR_VIEW)
+    a_scale = operand_def(TILE_OR_VIEW)
+    b = operand_def(TILE_OR_VIEW)
+    b_scale = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    accPhase = opt_attr_def(enum("acc_phase"))
+    result = opt_result_def(ANY)
+
+
+class TMatmulMxAccOp(AccumulatingScaledProductOp):
+    """dst = c_in + the MX product of a and b (numerics page, section 3)."""
+
+    name = "pto.tmatmul.mx.acc"
+
+
+class BiasedScaledProductOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.M,
+    reads=("a", "a_scale", "b", "b_scale", "bias"),
+    writes=("dst",),
+):
+    """MX product that starts from one bias per column."""
+
+    a = operand_def(TILE_OR_VIEW)
+    a_scale = operand_def(TILE_OR_VIEW)
+    b = operand_def(TILE_OR_VIEW)
+    b_scale = operand_def(TILE_OR_VIEW)
+    bias = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+
+class TMatmulMxBiasOp(BiasedScaledProductOp):
+    """dst = bias[0,j] + the MX product of a and b (numerics page, section 3)."""
+
+    name = "pto.tmatmul.mx.bias"
+
+
+class TGetScaleAddrOp(PtoOp, shape=Shape.DPS, pipe=Pipe.S, effect=Effect.HANDLE):
+    """dst = the scale tile bound to a left or right tile: its address is the data address divided by 16
+    (layouts page, section 8).
+    """
+
+    name = "pto.tget_scale_addr"
+    src = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)

@@ -1,0 +1,225 @@
+"""Transfers between global memory, L1, L0, the bias table and the fixpipe buffer, as written by programs."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, var_operand_def
+
+from ..core.base import Pipe, PtoOp, Shape
+from ..core.kinds import BOOL, I1, I64, PTR, PTR_OR_MEMREF, enum
+
+
+class LoopedBurstOp(PtoOp, shape=Shape.DMA_BURST, reads=("source",), writes=("destination",)):
+    """Bursts of ``len_burst`` bytes, repeated by up to any number of outer loops (inner to outer)."""
+
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    len_burst = operand_def(I64)
+    n_burst = operand_def(I64)
+    nburst_src_stride = operand_def(I64)
+    nburst_dst_stride = operand_def(I64)
+    loop_counts = var_operand_def(I64)
+    loop_src_strides = var_operand_def(I64)
+    loop_dst_strides = var_operand_def(I64)
+
+
+class MteGmL1Op(LoopedBurstOp, pipe=Pipe.MTE2):
+    """Global memory to L1 in strided bursts (layouts page, section 5)."""
+
+    name = "pto.mte_gm_l1"
+
+
+class MteL1UbOp(LoopedBurstOp, pipe=Pipe.MTE1):
+    """L1 to the unified buffer in strided bursts (layouts page, section 5)."""
+
+    name = "pto.mte_l1_ub"
+
+
+class TableBurstOp(PtoOp, shape=Shape.DMA_BURST, reads=("source",), writes=("destination",)):
+    """Bursts whose gaps are counted between the end of one burst and the start of the next."""
+
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    len_burst = operand_def(I64)
+    n_burst = operand_def(I64)
+    nburst_src_gap = operand_def(I64)
+    nburst_dst_gap = operand_def(I64)
+
+
+class MteL1BtOp(TableBurstOp, pipe=Pipe.MTE1):
+    """L1 to the bias table (layouts page, section 5)."""
+
+    name = "pto.mte_l1_bt"
+
+
+class MteL1FbOp(TableBurstOp, pipe=Pipe.FIX):
+    """L1 to the fixpipe buffer (quantisation parameters) (layouts page, section 5)."""
+
+    name = "pto.mte_l1_fb"
+
+
+class MteUbL1Op(
+    PtoOp,
+    shape=Shape.DMA_BURST,
+    pipe=Pipe.MTE3,
+    reads=("source",),
+    writes=("destination",),
+    text=("source", "destination", "len_burst", "n_burst", "src_stride", "dst_stride"),
+    typed=("source", "destination", "n_burst", "len_burst", "src_stride", "dst_stride"),
+):
+    """Unified buffer to L1 in strided bursts (layouts page, section 5)."""
+
+    name = "pto.mte_ub_l1"
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
+    n_burst = operand_def(I64)
+    len_burst = operand_def(I64)
+    src_stride = operand_def(I64)
+    dst_stride = operand_def(I64)
+
+
+class MteGmL1FracOp(
+    PtoOp,
+    shape=Shape.FRAC_LOAD,
+    pipe=Pipe.MTE2,
+    reads=("source",),
+    writes=("destination",),
+    text=(
+        "source",
+        "destination",
+        "n_value",
+        "d_value",
+        "src_inner_stride",
+        "src_outer_stride",
+        "group_count",
+        "dst_loop2_stride",
+        "dst_loop3_stride",
+        "dst_loop4_stride",
+        "l2_cache_ctrl",
+        "smallc0_en",
+    ),
+    tokens=("mode",),
+):
+    """Global memory matrix to L1 fractals: row-major (nd2nz) or column-major (dn2nz) source to NZ blocks
+    (layouts page, section 6).
+    """
+
+    name = "pto.mte_gm_l1_frac"
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    n_value = operand_def(I64)
+    d_value = operand_def(I64)
+    src_inner_stride = operand_def(I64)
+    group_count = operand_def(I64)
+    dst_loop2_stride = operand_def(I64)
+    dst_loop3_stride = operand_def(I64)
+    dst_loop4_stride = operand_def(I64)
+    l2_cache_ctrl = operand_def(I64)
+    smallc0_en = operand_def(I1)
+    src_outer_stride = opt_operand_def(I64)
+    mode = attr_def(enum("cube_load_frac_mode"))
+
+
+class MteL1L0aOp(
+    PtoOp,
+    shape=Shape.L0_LOAD,
+    pipe=Pipe.MTE1,
+    reads=("source",),
+    writes=("destination",),
+    defaults=(("transpose", "false"),),
+):
+    """L1 fractals to L0A: m x k elements from a start position, or an explicit window of fractals
+    (layouts page, section 7.1).
+    """
+
+    name = "pto.mte_l1_l0a"
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    m = opt_operand_def(I64)
+    k = opt_operand_def(I64)
+    start_row = opt_operand_def(I64)
+    start_col = opt_operand_def(I64)
+    m_start = opt_operand_def(I64)
+    k_start = opt_operand_def(I64)
+    m_step = opt_operand_def(I64)
+    k_step = opt_operand_def(I64)
+    src_stride = opt_operand_def(I64)
+    dst_stride = opt_operand_def(I64)
+    transpose = opt_attr_def(BOOL)
+
+
+class MteL1L0bOp(
+    PtoOp,
+    shape=Shape.L0_LOAD,
+    pipe=Pipe.MTE1,
+    reads=("source",),
+    writes=("destination",),
+    defaults=(("transpose", "false"),),
+):
+    """L1 fractals to L0B: k x n elements from a start position, or an explicit window of fractals
+    (layouts page, section 7.1).
+    """
+
+    name = "pto.mte_l1_l0b"
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    k = opt_operand_def(I64)
+    n = opt_operand_def(I64)
+    start_row = opt_operand_def(I64)
+    start_col = opt_operand_def(I64)
+    m_start = opt_operand_def(I64)
+    k_start = opt_operand_def(I64)
+    m_step = opt_operand_def(I64)
+    k_step = opt_operand_def(I64)
+    src_stride = opt_operand_def(I64)
+    dst_stride = opt_operand_def(I64)
+    transpose = opt_attr_def(BOOL)
+
+
+class MteL1L0aMxOp(
+    PtoOp,
+    shape=Shape.L0_LOAD,
+    pipe=Pipe.MTE1,
+    reads=("source",),
+    writes=("destination",),
+    state_writes=("mx_scale",),
+):
+    """MX scales to the scale area of L0A (layouts page, section 8)."""
+
+    name = "pto.mte_l1_l0a_mx"
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    m = opt_operand_def(I64)
+    k = opt_operand_def(I64)
+    start_row = opt_operand_def(I64)
+    start_col = opt_operand_def(I64)
+    x_start = opt_operand_def(I64)
+    y_start = opt_operand_def(I64)
+    x_step = opt_operand_def(I64)
+    y_step = opt_operand_def(I64)
+    src_stride = opt_operand_def(I64)
+    dst_stride = opt_operand_def(I64)
+
+
+class MteL1L0bMxOp(
+    PtoOp,
+    shape=Shape.L0_LOAD,
+    pipe=Pipe.MTE1,
+    reads=("source",),
+    writes=("destination",),
+    state_writes=("mx_scale",),
+):
+    """MX scales to the scale area of L0B (layouts page, section 8)."""
+
+    name = "pto.mte_l1_l0b_mx"
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    k = opt_operand_def(I64)
+    n = opt_operand_def(I64)
+    start_row = opt_operand_def(I64)
+    start_col = opt_operand_def(I64)
+    x_start = opt_operand_def(I64)
+    y_start = opt_operand_def(I64)
+    x_step = opt_operand_def(I64)
+    y_step = opt_operand_def(I64)
+    src_stride = opt_operand_def(I64)
+    dst_stride = opt_operand_def(I64)

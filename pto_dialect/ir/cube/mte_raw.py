@@ -1,0 +1,242 @@
+"""Transfers into L1, L0 and the parameter tables as the hardware encodes them, outer loops in registers."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, var_operand_def
+
+from ..core.base import Pipe, PtoOp, Shape
+from ..core.kinds import BOOL, I1, I32, I64, I64_ATTR, PTR, PTR_OR_MEMREF
+
+
+class CopyGmToCbufOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.MTE2,
+    reads=("source",),
+    writes=("destination",),
+):
+    """Global memory to L1, ``n_burst`` strided bursts (layouts page, section 5)."""
+
+    name = "pto.copy_gm_to_cbuf"
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
+    n_burst = operand_def(I64)
+    len_burst = operand_def(I64)
+    src_stride = operand_def(I64)
+    dst_stride = operand_def(I64)
+
+
+class LocalCopyOp(PtoOp, shape=Shape.FLAT_VOID, reads=("source",), writes=("destination",)):
+    """Strided bursts between L1 and the unified buffer."""
+
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
+    sid = operand_def(I64)
+    n_burst = operand_def(I64)
+    len_burst = operand_def(I64)
+    src_stride = operand_def(I64)
+    dst_stride = operand_def(I64)
+
+
+class CopyCbufToUbufOp(LocalCopyOp, pipe=Pipe.MTE1):
+    """L1 to the unified buffer (layouts page, section 5)."""
+
+    name = "pto.copy_cbuf_to_ubuf"
+
+
+class CopyUbufToCbufOp(LocalCopyOp, pipe=Pipe.MTE3):
+    """Unified buffer to L1 (layouts page, section 5)."""
+
+    name = "pto.copy_ubuf_to_cbuf"
+
+
+class CopyCbufToBtOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.MTE1,
+    reads=("source",),
+    writes=("destination",),
+):
+    """L1 to the bias table; ``conv_control`` converts f16 to f32 (layouts page, section 5)."""
+
+    name = "pto.copy_cbuf_to_bt"
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
+    conv_control = operand_def(I1)
+    n_burst = operand_def(I64)
+    len_burst = operand_def(I64)
+    source_gap = operand_def(I64)
+    dst_gap = operand_def(I64)
+
+
+class CopyCbufToFbufOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.FIX,
+    reads=("source",),
+    writes=("destination",),
+):
+    """L1 to the fixpipe buffer (layouts page, section 5)."""
+
+    name = "pto.copy_cbuf_to_fbuf"
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
+    n_burst = operand_def(I64)
+    len_burst = operand_def(I64)
+    source_gap = operand_def(I64)
+    dst_gap = operand_def(I64)
+
+
+class FractalLoadOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, reads=("source",), writes=("destination",)):
+    """Global matrix to L1 fractals; destination strides come from the ``set_mte2_nz_para`` register."""
+
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
+    sid = operand_def(I64)
+    loop1_src_stride = operand_def(I64)
+    l2_cache_ctrl = operand_def(I64)
+    n_value = operand_def(I64)
+    d_value = operand_def(I64)
+    loop4_src_stride = operand_def(I64)
+    smallc0_en = operand_def(I1)
+
+
+class CopyGmToCbufMultiDn2nzOp(FractalLoadOp):
+    """Column-major matrices to NZ fractals (layouts page, section 6)."""
+
+    name = "pto.copy_gm_to_cbuf_multi_dn2nz"
+
+
+class CopyGmToCbufMultiNd2nzOp(FractalLoadOp):
+    """Row-major matrices to NZ fractals (layouts page, section 6)."""
+
+    name = "pto.copy_gm_to_cbuf_multi_nd2nz"
+
+
+class FractalCopyOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.MTE1,
+    reads=("source",),
+    writes=("destination",),
+    defaults=(("transpose", "false"),),
+):
+    """Copies a window of 512-byte fractals."""
+
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
+    m_start = operand_def(I64)
+    k_start = operand_def(I64)
+    m_step = operand_def(I64)
+    k_step = operand_def(I64)
+    src_stride = operand_def(I64)
+    dst_stride = operand_def(I64)
+    transpose = opt_attr_def(BOOL)
+
+
+class LoadCbufToCaOp(FractalCopyOp):
+    """L1 fractals to L0A (layouts page, section 7.2)."""
+
+    name = "pto.load_cbuf_to_ca"
+
+
+class LoadCbufToCbOp(FractalCopyOp):
+    """L1 fractals to L0B (layouts page, section 7.2)."""
+
+    name = "pto.load_cbuf_to_cb"
+
+
+class Int4FractalCopyOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.MTE1,
+    reads=("source",),
+    writes=("destination",),
+):
+    """Copies a window of fractals of 4-bit integers."""
+
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
+    m_start = operand_def(I64)
+    k_start = operand_def(I64)
+    m_step = operand_def(I64)
+    k_step = operand_def(I64)
+    src_stride = operand_def(I64)
+    dst_stride = operand_def(I64)
+    transpose = operand_def(I64)
+
+
+class LoadCbufToCaS4Op(Int4FractalCopyOp):
+    """L1 fractals of 4-bit integers to L0A (layouts page, section 7.2)."""
+
+    name = "pto.load_cbuf_to_ca_s4"
+
+
+class LoadCbufToCbS4Op(Int4FractalCopyOp):
+    """L1 fractals of 4-bit integers to L0B (layouts page, section 7.2)."""
+
+    name = "pto.load_cbuf_to_cb_s4"
+
+
+class LoadCbufToCaMxOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.MTE1,
+    reads=("source",),
+    writes=("destination",),
+):
+    """MX scales to L0A; controls are x and y start, x and y step, source and destination stride, or m and k
+    only (layouts page, section 8).
+    """
+
+    name = "pto.load_cbuf_to_ca_mx"
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
+    controls = var_operand_def(I64)
+
+
+class LoadCbufToCbMxOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.MTE1,
+    reads=("source",),
+    writes=("destination",),
+):
+    """MX scales to L0B (layouts page, section 8)."""
+
+    name = "pto.load_cbuf_to_cb_mx"
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
+    x_start_position = operand_def(I64)
+    y_start_position = operand_def(I64)
+    x_step = operand_def(I64)
+    y_step = operand_def(I64)
+    src_stride = operand_def(I64)
+    dst_stride = operand_def(I64)
+
+
+class CreateCbufMatrixOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, writes=("dst",), since="august"):
+    """Fills ``repeat_times`` runs of ``block_num_32b`` 32-byte blocks of L1 with a constant word
+    (numerics page, section 10).
+    """
+
+    name = "pto.create_cbuf_matrix"
+    dst = operand_def(PTR)
+    raw_value = operand_def(I32)
+    repeat_times = operand_def(I64)
+    block_num_32b = operand_def(I64)
+    dst_gap_32b = operand_def(I64)
+    fill_word_bits = attr_def(I64_ATTR)
+
+
+class RawFillL1Op(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, writes=("dst",), since="august"):
+    """As ``create_cbuf_matrix``, starting at a byte offset (numerics page, section 10)."""
+
+    name = "pto.raw_fill_l1"
+    dst = operand_def(PTR_OR_MEMREF)
+    byte_offset = operand_def(I64)
+    raw_value = operand_def(I32)
+    repeat_times = operand_def(I64)
+    block_num_32b = operand_def(I64)
+    dst_gap_32b = operand_def(I64)
+    fill_word_bits = attr_def(I64_ATTR)

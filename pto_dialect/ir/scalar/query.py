@@ -1,0 +1,38 @@
+"""Which core of which block runs."""
+
+from __future__ import annotations
+
+from xdsl.irdl import result_def
+
+from ..core.base import Effect, PtoOp, Shape
+from ..core.kinds import I64
+
+
+class CoreQueryOp(PtoOp, shape=Shape.NULLARY, effect=Effect.QUERY, fixed_results=("i64",)):
+    """No operands, one i64."""
+
+    result = result_def(I64)
+
+
+class GetBlockIdxOp(CoreQueryOp):
+    """Index of this block (execution page, section 1.1)."""
+
+    name = "pto.get_block_idx"
+
+
+class GetBlockNumOp(CoreQueryOp):
+    """Number of blocks of the launch (execution page, section 1.1)."""
+
+    name = "pto.get_block_num"
+
+
+class GetSubblockIdxOp(CoreQueryOp):
+    """Index of this vector core in its block, 0 or 1 (execution page, section 1.1)."""
+
+    name = "pto.get_subblock_idx"
+
+
+class GetSubblockNumOp(CoreQueryOp):
+    """Number of vector cores per block (execution page, section 1.1)."""
+
+    name = "pto.get_subblock_num"

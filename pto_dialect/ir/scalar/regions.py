@@ -1,0 +1,80 @@
+"""Regions that say where their operations run."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, region_def, traits_def, var_operand_def, var_result_def
+from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import ANY, I32_ATTR
+
+
+class SectionOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION):
+    """One block without a spelled terminator."""
+
+    traits = traits_def(NoTerminator())
+    body = region_def()
+
+
+class SectionCubeOp(SectionOp):
+    """The body runs on the cube core (execution page, section 1.1)."""
+
+    name = "pto.section.cube"
+
+
+class SectionVectorOp(SectionOp):
+    """The body runs on both vector cores (execution page, section 1.1)."""
+
+    name = "pto.section.vector"
+
+
+class VecscopeOp(SectionOp, pipe=Pipe.V):
+    """The body is one vector function: the only place for register, mask and align values
+    (language page, section 6).
+    """
+
+    name = "pto.vecscope"
+
+
+class SectionSimtOp(
+    PtoOp,
+    shape=Shape.REGION,
+    effect=Effect.REGION,
+    tokens=("dimX", "dimY", "dimZ"),
+    since="august",
+):
+    """The body runs once per work item of a dimX x dimY x dimZ grid (numerics page, section 11)."""
+
+    name = "pto.section.simt"
+    traits = traits_def(NoTerminator())
+    dimX = attr_def(I32_ATTR)
+    dimY = attr_def(I32_ATTR)
+    dimZ = attr_def(I32_ATTR)
+    body = region_def()
+
+
+class StrictVecscopeOp(PtoOp, shape=Shape.REGION, pipe=Pipe.V, effect=Effect.REGION):
+    """As ``vecscope``, the body sees outer values only as block arguments (language page, section 6)."""
+
+    name = "pto.strict_vecscope"
+    traits = traits_def(IsolatedFromAbove(), NoTerminator())
+    captures = var_operand_def(ANY)
+    body = region_def()
+
+
+class FusionRegionOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION, since="august"):
+    """Groups operations that a compiler treats as one; results are the yielded values
+    (numerics page, section 15.1).
+    """
+
+    name = "pto.fusion_region"
+    body = region_def()
+    outputs = var_result_def(ANY)
+
+
+class YieldOp(PtoOp, shape=Shape.REGION_YIELD, effect=Effect.REGION, since="august"):
+    """Ends a ``fusion_region`` with its results (numerics page, section 15.1)."""
+
+    name = "pto.yield"
+    traits = traits_def(IsTerminator())
+    values = var_operand_def(ANY)

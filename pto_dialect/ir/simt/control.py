@@ -1,0 +1,73 @@
+"""SIMT launches, values kept between launches, barriers and fences."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, result_def, var_operand_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import ANY, I32, I64_ATTR, SYMBOL
+
+
+class SimtLaunchOp(
+    PtoOp,
+    shape=Shape.LAUNCH,
+    pipe=Pipe.V,
+    effect=Effect.CALL,
+    typed=("args",),
+    tokens=("callee",),
+):
+    """Runs the callee once per work item of a dimX x dimY x dimZ grid (numerics page, section 11)."""
+
+    name = "pto.simt_launch"
+    dimX = operand_def(I32)
+    dimY = operand_def(I32)
+    dimZ = operand_def(I32)
+    args = var_operand_def(ANY)
+    callee = attr_def(SYMBOL)
+
+
+class StoreVfsimtInfoOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=("simt_dims",)):
+    """Sets the launch dimensions that the next call of a SIMT function uses (numerics page, section 11)."""
+
+    name = "pto.store_vfsimt_info"
+    dimZ = operand_def(I32)
+    dimY = operand_def(I32)
+    dimX = operand_def(I32)
+
+
+class KeepOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, reads=("payload",), state_writes=("slots",)):
+    """Saves a value of the work item in a slot for a later launch (numerics page, section 11)."""
+
+    name = "pto.keep"
+    payload = operand_def(ANY)
+    slot = attr_def(I64_ATTR)
+
+
+class ResumeOp(PtoOp, shape=Shape.NULLARY_TYPED, pipe=Pipe.V, state_reads=("slots",)):
+    """The value that an earlier launch kept in a slot (numerics page, section 11)."""
+
+    name = "pto.resume"
+    slot = attr_def(I64_ATTR)
+    result = result_def(ANY)
+
+
+class BarrierOrFenceOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.V, effect=Effect.SYNC):
+    """No operands, no results."""
+
+
+class SyncthreadsOp(BarrierOrFenceOp):
+    """Waits for all work items of the block (numerics page, section 11)."""
+
+    name = "pto.syncthreads"
+
+
+class ThreadfenceOp(BarrierOrFenceOp):
+    """Orders memory accesses as the whole device sees them (numerics page, section 11)."""
+
+    name = "pto.threadfence"
+
+
+class ThreadfenceBlockOp(BarrierOrFenceOp):
+    """Orders memory accesses as the block sees them (numerics page, section 11)."""
+
+    name = "pto.threadfence_block"

@@ -1,0 +1,126 @@
+"""Exchange between the 32 lanes of a SIMT group."""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, opt_attr_def, result_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import I1, I32, I32_ATTR, INT_OR_FLOAT, SHUFFLE_VALUE, enum
+
+
+class VoteOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Predicate seen by the whole group."""
+
+    pred = operand_def(I1)
+    result = result_def(I1)
+
+
+class VoteAllOp(VoteOp):
+    """Whether pred holds in all active lanes (numerics page, section 11)."""
+
+    name = "pto.vote_all"
+
+
+class VoteAnyOp(VoteOp):
+    """Whether pred holds in some active lane (numerics page, section 11)."""
+
+    name = "pto.vote_any"
+
+
+class VoteUniOp(VoteOp):
+    """Whether pred is the same in all active lanes (numerics page, section 11)."""
+
+    name = "pto.vote_uni"
+
+
+class VoteBallotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Bit i is set where pred holds in lane i (numerics page, section 11)."""
+
+    name = "pto.vote_ballot"
+    pred = operand_def(I1)
+    result = result_def(I32)
+
+
+class ReductionOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE, tokens=("signedness",)):
+    """Reduction over the active lanes, result in each of them."""
+
+    value = operand_def(INT_OR_FLOAT)
+    signedness = opt_attr_def(enum("signedness"))
+    result = result_def(INT_OR_FLOAT)
+
+
+class ReduxAddOp(ReductionOp):
+    """Sum over the active lanes (numerics page, section 11)."""
+
+    name = "pto.redux_add"
+
+
+class ReduxMaxOp(ReductionOp):
+    """Maximum over the active lanes (numerics page, section 11)."""
+
+    name = "pto.redux_max"
+
+
+class ReduxMinOp(ReductionOp):
+    """Minimum over the active lanes (numerics page, section 11)."""
+
+    name = "pto.redux_min"
+
+
+class ShuffleIdxOp(
+    PtoOp,
+    shape=Shape.FLAT_VALUE,
+    pipe=Pipe.V,
+    effect=Effect.PURE,
+    defaults=(("width", "32 : i32"),),
+):
+    """Value of the lane ``index`` in its group of ``width`` (numerics page, section 11)."""
+
+    name = "pto.shuffle_idx"
+    value = operand_def(SHUFFLE_VALUE)
+    index = operand_def(I32)
+    width = opt_attr_def(I32_ATTR)
+    result = result_def(SHUFFLE_VALUE)
+
+
+class ShuffleBflyOp(
+    PtoOp,
+    shape=Shape.FLAT_VALUE,
+    pipe=Pipe.V,
+    effect=Effect.PURE,
+    defaults=(("width", "32 : i32"),),
+):
+    """Value of the lane whose number differs by the bits of ``mask`` (numerics page, section 11)."""
+
+    name = "pto.shuffle_bfly"
+    value = operand_def(SHUFFLE_VALUE)
+    mask = operand_def(I32)
+    width = opt_attr_def(I32_ATTR)
+    result = result_def(SHUFFLE_VALUE)
+
+
+class ShiftShuffleOp(
+    PtoOp,
+    shape=Shape.FLAT_VALUE,
+    pipe=Pipe.V,
+    effect=Effect.PURE,
+    defaults=(("width", "32 : i32"),),
+):
+    """Value of a lane at a distance."""
+
+    value = operand_def(SHUFFLE_VALUE)
+    offset = operand_def(I32)
+    width = opt_attr_def(I32_ATTR)
+    result = result_def(SHUFFLE_VALUE)
+
+
+class ShuffleUpOp(ShiftShuffleOp):
+    """Value of the lane ``offset`` below (numerics page, section 11)."""
+
+    name = "pto.shuffle_up"
+
+
+class ShuffleDownOp(ShiftShuffleOp):
+    """Value of the lane ``offset`` above (numerics page, section 11)."""
+
+    name = "pto.shuffle_down"

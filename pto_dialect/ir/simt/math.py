@@ -1,0 +1,179 @@
+"""Scalar arithmetic of SIMT work items."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import CONVERTIBLE, F32, FLOAT, I32, I32_OR_I64, I64, SIMT_FLOAT, SIMT_FLOAT_ABS, SIMT_FLOAT_FMA, enum
+
+
+class AbsfOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """|value| (numerics page, section 11)."""
+
+    name = "pto.absf"
+    value = operand_def(SIMT_FLOAT_ABS)
+    result = result_def(SIMT_FLOAT_ABS)
+
+
+class SimtFunctionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Function of f16, f32 or a pair of f16."""
+
+    value = operand_def(SIMT_FLOAT)
+    result = result_def(SIMT_FLOAT)
+
+
+class ExpOp(SimtFunctionOp):
+    """E^value (numerics page, section 11)."""
+
+    name = "pto.exp"
+
+
+class LogOp(SimtFunctionOp):
+    """Natural logarithm of value (numerics page, section 11)."""
+
+    name = "pto.log"
+
+
+class SqrtOp(SimtFunctionOp):
+    """Square root of value (numerics page, section 11)."""
+
+    name = "pto.sqrt"
+
+
+class SimtAngleOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Function of an f32 angle in radians."""
+
+    value = operand_def(F32)
+    result = result_def(F32)
+
+
+class SinOp(SimtAngleOp):
+    """Sine of value (numerics page, section 11)."""
+
+    name = "pto.sin"
+
+
+class CosOp(SimtAngleOp):
+    """Cosine of value (numerics page, section 11)."""
+
+    name = "pto.cos"
+
+
+class PowOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Lhs raised to rhs (numerics page, section 11)."""
+
+    name = "pto.pow"
+    lhs = operand_def(SIMT_FLOAT)
+    rhs = operand_def(SIMT_FLOAT)
+    result = result_def(SIMT_FLOAT)
+
+
+class SimtRoundingOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Integral float next to a float."""
+
+    value = operand_def(FLOAT)
+    result = result_def(FLOAT)
+
+
+class CeilOp(SimtRoundingOp):
+    """Value rounded toward +inf (numerics page, section 11)."""
+
+    name = "pto.ceil"
+
+
+class FloorOp(SimtRoundingOp):
+    """Value rounded toward −inf (numerics page, section 11)."""
+
+    name = "pto.floor"
+
+
+class RintOp(SimtRoundingOp):
+    """Value rounded to the nearest integer, ties to even (numerics page, section 11)."""
+
+    name = "pto.rint"
+
+
+class RoundOp(SimtRoundingOp):
+    """Value rounded to the nearest integer, ties away from zero (numerics page, section 11)."""
+
+    name = "pto.round"
+
+
+class SimtExtremumOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Larger or smaller of two floats."""
+
+    lhs = operand_def(SIMT_FLOAT_FMA)
+    rhs = operand_def(SIMT_FLOAT_FMA)
+    result = result_def(SIMT_FLOAT_FMA)
+
+
+class FmaxOp(SimtExtremumOp):
+    """Max(lhs, rhs) (numerics page, section 11)."""
+
+    name = "pto.fmax"
+
+
+class FminOp(SimtExtremumOp):
+    """Min(lhs, rhs) (numerics page, section 11)."""
+
+    name = "pto.fmin"
+
+
+class FmaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Lhs·rhs + acc with one rounding (numerics page, section 11)."""
+
+    name = "pto.fma"
+    lhs = operand_def(SIMT_FLOAT_FMA)
+    rhs = operand_def(SIMT_FLOAT_FMA)
+    acc = operand_def(SIMT_FLOAT_FMA)
+    result = result_def(SIMT_FLOAT_FMA)
+
+
+class ConvertOp(
+    PtoOp,
+    shape=Shape.FLAT_SUFFIX,
+    pipe=Pipe.V,
+    effect=Effect.PURE,
+    tokens=("rounding", "saturation", "signedness"),
+):
+    """Src in the result type, rounded and saturated as the clauses say (numerics page, section 2)."""
+
+    name = "pto.convert"
+    src = operand_def(CONVERTIBLE)
+    rounding = attr_def(enum("rounding"))
+    saturation = attr_def(enum("saturation"))
+    signedness = opt_attr_def(enum("signedness"))
+    dst = result_def(CONVERTIBLE)
+
+
+class MulhiOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE, tokens=("signedness",)):
+    """High half of the product (numerics page, section 11)."""
+
+    name = "pto.mulhi"
+    lhs = operand_def(I32_OR_I64)
+    rhs = operand_def(I32_OR_I64)
+    signedness = attr_def(enum("signedness"))
+    result = result_def(I32_OR_I64)
+
+
+class MulI32toi64Op(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE, tokens=("signedness",)):
+    """Full 64-bit product (numerics page, section 11)."""
+
+    name = "pto.mul_i32toi64"
+    lhs = operand_def(I32)
+    rhs = operand_def(I32)
+    signedness = attr_def(enum("signedness"))
+    result = result_def(I64)
+
+
+class PrmtOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Four bytes picked by the nibbles of selector from the eight bytes of rhs:lhs
+    (numerics page, section 11).
+    """
+
+    name = "pto.prmt"
+    lhs = operand_def(I32)
+    rhs = operand_def(I32)
+    selector = operand_def(I32)
+    result = result_def(I32)

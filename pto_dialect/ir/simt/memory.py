@@ -1,0 +1,130 @@
+"""Memory accesses and atomic updates of SIMT work items."""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, opt_attr_def, result_def
+
+from ..core.base import Pipe, PtoOp, Shape
+from ..core.kinds import ANY, ATOMIC_VALUE, INDEX, PTR, enum
+
+
+class LdgOp(
+    PtoOp,
+    shape=Shape.INDEXED,
+    pipe=Pipe.V,
+    reads=("ptr",),
+    typed=("ptr",),
+    tokens=("l1cache", "l2cache"),
+):
+    """The element of ptr at ``offset`` (elements) (numerics page, section 11)."""
+
+    name = "pto.ldg"
+    ptr = operand_def(PTR)
+    offset = operand_def(INDEX)
+    l1cache = opt_attr_def(enum("l1cache"))
+    l2cache = opt_attr_def(enum("ld_l2cache"))
+    value = result_def(ANY)
+
+
+class StgOp(
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    pipe=Pipe.V,
+    writes=("ptr",),
+    text=("value", "ptr", "offset"),
+    typed=("ptr", "value"),
+    tokens=("l1cache", "l2cache"),
+):
+    """Element of ptr at ``offset`` = value (numerics page, section 11)."""
+
+    name = "pto.stg"
+    ptr = operand_def(PTR)
+    offset = operand_def(INDEX)
+    value = operand_def(ANY)
+    l1cache = opt_attr_def(enum("l1cache"))
+    l2cache = opt_attr_def(enum("st_l2cache"))
+
+
+class AtomicOp(
+    PtoOp,
+    shape=Shape.FLAT_SUFFIX,
+    pipe=Pipe.V,
+    reads=("ptr",),
+    writes=("ptr",),
+    tokens=("l2cache", "signedness"),
+):
+    """Combines an element of memory with ``value`` in one step and yields what was there before."""
+
+    ptr = operand_def(PTR)
+    value = operand_def(ATOMIC_VALUE)
+    l2cache = opt_attr_def(enum("st_l2cache"))
+    signedness = opt_attr_def(enum("signedness"))
+    old = result_def(ATOMIC_VALUE)
+
+
+class AtomicExchOp(AtomicOp):
+    """old = *ptr; *ptr = value (numerics page, section 11)."""
+
+    name = "pto.atomic_exch"
+
+
+class AtomicAddOp(AtomicOp):
+    """old = *ptr; *ptr = old + value (numerics page, section 11)."""
+
+    name = "pto.atomic_add"
+
+
+class AtomicSubOp(AtomicOp):
+    """old = *ptr; *ptr = old − value (numerics page, section 11)."""
+
+    name = "pto.atomic_sub"
+
+
+class AtomicMinOp(AtomicOp):
+    """old = *ptr; *ptr = min(old, value) (numerics page, section 11)."""
+
+    name = "pto.atomic_min"
+
+
+class AtomicMaxOp(AtomicOp):
+    """old = *ptr; *ptr = max(old, value) (numerics page, section 11)."""
+
+    name = "pto.atomic_max"
+
+
+class AtomicAndOp(AtomicOp):
+    """old = *ptr; *ptr = old & value (numerics page, section 11)."""
+
+    name = "pto.atomic_and"
+
+
+class AtomicOrOp(AtomicOp):
+    """old = *ptr; *ptr = old | value (numerics page, section 11)."""
+
+    name = "pto.atomic_or"
+
+
+class AtomicXorOp(AtomicOp):
+    """old = *ptr; *ptr = old ^ value (numerics page, section 11)."""
+
+    name = "pto.atomic_xor"
+
+
+class AtomicCasOp(
+    PtoOp,
+    shape=Shape.FLAT_SUFFIX,
+    pipe=Pipe.V,
+    reads=("ptr",),
+    writes=("ptr",),
+    typed=("ptr", "value"),
+    tokens=("l2cache", "signedness"),
+):
+    """old = *ptr; if old equals compare, *ptr = value (numerics page, section 11)."""
+
+    name = "pto.atomic_cas"
+    ptr = operand_def(PTR)
+    compare = operand_def(ATOMIC_VALUE)
+    value = operand_def(ATOMIC_VALUE)
+    l2cache = opt_attr_def(enum("st_l2cache"))
+    signedness = opt_attr_def(enum("signedness"))
+    old = result_def(ATOMIC_VALUE)

@@ -1,0 +1,1 @@
+"""Operations that order others, and queues and transfers between cores and ranks."""

@@ -1,0 +1,234 @@
+"""Transfers between ranks, their signals, and asynchronous transfers."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, result_def, var_operand_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import (
+    ASYNC_EVENT,
+    ASYNC_SESSION,
+    I1,
+    I32_ATTR,
+    I64_ATTR,
+    PREFETCH_CONTEXT,
+    PTR,
+    PTR_OR_MEMREF,
+    SIGNLESS,
+    TILE,
+    TILE_OR_VIEW,
+    enum,
+)
+
+
+class CommTPutOp(
+    PtoOp,
+    shape=Shape.COMM_GROUP,
+    pipe=Pipe.MTE2,
+    pipes=(Pipe.MTE3,),
+    reads=("src", "dst"),
+    writes=("dst", "ping", "pong"),
+    defaults=(("atomicType", "#pto<atomic_type atomic_none>"),),
+):
+    """dst (remote) = src, or += src, staged through the ping and pong tiles (numerics page, section 15.3)."""
+
+    name = "pto.comm.tput"
+    dst = operand_def(TILE_OR_VIEW)
+    src = operand_def(TILE_OR_VIEW)
+    ping = operand_def(TILE_OR_VIEW)
+    pong = opt_operand_def(TILE_OR_VIEW)
+    atomicType = opt_attr_def(enum("atomic_type"))
+
+
+class CommTGetOp(
+    PtoOp,
+    shape=Shape.COMM_GROUP,
+    pipe=Pipe.MTE2,
+    pipes=(Pipe.MTE3,),
+    reads=("src",),
+    writes=("dst", "ping", "pong"),
+):
+    """dst = src (remote), staged through the ping and pong tiles (numerics page, section 15.3)."""
+
+    name = "pto.comm.tget"
+    dst = operand_def(TILE_OR_VIEW)
+    src = operand_def(TILE_OR_VIEW)
+    ping = operand_def(TILE_OR_VIEW)
+    pong = opt_operand_def(TILE_OR_VIEW)
+
+
+class GroupWriteOp(
+    PtoOp,
+    shape=Shape.COMM_GROUP,
+    pipe=Pipe.MTE2,
+    pipes=(Pipe.MTE3,),
+    reads=("src",),
+    writes=("group", "ping", "pong"),
+):
+    """Root's source to all members of the group, staged through the ping and pong tiles."""
+
+    src = operand_def(TILE_OR_VIEW)
+    ping = operand_def(TILE_OR_VIEW)
+    pong = opt_operand_def(TILE_OR_VIEW)
+    group = var_operand_def(TILE_OR_VIEW)
+    root = attr_def(I32_ATTR)
+
+
+class CommTBroadcastOp(GroupWriteOp):
+    """Every member of the group = src (numerics page, section 15.3)."""
+
+    name = "pto.comm.tbroadcast"
+
+
+class CommTScatterOp(GroupWriteOp):
+    """Member i of the group = slice i of src (numerics page, section 15.3)."""
+
+    name = "pto.comm.tscatter"
+
+
+class CommTGatherOp(
+    PtoOp,
+    shape=Shape.COMM_GROUP,
+    pipe=Pipe.MTE2,
+    pipes=(Pipe.MTE3,),
+    reads=("group",),
+    writes=("dst", "ping", "pong"),
+):
+    """dst = the members of the group, concatenated (numerics page, section 15.3)."""
+
+    name = "pto.comm.tgather"
+    dst = operand_def(TILE_OR_VIEW)
+    ping = operand_def(TILE_OR_VIEW)
+    pong = opt_operand_def(TILE_OR_VIEW)
+    group = var_operand_def(TILE_OR_VIEW)
+    root = attr_def(I32_ATTR)
+
+
+class CommTReduceOp(
+    PtoOp,
+    shape=Shape.COMM_GROUP,
+    pipe=Pipe.MTE2,
+    pipes=(Pipe.V, Pipe.MTE3),
+    reads=("group",),
+    writes=("dst", "acc", "recvPing", "recvPong"),
+):
+    """dst = sum, maximum or minimum over the members of the group, in index order
+    (numerics page, section 15.3).
+    """
+
+    name = "pto.comm.treduce"
+    dst = operand_def(TILE_OR_VIEW)
+    acc = operand_def(TILE_OR_VIEW)
+    recvPing = operand_def(TILE_OR_VIEW)
+    recvPong = opt_operand_def(TILE_OR_VIEW)
+    group = var_operand_def(TILE_OR_VIEW)
+    reduceOp = attr_def(enum("reduce_op"))
+    root = attr_def(I32_ATTR)
+
+
+class CommTNotifyOp(PtoOp, shape=Shape.PAREN, reads=("signal",), writes=("signal",)):
+    """signal = value, or += value (numerics page, section 15.3)."""
+
+    name = "pto.comm.tnotify"
+    signal = operand_def(TILE_OR_VIEW)
+    value = operand_def(SIGNLESS)
+    notifyOp = attr_def(enum("notify_op"))
+
+
+class CommTWaitOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
+    """Blocks until every element of signal compares with cmpValue (numerics page, section 15.3)."""
+
+    name = "pto.comm.twait"
+    signal = operand_def(TILE_OR_VIEW)
+    cmpValue = operand_def(SIGNLESS)
+    cmp = attr_def(enum("wait_cmp"))
+
+
+class CommTTestOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
+    """Whether every element of signal compares with cmpValue (numerics page, section 15.3)."""
+
+    name = "pto.comm.ttest"
+    signal = operand_def(TILE_OR_VIEW)
+    cmpValue = operand_def(SIGNLESS)
+    cmp = attr_def(enum("wait_cmp"))
+    result = result_def(I1)
+
+
+class CommBuildAsyncSessionOp(PtoOp, shape=Shape.PAREN, writes=("scratch", "workspace")):
+    """Session of asynchronous transfers (numerics page, section 15.3)."""
+
+    name = "pto.comm.build_async_session"
+    scratch = operand_def(TILE)
+    workspace = operand_def(PTR_OR_MEMREF)
+    sync_id = opt_attr_def(I32_ATTR)
+    block_bytes = opt_attr_def(I64_ATTR)
+    comm_block_offset = opt_attr_def(I64_ATTR)
+    queue_num = opt_attr_def(I32_ATTR)
+    channel_group_idx = opt_attr_def(I64_ATTR)
+    session = result_def(ASYNC_SESSION)
+
+
+class AsyncTransferOp(PtoOp, shape=Shape.PAREN, reads=("src",), writes=("dst",)):
+    """Transfer that completes later."""
+
+    dst = operand_def(TILE_OR_VIEW)
+    src = operand_def(TILE_OR_VIEW)
+    session = operand_def(ASYNC_SESSION)
+    event = result_def(ASYNC_EVENT)
+
+
+class CommTPutAsyncOp(AsyncTransferOp):
+    """Starts dst (remote) = src (numerics page, section 15.3)."""
+
+    name = "pto.comm.tput_async"
+
+
+class CommTGetAsyncOp(AsyncTransferOp):
+    """starts dst = src (remote) (numerics page, section 15.3)."""
+
+    name = "pto.comm.tget_async"
+
+
+class AsyncEventOp(PtoOp, shape=Shape.PAREN, reads=("event",)):
+    """Question about a started transfer."""
+
+    event = operand_def(ASYNC_EVENT)
+    session = operand_def(ASYNC_SESSION)
+    completed = result_def(I1)
+
+
+class CommWaitAsyncEventOp(AsyncEventOp):
+    """Waits for the transfer; true once it is done (numerics page, section 15.3)."""
+
+    name = "pto.comm.wait_async_event"
+
+
+class CommTestAsyncEventOp(AsyncEventOp):
+    """Whether the transfer is done (numerics page, section 15.3)."""
+
+    name = "pto.comm.test_async_event"
+
+
+class MakePrefetchAsyncContextOp(PtoOp, shape=Shape.PAREN, effect=Effect.CHANNEL):
+    """Context of asynchronous prefetches (numerics page, section 15.3)."""
+
+    name = "pto.make_prefetch_async_context"
+    workspace = operand_def(PTR)
+    ctx = result_def(PREFETCH_CONTEXT)
+
+
+class GetPrefetchAsyncSessionOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.CHANNEL):
+    """Session of a prefetch context (numerics page, section 15.3)."""
+
+    name = "pto.get_prefetch_async_session"
+    ctx = operand_def(PREFETCH_CONTEXT)
+    session = result_def(ASYNC_SESSION)
+
+
+class TPrefetchAsyncOp(PtoOp, shape=Shape.PAREN, pipe=Pipe.MTE2, reads=("src",)):
+    """Starts a prefetch of src into the cache (numerics page, section 15.3)."""
+
+    name = "pto.tprefetch_async"
+    src = operand_def(TILE_OR_VIEW)
+    ctx = operand_def(PREFETCH_CONTEXT)
+    event = result_def(ASYNC_EVENT)

@@ -1,0 +1,155 @@
+"""Order between cores and blocks, and cache maintenance."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import ANY, I32, I32_ATTR, INDEX, PTR, PTR_OR_MEMREF, PTR_OR_VIEW, TILE_OR_VIEW, enum
+from ..core.placement import named_pipe
+
+
+class CoreSemaphoreOp(
+    PtoOp,
+    shape=Shape.SYNC_TOKEN,
+    effect=Effect.SYNC,
+    typed=(),
+    tokens=("pipe", "event_id"),
+):
+    """Semaphore between cores; its number is an attribute or an index operand."""
+
+    event_id_dyn = opt_operand_def(INDEX)
+    pipe = attr_def(enum("pipe"))
+    event_id = opt_attr_def(I32_ATTR)
+    ffts_mode = opt_attr_def(I32_ATTR)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return named_pipe(self.pipe)
+
+
+class SyncSetOp(CoreSemaphoreOp):
+    """Signals the other cores of the block once the earlier work of the pipe is done
+    (execution page, section 5).
+    """
+
+    name = "pto.sync.set"
+
+
+class SyncWaitOp(CoreSemaphoreOp):
+    """The pipe waits for the signal of the other cores of the block (execution page, section 5)."""
+
+    name = "pto.sync.wait"
+
+
+class BlockSemaphoreOp(
+    PtoOp,
+    shape=Shape.SYNC_TOKEN,
+    effect=Effect.SYNC,
+    typed=(),
+    tokens=("pipe", "event_id"),
+    since="august",
+):
+    """Semaphore without a group mode."""
+
+    event_id_dyn = opt_operand_def(INDEX)
+    pipe = attr_def(enum("pipe"))
+    event_id = opt_attr_def(I32_ATTR)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return named_pipe(self.pipe)
+
+
+class SetIntraBlockOp(BlockSemaphoreOp):
+    """Signals one vector core or the cube core of the same block (execution page, section 5)."""
+
+    name = "pto.set_intra_block"
+
+
+class WaitIntraBlockOp(BlockSemaphoreOp):
+    """The pipe waits for one core of the same block (execution page, section 5)."""
+
+    name = "pto.wait_intra_block"
+
+
+class WaitCrossBlockOp(BlockSemaphoreOp):
+    """The pipe waits until every block has signalled (execution page, section 5)."""
+
+    name = "pto.wait_cross_block"
+
+
+class SetCrossBlockOp(
+    PtoOp,
+    shape=Shape.SYNC_TOKEN,
+    effect=Effect.SYNC,
+    typed=(),
+    tokens=("pipe", "event_id"),
+    defaults=(("ffts_mode", "0 : i32"),),
+    since="august",
+):
+    """Signals the same cores of all blocks (execution page, section 5)."""
+
+    name = "pto.set_cross_block"
+    event_id_dyn = opt_operand_def(INDEX)
+    pipe = attr_def(enum("pipe"))
+    event_id = opt_attr_def(I32_ATTR)
+    ffts_mode = opt_attr_def(I32_ATTR)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return named_pipe(self.pipe)
+
+
+class SetFftsOp(PtoOp, shape=Shape.FLAT_VOID, state_writes=("ffts",)):
+    """Sets the base address of the flag area shared by the cores (execution page, section 5)."""
+
+    name = "pto.set_ffts"
+    ffts = operand_def(PTR_OR_MEMREF)
+
+
+class SyncallOp(
+    PtoOp,
+    shape=Shape.SYNC_ALL,
+    pipe=Pipe.ALL,
+    reads=("gm_workspace", "ub_workspace", "l1_workspace"),
+    writes=("gm_workspace", "ub_workspace", "l1_workspace"),
+    tokens=("mode", "core_type"),
+):
+    """Barrier over the cores of all blocks; soft mode counts in a workspace (execution page, section 5)."""
+
+    name = "pto.syncall"
+    gm_workspace = opt_operand_def(PTR_OR_VIEW)
+    used_cores = opt_operand_def(I32)
+    ub_workspace = opt_operand_def(TILE_OR_VIEW)
+    l1_workspace = opt_operand_def(TILE_OR_VIEW)
+    mode = attr_def(enum("sync_all_mode"))
+    core_type = attr_def(enum("sync_core_type"))
+
+
+class DcciOp(
+    PtoOp,
+    shape=Shape.CACHE,
+    pipe=Pipe.S,
+    state_writes=("cache",),
+    tokens=("cache", "dst"),
+    since="august",
+):
+    """Writes back and invalidates data cache lines of the scalar unit (execution page, section 5)."""
+
+    name = "pto.dcci"
+    ptr = operand_def(PTR)
+    cache = attr_def(enum("dcci_cache_line"))
+    dst = opt_attr_def(enum("dcci_dst"))
+
+
+class CmoCacheinvalidOp(
+    PtoOp,
+    shape=Shape.CACHE,
+    pipe=Pipe.S,
+    state_writes=("cache",),
+    tokens=("space",),
+    since="august",
+):
+    """Invalidates one line or all of the data cache of the scalar unit (execution page, section 5)."""
+
+    name = "pto.cmo.cacheinvalid"
+    addr = opt_operand_def(ANY)
+    space = opt_attr_def(enum("address_space"))

@@ -1,0 +1,254 @@
+"""Order between pipes, cores and memories."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def, var_operand_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import EVENTID_ARRAY, I32_ATTR, INDEX, TILE_OR_VIEW, enum
+from ..core.placement import named_pipe
+
+
+class FlagOp(
+    PtoOp,
+    shape=Shape.SYNC_BRACKET,
+    effect=Effect.SYNC,
+    tokens=("src_pipe", "dst_pipe", "event_id"),
+):
+    """One flag between two pipes of a core."""
+
+    src_pipe = attr_def(enum("pipe"))
+    dst_pipe = attr_def(enum("pipe"))
+    event_id = attr_def(enum("event"))
+
+
+class SetFlagOp(FlagOp):
+    """src_pipe raises the flag for dst_pipe once its earlier work is done (execution page, section 5)."""
+
+    name = "pto.set_flag"
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return named_pipe(self.src_pipe)
+
+
+class WaitFlagOp(FlagOp):
+    """dst_pipe waits for the flag and takes it (execution page, section 5)."""
+
+    name = "pto.wait_flag"
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return named_pipe(self.dst_pipe)
+
+
+class DynamicFlagOp(
+    PtoOp,
+    shape=Shape.SYNC_BRACKET,
+    effect=Effect.SYNC,
+    typed=(),
+    tokens=("src_pipe", "dst_pipe"),
+):
+    """Flag whose number, 0 to 7, is computed at run time."""
+
+    event_id = operand_def(INDEX)
+    src_pipe = attr_def(enum("pipe"))
+    dst_pipe = attr_def(enum("pipe"))
+
+
+class SetFlagDynOp(DynamicFlagOp):
+    """src_pipe raises the flag for dst_pipe once its earlier work is done (execution page, section 5)."""
+
+    name = "pto.set_flag_dyn"
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return named_pipe(self.src_pipe)
+
+
+class WaitFlagDynOp(DynamicFlagOp):
+    """dst_pipe waits for the flag and takes it (execution page, section 5)."""
+
+    name = "pto.wait_flag_dyn"
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return named_pipe(self.dst_pipe)
+
+
+class BarrierOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, tokens=("pipe",)):
+    """Later work of the pipe waits for all its earlier work; PIPE_ALL joins all pipes of the core
+    (execution page, section 5).
+    """
+
+    name = "pto.barrier"
+    pipe = attr_def(enum("pipe"))
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return named_pipe(self.pipe)
+
+
+class OperationEventOp(
+    PtoOp,
+    shape=Shape.SYNC_BRACKET,
+    effect=Effect.SYNC,
+    tokens=("src_op", "dst_op", "event_id"),
+):
+    """Flag between the pipes of two operation classes."""
+
+    src_op = attr_def(enum("pipe_event_type", "sync_op_type"))
+    dst_op = attr_def(enum("pipe_event_type", "sync_op_type"))
+    event_id = attr_def(enum("event"))
+
+
+class RecordEventOp(OperationEventOp):
+    """The pipe of src_op raises the event for the pipe of dst_op (execution page, section 5)."""
+
+    name = "pto.record_event"
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return named_pipe(self.src_op)
+
+
+class WaitEventOp(OperationEventOp):
+    """The pipe of dst_op waits for the event of the pipe of src_op (execution page, section 5)."""
+
+    name = "pto.wait_event"
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return named_pipe(self.dst_op)
+
+
+class BarrierSyncOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, tokens=("op_type",)):
+    """Barrier on the pipe of an operation class (execution page, section 5)."""
+
+    name = "pto.barrier_sync"
+    op_type = attr_def(enum("sync_op_type"))
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return named_pipe(self.op_type)
+
+
+class TSyncOp(PtoOp, shape=Shape.INS_ONLY, reads=("events",)):
+    """Waits for the events of the given tiles (execution page, section 5)."""
+
+    name = "pto.tsync"
+    events = var_operand_def(TILE_OR_VIEW)
+
+
+class MemBarOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.V, effect=Effect.SYNC, tokens=("kind",)):
+    """Orders accesses of the unified buffer of the named classes inside a vector function
+    (execution page, section 5).
+    """
+
+    name = "pto.mem_bar"
+    kind = attr_def(enum("membar"))
+
+
+class DsbOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.S, effect=Effect.SYNC, tokens=("mem",), since="august"):
+    """The scalar unit waits for its earlier accesses to the named memories (execution page, section 5)."""
+
+    name = "pto.dsb"
+    mem = attr_def(enum("dsb_mem"))
+
+
+class FenceBarrierAllOp(
+    PtoOp,
+    shape=Shape.SYNC_TOKEN,
+    pipe=Pipe.ALL,
+    effect=Effect.SYNC,
+    tokens=("scope",),
+    since="august",
+):
+    """Drains the transfer pipes towards the named memories (execution page, section 5)."""
+
+    name = "pto.fence.barrier_all"
+    scope = attr_def(enum("fence_scope"))
+
+
+class BufferTokenOp(
+    PtoOp,
+    shape=Shape.SYNC_TOKEN,
+    effect=Effect.SYNC,
+    tokens=("op_type", "buf_id", "mode"),
+    defaults=(("mode", "0 : i32"),),
+):
+    """Buffer number 0 to 31 used as a lock between pipes."""
+
+    op_type = attr_def(enum("pipe", "pipe_event_type", "sync_op_type"))
+    buf_id = attr_def(I32_ATTR)
+    mode = opt_attr_def(I32_ATTR)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return named_pipe(self.op_type)
+
+
+class GetBufOp(BufferTokenOp):
+    """The pipe waits until every earlier release of the buffer number is done (execution page, section 5)."""
+
+    name = "pto.get_buf"
+
+
+class RlsBufOp(BufferTokenOp):
+    """Releases the buffer number when the earlier work of the pipe is done (execution page, section 5)."""
+
+    name = "pto.rls_buf"
+
+
+class DynamicBufferTokenOp(
+    PtoOp,
+    shape=Shape.SYNC_TOKEN,
+    effect=Effect.SYNC,
+    typed=(),
+    tokens=("op_type", "mode"),
+    defaults=(("mode", "0 : i32"),),
+    since="august",
+):
+    """As the static form, with a number computed at run time."""
+
+    buf_id = operand_def(INDEX)
+    op_type = attr_def(enum("pipe", "pipe_event_type", "sync_op_type"))
+    mode = opt_attr_def(I32_ATTR)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return named_pipe(self.op_type)
+
+
+class GetBufDynOp(DynamicBufferTokenOp):
+    """The pipe waits until every earlier release of the buffer number is done (execution page, section 5)."""
+
+    name = "pto.get_buf_dyn"
+
+
+class RlsBufDynOp(DynamicBufferTokenOp):
+    """Releases the buffer number when the earlier work of the pipe is done (execution page, section 5)."""
+
+    name = "pto.rls_buf_dyn"
+
+
+class DeclareEventidArrayOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
+    """Array of flag numbers (execution page, section 5)."""
+
+    name = "pto.declare_eventid_array"
+    array = result_def(EVENTID_ARRAY)
+
+
+class EventidArrayGetOp(
+    PtoOp,
+    shape=Shape.INDEXED,
+    pipe=Pipe.S,
+    reads=("array",),
+    typed=("array",),
+    fixed_results=("index",),
+):
+    """Flag number at ``index`` (execution page, section 5)."""
+
+    name = "pto.eventid_array_get"
+    array = operand_def(EVENTID_ARRAY)
+    index = operand_def(INDEX)
+    result = result_def(INDEX)
+
+
+class EventidArraySetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, writes=("array",), typed=("array",)):
+    """Flag number at ``index`` = value (execution page, section 5)."""
+
+    name = "pto.eventid_array_set"
+    array = operand_def(EVENTID_ARRAY)
+    index = operand_def(INDEX)
+    value = operand_def(INDEX)

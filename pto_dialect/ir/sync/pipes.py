@@ -1,0 +1,380 @@
+"""Queues of tiles between the cube core and the vector cores."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, result_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import (
+    ANY,
+    ANY_ATTR,
+    BOOL,
+    ENTRY,
+    F32,
+    I8_ATTR,
+    I32,
+    I32_ATTR,
+    I64,
+    INDEX,
+    PIPE,
+    PTR,
+    STRING,
+    SYMBOL,
+    TENSOR_VIEW,
+    TILE,
+    enum,
+)
+from ..core.placement import location
+
+
+class CorePipeOp(
+    PtoOp,
+    shape=Shape.PIPE_INIT,
+    effect=Effect.CHANNEL,
+    tokens=("id", "dir_mask", "slot_size", "slot_num", "local_slot_num", "nosplit", "acc_push_epilogue"),
+):
+    """Queue known to a core by its number; named buffers hold its slots."""
+
+    gm_slot_buffer = opt_operand_def(PTR)
+    gm_slot_tensor = opt_operand_def(TENSOR_VIEW)
+    c2v_consumer_buf = opt_operand_def(I32)
+    v2c_consumer_buf = opt_operand_def(I32)
+    id = opt_attr_def(I32_ATTR)
+    dir_mask = attr_def(I8_ATTR)
+    slot_size = attr_def(I32_ATTR)
+    slot_num = opt_attr_def(I32_ATTR)
+    local_slot_num = opt_attr_def(I32_ATTR)
+    nosplit = opt_attr_def(BOOL)
+    acc_push_epilogue = opt_attr_def(ANY_ATTR)
+
+
+class AicInitializePipeOp(CorePipeOp):
+    """Creates the cube core's end of a queue (execution page, section 5)."""
+
+    name = "pto.aic_initialize_pipe"
+
+
+class AivInitializePipeOp(CorePipeOp):
+    """Creates the vector core's end of a queue (execution page, section 5)."""
+
+    name = "pto.aiv_initialize_pipe"
+
+
+class InitializeL2lPipeOp(
+    PtoOp,
+    shape=Shape.PIPE_INIT,
+    effect=Effect.CHANNEL,
+    tokens=("dir_mask", "slot_size", "slot_num", "flag_base", "nosplit"),
+):
+    """Creates a queue whose slots lie in the consumer's local memory (execution page, section 5)."""
+
+    name = "pto.initialize_l2l_pipe"
+    local_addr = operand_def(ANY)
+    peer_local_addr = opt_operand_def(ANY)
+    dir_mask = attr_def(I8_ATTR)
+    slot_size = attr_def(I32_ATTR)
+    slot_num = attr_def(I32_ATTR)
+    flag_base = opt_attr_def(I32_ATTR)
+    nosplit = opt_attr_def(BOOL)
+    acc_push_epilogue = opt_attr_def(ANY_ATTR)
+    pipe = result_def(PIPE)
+
+
+class InitializeL2g2lPipeOp(
+    PtoOp,
+    shape=Shape.PIPE_INIT,
+    effect=Effect.CHANNEL,
+    tokens=("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base", "nosplit"),
+):
+    """Creates a queue whose slots lie in global memory, optionally staged locally
+    (execution page, section 5).
+    """
+
+    name = "pto.initialize_l2g2l_pipe"
+    gm_addr = operand_def(ANY)
+    local_addr = opt_operand_def(ANY)
+    peer_local_addr = opt_operand_def(ANY)
+    dir_mask = attr_def(I8_ATTR)
+    slot_size = attr_def(I32_ATTR)
+    slot_num = attr_def(I32_ATTR)
+    local_slot_num = opt_attr_def(I32_ATTR)
+    flag_base = opt_attr_def(I32_ATTR)
+    nosplit = opt_attr_def(BOOL)
+    acc_push_epilogue = opt_attr_def(ANY_ATTR)
+    pipe = result_def(PIPE)
+
+
+class ReserveBufferOp(
+    PtoOp,
+    shape=Shape.BRACE_FIELDS,
+    effect=Effect.CHANNEL,
+    tokens=("name", "size", "location", "autoAlloc", "base"),
+):
+    """Address of a named local buffer for a queue (execution page, section 5)."""
+
+    name = "pto.reserve_buffer"
+    symbol = attr_def(STRING, attr_name="name")
+    size = attr_def(I32_ATTR)
+    space = attr_def(enum("address_space"), attr_name="location")
+    autoAlloc = attr_def(BOOL)
+    base = opt_attr_def(I32_ATTR)
+    addr = result_def(I32)
+
+
+class ImportReservedBufferOp(
+    PtoOp,
+    shape=Shape.BRACE_FIELDS,
+    effect=Effect.CHANNEL,
+    tokens=("name", "peer_func"),
+):
+    """Address of the buffer that another function reserved under a name (execution page, section 5)."""
+
+    name = "pto.import_reserved_buffer"
+    symbol = attr_def(STRING, attr_name="name")
+    peer_func = attr_def(SYMBOL)
+    addr = result_def(I32)
+
+
+class DeclareTileOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
+    """Tile handle that a later pop binds (execution page, section 5)."""
+
+    name = "pto.declare_tile"
+    tile = result_def(TILE)
+
+
+class DeclareGlobalOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
+    """Global entry handle that a later pop or allocation binds (execution page, section 5)."""
+
+    name = "pto.declare_global"
+    entry = result_def(TENSOR_VIEW)
+
+
+class NumberedReleaseOp(
+    PtoOp,
+    shape=Shape.BRACE_FIELDS,
+    pipe=Pipe.S,
+    state_writes=("fifo",),
+    tokens=("id", "split"),
+):
+    """Consumer side of a queue known by its number."""
+
+    entry = opt_operand_def(ENTRY)
+    id = opt_attr_def(I32_ATTR)
+    split = attr_def(I8_ATTR)
+
+
+class TFreeFromAicOp(NumberedReleaseOp):
+    """Returns the slot to the cube core (execution page, section 5)."""
+
+    name = "pto.tfree_from_aic"
+
+
+class TFreeFromAivOp(NumberedReleaseOp):
+    """Returns the slot to the vector core (execution page, section 5)."""
+
+    name = "pto.tfree_from_aiv"
+
+
+class NumberedAllocationOp(
+    PtoOp,
+    shape=Shape.BRACE_FIELDS,
+    pipe=Pipe.MTE3,
+    state_writes=("fifo",),
+    tokens=("id", "split"),
+):
+    """Producer side of a queue known by its number; no data moves."""
+
+    id = opt_attr_def(I32_ATTR)
+    split = attr_def(I8_ATTR)
+    entry = result_def(TENSOR_VIEW)
+
+
+class TAllocToAicOp(NumberedAllocationOp):
+    """The next free slot towards the cube core (execution page, section 5)."""
+
+    name = "pto.talloc_to_aic"
+
+
+class TAllocToAivOp(NumberedAllocationOp):
+    """The next free slot towards the vector core (execution page, section 5)."""
+
+    name = "pto.talloc_to_aiv"
+
+
+class TPushOp(
+    PtoOp,
+    shape=Shape.PAREN,
+    pipe=Pipe.MTE3,
+    reads=("tile",),
+    state_writes=("fifo",),
+    typed=("tile", "pipe_handle"),
+    tokens=("split",),
+):
+    """Waits for a free slot and stores the tile in it (execution page, section 5)."""
+
+    name = "pto.tpush"
+    tile = operand_def(ENTRY)
+    pipe_handle = operand_def(PIPE)
+    aiv_subblockid = opt_operand_def(I64)
+    split = attr_def(I8_ATTR)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return Pipe.FIX if location(self.tile) == "acc" else Pipe.MTE3
+
+
+class TPushToAicOp(
+    PtoOp,
+    shape=Shape.PAREN,
+    pipe=Pipe.MTE3,
+    reads=("tile",),
+    state_writes=("fifo",),
+    typed=("tile",),
+    tokens=("id", "split"),
+):
+    """As ``tpush``, from a vector core to the cube core (execution page, section 5)."""
+
+    name = "pto.tpush_to_aic"
+    tile = operand_def(ENTRY)
+    aiv_subblockid = opt_operand_def(I64)
+    id = opt_attr_def(I32_ATTR)
+    split = attr_def(I8_ATTR)
+
+
+class TPushToAivOp(
+    PtoOp,
+    shape=Shape.PAREN,
+    pipe=Pipe.FIX,
+    reads=("tile",),
+    state_writes=("fifo",),
+    tokens=("id", "split"),
+):
+    """As ``tpush``, from the cube core to the vector cores (execution page, section 5)."""
+
+    name = "pto.tpush_to_aiv"
+    tile = operand_def(ENTRY)
+    id = opt_attr_def(I32_ATTR)
+    split = attr_def(I8_ATTR)
+
+
+class TPopOp(
+    PtoOp,
+    shape=Shape.PAREN,
+    pipe=Pipe.S,
+    writes=("tile",),
+    state_reads=("fifo",),
+    typed=("tile", "pipe_handle"),
+    tokens=("split",),
+):
+    """Waits for a full slot and binds the tile to it (execution page, section 5)."""
+
+    name = "pto.tpop"
+    tile = operand_def(ENTRY)
+    pipe_handle = operand_def(PIPE)
+    aiv_subblockid = opt_operand_def(I64)
+    split = attr_def(I8_ATTR)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return Pipe.MTE2 if target == "a2a3" else Pipe.S
+
+
+class TPopFromAicOp(
+    PtoOp,
+    shape=Shape.BRACE_FIELDS,
+    pipe=Pipe.S,
+    state_reads=("fifo",),
+    typed=(),
+    tokens=("id", "split"),
+):
+    """The tile in the next full slot that the cube core pushed (execution page, section 5)."""
+
+    name = "pto.tpop_from_aic"
+    valid_row = opt_operand_def(INDEX)
+    valid_col = opt_operand_def(INDEX)
+    aiv_subblockid = opt_operand_def(I64)
+    id = opt_attr_def(I32_ATTR)
+    split = attr_def(I8_ATTR)
+    tile = result_def(ENTRY)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return Pipe.MTE2 if target == "a2a3" else Pipe.S
+
+
+class TPopFromAivOp(
+    PtoOp,
+    shape=Shape.BRACE_FIELDS,
+    pipe=Pipe.S,
+    state_reads=("fifo",),
+    typed=(),
+    tokens=("id", "split"),
+):
+    """The tile in the next full slot that a vector core pushed (execution page, section 5)."""
+
+    name = "pto.tpop_from_aiv"
+    valid_row = opt_operand_def(INDEX)
+    valid_col = opt_operand_def(INDEX)
+    id = opt_attr_def(I32_ATTR)
+    split = attr_def(I8_ATTR)
+    tile = result_def(ENTRY)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return Pipe.MTE2 if target == "a2a3" else Pipe.S
+
+
+class TAllocOp(
+    PtoOp,
+    shape=Shape.PAREN,
+    pipe=Pipe.MTE3,
+    writes=("entry",),
+    state_writes=("fifo",),
+    tokens=("split",),
+):
+    """Binds the entry to the next free slot; no data moves (execution page, section 5)."""
+
+    name = "pto.talloc"
+    entry = operand_def(TENSOR_VIEW)
+    pipe_handle = operand_def(PIPE)
+    split = attr_def(I8_ATTR)
+
+
+class TFreeOp(PtoOp, shape=Shape.PAREN, pipe=Pipe.S, state_writes=("fifo",), tokens=("split",)):
+    """Returns the slot to the producer; follows the last use of the popped tile
+    (execution page, section 5).
+    """
+
+    name = "pto.tfree"
+    entry = opt_operand_def(ENTRY)
+    pipe_handle = operand_def(PIPE)
+    split = attr_def(I8_ATTR)
+
+
+class SetQuantScalarOp(
+    PtoOp,
+    shape=Shape.PAREN,
+    pipe=Pipe.FIX,
+    state_writes=("fixpipe_quant",),
+    tokens=("id",),
+    since="august",
+):
+    """Scale of the next pushes through the fixpipe (numerics page, section 15.1)."""
+
+    name = "pto.set_quant_scalar"
+    scale = operand_def(F32)
+    id = attr_def(I32_ATTR)
+
+
+class SetQuantVectorOp(
+    PtoOp,
+    shape=Shape.PAREN,
+    pipe=Pipe.FIX,
+    reads=("scaling_tile",),
+    state_writes=("fixpipe_quant",),
+    tokens=("id",),
+    since="august",
+):
+    """Scale tile, one entry per channel, of the next pushes through the fixpipe
+    (numerics page, section 15.1).
+    """
+
+    name = "pto.set_quant_vector"
+    scaling_tile = operand_def(ENTRY)
+    id = attr_def(I32_ATTR)

@@ -1,0 +1,1 @@
+"""Operations on tiles of the vector buffer, and transfers of tiles."""

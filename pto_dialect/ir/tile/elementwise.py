@@ -1,0 +1,256 @@
+"""Elementwise arithmetic on vector tiles, over the valid region of ``dst``; integer arithmetic wraps."""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
+
+from ..core.base import Pipe, PtoOp, Shape
+from ..core.kinds import ANY, TILE_OR_VIEW, enum
+from .forms import BinaryScratchTileOp, BinaryTileOp, TernaryTileOp, UnaryTileOp
+
+
+class TAbsOp(UnaryTileOp):
+    """dst[i,j] = |src[i,j]| (numerics page, section 5)."""
+
+    name = "pto.tabs"
+
+
+class TNegOp(UnaryTileOp):
+    """dst[i,j] = −src[i,j] (numerics page, section 5)."""
+
+    name = "pto.tneg"
+
+
+class TNotOp(UnaryTileOp):
+    """dst[i,j] = bitwise complement of src[i,j] (numerics page, section 5)."""
+
+    name = "pto.tnot"
+
+
+class TExpOp(UnaryTileOp, defaults=(("precisionType", "#pto<exp_precision default>"),)):
+    """dst[i,j] = e^src[i,j] (numerics page, section 5)."""
+
+    name = "pto.texp"
+    precisionType = opt_attr_def(enum("exp_precision"))
+
+
+class TLogOp(UnaryTileOp, defaults=(("precisionType", "#pto<log_precision default>"),)):
+    """dst[i,j] = natural logarithm of src[i,j] (numerics page, section 5)."""
+
+    name = "pto.tlog"
+    precisionType = opt_attr_def(enum("log_precision"))
+
+
+class TSqrtOp(UnaryTileOp, defaults=(("precisionType", "#pto<sqrt_precision default>"),)):
+    """dst[i,j] = square root of src[i,j] (numerics page, section 5)."""
+
+    name = "pto.tsqrt"
+    precisionType = opt_attr_def(enum("sqrt_precision"))
+
+
+class TRecipOp(UnaryTileOp, defaults=(("precisionType", "#pto<recip_precision default>"),)):
+    """dst[i,j] = 1 / src[i,j] (numerics page, section 5)."""
+
+    name = "pto.trecip"
+    precisionType = opt_attr_def(enum("recip_precision"))
+
+
+class TReluOp(UnaryTileOp):
+    """dst[i,j] = max(src[i,j], 0) (numerics page, section 5)."""
+
+    name = "pto.trelu"
+
+
+class TRsqrtOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.V,
+    reads=("src",),
+    writes=("dst", "tmp"),
+    text=("src", "tmp", "dst"),
+    defaults=(("precisionType", "#pto<rsqrt_precision default>"),),
+):
+    """dst[i,j] = 1 / square root of src[i,j] (numerics page, section 5)."""
+
+    name = "pto.trsqrt"
+    src = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    precisionType = opt_attr_def(enum("rsqrt_precision"))
+    result = opt_result_def(ANY)
+
+
+class TCvtOp(
+    PtoOp,
+    shape=Shape.DPS_INNER,
+    pipe=Pipe.V,
+    reads=("src",),
+    writes=("tmp", "dst"),
+    defaults=(("rmode", "#pto<round_mode CAST_RINT>"),),
+):
+    """dst[i,j] = src[i,j] converted to the element type of dst, rounded by rmode and saturated by sat_mode
+    (numerics page, section 8).
+    """
+
+    name = "pto.tcvt"
+    src = operand_def(TILE_OR_VIEW)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    rmode = opt_attr_def(enum("round_mode"))
+    sat_mode = opt_attr_def(enum("saturation_mode"))
+    result = opt_result_def(ANY)
+
+
+class TAddOp(BinaryTileOp):
+    """dst[i,j] = src0[i,j] + src1[i,j] (numerics page, section 5)."""
+
+    name = "pto.tadd"
+
+
+class TSubOp(BinaryTileOp):
+    """dst[i,j] = src0[i,j] − src1[i,j] (numerics page, section 5)."""
+
+    name = "pto.tsub"
+
+
+class TMulOp(BinaryTileOp):
+    """dst[i,j] = src0[i,j] · src1[i,j] (numerics page, section 5)."""
+
+    name = "pto.tmul"
+
+
+class TDivOp(BinaryTileOp, defaults=(("precisionType", "#pto<div_precision default>"),)):
+    """dst[i,j] = src0[i,j] / src1[i,j]; integers truncate toward zero (numerics page, section 5)."""
+
+    name = "pto.tdiv"
+    precisionType = opt_attr_def(enum("div_precision"))
+
+
+class TFmodOp(BinaryTileOp, defaults=(("precisionType", "#pto<fmod_precision default>"),)):
+    """dst[i,j] = src0 − trunc(src0 / src1)·src1: remainder with the sign of the dividend
+    (numerics page, section 5).
+    """
+
+    name = "pto.tfmod"
+    precisionType = opt_attr_def(enum("fmod_precision"))
+
+
+class TMaxOp(BinaryTileOp):
+    """dst[i,j] = max(src0[i,j], src1[i,j]); NaN propagates (numerics page, section 5)."""
+
+    name = "pto.tmax"
+
+
+class TMinOp(BinaryTileOp):
+    """dst[i,j] = min(src0[i,j], src1[i,j]); NaN propagates (numerics page, section 5)."""
+
+    name = "pto.tmin"
+
+
+class TAndOp(BinaryTileOp):
+    """dst[i,j] = src0[i,j] & src1[i,j] (numerics page, section 5)."""
+
+    name = "pto.tand"
+
+
+class TOrOp(BinaryTileOp):
+    """dst[i,j] = src0[i,j] | src1[i,j] (numerics page, section 5)."""
+
+    name = "pto.tor"
+
+
+class TShlOp(BinaryTileOp):
+    """dst[i,j] = src0[i,j] << src1[i,j] (numerics page, section 5)."""
+
+    name = "pto.tshl"
+
+
+class TShrOp(BinaryTileOp):
+    """dst[i,j] = src0[i,j] >> src1[i,j], arithmetic unless unsigned (numerics page, section 5)."""
+
+    name = "pto.tshr"
+
+
+class TAddReluOp(BinaryTileOp, since="august"):
+    """dst[i,j] = max(src0[i,j] + src1[i,j], 0) (numerics page, section 5)."""
+
+    name = "pto.taddrelu"
+
+
+class TCmpOp(PtoOp, shape=Shape.DPS_INNER, pipe=Pipe.V, reads=("src0", "src1"), writes=("dst",)):
+    """Packed bits of src0[i,j] cmpMode src1[i,j]: bit j mod 8 of byte j div 8 of row i
+    (numerics page, section 5).
+    """
+
+    name = "pto.tcmp"
+    src0 = operand_def(TILE_OR_VIEW)
+    src1 = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    cmpMode = opt_attr_def(enum("cmp"))
+    result = opt_result_def(ANY)
+
+
+class TXorOp(BinaryScratchTileOp):
+    """dst[i,j] = src0[i,j] ^ src1[i,j] (numerics page, section 5)."""
+
+    name = "pto.txor"
+
+
+class TPreluOp(BinaryScratchTileOp):
+    """dst[i,j] = src0[i,j] > 0 ? src0[i,j] : src0[i,j]·src1[i,j] (numerics page, section 5)."""
+
+    name = "pto.tprelu"
+
+
+class TRemOp(BinaryScratchTileOp, defaults=(("precisionType", "#pto<rem_precision default>"),)):
+    """dst[i,j] = src0 − floor(src0 / src1)·src1: remainder with the sign of the divisor
+    (numerics page, section 5).
+    """
+
+    name = "pto.trem"
+    precisionType = opt_attr_def(enum("rem_precision"))
+
+
+class TPowOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.V,
+    reads=("base", "exp"),
+    writes=("dst", "tmp"),
+    text=("base", "exp", "tmp", "dst"),
+    defaults=(("precisionType", "#pto<pow_precision default>"),),
+    since="august",
+):
+    """dst[i,j] = base[i,j] raised to exp[i,j] (numerics page, section 5)."""
+
+    name = "pto.tpow"
+    base = operand_def(TILE_OR_VIEW)
+    exp = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    precisionType = opt_attr_def(enum("pow_precision"))
+    result = opt_result_def(ANY)
+
+
+class TAddcOp(TernaryTileOp):
+    """dst[i,j] = src0[i,j] + src1[i,j] + src2[i,j] (numerics page, section 5)."""
+
+    name = "pto.taddc"
+
+
+class TSubcOp(TernaryTileOp):
+    """dst[i,j] = src0[i,j] − src1[i,j] + src2[i,j] (numerics page, section 5)."""
+
+    name = "pto.tsubc"
+
+
+class TSelOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("mask", "src0", "src1"), writes=("tmp", "dst")):
+    """dst[i,j] = bit (i,j) of mask ? src0[i,j] : src1[i,j] (numerics page, section 5)."""
+
+    name = "pto.tsel"
+    mask = operand_def(TILE_OR_VIEW)
+    src0 = operand_def(TILE_OR_VIEW)
+    src1 = operand_def(TILE_OR_VIEW)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)

@@ -1,0 +1,106 @@
+"""A row or column vector broadcast over a tile and combined with it."""
+
+from __future__ import annotations
+
+from xdsl.irdl import opt_attr_def
+
+from ..core.kinds import enum
+from .forms import BinaryScratchTileOp, BinaryTileOp, UnaryTileOp
+
+
+class TColExpandOp(UnaryTileOp):
+    """dst[i,j] = src[0,j] (numerics page, section 6)."""
+
+    name = "pto.tcolexpand"
+
+
+class TRowExpandOp(UnaryTileOp):
+    """dst[i,j] = src[i,0] (numerics page, section 6)."""
+
+    name = "pto.trowexpand"
+
+
+class TColExpandAddOp(BinaryTileOp):
+    """dst[i,j] = src0[i,j] + src1[0,j] (numerics page, section 6)."""
+
+    name = "pto.tcolexpandadd"
+
+
+class TColExpandSubOp(BinaryTileOp):
+    """dst[i,j] = src0[i,j] − src1[0,j] (numerics page, section 6)."""
+
+    name = "pto.tcolexpandsub"
+
+
+class TColExpandMulOp(BinaryTileOp):
+    """dst[i,j] = src0[i,j] · src1[0,j] (numerics page, section 6)."""
+
+    name = "pto.tcolexpandmul"
+
+
+class TColExpandDivOp(BinaryTileOp, defaults=(("precisionType", "#pto<div_precision default>"),)):
+    """dst[i,j] = src0[i,j] / src1[0,j] (numerics page, section 6)."""
+
+    name = "pto.tcolexpanddiv"
+    precisionType = opt_attr_def(enum("div_precision"))
+
+
+class TColExpandMaxOp(BinaryTileOp):
+    """dst[i,j] = max(src0[i,j], src1[0,j]) (numerics page, section 6)."""
+
+    name = "pto.tcolexpandmax"
+
+
+class TColExpandMinOp(BinaryTileOp):
+    """dst[i,j] = min(src0[i,j], src1[0,j]) (numerics page, section 6)."""
+
+    name = "pto.tcolexpandmin"
+
+
+class TColExpandExpdifOp(BinaryTileOp):
+    """dst[i,j] = e^(src0[i,j] − src1[0,j]) (numerics page, section 6)."""
+
+    name = "pto.tcolexpandexpdif"
+
+
+class TRowExpandAddOp(BinaryScratchTileOp):
+    """dst[i,j] = src0[i,j] + b, b = the value of row i of src1 (numerics page, section 6)."""
+
+    name = "pto.trowexpandadd"
+
+
+class TRowExpandSubOp(BinaryScratchTileOp):
+    """dst[i,j] = src0[i,j] − b, b = the value of row i of src1 (numerics page, section 6)."""
+
+    name = "pto.trowexpandsub"
+
+
+class TRowExpandMulOp(BinaryScratchTileOp):
+    """dst[i,j] = src0[i,j] · b, b = the value of row i of src1 (numerics page, section 6)."""
+
+    name = "pto.trowexpandmul"
+
+
+class TRowExpandDivOp(BinaryScratchTileOp, defaults=(("precisionType", "#pto<div_precision default>"),)):
+    """dst[i,j] = src0[i,j] / b, b = the value of row i of src1 (numerics page, section 6)."""
+
+    name = "pto.trowexpanddiv"
+    precisionType = opt_attr_def(enum("div_precision"))
+
+
+class TRowExpandMaxOp(BinaryScratchTileOp):
+    """dst[i,j] = max(src0[i,j], b), b = the value of row i of src1 (numerics page, section 6)."""
+
+    name = "pto.trowexpandmax"
+
+
+class TRowExpandMinOp(BinaryScratchTileOp):
+    """dst[i,j] = min(src0[i,j], b), b = the value of row i of src1 (numerics page, section 6)."""
+
+    name = "pto.trowexpandmin"
+
+
+class TRowExpandExpdifOp(BinaryScratchTileOp):
+    """dst[i,j] = e^(src0[i,j] − b), b = the value of row i of src1 (numerics page, section 6)."""
+
+    name = "pto.trowexpandexpdif"

@@ -1,0 +1,246 @@
+"""Gather, scatter, sort, quantisation, histogram, sequences."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, opt_result_def, var_operand_def
+
+from ..core.base import Pipe, PtoOp, Shape, up_to
+from ..core.kinds import ANY, BOOL, I32_ATTR, INTEGER, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
+from ..core.words import AXIS
+
+
+class TGatherOp(
+    PtoOp,
+    shape=Shape.DPS_MASK,
+    pipe=Pipe.V,
+    reads=("src", "indices"),
+    writes=("dst", "cdst", "tmp"),
+    outs=("dst", "cdst"),
+    text=("src", "indices", "kValue", "tmp", "dst", "cdst"),
+    tokens=("maskPattern", "axis"),
+):
+    """dst[i,j] = src at flat index indices[i,j], or the lanes that maskPattern selects, or the indices (count
+    in cdst) of elements that compare with kValue (numerics page, section 7).
+    """
+
+    name = "pto.tgather"
+    src = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    cdst = opt_operand_def(TILE_OR_VIEW)
+    indices = opt_operand_def(TILE_OR_VIEW)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    kValue = opt_operand_def(NUMBER)
+    maskPattern = opt_attr_def(enum("mask_pattern"))
+    axis = opt_attr_def(AXIS)
+    cmpMode = opt_attr_def(enum("cmp"))
+    offset = opt_attr_def(I32_ATTR)
+    results_ = up_to(2)
+
+
+class TScatterOp(
+    PtoOp,
+    shape=Shape.DPS_MASK,
+    pipe=Pipe.V,
+    reads=("src", "indexes"),
+    writes=("dst",),
+    text=("src", "indexes", "dst"),
+    tokens=("maskPattern", "axis"),
+):
+    """dst at flat index indexes[i,j] = src[i,j], or src spread over the positions that maskPattern selects
+    (numerics page, section 7).
+    """
+
+    name = "pto.tscatter"
+    src = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    indexes = opt_operand_def(TILE_OR_VIEW)
+    axis = opt_attr_def(AXIS)
+    maskPattern = opt_attr_def(enum("mask_pattern"))
+    result = opt_result_def(ANY)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return Pipe.S if self.indexes is not None and target == "a2a3" else Pipe.V
+
+
+class TGatherbOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "offsets"), writes=("dst",)):
+    """32-byte blocks of src at the byte offsets in offsets (numerics page, section 7)."""
+
+    name = "pto.tgatherb"
+    src = operand_def(TILE_OR_VIEW)
+    offsets = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+
+class TSort32Op(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "idx"), writes=("tmp", "dst")):
+    """Groups of 32 scores sorted descending; dst holds (score, index) pairs (numerics page, section 7)."""
+
+    name = "pto.tsort32"
+    src = operand_def(TILE_OR_VIEW)
+    idx = operand_def(TILE_OR_VIEW)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+
+class TMrgsortOp(
+    PtoOp,
+    shape=Shape.DPS_INNER,
+    pipe=Pipe.V,
+    reads=("srcs",),
+    writes=("dsts", "tmp"),
+    outs=("dsts", "excuted"),
+    text=("srcs", "blockLen", "tmp", "dsts", "excuted"),
+    tokens=("exhausted",),
+    defaults=(("exhausted", "false"),),
+):
+    """Merges sorted blocks of blockLen inside one source, or 2 to 4 sorted sources; excuted = consumed counts
+    (numerics page, section 7).
+    """
+
+    name = "pto.tmrgsort"
+    srcs = var_operand_def(TILE_OR_VIEW)
+    blockLen = opt_operand_def(INTEGER)
+    dsts = var_operand_def(TILE_OR_VIEW)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    excuted = opt_operand_def(ANY)
+    exhausted = opt_attr_def(BOOL)
+    results_ = up_to(2)
+
+
+class TDequantOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "scale", "offset"), writes=("dst",)):
+    """dst[i,j] = (src[i,j] − offset[i])·scale[i] (numerics page, section 7)."""
+
+    name = "pto.tdequant"
+    src = operand_def(TILE_OR_VIEW)
+    scale = operand_def(TILE_OR_VIEW)
+    offset = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+
+class TQuantOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.V,
+    reads=("src", "fp", "offset"),
+    writes=("tmp", "dst"),
+    outs=("dst", "tmp"),
+    text=("src", "fp", "offset", "dst", "tmp"),
+):
+    """dst = clamp(round(src·fp)) as i8, or clamp(round(src·fp + offset)) as u8, one fp (and offset) per row
+    (numerics page, section 7).
+    """
+
+    name = "pto.tquant"
+    src = operand_def(TILE_OR_VIEW)
+    fp = operand_def(TILE_OR_VIEW)
+    offset = opt_operand_def(TILE_OR_VIEW)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    quant_type = attr_def(enum("quant_type"))
+    result = opt_result_def(ANY)
+
+
+class TQuantMxOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.V,
+    reads=("src",),
+    writes=("dst", "exp", "max", "scaling", "exp_zz"),
+    outs=("dst", "exp", "max", "scaling", "exp_zz"),
+    defaults=(
+        ("quantScaleAlg", "#pto<quant_scale_alg ocp>"),
+        ("grpAxis", "#pto<mx_group_axis axis1>"),
+        ("interleave", "false"),
+    ),
+    since="august",
+):
+    """Packed elements in dst, one shared exponent per 32 elements in exp, with their maxima and scaling
+    factors (numerics page, section 7).
+    """
+
+    name = "pto.tquant.mx"
+    src = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    exp = opt_operand_def(TILE_OR_VIEW)
+    max = opt_operand_def(TILE_OR_VIEW)
+    scaling = opt_operand_def(TILE_OR_VIEW)
+    exp_zz = opt_operand_def(TILE_OR_VIEW)
+    quant_type = attr_def(enum("quant_type"))
+    quantScaleAlg = opt_attr_def(enum("quant_scale_alg"))
+    storeMode = opt_attr_def(enum("vec_store_mode"))
+    grpAxis = opt_attr_def(enum("mx_group_axis"))
+    interleave = opt_attr_def(BOOL)
+    results_ = up_to(5)
+
+
+class THistogramOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "idx"), writes=("dst",)):
+    """dst[i,b] = number of elements of row i whose selected byte is at most b, filtered by idx
+    (numerics page, section 7).
+    """
+
+    name = "pto.thistogram"
+    src = operand_def(TILE_OR_VIEW)
+    idx = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    byte = opt_attr_def(I32_ATTR)
+    result = opt_result_def(ANY)
+
+
+class TRandomOp(
+    PtoOp,
+    shape=Shape.DPS_INNER,
+    pipe=Pipe.V,
+    writes=("dst",),
+    defaults=(("rounds", "10 : i32"),),
+):
+    """dst = Philox 4x32 random words from key and counter after the given number of rounds
+    (numerics page, section 7).
+    """
+
+    name = "pto.trandom"
+    key0 = operand_def(SIGNLESS)
+    key1 = operand_def(SIGNLESS)
+    counter0 = operand_def(SIGNLESS)
+    counter1 = operand_def(SIGNLESS)
+    counter2 = operand_def(SIGNLESS)
+    counter3 = operand_def(SIGNLESS)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    rounds = opt_attr_def(I32_ATTR)
+    result = opt_result_def(ANY)
+
+
+class TCiOp(
+    PtoOp,
+    shape=Shape.DPS_INNER,
+    pipe=Pipe.S,
+    writes=("tmp", "dst"),
+    defaults=(("descending", "false"),),
+):
+    """dst[0,j] = S + j, or S − j when descending (numerics page, section 7)."""
+
+    name = "pto.tci"
+    S = operand_def(INTEGER)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    descending = opt_attr_def(BOOL)
+    result = opt_result_def(ANY)
+
+
+class TTriOp(
+    PtoOp,
+    shape=Shape.DPS_INNER,
+    pipe=Pipe.V,
+    writes=("dst",),
+    defaults=(("upperOrLower", "0 : i32"),),
+):
+    """dst[i,j] = 1 on and below the diagonal offset (upperOrLower 0) or on and above it (1), else 0
+    (numerics page, section 7).
+    """
+
+    name = "pto.ttri"
+    diagonal = operand_def(INTEGER)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    upperOrLower = opt_attr_def(I32_ATTR)
+    result = opt_result_def(ANY)

@@ -1,0 +1,167 @@
+"""Tiles to and from global memory, single elements, and printing."""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def, result_def
+
+from ..core.base import Pipe, PtoOp, Shape
+from ..core.kinds import ANY, BOOL, I64, INDEX, NUMBER, TILE_OR_VIEW, enum
+from ..core.placement import location
+
+
+class TLoadOp(
+    PtoOp,
+    shape=Shape.DPS_TLOAD,
+    pipe=Pipe.MTE2,
+    reads=("src",),
+    writes=("dst",),
+    tokens=("pad_mode", "init_out_buffer"),
+):
+    """dst valid region = the elements of the src view; what lies outside follows the padding of the tile type
+    (layouts page, section 4).
+    """
+
+    name = "pto.tload"
+    src = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    pad_value = opt_operand_def(ANY)
+    left_padding_num = opt_operand_def(INDEX)
+    right_padding_num = opt_operand_def(ANY)
+    init_condition = opt_operand_def(ANY)
+    pad_mode = opt_attr_def(enum("padmode"))
+    init_out_buffer = opt_attr_def(BOOL)
+    result = opt_result_def(ANY)
+
+
+class TStoreOp(
+    PtoOp,
+    shape=Shape.DPS_KEYED,
+    pipe=Pipe.MTE3,
+    reads=("src", "fp", "dst"),
+    writes=("dst",),
+    text=("src", "fp", "preQuantScalar", "dst"),
+    defaults=(
+        ("stPhase", "#pto<st_phase unspecified>"),
+        ("atomicType", "#pto<atomic_type atomic_none>"),
+        ("reluPreMode", "#pto<relu_pre_mode no_relu>"),
+    ),
+):
+    """dst view = the valid region of src; an accumulator source passes the fixpipe (relu, quantisation,
+    atomic add) (numerics page, sections 4 and 7).
+    """
+
+    name = "pto.tstore"
+    src = operand_def(TILE_OR_VIEW)
+    dst = operand_def(TILE_OR_VIEW)
+    fp = opt_operand_def(TILE_OR_VIEW)
+    preQuantScalar = opt_operand_def(I64)
+    stPhase = opt_attr_def(enum("st_phase"))
+    atomicType = opt_attr_def(enum("atomic_type"))
+    reluPreMode = opt_attr_def(enum("relu_pre_mode"))
+    result = opt_result_def(ANY)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return Pipe.FIX if location(self.src) == "acc" else Pipe.MTE3
+
+
+class TStoreFpOp(PtoOp, shape=Shape.DPS, pipe=Pipe.FIX, reads=("src", "fp"), writes=("dst",), since="june"):
+    """Accumulator tile stored with one quantisation parameter per channel (numerics page, section 4)."""
+
+    name = "pto.tstore_fp"
+    src = operand_def(TILE_OR_VIEW)
+    fp = operand_def(TILE_OR_VIEW)
+    dst = operand_def(TILE_OR_VIEW)
+
+
+class TPrefetchOp(PtoOp, shape=Shape.DPS, pipe=Pipe.MTE2, reads=("src",)):
+    """Hints that the src view will be loaded; no data result (numerics page, section 7)."""
+
+    name = "pto.tprefetch"
+    src = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+
+class MGatherOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.V,
+    reads=("mem", "idx"),
+    writes=("dst", "scratch"),
+    text=("mem", "idx", "scratch", "dst"),
+    defaults=(("gatherOob", "#pto<gather_oob undefined>"),),
+):
+    """dst[i,:] = mem[idx[i],:] (coalesce row) or dst[i,j] = mem[idx[i,j]] (elem); gatherOob rules indices out
+    of range (numerics page, section 7).
+    """
+
+    name = "pto.mgather"
+    mem = operand_def(TILE_OR_VIEW)
+    idx = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    scratch = opt_operand_def(TILE_OR_VIEW)
+    coalesce = opt_attr_def(enum("coalesce"))
+    gatherOob = opt_attr_def(enum("gather_oob"))
+    result = opt_result_def(ANY)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        if location(self.dst or self.result) == "mat" or target == "a2a3":
+            return Pipe.MTE2
+        return Pipe.V
+
+
+class MScatterOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.V,
+    reads=("src", "idx", "mem"),
+    writes=("mem",),
+    outs=("mem",),
+    defaults=(
+        ("scatterAtomicOp", "#pto<scatter_atomic_op none>"),
+        ("scatterOob", "#pto<scatter_oob undefined>"),
+    ),
+):
+    """Mem[idx[i],:] = src[i,:] (coalesce row) or mem[idx[i,j]] = src[i,j] (elem), combined atomically on
+    request; scatterOob rules indices out of range (numerics page, section 7).
+    """
+
+    name = "pto.mscatter"
+    src = operand_def(TILE_OR_VIEW)
+    idx = operand_def(TILE_OR_VIEW)
+    mem = operand_def(TILE_OR_VIEW)
+    coalesce = opt_attr_def(enum("coalesce"))
+    scatterAtomicOp = opt_attr_def(enum("scatter_atomic_op"))
+    scatterOob = opt_attr_def(enum("scatter_oob"))
+    scatterConflict = opt_attr_def(enum("scatter_conflict"))
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return Pipe.MTE3 if target == "a2a3" else Pipe.V
+
+
+class TGetValOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.S, reads=("src",)):
+    """The element of src at a linear offset (numerics page, section 7)."""
+
+    name = "pto.tgetval"
+    src = operand_def(TILE_OR_VIEW)
+    offset = operand_def(INDEX)
+    dst = result_def(NUMBER)
+
+
+class TSetValOp(PtoOp, shape=Shape.DPS, pipe=Pipe.S, writes=("dst",), text=("offset", "val", "dst")):
+    """dst element at a linear offset = val (numerics page, section 7)."""
+
+    name = "pto.tsetval"
+    dst = opt_operand_def(TILE_OR_VIEW)
+    offset = operand_def(INDEX)
+    val = operand_def(NUMBER)
+    result = opt_result_def(ANY)
+
+
+class TPrintOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.V, reads=("src",)):
+    """Prints src (numerics page, section 7)."""
+
+    name = "pto.tprint"
+    src = operand_def(TILE_OR_VIEW)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    printFormat = opt_attr_def(enum("print_format"))

@@ -1,0 +1,221 @@
+"""Tile moves: layout and location conversion, windows, padding, transposition, concatenation."""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
+
+from ..core.base import Pipe, PtoOp, Shape
+from ..core.kinds import ANY, I64, INDEX, TILE_OR_VIEW, enum
+from ..core.placement import element_of, location
+from .forms import BinaryTileOp, UnaryScratchTileOp
+
+
+class TMovOp(
+    PtoOp,
+    shape=Shape.DPS_KEYED,
+    pipe=Pipe.V,
+    reads=("src", "fp"),
+    writes=("dst",),
+    text=("src", "fp", "preQuantScalar", "dst"),
+    defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
+):
+    """dst = src in the layout and location of dst; an accumulator source passes the fixpipe (relu,
+    quantisation) (layouts page, section 10; numerics page, section 4).
+    """
+
+    name = "pto.tmov"
+    src = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    fp = opt_operand_def(TILE_OR_VIEW)
+    preQuantScalar = opt_operand_def(I64)
+    accToVecMode = opt_attr_def(enum("acc_to_vec_mode"))
+    reluPreMode = opt_attr_def(enum("relu_pre_mode"))
+    grpAxis = opt_attr_def(enum("mx_group_axis"))
+    result = opt_result_def(ANY)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        source, destination = location(self.src), location(self.dst or self.result)
+        if source == "acc":
+            return Pipe.FIX
+        if source != "mat":
+            return Pipe.V
+        if destination == "scaling":
+            return Pipe.MTE1 if element_of(self.src) == "f8E8M0" else Pipe.FIX
+        return Pipe.MTE1 if destination in ("left", "right", "bias") else Pipe.V
+
+
+class TMovFpOp(PtoOp, shape=Shape.DPS, pipe=Pipe.FIX, reads=("src", "fp"), writes=("dst",), since="june"):
+    """Accumulator tile moved with one quantisation parameter per channel
+    (layouts page, section 10; numerics page, section 4).
+    """
+
+    name = "pto.tmov.fp"
+    src = operand_def(TILE_OR_VIEW)
+    fp = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+
+class TExtractOp(
+    PtoOp,
+    shape=Shape.DPS_KEYED,
+    pipe=Pipe.V,
+    reads=("src", "fp"),
+    writes=("dst",),
+    text=("src", "indexRow", "indexCol", "preQuantScalar", "fp", "dst"),
+    defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
+):
+    """dst[i,j] = src[indexRow + i, indexCol + j]; an accumulator source passes the fixpipe
+    (layouts page, section 10; numerics page, section 4).
+    """
+
+    name = "pto.textract"
+    src = operand_def(TILE_OR_VIEW)
+    indexRow = operand_def(INDEX)
+    indexCol = operand_def(INDEX)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    fp = opt_operand_def(TILE_OR_VIEW)
+    preQuantScalar = opt_operand_def(I64)
+    accToVecMode = opt_attr_def(enum("acc_to_vec_mode"))
+    reluPreMode = opt_attr_def(enum("relu_pre_mode"))
+    result = opt_result_def(ANY)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        source, destination = location(self.src), location(self.dst or self.result)
+        if source == "mat":
+            return Pipe.MTE1
+        if source == "acc" or (source == "vec" and destination == "mat"):
+            return Pipe.FIX
+        return Pipe.V
+
+
+class TInsertOp(
+    PtoOp,
+    shape=Shape.DPS_KEYED,
+    pipe=Pipe.FIX,
+    reads=("src", "fp"),
+    writes=("dst",),
+    text=("src", "indexRow", "indexCol", "fp", "preQuantScalar", "dst"),
+    defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
+):
+    """dst[indexRow + i, indexCol + j] = src[i,j], the rest of dst is kept; an accumulator source passes the
+    fixpipe (layouts page, section 10; numerics page, section 4).
+    """
+
+    name = "pto.tinsert"
+    src = operand_def(TILE_OR_VIEW)
+    indexRow = operand_def(INDEX)
+    indexCol = operand_def(INDEX)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    fp = opt_operand_def(TILE_OR_VIEW)
+    preQuantScalar = opt_operand_def(I64)
+    accToVecMode = opt_attr_def(enum("acc_to_vec_mode"))
+    reluPreMode = opt_attr_def(enum("relu_pre_mode"))
+    tinsertMode = opt_attr_def(enum("tinsert_mode"))
+    result = opt_result_def(ANY)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        source, destination = location(self.src), location(self.dst or self.result)
+        if source in (None, "vec") and destination in (None, "vec"):
+            return Pipe.V
+        if source == "vec" and destination == "mat" and target == "a5":
+            return Pipe.MTE3
+        return Pipe.FIX
+
+
+class ParameterWindowOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.FIX,
+    reads=("src", "fp"),
+    writes=("dst",),
+    since="june",
+):
+    """Window of an accumulator tile, quantised with one parameter per channel."""
+
+    src = operand_def(TILE_OR_VIEW)
+    fp = operand_def(TILE_OR_VIEW)
+    indexRow = operand_def(INDEX)
+    indexCol = operand_def(INDEX)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+
+class TExtractFpOp(ParameterWindowOp):
+    """dst[i,j] = fixpipe(src[indexRow + i, indexCol + j])
+    (layouts page, section 10; numerics page, section 4).
+    """
+
+    name = "pto.textract_fp"
+
+
+class TInsertFpOp(ParameterWindowOp):
+    """dst[indexRow + i, indexCol + j] = fixpipe(src[i,j]), the rest of dst is kept
+    (layouts page, section 10; numerics page, section 4).
+    """
+
+    name = "pto.tinsert_fp"
+
+
+class PaddingOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("dst",)):
+    """Copy that gives the elements outside the valid region of ``src`` a value."""
+
+    src = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        return Pipe.MTE1 if location(self.src) == "mat" else Pipe.V
+
+
+class TFillPadOp(PaddingOp):
+    """dst = src inside the valid region of src, the pad value of dst elsewhere (numerics page, section 7)."""
+
+    name = "pto.tfillpad"
+    padValue = opt_attr_def(enum("pad_value"))
+
+
+class TFillPadExpandOp(PaddingOp, since="june"):
+    """As ``tfillpad``, dst may be larger than src (numerics page, section 7)."""
+
+    name = "pto.tfillpad_expand"
+
+
+class TFillPadInplaceOp(PaddingOp, since="june"):
+    """As ``tfillpad``, dst and src share their storage (numerics page, section 7)."""
+
+    name = "pto.tfillpad_inplace"
+
+
+class TTransOp(UnaryScratchTileOp):
+    """dst[j,i] = src[i,j] (layouts page, section 10)."""
+
+    name = "pto.ttrans"
+
+
+class TConcatOp(BinaryTileOp):
+    """Row i of dst = row i of src0 followed by row i of src1, valid columns only
+    (layouts page, section 10).
+    """
+
+    name = "pto.tconcat"
+
+
+class TConcatIdxOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.V,
+    reads=("src0", "src1", "src0Idx", "src1Idx"),
+    writes=("dst",),
+):
+    """Row i of dst = the leading elements of rows i of src0 and src1, as many as src0Idx and src1Idx say
+    (numerics page, section 7).
+    """
+
+    name = "pto.tconcatidx"
+    src0 = operand_def(TILE_OR_VIEW)
+    src1 = operand_def(TILE_OR_VIEW)
+    src0Idx = operand_def(TILE_OR_VIEW)
+    src1Idx = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)

@@ -1,0 +1,64 @@
+"""Two tiles of different valid regions combined: the one valid element where only one is, 0 where none is."""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, opt_operand_def
+
+from ..core.base import Pipe, PtoOp, Shape, up_to
+from ..core.kinds import TILE_OR_VIEW
+from .forms import BinaryTileOp
+
+
+class TPartAddOp(BinaryTileOp):
+    """dst[i,j] = src0[i,j] + src1[i,j] where both are valid (numerics page, section 6)."""
+
+    name = "pto.tpartadd"
+
+
+class TPartMulOp(BinaryTileOp):
+    """dst[i,j] = src0[i,j] · src1[i,j] where both are valid (numerics page, section 6)."""
+
+    name = "pto.tpartmul"
+
+
+class TPartMaxOp(BinaryTileOp):
+    """dst[i,j] = max(src0[i,j], src1[i,j]) where both are valid (numerics page, section 6)."""
+
+    name = "pto.tpartmax"
+
+
+class TPartMinOp(BinaryTileOp):
+    """dst[i,j] = min(src0[i,j], src1[i,j]) where both are valid (numerics page, section 6)."""
+
+    name = "pto.tpartmin"
+
+
+class PartialArgOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.V,
+    reads=("src0", "src1", "src0Idx", "src1Idx"),
+    writes=("dst", "dstIdx"),
+    outs=("dst", "dstIdx"),
+):
+    """Values with an index tile each; the index of the winner is kept."""
+
+    src0 = operand_def(TILE_OR_VIEW)
+    src1 = operand_def(TILE_OR_VIEW)
+    src0Idx = operand_def(TILE_OR_VIEW)
+    src1Idx = operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    dstIdx = opt_operand_def(TILE_OR_VIEW)
+    results_ = up_to(2)
+
+
+class TPartArgMaxOp(PartialArgOp):
+    """dst = the larger of the valid values, dstIdx = its index operand (numerics page, section 6)."""
+
+    name = "pto.tpartargmax"
+
+
+class TPartArgMinOp(PartialArgOp):
+    """dst = the smaller of the valid values, dstIdx = its index operand (numerics page, section 6)."""
+
+    name = "pto.tpartargmin"

@@ -1,0 +1,206 @@
+"""Elementwise arithmetic of a vector tile and a scalar, over the valid region of ``dst``."""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
+
+from ..core.base import Pipe, PtoOp, Shape
+from ..core.kinds import ANY, F32, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
+from .forms import TileIntegerScalarOp, TileScalarOp, TileScalarScratchOp, TileScalarTileOp
+
+
+class TAddsOp(TileScalarOp):
+    """dst[i,j] = src[i,j] + scalar (numerics page, section 5)."""
+
+    name = "pto.tadds"
+
+
+class TSubsOp(TileScalarOp):
+    """dst[i,j] = src[i,j] − scalar (numerics page, section 5)."""
+
+    name = "pto.tsubs"
+
+
+class TMaxsOp(TileScalarOp):
+    """dst[i,j] = max(src[i,j], scalar); NaN propagates (numerics page, section 5)."""
+
+    name = "pto.tmaxs"
+
+
+class TMinsOp(TileScalarOp):
+    """dst[i,j] = min(src[i,j], scalar); NaN propagates (numerics page, section 5)."""
+
+    name = "pto.tmins"
+
+
+class TFmodsOp(TileScalarOp):
+    """dst[i,j] = src − trunc(src / scalar)·scalar: remainder with the sign of the dividend
+    (numerics page, section 5).
+    """
+
+    name = "pto.tfmods"
+
+
+class TMulsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0",), writes=("dst",)):
+    """dst[i,j] = src0[i,j] · scalar (numerics page, section 5)."""
+
+    name = "pto.tmuls"
+    src0 = operand_def(TILE_OR_VIEW)
+    scalar = operand_def(NUMBER)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+
+class TDivsOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.V,
+    reads=("src", "scalar"),
+    writes=("dst",),
+    defaults=(("precisionType", "#pto<div_precision default>"),),
+):
+    """dst[i,j] = src[i,j] / scalar, or scalar / src[i,j] when the scalar is written first
+    (numerics page, section 5).
+    """
+
+    name = "pto.tdivs"
+    src = operand_def(ANY)
+    scalar = operand_def(ANY)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    precisionType = opt_attr_def(enum("div_precision"))
+    result = opt_result_def(ANY)
+
+
+class TAxpyOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "dst"), writes=("dst",)):
+    """dst[i,j] += scalar · src[i,j]; dst is read and written (numerics page, section 5)."""
+
+    name = "pto.taxpy"
+    src = operand_def(TILE_OR_VIEW)
+    scalar = operand_def(NUMBER)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+
+class TLreluOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("dst",)):
+    """dst[i,j] = src[i,j] > 0 ? src[i,j] : src[i,j]·slope (numerics page, section 5)."""
+
+    name = "pto.tlrelu"
+    src = operand_def(TILE_OR_VIEW)
+    slope = operand_def(F32)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+
+class TCmpsOp(
+    PtoOp,
+    shape=Shape.DPS_INNER,
+    pipe=Pipe.V,
+    reads=("src",),
+    writes=("dst",),
+    defaults=(("cmpMode", "#pto<cmp eq>"),),
+):
+    """Packed bits of src[i,j] cmpMode scalar (numerics page, section 5)."""
+
+    name = "pto.tcmps"
+    src = operand_def(TILE_OR_VIEW)
+    scalar = operand_def(NUMBER)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    cmpMode = opt_attr_def(enum("cmp"))
+    result = opt_result_def(ANY)
+
+
+class TExpandsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, writes=("dst",)):
+    """dst[i,j] = scalar (numerics page, section 5)."""
+
+    name = "pto.texpands"
+    scalar = operand_def(NUMBER)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+
+class TRemsOp(TileScalarScratchOp):
+    """dst[i,j] = src − floor(src / scalar)·scalar: remainder with the sign of the divisor
+    (numerics page, section 5).
+    """
+
+    name = "pto.trems"
+
+
+class TPowsOp(
+    PtoOp,
+    shape=Shape.DPS,
+    pipe=Pipe.V,
+    reads=("src",),
+    writes=("dst", "tmp"),
+    text=("src", "scalar", "tmp", "dst"),
+    defaults=(("precisionType", "#pto<pow_precision default>"),),
+    since="august",
+):
+    """dst[i,j] = src[i,j] raised to scalar (numerics page, section 5)."""
+
+    name = "pto.tpows"
+    src = operand_def(TILE_OR_VIEW)
+    scalar = operand_def(NUMBER)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    precisionType = opt_attr_def(enum("pow_precision"))
+    result = opt_result_def(ANY)
+
+
+class TAndsOp(TileIntegerScalarOp):
+    """dst[i,j] = src[i,j] & scalar (numerics page, section 5)."""
+
+    name = "pto.tands"
+
+
+class TOrsOp(TileIntegerScalarOp):
+    """dst[i,j] = src[i,j] | scalar (numerics page, section 5)."""
+
+    name = "pto.tors"
+
+
+class TShlsOp(TileIntegerScalarOp):
+    """dst[i,j] = src[i,j] << scalar (numerics page, section 5)."""
+
+    name = "pto.tshls"
+
+
+class TShrsOp(TileIntegerScalarOp):
+    """dst[i,j] = src[i,j] >> scalar, arithmetic unless unsigned (numerics page, section 5)."""
+
+    name = "pto.tshrs"
+
+
+class TXorsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("tmp", "dst")):
+    """dst[i,j] = src[i,j] ^ scalar (numerics page, section 5)."""
+
+    name = "pto.txors"
+    src = operand_def(TILE_OR_VIEW)
+    scalar = operand_def(SIGNLESS)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+
+class TAddscOp(TileScalarTileOp):
+    """dst[i,j] = src0[i,j] + scalar + src1[i,j] (numerics page, section 5)."""
+
+    name = "pto.taddsc"
+
+
+class TSubscOp(TileScalarTileOp):
+    """dst[i,j] = src0[i,j] − scalar + src1[i,j] (numerics page, section 5)."""
+
+    name = "pto.tsubsc"
+
+
+class TSelsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("mask", "src"), writes=("tmp", "dst")):
+    """dst[i,j] = bit (i,j) of mask ? src[i,j] : scalar (numerics page, section 5)."""
+
+    name = "pto.tsels"
+    mask = operand_def(TILE_OR_VIEW)
+    src = operand_def(TILE_OR_VIEW)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    scalar = operand_def(NUMBER)
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)

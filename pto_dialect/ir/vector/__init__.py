@@ -1,0 +1,1 @@
+"""Operations of the vector core below tiles: registers, predicates, unified buffer."""

@@ -1,0 +1,307 @@
+"""Lane-wise arithmetic on vector registers; inactive lanes of the result are 0."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, result_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import ANY, MASK, VREG
+from ..core.words import EVEN_ODD, ROUND
+from .forms import MaskedBinaryOp, MaskedScalarOp, MaskedUnaryOp
+
+
+class VAbsOp(MaskedUnaryOp):
+    """lane i = |input[i]| (numerics page, section 9.3)."""
+
+    name = "pto.vabs"
+
+
+class VNegOp(MaskedUnaryOp):
+    """lane i = −input[i] (numerics page, section 9.3)."""
+
+    name = "pto.vneg"
+
+
+class VReluOp(MaskedUnaryOp):
+    """lane i = max(input[i], 0) (numerics page, section 9.3)."""
+
+    name = "pto.vrelu"
+
+
+class VExpOp(MaskedUnaryOp):
+    """lane i = e^input[i] (numerics page, section 9.3)."""
+
+    name = "pto.vexp"
+
+
+class VLnOp(MaskedUnaryOp):
+    """lane i = natural logarithm of input[i] (numerics page, section 9.3)."""
+
+    name = "pto.vln"
+
+
+class VSqrtOp(MaskedUnaryOp):
+    """lane i = square root of input[i] (numerics page, section 9.3)."""
+
+    name = "pto.vsqrt"
+
+
+class VNotOp(MaskedUnaryOp):
+    """lane i = bitwise complement of input[i] (numerics page, section 9.3)."""
+
+    name = "pto.vnot"
+
+
+class VAddOp(MaskedBinaryOp):
+    """lane i = lhs[i] + rhs[i] (numerics page, section 9.3)."""
+
+    name = "pto.vadd"
+
+
+class VSubOp(MaskedBinaryOp):
+    """lane i = lhs[i] − rhs[i] (numerics page, section 9.3)."""
+
+    name = "pto.vsub"
+
+
+class VMulOp(MaskedBinaryOp):
+    """lane i = lhs[i] · rhs[i] (numerics page, section 9.3)."""
+
+    name = "pto.vmul"
+
+
+class VDivOp(MaskedBinaryOp):
+    """lane i = lhs[i] / rhs[i] (numerics page, section 9.3)."""
+
+    name = "pto.vdiv"
+
+
+class VMaxOp(MaskedBinaryOp):
+    """lane i = max(lhs[i], rhs[i]); NaN propagates (numerics page, section 9.3)."""
+
+    name = "pto.vmax"
+
+
+class VMinOp(MaskedBinaryOp):
+    """lane i = min(lhs[i], rhs[i]); NaN propagates (numerics page, section 9.3)."""
+
+    name = "pto.vmin"
+
+
+class VAndOp(MaskedBinaryOp):
+    """lane i = lhs[i] & rhs[i] (numerics page, section 9.3)."""
+
+    name = "pto.vand"
+
+
+class VOrOp(MaskedBinaryOp):
+    """lane i = lhs[i] | rhs[i] (numerics page, section 9.3)."""
+
+    name = "pto.vor"
+
+
+class VXorOp(MaskedBinaryOp):
+    """lane i = lhs[i] ^ rhs[i] (numerics page, section 9.3)."""
+
+    name = "pto.vxor"
+
+
+class VShlOp(MaskedBinaryOp):
+    """lane i = lhs[i] << rhs[i] (numerics page, section 9.3)."""
+
+    name = "pto.vshl"
+
+
+class VShrOp(MaskedBinaryOp):
+    """lane i = lhs[i] >> rhs[i], arithmetic unless unsigned (numerics page, section 9.3)."""
+
+    name = "pto.vshr"
+
+
+class VPreluOp(MaskedBinaryOp):
+    """lane i = lhs[i] > 0 ? lhs[i] : lhs[i]·rhs[i] (numerics page, section 9.3)."""
+
+    name = "pto.vprelu"
+
+
+class VAddsOp(MaskedScalarOp):
+    """lane i = input[i] + scalar (numerics page, section 9.3)."""
+
+    name = "pto.vadds"
+
+
+class VMulsOp(MaskedScalarOp):
+    """lane i = input[i] · scalar (numerics page, section 9.3)."""
+
+    name = "pto.vmuls"
+
+
+class VMaxsOp(MaskedScalarOp):
+    """lane i = max(input[i], scalar) (numerics page, section 9.3)."""
+
+    name = "pto.vmaxs"
+
+
+class VMinsOp(MaskedScalarOp):
+    """lane i = min(input[i], scalar) (numerics page, section 9.3)."""
+
+    name = "pto.vmins"
+
+
+class VLreluOp(MaskedScalarOp):
+    """lane i = input[i] > 0 ? input[i] : input[i]·scalar (numerics page, section 9.3)."""
+
+    name = "pto.vlrelu"
+
+
+class VShlsOp(MaskedScalarOp):
+    """lane i = input[i] << scalar (numerics page, section 9.3)."""
+
+    name = "pto.vshls"
+
+
+class VShrsOp(MaskedScalarOp):
+    """lane i = input[i] >> scalar, arithmetic unless unsigned (numerics page, section 9.3)."""
+
+    name = "pto.vshrs"
+
+
+class MultiplyAddOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Two factors, an addend and a mask."""
+
+    acc = operand_def(VREG)
+    lhs = operand_def(VREG)
+    rhs = operand_def(VREG)
+    mask = operand_def(MASK)
+    result = result_def(VREG)
+
+
+class VMulaOp(MultiplyAddOp):
+    """lane i = acc[i] + lhs[i]·rhs[i] with one rounding (numerics page, section 9.3)."""
+
+    name = "pto.vmula"
+
+
+class VMaddOp(MultiplyAddOp, since="august"):
+    """lane i = lhs[i]·acc[i] + rhs[i] with one rounding (numerics page, section 9.3)."""
+
+    name = "pto.vmadd"
+
+
+class VAxpyOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """lane i = alpha·src0[i] + src1[i] with one rounding (numerics page, section 9.3)."""
+
+    name = "pto.vaxpy"
+    src0 = operand_def(VREG)
+    src1 = operand_def(VREG)
+    alpha = operand_def(ANY)
+    mask = operand_def(MASK)
+    result = result_def(VREG)
+
+
+class VMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Low and high words of the double-width products (numerics page, section 9.3)."""
+
+    name = "pto.vmull"
+    lhs = operand_def(VREG)
+    rhs = operand_def(VREG)
+    mask = operand_def(MASK)
+    low = result_def(VREG)
+    high = result_def(VREG)
+
+
+class CarryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Integer sum or difference with a carry per lane."""
+
+    lhs = operand_def(VREG)
+    rhs = operand_def(VREG)
+    mask = operand_def(MASK)
+    result = result_def(VREG)
+    carry = result_def(MASK)
+
+
+class VAddcOp(CarryOp):
+    """result = lhs + rhs; carry where the sum overflows (numerics page, section 9.3)."""
+
+    name = "pto.vaddc"
+
+
+class VSubcOp(CarryOp):
+    """result = lhs − rhs; carry where nothing is borrowed (numerics page, section 9.3)."""
+
+    name = "pto.vsubc"
+
+
+class CarryChainOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """As the plain form, with the carry of the lower word."""
+
+    lhs = operand_def(VREG)
+    rhs = operand_def(VREG)
+    carry_in = operand_def(MASK)
+    mask = operand_def(MASK)
+    result = result_def(VREG)
+    carry = result_def(MASK)
+
+
+class VAddcsOp(CarryChainOp):
+    """result = lhs + rhs + carry_in; carry where the sum overflows (numerics page, section 9.3)."""
+
+    name = "pto.vaddcs"
+
+
+class VSubcsOp(CarryChainOp):
+    """result = lhs − rhs − (1 − carry_in); carry where nothing is borrowed (numerics page, section 9.3)."""
+
+    name = "pto.vsubcs"
+
+
+class FusedConversionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Arithmetic and conversion to a narrower type in one step."""
+
+    lhs = operand_def(VREG)
+    rhs = operand_def(VREG)
+    result = result_def(VREG)
+
+
+class VAddreluconvOp(FusedConversionOp):
+    """lane i = max(lhs[i] + rhs[i], 0) in the result type (numerics page, section 9.3)."""
+
+    name = "pto.vaddreluconv"
+
+
+class VMulconvOp(FusedConversionOp):
+    """lane i = lhs[i]·rhs[i] in the result type (numerics page, section 9.3)."""
+
+    name = "pto.vmulconv"
+
+
+class VExpdifOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("part",)):
+    """lane i = e^(input − max) in f32, of the even or odd lanes of a 16-bit input
+    (numerics page, section 9.3).
+    """
+
+    name = "pto.vexpdif"
+    input = operand_def(VREG)
+    max = operand_def(VREG)
+    mask = operand_def(MASK)
+    part = attr_def(EVEN_ODD)
+    result = result_def(VREG)
+
+
+class VMulscvtOp(
+    PtoOp,
+    shape=Shape.FLAT_TOKEN,
+    pipe=Pipe.V,
+    effect=Effect.PURE,
+    tokens=("rnd", "part"),
+    since="august",
+):
+    """Even or odd lanes = input[i]·scalar rounded to f16 (numerics page, section 9.3)."""
+
+    name = "pto.vmulscvt"
+    input = operand_def(VREG)
+    scalar = operand_def(ANY)
+    mask = operand_def(MASK)
+    rnd = attr_def(ROUND)
+    part = attr_def(EVEN_ODD)
+    result = result_def(VREG)

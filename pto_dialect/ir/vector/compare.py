@@ -1,0 +1,61 @@
+"""Lane-wise comparison and selection."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, result_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import ANY, MASK, VREG
+from ..core.words import COMPARE
+
+
+class VCmpOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("cmp_mode",)):
+    """mask[i] = lane i is active and src0[i] compares with src1[i] (numerics page, section 9.3)."""
+
+    name = "pto.vcmp"
+    src0 = operand_def(VREG)
+    src1 = operand_def(VREG)
+    mask = operand_def(MASK)
+    cmp_mode = attr_def(COMPARE)
+    result = result_def(MASK)
+
+
+class VCmpsOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("cmp_mode",)):
+    """mask[i] = lane i is active and src[i] compares with scalar (numerics page, section 9.3)."""
+
+    name = "pto.vcmps"
+    src = operand_def(VREG)
+    scalar = operand_def(ANY)
+    mask = operand_def(MASK)
+    cmp_mode = attr_def(COMPARE)
+    result = result_def(MASK)
+
+
+class VSelOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """lane i = mask[i] ? src0[i] : src1[i] (numerics page, section 9.3)."""
+
+    name = "pto.vsel"
+    src0 = operand_def(VREG)
+    src1 = operand_def(VREG)
+    mask = operand_def(MASK)
+    result = result_def(VREG)
+
+
+class LaneSelectOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Lanes of one register picked by another."""
+
+    src0 = operand_def(VREG)
+    src1 = operand_def(VREG)
+    result = result_def(VREG)
+
+
+class VSelrOp(LaneSelectOp):
+    """lane i = src0[src1[i]] (numerics page, section 9.3)."""
+
+    name = "pto.vselr"
+
+
+class VSelrv2Op(LaneSelectOp):
+    """lane i = src0[src1[i]], second register form (numerics page, section 9.3)."""
+
+    name = "pto.vselrv2"

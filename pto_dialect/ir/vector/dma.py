@@ -1,0 +1,125 @@
+"""Transfers between global memory and the unified buffer of a vector core."""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, opt_operand_def, var_operand_def
+
+from ..core.base import Pipe, PtoOp, Shape
+from ..core.kinds import I1, I64, INT_OR_FLOAT, PTR, PTR_OR_MEMREF
+
+
+class MteGmUbOp(PtoOp, shape=Shape.DMA_BURST, pipe=Pipe.MTE2, reads=("source",), writes=("destination",)):
+    """Global memory to the unified buffer: bursts of ``len_burst`` bytes, outer loops, optional padding of
+    each burst (layouts page, section 5).
+    """
+
+    name = "pto.mte_gm_ub"
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    l2_cache_ctl = operand_def(I64)
+    len_burst = operand_def(I64)
+    n_burst = operand_def(I64)
+    nburst_src_stride = operand_def(I64)
+    nburst_dst_stride = operand_def(I64)
+    loop_counts = var_operand_def(I64)
+    loop_src_strides = var_operand_def(I64)
+    loop_dst_strides = var_operand_def(I64)
+    pad_value = opt_operand_def(INT_OR_FLOAT)
+    left_padding_count = opt_operand_def(I64)
+    right_padding_count = opt_operand_def(I64)
+
+
+class MteUbGmOp(PtoOp, shape=Shape.DMA_BURST, pipe=Pipe.MTE3, reads=("source",), writes=("destination",)):
+    """Unified buffer to global memory: bursts of ``len_burst`` bytes, outer loops
+    (layouts page, section 5).
+    """
+
+    name = "pto.mte_ub_gm"
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    len_burst = operand_def(I64)
+    n_burst = operand_def(I64)
+    nburst_src_stride = operand_def(I64)
+    nburst_dst_stride = operand_def(I64)
+    l2_cache_ctl = opt_operand_def(I64)
+    loop_counts = var_operand_def(I64)
+    loop_src_strides = var_operand_def(I64)
+    loop_dst_strides = var_operand_def(I64)
+
+
+class MteUbUbOp(
+    PtoOp,
+    shape=Shape.DMA_BURST,
+    pipe=Pipe.V,
+    reads=("source",),
+    writes=("destination",),
+    text=("source", "destination", "len_burst", "n_burst", "src_stride", "dst_stride"),
+    typed=("source", "destination", "n_burst", "len_burst", "src_stride", "dst_stride"),
+):
+    """Copy inside the unified buffer, ``n_burst`` strided bursts (layouts page, section 5)."""
+
+    name = "pto.mte_ub_ub"
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
+    n_burst = operand_def(I64)
+    len_burst = operand_def(I64)
+    src_stride = operand_def(I64)
+    dst_stride = operand_def(I64)
+
+
+class CopyGmToUbufOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.MTE2,
+    reads=("source",),
+    writes=("destination",),
+):
+    """Global memory to the unified buffer; outer loops come from the loop registers
+    (layouts page, section 5).
+    """
+
+    name = "pto.copy_gm_to_ubuf"
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    sid = operand_def(I64)
+    n_burst = operand_def(I64)
+    len_burst = operand_def(I64)
+    left_padding_count = operand_def(I64)
+    right_padding_count = operand_def(I64)
+    data_select_bit = operand_def(I1)
+    l2_cache_ctl = operand_def(I64)
+    gm_stride = operand_def(I64)
+    ub_stride = operand_def(I64)
+
+
+class CopyUbufToGmOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.MTE3,
+    reads=("source",),
+    writes=("destination",),
+):
+    """Unified buffer to global memory; outer loops come from the loop registers (layouts page, section 5)."""
+
+    name = "pto.copy_ubuf_to_gm"
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    sid = operand_def(I64)
+    n_burst = operand_def(I64)
+    len_burst = operand_def(I64)
+    l2_cache_ctl = operand_def(I64)
+    burst_dst_stride = operand_def(I64)
+    burst_src_stride = operand_def(I64)
+
+
+class CopyUbufToUbufOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, reads=("source",), writes=("destination",)):
+    """Copy inside the unified buffer, ``n_burst`` strided bursts (layouts page, section 5)."""
+
+    name = "pto.copy_ubuf_to_ubuf"
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
+    sid = operand_def(I64)
+    n_burst = operand_def(I64)
+    len_burst = operand_def(I64)
+    src_stride = operand_def(I64)
+    dst_stride = operand_def(I64)

@@ -1,0 +1,250 @@
+"""Vector registers to and from the unified buffer.
+
+With an ``updated_base`` result the access uses the base itself and the result is the base plus the step.
+"""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, opt_result_def, result_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import ALIGN, I32, INDEX, INTEGER, MASK, PTR, PTR_OR_MEMREF, VREG
+from ..core.words import LOAD_DIST, LOAD_PAIR_DIST, POST_UPDATE, SPECIAL_REGISTER, STORE_DIST, STORE_PAIR_DIST
+
+
+class VLdsOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), typed=("source",)):
+    """Register from memory at source + offset, distributed over the lanes as ``dist`` says
+    (numerics page, section 9.1).
+    """
+
+    name = "pto.vlds"
+    source = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    dist = opt_attr_def(LOAD_DIST)
+    result = result_def(VREG)
+    updated_base = opt_result_def(PTR_OR_MEMREF)
+
+
+class VLdsx2Op(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), tokens=("dist",)):
+    """Two registers from memory, deinterleaved as ``dist`` says (numerics page, section 9.1)."""
+
+    name = "pto.vldsx2"
+    source = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    dist = attr_def(LOAD_PAIR_DIST)
+    low = result_def(VREG)
+    high = result_def(VREG)
+    updated_base = opt_result_def(PTR_OR_MEMREF)
+
+
+class VSldbOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
+    """Register from 32-byte blocks ``block_stride`` blocks apart (numerics page, section 9.1)."""
+
+    name = "pto.vsldb"
+    source = operand_def(PTR_OR_MEMREF)
+    block_stride = operand_def(INTEGER)
+    repeat_stride = operand_def(INTEGER)
+    mask = operand_def(MASK)
+    result = result_def(VREG)
+    updated_base = opt_result_def(PTR_OR_MEMREF)
+
+
+class UvldOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), typed=("source",)):
+    """Register from an unaligned address (numerics page, section 9.1)."""
+
+    name = "pto.uvld"
+    source = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    result = result_def(VREG)
+
+
+class VLdasOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
+    """State that starts an unaligned load stream (numerics page, section 9.1)."""
+
+    name = "pto.vldas"
+    source = operand_def(PTR)
+    result = result_def(ALIGN)
+
+
+class VLdusOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
+    """The next register of an unaligned load stream and the state after it (numerics page, section 9.1)."""
+
+    name = "pto.vldus"
+    source = operand_def(PTR)
+    align = operand_def(ALIGN)
+    increment = opt_operand_def(INDEX)
+    result = result_def(VREG)
+    updated_align = result_def(ALIGN)
+    updated_base = opt_result_def(PTR)
+
+
+class GatherOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
+    """Register from scattered addresses; inactive lanes are 0 and access nothing."""
+
+    source = operand_def(PTR)
+    offsets = operand_def(VREG)
+    mask = operand_def(MASK)
+    result = result_def(VREG)
+
+
+class VGather2Op(GatherOp):
+    """lane i = source[offsets[i]] (elements) (numerics page, section 9.1)."""
+
+    name = "pto.vgather2"
+
+
+class VGather2BcOp(GatherOp):
+    """As ``vgather2`` with 32-bit offsets (numerics page, section 9.1)."""
+
+    name = "pto.vgather2_bc"
+
+
+class VGatherbOp(GatherOp):
+    """block b = 32 bytes at byte offset offsets[b] of source (numerics page, section 9.1)."""
+
+    name = "pto.vgatherb"
+
+
+class VStsOp(
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    pipe=Pipe.V,
+    writes=("destination",),
+    typed=("value", "destination", "mask"),
+):
+    """Memory at destination + offset = active lanes of value, collected as ``dist`` says
+    (numerics page, section 9.1).
+    """
+
+    name = "pto.vsts"
+    value = operand_def(VREG)
+    destination = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    mask = operand_def(MASK)
+    dist = opt_attr_def(STORE_DIST)
+    updated_base = opt_result_def(PTR_OR_MEMREF)
+
+
+class VStsx2Op(PtoOp, shape=Shape.INDEXED_STORE, pipe=Pipe.V, writes=("destination",), tokens=("dist",)):
+    """Memory at destination + offset = two registers, interleaved as ``dist`` says
+    (numerics page, section 9.1).
+    """
+
+    name = "pto.vstsx2"
+    low = operand_def(VREG)
+    high = operand_def(VREG)
+    destination = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    mask = operand_def(MASK)
+    dist = attr_def(STORE_PAIR_DIST)
+
+
+class VSstbOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
+    """32-byte blocks ``block_stride`` blocks apart = active blocks of value (numerics page, section 9.1)."""
+
+    name = "pto.vsstb"
+    value = operand_def(VREG)
+    destination = operand_def(PTR_OR_MEMREF)
+    block_stride = operand_def(INTEGER)
+    repeat_stride = operand_def(INTEGER)
+    mask = operand_def(MASK)
+    updated_base = opt_result_def(PTR_OR_MEMREF)
+
+
+class VScatterOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
+    """destination[offsets[i]] = lane i of value (elements) (numerics page, section 9.1)."""
+
+    name = "pto.vscatter"
+    value = operand_def(VREG)
+    destination = operand_def(PTR)
+    offsets = operand_def(VREG)
+    mask = operand_def(MASK)
+
+
+class InitAlignOp(PtoOp, shape=Shape.NULLARY_TYPED, pipe=Pipe.V, effect=Effect.PURE):
+    """State of an empty unaligned store stream (numerics page, section 9.1)."""
+
+    name = "pto.init_align"
+    result = result_def(ALIGN)
+
+
+class VStusOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, writes=("base",)):
+    """Appends a register to an unaligned store stream that advances by ``offset`` elements
+    (numerics page, section 9.1).
+    """
+
+    name = "pto.vstus"
+    align_in = operand_def(ALIGN)
+    offset = operand_def(I32)
+    value = operand_def(VREG)
+    base = operand_def(PTR)
+    align_out = result_def(ALIGN)
+    base_out = opt_result_def(PTR)
+
+
+class VSturOp(
+    PtoOp,
+    shape=Shape.FLAT_TOKEN,
+    pipe=Pipe.V,
+    writes=("base",),
+    state_reads=("ar", "sqzn"),
+    state_writes=("ar",),
+    tokens=("mode",),
+):
+    """Appends the bytes counted by the last compaction, at base plus special register AR
+    (numerics page, section 9.1).
+    """
+
+    name = "pto.vstur"
+    align_in = operand_def(ALIGN)
+    value = operand_def(VREG)
+    base = operand_def(PTR)
+    mode = attr_def(POST_UPDATE)
+    align_out = result_def(ALIGN)
+
+
+class VStasOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
+    """Writes the rest of an unaligned store stream at destination + offset (numerics page, section 9.1)."""
+
+    name = "pto.vstas"
+    value = operand_def(ALIGN)
+    destination = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(I32)
+    updated_base = opt_result_def(PTR_OR_MEMREF)
+
+
+class VStarOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
+    """Writes the rest of an unaligned store stream (numerics page, section 9.1)."""
+
+    name = "pto.vstar"
+    value = operand_def(ALIGN)
+    destination = operand_def(PTR_OR_MEMREF)
+
+
+class SpecialRegisterStoreOp(
+    PtoOp,
+    shape=Shape.LEAD_STRING,
+    pipe=Pipe.V,
+    writes=("destination",),
+    state_reads=("ar",),
+    tokens=("spr",),
+    since="august",
+):
+    """Special register to memory."""
+
+    destination = operand_def(PTR)
+    offset = operand_def(I32)
+    spr = attr_def(SPECIAL_REGISTER)
+    updated_base = opt_result_def(PTR)
+
+
+class SprstiOp(SpecialRegisterStoreOp):
+    """Memory at destination + 4·offset bytes = special register (numerics page, section 9.1)."""
+
+    name = "pto.sprsti"
+
+
+class SprstsOp(SpecialRegisterStoreOp):
+    """Memory at destination + offset bytes = special register (numerics page, section 9.1)."""
+
+    name = "pto.sprsts"

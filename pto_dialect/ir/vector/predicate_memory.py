@@ -1,0 +1,133 @@
+"""Predicates interleaved, and moved to and from the unified buffer."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_result_def, result_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import ALIGN, INDEX, MASK, MASK_B8, MASK_B16, MASK_B32, PTR, PTR_OR_MEMREF
+from ..core.words import MASK_LOAD_DIST, MASK_STORE_DIST
+
+
+class InterleaveB8Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Two b8 predicates to two."""
+
+    lhs = operand_def(MASK_B8)
+    rhs = operand_def(MASK_B8)
+    low = result_def(MASK_B8)
+    high = result_def(MASK_B8)
+
+
+class PintlvB8Op(InterleaveB8Op):
+    """low, high = the lanes of lhs and rhs alternating (numerics page, section 9.2)."""
+
+    name = "pto.pintlv_b8"
+
+
+class PdintlvB8Op(InterleaveB8Op):
+    """low = even lanes, high = odd lanes of lhs followed by rhs (numerics page, section 9.2)."""
+
+    name = "pto.pdintlv_b8"
+
+
+class InterleaveB16Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Two b16 predicates to two."""
+
+    lhs = operand_def(MASK_B16)
+    rhs = operand_def(MASK_B16)
+    low = result_def(MASK_B16)
+    high = result_def(MASK_B16)
+
+
+class PintlvB16Op(InterleaveB16Op):
+    """low, high = the lanes of lhs and rhs alternating (numerics page, section 9.2)."""
+
+    name = "pto.pintlv_b16"
+
+
+class PdintlvB16Op(InterleaveB16Op):
+    """low = even lanes, high = odd lanes of lhs followed by rhs (numerics page, section 9.2)."""
+
+    name = "pto.pdintlv_b16"
+
+
+class InterleaveB32Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Two b32 predicates to two."""
+
+    lhs = operand_def(MASK_B32)
+    rhs = operand_def(MASK_B32)
+    low = result_def(MASK_B32)
+    high = result_def(MASK_B32)
+
+
+class PintlvB32Op(InterleaveB32Op):
+    """low, high = the lanes of lhs and rhs alternating (numerics page, section 9.2)."""
+
+    name = "pto.pintlv_b32"
+
+
+class PdintlvB32Op(InterleaveB32Op):
+    """low = even lanes, high = odd lanes of lhs followed by rhs (numerics page, section 9.2)."""
+
+    name = "pto.pdintlv_b32"
+
+
+class PredicateLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), tokens=("dist",)):
+    """Predicate from memory, bits taken as ``dist`` says."""
+
+    source = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    dist = attr_def(MASK_LOAD_DIST)
+    result = result_def(MASK)
+    updated_base = opt_result_def(PTR_OR_MEMREF)
+
+
+class PldsOp(PredicateLoadOp):
+    """Predicate from source + offset bytes (numerics page, section 9.2)."""
+
+    name = "pto.plds"
+
+
+class PldiOp(PredicateLoadOp):
+    """Predicate from source + offset units of the distribution (numerics page, section 9.2)."""
+
+    name = "pto.pldi"
+
+
+class PredicateStoreOp(
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    pipe=Pipe.V,
+    writes=("destination",),
+    tokens=("dist",),
+):
+    """Predicate to memory, bits collected as ``dist`` says."""
+
+    value = operand_def(MASK)
+    destination = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    dist = attr_def(MASK_STORE_DIST)
+    updated_base = opt_result_def(PTR_OR_MEMREF)
+
+
+class PstsOp(PredicateStoreOp):
+    """Memory at destination + offset bytes = value (numerics page, section 9.2)."""
+
+    name = "pto.psts"
+
+
+class PstiOp(PredicateStoreOp):
+    """Memory at destination + offset units of the distribution = value (numerics page, section 9.2)."""
+
+    name = "pto.psti"
+
+
+class PstuOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, writes=("base",)):
+    """Appends one bit per lane to an unaligned store stream (numerics page, section 9.2)."""
+
+    name = "pto.pstu"
+    align_in = operand_def(ALIGN)
+    value = operand_def(MASK)
+    base = operand_def(PTR)
+    align_out = result_def(ALIGN)
+    base_out = result_def(PTR)

@@ -1,0 +1,136 @@
+"""Lanes of vector registers moved: interleaved, compacted, packed, sorted."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, result_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import I64, INDEX, MASK, PTR, VREG
+from ..core.words import HALF
+
+
+class InterleaveOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Two registers to two registers."""
+
+    lhs = operand_def(VREG)
+    rhs = operand_def(VREG)
+    low = result_def(VREG)
+    high = result_def(VREG)
+
+
+class VIntlvOp(InterleaveOp):
+    """low, high = the lanes of lhs and rhs alternating (numerics page, section 9.5)."""
+
+    name = "pto.vintlv"
+
+
+class VDintlvOp(InterleaveOp):
+    """low = even lanes, high = odd lanes of lhs followed by rhs (numerics page, section 9.5)."""
+
+    name = "pto.vdintlv"
+
+
+class HalfInterleaveOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("part",)):
+    """One half of an interleave."""
+
+    lhs = operand_def(VREG)
+    rhs = operand_def(VREG)
+    part = attr_def(HALF)
+    result = result_def(VREG)
+
+
+class VIntlvv2Op(HalfInterleaveOp):
+    """LOWER = low, HIGHER = high result of ``vintlv`` (numerics page, section 15.5)."""
+
+    name = "pto.vintlvv2"
+
+
+class VDintlvv2Op(HalfInterleaveOp):
+    """LOWER = low, HIGHER = high result of ``vdintlv`` (numerics page, section 15.5)."""
+
+    name = "pto.vdintlvv2"
+
+
+class VSqzOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, state_writes=("sqzn",)):
+    """The active lanes moved to the front, in order; the rest 0 (numerics page, section 9.5)."""
+
+    name = "pto.vsqz"
+    input = operand_def(VREG)
+    mask = operand_def(MASK)
+    result = result_def(VREG)
+
+
+class VUsqzOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, state_writes=("sqzn",)):
+    """lane i = number of active lanes below i (numerics page, section 9.5)."""
+
+    name = "pto.vusqz"
+    src = operand_def(VREG)
+    mask = operand_def(MASK)
+    result = result_def(VREG)
+
+
+class VPackOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("part",)):
+    """Low half of every lane, in the lower or higher half of the register (numerics page, section 9.5)."""
+
+    name = "pto.vpack"
+    src = operand_def(VREG)
+    part = attr_def(HALF)
+    result = result_def(VREG)
+
+
+class UnpackOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, typed=("src",)):
+    """One half of a register in lanes of double width."""
+
+    src = operand_def(VREG)
+    part = operand_def(INDEX)
+    result = result_def(VREG)
+
+
+class VSunpackOp(UnpackOp):
+    """Lanes of half ``part``, sign-extended (numerics page, section 9.5)."""
+
+    name = "pto.vsunpack"
+
+
+class VZunpackOp(UnpackOp):
+    """Lanes of half ``part``, zero-extended (numerics page, section 9.5)."""
+
+    name = "pto.vzunpack"
+
+
+class VBitsortOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.V,
+    reads=("source", "indices"),
+    writes=("destination",),
+):
+    """Memory records (score, index) of 32 elements sorted descending, ``repeat_times`` times
+    (numerics page, section 9.5).
+    """
+
+    name = "pto.vbitsort"
+    destination = operand_def(PTR)
+    source = operand_def(PTR)
+    indices = operand_def(PTR)
+    repeat_times = operand_def(INDEX)
+
+
+class VMrgsort4Op(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.V,
+    reads=("source0", "source1", "source2", "source3"),
+    writes=("destination",),
+    state_writes=("vms4_sr",),
+):
+    """Merges up to four descending lists of 8-byte records in memory (numerics page, section 9.5)."""
+
+    name = "pto.vmrgsort4"
+    destination = operand_def(PTR)
+    source0 = operand_def(PTR)
+    source1 = operand_def(PTR)
+    source2 = operand_def(PTR)
+    source3 = operand_def(PTR)
+    count = operand_def(I64)
+    config = operand_def(I64)

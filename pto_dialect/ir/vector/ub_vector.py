@@ -1,0 +1,251 @@
+"""Vector instructions of the older chips: unified buffer to unified buffer under the mask register.
+
+``repeat`` runs of 256 bytes; block strides separate the 32-byte blocks of a run, repeat strides the runs.
+"""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def
+
+from ..core.base import Pipe, PtoOp, Shape
+from ..core.kinds import I64, PTR
+
+
+class UbSetMaskOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=("mask",), since="august"):
+    """mask register = mask1:mask0 (language page, section 8)."""
+
+    name = "pto.ub.set_mask"
+    mask0 = operand_def(I64)
+    mask1 = operand_def(I64)
+
+
+class MaskModeOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.V, state_writes=("mask",), since="august"):
+    """What the mask register holds."""
+
+
+class UbSetMaskNormOp(MaskModeOp):
+    """Mask bits select lanes (language page, section 8)."""
+
+    name = "pto.ub.set_mask_norm"
+
+
+class UbSetMaskCountOp(MaskModeOp):
+    """Mask value counts elements (language page, section 8)."""
+
+    name = "pto.ub.set_mask_count"
+
+
+class UbUnaryOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.V,
+    reads=("src",),
+    writes=("dst",),
+    state_reads=("mask",),
+    since="august",
+):
+    """One source."""
+
+    dst = operand_def(PTR)
+    src = operand_def(PTR)
+    repeat = operand_def(I64)
+    dstBlockStride = operand_def(I64)
+    srcBlockStride = operand_def(I64)
+    dstRepeatStride = operand_def(I64)
+    srcRepeatStride = operand_def(I64)
+
+
+class UbVAbsOp(UbUnaryOp):
+    """dst = |src| (language page, section 8)."""
+
+    name = "pto.ub.vabs"
+
+
+class UbVExpOp(UbUnaryOp):
+    """dst = e^src (language page, section 8)."""
+
+    name = "pto.ub.vexp"
+
+
+class UbVLnOp(UbUnaryOp):
+    """dst = natural logarithm of src (language page, section 8)."""
+
+    name = "pto.ub.vln"
+
+
+class UbVNotOp(UbUnaryOp):
+    """dst = bitwise complement of src (language page, section 8)."""
+
+    name = "pto.ub.vnot"
+
+
+class UbVReluOp(UbUnaryOp):
+    """dst = max(src, 0) (language page, section 8)."""
+
+    name = "pto.ub.vrelu"
+
+
+class UbVRsqrtOp(UbUnaryOp):
+    """dst = 1 / square root of src (language page, section 8)."""
+
+    name = "pto.ub.vrsqrt"
+
+
+class UbVSqrtOp(UbUnaryOp):
+    """dst = square root of src (language page, section 8)."""
+
+    name = "pto.ub.vsqrt"
+
+
+class UbVDupOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.V,
+    writes=("dst",),
+    state_reads=("mask",),
+    since="august",
+):
+    """dst = scalar (language page, section 8)."""
+
+    name = "pto.ub.vdup"
+    dst = operand_def(PTR)
+    scalar = operand_def(I64)
+    repeat = operand_def(I64)
+    dstBlockStride = operand_def(I64)
+    srcBlockStride = operand_def(I64)
+    dstRepeatStride = operand_def(I64)
+    srcRepeatStride = operand_def(I64)
+
+
+class UbBinaryOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.V,
+    reads=("src0", "src1"),
+    writes=("dst",),
+    state_reads=("mask",),
+    since="august",
+):
+    """Two sources."""
+
+    dst = operand_def(PTR)
+    src0 = operand_def(PTR)
+    src1 = operand_def(PTR)
+    repeat = operand_def(I64)
+    dstBlockStride = operand_def(I64)
+    src0BlockStride = operand_def(I64)
+    src1BlockStride = operand_def(I64)
+    dstRepeatStride = operand_def(I64)
+    src0RepeatStride = operand_def(I64)
+    src1RepeatStride = operand_def(I64)
+
+
+class UbVAddOp(UbBinaryOp):
+    """dst = src0 + src1 (language page, section 8)."""
+
+    name = "pto.ub.vadd"
+
+
+class UbVAddreluOp(UbBinaryOp):
+    """dst = max(src0 + src1, 0) (language page, section 8)."""
+
+    name = "pto.ub.vaddrelu"
+
+
+class UbVSubOp(UbBinaryOp):
+    """dst = src0 − src1 (language page, section 8)."""
+
+    name = "pto.ub.vsub"
+
+
+class UbVMulOp(UbBinaryOp):
+    """dst = src0 · src1 (language page, section 8)."""
+
+    name = "pto.ub.vmul"
+
+
+class UbVDivOp(UbBinaryOp):
+    """dst = src0 / src1 (language page, section 8)."""
+
+    name = "pto.ub.vdiv"
+
+
+class UbVMaxOp(UbBinaryOp):
+    """dst = max(src0, src1) (language page, section 8)."""
+
+    name = "pto.ub.vmax"
+
+
+class UbVMinOp(UbBinaryOp):
+    """dst = min(src0, src1) (language page, section 8)."""
+
+    name = "pto.ub.vmin"
+
+
+class UbVAndOp(UbBinaryOp):
+    """dst = src0 & src1 (language page, section 8)."""
+
+    name = "pto.ub.vand"
+
+
+class UbVOrOp(UbBinaryOp):
+    """dst = src0 | src1 (language page, section 8)."""
+
+    name = "pto.ub.vor"
+
+
+class UbScalarOp(
+    PtoOp,
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.V,
+    reads=("src",),
+    writes=("dst",),
+    state_reads=("mask",),
+    since="august",
+):
+    """One source and a scalar in a 64-bit register."""
+
+    dst = operand_def(PTR)
+    src = operand_def(PTR)
+    shiftDist = operand_def(I64)
+    repeat = operand_def(I64)
+    dstBlockStride = operand_def(I64)
+    srcBlockStride = operand_def(I64)
+    dstRepeatStride = operand_def(I64)
+    srcRepeatStride = operand_def(I64)
+
+
+class UbVAddsOp(UbScalarOp):
+    """dst = src + shiftDist (the scalar) (language page, section 8)."""
+
+    name = "pto.ub.vadds"
+
+
+class UbVMulsOp(UbScalarOp):
+    """dst = src · shiftDist (the scalar) (language page, section 8)."""
+
+    name = "pto.ub.vmuls"
+
+
+class UbVMaxsOp(UbScalarOp):
+    """dst = max(src, shiftDist), shiftDist being the scalar (language page, section 8)."""
+
+    name = "pto.ub.vmaxs"
+
+
+class UbVMinsOp(UbScalarOp):
+    """dst = min(src, shiftDist), shiftDist being the scalar (language page, section 8)."""
+
+    name = "pto.ub.vmins"
+
+
+class UbVShlOp(UbScalarOp):
+    """dst = src << shiftDist (language page, section 8)."""
+
+    name = "pto.ub.vshl"
+
+
+class UbVShrOp(UbScalarOp):
+    """dst = src >> shiftDist (language page, section 8)."""
+
+    name = "pto.ub.vshr"

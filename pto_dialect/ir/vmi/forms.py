@@ -1,0 +1,71 @@
+"""Operand forms that the logical-vector families share."""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, opt_attr_def, result_def, var_operand_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import ANY, VMI_ANY, VMI_MASK, VMI_VREG
+from ..core.words import VMI_PMODE
+
+
+class VmiUnaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """One logical vector."""
+
+    source = operand_def(VMI_VREG)
+    result = result_def(VMI_VREG)
+
+
+class VmiBinaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Two logical vectors."""
+
+    lhs = operand_def(VMI_VREG)
+    rhs = operand_def(VMI_VREG)
+    result = result_def(VMI_VREG)
+
+
+class VmiMaskedUnaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """One logical vector, optional mask."""
+
+    source = operand_def(VMI_VREG)
+    mask = var_operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    result = result_def(VMI_VREG)
+
+
+class VmiMaskedBinaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Two logical vectors, optional mask."""
+
+    lhs = operand_def(VMI_VREG)
+    rhs = operand_def(VMI_VREG)
+    mask = var_operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    result = result_def(VMI_VREG)
+
+
+class VmiMaskedBitwiseOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Two logical vectors or predicates, optional mask."""
+
+    lhs = operand_def(VMI_ANY)
+    rhs = operand_def(VMI_ANY)
+    mask = var_operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    result = result_def(VMI_ANY)
+
+
+class VmiMaskedScalarOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Logical vector, scalar and a mask."""
+
+    src = operand_def(VMI_VREG)
+    scalar = operand_def(ANY)
+    mask = operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    result = result_def(VMI_VREG)
+
+
+class VmiReductionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Logical vector and the mask of the lanes that count."""
+
+    source = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+    result = result_def(VMI_VREG)

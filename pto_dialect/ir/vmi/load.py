@@ -1,0 +1,196 @@
+"""Logical vectors from memory; offsets and strides in elements."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, result_def, var_result_def
+
+from ..core.base import Pipe, PtoOp, Shape
+from ..core.kinds import I16, I64_ATTR, INDEX, PTR_OR_MEMREF, VMI_MASK, VMI_VREG
+from ..core.words import VMI_LOAD_DIST, VMI_PMODE
+
+
+class VmiLoadOp(
+    PtoOp,
+    shape=Shape.INDEXED,
+    pipe=Pipe.V,
+    reads=("source",),
+    typed=("source",),
+    since="august",
+):
+    """lane i = source[offset + i] (numerics page, section 12)."""
+
+    name = "pto.vmi.load"
+    source = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    result = result_def(VMI_VREG)
+
+
+class VmiDeinterleaveLoadOp(
+    PtoOp,
+    shape=Shape.INDEXED,
+    pipe=Pipe.V,
+    reads=("source",),
+    typed=("source",),
+    since="august",
+):
+    """low = even elements, high = odd elements from source + offset (numerics page, section 12)."""
+
+    name = "pto.vmi.deinterleave_load"
+    source = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    low = result_def(VMI_VREG)
+    high = result_def(VMI_VREG)
+
+
+class VmiPassthruLoadOp(
+    PtoOp,
+    shape=Shape.INDEXED,
+    pipe=Pipe.V,
+    reads=("source",),
+    typed=("source", "mask", "passthru"),
+    since="august",
+):
+    """Load under a mask; inactive lanes come from ``passthru``."""
+
+    source = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    mask = operand_def(VMI_MASK)
+    passthru = operand_def(VMI_VREG)
+    result = result_def(VMI_VREG)
+
+
+class VmiMaskedLoadOp(VmiPassthruLoadOp):
+    """lane i = source[offset + i] where active, else passthru[i] (numerics page, section 12)."""
+
+    name = "pto.vmi.masked_load"
+
+
+class VmiExpandLoadOp(VmiPassthruLoadOp):
+    """active lanes = consecutive elements from source + offset, other lanes = passthru
+    (numerics page, section 12).
+    """
+
+    name = "pto.vmi.expand_load"
+
+
+class VmiGatherOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), since="august"):
+    """lane i = source[indices[i]] where active, else passthru[i] (numerics page, section 12)."""
+
+    name = "pto.vmi.gather"
+    source = operand_def(PTR_OR_MEMREF)
+    indices = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+    passthru = operand_def(VMI_VREG)
+    result = result_def(VMI_VREG)
+
+
+class VmiGroupLoadOp(
+    PtoOp,
+    shape=Shape.INDEXED,
+    pipe=Pipe.V,
+    reads=("source",),
+    typed=("source",),
+    since="august",
+):
+    """Group g from source + offset + g·row_stride (numerics page, section 12)."""
+
+    name = "pto.vmi.group_load"
+    source = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    row_stride = operand_def(INDEX)
+    num_groups = attr_def(I64_ATTR)
+    result = result_def(VMI_VREG)
+
+
+class VmiGroupElementLoadOp(
+    PtoOp,
+    shape=Shape.INDEXED,
+    pipe=Pipe.V,
+    reads=("source",),
+    typed=("source",),
+    since="august",
+):
+    """One element per group."""
+
+    source = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    source_group_stride = operand_def(INDEX)
+    num_groups = attr_def(I64_ATTR)
+    result = result_def(VMI_VREG)
+
+
+class VmiGroupBroadcastLoadOp(VmiGroupElementLoadOp):
+    """Every lane of group g = source[offset + g·source_group_stride] (numerics page, section 12)."""
+
+    name = "pto.vmi.group_broadcast_load"
+
+
+class VmiGroupSlotLoadOp(VmiGroupElementLoadOp):
+    """slot g = source[offset + g·source_group_stride] (numerics page, section 12)."""
+
+    name = "pto.vmi.group_slot_load"
+
+
+class VmiStrideLoadOp(
+    PtoOp,
+    shape=Shape.INDEXED,
+    pipe=Pipe.V,
+    reads=("source",),
+    typed=("source", "block_stride", "repeat_stride", "mask"),
+    since="august",
+):
+    """32-byte blocks ``block_stride`` blocks apart (numerics page, section 12)."""
+
+    name = "pto.vmi.stride_load"
+    source = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    block_stride = operand_def(I16)
+    repeat_stride = operand_def(I16)
+    mask = operand_def(VMI_MASK)
+    result = result_def(VMI_VREG)
+
+
+class VmiVLoadOp(
+    PtoOp,
+    shape=Shape.INDEXED,
+    pipe=Pipe.V,
+    reads=("source",),
+    typed=("source",),
+    since="august",
+):
+    """One vector, or two deinterleaved ones, as ``dist_mode``, ``group`` or the block strides say
+    (numerics page, section 12).
+    """
+
+    name = "pto.vmi.vload"
+    source = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    stride = opt_operand_def(INDEX)
+    block_stride = opt_operand_def(I16)
+    repeat_stride = opt_operand_def(I16)
+    dist_mode = opt_attr_def(VMI_LOAD_DIST)
+    group = opt_attr_def(I64_ATTR)
+    pmode = opt_attr_def(VMI_PMODE)
+    values = var_result_def(VMI_VREG)
+
+
+class VmiMaskedGatherOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",), since="august"):
+    """Load from scattered addresses under a mask."""
+
+    source = operand_def(PTR_OR_MEMREF)
+    offsets = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    result = result_def(VMI_VREG)
+
+
+class VmiVGatherOp(VmiMaskedGatherOp):
+    """lane i = source[offsets[i]], offsets in elements (numerics page, section 12)."""
+
+    name = "pto.vmi.vgather"
+
+
+class VmiVGatherbOp(VmiMaskedGatherOp):
+    """lane i = source at byte offset offsets[i] (numerics page, section 12)."""
+
+    name = "pto.vmi.vgatherb"

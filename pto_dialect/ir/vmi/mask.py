@@ -1,0 +1,214 @@
+"""Logical predicates and comparisons."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import ANY, ANY_ATTR, I32, I64_ATTR, INDEX, VMI_MASK, VMI_VREG
+from ..core.words import COMPARE_INTEGER, COMPARE_ORDERED, PATTERN, VMI_COMPARE_PMODE, VMI_PMODE
+
+
+class VmiPatternOp(
+    PtoOp,
+    shape=Shape.LEAD_STRING,
+    pipe=Pipe.V,
+    effect=Effect.PURE,
+    tokens=("pattern",),
+    since="august",
+):
+    """Predicate from a pattern."""
+
+    pattern = attr_def(PATTERN)
+    group = opt_attr_def(I64_ATTR)
+    result = result_def(VMI_MASK)
+
+
+class VmiPsetOp(VmiPatternOp):
+    """Predicate from a pattern, per group if given (numerics page, sections 9.2 and 12)."""
+
+    name = "pto.vmi.pset"
+
+
+class VmiPgeOp(VmiPatternOp):
+    """Predicate from a pattern, per group if given, compare form (numerics page, sections 9.2 and 12)."""
+
+    name = "pto.vmi.pge"
+
+
+class VmiPltOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
+    (numerics page, sections 9.2 and 12).
+    """
+
+    name = "pto.vmi.plt"
+    scalar = operand_def(I32)
+    mask = result_def(VMI_MASK)
+    scalar_out = result_def(I32)
+
+
+class VmiCreateMaskOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Lane i is active where i < active_lanes (numerics page, sections 9.2 and 12)."""
+
+    name = "pto.vmi.create_mask"
+    active_lanes = operand_def(INDEX)
+    result = result_def(VMI_MASK)
+
+
+class VmiCreateGroupMaskOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Lane i is active where i mod group_size < active_elems_per_group
+    (numerics page, sections 9.2 and 12).
+    """
+
+    name = "pto.vmi.create_group_mask"
+    active_elems_per_group = operand_def(INDEX)
+    num_groups = attr_def(I64_ATTR)
+    group_size = attr_def(I64_ATTR)
+    result = result_def(VMI_MASK)
+
+
+class VmiConstantMaskOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Constant predicate (numerics page, sections 9.2 and 12)."""
+
+    name = "pto.vmi.constant_mask"
+    value = attr_def(ANY_ATTR)
+    result = result_def(VMI_MASK)
+
+
+class VmiMaskLogicOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Two predicates."""
+
+    lhs = operand_def(VMI_MASK)
+    rhs = operand_def(VMI_MASK)
+    result = result_def(VMI_MASK)
+
+
+class VmiMaskAndOp(VmiMaskLogicOp):
+    """Lhs & rhs (numerics page, sections 9.2 and 12)."""
+
+    name = "pto.vmi.mask_and"
+
+
+class VmiMaskOrOp(VmiMaskLogicOp):
+    """Lhs | rhs (numerics page, sections 9.2 and 12)."""
+
+    name = "pto.vmi.mask_or"
+
+
+class VmiMaskXorOp(VmiMaskLogicOp):
+    """Lhs ^ rhs (numerics page, sections 9.2 and 12)."""
+
+    name = "pto.vmi.mask_xor"
+
+
+class VmiMaskUnaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """One predicate."""
+
+    source = operand_def(VMI_MASK)
+    result = result_def(VMI_MASK)
+
+
+class VmiMaskNotOp(VmiMaskUnaryOp):
+    """Complement of source (numerics page, sections 9.2 and 12)."""
+
+    name = "pto.vmi.mask_not"
+
+
+class VmiEnsureMaskGranularityOp(VmiMaskUnaryOp):
+    """The same predicate for another element width (numerics page, sections 9.2 and 12)."""
+
+    name = "pto.vmi.ensure_mask_granularity"
+
+
+class VmiEnsureMaskLayoutOp(VmiMaskUnaryOp):
+    """The same predicate in another layout (numerics page, sections 9.2 and 12)."""
+
+    name = "pto.vmi.ensure_mask_layout"
+
+
+class VmiActivePrefixIndexOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """lane i = number of active lanes below i (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.active_prefix_index"
+    mask = operand_def(VMI_MASK)
+    result = result_def(VMI_VREG)
+
+
+class VmiCmpfOp(
+    PtoOp,
+    shape=Shape.LEAD_STRING,
+    pipe=Pipe.V,
+    effect=Effect.PURE,
+    tokens=("predicate",),
+    since="august",
+):
+    """Lane i is active where lhs[i] compares with rhs[i], floats (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.cmpf"
+    lhs = operand_def(VMI_VREG)
+    rhs = operand_def(VMI_VREG)
+    predicate = attr_def(COMPARE_ORDERED)
+    result = result_def(VMI_MASK)
+
+
+class VmiCmpiOp(
+    PtoOp,
+    shape=Shape.LEAD_STRING,
+    pipe=Pipe.V,
+    effect=Effect.PURE,
+    tokens=("predicate",),
+    since="august",
+):
+    """Lane i is active where lhs[i] compares with rhs[i], integers (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.cmpi"
+    lhs = operand_def(VMI_VREG)
+    rhs = operand_def(VMI_VREG)
+    predicate = attr_def(COMPARE_INTEGER)
+    result = result_def(VMI_MASK)
+
+
+class VmiVCmpOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Lane i is active where seed is and lhs[i] compares with rhs[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vcmp"
+    lhs = operand_def(VMI_VREG)
+    rhs = operand_def(VMI_VREG)
+    seed = operand_def(VMI_MASK)
+    cmp = attr_def(COMPARE_ORDERED)
+    pmode = opt_attr_def(VMI_COMPARE_PMODE)
+    result = result_def(VMI_MASK)
+
+
+class VmiVCmpsOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Lane i is active where seed is and src[i] compares with scalar (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vcmps"
+    src = operand_def(VMI_VREG)
+    scalar = operand_def(ANY)
+    seed = operand_def(VMI_MASK)
+    cmp = attr_def(COMPARE_ORDERED)
+    pmode = opt_attr_def(VMI_COMPARE_PMODE)
+    result = result_def(VMI_MASK)
+
+
+class VmiChoiceOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Choice between two logical vectors."""
+
+    mask = operand_def(VMI_MASK)
+    true_value = operand_def(VMI_VREG)
+    false_value = operand_def(VMI_VREG)
+    result = result_def(VMI_VREG)
+
+
+class VmiSelectOp(VmiChoiceOp):
+    """lane i = mask[i] ? true_value[i] : false_value[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.select"
+
+
+class VmiVSelOp(VmiChoiceOp):
+    """lane i = mask[i] ? true_value[i] : false_value[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vsel"
+    pmode = opt_attr_def(VMI_PMODE)

@@ -1,0 +1,260 @@
+"""Logical-vector arithmetic under masks; ``pmode`` says what inactive lanes become."""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, opt_attr_def, result_def, var_operand_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import FLOAT, I16, VMI_ANY, VMI_MASK, VMI_VREG
+from ..core.words import VMI_PMODE
+from .forms import VmiMaskedBinaryOp, VmiMaskedBitwiseOp, VmiMaskedScalarOp, VmiMaskedUnaryOp
+
+
+class VmiVAbsOp(VmiMaskedUnaryOp):
+    """lane i = |source[i]| (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vabs"
+
+
+class VmiVNegOp(VmiMaskedUnaryOp):
+    """lane i = −source[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vneg"
+
+
+class VmiVExpOp(VmiMaskedUnaryOp):
+    """lane i = e^source[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vexp"
+
+
+class VmiVLnOp(VmiMaskedUnaryOp):
+    """lane i = natural logarithm of source[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vln"
+
+
+class VmiVSqrtOp(VmiMaskedUnaryOp):
+    """lane i = square root of source[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vsqrt"
+
+
+class VmiVReluOp(VmiMaskedUnaryOp):
+    """lane i = max(source[i], 0) (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vrelu"
+
+
+class VmiVNotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """lane i = bitwise complement of source[i]; vector or predicate (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vnot"
+    source = operand_def(VMI_ANY)
+    mask = var_operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    result = result_def(VMI_ANY)
+
+
+class VmiVAddOp(VmiMaskedBinaryOp):
+    """lane i = lhs[i] + rhs[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vadd"
+
+
+class VmiVSubOp(VmiMaskedBinaryOp):
+    """lane i = lhs[i] − rhs[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vsub"
+
+
+class VmiVMulOp(VmiMaskedBinaryOp):
+    """lane i = lhs[i] · rhs[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vmul"
+
+
+class VmiVDivOp(VmiMaskedBinaryOp):
+    """lane i = lhs[i] / rhs[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vdiv"
+
+
+class VmiVMaxOp(VmiMaskedBinaryOp):
+    """lane i = max(lhs[i], rhs[i]) (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vmax"
+
+
+class VmiVMinOp(VmiMaskedBinaryOp):
+    """lane i = min(lhs[i], rhs[i]) (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vmin"
+
+
+class VmiVShlOp(VmiMaskedBinaryOp):
+    """lane i = lhs[i] << rhs[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vshl"
+
+
+class VmiVShrOp(VmiMaskedBinaryOp):
+    """lane i = lhs[i] >> rhs[i], logical unless signed (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vshr"
+
+
+class VmiVAndOp(VmiMaskedBitwiseOp):
+    """lane i = lhs[i] & rhs[i]; vectors or predicates (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vand"
+
+
+class VmiVOrOp(VmiMaskedBitwiseOp):
+    """lane i = lhs[i] | rhs[i]; vectors or predicates (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vor"
+
+
+class VmiVXorOp(VmiMaskedBitwiseOp):
+    """lane i = lhs[i] ^ rhs[i]; vectors or predicates (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vxor"
+
+
+class VmiVAddsOp(VmiMaskedScalarOp):
+    """lane i = src[i] + scalar (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vadds"
+
+
+class VmiVMulsOp(VmiMaskedScalarOp):
+    """lane i = src[i] · scalar (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vmuls"
+
+
+class VmiVMaxsOp(VmiMaskedScalarOp):
+    """lane i = max(src[i], scalar) (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vmaxs"
+
+
+class VmiVMinsOp(VmiMaskedScalarOp):
+    """lane i = min(src[i], scalar) (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vmins"
+
+
+class VmiMaskedShiftOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Logical vector shifted by one distance."""
+
+    src = operand_def(VMI_VREG)
+    scalar = operand_def(I16)
+    mask = operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    result = result_def(VMI_VREG)
+
+
+class VmiVShlsOp(VmiMaskedShiftOp):
+    """lane i = src[i] << scalar (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vshls"
+
+
+class VmiVShrsOp(VmiMaskedShiftOp):
+    """lane i = src[i] >> scalar, logical unless signed (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vshrs"
+
+
+class VmiVMulaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """lane i = acc[i] + lhs[i]·rhs[i] with one rounding (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vmula"
+    acc = operand_def(VMI_VREG)
+    lhs = operand_def(VMI_VREG)
+    rhs = operand_def(VMI_VREG)
+    mask = var_operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    result = result_def(VMI_VREG)
+
+
+class VmiVMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Low and high words of the double-width products (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vmull"
+    a = operand_def(VMI_VREG)
+    b = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    low = result_def(VMI_VREG)
+    high = result_def(VMI_VREG)
+
+
+class VmiVAxpyOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """lane i = acc[i] + alpha·x[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vaxpy"
+    x = operand_def(VMI_VREG)
+    acc = operand_def(VMI_VREG)
+    alpha = operand_def(FLOAT)
+    mask = operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    result = result_def(VMI_VREG)
+
+
+class VmiVLreluOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """lane i = x[i] > 0 ? x[i] : slope·x[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vlrelu"
+    x = operand_def(VMI_VREG)
+    slope = operand_def(FLOAT)
+    mask = operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    result = result_def(VMI_VREG)
+
+
+class VmiVPreluOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """lane i = x[i] > 0 ? x[i] : alpha[i]·x[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vprelu"
+    x = operand_def(VMI_VREG)
+    alpha = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    result = result_def(VMI_VREG)
+
+
+class VmiVExpdifOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """lane i = e^(x[i] − max[i]) (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vexpdif"
+    x = operand_def(VMI_VREG)
+    max = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    result = result_def(VMI_VREG)
+
+
+class VmiVAddcOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """result = lhs + rhs; carry where the sum overflows (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vaddc"
+    lhs = operand_def(VMI_VREG)
+    rhs = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+    result = result_def(VMI_VREG)
+    carry = result_def(VMI_MASK)
+
+
+class VmiVAddcsOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """result = lhs + rhs + carry_in; carry where the sum overflows (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.vaddcs"
+    lhs = operand_def(VMI_VREG)
+    rhs = operand_def(VMI_VREG)
+    carry_in = operand_def(VMI_MASK)
+    mask = operand_def(VMI_MASK)
+    result = result_def(VMI_VREG)
+    carry = result_def(VMI_MASK)

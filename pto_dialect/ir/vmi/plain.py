@@ -1,0 +1,175 @@
+"""Logical-vector arithmetic without masks."""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, result_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import VMI_VREG
+from .forms import VmiBinaryOp, VmiUnaryOp
+
+
+class VmiAbsfOp(VmiUnaryOp):
+    """lane i = |source[i]|, floats (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.absf"
+
+
+class VmiAbsiOp(VmiUnaryOp):
+    """lane i = |source[i]|, integers (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.absi"
+
+
+class VmiNegfOp(VmiUnaryOp):
+    """lane i = −source[i], floats (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.negf"
+
+
+class VmiNegiOp(VmiUnaryOp):
+    """lane i = −source[i], integers (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.negi"
+
+
+class VmiNotOp(VmiUnaryOp):
+    """lane i = bitwise complement of source[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.not"
+
+
+class VmiExpOp(VmiUnaryOp):
+    """lane i = e^source[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.exp"
+
+
+class VmiLnOp(VmiUnaryOp):
+    """lane i = natural logarithm of source[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.ln"
+
+
+class VmiSqrtOp(VmiUnaryOp):
+    """lane i = square root of source[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.sqrt"
+
+
+class VmiReluOp(VmiUnaryOp):
+    """lane i = max(source[i], 0) (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.relu"
+
+
+class VmiAddfOp(VmiBinaryOp):
+    """lane i = lhs[i] + rhs[i], floats (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.addf"
+
+
+class VmiAddiOp(VmiBinaryOp):
+    """lane i = lhs[i] + rhs[i], integers (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.addi"
+
+
+class VmiSubfOp(VmiBinaryOp):
+    """lane i = lhs[i] − rhs[i], floats (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.subf"
+
+
+class VmiSubiOp(VmiBinaryOp):
+    """lane i = lhs[i] − rhs[i], integers (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.subi"
+
+
+class VmiMulfOp(VmiBinaryOp):
+    """lane i = lhs[i] · rhs[i], floats (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.mulf"
+
+
+class VmiMuliOp(VmiBinaryOp):
+    """lane i = lhs[i] · rhs[i], integers (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.muli"
+
+
+class VmiDivfOp(VmiBinaryOp):
+    """lane i = lhs[i] / rhs[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.divf"
+
+
+class VmiMaxfOp(VmiBinaryOp):
+    """lane i = max(lhs[i], rhs[i]), floats (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.maxf"
+
+
+class VmiMaxiOp(VmiBinaryOp):
+    """lane i = max(lhs[i], rhs[i]), integers (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.maxi"
+
+
+class VmiMinfOp(VmiBinaryOp):
+    """lane i = min(lhs[i], rhs[i]), floats (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.minf"
+
+
+class VmiMiniOp(VmiBinaryOp):
+    """lane i = min(lhs[i], rhs[i]), integers (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.mini"
+
+
+class VmiAndiOp(VmiBinaryOp):
+    """lane i = lhs[i] & rhs[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.andi"
+
+
+class VmiOriOp(VmiBinaryOp):
+    """lane i = lhs[i] | rhs[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.ori"
+
+
+class VmiXoriOp(VmiBinaryOp):
+    """lane i = lhs[i] ^ rhs[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.xori"
+
+
+class VmiShliOp(VmiBinaryOp):
+    """lane i = lhs[i] << rhs[i] (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.shli"
+
+
+class VmiShrsiOp(VmiBinaryOp):
+    """lane i = lhs[i] >> rhs[i], arithmetic (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.shrsi"
+
+
+class VmiShruiOp(VmiBinaryOp):
+    """lane i = lhs[i] >> rhs[i], logical (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.shrui"
+
+
+class VmiFmaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """lane i = lhs[i]·rhs[i] + acc[i] with one rounding (numerics page, sections 9.3 and 12)."""
+
+    name = "pto.vmi.fma"
+    lhs = operand_def(VMI_VREG)
+    rhs = operand_def(VMI_VREG)
+    acc = operand_def(VMI_VREG)
+    result = result_def(VMI_VREG)

@@ -1,0 +1,82 @@
+"""Lanes of logical vectors moved."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def, var_operand_def, var_result_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import ARRAY, VMI_MASK, VMI_VREG
+from ..core.words import VMI_PMODE
+
+
+class VmiCompressOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """The active lanes moved to the front, in order (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.compress"
+    source = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+    result = result_def(VMI_VREG)
+
+
+class VmiShuffleOp(
+    PtoOp,
+    shape=Shape.INDEXED,
+    pipe=Pipe.V,
+    effect=Effect.PURE,
+    tokens=("indices",),
+    since="august",
+):
+    """lane i = source[indices[i]] (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.shuffle"
+    source = operand_def(VMI_VREG)
+    indices = attr_def(ARRAY)
+    result = result_def(VMI_VREG)
+
+
+class VmiVSelrOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """lane i = source[index[i]] (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.vselr"
+    source = operand_def(VMI_VREG)
+    index = operand_def(VMI_VREG)
+    result = result_def(VMI_VREG)
+
+
+class VmiInterleaveOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Two logical vectors to two."""
+
+    lhs = operand_def(VMI_VREG)
+    rhs = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+    low = result_def(VMI_VREG)
+    high = result_def(VMI_VREG)
+
+
+class VmiVIntlvOp(VmiInterleaveOp):
+    """low, high = the lanes of lhs and rhs alternating (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.vintlv"
+
+
+class VmiVDintlvOp(VmiInterleaveOp):
+    """low = even lanes, high = odd lanes of lhs followed by rhs (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.vdintlv"
+
+
+class VmiChannelSplitOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """One vector per channel of an interleaved vector (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.channel_split"
+    source = operand_def(VMI_VREG)
+    parts = var_result_def(VMI_VREG)
+
+
+class VmiChannelMergeOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Vector whose lanes alternate between the inputs (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.channel_merge"
+    inputs = var_operand_def(VMI_VREG)
+    result = result_def(VMI_VREG)

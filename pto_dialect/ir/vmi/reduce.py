@@ -1,0 +1,139 @@
+"""Reductions of logical vectors, whole or per group, and histograms."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def
+
+from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.kinds import I64_ATTR, UNIT, VMI_MASK, VMI_VREG
+from ..core.words import VMI_PMODE
+from .forms import VmiReductionOp
+
+
+class VmiReduceAddfOp(VmiReductionOp):
+    """Sum of the active lanes, floats (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.reduce_addf"
+    reassoc = opt_attr_def(UNIT)
+
+
+class VmiReduceAddiOp(VmiReductionOp):
+    """Sum of the active lanes, integers (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.reduce_addi"
+
+
+class VmiReduceMaxfOp(VmiReductionOp):
+    """Maximum of the active lanes, floats (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.reduce_maxf"
+
+
+class VmiReduceMaxiOp(VmiReductionOp):
+    """Maximum of the active lanes, integers (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.reduce_maxi"
+
+
+class VmiReduceMinfOp(VmiReductionOp):
+    """Minimum of the active lanes, floats (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.reduce_minf"
+
+
+class VmiReduceMiniOp(VmiReductionOp):
+    """Minimum of the active lanes, integers (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.reduce_mini"
+
+
+class VmiVCaddOp(VmiReductionOp):
+    """Sum of the active lanes, per group if given (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.vcadd"
+    group = opt_attr_def(I64_ATTR)
+    pmode = opt_attr_def(VMI_PMODE)
+    reassoc = opt_attr_def(UNIT)
+
+
+class VmiVCmaxOp(VmiReductionOp):
+    """Maximum of the active lanes, per group if given (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.vcmax"
+    group = opt_attr_def(I64_ATTR)
+    pmode = opt_attr_def(VMI_PMODE)
+
+
+class VmiVCminOp(VmiReductionOp):
+    """Minimum of the active lanes, per group if given (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.vcmin"
+    group = opt_attr_def(I64_ATTR)
+    pmode = opt_attr_def(VMI_PMODE)
+
+
+class VmiGroupReductionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """One result per group."""
+
+    source = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+    num_groups = attr_def(I64_ATTR)
+    result = result_def(VMI_VREG)
+
+
+class VmiGroupReduceAddfOp(VmiGroupReductionOp):
+    """Sum of the active lanes of each group, floats (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.group_reduce_addf"
+    reassoc = opt_attr_def(UNIT)
+
+
+class VmiGroupReduceAddiOp(VmiGroupReductionOp):
+    """Sum of the active lanes of each group, integers (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.group_reduce_addi"
+
+
+class VmiGroupReduceMaxfOp(VmiGroupReductionOp):
+    """Maximum of the active lanes of each group, floats (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.group_reduce_maxf"
+
+
+class VmiGroupReduceMaxiOp(VmiGroupReductionOp):
+    """Maximum of the active lanes of each group, integers (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.group_reduce_maxi"
+
+
+class VmiGroupReduceMinfOp(VmiGroupReductionOp):
+    """Minimum of the active lanes of each group, floats (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.group_reduce_minf"
+
+
+class VmiGroupReduceMiniOp(VmiGroupReductionOp):
+    """Minimum of the active lanes of each group, integers (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.group_reduce_mini"
+
+
+class VmiHistogramOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Counts of bytes in 256 bins, added to ``acc``."""
+
+    acc = operand_def(VMI_VREG)
+    source = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+    result = result_def(VMI_VREG)
+
+
+class VmiVChistOp(VmiHistogramOp):
+    """Bin b of acc += number of active bytes at most b (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.vchist"
+
+
+class VmiVDhistOp(VmiHistogramOp):
+    """Bin b of acc += number of active bytes equal to b (numerics page, sections 9.5 and 12)."""
+
+    name = "pto.vmi.vdhist"

@@ -1,0 +1,172 @@
+"""Logical vectors to memory; offsets and strides in elements."""
+
+from __future__ import annotations
+
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, var_operand_def
+
+from ..core.base import Pipe, PtoOp, Shape
+from ..core.kinds import I16, I64_ATTR, INDEX, PTR_OR_MEMREF, VMI_MASK, VMI_VREG
+from ..core.words import VMI_PMODE, VMI_STORE_DIST
+
+
+class VmiStoreOp(
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    pipe=Pipe.V,
+    writes=("destination",),
+    typed=("value", "destination"),
+    since="august",
+):
+    """Destination[offset + i] = value[i] (numerics page, section 12)."""
+
+    name = "pto.vmi.store"
+    value = operand_def(VMI_VREG)
+    destination = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+
+
+class VmiInterleaveStoreOp(
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    pipe=Pipe.V,
+    writes=("destination",),
+    typed=("low", "high", "destination"),
+    since="august",
+):
+    """Lanes of low and high alternating from destination + offset (numerics page, section 12)."""
+
+    name = "pto.vmi.interleave_store"
+    low = operand_def(VMI_VREG)
+    high = operand_def(VMI_VREG)
+    destination = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+
+
+class VmiActiveLaneStoreOp(
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    pipe=Pipe.V,
+    writes=("destination",),
+    typed=("value", "destination", "mask"),
+    since="august",
+):
+    """Store under a mask."""
+
+    value = operand_def(VMI_VREG)
+    destination = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    mask = operand_def(VMI_MASK)
+
+
+class VmiMaskedStoreOp(VmiActiveLaneStoreOp):
+    """Destination[offset + i] = value[i] where active (numerics page, section 12)."""
+
+    name = "pto.vmi.masked_store"
+
+
+class VmiCompressStoreOp(VmiActiveLaneStoreOp):
+    """The active lanes, consecutively from destination + offset (numerics page, section 12)."""
+
+    name = "pto.vmi.compress_store"
+
+
+class VmiScatterOp(PtoOp, shape=Shape.INDEXED_STORE, pipe=Pipe.V, writes=("destination",), since="august"):
+    """destination[indices[i]] = value[i] where active (numerics page, section 12)."""
+
+    name = "pto.vmi.scatter"
+    value = operand_def(VMI_VREG)
+    destination = operand_def(PTR_OR_MEMREF)
+    indices = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+
+
+class VmiGroupStoreOp(
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    pipe=Pipe.V,
+    writes=("destination",),
+    typed=("value", "destination"),
+    since="august",
+):
+    """Group g to destination + offset + g·row_stride (numerics page, section 12)."""
+
+    name = "pto.vmi.group_store"
+    value = operand_def(VMI_VREG)
+    destination = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    row_stride = operand_def(INDEX)
+    num_groups = attr_def(I64_ATTR)
+
+
+class VmiStrideStoreOp(
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    pipe=Pipe.V,
+    writes=("destination",),
+    typed=("value", "destination", "block_stride", "repeat_stride", "mask"),
+    since="august",
+):
+    """32-byte blocks ``block_stride`` blocks apart (numerics page, section 12)."""
+
+    name = "pto.vmi.stride_store"
+    value = operand_def(VMI_VREG)
+    destination = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    block_stride = operand_def(I16)
+    repeat_stride = operand_def(I16)
+    mask = operand_def(VMI_MASK)
+
+
+class VmiVStoreOp(
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    pipe=Pipe.V,
+    writes=("destination",),
+    typed=("values", "destination", "mask"),
+    since="august",
+):
+    """One vector, or two interleaved ones, as ``dist_mode``, ``group`` or the block strides say
+    (numerics page, section 12).
+    """
+
+    name = "pto.vmi.vstore"
+    values = var_operand_def(VMI_VREG)
+    destination = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    stride = opt_operand_def(INDEX)
+    block_stride = opt_operand_def(I16)
+    repeat_stride = opt_operand_def(I16)
+    mask = var_operand_def(VMI_MASK)
+    dist_mode = opt_attr_def(VMI_STORE_DIST)
+    group = opt_attr_def(I64_ATTR)
+    pmode = opt_attr_def(VMI_PMODE)
+
+
+class VmiVSstbOp(
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    pipe=Pipe.V,
+    writes=("destination",),
+    typed=("value", "destination", "mask"),
+    since="august",
+):
+    """32-byte blocks ``block_stride`` blocks apart (numerics page, section 12)."""
+
+    name = "pto.vmi.vsstb"
+    value = operand_def(VMI_VREG)
+    destination = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+    block_stride = operand_def(I16)
+    mask = operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+
+
+class VmiVScatterOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",), since="august"):
+    """destination[offsets[i]] = value[i] where active, offsets in elements (numerics page, section 12)."""
+
+    name = "pto.vmi.vscatter"
+    value = operand_def(VMI_VREG)
+    destination = operand_def(PTR_OR_MEMREF)
+    offsets = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)

@@ -1,0 +1,284 @@
+"""``check-memory``: tiles with addresses that share bytes while both are in use.
+
+Source: verifier-rules page, section 17; execution page, section 6.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.numbers import Number
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.analysis.ways import TooMuch, Walk
+from pto_dialect.analysis.world import Step
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.targets.profile import Profile
+from pto_dialect.verify.engine.rule import ERROR, MEMORY, rule
+from pto_dialect.verify.program.runs import RUN_RULES
+
+from .base import PtoPass
+from .check_sync import entry_functions
+from .tile_places import Allocator, Places, Positions, Tile, allocator
+
+_PAGE = "verifier-rules page, section 17"
+_T = "!pto.tile_buf<vec, 16x16xf32>"
+_BAD = f"""func.func @f() {{
+  %c0 = arith.constant 0 : i64
+  %c512 = arith.constant 512 : i64
+  %one = arith.constant 1.0 : f32
+  %a = pto.alloc_tile addr = %c0 : {_T}
+  %b = pto.alloc_tile addr = %c512 : {_T}
+  pto.texpands ins(%one : f32) outs(%a : {_T})
+  pto.texpands ins(%one : f32) outs(%b : {_T})
+  pto.tadd ins(%a, %b : {_T}, {_T}) outs(%a : {_T})
+  return
+}}"""
+
+OVERLAP = rule(
+    "overlap-tiles",
+    ERROR,
+    MEMORY,
+    "tiles that are in use at the same time share no bytes, unless one is a view of the other",
+    source=_PAGE,
+    bad=_BAD,
+    good=_BAD.replace("512", "1024"),
+)
+_ALLOCATIONS = frozenset(("pto.alloc_tile", "pto.alloc_multi_tile"))
+_OTHERS_WRITE = frozenset(
+    ("func.call", "pto.simt_launch", "pto.tile_buf_addr", "pto.sync.wait", "pto.tassign", "pto.comm")
+)
+
+
+@dataclass(frozen=True)
+class CheckMemoryPass(PtoPass):
+    """Follows which tile owns which bytes along the ways of every function that no other calls."""
+
+    name: ClassVar[str] = "check-memory"
+
+    def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        for function in entry_functions(module):
+            # Nothing is said about functions that are too long to follow.
+            with suppress(TooMuch):
+                texts = _Texts(profile_of(function, self.target))
+                owners = _Owners(texts, _Reporter(engine), _fills_all(function), Places({}, {}))
+                Walk(function, None, owners).run()
+
+
+class _Reporter:
+    """Reports each pair of tiles, and each tile that nothing has written, once."""
+
+    def __init__(self, engine: DiagnosticEngine) -> None:
+        self.engine = engine
+        self.seen: set[tuple[int, int]] = set()
+
+    def overlap(self, lost: Tile, owner: Tile, op: Operation, certain: bool) -> None:
+        """``op`` reads what is ``lost`` to ``owner``; ``certain``: on every way."""
+        if self._first(lost.op, owner.op):
+            self.engine.report(_overlap(lost, owner, op, certain))
+
+    def unwritten(self, made: Operation, op: Operation) -> None:
+        """``op`` reads the tile that ``made`` allocates, and nothing can have written it."""
+        if self._first(made, made):
+            self.engine.report(_unwritten(made, op))
+
+    def _first(self, one: Operation, other: Operation) -> bool:
+        pair = (id(one), id(other))
+        known = pair in self.seen
+        self.seen.add(pair)
+        return not known
+
+
+class _Texts:
+    """What the text of a function says of each operation, found out once for all its states."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.operands: dict[Operation, Positions] = {}
+        self.allocators: dict[Operation, Allocator] = {}
+        self.tiles: dict[tuple[int, int], Tile] = {}
+        self.sums: dict[Operation, bool] = {}
+
+    def positions(self, op: Operation) -> Positions:
+        """The positions of the tiles that an operation reads, scratch aside, and of those that it writes."""
+        found = self.operands.get(op)
+        if found is None:
+            found = self.operands[op] = _tile_operands(op) if isinstance(op, PtoOp) else ((), ())
+            self.sums[op] = accumulates(op)
+        return found
+
+    def allocator(self, op: Operation) -> Allocator:
+        """What an allocation says."""
+        found = self.allocators.get(op)
+        if found is None:
+            found = self.allocators[op] = allocator(op, self.profile)
+        return found
+
+    def tile(self, op: Operation, start: int) -> Tile:
+        """The tile that ``op`` allocates at ``start``, the same object each time."""
+        found = self.tiles.get((id(op), start))
+        if found is None:
+            said = self.allocator(op)
+            found = self.tiles[id(op), start] = Tile(op, said.space, start, start + said.size)
+        return found
+
+
+class _Owners:
+    """Which tile wrote which bytes last, as ranges. ``alone``: nobody but the tiles of the function writes them."""
+
+    def __init__(self, texts: _Texts, reporter: _Reporter, alone: bool, places: Places) -> None:
+        self.texts = texts
+        self.reporter = reporter
+        self.alone = alone
+        self.places = places
+        self.lost: dict[int, Tile] = {}
+        self.written: dict[int, Tile] = {}
+        self.filled: frozenset[int] = frozenset()
+        self._rivals: dict[Tile, list[int]] = {}
+
+    def concerns(self, op: Operation) -> bool:
+        """Allocations, and what goes through their tiles."""
+        return op.name in _ALLOCATIONS or any(self.texts.positions(op))
+
+    def copy(self) -> Self:
+        """The same state, to go on with by itself."""
+        self.places.shared = True
+        other = type(self)(self.texts, self.reporter, self.alone, self.places)
+        other.lost, other.written, other.filled = dict(self.lost), dict(self.written), self.filled
+        return other
+
+    def key(self) -> Hashable:
+        """Which tiles are where, and whose bytes are whose."""
+        return self.places.key(), frozenset(self.lost.items()), frozenset(self.written.items()), self.filled
+
+    def finish(self, certain: bool) -> None:
+        """Nothing is left to say at the end."""
+
+    def take(self, step: Step, certain: bool) -> bool:
+        """Tells of tiles that are read after another tile has overwritten part of them, or before anything is there."""
+        op = step.op
+        if op.name in _ALLOCATIONS:
+            self._allocate(op, step.numbers)
+            return True
+        found = self.places.accessed(op, self.texts.positions(op), step.numbers)
+        if self.lost:
+            for tile in found.reads:
+                if tile.made in self.lost:
+                    self.reporter.overlap(tile, self.lost[tile.made], op, certain)
+        if self.alone and certain:
+            for made in found.read:
+                if id(made) not in self.filled:
+                    self.reporter.unwritten(made, op)
+        for tile in found.writes:
+            self._write(tile, whole=tile not in found.reads, kept=found.reads if self.texts.sums[op] else ())
+        if not found.written <= self.filled:
+            self.filled |= found.written
+        return True
+
+    def _allocate(self, op: Operation, numbers: tuple[Number, ...]) -> None:
+        said = self.texts.allocator(op)
+        start = numbers[said.address] if said.address >= 0 else None
+        number = (id(op.results[0]), *numbers)
+        if not isinstance(start, int) or not said.size:
+            if said.address >= 0 and not isinstance(start, int):
+                # Anywhere, so perhaps where something is.
+                self.filled |= {id(op)}
+            self.places = self.places.with_(number, op, None)
+            return
+        tile: Tile | None = self.texts.tile(op, start)
+        if said.view:
+            self.filled |= {id(op)}
+            tile = self.places.owner(tile)
+        elif id(op) not in self.filled and any(tile.shares(other) for other in self.written.values()):
+            self.filled |= {id(op)}
+        self.places = self.places.with_(number, op, tile)
+
+    def _write(self, tile: Tile, whole: bool, kept: tuple[Tile, ...]) -> None:
+        """``tile`` is written; other tiles that were written before lose what they share with it, except ``kept``."""
+        rivals = self._rivals.get(tile)
+        if rivals is None:
+            others = (other for other in self.written.values() if other.made != tile.made)
+            rivals = self._rivals[tile] = [other.made for other in others if other.shares(tile)]
+        for made in rivals:
+            if self.written[made] not in kept:
+                self.lost[made] = tile
+        if whole:
+            self.lost.pop(tile.made, None)
+        if self.written.get(tile.made) is not tile:
+            self.written[tile.made] = tile
+            self._rivals.clear()
+        sharing = self.places.sharing(tile)
+        if not sharing <= self.filled:
+            self.filled |= sharing
+
+
+def _tile_operands(op: PtoOp) -> Positions:
+    spec = op_spec(type(op))
+    groups = operand_groups(op)
+
+    def positions(names: Iterable[str]) -> tuple[int, ...]:
+        values = {value for name in names for value in groups.get(name, ())}
+        tiles = (TileBufType, MultiTileBufType)
+        return tuple(i for i, value in enumerate(op.operands) if value in values and isinstance(value.type, tiles))
+
+    written = positions((*spec.writes, *spec.outs))
+    scratch = {*positions(spec.writes)} - {*positions(spec.outs)}
+    return tuple(i for i in positions(spec.reads) if i not in scratch or not spec.outs), written
+
+
+def _fills_all(function: Operation) -> bool:
+    """True when only operations on the tiles of the function write these: no pointers, queues or other cores."""
+    for op in walk(function):
+        if op.name in _OTHERS_WRITE or op.name.startswith(("pto.section.", "pto.tpop", "pto.reserve", "pto.import")):
+            return False
+        if isinstance(op, PtoOp):
+            spec = op_spec(type(op))
+            groups = operand_groups(op)
+            for name in (*spec.writes, *spec.outs):
+                for value in groups.get(name, ()):
+                    if isinstance(value.type, PtrType) and value.type.space != "gm":
+                        return False
+    return True
+
+
+def accumulates(op: Operation) -> bool:
+    """True for operations that go on with a sum, which may stay where it is under another handle."""
+    return "acc" in op.name.replace("_", ".").split(".")
+
+
+def _overlap(lost: Tile, owner: Tile, op: Operation, certain: bool) -> Diagnostic:
+    names = [f"%{tile.op.results[0].name_hint or 'a tile'}" for tile in (lost, owner)]
+    first, last = max(lost.start, owner.start), min(lost.stop, owner.stop)
+    message = (
+        f"{names[0]} and {names[1]} share bytes [{first}, {last}) of {lost.space}: what {op.name} reads through "
+        f"{names[0]} was overwritten through {names[1]}{'' if certain else ' on some path'}"
+    )
+    notes = tuple(
+        Note(f"{name} has bytes [{tile.start}, {tile.stop})", span_of(tile.op))
+        for name, tile in zip(names, (lost, owner), strict=True)
+    )
+    # Programs whose memory was planned give one place to values that follow each other.
+    planned = (lost.start, lost.stop) == (owner.start, owner.stop)
+    severity = Severity.INFO if planned else OVERLAP.severity if certain else Severity.WARNING
+    return Diagnostic(OVERLAP.id, severity, message, span_of(op), notes, "give them other addresses")
+
+
+def _unwritten(made: Operation, op: Operation) -> Diagnostic:
+    name = f"%{made.results[0].name_hint or 'a tile'}"
+    stores = any(isinstance(value.type, (PtrType, PartitionViewType, TensorViewType)) for value in op.operands)
+    declared = RUN_RULES["mem-uninit"]
+    note = Note("it is allocated here", span_of(made))
+    message = f"{op.name} reads {name}, which nothing has written"
+    # What is only computed with may never be used.
+    severity = declared.severity if stores else Severity.WARNING
+    return Diagnostic(declared.id, severity, message, span_of(op), (note,), f"fill {name} first")

@@ -1,0 +1,177 @@
+"""``check-sync``: flags and hazards on every path through a function. Source: execution page, sections 5 and 6."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.analysis.ways import TooMuch, Walk
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.verify.engine.rule import ERROR, SYNC, WARNING, Rule, rule
+from pto_dialect.verify.program.runs import RUN_RULES
+
+from .base import PtoPass
+from .sync_flow import GETS, RELEASES, SETS, WAITS, Access, Flow, Key
+
+_PAGE = "execution page, section 6.3"
+
+_FLAGS = '"PIPE_MTE2", "PIPE_V", "EVENT_ID0"'
+
+
+def _conditional(*lines: str) -> str:
+    """A function with a condition that only a run knows."""
+    return "\n".join(("func.func @f(%some: i1) {", *(f"  {line}" for line in lines), "  return", "}"))
+
+
+STUCK = rule(
+    "sync-static-deadlock",
+    ERROR,
+    SYNC,
+    "on no path a wait is left without its set",
+    source=_PAGE,
+    bad=f"pto.wait_flag[{_FLAGS}]\npto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]",
+    good=f"pto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]",
+)
+PATH = rule(
+    "sync-path-unmatched",
+    WARNING,
+    SYNC,
+    "on every path a flag is set as often as it is waited for",
+    source=_PAGE,
+    bad=_conditional(f"pto.set_flag[{_FLAGS}]", "scf.if %some {", f"  pto.wait_flag[{_FLAGS}]", "}"),
+    good=_conditional("scf.if %some {", f"  pto.set_flag[{_FLAGS}]", f"  pto.wait_flag[{_FLAGS}]", "}"),
+)
+REUSE = rule(
+    "sync-event-reuse",
+    WARNING,
+    SYNC,
+    "a flag is not set again before it is waited for",
+    source=_PAGE,
+    bad=f"pto.set_flag[{_FLAGS}]\npto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]",
+    good=f"pto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]\npto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]",
+)
+HAZARD = rule(
+    "sync-static-hazard",
+    ERROR,
+    SYNC,
+    "in a function that orders its pipes, what one pipe writes and another uses is ordered",
+    source="verifier-rules page, section 17",
+)
+
+_ORDERING = SETS | WAITS | GETS | RELEASES
+_BALANCE = "a set and its wait belong under the same conditions, each as often as the other"
+_VERBS = {"raw": ("writes", "reads"), "war": ("reads", "overwrites"), "waw": ("writes", "overwrites")}
+
+
+@dataclass(frozen=True)
+class CheckSyncPass(PtoPass):
+    """Follows flags and accesses along the paths of every function that no other calls."""
+
+    name: ClassVar[str] = "check-sync"
+
+    def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        for function in entry_functions(module):
+            if any(op.name in _ORDERING for op in walk(function)):
+                _check(function, profile_of(function, self.target).arch, engine)
+
+
+def entry_functions(module: Operation) -> Iterator[Operation]:
+    """Functions with a body that no other function calls."""
+    called: set[str] = set()
+    for op in walk(module):
+        if op.name == "func.call":
+            called.add(str(op.properties["callee"]))
+    for op in walk(module):
+        if op.name == "func.func" and op.regions[0].blocks and f"@{_symbol(op)}" not in called:
+            yield op
+
+
+def _symbol(function: Operation) -> str:
+    return function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _check(function: Operation, arch: str, engine: DiagnosticEngine) -> None:
+    names = {op.name for op in walk(function)}
+    sides = [name for name in ("cube", "vector") if f"pto.section.{name}" in names] or [None]
+    for side in sides:
+        # Nothing is said about functions that are too long to follow.
+        with suppress(TooMuch):
+            Walk(function, side, Flow(arch, _Reporter(engine))).run()
+
+
+class _Reporter:
+    """Turns what a way shows into diagnostics, each place once; the first time counts."""
+
+    def __init__(self, engine: DiagnosticEngine) -> None:
+        self.engine = engine
+        self.seen: set[tuple[object, ...]] = set()
+
+    def stuck(self, op: Operation, key: Key, certain: bool) -> None:
+        message = f"this wait for {flag_text(key)} is never ended{_where(certain)}: no set comes before it"
+        self.report(STUCK if certain else PATH, op, message, (), _BALANCE)
+
+    def left(self, op: Operation, key: Key, certain: bool) -> None:
+        self.report(PATH, op, f"{flag_text(key)} is set here and not waited for{_where(certain)}", (), _BALANCE)
+
+    def again(self, first: Operation, second: Operation, key: Key, certain: bool) -> None:
+        message = f"{flag_text(key)} is set again before the first one is waited for{_where(certain)}"
+        note = Note("it is still pending from here", span_of(first))
+        self.report(REUSE, second, message, (note,), "another EVENT_ID for one of the two", first)
+
+    def nesting(self, op: Operation, number: int, held: bool, certain: bool) -> None:
+        told = "is got again before it is released" if held else "is released and was not got"
+        message = f"buffer number {number} {told}{_where(certain)}"
+        advice = "a pipe gets a buffer number before its access and releases it behind"
+        self.report(RUN_RULES["sync-buf-nesting"], op, message, (), advice, certain=certain)
+
+    def hazard(self, kind: str, first: Access, second: Access, inverted: bool, certain: bool) -> None:
+        before, now = _VERBS[kind]
+        source, target = (access.pipe.removeprefix("PIPE_") for access in (first, second))
+        flag = f'["{first.pipe}", "{second.pipe}", "EVENT_IDn"]'
+        advice = f"pto.set_flag{flag} after the first and pto.wait_flag{flag} before the second"
+        if first.pipe == second.pipe:
+            message = f"{target} {now} what {first.op.name} {before} on the same pipe, and no barrier stands between"
+            advice = f"pto.barrier #pto.pipe<{first.pipe}> between the two"
+        elif inverted:
+            message = f"{target} {now} what {source} {before}, but the flags let the second run first"
+        else:
+            message = f"{target} {now} what {source} {before}, and nothing orders the two"
+        note = Note(f"{first.op.name} on {source} {before} it", span_of(first.op))
+        self.report(HAZARD, second.op, message + _where(certain), (note,), advice, first.op, certain=certain)
+
+    def report(
+        self,
+        declared: Rule,
+        op: Operation,
+        message: str,
+        notes: tuple[Note, ...],
+        help: str,
+        *others: Operation,
+        certain: bool = True,
+    ) -> None:
+        key = (declared.id, id(op), *map(id, others))
+        if key not in self.seen:
+            self.seen.add(key)
+            # A path may be one that no run takes.
+            severity = declared.severity if certain else Severity.WARNING
+            self.engine.report(Diagnostic(declared.id, severity, message, span_of(op), notes, help))
+
+
+def _where(certain: bool) -> str:
+    return "" if certain else " on some path"
+
+
+def flag_text(key: Key) -> str:
+    """A flag in words."""
+    source, target, number = key
+    event = f"EVENT_ID{number}" if isinstance(number, int) else "a computed EVENT_ID"
+    return f"flag {event} from {source} to {target}"

@@ -1,0 +1,437 @@
+"""What happens along the ways of a function: signals that stay, waits that never end, accesses without order.
+
+The order between pipes is that of vector clocks, as in a run. Of two accesses the one that stands first in the text is
+meant to be the first.  Source: execution page, sections 4 to 6.2.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Hashable
+from typing import NamedTuple, Protocol, Self
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.numbers import Number, behind
+from pto_dialect.analysis.streaming import streams
+from pto_dialect.analysis.world import Step
+from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.placement import named_pipe
+from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
+
+SETS = frozenset(("pto.set_flag", "pto.set_flag_dyn", "pto.record_event"))
+WAITS = frozenset(("pto.wait_flag", "pto.wait_flag_dyn", "pto.wait_event"))
+GETS = frozenset(("pto.get_buf", "pto.get_buf_dyn"))
+RELEASES = frozenset(("pto.rls_buf", "pto.rls_buf_dyn"))
+JOINS = frozenset(("pto.dsb", "pto.fence.barrier_all", "pto.tsync", "pto.syncall"))
+_UNKNOWN_WAITS = frozenset(("pto.sync.wait", "pto.wait_intra_block", "pto.wait_cross_block"))
+SIGNALS = SETS | WAITS | GETS | RELEASES | JOINS | _UNKNOWN_WAITS
+
+Clock = dict[str, int]
+Key = tuple[str, str, Number]
+"""A flag: both ends and the number."""
+Place = Number
+"""Memory that two operations certainly share when it is equal: the handle that both use."""
+
+_ORDER_THEMSELVES = frozenset(("pto.mgather", "pto.mscatter"))
+"""Operations of a2a3 that are made of several pipes and wait for these."""
+
+
+class Access(NamedTuple):
+    """A read or write: who, when, by which operation, and where in the text of the way."""
+
+    pipe: str
+    number: int
+    op: Operation
+    order: int
+
+
+class Findings(Protocol):
+    """Who is told what is wrong. ``certain``: on every way."""
+
+    def stuck(self, op: Operation, key: Key, certain: bool) -> None:
+        """No set ends this wait."""
+        ...
+
+    def left(self, op: Operation, key: Key, certain: bool) -> None:
+        """Nobody waits for this set."""
+        ...
+
+    def again(self, first: Operation, second: Operation, key: Key, certain: bool) -> None:
+        """Two sets without a wait between them."""
+        ...
+
+    def nesting(self, op: Operation, number: int, held: bool, certain: bool) -> None:
+        """A pipe gets a buffer number that it has (``held``), or releases one that it has not."""
+        ...
+
+    def hazard(self, kind: str, first: Access, second: Access, inverted: bool, certain: bool) -> None:
+        """Two accesses of one place without order, or ``inverted``: in the order that the text does not have.
+
+        ``kind`` is raw, war or waw.
+        """
+        ...
+
+
+class _Item(NamedTuple):
+    """Work in the queue of a pipe; ``known`` is what the scalar unit knew when it was issued."""
+
+    kind: str
+    step: Step
+    key: Key | None
+    known: Clock
+
+
+def flag_of(step: Step) -> Key:
+    """The flag that a set or wait names."""
+    op = step.op
+    names = ("src_op", "dst_op") if op.name.endswith("_event") else ("src_pipe", "dst_pipe")
+    pipes = [named_pipe(op.attributes.get(name)) for name in names]
+    source, target = (pipe.value if pipe is not None else "" for pipe in pipes)
+    text = word(op, "event_id").removeprefix("EVENT_ID")
+    number = int(text) if text.isdecimal() else step.numbers[0] if step.numbers else -1
+    return source, target, number
+
+
+class Flow:
+    """The pipes of one core: what waits in them, what each knows of the others, who touched what last."""
+
+    def __init__(self, arch: str, findings: Findings) -> None:
+        self.arch = arch
+        self.findings = findings
+        self.queues: dict[str, deque[_Item]] = {}
+        self.clocks: dict[str, Clock] = {}
+        self.settled: Clock = {}
+        self.tokens: dict[Key, tuple[tuple[Operation, Clock], ...]] = {}
+        self.pending: dict[Key, Operation] = {}
+        self.released: dict[Number, Clock] = {}
+        self.held: frozenset[tuple[str, int]] = frozenset()
+        self.writers: dict[Place, Access] = {}
+        self.readers: dict[Place, dict[str, Access]] = {}
+        self.unclear: frozenset[tuple[str, str]] = frozenset()
+        self.open = False
+        self.certain = True
+
+    def concerns(self, op: Operation) -> bool:
+        """Signals, barriers and whatever a pipe does."""
+        return op.name in SIGNALS or op.name == "pto.barrier" or self._pipe(op) is not None
+
+    def copy(self) -> Self:
+        """The same state, to go on with by itself."""
+        other = type(self)(self.arch, self.findings)
+        other.queues = {pipe: deque(queue) for pipe, queue in self.queues.items() if queue}
+        other.clocks = {pipe: dict(clock) for pipe, clock in self.clocks.items()}
+        other.settled = dict(self.settled)
+        other.tokens = {key: tokens for key, tokens in self.tokens.items() if tokens}
+        other.pending = dict(self.pending)
+        other.released = {number: dict(clock) for number, clock in self.released.items()}
+        other.writers = dict(self.writers)
+        other.readers = {place: dict(readers) for place, readers in self.readers.items()}
+        other.unclear, other.open, other.held = self.unclear, self.open, self.held
+        return other
+
+    def key(self) -> Hashable:
+        """What later findings depend on: of clocks only whose accesses they know, not how many there were.
+
+        Which of several like operations set a flag or made an access is left out: a finding names any of them.
+        """
+        ranks = self._ranks()
+
+        def seen(clock: Clock) -> frozenset[tuple[str, int]]:
+            known = ((pipe, bisect_right(numbers, clock.get(pipe, 0))) for pipe, numbers in ranks.items())
+            return frozenset(item for item in known if item[1])
+
+        def access(one: Access) -> tuple[str, int, Operation | None]:
+            matters = one.pipe == Pipe.V.value if self.arch == "a2a3" else _unit_flag(one.op)
+            return one.pipe, bisect_right(ranks[one.pipe], one.number), one.op if matters else None
+
+        return (
+            tuple((pipe, seen(clock)) for pipe, clock in sorted(self.clocks.items())),
+            seen(self.settled),
+            frozenset(
+                (key, tuple([seen(clock) for _, clock in tokens])) for key, tokens in self.tokens.items() if tokens
+            ),
+            frozenset(self.pending),
+            frozenset((number, seen(clock)) for number, clock in self.released.items()),
+            frozenset((place, access(one)) for place, one in self.writers.items()),
+            frozenset((place, access(one)) for place, all_ in self.readers.items() for one in all_.values()),
+            tuple(
+                (
+                    pipe,
+                    tuple((item.kind, item.key, item.step.op, item.step.numbers, seen(item.known)) for item in queue),
+                )
+                for pipe, queue in sorted(self.queues.items())
+                if queue
+            ),
+            self.unclear,
+            self.open,
+            self.held,
+        )
+
+    def _ranks(self) -> dict[str, list[int]]:
+        """The numbers of the accesses that count, by pipe and in order."""
+        found: dict[str, set[int]] = {}
+        for one in self.writers.values():
+            found.setdefault(one.pipe, set()).add(one.number)
+        for readers in self.readers.values():
+            for one in readers.values():
+                found.setdefault(one.pipe, set()).add(one.number)
+        return {pipe: sorted(numbers) for pipe, numbers in found.items()}
+
+    def finish(self, certain: bool) -> None:
+        """The end of the function: what still waits, and what was set for nothing."""
+        self.certain = certain
+        stuck = [queue[0] for queue in self.queues.values() if queue and queue[0].kind == "wait"]
+        for item in stuck:
+            assert item.key is not None
+            self.findings.stuck(item.step.op, item.key, certain)
+        if not stuck:
+            for key, tokens in self.tokens.items():
+                for op, _ in tokens:
+                    self.findings.left(op, key, certain)
+
+    # ------------------------------------------------------------ issue
+
+    def take(self, step: Step, certain: bool) -> bool:
+        """The scalar unit reaches an operation; False when it cannot go on."""
+        op = step.op
+        name = op.name
+        self.certain = certain
+        if name in SETS or name in WAITS:
+            return self._signal(step, name in SETS)
+        if name in GETS or name in RELEASES:
+            pipe = named_pipe(op.attributes.get("op_type"))
+            if pipe is not None:
+                self._hold(op, (pipe.value, _lock(step)), name in GETS)
+                self._add(pipe.value, _Item("get" if name in GETS else "release", step, None, self._known()))
+            return True
+        if name == "pto.barrier" and word(op, "pipe") != "PIPE_ALL":
+            pipe = named_pipe(op.attributes.get("pipe"))
+            if pipe is not None:
+                self._add(pipe.value, _Item("fence", step, None, self._known()))
+            return True
+        if name == "pto.barrier" or name in JOINS or (self.arch == "a2a3" and name in _ORDER_THEMSELVES):
+            return self._join(step)
+        if name in _UNKNOWN_WAITS:
+            # Another core may have waited for anything before it signals.
+            self.open = True
+        pipe = self._pipe(op)
+        if pipe is not None:
+            self._add(pipe, _Item("work", step, None, self._known()))
+        return True
+
+    def _hold(self, op: Operation, lock: tuple[str, Number], gets: bool) -> None:
+        pipe, number = lock
+        if isinstance(number, int) and number >= 0:
+            if ((pipe, number) in self.held) == gets:
+                self.findings.nesting(op, number, gets, self.certain)
+            self.held = self.held | {(pipe, number)} if gets else self.held - {(pipe, number)}
+
+    def _signal(self, step: Step, sets: bool) -> bool:
+        key = flag_of(step)
+        if not isinstance(key[2], int) or "" in key[:2]:
+            # Numbers that only a run knows may be equal or not: nothing is said about their pipes any more.
+            self._blur(key[:2])
+        if key[:2] in self.unclear:
+            return True
+        if sets:
+            if key in self.pending:
+                self.findings.again(self.pending[key], step.op, key, self.certain)
+            self.pending[key] = step.op
+        else:
+            self.pending.pop(key, None)
+        return self._add(key[0] if sets else key[1], _Item("set" if sets else "wait", step, key, self._known()))
+
+    def _blur(self, pipes: tuple[str, str]) -> None:
+        self.unclear |= {pipes}
+        self.open = True
+        self.tokens = {key: tokens for key, tokens in self.tokens.items() if key[:2] != pipes}
+        self.pending = {key: op for key, op in self.pending.items() if key[:2] != pipes}
+        self._advance()
+
+    def _known(self) -> Clock:
+        return dict(self.clocks.get("PIPE_S", {}))
+
+    def _pipe(self, op: Operation) -> str | None:
+        if not isinstance(op, PtoOp):
+            return None
+        pipe = op.active_pipe(self.arch)
+        if pipe is Pipe.S and _in_vector_scope(op):
+            pipe = Pipe.V
+        return pipe.value if pipe is not None and pipe is not Pipe.ALL else None
+
+    def _add(self, pipe: str, item: _Item) -> bool:
+        queue = self.queues.get(pipe)
+        if not queue and self._ready(item):
+            self._execute(pipe, item)
+            if item.kind == "set":
+                self._advance()
+            return True
+        if pipe == Pipe.S.value:
+            assert item.key is not None
+            self.findings.stuck(item.step.op, item.key, self.certain)
+            return False
+        if queue is None:
+            queue = self.queues[pipe] = deque()
+        queue.append(item)
+        return True
+
+    def _join(self, step: Step) -> bool:
+        waiting = [queue[0] for queue in self.queues.values() if queue]
+        if waiting:
+            for item in waiting:
+                if item.key is not None:
+                    self.findings.stuck(item.step.op, item.key, self.certain)
+            return False
+        scalar = self.clocks.setdefault(Pipe.S.value, {})
+        for pipe, clock in list(self.clocks.items()):
+            _merge(scalar, clock)
+            self.settled[pipe] = clock.get(pipe, 0)
+        return True
+
+    # ------------------------------------------------------------ execution
+
+    def _advance(self) -> None:
+        """Runs what can run now."""
+        moved = True
+        while moved:
+            moved = False
+            for pipe, queue in self.queues.items():
+                while queue and self._ready(queue[0]):
+                    self._execute(pipe, queue.popleft())
+                    moved = True
+
+    def _ready(self, item: _Item) -> bool:
+        if item.kind != "wait":
+            return True
+        assert item.key is not None
+        return item.key[:2] in self.unclear or bool(self.tokens.get(item.key))
+
+    def _execute(self, pipe: str, item: _Item) -> None:
+        clock = self.clocks.setdefault(pipe, {})
+        _merge(clock, item.known)
+        kind, key = item.kind, item.key
+        if kind == "work":
+            clock[pipe] = clock.get(pipe, 0) + 1
+            self._access(pipe, clock, item.step)
+        elif kind == "set":
+            assert key is not None
+            if key[:2] not in self.unclear:
+                self.tokens[key] = (*self.tokens.get(key, ()), (item.step.op, dict(clock)))
+            clock[pipe] = clock.get(pipe, 0) + 1
+        elif kind == "wait":
+            assert key is not None
+            if key[:2] not in self.unclear:
+                (_, token), *rest = self.tokens[key]
+                self.tokens[key] = tuple(rest)
+                self._learn(pipe, clock, token)
+        elif kind == "release":
+            _merge(self.released.setdefault(_lock(item.step), {}), clock)
+            clock[pipe] = clock.get(pipe, 0) + 1
+        elif kind == "get":
+            self._learn(pipe, clock, self.released.get(_lock(item.step), {}))
+        else:
+            self.settled[pipe] = clock.get(pipe, 0)
+
+    def _learn(self, pipe: str, clock: Clock, other: Clock) -> None:
+        """A signal arrives: who has come back through another pipe is complete."""
+        self.settled[pipe] = max(self.settled.get(pipe, 0), other.get(pipe, 0))
+        _merge(clock, other)
+
+    # ------------------------------------------------------------ accesses
+
+    def _access(self, pipe: str, clock: Clock, step: Step) -> None:
+        access = Access(pipe, clock[pipe], step.op, step.order)
+        for place in _places(step, writing=False):
+            self._conflict("raw", self.writers.get(place), access, clock)
+            self.readers.setdefault(place, {})[pipe] = access
+        for place in _places(step, writing=True):
+            writer = self.writers.get(place)
+            self._conflict("waw", writer, access, clock)
+            for reader in self.readers.pop(place, {}).values():
+                self._conflict("war", reader, access, clock)
+            self.writers[place] = access
+
+    def _conflict(self, kind: str, before: Access | None, now: Access, clock: Clock) -> None:
+        if before is None or before.op is now.op or self.open:
+            return
+        if before.pipe == now.pipe:
+            if self._needs_fence(kind, before, now):
+                self.findings.hazard(kind, before, now, False, self.certain)
+            return
+        if _unit_flag(before.op) and _unit_flag(now.op):
+            return
+        ordered = clock.get(before.pipe, 0) >= before.number
+        turned = before.order > now.order
+        if ordered and not turned:
+            return
+        first, second = (now, before) if turned else (before, now)
+        if turned and kind != "waw":
+            kind = "war" if kind == "raw" else "raw"
+        self.findings.hazard(kind, first, second, ordered, self.certain)
+
+    def _needs_fence(self, kind: str, before: Access, now: Access) -> bool:
+        """Whether the vector unit of a2a3, which is a pipeline, may begin with ``now`` too early."""
+        if self.arch != "a2a3" or now.pipe != Pipe.V.value or before.number <= self.settled.get(now.pipe, 0):
+            return False
+        return not streams(_Placed(before.op, before.order), _Placed(now.op, now.order), kind)
+
+
+def _in_vector_scope(op: Operation) -> bool:
+    place = op.parent_op()
+    while place is not None:
+        if place.name in ("pto.vecscope", "pto.strict_vecscope"):
+            return True
+        place = place.parent_op()
+    return False
+
+
+class _Placed(NamedTuple):
+    op: Operation
+    number: int
+
+
+def _lock(step: Step) -> Number:
+    attr = step.op.attributes.get("buf_id")
+    number = getattr(getattr(attr, "value", None), "data", None)
+    return number if isinstance(number, int) else step.numbers[0] if step.numbers else -1
+
+
+def _unit_flag(op: Operation) -> bool:
+    return any(word(op, name).startswith("check") for name in ("unit_flag_mode", "unit_flag") if name in op.attributes)
+
+
+def _merge(clock: Clock, other: Clock) -> None:
+    for pipe, count in other.items():
+        if count > clock.get(pipe, 0):
+            clock[pipe] = count
+
+
+_MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType)
+
+
+def _places(step: Step, writing: bool) -> list[Place]:
+    """Where in memory an operation certainly reads or writes: handles from whose start on it does, elements."""
+    op = step.op
+    if not isinstance(op, PtoOp):
+        return []
+    groups = operand_groups(op)
+    if "offsets" in groups:
+        return []
+    spec = op_spec(type(op))
+    names = (*spec.writes, *spec.outs) if writing else spec.reads
+    positions = {value: index for index, value in reversed(list(enumerate(op.operands)))}
+    values = [value for name in dict.fromkeys(names) for value in groups.get(name, ())]
+    offsets = groups.get("offset", ())
+    found: list[Place] = []
+    for value in values:
+        if not isinstance(value.type, _MEMORY):
+            continue
+        place: Place | None = step.numbers[positions[value]]
+        if offsets and isinstance(value.type, PtrType):
+            place = behind(place, step.numbers[positions[offsets[0]]], value.type)
+        if place is not None:
+            found.append(place)
+    return found

@@ -1,0 +1,1 @@
+"""From functions of a program to Python source."""

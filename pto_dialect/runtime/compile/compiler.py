@@ -1,0 +1,177 @@
+"""Compiles the functions of a module to Python and finds the program place of an error.
+
+Source: execution page, section 3.
+"""
+
+from __future__ import annotations
+
+import linecache
+import weakref
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import count
+from types import TracebackType
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.types import OpaqueType
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.targets.profile import Profile
+
+from ..errors import ProgramError
+from ..kernels.core.control import function_body
+from ..kernels.simt.lane_control import split_body
+from ..run.machine import RunOptions
+from ..run.profiling import ProfileLog
+from ..simt.code import find_code
+from ..simt.scope import LaneScope
+from .depth import refuse_deep
+from .emit import Emitter
+from .generator import Generator
+from .names import Kind
+from .program import Program, find_entry, find_program, functions_by_place, functions_of, symbol_of
+from .source_check import BUILTINS, check_source
+from .unit import Unit
+
+__all__ = ["CompiledModule", "compile_module", "find_entry", "functions_of"]
+
+_numbers = count(1)
+
+
+@dataclass
+class CompiledModule:
+    """Functions of one module as Python: source text, callables, and the op behind each line.
+
+    ``functions`` maps a symbol to its callable, ``callables`` a function of the module; callables take the core and the
+    arguments.
+    """
+
+    source: str
+    filename: str
+    origin: list[Operation | None]
+    functions: dict[str, Callable[..., Any]]
+    callables: dict[Operation, Callable[..., Any]]
+    queued: bool
+
+    def locate(self, trace: TracebackType | None) -> Operation | None:
+        """The operation whose code an exception left."""
+        found: Operation | None = None
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == self.filename:
+                found = self.at_line(trace.tb_lineno)
+            trace = trace.tb_next
+        return found
+
+    def place_of(self, program: Any) -> Operation | None:
+        """The operation at which a program of a core has stopped."""
+        found: Operation | None = None
+        while program is not None:
+            frame = program.gi_frame
+            if frame is not None and frame.f_code.co_filename == self.filename:
+                found = self.at_line(frame.f_lineno) or found
+            program = program.gi_yieldfrom
+        return found
+
+    def at_line(self, line: int) -> Operation | None:
+        """The operation that wrote a line of the source."""
+        return self.origin[line - 1] if 0 < line <= len(self.origin) else None
+
+
+def compile_module(
+    module: ModuleOp,
+    entry: str,
+    profile: Profile,
+    options: RunOptions,
+    *,
+    queued: bool = False,
+    profile_log: ProfileLog | None = None,
+    program: Program | None = None,
+    generator_class: Callable[..., Generator] = Generator,
+    each_access: bool = False,
+) -> CompiledModule:
+    """Compiles ``entry``, its peer kernel if it has one, and the functions they call.
+
+    ``queued`` selects code that hands instructions to pipe queues instead of running them in program order (there is no
+    other for cores that wait for each other), ``profile_log`` code that times every instruction; ``program`` is what
+    ``find_program`` gives for the entry, ``generator_class`` the flavour of the code; with ``each_access`` every
+    work-item makes its own accesses, also where all make the same. Raises ``ProgramError`` for an operation that cannot
+    be executed.
+    """
+    program = program or find_program(module, entry, profile.arch)
+    queued = queued or program.cooperative
+    emitter = Emitter()
+    code = find_code(program, each_access)
+    outer, inner = functions_by_place(program) if queued else (program.functions, ())
+
+    def named(functions: Iterable[Operation], kind: Kind) -> dict[Operation, str]:
+        return {function: emitter.fresh(symbol_of(function), kind) for function in functions}
+
+    names = named((function for function in outer if function in code.scalar), Kind.FUNCTION)
+    inner_names = named((function for function in inner if function in code.scalar), Kind.SCOPE_FUNCTION)
+    bodies = named(code.bodies, Kind.ITEMS_FUNCTION)
+    emitter.line(repr(f"{', '.join(names.values())} for {profile.name}"))
+    unit = Unit(program, profile, names, inner_names, code, bodies)
+    for function in program.functions:
+        _refuse_unknown(function)
+        refuse_deep(function)
+    for function in names:
+        _function(function, names, generator_class(emitter, profile, options, unit, queued, profile_log))
+    for function in inner_names:
+        _function(function, inner_names, generator_class(emitter, profile, options, unit, False, profile_log))
+    for function in code.bodies:
+        _body(function, generator_class(emitter, profile, options, unit, False, profile_log))
+    source = emitter.source()
+    check_source(source, emitter.identifiers.kinds)
+    filename = f"<pto {next(_numbers)}>"
+    namespace: dict[str, Any] = {"__builtins__": {}, **BUILTINS, **emitter.constants}
+    exec(compile(source, filename, "exec"), namespace)
+    compiled = {function: namespace[name] for function, name in names.items()}
+    symbols = {symbol_of(function): run for function, run in reversed(compiled.items())}
+    module_code = CompiledModule(source, filename, emitter.origin, symbols, compiled, queued)
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    weakref.finalize(module_code, linecache.cache.pop, filename, None)
+    return module_code
+
+
+def _refuse_unknown(function: Operation) -> None:
+    for inner in walk(function):
+        if isinstance(inner, UnregisteredOp):
+            name = inner.attributes.get("op_name__")
+            text = name.data if isinstance(name, StringAttr) else inner.name
+            message = f"{text} belongs to an unknown dialect and cannot be executed"
+            raise ProgramError("dialect-unregistered", message, span_of(inner))
+        if isinstance(inner, PtoOp):
+            for value in (*inner.operands, *inner.results):
+                if isinstance(value.type, OpaqueType):
+                    message = f"type {value.type} is unknown; {inner.name} cannot be executed with it"
+                    raise ProgramError("type-unknown", message, span_of(inner))
+
+
+def _function(op: Operation, names: dict[Operation, str], generator: Generator) -> None:
+    emitter = generator.emitter
+    entry = op.regions[0].blocks[0]
+    emitter.current = op
+    arguments = [generator.bind(argument) for argument in entry.args]
+    with emitter.block(f"def {names[op]}({', '.join(['core', *arguments])}):"):
+        for argument in entry.args:
+            generator.prepare_view(argument)
+        function_body(list(op.regions[0].blocks), generator)
+        if generator.queued:
+            emitter.line("yield")
+
+
+def _body(op: Operation, generator: Generator) -> None:
+    """A function that work-items run, as one call for all of them."""
+    emitter, unit = generator.emitter, generator.unit
+    emitter.current = op
+    generator.lanes = LaneScope(unit.code, unit.body_names)
+    arguments = [generator.bind(argument) for argument in op.regions[0].blocks[0].args]
+    with emitter.block(f"def {unit.body_names[op]}({', '.join(['core', 'items', 'mask', *arguments])}):"):
+        if unit.code.variance.diverges(op):
+            split_body(op, generator)
+        else:
+            function_body(list(op.regions[0].blocks), generator)

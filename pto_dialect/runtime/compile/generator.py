@@ -1,0 +1,304 @@
+"""Turns one verified function into Python source over numpy.
+
+Scalars become Python locals, ``scf.for`` becomes ``for``, and an instruction becomes one call of a kernel that was
+prepared when the function was compiled.  What an instruction computes is in ``kernels/``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.base import Pipe, PtoOp, operand_groups
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.targets.profile import Profile
+
+from ..errors import ProgramError
+from ..memory.atomic import mode_of
+from ..memory.values import ValueTile, copy_value
+from ..numerics.formats import Format, format_of
+from ..run.machine import RunOptions
+from ..run.profiling import ProfileLog
+from .emit import Emitter
+from .names import Kind
+
+if TYPE_CHECKING:
+    from ..simt.scope import LaneScope
+    from .unit import Unit
+
+
+class Expr(str):
+    """Text of a Python expression, as opposed to a string constant."""
+
+    __slots__ = ()
+
+
+class Generator:
+    """Writes the body of one function.
+
+    ``names`` maps values to the locals that hold them, ``views`` tiles to locals with their arrays, ``common`` some
+    parts of global-memory views to locals with their ``GmParts``, ``parts`` the same parts to that local and their
+    distance.
+    """
+
+    shares_parts = True
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        profile: Profile,
+        options: RunOptions,
+        unit: Unit,
+        queued: bool,
+        profile_log: ProfileLog | None = None,
+    ) -> None:
+        self.emitter = emitter
+        self.profile = profile
+        self.options = options
+        self.unit = unit
+        self.placement = unit.placement
+        self.queued = queued
+        self.profile_log = profile_log
+        self.core = Expr("core")
+        self.lanes: LaneScope | None = None
+        self.uses_flags = False
+        self.names: dict[SSAValue, str] = {}
+        self.views: dict[SSAValue, str] = {}
+        self.common: dict[SSAValue, Expr] = {}
+        self.parts: dict[SSAValue, tuple[Expr, Expr]] = {}
+        self.locals: dict[Operation, str] = {}
+        self.popped: dict[object, list[SSAValue]] = {}
+
+    # ------------------------------------------------------------ names and types
+
+    def name(self, value: SSAValue) -> Expr:
+        """The local that holds ``value``."""
+        name = self.names.get(value)
+        if name is None:
+            raise self.error("unmodelled", f"a value of type {t.type_text(value.type)} cannot be executed")
+        return Expr(name)
+
+    def bind(self, value: SSAValue) -> Expr:
+        """A new local for ``value``."""
+        name = self.emitter.fresh(value.name_hint or "", Kind.VALUE)
+        self.names[value] = name
+        return Expr(name)
+
+    def define(self, value: SSAValue, expression: str) -> Expr:
+        """``value = expression``."""
+        name = self.bind(value)
+        self.emitter.line(f"{name} = {expression}")
+        self.prepare_view(value)
+        return name
+
+    def define_local(self, hint: str, expression: str) -> Expr:
+        """A new local that no SSA value stands for."""
+        name = self.emitter.fresh(hint)
+        self.emitter.line(f"{name} = {expression}")
+        return Expr(name)
+
+    def passed(self, value: SSAValue, target: SSAValue) -> Expr:
+        """``value`` in the form that ``target``, to which it is assigned, has."""
+        return self.name(value) if self.lanes is None else self.lanes.passed(value, target, self)
+
+    @contextmanager
+    def as_pointers(self, memrefs: Sequence[SSAValue]) -> Iterator[None]:
+        """While it lasts, the names of ``memrefs`` stand for pointers to their first elements."""
+        kept = {value: self.names[value] for value in memrefs}
+        self.names.update({value: f"{name}.pointer" for value, name in kept.items()})
+        yield
+        self.names.update(kept)
+
+    def rebind(self, value: SSAValue, expression: str) -> None:
+        """``value = expression`` for a handle that has a local already."""
+        self.emitter.line(f"{self.names[value]} = {expression}")
+        view = self.views.get(value)
+        if view is not None:
+            self.emitter.line(f"{view} = {self.names[value]}.array")
+
+    def format(self, attr: Attribute) -> Format:
+        """Number format of an element type."""
+        try:
+            return format_of(t.element_name(attr))
+        except (KeyError, ValueError):
+            raise self.error("unmodelled", f"elements of type {t.type_text(attr)} cannot be computed with") from None
+
+    def operands(self, op: PtoOp) -> dict[str, tuple[SSAValue, ...]]:
+        """Operands by declared name."""
+        return operand_groups(op)
+
+    def operand(self, op: PtoOp, name: str) -> SSAValue | None:
+        """One operand by declared name, ``None`` when absent."""
+        values = operand_groups(op).get(name, ())
+        return values[0] if values else None
+
+    def error(self, rule: str, message: str, op: Operation | None = None) -> ProgramError:
+        """The error that ``op`` (default: the operation being compiled) cannot be compiled."""
+        place = op or self.emitter.current
+        return ProgramError(rule, message, span_of(place), operation=place)
+
+    # ------------------------------------------------------------ tiles
+
+    def prepare_view(self, value: SSAValue) -> None:
+        """After the definition of a tile with static valid region and no boxes: a local with its array."""
+        if has_view(value.type):
+            self.emitter.line(f"{self.bind_view(value)} = {self.names[value]}.array")
+
+    def bind_view(self, value: SSAValue) -> str:
+        """A new local for the array of a tile."""
+        name = self.views[value] = self.emitter.fresh(value.name_hint or "", Kind.ARRAY)
+        return name
+
+    def view(self, value: SSAValue) -> Expr | None:
+        """The local that holds the valid region of a tile as an array of its memory; ``None`` where the region changes
+        at run time or blocks are in the way."""
+        name = self.views.get(value)
+        return Expr(name) if name is not None else None
+
+    def destination(self, op: PtoOp, name: str = "dst", position: int = 0) -> SSAValue:
+        """The tile an instruction writes: its destination operand, or (value forms) a new tile value for its result.
+
+        A destination operand that is a value itself is the old content of the result (level1-and-assembly page, section
+        2.1, rule 10).
+        """
+        given = self.operand(op, name)
+        if given is not None and not (op.results and isinstance(given.type, t.TileType)):
+            return given
+        result = op.results[position]
+        type_ = result.type
+        if not isinstance(type_, t.TileType):
+            raise self.error("unmodelled", f"{op.name} without a destination needs a !pto.tile result")
+        if given is not None and given.type != type_:
+            message = f"the old tile of {op.name} has type {t.type_text(given.type)}, the new one {t.type_text(type_)}"
+            raise self.error("unmodelled", message)
+        fmt = self.argument(self.format(type_.element))
+        maker = self.argument(ValueTile)
+        self.define(result, f"{maker}({type_.rows}, {type_.cols}, {fmt})")
+        if given is not None:
+            self.call(copy_value, given, result, pipe=op.active_pipe(self.profile.arch))
+        return result
+
+    # ------------------------------------------------------------ calls
+
+    def argument(self, value: Any) -> str:
+        """Text of a call argument: the local of an SSA value, an expression, a literal, or a constant object."""
+        if isinstance(value, SSAValue):
+            return self.names[value]
+        if isinstance(value, Expr):
+            return str(value)
+        if value is None or isinstance(value, (bool, int, str)):
+            return repr(value)
+        if isinstance(value, (tuple, list)):
+            return "(" + "".join(f"{self.argument(v)}, " for v in value) + ")"
+        return self.emitter.constant(value, constant_hint(value))
+
+    def call(self, function: Callable[..., Any] | Expr, *arguments: Any, pipe: Pipe | None = None) -> None:
+        """Runs ``function`` as an instruction on ``pipe``: at once in program order, or when its queue reaches it."""
+        text = ", ".join(self.argument(a) for a in arguments)
+        target = self.argument(function)
+        if self.queued and pipe is not None and pipe is not Pipe.S:
+            number = len(self.emitter.lines) + 1
+            if self.profile_log is not None:
+                slot = self.profile_log.slot(self.emitter.current)
+                if isinstance(function, Expr):
+                    target = f"{self.argument(self.profile_log.timed)}({slot}, {function})"
+                else:
+                    target = self.emitter.constant(self.profile_log.timed(slot, function), constant_hint(function))
+            self.emitter.line(f"core.issue({pipe.value!r}, {number}, {target}, {text})")
+        elif self.profile_log is not None:
+            slot = self.profile_log.slot(self.emitter.current)
+            clock = self.argument(perf_counter)
+            started = self.define_local("started", f"{clock}()")
+            self.emitter.line(f"{target}({text})")
+            self.emitter.line(f"{self.argument(self.profile_log.add)}({slot}, {clock}() - {started})")
+        else:
+            self.emitter.line(f"{target}({text})")
+
+    def value_of_call(self, result: SSAValue, function: Callable[..., Any], *arguments: Any) -> None:
+        """Defines ``result`` as what ``function`` returns now."""
+        text = ", ".join(self.argument(a) for a in arguments)
+        self.define(result, f"{self.argument(function)}({text})")
+
+    def atomic_mode(self) -> tuple[Expr, ...]:
+        """The argument of a store to global memory that says how it combines, where the program changes that."""
+        return (Expr(f"{self.argument(mode_of)}(core.state['ctrl'])"),) if self.unit.sets_control else ()
+
+    # ------------------------------------------------------------ regions
+
+    def block(self, block: Block) -> None:
+        """All operations of a block."""
+        for op in block.ops:
+            self.operation(op)
+
+    def region(self, region: Region) -> None:
+        """A region of one block."""
+        if len(region.blocks) > 1:
+            raise self.error("unmodelled", "branches between blocks inside a structured region cannot be executed")
+        for block in region.blocks:
+            self.block(block)
+
+    def operation(self, op: Operation) -> None:
+        """One operation."""
+        from ..kernels.registry import generate
+
+        self.emitter.current = op
+        if self.queued and uses_registers(op):
+            self.emitter.line(f"yield from core.reach({Pipe.V.value!r})")
+        meeting = self._meeting(op)
+        if meeting:
+            self.emitter.line(meeting)
+        generate(op, self)
+        if meeting:
+            self.emitter.line(meeting)
+
+    def _meeting(self, op: Operation) -> str:
+        """The line that has the pipes wait which an operation of several steps orders itself."""
+        if not self.queued or op.name not in _SELF_ORDERED or self.profile.arch != "a2a3" or not isinstance(op, PtoOp):
+            return ""
+        own = op.active_pipe(self.profile.arch)
+        pipes = dict.fromkeys((Pipe.V, Pipe.MTE3, own if own not in (None, Pipe.S) else Pipe.V))
+        return f"yield from core.meet({', '.join(repr(pipe.value) for pipe in pipes if pipe is not None)})"
+
+
+_SELF_ORDERED = frozenset(("pto.mgather", "pto.mscatter"))
+"""Operations that a2a3 carries out on several pipes, with an order between these and the scalar unit."""
+_REGISTERS = (t.VRegType, t.MaskType, t.AlignType, t.VmiVRegType, t.VmiMaskType)
+
+
+def uses_registers(op: Operation) -> bool:
+    """True for instructions of the vector unit on its registers; outside of a scope they stand in an inferred one."""
+    return any(isinstance(value.type, _REGISTERS) for value in (*op.operands, *op.results)) and not op.regions
+
+
+def has_view(type_: Attribute) -> bool:
+    """True for tiles whose valid region is one strided array that never changes."""
+    if isinstance(type_, t.TileBufType):
+        return t.DYNAMIC not in (type_.valid_rows, type_.valid_cols) and type_.slayout == "none_box"
+    return isinstance(type_, t.TileType)
+
+
+def constant_hint(value: Any) -> str:
+    """A readable name for an object that generated code refers to."""
+    label = getattr(value, "label", None) or getattr(value, "__name__", None) or getattr(value, "name", None)
+    return label if isinstance(label, str) else type(value).__name__.lower()
+
+
+def integer_width(type_: Attribute) -> int | None:
+    """Bits of an integer type; ``None`` for index (unbounded here) and other types."""
+    return type_.width.data if isinstance(type_, IntegerType) else None
+
+
+def is_integer(type_: Attribute) -> bool:
+    """True for integers and index."""
+    return isinstance(type_, (IntegerType, IndexType))
+
+
+def is_memref(type_: Attribute) -> bool:
+    """True for memref types."""
+    return isinstance(type_, MemRefType)

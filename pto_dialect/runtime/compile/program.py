@@ -1,0 +1,438 @@
+"""Which functions a launch runs, and on which cores. Source: execution page, sections 1.1 and 3.
+
+The cube kernel and the vector kernel of one logical program run as one block group when the entry names either of them,
+or a function that calls both:
+
+- two kernels belong together when one imports a buffer that the other reserves (``peer_func``), when they have one name
+  in sibling modules, or when they are the only cube and vector kernel of their module that use the same queue;
+- the AIC starts the cube kernel, every AIV the vector kernel; a function that calls both runs on all cores, which skip
+  the calls of kernels of the other kind;
+- the arguments of a pair are those of the entry, followed by those of its peer that the entry does not have:
+  arguments of one name and type are one; kernels of the same types without a common name share them by position;
+- on a5 whole entries concern the first vector core alone, so a program that splits none of its entries runs with one
+  vector core, unless it makes the transfers depend on the number of the vector core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.analysis import queues
+from pto_dialect.analysis.facts import integer
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.walk import walk
+
+from ..errors import ProgramError
+from ..queues.identity import identity
+
+KERNEL_MARKS = ("pto.kernel", "pto.aicore", "pto.entry")
+
+SIMT_BODY = "pto.simt_entry"
+"""Mark of functions that work-items run."""
+
+CALLS = ("func.call", "pto.simt_launch")
+"""Operations that run a function."""
+
+CORE_OF = {"cube": "aic", "vector": "aiv"}
+"""Kind of core that runs functions of a kind."""
+
+SIGNALS = (
+    "pto.sync.set",
+    "pto.sync.wait",
+    "pto.set_intra_block",
+    "pto.wait_intra_block",
+    "pto.set_cross_block",
+    "pto.wait_cross_block",
+    "pto.syncall",
+)
+COOPERATING = frozenset((*SIGNALS, *queues.NUMBERED, *queues.HANDLED))
+"""Operations that need the cores of a block to run side by side."""
+
+FLAGS = frozenset(
+    (
+        "pto.set_flag",
+        "pto.set_flag_dyn",
+        "pto.wait_flag",
+        "pto.wait_flag_dyn",
+        "pto.record_event",
+        "pto.wait_event",
+        "pto.get_buf",
+        "pto.get_buf_dyn",
+    )
+)
+"""Operations with which a program itself orders the pipes of a core."""
+
+_SUBBLOCK = frozenset(("pto.get_subblock_idx", "pto.get_subblock_num"))
+_STRUCTURED = frozenset(("scf.if", "scf.for", "scf.index_switch"))
+_SCOPES = frozenset(("pto.vecscope", "pto.strict_vecscope"))
+
+
+def symbol_of(function: Operation) -> str:
+    """Name of a function."""
+    name = function.properties["sym_name"]
+    assert isinstance(name, StringAttr)
+    return name.data
+
+
+def kernel_kind(function: Operation) -> str | None:
+    """``cube`` or ``vector`` as the function or the nearest module around it says, else ``None``."""
+    op: Operation | None = function
+    while op is not None:
+        kind = op.attributes.get("pto.kernel_kind")
+        if isinstance(kind, EnumAttr):
+            return kind.value
+        op = op.parent_op()
+    return None
+
+
+def enclosing_kind(op: Operation) -> str | None:
+    """Kind of core that ``op`` is written for: that of the section around it, else that of its function."""
+    place: Operation | None = op
+    while place is not None:
+        if place.name in ("pto.section.cube", "pto.section.vector"):
+            return place.name.rpartition(".")[2]
+        if place.name == "func.func":
+            return kernel_kind(place)
+        place = place.parent_op()
+    return None
+
+
+class Symbols:
+    """The functions with a body below one module, by the module that holds them."""
+
+    def __init__(self, module: Operation) -> None:
+        self.first: dict[str, Operation] = {}
+        self._callees: dict[Operation, list[Operation]] = {}
+        self.all: dict[str, list[Operation]] = {}
+        for op in walk(module):
+            if op.name == "func.func" and op.regions[0].blocks:
+                name = symbol_of(op)
+                self.first.setdefault(name, op)
+                self.all.setdefault(name, []).append(op)
+
+    def find(self, name: str, near: Operation) -> Operation | None:
+        """The function called ``name`` in the innermost module around ``near`` that has one, else any."""
+        place = near.parent_op()
+        candidates = self.all.get(name, [])
+        while place is not None and len(candidates) > 1:
+            for function in candidates:
+                if function.parent_op() is place:
+                    return function
+            place = place.parent_op()
+        return candidates[0] if candidates else None
+
+    def callee(self, call: Operation) -> Operation | None:
+        """The function that a call or launch runs."""
+        return self.find(callee_name(call), call)
+
+    def callees(self, function: Operation) -> list[Operation]:
+        """Functions that ``function`` calls."""
+        if function not in self._callees:
+            found = (self.callee(op) for op in walk(function) if op.name in CALLS)
+            self._callees[function] = [callee for callee in found if callee is not None]
+        return self._callees[function]
+
+
+def callee_name(call: Operation) -> str:
+    """Symbol that a call or launch names."""
+    callee = call.properties.get("callee") or call.attributes.get("callee")
+    assert isinstance(callee, SymbolRefAttr)
+    return callee.root_reference.data
+
+
+def functions_of(module: Operation) -> dict[str, Operation]:
+    """Functions with a body, by symbol, nested modules included (the first of a name wins)."""
+    return Symbols(module).first
+
+
+def find_entry(module: Operation, entry: str | None) -> str:
+    """Symbol of the function to run: the named one, the marked one, or the only one; a pair of kernels counts as one.
+
+    Raises ``ProgramError`` (``entry-single``) when there is no such function or more than one choice.
+    """
+    symbols = Symbols(module)
+    functions = symbols.first
+    if entry is not None:
+        if entry not in functions:
+            from pto_dialect.diagnostics.suggest import did_you_mean
+
+            close = did_you_mean(entry, list(functions))
+            hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(functions) or 'none'}"
+            raise ProgramError("entry-single", f"no function @{entry}{hint}")
+        return entry
+    marked = [name for name, op in functions.items() if any(mark in op.attributes for mark in KERNEL_MARKS)]
+    called = {callee_name(op) for op in walk(module) if op.name in CALLS}
+    kernels = [name for name, op in functions.items() if SIMT_BODY not in op.attributes]
+    choices = marked or [name for name in kernels if name not in called] or kernels or list(functions)
+    if len(choices) == 2 and functions[choices[1]] in peers(functions[choices[0]], symbols):
+        return choices[0]
+    if len(choices) != 1:
+        listed = ", ".join(f"@{name}" for name in choices) or "none"
+        raise ProgramError("entry-single", f"give the entry function; candidates: {listed}")
+    return choices[0]
+
+
+@dataclass(frozen=True)
+class Root:
+    """The function that one kind of core starts; ``positions`` selects its arguments among those of the launch."""
+
+    function: Operation
+    positions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """What one launch runs.
+
+    ``roots`` maps kinds of cores (``all``, ``aic``, ``aiv``) to what they start, in the order in which program order
+    runs them; ``functions`` are the roots and what they call, in order of discovery; ``cooperative`` tells that cores
+    wait for each other, so that they run side by side.
+    """
+
+    symbols: Symbols
+    entry: Operation
+    roots: dict[str, Root]
+    arguments: list[tuple[str, Attribute]]
+    functions: tuple[Operation, ...]
+    vector_cores: int
+    cooperative: bool
+    explicit: bool
+
+    def callees(self, function: Operation) -> list[Operation]:
+        """Functions that ``function`` calls."""
+        return self.symbols.callees(function)
+
+    def guard(self, call: Operation, callee: Operation) -> str | None:
+        """Kind of cores that run a call, ``None`` when all cores that reach it do."""
+        kind = kernel_kind(callee)
+        if kind is None or len(self.roots) == 1 or kind == enclosing_kind(call):
+            return None
+        return kind
+
+
+def functions_by_place(program: Program) -> tuple[list[Operation], list[Operation]]:
+    """The functions that run instruction by instruction, and those that vector scopes call, where a scope is one
+    instruction; a function may be both."""
+    outer: dict[Operation, None] = {root.function: None for root in program.roots.values()}
+    inner: dict[Operation, None] = {}
+    pending = [(function, False) for function in outer]
+    while pending:
+        function, inside = pending.pop()
+        for op in walk(function):
+            callee = program.symbols.callee(op) if op.name == "func.call" else None
+            if callee is None:
+                continue
+            within = inside or _in_scope(op)
+            found = inner if within else outer
+            if callee not in found:
+                found[callee] = None
+                pending.append((callee, within))
+    order = {function: number for number, function in enumerate(program.functions)}
+    first, second = (sorted(found, key=lambda function: order[function]) for found in (outer, inner))
+    return first, second
+
+
+def _in_scope(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and parent.name not in _SCOPES:
+        parent = parent.parent_op()
+    return parent is not None
+
+
+def find_program(module: Operation, entry: str, arch: str) -> Program:
+    """The program that starts with the function called ``entry``.
+
+    Raises ``ProgramError``: ``entry-single`` when several kernels could be its peer, ``entry-void`` for recursion.
+    """
+    symbols = Symbols(module)
+    function = symbols.first[entry]
+    reach = _reachable([function], symbols)
+    kinds = _kinds(reach)
+    mine = kernel_kind(function)
+    partner = _partner(function, symbols) if mine in CORE_OF and len(kinds) < 2 else None
+    arguments = _arguments(function)
+    everything = tuple(range(len(arguments)))
+    roots: dict[str, Root]
+    if partner is not None:
+        assert mine is not None
+        here, there = Root(function, everything), _bound_to(partner, arguments)
+        pair = {CORE_OF[mine]: here, CORE_OF["cube" if mine == "vector" else "vector"]: there}
+        roots = {kind: pair[kind] for kind in ("aic", "aiv")}
+        reach = _reachable([function, partner], symbols)
+    elif len(kinds) == 2:
+        roots = {kind: Root(function, everything) for kind in ("aic", "aiv")}
+    elif mine == "vector" and "pto.kernel_kind" in function.attributes and _names(reach) & _SUBBLOCK:
+        roots = {"aiv": Root(function, everything)}
+    else:
+        roots = {"all": Root(function, everything)}
+    for one in reach:
+        _refuse_recursion(one, symbols)
+    names = _names(reach)
+    return Program(
+        symbols,
+        function,
+        roots,
+        arguments,
+        tuple(reach),
+        _vector_cores(reach, arch),
+        bool(names & COOPERATING),
+        bool(names & FLAGS),
+    )
+
+
+def _names(functions: Sequence[Operation]) -> set[str]:
+    return {op.name for function in functions for op in walk(function)}
+
+
+def _reachable(starts: Sequence[Operation], symbols: Symbols) -> list[Operation]:
+    """The functions of ``starts`` and what they call."""
+    order: dict[Operation, None] = {}
+    pending = list(reversed(starts))
+    while pending:
+        function = pending.pop()
+        if function not in order:
+            order[function] = None
+            pending.extend(symbols.callees(function))
+    return list(order)
+
+
+def _refuse_recursion(function: Operation, symbols: Symbols) -> None:
+    if function in _reachable(symbols.callees(function), symbols):
+        message = f"@{symbol_of(function)} calls itself; recursion cannot be executed"
+        raise ProgramError("entry-void", message, span_of(function))
+
+
+def _kinds(functions: Sequence[Operation]) -> set[str]:
+    """Kinds of code among ``functions``: the kinds of kernels and sections."""
+    kinds = {kind for function in functions if (kind := kernel_kind(function)) in CORE_OF}
+    names = _names(functions)
+    return {kind for kind in CORE_OF if kind in kinds or f"pto.section.{kind}" in names}
+
+
+def _vector_cores(functions: Sequence[Operation], arch: str) -> int:
+    """Vector cores of a block: one where a second would have no part in any queue."""
+    if arch == "a2a3":
+        return 2
+    transfers = [op for f in functions for op in walk(f) if op.name in queues.NUMBERED or op.name in queues.HANDLED]
+    alone = transfers and not any(integer(op, "split") or _chosen_by_core(op) for op in transfers)
+    return 1 if alone else 2
+
+
+def _chosen_by_core(op: Operation) -> bool:
+    """True when the number of the vector core decides whether ``op`` runs."""
+    place = op.parent_op()
+    while place is not None:
+        if place.name in _STRUCTURED and any(_depends_on_core(value) for value in place.operands):
+            return True
+        place = place.parent_op()
+    return False
+
+
+def _depends_on_core(value: SSAValue) -> bool:
+    pending, seen = [value], {value}
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, Operation):
+            if owner.name == "pto.get_subblock_idx":
+                return True
+            pending += [operand for operand in owner.operands if operand not in seen]
+            seen.update(owner.operands)
+    return False
+
+
+# ------------------------------------------------------------ pairs
+
+
+def _arguments(function: Operation) -> list[tuple[str, Attribute]]:
+    found: list[tuple[str, Attribute]] = []
+    taken: set[str] = set()
+    for index, argument in enumerate(function.regions[0].blocks[0].args):
+        found.append((_free(argument.name_hint or str(index), taken), argument.type))
+        taken.add(found[-1][0])
+    return found
+
+
+def _free(name: str, taken: Set[str]) -> str:
+    """``name``, with a number behind it where it is taken: modules made by programs may have a name twice."""
+    free, number = name, 0
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free
+
+
+def _bound_to(partner: Operation, arguments: list[tuple[str, Attribute]]) -> Root:
+    """``partner`` on the arguments of the entry; those it does not find there are appended."""
+    own = list(arguments)
+    theirs = _arguments(partner)
+    types = ([type_ for _, type_ in both] for both in (own, theirs))
+    if next(types) == next(types) and not {name for name, _ in own} & {name for name, _ in theirs}:
+        return Root(partner, tuple(range(len(own))))
+    positions: list[int] = []
+    for name, type_ in theirs:
+        known = own.index((name, type_)) if (name, type_) in own else None
+        if known is None:
+            taken = {other for other, _ in arguments}
+            arguments.append((_free(f"{symbol_of(partner)}.{name}" if name in taken else name, taken), type_))
+            known = len(arguments) - 1
+        positions.append(known)
+    return Root(partner, tuple(positions))
+
+
+def _partner(function: Operation, symbols: Symbols) -> Operation | None:
+    found = peers(function, symbols)
+    if len(found) > 1:
+        listed = ", ".join(f"@{symbol_of(peer)}" for peer in found)
+        message = f"@{symbol_of(function)} has several peers ({listed}); start a function that calls the ones to run"
+        raise ProgramError("entry-single", message, span_of(function))
+    return found[0] if found else None
+
+
+def peers(function: Operation, symbols: Symbols) -> list[Operation]:
+    """Kernels of the other kind that belong to ``function``."""
+    mine = kernel_kind(function)
+    if mine not in CORE_OF:
+        return []
+    others = [
+        other
+        for same_name in symbols.all.values()
+        for other in same_name
+        if kernel_kind(other) in CORE_OF and kernel_kind(other) != mine
+    ]
+    related = [other for other in others if _imports(function, other, symbols) or _imports(other, function, symbols)]
+    related = related or [other for other in others if symbol_of(other) == symbol_of(function)]
+    return related or _only_users(function, others, symbols)
+
+
+def _imports(function: Operation, other: Operation, symbols: Symbols) -> bool:
+    """True when ``function`` imports a buffer of ``other``."""
+    for op in walk(function):
+        symbol = op.attributes.get("peer_func")
+        if isinstance(symbol, SymbolRefAttr) and symbols.find(symbol.root_reference.data, op) is other:
+            return True
+    return False
+
+
+def _only_users(function: Operation, others: list[Operation], symbols: Symbols) -> list[Operation]:
+    """The kernel that is with ``function`` alone in using a queue of their module."""
+    mine = _queues(function)
+    rivals = [
+        one
+        for same_name in symbols.all.values()
+        for one in same_name
+        if one is not function and kernel_kind(one) == kernel_kind(function) and mine & _queues(one)
+    ]
+    return [] if rivals else [other for other in others if mine & _queues(other)]
+
+
+def _queues(function: Operation) -> set[object]:
+    """Identities of the queues that a function initialises, each with its direction."""
+    handles = [op for op in walk(function) if op.name in queues.HANDLE_INITS]
+    found: set[object] = {(identity(op, order)[0], integer(op, "dir_mask")) for order, op in enumerate(handles)}
+    inits = (op for op in walk(function) if op.name in queues.CORE_INITS)
+    return found | {(identity(op, 0)[0], integer(op, "dir_mask")) for op in inits}

@@ -1,0 +1,53 @@
+"""What the functions of one compiled program know of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.targets.profile import Profile
+
+from ..memory.atomic import CONTROL
+from ..queues.plan import FifoPlan
+from ..simt.code import SimtCode
+from .placement import place_program
+from .program import Program
+
+
+@dataclass
+class Unit:
+    """One program while it is compiled: names of its functions in Python, addresses of its buffers, its queues.
+
+    ``inner_names`` are the names of functions that vector scopes call, where a scope is one instruction among others,
+    ``body_names`` those of functions that work-items run.
+    """
+
+    program: Program
+    profile: Profile
+    names: dict[Operation, str]
+    inner_names: dict[Operation, str]
+    code: SimtCode
+    body_names: dict[Operation, str]
+
+    @cached_property
+    def placement(self) -> dict[Operation, int]:
+        """Byte address of every allocation without one."""
+        return place_program(self.program, self.profile)
+
+    @cached_property
+    def fifos(self) -> FifoPlan:
+        """The queues between cores."""
+        return FifoPlan(self.program.functions, self.profile.arch)
+
+    @cached_property
+    def sets_control(self) -> bool:
+        """Something writes the control register."""
+        return any(op.name in CONTROL for function in self.program.functions for op in walk(function))
+
+    def functions(self) -> Sequence[Operation]:
+        """The functions to compile, callers before callees."""
+        return self.program.functions

@@ -1,0 +1,101 @@
+"""What a program may do with the buffers of its arguments, as far as its text tells.
+
+A launch copies only buffers that may be written; blocks that combine values in one place, or report in order, do not
+run in parallel.  Source: execution page, sections 3 and 6.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_name
+from pto_dialect.ir.core.walk import walk
+
+from ..memory.atomic import CONTROL
+from .program import CALLS, Program
+
+_ALIASING = frozenset(
+    (
+        "memref.subview",
+        "memref.reinterpret_cast",
+        "memref.cast",
+        "memref.memory_space_cast",
+        "builtin.unrealized_conversion_cast",
+    )
+)
+_REPORTS = frozenset(("pto.print", "pto.tprint", "pto.trap"))
+LAUNCH_DIMS = 3
+"""Operands of a launch before the arguments of its body."""
+
+_PLAIN = frozenset(("atomic_none", "none"))
+
+
+@dataclass(frozen=True)
+class Usage:
+    """``written``: positions of arguments whose buffers may be written. ``combines``: several blocks may change one
+    place, or the order of blocks shows."""
+
+    written: frozenset[int]
+    combines: bool
+
+
+def buffer_usage(program: Program) -> Usage:
+    """What ``program`` may do with its arguments; in doubt an argument is written."""
+    written: set[int] = set()
+    for root in program.roots.values():
+        arguments = root.function.regions[0].blocks[0].args
+        for position, argument in zip(root.positions, arguments, strict=True):
+            tile = isinstance(argument.type, (t.TileType, t.TileBufType))
+            if isinstance(argument.type, (t.VRegType, t.VmiVRegType, t.VmiMaskType)):
+                continue
+            if position not in written and (tile or _written(argument, program)):
+                written.add(position)
+    return Usage(frozenset(written), any(_combines(op) for f in program.functions for op in walk(f)))
+
+
+def _combines(op: Operation) -> bool:
+    if op.name in _REPORTS or op.name in CONTROL or op.name.startswith("pto.comm.") or "atomic" in op.name:
+        return True
+    return any("atomic" in name and _active(attr) for name, attr in op.attributes.items())
+
+
+def _active(attr: object) -> bool:
+    return not isinstance(attr, EnumAttr) or attr.value not in _PLAIN
+
+
+def _written(value: SSAValue, program: Program) -> bool:
+    """True when something may be stored through ``value`` or a pointer made from it."""
+    pending, seen = [value], {value}
+    while pending:
+        for use in pending.pop().uses:
+            followed = _followed(use.operation, use.index, program)
+            if followed is None:
+                return True
+            pending += [other for other in followed if other not in seen]
+            seen.update(followed)
+    return False
+
+
+def _followed(op: Operation, index: int, program: Program) -> list[SSAValue] | None:
+    """The values that alias operand ``index`` behind ``op``; ``None`` when ``op`` may write through it."""
+    if op.name in _ALIASING or op.name == "arith.select":
+        return list(op.results)
+    if op.name == "memref.load" or op.name == "memref.dim":
+        return []
+    if op.name in CALLS:
+        callee = program.symbols.callee(op)
+        first = 0 if op.name == "func.call" else LAUNCH_DIMS
+        if index < first:
+            return []
+        return None if callee is None else [callee.regions[0].blocks[0].args[index - first]]
+    if not isinstance(op, PtoOp):
+        return None
+    spec = op_spec(type(op))
+    name = operand_name(op, index)
+    if spec.effect in (Effect.HANDLE, Effect.PURE):
+        return list(op.results)
+    return [] if name in spec.reads and name not in spec.writes else None

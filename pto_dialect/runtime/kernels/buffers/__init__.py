@@ -1,0 +1,1 @@
+"""Kernels of tile buffers, views of memory, and pointers."""

@@ -1,0 +1,101 @@
+"""Arrays and structs of the scalar unit. Source: numerics page, section 15.1; execution page, section 5."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr
+from xdsl.ir import Attribute
+
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator, is_integer
+from pto_dialect.runtime.faults import Fault
+
+from ..registry import kernel
+
+
+class LocalArray:
+    """Array of Python numbers, row after row."""
+
+    __slots__ = ("shape", "values")
+
+    def __init__(self, shape: tuple[int, ...], start: Any) -> None:
+        self.shape = shape
+        self.values = [start] * prod(shape)
+
+    def position(self, *indices: int) -> int:
+        """Place of an element; raises ``Fault`` (``mem-oob``) outside the array."""
+        place = 0
+        for index, extent in zip(indices, self.shape, strict=True):
+            if not 0 <= index < extent:
+                shape = "x".join(map(str, self.shape))
+                raise Fault("mem-oob", f"element {list(indices)} of a local array of shape {shape}")
+            place = place * extent + index
+        return place
+
+
+def _start(type_: Attribute) -> Any:
+    """What an element that was never set reads as: the contents are undefined."""
+    return 0 if is_integer(type_) else 0.0
+
+
+@kernel("pto.declare_local_array")
+def declare_local_array(op: PtoOp, g: Generator) -> None:
+    type_ = op.results[0].type
+    assert isinstance(type_, t.LocalArrayType)
+    g.define(op.results[0], f"{g.argument(LocalArray)}({type_.shape!r}, {_start(type_.element)!r})")
+
+
+@kernel("pto.declare_eventid_array")
+def declare_event_array(op: PtoOp, g: Generator) -> None:
+    type_ = op.results[0].type
+    assert isinstance(type_, t.EventIdArrayType)
+    g.define(op.results[0], f"{g.argument(LocalArray)}(({type_.size},), 0)")
+
+
+@kernel("pto.local_array_get", "pto.eventid_array_get")
+def array_get(op: PtoOp, g: Generator) -> None:
+    array, *indices = (g.name(v) for v in op.operands)
+    g.define(op.results[0], f"{array}.values[{array}.position({', '.join(indices)})]")
+
+
+@kernel("pto.local_array_set", "pto.eventid_array_set")
+def array_set(op: PtoOp, g: Generator) -> None:
+    array, *indices, value = (g.name(v) for v in op.operands)
+    g.emitter.line(f"{array}.values[{array}.position({', '.join(indices)})] = {value}")
+
+
+# ------------------------------------------------------------ structs
+
+
+def _fields(type_: Attribute) -> Any:
+    """A struct as a list of its fields, nested like its type."""
+    return [_fields(field) for field in type_.fields] if isinstance(type_, t.StructType) else _start(type_)
+
+
+def _path(op: PtoOp) -> str:
+    path = op.attributes["path"]
+    if isinstance(path, DenseArrayBase):
+        steps = [int(step) for step in path.get_values()]
+    else:
+        assert isinstance(path, ArrayAttr)
+        steps = [step.value.data for step in path.data if isinstance(step, IntegerAttr)]
+    return "".join(f"[{step}]" for step in steps)
+
+
+@kernel("pto.declare_struct")
+def declare_struct(op: PtoOp, g: Generator) -> None:
+    g.define(op.results[0], repr(_fields(op.results[0].type)))
+
+
+@kernel("pto.struct_get")
+def struct_get(op: PtoOp, g: Generator) -> None:
+    g.define(op.results[0], f"{g.name(op.operands[0])}{_path(op)}")
+
+
+@kernel("pto.struct_set")
+def struct_set(op: PtoOp, g: Generator) -> None:
+    struct, value = (g.name(v) for v in op.operands)
+    g.emitter.line(f"{struct}{_path(op)} = {value}")

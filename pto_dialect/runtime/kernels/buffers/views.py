@@ -1,0 +1,328 @@
+"""Allocation and views: handles to bytes, no data moves. Source: execution page, section 2; layouts page, section 4."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Expr, Generator
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.gm_parts import GmParts
+from pto_dialect.runtime.memory.layout import native_layout
+from pto_dialect.runtime.memory.mx_view import MX_LAYOUTS, MxTensor, inferred_layout
+from pto_dialect.runtime.memory.spaces import Pointer
+from pto_dialect.runtime.memory.values import PACKED_OPERANDS, UNBOUND, GmTensor, MultiTile, Tile
+from pto_dialect.runtime.numerics.formats import format_of
+from pto_dialect.runtime.run.machine import Core
+from pto_dialect.syntax.types.attributes import int_list
+from pto_dialect.targets.profile import Profile
+
+from ..registry import kernel
+
+_SPACES = {"vec": "ub", "mat": "l1", "left": "l0a", "right": "l0b", "acc": "l0c", "bias": "bt", "scaling": "fb"}
+
+
+def tile_space(type_: t.TileBufType) -> str:
+    """Memory that holds a tile; MX scale tiles, of blocks of 32 bytes, have their own."""
+    if type_.loc == "scaling" and type_.fractal == 32:
+        return "scale_left" if type_.blayout == "row_major" else "scale_right"
+    return _SPACES[type_.loc]
+
+
+class TileMaker:
+    """Builds the handles of one tile type; everything that the type determines is computed once."""
+
+    def __init__(self, type_: t.TileBufType, profile: Profile) -> None:
+        self.type = type_
+        self.fmt = format_of(t.element_name(type_.element))
+        packed = self.fmt.is_packed and type_.loc in PACKED_OPERANDS
+        if packed and self.fmt.bits != 4:
+            raise Fault("unmodelled", f"{type_.loc} tiles of packed {self.fmt.name} elements are not supported")
+        self.layout = native_layout(
+            type_.loc,
+            profile.arch,
+            type_.rows,
+            type_.cols,
+            self.fmt.bytes,
+            type_.blayout,
+            type_.slayout,
+            type_.fractal,
+            packed,
+        )
+        self.space = tile_space(type_)
+        self.fixed = t.DYNAMIC not in (type_.valid_rows, type_.valid_cols)
+        self.label = f"{type_.loc}_{type_.rows}x{type_.cols}x{self.fmt.name}"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes one tile occupies."""
+        return self.layout.nbytes
+
+    def __call__(self, core: Core, address: int, valid_rows: int | None = None, valid_cols: int | None = None) -> Tile:
+        """The tile at byte ``address`` of its memory; one handle for all that never change."""
+        if address % 32:
+            raise Fault("mem-align", f"tile address {address} in {self.space} is not a multiple of 32")
+        arena = core.arena(self.space)
+        same = self.fixed and valid_rows is None and valid_cols is None
+        known = arena.handles.get((self, address)) if same else None
+        if known is not None:
+            return known
+        found = self.at(Pointer(arena, address, self.fmt.storage, self.fmt.bytes), valid_rows, valid_cols)
+        if same:
+            arena.handles[self, address] = found
+        return found
+
+    def at(self, pointer: Pointer, valid_rows: int | None = None, valid_cols: int | None = None) -> Tile:
+        """The tile behind ``pointer``."""
+        type_ = self.type
+        return Tile(
+            pointer,
+            self.layout,
+            self.fmt,
+            type_.loc,
+            type_.rows,
+            type_.cols,
+            type_.valid_rows if valid_rows is None else valid_rows,
+            type_.valid_cols if valid_cols is None else valid_cols,
+            pad=type_.pad,
+        )
+
+
+_makers: dict[tuple[str, str], TileMaker] = {}
+
+
+def tile_maker(type_: t.TileBufType, profile: Profile) -> TileMaker:
+    """The builder of a tile type on a target."""
+    key = (type_.data, profile.arch)
+    if key not in _makers:
+        _makers[key] = TileMaker(type_, profile)
+    return _makers[key]
+
+
+def maker_of(type_: Any, g: Generator) -> TileMaker:
+    """The builder of a tile type, as an error of the operation when there is none."""
+    if not isinstance(type_, t.TileBufType):
+        raise g.error("unmodelled", f"{t.type_text(type_)} is not a tile that can be executed")
+    try:
+        return tile_maker(type_, g.profile)
+    except Fault as fault:
+        raise g.error(fault.rule, fault.message) from None
+
+
+@kernel("pto.alloc_tile")
+def alloc_tile(op: PtoOp, g: Generator) -> None:
+    type_ = op.results[0].type
+    maker = maker_of(type_, g)
+    address = g.operand(op, "addr")
+    base = g.name(address) if address is not None else str(g.placement[op])
+    extra = ""
+    for key in ("valid_row", "valid_col"):
+        value = g.operand(op, key)
+        if value is not None:
+            extra += f", {key}s={g.name(value)}"
+    g.define(op.results[0], f"{g.argument(maker)}(core, {base}{extra})")
+
+
+def make_multi(maker: TileMaker, core: Core, address: int, count: int, rows: int | None, cols: int | None) -> MultiTile:
+    """``count`` tiles behind each other."""
+    stride = -(-maker.nbytes // 32) * 32
+    return MultiTile([maker(core, address + i * stride, rows, cols) for i in range(count)])
+
+
+@kernel("pto.alloc_multi_tile")
+def alloc_multi_tile(op: PtoOp, g: Generator) -> None:
+    type_ = op.results[0].type
+    assert isinstance(type_, t.MultiTileBufType)
+    maker = maker_of(type_.slot, g)
+    address = g.operand(op, "addr")
+    base = g.name(address) if address is not None else str(g.placement[op])
+    sizes = [g.operand(op, key) for key in ("valid_row", "valid_col")]
+    rows, cols = ("None" if v is None else str(g.name(v)) for v in sizes)
+    g.define(
+        op.results[0], f"{g.argument(make_multi)}({g.argument(maker)}, core, {base}, {type_.count}, {rows}, {cols})"
+    )
+
+
+@kernel("pto.multi_tile_get")
+def multi_tile_get(op: PtoOp, g: Generator) -> None:
+    slot = g.operand(op, "slot")
+    index = g.name(slot) if slot is not None else op.attributes["slot"].value.data  # pyright: ignore
+    g.define(op.results[0], f"{g.name(op.operands[0])}.get({index})")
+
+
+SCALE_BLOCK = 16
+"""Bytes of a tile in L0A or L0B to one byte of the addresses of its scales."""
+
+
+@kernel("pto.tassign")
+def tassign(op: PtoOp, g: Generator) -> None:
+    tile, address = op.operands
+    maker = maker_of(op.results[0].type, g)
+    g.define(op.results[0], f"{g.argument(placed)}({g.argument(maker)}, core, {g.name(tile)}, {g.name(address)})")
+
+
+def placed(maker: TileMaker, core: Core, tile: Tile, address: int) -> Tile:
+    """``tile`` at byte ``address``; one that was only declared gets its memory that way."""
+    if tile is not UNBOUND:
+        return moved(core, tile, address)
+    type_ = maker.type
+    rows = type_.rows if type_.valid_rows == t.DYNAMIC else None
+    cols = type_.cols if type_.valid_cols == t.DYNAMIC else None
+    return maker(core, address, rows, cols)
+
+
+@kernel("pto.tget_scale_addr")
+def tget_scale_addr(op: PtoOp, g: Generator) -> None:
+    """Binds the scale tile to the address of the tile it belongs to (layouts page, section 8)."""
+    source, scale = op.operands[0], op.operands[-1]
+    address = f"{g.name(source)}.pointer.offset // {SCALE_BLOCK}"
+    g.rebind(scale, f"{g.argument(moved)}(core, {g.name(scale)}, {address})")
+
+
+def moved(core: Core, tile: Tile, address: int) -> Tile:
+    """``tile`` at byte ``address`` of its memory of ``core``."""
+    if not isinstance(tile, Tile):
+        raise Fault("unmodelled", "a memref cannot be given another address")
+    return tile.moved(core.arena(tile.pointer.arena.space), address)
+
+
+def retyped(maker: TileMaker, tile: Tile) -> Tile:
+    """The bytes of ``tile`` as a tile of another type."""
+    if tile.row0 or tile.col0:
+        raise Fault("unmodelled", "a subview cannot be reshaped")
+    arena, offset = tile.pointer.arena, tile.pointer.offset
+    known = arena.handles.get((maker, offset)) if maker.fixed else None
+    if known is not None:
+        return known
+    found = maker.at(Pointer(arena, offset, maker.fmt.storage, maker.fmt.bytes), *_kept(maker.type, tile))
+    if maker.fixed:
+        arena.handles[maker, offset] = found
+    return found
+
+
+def _kept(type_: t.TileBufType, tile: Tile) -> tuple[int | None, int | None]:
+    rows = tile.valid_rows if type_.valid_rows == t.DYNAMIC else None
+    cols = tile.valid_cols if type_.valid_cols == t.DYNAMIC else None
+    return rows, cols
+
+
+@kernel("pto.treshape", "pto.bitcast")
+def reshape(op: PtoOp, g: Generator) -> None:
+    maker = maker_of(op.results[0].type, g)
+    g.define(op.results[0], f"{g.argument(retyped)}({g.argument(maker)}, {g.name(op.operands[0])})")
+
+
+@kernel("pto.subview")
+def subview(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+    sizes = int_list(op.attributes["sizes"]) or []
+    row, col = (g.name(v) for v in groups["offsets"])
+    type_ = op.results[0].type
+    assert isinstance(type_, t.TileBufType)
+    source = g.name(groups["source"][0])
+    valid: list[str] = []
+    for key, size, stated, axis in (
+        ("valid_row", sizes[0], type_.valid_rows, "valid_rows"),
+        ("valid_col", sizes[1], type_.valid_cols, "valid_cols"),
+    ):
+        if groups[key]:
+            valid.append(f"min({g.name(groups[key][0])}, {size})")
+        elif stated != t.DYNAMIC:
+            valid.append(str(stated))
+        else:
+            offset = row if key == "valid_row" else col
+            valid.append(f"max(0, min({size}, {source}.{axis} - {offset}))")
+    g.define(op.results[0], f"{source}.window({row}, {col}, {sizes[0]}, {sizes[1]}, {', '.join(valid)})")
+
+
+@kernel("pto.set_validshape")
+def set_validshape(op: PtoOp, g: Generator) -> None:
+    tile, rows, cols = (g.name(v) for v in op.operands)
+    g.emitter.line(f"{tile}.set_valid({rows}, {cols})")
+
+
+@kernel("pto.get_validshape")
+def get_validshape(op: PtoOp, g: Generator) -> None:
+    tile = g.name(op.operands[0])
+    g.define(op.results[0], f"{tile}.valid_rows")
+    g.define(op.results[1], f"{tile}.valid_cols")
+
+
+@kernel("pto.tile_valid_rows")
+def tile_valid_rows(op: PtoOp, g: Generator) -> None:
+    g.define(op.results[0], f"{g.name(op.operands[0])}.valid_rows")
+
+
+@kernel("pto.tile_valid_cols")
+def tile_valid_cols(op: PtoOp, g: Generator) -> None:
+    g.define(op.results[0], f"{g.name(op.operands[0])}.valid_cols")
+
+
+@kernel("pto.make_tensor_view")
+def make_tensor_view(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+    type_ = op.results[0].type
+    assert isinstance(type_, t.TensorViewType)
+    stated = getattr(op.attributes.get("layout"), "value", None)
+    scales = t.element_name(type_.element) == "f8E8M0" and len(groups["shape"]) == 2
+    layout = stated or (inferred_layout(op.results[0]) if scales else None) or "nd"
+    blocks = layout in MX_LAYOUTS and len(groups["shape"]) == 2
+    shape, strides = (f"({''.join(f'{g.name(v)}, ' for v in groups[k])})" for k in ("shape", "strides"))
+    fmt = g.argument(g.format(type_.element))
+    maker = g.argument(MxTensor if blocks else GmTensor)
+    g.define(op.results[0], f"{maker}({g.name(groups['ptr'][0])}, {shape}, {strides}, {fmt}, {layout!r})")
+    if g.shares_parts and not blocks:
+        _prepare_parts(op, g)
+
+
+def _prepare_parts(view: PtoOp, g: Generator) -> None:
+    """Works out before a loop what the parts have in common that the loop makes and only loads or stores."""
+    name = g.name(view.results[0])
+    known: dict[str, Expr] = {}
+    for use in view.results[0].uses:
+        op = use.operation
+        if op.name != "pto.partition_view" or op.parent is view.parent or not _only_moved(op.results[0]):
+            continue
+        assert isinstance(op, PtoOp)
+        sizes = [constant_of(value) for value in g.operands(op)["sizes"]]
+        if len(sizes) == len(g.operands(view)["strides"]) and all(isinstance(n, int) and n > 0 for n in sizes):
+            text = f"{g.argument(GmParts)}({name}, {g.argument(sizes)})"
+            if text not in known:
+                known[text] = g.define_local(f"{view.results[0].name_hint or ''}_parts", text)
+            g.common[op.results[0]] = known[text]
+
+
+def _only_moved(part: SSAValue) -> bool:
+    return all(use.operation.name in ("pto.tload", "pto.tstore") for use in part.uses)
+
+
+@kernel("pto.partition_view")
+def partition_view(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+    source, result = groups["source"][0], op.results[0]
+    common = g.common.get(result)
+    if common is not None:
+        view = source.owner
+        assert isinstance(view, PtoOp)
+        pairs = zip(groups["offsets"], g.operands(view)["strides"], strict=True)
+        terms = [f"{g.name(offset)} * {g.name(stride)}" for offset, stride in pairs if constant_of(offset) != 0]
+        distance = g.define_local(f"{result.name_hint or 'part'}_at", " + ".join(terms) or "0")
+        g.parts[result] = common, distance
+        g.names[result] = f"{common}.part({distance})"
+        return
+    offsets, sizes = (f"({''.join(f'{g.name(v)}, ' for v in groups[k])})" for k in ("offsets", "sizes"))
+    g.define(result, f"{g.name(source)}.part({offsets}, {sizes})")
+
+
+@kernel("pto.get_tensor_view_dim")
+def view_dim(op: PtoOp, g: Generator) -> None:
+    g.define(op.results[0], f"{g.name(op.operands[0])}.shape[{g.name(op.operands[1])}]")
+
+
+@kernel("pto.get_tensor_view_stride")
+def view_stride(op: PtoOp, g: Generator) -> None:
+    g.define(op.results[0], f"{g.name(op.operands[0])}.strides[{g.name(op.operands[1])}]")

@@ -1,0 +1,291 @@
+"""``func``, ``scf`` and ``cf``: control flow as Python control flow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, StringAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.compile.program import callee_name
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.simt.code import is_body
+
+from ..registry import kernel
+from ..simt.launch import call_body
+
+
+def assign(targets: Sequence[SSAValue], sources: Sequence[SSAValue], g: Generator) -> None:
+    """Simultaneous assignment of values to the locals of ``targets``."""
+    if targets:
+        left = ", ".join(g.name(v) for v in targets)
+        right = ", ".join(g.passed(source, target) for source, target in zip(sources, targets, strict=True))
+        if left != right:
+            g.emitter.line(f"{left} = {right}")
+
+
+def check_step(step: int) -> int:
+    """The step of a loop, which must be positive."""
+    if step <= 0:
+        raise Fault("scf-step", f"the step of a loop must be positive, found {step}")
+    return step
+
+
+@kernel("scf.for")
+def for_loop(op: Operation, g: Generator) -> None:
+    lower, upper, step = (g.name(v) for v in op.operands[:3])
+    initial = list(op.operands)[3:]
+    body = op.regions[0].block
+    for result in op.results:
+        g.bind(result)
+    assign(op.results, initial, g)
+    index = g.bind(body.args[0])
+    for argument, result in zip(body.args[1:], op.results, strict=True):
+        g.names[argument] = str(g.name(result))
+    with g.emitter.block(f"for {index} in range({lower}, {upper}, {g.argument(check_step)}({step})):"):
+        for op_ in body.ops:
+            if op_.name == "scf.yield":
+                assign(op.results, list(op_.operands), g)
+            else:
+                g.operation(op_)
+
+
+@kernel("scf.parallel")
+def parallel_loop(op: Operation, g: Generator) -> None:
+    """The iterations one after the other; what they reduce is combined in that order."""
+    body = op.regions[0].block
+    number = len(body.args)
+    bounds = [g.name(value) for value in op.operands[: 3 * number]]
+    for result in op.results:
+        g.bind(result)
+    assign(op.results, list(op.operands)[3 * number :], g)
+    with ExitStack() as loops:
+        for axis, counter in enumerate(body.args):
+            lower, upper, step = bounds[axis], bounds[number + axis], bounds[2 * number + axis]
+            header = f"for {g.bind(counter)} in range({lower}, {upper}, {g.argument(check_step)}({step})):"
+            loops.enter_context(g.emitter.block(header))
+        for inner in body.ops:
+            if inner.name == "scf.reduce":
+                reduce(inner, op.results, g, assign)
+            else:
+                g.operation(inner)
+
+
+def reduce(
+    op: Operation,
+    results: Sequence[SSAValue],
+    g: Generator,
+    give: Callable[[Sequence[SSAValue], Sequence[SSAValue], Generator], None],
+) -> None:
+    """Combines each operand of ``scf.reduce`` with the result so far; ``give`` assigns."""
+    if not op.operands:
+        # A block of Python needs a statement.
+        g.emitter.line("pass")
+    for region, operand, result in zip(op.regions, op.operands, results, strict=True):
+        so_far, new = region.block.args
+        g.names[so_far], g.names[new] = g.names[result], g.name(operand)
+        for inner in region.block.ops:
+            if inner.name == "scf.reduce.return":
+                give([result], list(inner.operands), g)
+            else:
+                g.operation(inner)
+
+
+@kernel("scf.if")
+def if_else(op: Operation, g: Generator) -> None:
+    for result in op.results:
+        g.bind(result)
+    then, otherwise = op.regions
+    with g.emitter.block(f"if {g.name(op.operands[0])}:"):
+        _branch(op, then.block, g)
+    if otherwise.blocks and not _trivial(otherwise.block):
+        with g.emitter.block("else:"):
+            _branch(op, otherwise.block, g)
+
+
+def _trivial(block: Block) -> bool:
+    first = block.first_op
+    return first is None or (first.name == "scf.yield" and not first.operands)
+
+
+def _branch(op: Operation, block: Block, g: Generator) -> None:
+    for inner in block.ops:
+        if inner.name == "scf.yield":
+            assign(op.results, list(inner.operands), g)
+        else:
+            g.operation(inner)
+
+
+@kernel("scf.while")
+def while_loop(op: Operation, g: Generator) -> None:
+    before, after = (region.block for region in op.regions)
+    for argument in before.args:
+        g.bind(argument)
+    assign(before.args, list(op.operands), g)
+    for result in op.results:
+        g.bind(result)
+    for argument, result in zip(after.args, op.results, strict=True):
+        g.names[argument] = str(g.name(result))
+    with g.emitter.block("while True:"):
+        for inner in before.ops:
+            if inner.name == "scf.condition":
+                assign(op.results, list(inner.operands)[1:], g)
+                with g.emitter.block(f"if not {g.name(inner.operands[0])}:"):
+                    g.emitter.line("break")
+            else:
+                g.operation(inner)
+        for inner in after.ops:
+            if inner.name == "scf.yield":
+                assign(before.args, list(inner.operands), g)
+            else:
+                g.operation(inner)
+
+
+@kernel("scf.execute_region")
+def execute_region(op: Operation, g: Generator) -> None:
+    for result in op.results:
+        g.bind(result)
+    blocks = list(op.regions[0].blocks)
+    if len(blocks) == 1:
+        _branch(op, blocks[0], g)
+        return
+    if g.lanes is not None and any(branches_apart(block, g) for block in blocks):
+        raise g.error("unmodelled", "scf.execute_region whose blocks work-items reach separately", op)
+    _blocks(blocks, op, g)
+
+
+def branches_apart(block: Block, g: Generator) -> bool:
+    """True when work-items leave ``block`` in different ways."""
+    last = block.last_op
+    return (
+        g.lanes is not None
+        and last is not None
+        and last.name in ("cf.cond_br", "cf.switch")
+        and g.lanes.varies(last.operands[0])
+    )
+
+
+@kernel("scf.index_switch")
+def index_switch(op: Operation, g: Generator) -> None:
+    for result in op.results:
+        g.bind(result)
+    cases = op.properties["cases"]
+    assert isinstance(cases, DenseArrayBase)
+    default, *regions = op.regions
+    keyword = "if"
+    for value, region in zip(cases.get_values(), regions, strict=True):
+        with g.emitter.block(f"{keyword} {g.name(op.operands[0])} == {value}:"):
+            _branch(op, region.block, g)
+        keyword = "elif"
+    with g.emitter.block("else:" if regions else "if True:"):
+        _branch(op, default.block, g)
+
+
+@kernel("func.return")
+def return_values(op: Operation, g: Generator) -> None:
+    g.emitter.line("return " + (", ".join(f"{g.name(v)}" for v in op.operands) + "," if op.operands else "()"))
+
+
+@kernel("func.call")
+def call(op: Operation, g: Generator) -> None:
+    """Runs a function; a kernel of one kind is skipped by cores of the other (execution page, section 1.1)."""
+    callee = g.unit.program.symbols.callee(op)
+    if callee is None:
+        raise g.error("callee", f"function @{callee_name(op)} has no body to execute", op)
+    if is_body(callee):
+        call_body(op, g)
+        return
+    arguments = ", ".join(["core", *(g.name(v) for v in op.operands)])
+    names = g.unit.names if g.queued else g.unit.inner_names or g.unit.names
+    run = f"{'yield from ' if g.queued else ''}{names[callee]}({arguments})"
+    guard = g.unit.program.guard(op, callee)
+    if guard is not None:
+        if op.results:
+            raise g.error("unmodelled", f"results of a {guard} kernel are not known on other cores", op)
+        with g.emitter.block(f"if core.{guard}:"):
+            g.emitter.line(run)
+        return
+    targets = [g.bind(result) for result in op.results]
+    left = "".join(f"{target}, " for target in targets)
+    g.emitter.line(f"{left}= {run}" if left else run)
+    for result in op.results:
+        g.prepare_view(result)
+
+
+def function_body(blocks: Sequence[Block], g: Generator) -> None:
+    """The blocks of a function: straight for one block, else a loop that jumps by block number."""
+    if len(blocks) == 1:
+        g.block(blocks[0])
+        return
+    _blocks(blocks, None, g)
+
+
+def _blocks(blocks: Sequence[Block], around: Operation | None, g: Generator) -> None:
+    """Several blocks as a loop that jumps by block number; ``scf.yield`` leaves it with the results of ``around``."""
+    numbers = {block: index for index, block in enumerate(blocks)}
+    for block in blocks[1:]:
+        for argument in block.args:
+            g.bind(argument)
+    counter = g.emitter.fresh("block")
+    g.emitter.line(f"{counter} = 0")
+    with g.emitter.block("while True:"):
+        for block, number in numbers.items():
+            with g.emitter.block(f"{'if' if number == 0 else 'elif'} {counter} == {number}:"):
+                for op in block.ops:
+                    g.emitter.current = op
+                    if op.name == "scf.yield" and around is not None:
+                        assign(around.results, list(op.operands), g)
+                        g.emitter.line("break")
+                    elif not _jump(op, numbers, counter, g):
+                        g.operation(op)
+
+
+def claim(holds: bool, message: str) -> None:
+    """Raises ``Fault`` for a condition that does not hold."""
+    if not holds:
+        raise Fault("assertion", message)
+
+
+@kernel("cf.assert")
+def assertion(op: Operation, g: Generator) -> None:
+    message = op.properties["msg"]
+    assert isinstance(message, StringAttr)
+    g.call(claim, g.name(op.operands[0]), message.data)
+
+
+def _jump(op: Operation, numbers: dict[Block, int], counter: str, g: Generator) -> bool:
+    operands = list(op.operands)
+
+    def go(block: Block, values: list[SSAValue]) -> None:
+        assign(block.args, values, g)
+        g.emitter.line(f"{counter} = {numbers[block]}")
+
+    if op.name == "cf.br":
+        go(op.successors[0], operands)
+        return True
+    if op.name == "cf.cond_br":
+        then, other = op.successors
+        split = 1 + len(then.args)
+        with g.emitter.block(f"if {g.name(operands[0])}:"):
+            go(then, operands[1:split])
+        with g.emitter.block("else:"):
+            go(other, operands[split:])
+        return True
+    if op.name == "cf.switch":
+        default, *targets = op.successors
+        values = op.properties.get("case_values")
+        cases = list(values.get_values()) if isinstance(values, DenseIntOrFPElementsAttr) else []
+        position = 1 + len(default.args)
+        keyword = "if"
+        for case, target in zip(cases, targets, strict=True):
+            size = len(target.args)
+            with g.emitter.block(f"{keyword} {g.name(operands[0])} == {case}:"):
+                go(target, operands[position : position + size])
+            position += size
+            keyword = "elif"
+        with g.emitter.block("else:" if cases else "if True:"):
+            go(default, operands[1 : 1 + len(default.args)])
+        return True
+    return False

@@ -1,0 +1,136 @@
+"""Write-back of L0C accumulators. Source: numerics page, section 4; layouts page, section 9."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.acc_store import AccStore, acc_store, acc_store_split
+from pto_dialect.runtime.memory.atomic import AtomicMode
+from pto_dialect.runtime.memory.spaces import Array, Pointer, strided_view
+from pto_dialect.runtime.numerics import fixpipe
+from pto_dialect.runtime.numerics.formats import Format
+from pto_dialect.runtime.numerics.rounding import fp19
+from pto_dialect.runtime.run.machine import Core
+
+from ..registry import kernel
+from ..tile.memory import element_format, enum_value
+
+NOSAT_BIT = 48
+"""Bit of the control register that turns saturation off where no clause says."""
+
+
+class WriteBack:
+    """One ``mte_l0c_*`` instruction; clauses are fixed when it is compiled, numbers and payloads when it runs."""
+
+    def __init__(self, op: PtoOp, source: Format, target: Format) -> None:
+        self.name = op.name
+        self.label = op.name.removeprefix("pto.")
+        self.source = source
+        self.target = target
+        self.mode = enum_value(op, "mode", "nz2nd")
+        self.quant_mode = enum_value(op, "pre_quant_mode", "") or None
+        self.relu_mode = enum_value(op, "pre_relu_mode", "") or None
+        self.saturation = enum_value(op, "sat_mode", "default")
+        self.atomic = enum_value(op, "atomic_op", "") or None
+        self.dst_mode = enum_value(op, "dst_mode", "")
+
+    def __call__(
+        self,
+        core: Core,
+        src: Pointer,
+        dst: Pointer,
+        m: int,
+        n: int,
+        src_stride: int,
+        dst_stride: int,
+        quant: Any,
+        relu: Any,
+        clip: Any,
+        loop0: int | None,
+        split: int | None,
+        loop3: tuple[int, int, int] | None,
+        sub_block: int | None,
+        mode: AtomicMode | None = None,
+    ) -> None:
+        atomic = self.atomic
+        if mode is not None:
+            mode.check(self.target)
+            atomic, dst = mode.operation, dst.with_dtype(mode.dtype)
+        store = AccStore(
+            m,
+            n,
+            src_stride,
+            dst_stride,
+            self.mode,  # pyright: ignore[reportArgumentType]
+            1 if loop0 is None else loop0,
+            bool(split),
+            (1, 0, 0) if loop3 is None else loop3,
+            atomic,  # pyright: ignore[reportArgumentType]
+            self.target.is_packed,
+        )
+
+        saturation = self.saturation
+        if saturation == "default" and core.state["ctrl"] >> NOSAT_BIT & 1:
+            saturation = "nosat"
+
+        def convert(values: Array) -> Array:
+            return fixpipe.convert(
+                values,
+                self.source.name,
+                self.target.name,
+                quant=None if self.quant_mode is None else (self.quant_mode, self._payload(quant, n, np.uint64)),
+                relu=None if self.relu_mode is None else (self.relu_mode, self._payload(relu, n, np.uint32)),
+                clip=clip,
+                saturation=saturation,  # pyright: ignore[reportArgumentType]
+            )
+
+        if self.dst_mode in ("split_m", "split_n"):
+            buffers = core.block.unified_buffers
+            pair = tuple(Pointer(ub, dst.offset, dst.dtype, dst.item_bytes) for ub in buffers)
+            acc_store_split(src, pair, store, self.dst_mode[-1], convert)  # pyright: ignore[reportArgumentType]
+            return
+        if self.dst_mode == "single":
+            if sub_block not in (0, 1):
+                raise Fault("fixp-ub-sub-range", f"{self.name}: sub-block {sub_block} is not 0 or 1")
+            ub = core.block.unified_buffers[sub_block]
+            dst = Pointer(ub, dst.offset, dst.dtype, dst.item_bytes)
+        acc_store(src, dst, store, convert)
+
+    def _payload(self, payload: Any, columns: int, dtype: type[np.generic]) -> Any:
+        """A scalar as it is (relu slopes at table precision); a pointer as the table of its channels."""
+        if isinstance(payload, Pointer):
+            item = np.dtype(dtype)
+            return strided_view(payload, (columns,), (item.itemsize,), item).copy()
+        if payload is not None and dtype is np.uint32:
+            return float(fp19(np.array([payload], np.float32))[0])
+        return payload
+
+
+@kernel("pto.mte_l0c_l1", "pto.mte_l0c_gm", "pto.mte_l0c_ub")
+def write_back(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+
+    def given(name: str) -> Any:
+        return next(iter(groups.get(name, ())), None)
+
+    source, target = given("source"), given("destination")
+    instruction = WriteBack(op, element_format(source.type, g), element_format(target.type, g))
+    loop3 = [given(name) for name in ("loop3_count", "loop3_src_stride", "loop3_dst_stride")]
+    g.call(
+        instruction,
+        g.core,
+        source,
+        target,
+        *(given(name) for name in ("m", "n", "src_stride", "dst_stride", "pre_quant", "pre_relu", "clip_value")),
+        given("loop0_src_stride"),
+        given("split"),
+        None if loop3[0] is None else loop3,
+        given("sub_blockid"),
+        *(g.atomic_mode() if op.name == "pto.mte_l0c_gm" and instruction.atomic is None else ()),
+        pipe=Pipe.FIX,
+    )

@@ -1,0 +1,28 @@
+"""Questions about the launch. Source: execution page, section 1.1."""
+
+from __future__ import annotations
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+
+from ..registry import kernel
+
+
+@kernel("pto.get_block_idx")
+def block_idx(op: PtoOp, g: Generator) -> None:
+    g.define(op.results[0], "core.block.index")
+
+
+@kernel("pto.get_block_num")
+def block_num(op: PtoOp, g: Generator) -> None:
+    g.define(op.results[0], "core.block.count")
+
+
+@kernel("pto.get_subblock_idx")
+def subblock_idx(op: PtoOp, g: Generator) -> None:
+    g.define(op.results[0], "core.index")
+
+
+@kernel("pto.get_subblock_num")
+def subblock_num(op: PtoOp, g: Generator) -> None:
+    g.define(op.results[0], "core.subblock_count")

@@ -1,0 +1,66 @@
+"""Sections and scopes: which core executes a region. Source: execution page, section 1.1."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.runtime.compile.generator import Expr, Generator
+
+from ..registry import kernel
+
+
+@kernel("pto.section.cube")
+def section_cube(op: PtoOp, g: Generator) -> None:
+    with g.emitter.block("if core.cube:"):
+        g.region(op.regions[0])
+
+
+@kernel("pto.section.vector")
+def section_vector(op: PtoOp, g: Generator) -> None:
+    with g.emitter.block("if core.vector:"):
+        g.region(op.regions[0])
+
+
+@kernel("pto.vecscope")
+def vecscope(op: PtoOp, g: Generator) -> None:
+    _scope(op, g)
+
+
+@kernel("pto.strict_vecscope")
+def strict_vecscope(op: PtoOp, g: Generator) -> None:
+    block = op.regions[0].block
+    for argument, capture in zip(block.args, op.operands, strict=True):
+        g.names[argument] = str(g.name(capture))
+    _scope(op, g)
+
+
+def _scope(op: PtoOp, g: Generator) -> None:
+    """Runs a scope at once, or, where instructions are queued, as one instruction of the vector pipe."""
+    if not g.queued:
+        g.region(op.regions[0])
+        return
+    name = g.emitter.fresh("scope")
+    with g.emitter.block(f"def {name}({', '.join(captured(op, g))}):"):
+        g.queued = False
+        g.region(op.regions[0])
+        g.emitter.line("return")
+        g.queued = True
+    g.emitter.current = op
+    g.call(Expr(name), pipe=Pipe.V)
+
+
+def captured(op: PtoOp, g: Generator) -> list[str]:
+    """Parameters that keep the values of now for a region that runs later: the queue may reach it when the loop around
+    it has gone on."""
+    return [f"{local}={local}" for local in sorted({str(g.name(v)) for v in _captures(op) if v in g.names})]
+
+
+def _captures(op: PtoOp) -> set[SSAValue]:
+    """Values from outside that the region of ``op`` uses, and the block arguments that stand for them."""
+    inside = {inner for inner in walk(op)}
+    used = {value for inner in inside if inner is not op for value in inner.operands}
+    return {value for value in used if value.owner not in inside} | {
+        value for value in used if value.owner is op.regions[0].block
+    }

@@ -1,0 +1,46 @@
+"""Exchange between the lanes of a group. Source: numerics page, section 11."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.simt import groups
+from pto_dialect.runtime.simt.items import GROUP
+
+from ..registry import kernel, lane_kernel
+from ..vector.values import word
+from .lane_values import ITEMS, invoke, lane, mask_of
+
+_VOTES = {
+    "pto.vote_all": groups.vote_all,
+    "pto.vote_any": groups.vote_any,
+    "pto.vote_uni": groups.vote_uni,
+    "pto.vote_ballot": groups.vote_ballot,
+}
+_SHUFFLES = {f"pto.shuffle_{kind}": kind for kind in groups.SOURCES}
+_REDUCTIONS = {f"pto.redux_{kind}": kind for kind in ("add", "max", "min")}
+
+
+@kernel(*_VOTES)
+@lane_kernel(*_VOTES)
+def vote(op: PtoOp, g: Generator) -> None:
+    g.define(op.results[0], invoke(g, _VOTES[op.name], ITEMS, mask_of(g), lane(op.operands[0], g)))
+
+
+@kernel(*_SHUFFLES)
+@lane_kernel(*_SHUFFLES)
+def shuffle(op: PtoOp, g: Generator) -> None:
+    width = op.attributes.get("width")
+    lanes = width.value.data if isinstance(width, IntegerAttr) else GROUP
+    value, operand = (lane(v, g) for v in op.operands)
+    function = groups.Shuffle(_SHUFFLES[op.name], lanes)
+    g.define(op.results[0], invoke(g, function, ITEMS, mask_of(g), value, operand))
+
+
+@kernel(*_REDUCTIONS)
+@lane_kernel(*_REDUCTIONS)
+def reduction(op: PtoOp, g: Generator) -> None:
+    function = groups.Reduction(_REDUCTIONS[op.name], word(op, "signedness") == "unsigned")
+    g.define(op.results[0], invoke(g, function, ITEMS, mask_of(g), lane(op.operands[0], g)))

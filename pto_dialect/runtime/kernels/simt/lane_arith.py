@@ -1,0 +1,194 @@
+"""``arith``, ``math`` and bit casts on values that differ between work-items."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects import builtin
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core import types as t
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.numerics.decode import decode
+from pto_dialect.runtime.numerics.encode import encode
+from pto_dialect.runtime.simt import integers
+from pto_dialect.runtime.simt.access import Element
+from pto_dialect.runtime.simt.floats import (
+    ARITHMETIC,
+    FloatArithmetic,
+    FloatComparison,
+    FromInteger,
+    FusedMultiplyAdd,
+    MathFunction,
+    ToInteger,
+    computes_in,
+)
+from pto_dialect.runtime.simt.scope import element_of, is_number, number_format
+from pto_dialect.runtime.simt.selection import choose
+
+from ..core.math import COUNTS, fused_double
+from ..core.math import FUNCTIONS as MATH
+from ..core.scalar import CMPF, CMPI
+from ..registry import kernel, lane_kernel
+from .lane_values import ITEMS, give, invoke, lane, mask_of
+
+
+@lane_kernel("arith.constant")
+def constant(op: Operation, g: Generator) -> None:
+    """Numbers that all work-items share, shape [1] or [1, parts]."""
+    value, result = op.properties["value"], op.results[0]
+    fmt, element = number_format(result.type, g), element_of(result.type, g)
+    if isinstance(value, builtin.DenseIntOrFPElementsAttr):
+        numbers = list(value.get_values())
+    elif isinstance(value, (builtin.IntegerAttr, builtin.FloatAttr)):
+        numbers = [value.value.data]
+    else:
+        raise g.error("unmodelled", f"a constant {value} cannot be executed", op)
+    count = max(element.parts, 1)
+    array = np.array(numbers * (count if len(numbers) == 1 else 1))
+    stored = array.astype(np.bool_) if element.dtype == np.bool_ else encode(array, fmt, saturate=False)
+    stored = stored.reshape(element.shape(1))
+    stored.flags.writeable = False
+    g.define(result, g.emitter.constant(stored, "constant"))
+
+
+@lane_kernel(*(f"arith.{name}" for name in integers.PLAIN))
+def integer_binary(op: Operation, g: Generator) -> None:
+    single = element_of(op.results[0].type, g).dtype == np.bool_
+    give(op, g, (integers.SINGLE_BITS if single else integers.PLAIN)[op.name.removeprefix("arith.")])
+
+
+@lane_kernel(*(f"arith.{name}" for name in integers.DIVISIONS))
+def division(op: Operation, g: Generator) -> None:
+    function = integers.DIVISIONS[op.name.removeprefix("arith.")]
+    a, b = (lane(value, g) for value in op.operands)
+    g.define(op.results[0], invoke(g, function, ITEMS, mask_of(g), a, b))
+
+
+@lane_kernel(*(f"arith.{name}" for name in ARITHMETIC))
+def float_arithmetic(op: Operation, g: Generator) -> None:
+    name, fmt = op.name.removeprefix("arith."), number_format(op.results[0].type, g)
+    give(op, g, ARITHMETIC[name] if computes_in(fmt) else FloatArithmetic(name, fmt))
+
+
+@lane_kernel("arith.cmpi")
+def compare_integers(op: Operation, g: Generator) -> None:
+    give(op, g, integers.compare(CMPI[op.properties["predicate"].value.data]))  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@lane_kernel("arith.cmpf")
+def compare_floats(op: Operation, g: Generator) -> None:
+    predicate = CMPF[op.properties["predicate"].value.data]  # pyright: ignore[reportAttributeAccessIssue]
+    give(op, g, FloatComparison(predicate, number_format(op.operands[0].type, g)))
+
+
+@lane_kernel("arith.select")
+def select(op: Operation, g: Generator) -> None:
+    give(op, g, choose)
+
+
+@lane_kernel("arith.index_cast", "arith.extsi", "arith.trunci", "arith.index_castui", "arith.extui")
+def resize_integer(op: Operation, g: Generator) -> None:
+    signed = op.name not in ("arith.index_castui", "arith.extui")
+    give(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, signed))
+
+
+@lane_kernel("arith.sitofp", "arith.uitofp")
+def to_float(op: Operation, g: Generator) -> None:
+    give(op, g, FromInteger(number_format(op.results[0].type, g), op.name == "arith.sitofp"))
+
+
+@lane_kernel("arith.fptosi", "arith.fptoui")
+def to_integer(op: Operation, g: Generator) -> None:
+    give(op, g, ToInteger(number_format(op.operands[0].type, g), number_format(op.results[0].type, g)))
+
+
+@lane_kernel("arith.extf", "arith.truncf")
+def resize_float(op: Operation, g: Generator) -> None:
+    give(op, g, FromFloat(op, g))
+
+
+class FromFloat:
+    """Floats of one format in another, rounded once."""
+
+    def __init__(self, op: Operation, g: Generator) -> None:
+        self.source = number_format(op.operands[0].type, g)
+        self.target = number_format(op.results[0].type, g)
+        self.label = f"to_{self.target.name}"
+
+    def __call__(self, value: Array) -> Array:
+        """The results in the storage of the target."""
+        return encode(decode(value, self.source), self.target, saturate=False)
+
+
+class Reinterpretation:
+    """The bits of a value as another type of the same size."""
+
+    label = "bitcast"
+
+    def __init__(self, target: Element) -> None:
+        self.target = target
+
+    def __call__(self, value: Array) -> Array:
+        """The same bits."""
+        count = value.shape[0]
+        bits = np.ascontiguousarray(value).reshape(count, -1).view(self.target.dtype)
+        return bits.reshape(self.target.shape(count))
+
+
+@kernel("llvm.bitcast")
+@lane_kernel("llvm.bitcast", "arith.bitcast")
+def bitcast(op: Operation, g: Generator) -> None:
+    source, result = op.operands[0], op.results[0]
+    for value in (source, result):
+        if not is_number(value.type):
+            raise g.error("unmodelled", f"{op.name} of {t.type_text(value.type)} cannot be executed", op)
+    if element_of(source.type, g).nbytes != element_of(result.type, g).nbytes:
+        raise g.error("unmodelled", f"{op.name} between types of different sizes", op)
+    give(op, g, Reinterpretation(element_of(result.type, g)))
+
+
+# ------------------------------------------------------------ math
+
+
+@lane_kernel(*(f"math.{name}" for name in MATH))
+def math_function(op: Operation, g: Generator) -> None:
+    name = op.name.removeprefix("math.")
+    formats = [number_format(value.type, g) for value in op.operands]
+    give(op, g, MathFunction(MATH[name], formats, number_format(op.results[0].type, g), name))
+
+
+@lane_kernel("math.fma")
+def fused_multiply_add(op: Operation, g: Generator) -> None:
+    fmt = number_format(op.results[0].type, g)
+    give(op, g, fused_doubles if fmt.name == "f64" else FusedMultiplyAdd(fmt))
+
+
+def fused_doubles(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c of doubles with one rounding."""
+    return np.vectorize(fused_double, otypes=[np.float64])(a, b, c)
+
+
+@lane_kernel(*(f"math.{name}" for name in COUNTS))
+def count_bits(op: Operation, g: Generator) -> None:
+    give(op, g, integers.BitCount(COUNTS[op.name.removeprefix("math.")]))
+
+
+@lane_kernel("math.ipowi")
+def power_of_integers(op: Operation, g: Generator) -> None:
+    a, b = (lane(value, g) for value in op.operands)
+    g.define(op.results[0], invoke(g, integers.power, ITEMS, mask_of(g), a, b))
+
+
+@lane_kernel("arith.addui_extended", "arith.mulsi_extended", "arith.mului_extended")
+def two_results(op: Operation, g: Generator) -> None:
+    function = integers.EXTENDED[op.name.removeprefix("arith.")]
+    a, b = (lane(value, g) for value in op.operands)
+    both = g.define_local("both", invoke(g, function, a, b))
+    for number, result in enumerate(op.results):
+        g.define(result, f"{both}[{number}]")
+
+
+@lane_kernel("math.absi")
+def absolute(op: Operation, g: Generator) -> None:
+    give(op, g, np.abs)

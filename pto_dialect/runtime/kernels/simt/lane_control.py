@@ -1,0 +1,345 @@
+"""Control flow that differs between work-items: both ways run, each for those that take it.
+
+A local holds which work-items run (the mask); code is skipped where there are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, StringAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.runtime.compile.generator import Expr, Generator
+from pto_dialect.runtime.compile.names import Kind
+from pto_dialect.runtime.compile.program import callee_name
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.simt.code import is_body
+from pto_dialect.runtime.simt.control import Loop, Standstill, branches, finish, next_block
+from pto_dialect.runtime.simt.items import Mask, WorkItems
+from pto_dialect.runtime.simt.scope import is_number
+from pto_dialect.runtime.simt.selection import merge
+from pto_dialect.runtime.simt.variance import Variance
+
+from ..core.control import assign, reduce
+from ..registry import lane_kernel
+from .lane_values import ITEMS, invoke, lane, mask_of, scope_of
+
+_QUIET = (
+    *("arith.", "math.", "scf.", "pto.load", "pto.ldg", "pto.atomic_", "pto.get_", "pto.vote_", "pto.shuffle_"),
+    *("pto.redux_", "pto.threadfence", "pto.addptr", "pto.castptr", "pto.convert", "pto.fma", "memref.load"),
+)
+"""Beginnings of the names of operations that change nothing, or memory by atomic updates alone."""
+_CLOCKS = frozenset(("pto.get_clock32", "pto.get_clock64"))
+
+
+def _line(g: Generator, target: str, text: str) -> None:
+    g.emitter.line(f"{target} = {text}")
+
+
+def _mask(g: Generator, text: str, hint: str = "running") -> str:
+    name = g.emitter.fresh(hint)
+    _line(g, name, text)
+    return name
+
+
+def _merged(mask: str, targets: Sequence[SSAValue], sources: Sequence[SSAValue], g: Generator) -> None:
+    """The work-items in ``mask`` take new values."""
+    if targets:
+        merged = (invoke(g, merge, Expr(mask), lane(s, g), g.name(t)) for s, t in zip(sources, targets, strict=True))
+        g.emitter.line(f"{', '.join(g.name(t) for t in targets)} = {', '.join(merged)}")
+
+
+def _results(op: Operation, g: Generator) -> None:
+    for result in op.results:
+        _line(g, g.bind(result), "None")
+
+
+def _run(block: Block, mask: str, targets: Sequence[SSAValue], g: Generator) -> None:
+    """A block for the work-items in ``mask``, whose yielded values go to ``targets``."""
+    with g.emitter.block(f"if items.some({mask}):"), scope_of(g).masked(mask):
+        for inner in block.ops:
+            if inner.name == "scf.yield":
+                _merged(mask, targets, list(inner.operands), g)
+            else:
+                g.operation(inner)
+
+
+@lane_kernel("scf.if")
+def if_else(op: Operation, g: Generator) -> None:
+    condition = lane(op.operands[0], g)
+    _results(op, g)
+    then, otherwise = op.regions
+    _run(then.block, _mask(g, f"items.both({mask_of(g)}, {condition})"), op.results, g)
+    if otherwise.blocks:
+        _run(otherwise.block, _mask(g, f"items.but({mask_of(g)}, {condition})"), op.results, g)
+
+
+@lane_kernel("scf.index_switch")
+def index_switch(op: Operation, g: Generator) -> None:
+    cases = op.properties["cases"]
+    assert isinstance(cases, DenseArrayBase)
+    value = lane(op.operands[0], g)
+    _results(op, g)
+    default, *regions = op.regions
+    rest = str(mask_of(g))
+    for case, region in zip(cases.get_values(), regions, strict=True):
+        _run(region.block, _mask(g, f"items.both({rest}, {value} == {case})"), op.results, g)
+        rest = _mask(g, f"items.but({rest}, {value} == {case})", "others")
+    _run(default.block, _mask(g, f"items.whole({rest})"), op.results, g)
+
+
+@lane_kernel("scf.for")
+def for_loop(op: Operation, g: Generator) -> None:
+    bounds = [lane(value, g) for value in op.operands[:3]]
+    body = op.regions[0].block
+    loop = g.emitter.fresh("loop")
+    _line(g, loop, invoke(g, Loop, ITEMS, mask_of(g), *bounds))
+    for argument, result, value in zip(body.args[1:], op.results, op.operands[3:], strict=True):
+        text = lane(value, g)
+        _line(g, g.bind(result), text)
+        g.names[argument] = g.names[result]
+    mask = _mask(g, f"{loop}.running(items, {mask_of(g)})")
+    with g.emitter.block(f"while items.some({mask}):"):
+        _line(g, g.bind(body.args[0]), f"{loop}.index")
+        with scope_of(g).masked(mask):
+            for inner in body.ops:
+                if inner.name == "scf.yield":
+                    _merged(mask, op.results, list(inner.operands), g)
+                else:
+                    g.operation(inner)
+        g.emitter.line(f"{loop}.number += 1")
+        _line(g, mask, f"{loop}.running(items, {mask})")
+
+
+@lane_kernel("scf.parallel")
+def parallel_loop(op: Operation, g: Generator) -> None:
+    body = op.regions[0].block
+    number = len(body.args)
+    bounds = [lane(value, g) for value in op.operands[: 3 * number]]
+    for result, value in zip(op.results, op.operands[3 * number :], strict=True):
+        text = lane(value, g)
+        _line(g, g.bind(result), text)
+
+    def give(mask: str, targets: Sequence[SSAValue], sources: Sequence[SSAValue]) -> None:
+        _merged(mask, targets, sources, g)
+
+    def nest(axis: int, outer: str) -> None:
+        if axis == number:
+            with scope_of(g).masked(outer):
+                for inner in body.ops:
+                    if inner.name == "scf.reduce":
+                        reduce(inner, op.results, g, lambda targets, sources, _: give(outer, targets, sources))
+                    else:
+                        g.operation(inner)
+            return
+        loop = g.emitter.fresh("loop")
+        _line(g, loop, invoke(g, Loop, ITEMS, Expr(outer), *bounds[axis::number]))
+        mask = _mask(g, f"{loop}.running(items, {outer})")
+        with g.emitter.block(f"while items.some({mask}):"):
+            _line(g, g.bind(body.args[axis]), f"{loop}.index")
+            nest(axis + 1, mask)
+            g.emitter.line(f"{loop}.number += 1")
+            _line(g, mask, f"{loop}.running(items, {mask})")
+
+    nest(0, str(mask_of(g)))
+
+
+@lane_kernel("cf.assert")
+def assertion(op: Operation, g: Generator) -> None:
+    message = op.properties["msg"]
+    assert isinstance(message, StringAttr)
+    g.call(claim_each, ITEMS, mask_of(g), lane(op.operands[0], g), message.data)
+
+
+def claim_each(items: WorkItems, mask: Mask, holds: Array, message: str) -> None:
+    """Raises ``Fault`` for the first running work-item for which a condition does not hold."""
+    wrong = items.both(mask, ~holds)
+    if wrong.any():
+        raise Fault("assertion", f"{message} ({items.name(int(np.argmax(wrong)))})")
+
+
+@lane_kernel("scf.while")
+def while_loop(op: Operation, g: Generator) -> None:
+    before, after = (region.block for region in op.regions)
+    for argument, value in zip(before.args, op.operands, strict=True):
+        text = lane(value, g)
+        _line(g, g.bind(argument), text)
+    _results(op, g)
+    mask = _mask(g, f"items.whole({mask_of(g)})")
+    still = _mask(g, f"{g.argument(Standstill)}()", "still") if _polls(op) else None
+    with g.emitter.block("while True:"), scope_of(g).masked(mask):
+        for inner in before.ops:
+            if inner.name == "scf.condition":
+                condition, *values = inner.operands
+                for argument, value in zip(after.args, values, strict=True):
+                    text = lane(value, g)
+                    _line(g, g.bind(argument), text)
+                going = _mask(g, f"items.both({mask}, {lane(condition, g)})", "going")
+                _merged(_mask(g, f"{mask} & ~{going}", "leaving"), op.results, list(after.args), g)
+                _line(g, mask, going)
+                with g.emitter.block(f"if not items.some({mask}):"):
+                    g.emitter.line("break")
+            else:
+                g.operation(inner)
+        for inner in after.ops:
+            if inner.name == "scf.yield":
+                assign(before.args, list(inner.operands), g)
+                if still is not None:
+                    values = ", ".join(["items", mask, *(g.name(argument) for argument in before.args)])
+                    g.emitter.line(f"{still}.check({values})")
+            else:
+                g.operation(inner)
+
+
+def _polls(op: Operation) -> bool:
+    """True for a loop that changes nothing but by atomic updates."""
+    return all(
+        inner.name.startswith(_QUIET) and inner.name not in _CLOCKS for region in op.regions for inner in walk(region)
+    )
+
+
+# ------------------------------------------------------------ functions
+
+
+@lane_kernel("func.call")
+def call(op: Operation, g: Generator) -> None:
+    scope = scope_of(g)
+    callee = g.unit.program.symbols.callee(op)
+    if callee is None:
+        raise g.error("callee", f"function @{callee_name(op)} has no body to execute", op)
+    parameters = callee.regions[0].blocks[0].args
+    arguments = [g.passed(value, parameter) for value, parameter in zip(op.operands, parameters, strict=True)]
+    run = f"{scope.names[callee]}({', '.join(['core', 'items', scope.mask, *arguments])})"
+    targets = "".join(f"{g.bind(result)}, " for result in op.results)
+    g.emitter.line(f"{targets}= {run}" if targets else run)
+
+
+@lane_kernel("func.return")
+def return_values(op: Operation, g: Generator) -> None:
+    g.emitter.line(f"return ({_returned(op, g)})")
+
+
+def _returned(op: Operation, g: Generator) -> str:
+    function = op.parent_op()
+    assert function is not None
+    variance = scope_of(g).code.variance
+    values = [
+        lane(value, g) if variance.returned(function, number) else g.name(value)
+        for number, value in enumerate(op.operands)
+    ]
+    return "".join(f"{value}, " for value in values)
+
+
+def split_body(function: Operation, g: Generator) -> None:
+    """The blocks of a function between which work-items take different ways.
+
+    Each work-item is at one block; the lowest of these blocks runs for those that are at it, until all have returned.
+    """
+    blocks = list(function.regions[0].blocks)
+    numbers = {block: number for number, block in enumerate(blocks)}
+    end = len(blocks)
+    held = _held(blocks, scope_of(g).code.variance, g)
+    returned = [g.emitter.fresh("returned") for _ in _types(function)]
+    for name in (*held.values(), *returned):
+        _line(g, name, "None")
+    for block in blocks[1:]:
+        for argument in block.args:
+            _line(g, g.bind(argument), "None")
+    place = _mask(g, f"{g.argument(branches)}(items, {mask_of(g)}, {end})", "place")
+    current = g.emitter.fresh("current")
+    mask = g.emitter.fresh("running")
+    with g.emitter.block("while True:"):
+        _line(g, current, invoke(g, next_block, Expr(place)))
+        with g.emitter.block(f"if {current} == {end}:"):
+            g.emitter.line(f"return ({''.join(f'{name}, ' for name in returned)})")
+        _line(g, mask, f"{place} == {current}")
+        for block, number in numbers.items():
+            header = f"{'if' if number == 0 else 'elif'} {current} == {number}:"
+            with g.emitter.block(header), scope_of(g).masked(mask):
+                for op in block.ops:
+                    g.emitter.current = op
+                    if op.name == "func.return":
+                        _leave(op, function, returned, place, end, g)
+                    elif op.successors:
+                        _jump(op, numbers, place, g)
+                    else:
+                        g.operation(op)
+                        _hold(op, held, mask, g)
+
+
+def _types(function: Operation) -> Sequence[object]:
+    last = [block.last_op for block in function.regions[0].blocks]
+    return next((list(op.operands) for op in last if op is not None and op.name == "func.return"), [])
+
+
+def _held(blocks: Sequence[Block], variance: Variance, g: Generator) -> dict[SSAValue, str]:
+    """Locals of the values that are used in other blocks than theirs: work-items come to a block at different times."""
+    found: dict[SSAValue, str] = {}
+    for block in blocks[1:]:
+        for op in block.ops:
+            for result in op.results:
+                if any(_block_of(use.operation, blocks) is not block for use in result.uses):
+                    if not is_number(result.type) and "ptr" not in str(result.type):
+                        raise g.error("unmodelled", "this value is used in blocks that work-items reach separately", op)
+                    found[result] = g.emitter.fresh(result.name_hint or "", Kind.VALUE)
+    return found
+
+
+def _block_of(op: Operation, blocks: Sequence[Block]) -> Block | None:
+    place: Operation | None = op
+    while place is not None and place.parent not in blocks:
+        place = place.parent_op()
+    return None if place is None else place.parent
+
+
+def _hold(op: Operation, held: dict[SSAValue, str], mask: str, g: Generator) -> None:
+    for result in op.results:
+        if result in held:
+            _line(g, held[result], invoke(g, merge, Expr(mask), g.name(result), Expr(held[result])))
+            g.names[result] = held[result]
+
+
+def _leave(op: Operation, function: Operation, returned: list[str], place: str, end: int, g: Generator) -> None:
+    mask = scope_of(g).mask
+    for name, value in zip(returned, op.operands, strict=True):
+        _line(g, name, invoke(g, merge, Expr(mask), lane(value, g), Expr(name)))
+    if is_body(function):
+        g.emitter.line(f"{g.argument(finish)}(items, {mask})")
+    g.emitter.line(f"{place}[{mask}] = {end}")
+
+
+def _jump(op: Operation, numbers: dict[Block, int], place: str, g: Generator) -> None:
+    mask = scope_of(g).mask
+    operands = list(op.operands)
+
+    def go(block: Block, values: list[SSAValue], who: str) -> None:
+        _merged(who, block.args, values, g)
+        g.emitter.line(f"{place}[{who}] = {numbers[block]}")
+
+    if op.name == "cf.br":
+        go(op.successors[0], operands, mask)
+        return
+    if op.name == "cf.cond_br":
+        then, other = op.successors
+        split = 1 + len(then.args)
+        taken = _mask(g, f"items.both({mask}, {lane(operands[0], g)})")
+        rest = _mask(g, f"items.but({mask}, {lane(operands[0], g)})")
+        go(then, operands[1:split], taken)
+        go(other, operands[split:], rest)
+        return
+    default, *targets = op.successors
+    numbers_of_cases = op.properties.get("case_values")
+    values = list(numbers_of_cases.get_values()) if isinstance(numbers_of_cases, DenseIntOrFPElementsAttr) else []
+    flag = lane(operands[0], g)
+    position = 1 + len(default.args)
+    rest = mask
+    for value, target in zip(values, targets, strict=True):
+        taken = _mask(g, f"items.both({rest}, {flag} == {value})")
+        rest = _mask(g, f"items.but({rest}, {flag} == {value})", "others")
+        go(target, operands[position : position + len(target.args)], taken)
+        position += len(target.args)
+    go(default, operands[1 : 1 + len(default.args)], rest)

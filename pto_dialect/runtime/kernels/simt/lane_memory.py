@@ -1,0 +1,150 @@
+"""Pointers, elements and memory of their own for work-items. Source: execution page, section 2; numerics page, 11."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Expr, Generator, is_integer
+from pto_dialect.runtime.simt.access import load, store
+from pto_dialect.runtime.simt.addresses import PointersAt, addresses_of, advanced, pointer_behind, pointers
+from pto_dialect.runtime.simt.integers import Resize
+from pto_dialect.runtime.simt.private import PrivateMemory, element_number
+from pto_dialect.runtime.simt.scope import element_of
+
+from ..buffers.pointers import pointer_format, print_number
+from ..registry import lane_kernel
+from .lane_values import ITEMS, invoke, lane, mask_of
+
+
+def pointer_text(value: SSAValue, g: Generator) -> Expr:
+    """The pointer, or one for each work-item, behind a pointer, view or memref."""
+    name = g.name(value)
+    return name if isinstance(value.type, t.PtrType) else invoke(g, pointer_behind, Expr("core"), name)
+
+
+@lane_kernel("pto.addptr")
+def addptr(op: PtoOp, g: Generator) -> None:
+    pointer, offset = op.operands
+    g.define(op.results[0], invoke(g, advanced, g.name(pointer), lane(offset, g)))
+
+
+@lane_kernel("pto.castptr", "pto.inttoptr", "pto.ptrtoint")
+def castptr(op: PtoOp, g: Generator) -> None:
+    source, result = op.operands[0], op.results[0]
+    if isinstance(result.type, t.PtrType):
+        fmt = pointer_format(result.type, g)
+        if is_integer(source.type):
+            maker = PointersAt(result.type.space, fmt.storage, fmt.bytes)
+            wide = invoke(g, Resize(np.dtype(np.int64), True), lane(source, g))
+            g.define(result, invoke(g, maker, Expr("core"), ITEMS, mask_of(g), wide))
+        else:
+            found = invoke(g, pointers, pointer_text(source, g))
+            g.define(result, f"{found}.with_dtype({g.argument(fmt.storage)}, {fmt.bytes})")
+        return
+    numbers = invoke(g, addresses_of, Expr("core"), pointer_text(source, g))
+    g.define(result, invoke(g, Resize(element_of(result.type, g).dtype, True), numbers))
+
+
+# ------------------------------------------------------------ elements
+
+
+def _load(result: SSAValue, pointer: Expr, offset: Expr, g: Generator) -> None:
+    element = element_of(result.type, g)
+    g.define(result, invoke(g, load, element, ITEMS, mask_of(g), pointer, offset))
+
+
+def _store(value: SSAValue, pointer: Expr, offset: Expr, g: Generator) -> None:
+    element = element_of(value.type, g)
+    g.emitter.line(invoke(g, store, element, ITEMS, mask_of(g), pointer, offset, lane(value, g)))
+
+
+@lane_kernel("pto.load", "pto.load_scalar", "pto.ldg", "pto.ld_dev")
+def load_element(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+    _load(op.results[0], pointer_text(groups["ptr"][0], g), g.name(groups["offset"][0]), g)
+
+
+@lane_kernel("pto.store", "pto.store_scalar", "pto.stg", "pto.st_dev")
+def store_element(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+    _store(groups["value"][0], pointer_text(groups["ptr"][0], g), g.name(groups["offset"][0]), g)
+
+
+def _place(array: SSAValue, indices: tuple[SSAValue, ...], g: Generator) -> Expr:
+    return invoke(g, element_number, ITEMS, mask_of(g), g.name(array), tuple(lane(index, g) for index in indices))
+
+
+@lane_kernel("memref.load", "pto.local_array_get")
+def load_indexed(op: Operation, g: Generator) -> None:
+    array, *indices = op.operands
+    _load(op.results[0], Expr(f"{g.name(array)}.pointer"), _place(array, tuple(indices), g), g)
+
+
+@lane_kernel("memref.store")
+def store_indexed(op: Operation, g: Generator) -> None:
+    value, array, *indices = op.operands
+    _store(value, Expr(f"{g.name(array)}.pointer"), _place(array, tuple(indices), g), g)
+
+
+@lane_kernel("pto.local_array_set")
+def set_local(op: Operation, g: Generator) -> None:
+    array, *indices, value = op.operands
+    _store(value, Expr(f"{g.name(array)}.pointer"), _place(array, tuple(indices), g), g)
+
+
+# ------------------------------------------------------------ memory of work-items
+
+
+def _allocate(op: Operation, shape: tuple[Any, ...], element: Attribute, g: Generator) -> None:
+    maker = PrivateMemory(element_of(element, g))
+    g.define(op.results[0], invoke(g, maker, Expr("core"), ITEMS, shape))
+
+
+@lane_kernel("memref.alloc", "memref.alloca")
+def allocate(op: Operation, g: Generator) -> None:
+    type_ = op.results[0].type
+    assert isinstance(type_, MemRefType)
+    if op.operands and g.lanes is not None and g.lanes.code.variance.any(op.operands):
+        raise g.error("unmodelled", "the size of this memory differs between work-items", op)
+    sizes = iter(op.operands)
+    shape = tuple(g.name(next(sizes)) if extent == t.DYNAMIC else extent for extent in t.shape_of(type_))
+    _allocate(op, shape, type_.element_type, g)
+
+
+@lane_kernel("pto.declare_local_array")
+def declare_local_array(op: PtoOp, g: Generator) -> None:
+    type_ = op.results[0].type
+    assert isinstance(type_, t.LocalArrayType)
+    _allocate(op, tuple(type_.shape), type_.element, g)
+
+
+@lane_kernel("memref.dealloc")
+def deallocate(op: Operation, g: Generator) -> None:
+    """Memory goes when nothing refers to it any more."""
+
+
+@lane_kernel("memref.cast")
+def cast(op: Operation, g: Generator) -> None:
+    g.define(op.results[0], g.name(op.operands[0]))
+
+
+# ------------------------------------------------------------ reports
+
+
+def print_each(items: Any, mask: Any, text: str, values: Any) -> None:
+    """Prints the number of each running work-item, in their order."""
+    numbers = items.spread(values)[items.whole(mask)]
+    for number in numbers.tolist():
+        print_number(text, number)
+
+
+@lane_kernel("pto.print")
+def print_scalar(op: PtoOp, g: Generator) -> None:
+    text = op.attributes["format"].data  # pyright: ignore[reportAttributeAccessIssue]
+    g.call(print_each, ITEMS, mask_of(g), text, lane(op.operands[0], g))

@@ -1,0 +1,67 @@
+"""Scalar arithmetic of work-items, and of cores that use it. Source: numerics page, sections 2 and 11."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerType
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.numerics.formats import Format, format_of
+from pto_dialect.runtime.simt import integers
+from pto_dialect.runtime.simt.floats import FUNCTIONS, Converter, FloatFunction, FusedMultiplyAdd, computes_in
+from pto_dialect.runtime.simt.scope import element_of, number_format
+
+from ..registry import kernel, lane_kernel
+from ..vector.values import word
+from .lane_values import give
+
+_FUNCTIONS = tuple(f"pto.{name}" for name in FUNCTIONS)
+
+
+@kernel(*_FUNCTIONS)
+@lane_kernel(*_FUNCTIONS)
+def function(op: PtoOp, g: Generator) -> None:
+    name, fmt = op.name.removeprefix("pto."), number_format(op.results[0].type, g)
+    give(op, g, FUNCTIONS[name] if computes_in(fmt) else FloatFunction(name, fmt))
+
+
+@kernel("pto.fma")
+@lane_kernel("pto.fma")
+def fused(op: PtoOp, g: Generator) -> None:
+    give(op, g, FusedMultiplyAdd(number_format(op.results[0].type, g)))
+
+
+def _format(op: PtoOp, value_type: object, g: Generator) -> Format:
+    """The numbers that a conversion reads or makes: the sign of integers is a clause."""
+    if isinstance(value_type, IntegerType):
+        return format_of(f"{'ui' if word(op, 'signedness') == 'unsigned' else 'i'}{value_type.width.data}")
+    return number_format(value_type, g)  # pyright: ignore[reportArgumentType]
+
+
+@kernel("pto.convert")
+@lane_kernel("pto.convert")
+def convert(op: PtoOp, g: Generator) -> None:
+    letter = (word(op, "rounding") or "r").upper()
+    if letter == "H":
+        raise g.error("unmodelled", "hybrid rounding cannot be executed: no page defines it", op)
+    source, target = (_format(op, value.type, g) for value in (op.operands[0], op.results[0]))
+    result = element_of(op.results[0].type, g).dtype
+    give(op, g, Converter(source, target, letter, word(op, "saturation") == "sat", result))
+
+
+@kernel("pto.mulhi")
+@lane_kernel("pto.mulhi")
+def high_half(op: PtoOp, g: Generator) -> None:
+    give(op, g, integers.high_half(word(op, "signedness") == "signed"))
+
+
+@kernel("pto.mul_i32toi64")
+@lane_kernel("pto.mul_i32toi64")
+def wide_product(op: PtoOp, g: Generator) -> None:
+    give(op, g, integers.wide_product(word(op, "signedness") == "signed"))
+
+
+@kernel("pto.prmt")
+@lane_kernel("pto.prmt")
+def permute(op: PtoOp, g: Generator) -> None:
+    give(op, g, integers.permute_bytes)

@@ -1,0 +1,48 @@
+"""Barriers, fences and kept values of work-items. Source: numerics page, section 11."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Expr, Generator
+from pto_dialect.runtime.simt.items import barrier
+from pto_dialect.runtime.simt.scope import element_of
+from pto_dialect.runtime.simt.slots import keep, resume
+
+from ..registry import kernel, lane_kernel
+from .lane_values import ITEMS, invoke, lane, mask_of, scope_of
+
+
+@kernel("pto.syncthreads")
+@lane_kernel("pto.syncthreads")
+def wait_for_all(op: PtoOp, g: Generator) -> None:
+    g.emitter.line(invoke(g, barrier, ITEMS, mask_of(g)))
+
+
+@kernel("pto.threadfence", "pto.threadfence_block")
+@lane_kernel("pto.threadfence", "pto.threadfence_block")
+def fence(op: PtoOp, g: Generator) -> None:
+    """Accesses take effect in the order of the program."""
+    scope_of(g)
+
+
+def _slot(op: PtoOp) -> int:
+    slot = op.attributes["slot"]
+    assert isinstance(slot, IntegerAttr)
+    return slot.value.data
+
+
+@kernel("pto.keep")
+@lane_kernel("pto.keep")
+def keep_value(op: PtoOp, g: Generator) -> None:
+    value = lane(op.operands[0], g)
+    g.emitter.line(invoke(g, keep, Expr("core"), ITEMS, mask_of(g), _slot(op), value))
+
+
+@kernel("pto.resume")
+@lane_kernel("pto.resume")
+def resume_value(op: PtoOp, g: Generator) -> None:
+    scope_of(g)
+    dtype = element_of(op.results[0].type, g).dtype
+    g.define(op.results[0], invoke(g, resume, Expr("core"), ITEMS, _slot(op), dtype))

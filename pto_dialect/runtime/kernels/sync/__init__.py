@@ -1,0 +1,1 @@
+"""Kernels of flags, queues between cores, and communication."""

@@ -1,0 +1,101 @@
+"""Buffer numbers as locks between the pipes of one core. Source: execution page, section 5.
+
+In program order an instruction has finished before the next one starts, so locks are always free; with queues they
+order the pipes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pto_dialect.analysis.facts import integer
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.placement import named_pipe
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.queues.run import QueueCore
+from pto_dialect.targets.sync_resources import A5_SYNC
+
+from ..registry import kernel
+
+BLOCKING, MARKING = 0, 1
+"""Modes: ``get_buf`` waits for earlier releases; or it does not, and ``rls_buf`` waits for all that is bracketed."""
+
+
+class BufferKey(NamedTuple):
+    """Key of a counter: releases of a buffer number, or marks behind what is bracketed with it."""
+
+    kind: str
+    number: int
+    text: str
+
+
+@dataclass
+class Lock:
+    """One buffer number: releases and marks that were issued, and how often each pipe holds it."""
+
+    released: int = 0
+    marks: int = 0
+    holders: Counter[str] = field(default_factory=Counter)
+
+
+def check_number(number: int) -> int:
+    """A buffer number in its range."""
+    low, high = A5_SYNC.buf_ids or (0, 31)
+    if not low <= number <= high:
+        raise Fault("sync-buf-range", f"buffer numbers are {low} to {high}, found {number}")
+    return number
+
+
+def _lock(core: QueueCore, number: int) -> Lock:
+    check_number(number)
+    return core.state.setdefault(("buffer", number), Lock())
+
+
+def _key(kind: str, number: int) -> BufferKey:
+    what = "the release of" if kind == "release" else "what is bracketed with"
+    return BufferKey(kind, number, f"{what} buffer {number}")
+
+
+def get_buffer(core: QueueCore, pipe: str, number: int, mode: int) -> None:
+    """``pipe`` waits until every release that was issued before has happened."""
+    lock = _lock(core, number)
+    lock.holders[pipe] += 1
+    if mode == BLOCKING:
+        core.await_level(pipe, _key("release", number), lock.released)
+
+
+def release_buffer(core: QueueCore, pipe: str, number: int, mode: int) -> None:
+    """The release happens once ``pipe`` gets there; in mode 1 also not before what other pipes do with the buffer."""
+    lock = _lock(core, number)
+    if mode == MARKING:
+        for other, held in lock.holders.items():
+            if held and other != pipe:
+                core.signal(other, ((core, _key("mark", number)),))
+                lock.marks += 1
+        core.await_level(pipe, _key("mark", number), lock.marks)
+        core.await_level(pipe, _key("release", number), lock.released)
+    core.signal(pipe, ((core, _key("release", number)),))
+    lock.released += 1
+    if lock.holders[pipe]:
+        lock.holders[pipe] -= 1
+
+
+@kernel("pto.get_buf", "pto.rls_buf", "pto.get_buf_dyn", "pto.rls_buf_dyn")
+def buffer_token(op: PtoOp, g: Generator) -> None:
+    pipe = named_pipe(op.attributes["op_type"])
+    if pipe is None:
+        raise g.error("sync-buf-range", "a buffer number is held by one pipe", op)
+    static = integer(op, "buf_id")
+    number = str(static) if static is not None else str(g.name(op.operands[0]))
+    if not g.queued:
+        if static is None:
+            g.emitter.line(f"{g.argument(check_number)}({number})")
+        return
+    function = get_buffer if op.name.startswith("pto.get_buf") else release_buffer
+    mode = integer(op, "mode") or BLOCKING
+    g.emitter.line(f"{g.argument(function)}(core, {pipe.value!r}, {number}, {mode})")
+    if pipe.value == "PIPE_S":
+        g.emitter.line("yield from core.join_scalar()")

@@ -1,0 +1,176 @@
+"""Signals between cores. Source: execution page, section 5.
+
+a5 has point-to-point semaphores between the AIC and one AIV; the group forms signal several cores at once. The cores of
+a program that uses them run side by side, with their pipes as queues.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.queues.run import QueueCore
+from pto_dialect.runtime.run.machine import Core, block_cores
+
+from ..registry import kernel
+
+POINT_TO_POINT = "p2p"
+SIDE = 16
+"""Numbers 16 and up on the AIC side belong to AIV1."""
+
+
+def signal(core: QueueCore, pipe: str, number: int, mode: str) -> None:
+    """``pipe`` signals the cores that ``mode`` names; a core that runs the code of both kinds signals itself."""
+    cube, vector = block_cores(core)
+    alone = core.kind == "all"
+    targets: list[tuple[Core, tuple[Any, ...]]] = []
+    if mode == POINT_TO_POINT:
+        if core.kind == "aic":
+            targets = [(c, (mode, number % SIDE)) for c in vector if c.index == number // SIDE]
+        elif alone:
+            targets = [(core, (mode, number))]
+        elif cube is not None:
+            targets = [(cube, (mode, core.index * SIDE + number % SIDE))]
+    elif mode == "block":
+        if core.kind == "aic":
+            targets = [(c, (mode, number, 0)) for c in vector]
+        elif alone:
+            targets = [(core, (mode, number, 0))]
+        elif cube is not None:
+            targets = [(cube, (mode, number, core.index))]
+    elif mode == "vectors":
+        targets = [(c, (mode, number, core.index)) for c in vector]
+    else:
+        peers = [c for block in core.block.device for c in block.cores if c.kind == core.kind]
+        targets = [(c, (mode, number, core.block.index, core.index)) for c in peers]
+    core.signal(pipe, tuple(targets))
+
+
+def wait(core: QueueCore, pipe: str, number: int, mode: str) -> None:
+    """``pipe`` waits for the signals that ``mode`` demands."""
+    _, vector = block_cores(core)
+    if mode == POINT_TO_POINT:
+        keys: list[tuple[Any, ...]] = [(mode, number % SIDE if core.kind == "aiv" else number)]
+    elif mode == "block":
+        keys = [(mode, number, c.index) for c in vector] if core.kind == "aic" else [(mode, number, 0)]
+    elif mode == "vectors":
+        keys = [(mode, number, c.index) for c in vector]
+    else:
+        peers = [c for block in core.block.device for c in block.cores if c.kind == core.kind]
+        keys = [(mode, number, c.block.index, c.index) for c in peers]
+    core.await_signals(pipe, tuple(keys))
+
+
+_FFTS = {0: "blocks", 1: "vectors", 2: "block"}
+
+
+def default_mode(op: Operation, g: Generator) -> str:
+    """How ``sync.set`` without a group mode is meant on this target (execution page, section 5)."""
+    if g.options.cross_core == "p2p":
+        return POINT_TO_POINT
+    if g.options.cross_core == "ffts" or g.profile.arch == "a2a3":
+        return "block"
+    root = op
+    while (parent := root.parent_op()) is not None:
+        root = parent
+    sides: dict[tuple[str, str], set[int]] = {}
+    for other in walk(root):
+        if other.name in ("pto.sync.set", "pto.sync.wait") and "event_id" in other.attributes:
+            number = other.attributes["event_id"].value.data  # pyright: ignore[reportAttributeAccessIssue]
+            if number >= SIDE:
+                return POINT_TO_POINT
+            sides.setdefault((other.name, _section(other)), set()).add(number)
+    return "block" if _two_sided(sides) else POINT_TO_POINT
+
+
+def _section(op: Operation) -> str:
+    parent = op.parent_op()
+    while parent is not None and not parent.name.startswith("pto.section."):
+        parent = parent.parent_op()
+    return parent.name if parent is not None else ""
+
+
+def _two_sided(sides: dict[tuple[str, str], set[int]]) -> bool:
+    """Every number that the cube section sets is awaited by the vector section, and the other way round."""
+    cube, vector = "pto.section.cube", "pto.section.vector"
+    return all(
+        sides.get(("pto.sync.set", a), set()) <= sides.get(("pto.sync.wait", b), set())
+        for a, b in ((cube, vector), (vector, cube))
+    )
+
+
+def _emit(op: PtoOp, g: Generator, function: Any, mode: str) -> None:
+    pipe = op.attributes["pipe"].data[1]  # pyright: ignore[reportAttributeAccessIssue]
+    static = op.attributes.get("event_id")
+    number = static.value.data if static is not None else g.name(op.operands[0])  # pyright: ignore
+    pipe = "PIPE_S" if function is wait and g.profile.arch == "a2a3" else pipe
+    g.emitter.line(f"{g.argument(function)}(core, {pipe!r}, {number}, {mode!r})")
+    if pipe == "PIPE_S":
+        g.emitter.line("yield from core.join_scalar()")
+
+
+def _mode(op: PtoOp, g: Generator) -> str:
+    attr = op.attributes.get("ffts_mode")
+    if attr is not None:
+        return _FFTS[attr.value.data]  # pyright: ignore[reportAttributeAccessIssue]
+    return default_mode(op, g)
+
+
+@kernel("pto.sync.set")
+def sync_set(op: PtoOp, g: Generator) -> None:
+    _emit(op, g, signal, _mode(op, g))
+
+
+@kernel("pto.sync.wait")
+def sync_wait(op: PtoOp, g: Generator) -> None:
+    _emit(op, g, wait, _mode(op, g))
+
+
+@kernel("pto.set_intra_block")
+def set_intra_block(op: PtoOp, g: Generator) -> None:
+    _emit(op, g, signal, POINT_TO_POINT)
+
+
+@kernel("pto.wait_intra_block")
+def wait_intra_block(op: PtoOp, g: Generator) -> None:
+    _emit(op, g, wait, POINT_TO_POINT)
+
+
+@kernel("pto.set_cross_block")
+def set_cross_block(op: PtoOp, g: Generator) -> None:
+    _emit(op, g, signal, "blocks")
+
+
+@kernel("pto.wait_cross_block")
+def wait_cross_block(op: PtoOp, g: Generator) -> None:
+    _emit(op, g, wait, "blocks")
+
+
+@kernel("pto.set_ffts")
+def set_ffts(op: PtoOp, g: Generator) -> None:
+    """Names the flag area in memory; signals are modelled without it."""
+
+
+def meet(core: QueueCore, kinds: str) -> bool:
+    """Signals every core that takes part in a barrier over all blocks, and waits for all of them; False for a core that
+    does not take part."""
+    wanted = {"aic_only": ("aic", "all"), "aiv_only": ("aiv", "all"), "mix": ("aic", "aiv", "all")}[kinds]
+    if core.kind not in wanted:
+        return False
+    peers = [c for block in core.block.device for c in block.cores if c.kind in wanted]
+    mine = ("all", kinds, core.block.index, core.kind, core.index)
+    core.signal("PIPE_S", tuple((c, mine) for c in peers))
+    core.await_signals("PIPE_S", tuple(("all", kinds, c.block.index, c.kind, c.index) for c in peers))
+    return True
+
+
+@kernel("pto.syncall")
+def syncall(op: PtoOp, g: Generator) -> None:
+    kinds = op.attributes["core_type"].data[1]  # pyright: ignore[reportAttributeAccessIssue]
+    g.emitter.line("yield from core.join_all()")
+    with g.emitter.block(f"if {g.argument(meet)}(core, {kinds!r}):"):
+        g.emitter.line("yield from core.join_scalar()")

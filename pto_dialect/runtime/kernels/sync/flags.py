@@ -1,0 +1,78 @@
+"""Flags and barriers between the pipes of one core. Source: execution page, section 5.
+
+In program order an instruction has finished before the next one starts, so flags only count tokens and barriers do
+nothing; with queues they order the pipes.
+"""
+
+from __future__ import annotations
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.placement import named_pipe
+from pto_dialect.runtime.compile.generator import Generator
+
+from ..registry import kernel
+
+
+def _pipe(op: PtoOp, name: str) -> str:
+    return op.attributes[name].data[1]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _event(op: PtoOp, g: Generator) -> str:
+    static = op.attributes.get("event_id")
+    if static is not None:
+        return str(int(static.data[1].removeprefix("EVENT_ID")))  # pyright: ignore[reportAttributeAccessIssue]
+    return str(g.name(op.operands[0]))
+
+
+def _flag(method: str, op: PtoOp, g: Generator) -> None:
+    _flag_between(method, _pipe(op, "src_pipe"), _pipe(op, "dst_pipe"), _event(op, g), g)
+
+
+def _flag_between(method: str, source: str, target: str, event: str, g: Generator) -> None:
+    g.uses_flags = True
+    if not g.queued:
+        g.emitter.line(f"core.{method}({source!r}, {target!r}, {event})")
+    elif method == "set_flag":
+        g.emitter.line(f"core.queue_set({source!r}, {target!r}, {event})")
+    else:
+        g.emitter.line(f"core.queue_wait({source!r}, {target!r}, {event})")
+        if target == "PIPE_S":
+            g.emitter.line("yield from core.join_scalar()")
+
+
+@kernel("pto.set_flag", "pto.set_flag_dyn")
+def set_flag(op: PtoOp, g: Generator) -> None:
+    _flag("set_flag", op, g)
+
+
+@kernel("pto.wait_flag", "pto.wait_flag_dyn")
+def wait_flag(op: PtoOp, g: Generator) -> None:
+    _flag("wait_flag", op, g)
+
+
+@kernel("pto.barrier")
+def barrier(op: PtoOp, g: Generator) -> None:
+    if g.queued and _pipe(op, "pipe") == "PIPE_ALL":
+        g.emitter.line("yield from core.join_all()")
+    if g.queued and _pipe(op, "pipe") == "PIPE_S":
+        g.emitter.line("yield")
+
+
+@kernel("pto.record_event", "pto.wait_event")
+def event(op: PtoOp, g: Generator) -> None:
+    """A flag between the pipes of two operation classes."""
+    pipes = [named_pipe(op.attributes[name]) for name in ("src_op", "dst_op")]
+    source, target = (pipe.value for pipe in pipes if pipe is not None)
+    method = "set_flag" if op.name == "pto.record_event" else "wait_flag"
+    _flag_between(method, source, target, _event(op, g), g)
+
+
+@kernel("pto.barrier_sync", "pto.mem_bar")
+def one_pipe(op: PtoOp, g: Generator) -> None:
+    """Order within one pipe, which keeps its order anyway."""
+
+
+@kernel("pto.dsb", "pto.dcci", "pto.cmo.cacheinvalid", "pto.fence.barrier_all", "pto.tsync")
+def fence(op: PtoOp, g: Generator) -> None:
+    if g.queued:
+        g.emitter.line("yield from core.join_all()")

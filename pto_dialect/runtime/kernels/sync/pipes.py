@@ -1,0 +1,228 @@
+"""Queues of tiles between the cube core and the vector cores. Source: execution page, section 5 (pipes between cores).
+
+Waiting for a slot or an entry stalls the scalar unit on every target, so that programs without flags of their own keep
+their order. What a push stores has the type of the tile that is popped: the layout and the elements that the consumer
+sees.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.queues import C2V
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.runtime.compile.generator import Expr, Generator, has_view
+from pto_dialect.runtime.memory.values import FREED, UNBOUND, Tile, ValueTile
+from pto_dialect.runtime.queues.fifo import EntryMaker, FifoEnd, open_end
+from pto_dialect.runtime.queues.identity import reservation
+from pto_dialect.runtime.queues.plan import Transfer, gm_operand, local_buffers
+
+from ..buffers.views import TileMaker, maker_of
+from ..registry import kernel
+from .pipe_transfer import Fetch, Outgoing, Push, consumer_type
+
+# ------------------------------------------------------------ buffers and ends
+
+
+def _reserved_address(op: Operation, g: Generator) -> int:
+    base = None if integer(op, "autoAlloc") else integer(op, "base")
+    if base is not None:
+        return base
+    if op not in g.placement:
+        raise g.error("reserve-form", "the buffer belongs to a function that is not part of this program")
+    return g.placement[op]
+
+
+@kernel("pto.reserve_buffer")
+def reserve_buffer(op: PtoOp, g: Generator) -> None:
+    g.define(op.results[0], str(_reserved_address(op, g)))
+
+
+@kernel("pto.import_reserved_buffer")
+def import_reserved_buffer(op: PtoOp, g: Generator) -> None:
+    reserved = reservation(op.results[0])
+    if reserved is None:
+        raise g.error("reserve-form", "no function reserves this buffer", op)
+    g.define(op.results[0], str(_reserved_address(reserved, g)))
+
+
+@kernel("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe", "pto.initialize_l2l_pipe", "pto.initialize_l2g2l_pipe")
+def initialize(op: PtoOp, g: Generator) -> None:
+    facts = g.unit.fifos.ends[op]
+    gm = gm_operand(op)
+    local = {
+        direction: value for direction, name in local_buffers(op).items() if (value := g.operand(op, name)) is not None
+    }
+    addresses = "{" + ", ".join(f"{direction}: {g.name(value)}" for direction, value in local.items()) + "}"
+    everyone = g.profile.arch == "a2a3"
+    arguments = f"core, {g.argument(facts)}, {everyone}, {g.argument(gm)}, {addresses}"
+    name = g.bind(op.results[0]) if op.results else Expr(g.emitter.fresh("queue"))
+    g.locals[op] = str(name)
+    g.emitter.line(f"{name} = {g.argument(open_end)}({arguments})")
+
+
+@kernel("pto.declare_tile", "pto.declare_global")
+def declare(op: PtoOp, g: Generator) -> None:
+    result = op.results[0]
+    g.emitter.line(f"{g.bind(result)} = {g.emitter.constant(UNBOUND, 'unbound')}")
+    if has_view(result.type):
+        g.emitter.line(f"{g.bind_view(result)} = {g.emitter.constant(UNBOUND, 'unbound')}")
+
+
+# ------------------------------------------------------------ transfers
+
+
+def _transfer(op: PtoOp, g: Generator) -> tuple[Transfer, str]:
+    transfer = g.unit.fifos.transfer(op)
+    return transfer, g.locals[transfer.init]
+
+
+def _vector(op: PtoOp, g: Generator) -> SSAValue | None:
+    """Vector core whose half an operation moves, where the program names it."""
+    return g.operand(op, "aiv_subblockid") if "aiv_subblockid" in g.operands(op) else None
+
+
+def _wait(g: Generator, name: str, what: str, transfer: Transfer) -> None:
+    g.emitter.line(f"{name}.wait_{what}({transfer.direction}, {transfer.split})")
+    g.emitter.line("yield from core.join_scalar()")
+
+
+def _producer_pipe(transfer: Transfer) -> Pipe:
+    return Pipe.FIX if transfer.direction == C2V else Pipe.MTE3
+
+
+def _entry_maker(type_: Any, g: Generator, transfer: Transfer) -> EntryMaker:
+    """Views of slots; the vector core's end sees its part of a split entry."""
+    assert isinstance(type_, t.TensorViewType)
+    if t.DYNAMIC in type_.shape:
+        raise g.error("pipe-entry-type", "an entry in gm has a static shape")
+    fmt = g.format(type_.element)
+    return EntryMaker(type_.shape, fmt, transfer.direction, transfer.split, not transfer.on_cube)
+
+
+def _bind_entry(op: PtoOp, g: Generator, expression: str) -> SSAValue:
+    """The entry handle of ``op``, its result or its operand, bound to ``expression``."""
+    if op.results:
+        g.define(op.results[0], expression)
+        return op.results[0]
+    value = op.operands[0]
+    g.rebind(value, expression)
+    return value
+
+
+@kernel("pto.talloc", "pto.talloc_to_aic", "pto.talloc_to_aiv")
+def allocate(op: PtoOp, g: Generator) -> None:
+    transfer, name = _transfer(op, g)
+    type_ = op.results[0].type if op.results else op.operands[0].type
+    maker = _entry_maker(type_, g, transfer)
+    _wait(g, name, "slot", transfer)
+    _bind_entry(op, g, f"{g.argument(maker)}({name}, {name}.produced({transfer.direction}))")
+
+
+@kernel("pto.tpush", "pto.tpush_to_aic", "pto.tpush_to_aiv")
+def push(op: PtoOp, g: Generator) -> None:
+    transfer, name = _transfer(op, g)
+    pipe = _producer_pipe(transfer)
+    tile = op.operands[0]
+    if not isinstance(tile.type, t.TensorViewType):
+        _wait(g, name, "slot", transfer)
+        number = Expr(f"{name}.produced({transfer.direction})")
+        g.call(_push(op, g, transfer), Expr(name), number, tile, _vector(op, g), pipe=pipe)
+    g.emitter.line(f"{name}.announce({pipe.value!r}, {transfer.direction}, {transfer.split})")
+
+
+def _push(op: PtoOp, g: Generator, transfer: Transfer) -> Push:
+    tile = op.operands[0]
+    popped = g.unit.fifos.popped(transfer)
+    outgoing = Outgoing.of(op, g, transfer, popped)
+    maker = None
+    if not transfer.facts.through_gm:
+        maker = maker_of(consumer_type(tile.type, outgoing.target_type, transfer, popped), g)
+        _check_size(maker, transfer, g)
+    return Push(transfer, outgoing, maker)
+
+
+def _check_size(maker: TileMaker, transfer: Transfer, g: Generator) -> None:
+    size = transfer.facts.steps.get(transfer.direction)
+    if size is None:
+        raise g.error("pipe-buffers", f"{transfer.facts.label} has no buffer for entries in this direction")
+    if maker.nbytes > size:
+        raise g.error("pipe-slot", f"an entry of {maker.nbytes} bytes does not fit into a slot of {size} bytes")
+
+
+@kernel("pto.tpop", "pto.tpop_from_aic", "pto.tpop_from_aiv")
+def pop(op: PtoOp, g: Generator) -> None:
+    transfer, name = _transfer(op, g)
+    direction, split = transfer.direction, transfer.split
+    _wait(g, name, "entry", transfer)
+    type_ = op.results[0].type if op.results else op.operands[0].type
+    number = g.emitter.fresh("slot")
+    vector = _vector(op, g)
+    if isinstance(type_, t.TensorViewType):
+        maker = g.argument(_entry_maker(type_, g, transfer))
+        given = f", {g.name(vector)}" if vector is not None else ""
+        entry = f"{maker}({name}, {name}.consumed({direction}){given})"
+        value = _bind_entry(op, g, f"{name}.hold({direction}, {entry})")
+    else:
+        tile_maker = maker_of(type_, g)
+        _check_size(tile_maker, transfer, g)
+        g.emitter.line(f"{number} = {name}.consumed({direction})")
+        sizes = "".join(f", {size}" for size in _valid(op, g, tile_maker.type))
+        tile = f"{g.argument(tile_maker)}(core, {name}.local_address({direction}, {number}){sizes})"
+        value = _bind_entry(op, g, f"{name}.hold({direction}, {tile})")
+        if transfer.facts.through_gm:
+            fetch = Fetch(direction, split)
+            g.call(fetch, Expr(name), Expr(number), value, vector, pipe=Pipe.MTE2)
+    g.popped.setdefault((transfer.init, direction, op.parent_block()), []).append(value)
+
+
+def _valid(op: PtoOp, g: Generator, type_: t.TileBufType) -> list[str]:
+    """Valid rows and columns of a popped tile; one whose type leaves them open is valid as a whole by default."""
+    groups = g.operands(op)
+    found: list[str] = []
+    for key, stated, whole in (
+        ("valid_row", type_.valid_rows, type_.rows),
+        ("valid_col", type_.valid_cols, type_.cols),
+    ):
+        given = groups.get(key, ())
+        found.append(str(g.name(given[0])) if given else str(whole if stated == t.DYNAMIC else stated))
+    return found
+
+
+@kernel("pto.tfree", "pto.tfree_from_aic", "pto.tfree_from_aiv")
+def free(op: PtoOp, g: Generator) -> None:
+    transfer, name = _transfer(op, g)
+    waiting = g.popped.get((transfer.init, transfer.direction, op.parent_block()), [])
+    value = waiting.pop(0) if waiting else None
+    in_gm = value is not None and isinstance(value.type, t.TensorViewType)
+    user = Pipe.MTE2 if in_gm else Pipe.MTE1 if transfer.on_cube else Pipe.V
+    signal = Pipe.MTE2 if transfer.facts.through_gm else user
+    line = len(g.emitter.lines) + 1
+    g.emitter.line(f"{name}.release({user.value!r}, {signal.value!r}, {line}, {transfer.direction}, {transfer.split})")
+    if value is not None and value in g.views:
+        g.emitter.line(f"{g.views[value]} = {g.emitter.constant(FREED, 'freed')}")
+
+
+# ------------------------------------------------------------ scales of pushes
+
+
+def set_scale(end: FifoEnd, scale: float | Tile) -> None:
+    """Scale of the next pushes: a number, or the entries of a tile as they are now."""
+    if isinstance(scale, Tile):
+        values = scale.read().copy()
+        rows, cols = values.shape
+        end.scale = ValueTile(rows, cols, scale.fmt, values)
+    else:
+        end.scale = float(scale)
+
+
+@kernel("pto.set_quant_scalar", "pto.set_quant_vector")
+def set_quant(op: PtoOp, g: Generator) -> None:
+    init = g.unit.fifos.init_of_setter(op)
+    if init is None:
+        raise g.error("pipe-id", "the queue is not initialised in this function", op)
+    g.call(set_scale, Expr(g.locals[init]), op.operands[0], pipe=Pipe.FIX)

@@ -1,0 +1,167 @@
+"""``tcvt``: conversion of element types. Source: numerics page, sections 1.2, 2 and 8."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.cast import copy_cast
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.memory.values import Tile
+from pto_dialect.runtime.numerics.decode import decode
+from pto_dialect.runtime.numerics.encode import encode
+from pto_dialect.runtime.numerics.formats import Format
+from pto_dialect.runtime.numerics.rounding import round_to_integer
+from pto_dialect.targets.backend import Backend
+from pto_dialect.targets.tcvt_pairs import wraps_by_default
+
+from ..registry import kernel
+from .apply import apply
+from .operands import AnyTile, region, tile_format, tile_operand
+
+ROUNDING_LETTERS = {"NONE": "R", "RINT": "R", "ROUND": "A", "FLOOR": "F", "CEIL": "C", "TRUNC": "Z", "ODD": "O"}
+"""Round mode without ``CAST_`` -> rounding letter."""
+
+_HALF_WORD = 16
+
+
+def rounding_letter(source: Format, target: Format, mode: str | None, backend: Backend | None) -> str:
+    """Letter of a round mode, ``RINT`` where none is given. With ``NONE`` floats become integers toward zero with
+    ``emitc`` and to the nearest even with ``vpto``; other conversions round to the nearest even. hif8 rounds ties away
+    from zero in every mode.
+    """
+    if target.name == "hif8":
+        return "A"
+    word = (mode or "RINT").removeprefix("CAST_")
+    if word == "NONE" and backend == "emitc" and source.is_float and not target.is_float:
+        return "Z"
+    return ROUNDING_LETTERS[word]
+
+
+def saturates(source: Format, target: Format, mode: str | None, arch: str) -> bool:
+    """Whether a conversion clamps: what its attribute says, else the default of its pair (numerics page, section 8).
+
+    On a2a3 only the narrowing pairs can do without.
+    """
+    if target.name == "hif8":
+        return mode == "ON"
+    if wraps_by_default(source.name, target.name):
+        return mode == "ON"
+    return mode != "OFF" or arch == "a2a3"
+
+
+class Conversion:
+    """Arrays of ``source`` elements into arrays of ``target`` elements, storage dtypes."""
+
+    def __init__(self, source: Format, target: Format, letter: str, saturate: bool) -> None:
+        self.source = source
+        self.target = target
+        self.letter = letter
+        self.saturate = saturate
+        narrow = not target.is_float and target.bits <= _HALF_WORD
+        self.by_words = source.is_float and narrow and not saturate
+        """Floats that keep their low bits become clamped words first."""
+        self.label = f"{source.name}_to_{target.name}"
+
+    def convert(self, values: Array) -> Array:
+        """The converted values as a new array."""
+        wide = decode(values, self.source)
+        if self.by_words:
+            wide = encode(wide, "i32", rounding=self.letter, saturate=True)
+        return encode(wide, self.target, rounding=self.letter, saturate=self.saturate)
+
+    def __call__(self, values: Array, out: Array) -> None:
+        np.copyto(out, self.convert(values))
+
+
+class NearestConversion(Conversion):
+    """f32 to f16 or bf16, nearest even with saturation: numpy's cast, repaired where it is not finite."""
+
+    def __call__(self, values: Array, out: Array) -> None:
+        if np.may_share_memory(values, out):
+            super().__call__(values, out)
+            return
+        np.copyto(out, values, casting="same_kind")
+        largest = 0x7BFF if self.target.name == "f16" else 0x7F7F
+        if ((out.view(np.uint16) & np.uint16(0x7FFF)) > largest).any():
+            super().__call__(values, out)
+
+
+def to_integral(letter: str) -> Callable[[Array, Array], None]:
+    """f32 to f32: rounding to integral values (targets page, section 8)."""
+
+    def round_f32(values: Array, out: Array) -> None:
+        np.copyto(out, round_to_integer(values, letter))
+
+    return round_f32
+
+
+def copy(values: Array, out: Array) -> None:
+    """The same bits."""
+    np.copyto(out, values)
+
+
+class PackedConversion:
+    """Conversions from or to packed pairs: pairs lie along the contiguous direction of the packed tile."""
+
+    def __init__(self, conversion: Conversion) -> None:
+        self.conversion = conversion
+        self.label = conversion.label
+
+    def __call__(self, src: AnyTile, dst: AnyTile) -> None:
+        packed = src if self.conversion.source.is_packed else dst
+        column_major = isinstance(packed, Tile) and packed.layout.blayout == "col_major"
+        rows, cols = src.valid_rows, src.valid_cols
+        values = region(src, rows, cols)
+        if column_major:
+            values = values.T
+        if self.conversion.target.is_packed and values.shape[1] % 2 and not self.conversion.source.is_packed:
+            raise Fault("tcvt-shape", f"{rows}x{cols} elements cannot be packed in pairs")
+        result = self.conversion.convert(np.ascontiguousarray(values))
+        result = result.T if column_major else result
+        if result.shape != (dst.valid_rows, dst.valid_cols):
+            found = f"{result.shape[0]}x{result.shape[1]} and {dst.valid_rows}x{dst.valid_cols}"
+            raise Fault("tcvt-shape", f"source and destination hold different numbers of elements: {found}")
+        dst.write(result)
+
+
+def _mode(op: PtoOp, name: str) -> str | None:
+    attr = op.attributes.get(name)
+    return attr.value if isinstance(attr, EnumAttr) else None
+
+
+def conversion(source: Format, target: Format, letter: str, saturate: bool) -> Callable[..., Any]:
+    """The function (values, out) that converts."""
+    if source.storage == target.storage and source.name == target.name:
+        return to_integral(letter) if source.name == "f32" else copy
+    if source.name in ("f16", "bf16") and target.name == "f32":
+        return widen
+    if letter == "R" and saturate and source.name == "f32" and target.name in ("f16", "bf16"):
+        return NearestConversion(source, target, letter, saturate)
+    return Conversion(source, target, letter, saturate)
+
+
+def widen(values: Array, out: Array) -> None:
+    """Exact widening; the halves may lie in the memory of the result."""
+    copy_cast(out, values.copy() if np.may_share_memory(values, out) else values)
+
+
+@kernel("pto.tcvt")
+def tcvt(op: PtoOp, g: Generator) -> None:
+    src: SSAValue = tile_operand(op, g, "src")
+    dst = g.destination(op)
+    source, target = tile_format(src, g), tile_format(dst, g)
+    letter = rounding_letter(source, target, _mode(op, "rmode"), g.options.backend)
+    saturate = saturates(source, target, _mode(op, "sat_mode"), g.profile.arch)
+    if source.is_packed != target.is_packed:
+        instruction = PackedConversion(Conversion(source, target, letter, saturate))
+        g.call(instruction, src, dst, pipe=op.active_pipe(g.profile.arch))
+    else:
+        apply(op, g, conversion(source, target, letter, saturate), (src,), dst)

@@ -1,0 +1,95 @@
+"""Copies that fill: padding and concatenation. Source: numerics page, section 7; layouts page, section 10."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.memory.values import Tile
+from pto_dialect.targets.backend import Backend
+
+from ..registry import kernel
+from .memory import pad_value
+from .operands import AnyTile, memory_of, region, tile_format, tile_operand
+
+
+class FillPad:
+    """dst = valid region of src, and the pad value of dst in the rest of dst's physical extent."""
+
+    label = "tfillpad"
+
+    def __init__(self, backend: Backend | None) -> None:
+        self.backend: Backend | None = backend
+
+    def __call__(self, src: AnyTile, dst: AnyTile) -> None:
+        values = src.read()
+        rows, cols = values.shape
+        if rows > dst.rows or cols > dst.cols:
+            raise Fault("fillpad-shape", f"{rows}x{cols} valid elements do not fit into {dst.rows}x{dst.cols}")
+        if values.dtype != dst.fmt.storage:
+            values = np.ascontiguousarray(values).view(dst.fmt.storage)
+        dst.write(values)
+        if not (isinstance(dst, Tile) and dst.pad):
+            return
+        pad = pad_value(dst.fmt, dst.pad, self.backend)
+        if memory_of(dst) is not None:
+            whole = dst.view.read(dst.rows, dst.cols)
+            whole[:rows, cols:] = pad
+            whole[rows:] = pad
+            return
+        dst.view.window(0, cols, rows, dst.cols - cols).fill(pad)
+        dst.view.window(rows, 0, dst.rows - rows, dst.cols).fill(pad)
+
+
+@kernel("pto.tfillpad", "pto.tfillpad_expand", "pto.tfillpad_inplace")
+def tfillpad(op: PtoOp, g: Generator) -> None:
+    src, dst = tile_operand(op, g, "src"), g.destination(op)
+    if tile_format(src, g).bytes != tile_format(dst, g).bytes:
+        raise g.error("fillpad-elem", f"{op.name} between elements of different sizes cannot be executed")
+    g.call(FillPad(g.options.backend), src, dst, pipe=op.active_pipe(g.profile.arch))
+
+
+def concatenate(src0: AnyTile, src1: AnyTile, dst: AnyTile) -> None:
+    """Row r of dst = the valid columns of src0, then those of src1."""
+    rows = dst.valid_rows
+    first, second = src0.valid_cols, src1.valid_cols
+    if first + second > dst.cols:
+        raise Fault("tconcat-cols", f"{first} + {second} columns do not fit into {dst.cols}")
+    dst.write(np.concatenate([region(src0, rows, first), region(src1, rows, second)], axis=1))
+
+
+def _count(counts: Array, row: int, limit: int) -> int:
+    return max(0, min(int(counts[row, 0]) // counts.itemsize, limit))
+
+
+def concatenate_counted(src0: AnyTile, src1: AnyTile, counts0: AnyTile, counts1: AnyTile, dst: AnyTile) -> None:
+    """Row r of dst = the leading elements of both sources, as many as the first column of the count tiles says.
+
+    Counts are in units of the size of a count: 4 stands for one element in i32, for two in i16. They end at the valid
+    columns of their source and of dst.
+    """
+    rows, cols = dst.valid_rows, dst.valid_cols
+    result = region(dst, rows, cols).copy()
+    first, second = (region(x, rows, x.valid_cols) for x in (src0, src1))
+    leading, following = region(counts0, rows, 1), region(counts1, rows, 1)
+    for row in range(rows):
+        taken = _count(leading, row, min(src0.valid_cols, cols))
+        added = _count(following, row, min(src1.valid_cols, cols - taken))
+        result[row, :taken] = first[row, :taken]
+        result[row, taken : taken + added] = second[row, :added]
+    dst.write(result)
+
+
+@kernel("pto.tconcat")
+def tconcat(op: PtoOp, g: Generator) -> None:
+    src0, src1, dst = tile_operand(op, g, "src0"), tile_operand(op, g, "src1"), g.destination(op)
+    g.call(concatenate, src0, src1, dst, pipe=op.active_pipe(g.profile.arch))
+
+
+@kernel("pto.tconcatidx")
+def tconcatidx(op: PtoOp, g: Generator) -> None:
+    sources = [tile_operand(op, g, name) for name in ("src0", "src1", "src0Idx", "src1Idx")]
+    g.call(concatenate_counted, *sources, g.destination(op), pipe=op.active_pipe(g.profile.arch))

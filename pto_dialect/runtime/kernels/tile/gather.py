@@ -1,0 +1,213 @@
+"""Gathers and scatters inside the unified buffer. Source: numerics page, section 7."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.numerics.decode import decode
+from pto_dialect.runtime.numerics.formats import Format
+
+from ..registry import kernel
+from .compare import compare_mode
+from .generate import integer_attribute
+from .operands import (
+    AnyTile,
+    in_row_order,
+    linear_memory,
+    number,
+    region,
+    tile_format,
+    tile_operand,
+    write_linear,
+    write_whole,
+)
+
+_BLOCK = 32
+"""Bytes that one offset of ``tgatherb`` addresses."""
+
+MASK_PATTERNS: dict[str, tuple[int, int]] = {
+    "P1111": (1, 0),
+    "P0101": (2, 0),
+    "P1010": (2, 1),
+    "P0001": (4, 0),
+    "P0010": (4, 1),
+    "P0100": (4, 2),
+    "P1000": (4, 3),
+}
+"""Mask pattern -> (distance of selected elements, first selected element)."""
+
+
+def offsets_of(tile: AnyTile, rows: int, cols: int) -> Array:
+    """Index elements as non-negative numbers: the hardware reads them as unsigned (numerics page, section 9.1)."""
+    values = np.ascontiguousarray(region(tile, rows, cols))
+    return values.view(f"u{values.dtype.itemsize}").astype(np.int64)
+
+
+def check_offsets(offsets: Array, limit: int, what: str) -> None:
+    """Raises ``Fault`` (``mem-oob``) when an offset reaches ``limit``."""
+    if offsets.size and int(offsets.max()) >= limit:
+        raise Fault("mem-oob", f"{what}: index {int(offsets.max())} leaves the {limit} elements of the memory")
+
+
+def bits_as(values: Array, fmt: Format) -> Array:
+    """The same bits as elements of ``fmt``, which have the same size."""
+    return values if values.dtype == fmt.storage else np.ascontiguousarray(values).view(fmt.storage)
+
+
+def gather_elements(src: AnyTile, indices: AnyTile, dst: AnyTile) -> None:
+    """dst(r,c) = element indices(r,c) of src in memory order."""
+    positions = offsets_of(indices, dst.valid_rows, dst.valid_cols)
+    memory = linear_memory(src)
+    check_offsets(positions, memory.size, "tgather")
+    dst.write(memory[positions])
+
+
+class GatherMask:
+    """The elements that a pattern selects, packed: along rows one row after the other, or whole rows."""
+
+    label = "tgather"
+
+    def __init__(self, pattern: str, by_rows: bool) -> None:
+        self.step, self.first = MASK_PATTERNS[pattern]
+        self.by_rows = by_rows
+
+    def __call__(self, src: AnyTile, dst: AnyTile) -> None:
+        values = src.read()
+        picked = values[self.first :: self.step] if self.by_rows else values[:, self.first :: self.step]
+        picked = bits_as(picked, dst.fmt)
+        if picked.shape[0] <= dst.valid_rows and picked.shape[1] == dst.valid_cols:
+            dst.write(picked)
+            return
+        if picked.size > dst.rows * dst.cols:
+            raise Fault("gather-mask-count", f"{picked.size} selected elements do not fit into {dst.rows}x{dst.cols}")
+        write_linear(dst, picked.flatten())
+
+
+class GatherMatches:
+    """dst row r = positions of the elements of row r that compare with a number; counts = how many there are.
+
+    A position is the element's number in the valid region, row after row, plus ``offset``. Positions that do not fit
+    into the valid columns of dst are dropped.
+    """
+
+    label = "tgather"
+
+    def __init__(self, compare: Callable[..., Any], fmt: Format, offset: int) -> None:
+        self.compare = compare
+        self.fmt = fmt
+        self.offset = offset
+
+    def __call__(self, src: AnyTile, value: Any, dst: AnyTile, counts: AnyTile) -> None:
+        matches = self.compare(decode(src.read(), self.fmt), value)
+        rows, cols = matches.shape
+        if rows > dst.rows:
+            raise Fault("tile-valid-rows", f"positions of {rows} rows do not fit into {dst.rows} rows")
+        result = region(dst, rows, dst.valid_cols).copy()
+        found = np.zeros(rows, np.int64)
+        for row in range(rows):
+            positions = np.flatnonzero(matches[row])
+            found[row] = positions.size
+            kept = positions[: result.shape[1]]
+            result[row, : kept.size] = kept + (row * cols + self.offset)
+        dst.write(result)
+        if found.size > counts.rows * counts.cols:
+            raise Fault("tile-valid-rows", f"{rows} counts do not fit into {counts.rows}x{counts.cols}")
+        write_linear(counts, found.astype(counts.fmt.storage))
+
+
+def gather_blocks(src: AnyTile, offsets: AnyTile, dst: AnyTile) -> None:
+    """Block b of dst row r = the 32 bytes of src at byte offset offsets(r,b)."""
+    size = dst.fmt.bytes
+    per_block = _BLOCK // size
+    rows, blocks = dst.valid_rows, -(-dst.valid_cols // per_block)
+    starts = offsets_of(offsets, rows, blocks)
+    memory = linear_memory(src).view(np.uint8)
+    check_offsets(starts + (_BLOCK - 1), memory.size, "tgatherb")
+    raw = memory[starts[:, :, None] + np.arange(_BLOCK)]
+    values = raw.reshape(rows, blocks * _BLOCK).view(dst.fmt.storage)
+    dst.write(values[:, : dst.valid_cols])
+
+
+def scatter_elements(src: AnyTile, indexes: AnyTile, dst: AnyTile) -> None:
+    """Element indexes(r,c) of dst in memory order = src(r,c), in row order; other elements are kept."""
+    rows, cols = indexes.valid_rows, indexes.valid_cols
+    positions = offsets_of(indexes, rows, cols).reshape(-1)
+    values = region(src, rows, cols).flatten()
+    memory = linear_memory(dst)
+    check_offsets(positions, memory.size, "tscatter")
+    # Of equal positions the last one remains.
+    memory[positions] = values
+    if in_row_order(dst) is None:
+        write_whole(dst, memory.reshape(dst.rows, dst.cols))
+
+
+class ScatterMask:
+    """Elements of src spread over the positions that a pattern selects, 0 between them."""
+
+    label = "tscatter"
+
+    def __init__(self, pattern: str, by_rows: bool) -> None:
+        self.step, self.first = MASK_PATTERNS[pattern]
+        self.by_rows = by_rows
+
+    def __call__(self, src: AnyTile, dst: AnyTile) -> None:
+        values = bits_as(src.read(), dst.fmt)
+        out = np.zeros((dst.valid_rows, dst.valid_cols), dst.fmt.storage)
+        spread = out[self.first :: self.step] if self.by_rows else out[:, self.first :: self.step]
+        rows, cols = min(spread.shape[0], values.shape[0]), min(spread.shape[1], values.shape[1])
+        spread[:rows, :cols] = values[:rows, :cols]
+        dst.write(out)
+
+
+def _pattern(op: PtoOp) -> str | None:
+    attr = op.attributes.get("maskPattern")
+    return attr.value if isinstance(attr, EnumAttr) else None
+
+
+def _along_rows(op: PtoOp) -> bool:
+    return getattr(op.attributes.get("axis"), "data", "row") == "col"
+
+
+@kernel("pto.tgather")
+def tgather(op: PtoOp, g: Generator) -> None:
+    src, dst = tile_operand(op, g, "src"), g.destination(op)
+    fmt, target = tile_format(src, g), tile_format(dst, g)
+    pipe, pattern = op.active_pipe(g.profile.arch), _pattern(op)
+    scalar = g.operand(op, "kValue")
+    if scalar is not None:
+        counts = g.destination(op, "cdst", 1)
+        instruction = GatherMatches(compare_mode(op), fmt, integer_attribute(op, "offset", 0))
+        g.call(instruction, src, number(g, scalar, fmt), dst, counts, pipe=pipe)
+        return
+    if fmt.bytes != target.bytes:
+        raise g.error("unmodelled", f"tgather of {fmt.name} elements into {target.name} cannot be executed")
+    if pattern is not None:
+        g.call(GatherMask(pattern, _along_rows(op)), src, dst, pipe=pipe)
+    else:
+        g.call(gather_elements, src, tile_operand(op, g, "indices"), dst, pipe=pipe)
+
+
+@kernel("pto.tgatherb")
+def tgatherb(op: PtoOp, g: Generator) -> None:
+    src, offsets, dst = tile_operand(op, g, "src"), tile_operand(op, g, "offsets"), g.destination(op)
+    g.call(gather_blocks, src, offsets, dst, pipe=op.active_pipe(g.profile.arch))
+
+
+@kernel("pto.tscatter")
+def tscatter(op: PtoOp, g: Generator) -> None:
+    src, dst = tile_operand(op, g, "src"), g.destination(op)
+    if tile_format(src, g).bytes != tile_format(dst, g).bytes:
+        raise g.error("unmodelled", "tscatter between elements of different sizes cannot be executed")
+    pipe, pattern = op.active_pipe(g.profile.arch), _pattern(op)
+    if pattern is not None:
+        g.call(ScatterMask(pattern, _along_rows(op)), src, dst, pipe=pipe)
+    else:
+        g.call(scatter_elements, src, tile_operand(op, g, "indexes"), dst, pipe=pipe)

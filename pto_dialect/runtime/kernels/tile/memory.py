@@ -1,0 +1,283 @@
+"""``tload`` and ``tstore``: tiles from and to global memory.
+
+Source: layouts page, section 4; numerics page, section 4.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import MemRefType
+
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.atomic import AtomicMode
+from pto_dialect.runtime.memory.gm_parts import GmParts
+from pto_dialect.runtime.memory.packed_view import PackedView, single_numbers
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.memory.values import GmTensor, Tile, ValueTile
+from pto_dialect.runtime.numerics.encode import encode
+from pto_dialect.runtime.numerics.formats import Format
+from pto_dialect.targets.backend import Backend
+
+from ..cube.fixpipe_tile import AccumulatorOut
+from ..registry import kernel
+
+AnyTile = Tile | ValueTile
+
+
+def pad_value(fmt: Format, pad: int, backend: Backend | None) -> Any:
+    """Storage value of pad kind 1 zero, 2 max, 3 min: for floats the infinities, with ``vpto`` the largest numbers."""
+    if pad == 1 or fmt.is_packed or fmt.name in ("f8E4M3FN", "f8E5M2", "hif8", "f8E8M0"):
+        return np.zeros((), fmt.storage)
+    if not fmt.is_float:
+        return np.array(fmt.max_value if pad == 2 else fmt.min_value).astype(fmt.storage)
+    limit = fmt.max_finite if backend == "vpto" else float("inf")
+    return encode(np.array([limit if pad == 2 else -limit]), fmt, saturate=False)[0]
+
+
+class Load:
+    """dst valid region = elements of the view; a pad kind fills the rest of the loaded rows."""
+
+    label = "tload"
+
+    def __init__(self, fmt: Format, backend: Backend | None = None) -> None:
+        self.fmt = fmt
+        self.backend: Backend | None = backend
+
+    def __call__(self, source: GmTensor, dst: AnyTile) -> None:
+        rows, cols = dst.valid_rows, dst.valid_cols
+        packed = isinstance(dst.view, PackedView) if isinstance(dst, Tile) else False
+        if dst.fmt.is_packed:
+            source = counted_in_pairs(source, rows * cols // 2 if packed else rows * cols)
+        values = source.matrix().read()
+        if packed:
+            values = single_numbers(values, 0 if source.layout == "dn" else 1)
+        if values.shape != (rows, cols):
+            values = _fitted(values, rows, cols, source.layout)
+        if values.dtype != dst.fmt.storage:
+            values = values.view(dst.fmt.storage)
+        dst.write(values)
+        if dst.pad and isinstance(dst, Tile) and values.shape[1] < dst.cols:
+            if packed:
+                dst.view.write(np.pad(values, ((0, 0), (0, dst.cols - values.shape[1]))))
+                return
+            fill = dst.view.window(0, values.shape[1], values.shape[0], dst.cols - values.shape[1])
+            fill.fill(pad_value(dst.fmt, dst.pad, self.backend))
+
+    def load_part(self, source: GmParts, distance: int, dst: Tile) -> None:
+        """The same from the part of ``source`` that begins ``distance`` elements behind its first one."""
+        values = source.elements(distance)
+        view = dst.view
+        if (
+            values is None
+            or dst.pad
+            or isinstance(view, PackedView)
+            or values.dtype != dst.fmt.storage
+            or values.shape != (dst.valid_rows, dst.valid_cols)
+        ):
+            self(source.part(distance), dst)
+        else:
+            view.write(values)
+
+
+def counted_in_pairs(view: GmTensor, pairs: int) -> GmTensor:
+    """A view of packed numbers in pairs, whether its sizes count these or single numbers; ``pairs`` is what the tile
+    holds. Raises ``Fault`` (``tload-count``) where neither fits."""
+    count = prod(view.shape)
+    if count == 2 * pairs:
+        return view.pairs()
+    if count != pairs:
+        raise Fault("tload-count", f"a view of {count} elements and a tile of {pairs} pairs of packed numbers")
+    return view
+
+
+def load_view(source: GmTensor, out: Array) -> None:
+    """``Load`` into the valid region of a tile without pad, given as an array of its memory."""
+    values = source.elements()
+    if values is None:
+        values = source.matrix().read()
+    _fill_from(values, out, source.layout)
+
+
+def load_part(source: GmParts, distance: int, out: Array) -> None:
+    """``load_view`` of the part of ``source`` that begins ``distance`` elements behind its first one."""
+    values = source.elements(distance)
+    if values is None:
+        load_view(source.part(distance), out)
+    elif values.shape == out.shape and values.dtype == out.dtype:
+        out[...] = values
+    else:
+        load_view(source.part(distance), out)
+
+
+def _fill_from(values: Array, out: Array, layout: str) -> None:
+    if values.dtype != out.dtype:
+        values = values.view(out.dtype)
+    if values.shape != out.shape:
+        rows, cols = out.shape
+        values = _fitted(values, rows, cols, layout)
+        out = out[: values.shape[0], : values.shape[1]]
+    out[...] = values
+
+
+def _fitted(values: Array, rows: int, cols: int, layout: str) -> Array:
+    """The view's elements where its shape is not that of the valid region: taken in the order of the view, column by
+    column in the layout dn, when the counts agree, else the part that both have."""
+    if values.size == rows * cols:
+        return values.T.reshape(cols, rows).T if layout == "dn" else values.reshape(rows, cols)
+    return values[:rows, :cols]
+
+
+_ATOMIC = {"atomic_add": np.add, "atomic_max": np.maximum, "atomic_min": np.minimum}
+
+
+class Store:
+    """View elements = valid region of the source, through the fixpipe for accumulators; an empty one stores nothing."""
+
+    label = "tstore"
+
+    def __init__(self, convert: AccumulatorOut | None, atomic: str) -> None:
+        self.convert = convert
+        self.atomic = _ATOMIC.get(atomic)
+
+    def __call__(
+        self,
+        source: AnyTile,
+        dst: GmTensor,
+        scalar: int | None = None,
+        table: AnyTile | None = None,
+        mode: AtomicMode | None = None,
+    ) -> None:
+        values = source.read()
+        if not values.size:
+            return
+        if self.convert is not None:
+            values = self.convert(values, scalar, table)
+        self.put(values, dst, mode)
+
+    def put(self, values: Array, dst: GmTensor, mode: AtomicMode | None = None) -> None:
+        """Stores a matrix that is not empty."""
+        matrix = dst.matrix()
+        if values.dtype != dst.fmt.storage:
+            if values.dtype.itemsize != dst.fmt.bytes:
+                raise Fault("tstore-elem", f"elements of {values.dtype} stored to {dst.fmt.name}")
+            values = values.view(dst.fmt.storage)
+        if values.shape != (matrix.rows, matrix.cols):
+            if values.size != matrix.rows * matrix.cols:
+                raise Fault(
+                    "tload-count",
+                    f"the tile has {values.shape[0]}x{values.shape[1]} valid elements, "
+                    f"the view {matrix.rows}x{matrix.cols}",
+                )
+            values = values.reshape(matrix.rows, matrix.cols)
+        if self.atomic is not None:
+            with np.errstate(all="ignore"):
+                values = self.atomic(matrix.read(), values).astype(dst.fmt.storage, copy=False)
+        elif mode is not None:
+            mode.check(dst.fmt)
+            values = mode.combined(matrix.read(), values)
+        matrix.write(values)
+
+
+_PLAIN_STORE = Store(None, "atomic_none")
+
+
+def store_view(source: Array, dst: GmTensor) -> None:
+    """``Store`` without conversion from the valid region of a tile, given as an array of its memory."""
+    target = dst.elements()
+    if target is not None and target.shape == source.shape and target.dtype == source.dtype:
+        target[...] = source
+    elif source.size:
+        _PLAIN_STORE.put(source, dst)
+
+
+def store_part(source: Array, dst: GmParts, distance: int) -> None:
+    """``store_view`` to the part of ``dst`` that begins ``distance`` elements behind its first one."""
+    target = dst.elements(distance)
+    if target is not None and target.shape == source.shape and target.dtype == source.dtype:
+        target[...] = source
+    else:
+        store_view(source, dst.part(distance))
+
+
+def enum_value(op: PtoOp, name: str, default: str) -> str:
+    """Enumerator of an attribute of ``op``."""
+    attr = op.attributes.get(name)
+    return attr.data[1] if attr is not None else default  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def element_format(type_: Any, g: Generator) -> Format:
+    """Format of the elements of a tile, view or memref type."""
+    if isinstance(type_, MemRefType):
+        return g.format(type_.element_type)
+    if not hasattr(type_, "element"):
+        raise g.error("unmodelled", f"{t.type_text(type_)} has no elements")
+    return g.format(type_.element)
+
+
+def accumulator_out(op: PtoOp, g: Generator, source: Any, target: Any, quantised: bool) -> AccumulatorOut | None:
+    """The conversion of an accumulator source, ``None`` for other sources."""
+    loc = getattr(source.type, "loc", None)
+    if loc != "acc":
+        return None
+    try:
+        return AccumulatorOut(
+            element_format(source.type, g).name,
+            element_format(target.type, g).name,
+            enum_value(op, "reluPreMode", "no_relu"),
+            g.profile,
+            quantised,
+        )
+    except Fault as fault:
+        raise g.error(fault.rule, fault.message, op) from None
+
+
+@kernel("pto.tload")
+def tload(op: PtoOp, g: Generator) -> None:
+    source = op.operands[0]
+    for name in ("pad_value", "left_padding_num", "right_padding_num", "init_condition"):
+        if g.operand(op, name) is not None:
+            raise g.error("unmodelled", f"tload with {name} cannot be executed", op)
+    dst = g.destination(op)
+    packed = element_format(dst.type, g).is_packed
+    view, part = None if packed else g.view(dst), None if packed else g.parts.get(source)
+    load = Load(element_format(dst.type, g), g.options.backend)
+    if view is not None and isinstance(source.type, t.ShapedView) and not getattr(dst.type, "pad", 0):
+        if part is not None:
+            g.call(load_part, *part, view, pipe=Pipe.MTE2)
+        else:
+            g.call(load_view, source, view, pipe=Pipe.MTE2)
+    elif part is not None and isinstance(dst.type, t.TileBufType):
+        g.call(load.load_part, *part, dst, pipe=Pipe.MTE2)
+    else:
+        g.call(load, source, dst, pipe=Pipe.MTE2)
+
+
+@kernel("pto.tstore", "pto.tstore_fp")
+def tstore(op: PtoOp, g: Generator) -> None:
+    source, dst = g.operand(op, "src"), g.operand(op, "dst")
+    scalar, table = g.operand(op, "preQuantScalar") if op.name == "pto.tstore" else None, g.operand(op, "fp")
+    assert source is not None and dst is not None
+    convert = accumulator_out(op, g, source, dst, scalar is not None or table is not None)
+    store = Store(convert, enum_value(op, "atomicType", "atomic_none"))
+    mode = () if store.atomic else g.atomic_mode()
+    view = g.view(source)
+    plain = convert is None and scalar is None and table is None and not store.atomic and not mode
+    if plain and view is not None and isinstance(dst.type, t.ShapedView):
+        part = g.parts.get(dst)
+        if part is not None:
+            g.call(store_part, view, *part, pipe=op.active_pipe(g.profile.arch))
+        else:
+            g.call(store_view, view, dst, pipe=op.active_pipe(g.profile.arch))
+        return
+    g.call(store, source, dst, scalar, table, *mode, pipe=op.active_pipe(g.profile.arch))
+
+
+@kernel("pto.tprefetch")
+def tprefetch(op: PtoOp, g: Generator) -> None:
+    """A hint; nothing to do."""

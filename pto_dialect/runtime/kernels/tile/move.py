@@ -1,0 +1,183 @@
+"""``tmov``, ``textract``, ``tinsert``, ``ttrans``: tiles to tiles. Source: layouts page, section 10."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.layout import MatrixView
+from pto_dialect.runtime.memory.packed_view import PackedView
+from pto_dialect.runtime.memory.spaces import Array, strided_view
+from pto_dialect.runtime.memory.values import Tile, ValueTile
+from pto_dialect.runtime.numerics.decode import decode
+from pto_dialect.runtime.numerics.encode import encode
+
+from ..cube.fixpipe_tile import AccumulatorOut
+from ..registry import kernel
+from .memory import accumulator_out, enum_value
+from .operands import write_linear
+
+AnyTile = Tile | ValueTile
+
+
+def converted(values: Array, source: AnyTile, dst: AnyTile) -> Array:
+    """Storage of ``dst`` for values stored in ``source``: the same bits for equal sizes, else a value conversion."""
+    if _counts_numbers(source) != _counts_numbers(dst):
+        raise Fault("unmodelled", f"4-bit numbers cannot be moved between {source.loc} and {dst.loc}")
+    if source.fmt.storage == dst.fmt.storage:
+        return values
+    if source.fmt.bytes == dst.fmt.bytes and source.fmt.is_float == dst.fmt.is_float:
+        return np.ascontiguousarray(values).view(dst.fmt.storage)
+    return encode(decode(np.ascontiguousarray(values), source.fmt), dst.fmt, saturate=True)
+
+
+def _counts_numbers(tile: AnyTile) -> bool:
+    return isinstance(tile, Tile) and isinstance(tile.view, PackedView)
+
+
+def _same_bytes(source: AnyTile, dst: AnyTile) -> bool:
+    """Copies byte by byte where both tiles are whole and lie alike; False where they do not."""
+    if not (isinstance(source, Tile) and isinstance(dst, Tile)) or source.layout != dst.layout:
+        return False
+    if source.fmt.name != dst.fmt.name or not (_whole(source) and _whole(dst)):
+        return False
+    _bytes(dst)[...] = _bytes(source)
+    return True
+
+
+def _bytes(tile: Tile) -> Array:
+    """The memory of a tile; the tile lies inside, as its handle has made sure."""
+    pointer = tile.pointer
+    return pointer.arena.bytes[pointer.offset : pointer.offset + tile.layout.nbytes]
+
+
+def _same_elements(source: AnyTile, dst: AnyTile) -> bool:
+    """Copies from layout to layout at once where the elements have one type; False where that cannot be."""
+    if not (isinstance(source, Tile) and isinstance(dst, Tile)) or source.fmt.name != dst.fmt.name:
+        return False
+    if not (isinstance(source.view, MatrixView) and isinstance(dst.view, MatrixView)):
+        return False
+    rows, cols = dst.valid_rows, dst.valid_cols
+    if rows > source.valid_rows or cols > source.valid_cols:
+        return False
+    return dst.view.copy_from(source.view, rows, cols)
+
+
+def _whole(tile: Tile) -> bool:
+    """True for a tile that is all of its memory and valid throughout."""
+    layout = tile.layout
+    full = (tile.valid_rows, tile.valid_cols) == (layout.rows, layout.cols)
+    return full and layout.nbytes == layout.rows * layout.cols * layout.item_bytes and not (tile.row0 or tile.col0)
+
+
+class Move:
+    """dst = src in the layout of dst, with an optional start in the source (extract) or the destination (insert)."""
+
+    def __init__(self, convert: AccumulatorOut | None, mode: str) -> None:
+        self.label = "tmov" if mode == "move" else f"t{mode}"
+        self.convert = convert
+        self.mode = mode
+
+    def __call__(
+        self,
+        source: AnyTile,
+        dst: AnyTile,
+        row: int = 0,
+        col: int = 0,
+        scalar: int | None = None,
+        table: AnyTile | None = None,
+    ) -> None:
+        if self.mode == "insert":
+            values = self._value(source.read(), source, dst, scalar, table)
+            rows, cols = values.shape
+            if row < 0 or col < 0 or row + rows > dst.rows or col + cols > dst.cols:
+                raise Fault("extract-bounds", f"{rows}x{cols} at ({row}, {col}) leaves the tile {dst.rows}x{dst.cols}")
+            if isinstance(dst, Tile):
+                dst.view.window(row, col, rows, cols).write(values)
+            else:
+                dst.array[row : row + rows, col : col + cols] = values
+            return
+        rows, cols = dst.valid_rows, dst.valid_cols
+        if self.mode == "move" and self.convert is None and (_same_bytes(source, dst) or _same_elements(source, dst)):
+            return
+        if self.mode == "extract":
+            if row < 0 or col < 0 or row + rows > source.rows or col + cols > source.cols:
+                raise Fault(
+                    "extract-bounds", f"{rows}x{cols} at ({row}, {col}) leaves the tile {source.rows}x{source.cols}"
+                )
+            if isinstance(source, Tile):
+                raw = source.view.window(row, col, rows, cols).read(rows, cols)
+            else:
+                raw = source.array[row : row + rows, col : col + cols]
+        else:
+            raw = source.read()[:rows, :cols]
+        dst.write(self._value(raw, source, dst, scalar, table))
+
+    def _value(self, raw: Array, source: AnyTile, dst: AnyTile, scalar: int | None, table: AnyTile | None) -> Array:
+        if self.convert is not None:
+            return self.convert(raw, scalar, table)
+        return converted(raw, source, dst)
+
+
+class ScaleOrder:
+    """dst = the scales of src in the order of left MX operands: boxes of 16 x 2, one behind the other.
+
+    Groups lie along the rows of src (``axis`` 1; rows up to the next 16 are 0) or along its columns (0). A single row
+    of src is a list of scales, as quantisation leaves them, of rows as long as those of dst.
+    """
+
+    label = "tmov_zz"
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+
+    def __call__(self, source: AnyTile, dst: AnyTile) -> None:
+        scales = np.ascontiguousarray(source.read()).view(np.uint8)
+        groups = dst.valid_cols
+        if scales.shape[0] == 1 and self.axis and dst.valid_rows > 1 and scales.size % groups == 0:
+            scales = scales.reshape(-1, groups)
+        elif not self.axis:
+            scales = scales.T
+        rows, groups = scales.shape
+        full = np.zeros((-(-rows // 16) * 16, -(-groups // 2) * 2), np.uint8)
+        full[:rows, :groups] = scales
+        boxes = full.reshape(-1, 16, full.shape[1] // 2, 2).transpose(0, 2, 1, 3).reshape(-1)
+        if isinstance(dst, Tile):
+            dst.pointer.check(boxes.size, "the scales")
+            if boxes.size > dst.layout.nbytes:
+                raise Fault("extract-bounds", f"{boxes.size} scales do not fit into {dst.rows}x{dst.cols}")
+            np.copyto(strided_view(dst.pointer, boxes.shape, (1,), np.dtype(np.uint8)), boxes)
+        else:
+            write_linear(dst, boxes.view(dst.fmt.storage))
+
+
+_MODES = {"pto.tmov": "move", "pto.tmov.fp": "move", "pto.textract": "extract", "pto.textract_fp": "extract"}
+
+
+@kernel("pto.tmov", "pto.tmov.fp", "pto.textract", "pto.textract_fp", "pto.tinsert", "pto.tinsert_fp")
+def tile_move(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+    source = groups["src"][0]
+    dst = g.destination(op)
+    row, col = (groups.get(name, (0,))[0] for name in ("indexRow", "indexCol"))
+    scalar, table = (next(iter(groups.get(name, ())), None) for name in ("preQuantScalar", "fp"))
+    if "grpAxis" in op.attributes or (table is not None and getattr(table.type, "loc", "scaling") == "vec"):
+        axis = enum_value(op, "grpAxis", "axis1")
+        g.call(ScaleOrder(0 if axis == "axis0" else 1), source, dst, pipe=op.active_pipe(g.profile.arch))
+        return
+    convert = accumulator_out(op, g, source, dst, scalar is not None or table is not None)
+    move = Move(convert, _MODES.get(op.name, "insert"))
+    g.call(move, source, dst, row, col, scalar, table, pipe=op.active_pipe(g.profile.arch))
+
+
+def transpose(source: AnyTile, dst: AnyTile) -> None:
+    """dst(c, r) = src(r, c)."""
+    values = np.ascontiguousarray(source.read().T)[: dst.valid_rows, : dst.valid_cols]
+    dst.write(converted(values, source, dst))
+
+
+@kernel("pto.ttrans")
+def ttrans(op: PtoOp, g: Generator) -> None:
+    g.call(transpose, op.operands[0], g.destination(op), pipe=op.active_pipe(g.profile.arch))

@@ -1,0 +1,216 @@
+"""Quantisation of vector tiles: per row to 8-bit integers, and in blocks with a shared exponent.
+
+Source: numerics page, section 7; layouts page, section 8.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.numerics.decode import decode
+from pto_dialect.runtime.numerics.encode import encode
+from pto_dialect.runtime.numerics.formats import Format, format_of
+
+from ..registry import kernel
+from .generate import integer_attribute
+from .operands import AnyTile, region, tile_format, tile_operand, write_linear
+
+GROUP = 32
+"""Elements that share one exponent."""
+
+
+def row_parameter(tile: AnyTile, rows: int) -> Array:
+    """The number of each row, [rows, 1] or [1, 1]: column 0; a tile with one valid row serves all rows."""
+    return region(tile, 1 if tile.valid_rows == 1 else rows, 1)
+
+
+class Dequantize:
+    """dst(r,c) = (src(r,c) − offset(r))·scale(r) in float32."""
+
+    label = "tdequant"
+
+    def __init__(self, fmt: Format) -> None:
+        self.fmt = fmt
+
+    def __call__(self, src: AnyTile, scale: AnyTile, offset: AnyTile, dst: AnyTile) -> None:
+        rows, cols = dst.valid_rows, dst.valid_cols
+        values = decode(region(src, rows, cols), self.fmt).astype(np.float32)
+        values -= row_parameter(offset, rows)
+        values *= row_parameter(scale, rows)
+        dst.write(values)
+
+
+class Quantize:
+    """dst(r,c) = clamp(nearest(src(r,c)·scale(r) + offset(r))) as an 8-bit integer."""
+
+    label = "tquant"
+
+    def __init__(self, fmt: Format) -> None:
+        self.fmt = fmt
+
+    def __call__(self, src: AnyTile, scale: AnyTile, offset: AnyTile | None, dst: AnyTile) -> None:
+        rows, cols = dst.valid_rows, dst.valid_cols
+        values = region(src, rows, cols) * row_parameter(scale, rows)
+        if offset is not None:
+            values += row_parameter(offset, rows)
+        dst.write(encode(values, self.fmt, saturate=True).view(dst.fmt.storage))
+
+
+def shared_exponents(maxima: Array, largest_exponent: int) -> Array:
+    """Exponent bytes of groups with the magnitudes ``maxima`` (OCP): floor(log2 max) − ``largest_exponent``, biased.
+
+    0 for groups below that range and for zero, 255 for NaN.
+    """
+    biased = (maxima.view(np.uint32) >> np.uint32(23)).astype(np.int32) & 0xFF
+    codes = np.maximum(biased - largest_exponent, 0)
+    return np.where(np.isnan(maxima), 255, codes).astype(np.uint8)
+
+
+def rounded_up_exponents(maxima: Array, largest: float) -> Array:
+    """Exponent bytes of max / ``largest`` rounded up to a power of two (NV): 254 for infinity, 255 for NaN."""
+    quotient = maxima * np.float32(1.0 / largest)
+    bits = quotient.view(np.uint32)
+    biased = (bits >> np.uint32(23)).astype(np.int32) & 0xFF
+    fraction = bits & np.uint32(0x7FFFFF)
+    smallest = (biased == 0) & (fraction <= 0x400000)
+    codes = biased + ((fraction > 0) & (biased < 254) & ~smallest)
+    codes = np.where(np.isinf(quotient), 254, codes)
+    return np.where(np.isnan(quotient), 255, codes).astype(np.uint8)
+
+
+def reciprocal_scales(codes: Array) -> Array:
+    """2^(127 − code) as float32, NaN for 255."""
+    scales = np.ldexp(np.float32(1), 127 - codes.astype(np.int32)).astype(np.float32)
+    scales[codes == 255] = np.nan
+    return scales
+
+
+class QuantizeBlocks:
+    """Elements of one format with an exponent byte for each 32 of them along a row (``axis`` 1) or a column (0)."""
+
+    label = "tquant_mx"
+
+    def __init__(self, source: Format, four_bits: bool, nv: bool, axis: int, interleave: bool, nz: bool) -> None:
+        self.source = source
+        self.four_bits = four_bits
+        self.nv = nv
+        self.axis = axis
+        self.interleave = interleave
+        self.nz = nz
+
+    def exponents(self, maxima: Array) -> Array:
+        """Exponent bytes of groups with the given largest magnitudes."""
+        if self.nv:
+            return rounded_up_exponents(maxima, 6.0 if self.four_bits else 448.0)
+        return shared_exponents(maxima, 2 if self.four_bits else 8)
+
+    def elements(self, scaled: Array) -> Array:
+        """Storage bytes of scaled values; NaN stays NaN in 8 bits and becomes the largest value in 4 bits."""
+        if self.four_bits:
+            return encode(np.nan_to_num(scaled, nan=6.0, posinf=6.0, neginf=-6.0), "f4E2M1x2", saturate=True)
+        return encode(scaled, "f8E4M3FN", saturate=True, keep_nan=True).view(np.uint8)
+
+    def __call__(
+        self,
+        src: AnyTile,
+        dst: AnyTile,
+        exp: AnyTile,
+        maxima: AnyTile,
+        scaling: AnyTile,
+        exp_zz: AnyTile | None = None,
+    ) -> None:
+        values = decode(src.read(), self.source)
+        rows, cols = values.shape
+        if values.shape[self.axis] % GROUP:
+            raise Fault("quant-mx-shape", f"{rows}x{cols} elements are no whole groups of {GROUP}")
+        if self.axis:
+            grouped = values.reshape(rows, -1, GROUP)
+            largest = np.abs(grouped).max(axis=2, initial=0)
+        else:
+            grouped = values.reshape(-1, GROUP, cols)
+            largest = np.abs(grouped).max(axis=1, initial=0)
+        codes = self.exponents(largest)
+        scales = reciprocal_scales(codes)
+        scaled = grouped * np.expand_dims(scales, 2 if self.axis else 1)
+        self._store(dst, self.elements(scaled.reshape(rows, cols)))
+        self._spread(exp, self._pairs(codes) if self.interleave else codes)
+        element = maxima.fmt.storage
+        self._spread(maxima, largest.astype(element))
+        self._spread(scaling, scales.astype(element))
+        if exp_zz is not None:
+            self._spread(exp_zz, zz_order(codes))
+
+    def _store(self, dst: AnyTile, elements: Array) -> None:
+        elements = elements.view(dst.fmt.storage)
+        if self.nz:
+            # Blocks of 32 columns one behind the other, as the matrix unit reads them.
+            elements = elements.reshape(elements.shape[0], -1, GROUP).transpose(1, 0, 2).reshape(elements.shape)
+        dst.write(elements)
+
+    def _pairs(self, codes: Array) -> Array:
+        """Two group rows side by side: [G, n] becomes [G / 2, 2·n]."""
+        if codes.shape[0] % 2:
+            raise Fault("quant-mx-shape", f"{codes.shape[0]} group rows cannot be interleaved in pairs")
+        return codes.reshape(-1, 2, codes.shape[1]).transpose(0, 2, 1).reshape(codes.shape[0] // 2, -1)
+
+    def _spread(self, tile: AnyTile, values: Array) -> None:
+        """A matrix into a tile of its shape, else element after element."""
+        values = values.view(tile.fmt.storage) if values.dtype.kind == "u" else values
+        if values.shape == (tile.valid_rows, tile.valid_cols):
+            tile.write(values)
+        elif values.size <= tile.rows * tile.cols:
+            write_linear(tile, values.reshape(-1))
+        else:
+            raise Fault("quant-mx-shape", f"{values.size} groups do not fit into {tile.rows}x{tile.cols}")
+
+
+def zz_order(codes: Array) -> Array:
+    """Exponents [rows, groups] in the order of left MX scales: boxes of 16 x 2 (layouts page, section 8)."""
+    rows, groups = codes.shape
+    if rows % 16 or groups % 2:
+        raise Fault("quant-mx-shape", f"{rows}x{groups} exponents do not fill boxes of 16x2")
+    return codes.reshape(rows // 16, 16, groups // 2, 2).transpose(0, 2, 1, 3).reshape(1, -1)
+
+
+def _word(op: PtoOp, name: str) -> str | None:
+    attr = op.attributes.get(name)
+    return attr.value if isinstance(attr, EnumAttr) else None
+
+
+@kernel("pto.tdequant")
+def tdequant(op: PtoOp, g: Generator) -> None:
+    sources = [tile_operand(op, g, name) for name in ("src", "scale", "offset")]
+    fmt = tile_format(sources[0], g)
+    g.call(Dequantize(fmt), *sources, g.destination(op), pipe=op.active_pipe(g.profile.arch))
+
+
+@kernel("pto.tquant")
+def tquant(op: PtoOp, g: Generator) -> None:
+    src, scale, dst = tile_operand(op, g, "src"), tile_operand(op, g, "fp"), g.destination(op)
+    offset = g.operand(op, "offset")
+    tile_format(dst, g)
+    # The mode decides the range, whatever sign the destination's type spells.
+    target = format_of("ui8" if _word(op, "quant_type") == "INT8_ASYM" else "i8")
+    g.call(Quantize(target), src, scale, offset, dst, pipe=op.active_pipe(g.profile.arch))
+
+
+@kernel("pto.tquant.mx")
+def tquant_mx(op: PtoOp, g: Generator) -> None:
+    src = tile_operand(op, g, "src")
+    outs = [g.destination(op, name, i) for i, name in enumerate(("dst", "exp", "max", "scaling"))]
+    reordered = g.operand(op, "exp_zz")
+    instruction = QuantizeBlocks(
+        tile_format(src, g),
+        _word(op, "quant_type") == "MXFP4_E2M1",
+        _word(op, "quantScaleAlg") == "nv",
+        0 if _word(op, "grpAxis") == "axis0" else 1,
+        bool(integer_attribute(op, "interleave", 0)),
+        _word(op, "storeMode") == "nz",
+    )
+    extra = (reordered,) if reordered is not None else ()
+    g.call(instruction, src, *outs, *extra, pipe=op.active_pipe(g.profile.arch))

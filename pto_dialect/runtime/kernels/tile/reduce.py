@@ -1,0 +1,203 @@
+"""Reductions along rows and columns. Source: numerics page, section 6."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pto_dialect.analysis.facts import integer
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Expr, Generator
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.numerics.decode import decode
+from pto_dialect.runtime.numerics.formats import Format
+
+from ..registry import kernel
+from .operands import AnyTile, region, static_region, tile_format, tile_operand
+
+Reduce = Callable[[Array, Array], None]
+"""Reduces a [rows, cols] array of storage values into its second argument, one row or one column."""
+
+_FEW = 4
+"""Up to this many results, running totals are faster than whole rows."""
+
+
+class InOrder:
+    """Reduces float32 along ``axis`` in increasing index order, one rounding per step (numerics page, section 6).
+
+    numpy adds pairwise along contiguous memory, so the reduced axis becomes the outer one; the buffer for that is kept
+    between calls of the same shape.
+    """
+
+    def __init__(self, function: np.ufunc, axis: int) -> None:
+        self.function = function
+        self.axis = axis
+        self.buffer = np.empty((0, 0), np.float32)
+
+    def __call__(self, values: Array, out: Array) -> None:
+        """``out`` is one-dimensional."""
+        rows = values.T if self.axis else values
+        if rows.shape[1] <= _FEW:
+            np.copyto(out, self.function.accumulate(rows, axis=0)[-1])
+            return
+        if rows.strides[1] != rows.itemsize or rows.strides[0] < rows.strides[1]:
+            if self.buffer.shape != rows.shape:
+                self.buffer = np.empty(rows.shape, np.float32)
+            np.copyto(self.buffer, rows)
+            rows = self.buffer
+        self.function.reduce(rows, 0, None, out)
+
+
+class AnyOrder:
+    """Reduces float32 along ``axis`` in the order that numpy finds fastest."""
+
+    def __init__(self, function: np.ufunc, axis: int) -> None:
+        self.function = function
+        self.axis = axis
+
+    def __call__(self, values: Array, out: Array) -> None:
+        """``out`` is one-dimensional."""
+        self.function.reduce(values, self.axis, None, out)
+
+
+class Total:
+    """Sum or product of floats: accumulated in float32, rounded once."""
+
+    def __init__(self, function: np.ufunc, fmt: Format, axis: int, exact: bool) -> None:
+        self.accumulate = InOrder(function, axis) if exact else AnyOrder(function, axis)
+        self.fmt = fmt
+
+    def __call__(self, values: Array, out: Array) -> None:
+        line = out.reshape(-1)
+        if self.fmt.name == "f32":
+            self.accumulate(values, line)
+            return
+        total = np.empty(line.shape, np.float32)
+        self.accumulate(decode(values, self.fmt), total)
+        np.copyto(line, total, casting="same_kind")
+
+
+class HalfSum:
+    """Sums of columns of halves, each step rounded to half: row after row, or with ``pairwise`` neighbouring rows first
+    and then neighbouring sums. A row or sum without a neighbour is added to the last sum, on a2a3 to the first.
+    """
+
+    def __init__(self, pairwise: bool, arch: str) -> None:
+        self.pairwise = pairwise
+        self.joined = 0 if arch == "a2a3" else -1
+
+    def __call__(self, values: Array, out: Array) -> None:
+        if not self.pairwise:
+            total = values[0].copy()
+            for row in values[1:]:
+                np.add(total, row, total)
+            np.copyto(out[0], total)
+            return
+        rows = values
+        while len(rows) > 1:
+            pairs = len(rows) // 2
+            sums = rows[: 2 * pairs : 2] + rows[1 : 2 * pairs : 2]
+            if len(rows) % 2:
+                sums[self.joined] += rows[-1]
+            rows = sums
+        np.copyto(out[0], rows[0])
+
+
+class Whole:
+    """Reduction whose result does not depend on the order: integers modulo their width, extrema."""
+
+    def __init__(self, function: np.ufunc, fmt: Format, axis: int) -> None:
+        self.function = function
+        self.fmt = fmt
+        self.axis = axis
+
+    def __call__(self, values: Array, out: Array) -> None:
+        if self.fmt.is_float:
+            values = decode(values, self.fmt)
+        total = self.function.reduce(values, axis=self.axis, dtype=values.dtype, keepdims=True)
+        np.copyto(out, total, casting="same_kind")
+
+
+class Position:
+    """Index of the first extremum; a NaN counts as one."""
+
+    def __init__(self, function: Callable[..., Any], fmt: Format, axis: int) -> None:
+        self.function = function
+        self.fmt = fmt
+        self.axis = axis
+
+    def __call__(self, values: Array, out: Array) -> None:
+        out[...] = np.expand_dims(self.function(decode(values, self.fmt), axis=self.axis), self.axis)
+
+
+class ReduceTile:
+    """A reduction of a tile's valid region into the first row or column of another tile."""
+
+    def __init__(self, reduce: Reduce, axis: int, label: str, empty_allowed: bool) -> None:
+        self.reduce = reduce
+        self.axis = axis
+        self.label = label
+        self.empty_allowed = empty_allowed
+
+    def __call__(self, src: AnyTile, dst: AnyTile) -> None:
+        if not (dst.valid_rows and dst.valid_cols):
+            return
+        rows, cols = (dst.valid_rows, src.valid_cols) if self.axis else (src.valid_rows, dst.valid_cols)
+        if not (src.valid_rows and src.valid_cols):
+            if self.empty_allowed:
+                return
+            raise Fault("reduce-nonempty", f"{self.label} of {src.valid_rows}x{src.valid_cols} valid elements")
+        out = np.empty((rows, 1) if self.axis else (1, cols), dst.fmt.storage)
+        self.reduce(region(src, rows, cols), out)
+        dst.write(out)
+
+
+_FUNCTIONS: dict[str, np.ufunc] = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+_POSITIONS: dict[str, Callable[..., Any]] = {"argmax": np.argmax, "argmin": np.argmin}
+
+
+@kernel(*(f"pto.t{axis}{name}" for axis in ("row", "col") for name in (*_FUNCTIONS, *_POSITIONS)))
+def reduction(op: PtoOp, g: Generator) -> None:
+    label = op.name.removeprefix("pto.")
+    axis, name = (1 if label.startswith("trow") else 0), label[4:]
+    src, dst = tile_operand(op, g, "src"), g.destination(op)
+    fmt, target = tile_format(src, g), tile_format(dst, g)
+    pipe = op.active_pipe(g.profile.arch)
+    if name not in _POSITIONS and fmt.storage != target.storage:
+        raise g.error("unmodelled", f"{op.name} of {fmt.name} elements into {target.name} cannot be executed", op)
+    source, out = g.view(src), g.view(dst)
+    shape, result = static_region(src), static_region(dst)
+    kept = 1 - axis
+    plain = shape is not None and result is not None and 0 not in (*shape, *result) and shape[kept] == result[kept]
+    if out is not None and result is not None and result[axis] != 1:
+        out = Expr(f"{out}[:, :1]" if axis else f"{out}[:1]")
+    function = _FUNCTIONS.get(name)
+    exact = g.options.accumulate == "exact"
+    if function is not None and plain and source is not None and out is not None and _native(function, fmt, exact):
+        g.call(function.reduce, source, axis, None if fmt.is_float else fmt.storage, out, True, pipe=pipe)
+        return
+    if label == "tcolsum" and fmt.name == "f16":
+        reduce: Reduce = HalfSum(bool(integer(op, "isBinary")), g.profile.arch)
+    else:
+        reduce = _reduce(name, fmt, axis, exact)
+    if plain and source is not None and out is not None:
+        g.call(reduce, source, out, pipe=pipe)
+    else:
+        g.call(ReduceTile(reduce, axis, label, empty_allowed=not axis), src, dst, pipe=pipe)
+
+
+def _native(function: np.ufunc, fmt: Format, exact: bool) -> bool:
+    """True when numpy's reduction of the storage dtype is the operation's."""
+    return not fmt.is_float or (fmt.name == "f32" and (not exact or function in (np.maximum, np.minimum)))
+
+
+def _reduce(name: str, fmt: Format, axis: int, exact: bool) -> Reduce:
+    if name in _POSITIONS:
+        return Position(_POSITIONS[name], fmt, axis)
+    function = _FUNCTIONS[name]
+    if fmt.is_float and name in ("sum", "prod"):
+        return Total(function, fmt, axis, exact)
+    return Whole(function, fmt, axis)

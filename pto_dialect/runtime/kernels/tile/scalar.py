@@ -1,0 +1,66 @@
+"""Elementwise arithmetic of a tile and a number. Source: numerics page, section 5."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.memory.spaces import Array
+
+from ..registry import kernel
+from .apply import Operand, Regions, apply_formula
+from .formulas import SCALAR, TERNARY, Formula, leaky_relu, scaled_sum
+from .operands import is_tile, number, tile_format, tile_operand
+
+
+@kernel(*SCALAR)
+def tile_and_number(op: PtoOp, g: Generator) -> None:
+    dst = g.destination(op)
+    fmt = tile_format(dst, g)
+    # Only tdivs may have the number first; the others name it "scalar".
+    inputs: list[Operand] = [x if is_tile(x) else number(g, x, fmt) for x in op.operands[:2]]
+    apply_formula(op, g, SCALAR[op.name], inputs, dst)
+
+
+@kernel("pto.taddsc", "pto.tsubsc")
+def tile_number_tile(op: PtoOp, g: Generator) -> None:
+    dst = g.destination(op)
+    first, second = tile_operand(op, g, "src0"), tile_operand(op, g, "src1")
+    scalar = number(g, op.operands[1], tile_format(dst, g))
+    formula = TERNARY["pto.taddc" if op.name == "pto.taddsc" else "pto.tsubc"]
+    apply_formula(op, g, formula, (first, scalar, second), dst)
+
+
+@kernel("pto.tlrelu")
+def tlrelu(op: PtoOp, g: Generator) -> None:
+    src = tile_operand(op, g, "src")
+    slope = g.name(op.operands[1])
+    apply_formula(op, g, Formula(leaky_relu), (src, slope), g.destination(op))
+
+
+@kernel("pto.taxpy")
+def taxpy(op: PtoOp, g: Generator) -> None:
+    src = tile_operand(op, g, "src")
+    dst = g.destination(op)
+    factor = number(g, op.operands[1], tile_format(src, g))
+    apply_formula(op, g, Formula(scaled_sum), (src, factor, dst), dst)
+
+
+def fill(value: Any, out: Array) -> None:
+    """Every element of ``out`` = ``value``."""
+    np.copyto(out, value)
+
+
+@kernel("pto.texpands")
+def texpands(op: PtoOp, g: Generator) -> None:
+    dst = g.destination(op)
+    value = number(g, op.operands[0], tile_format(dst, g))
+    view = g.view(dst)
+    pipe = op.active_pipe(g.profile.arch)
+    if view is not None:
+        g.call(np.copyto, view, value, pipe=pipe)
+    else:
+        g.call(Regions(fill), value, dst, pipe=pipe)

@@ -1,0 +1,181 @@
+"""``tsort32`` and ``tmrgsort``: records of a score and a position, sorted by score. Source: numerics page, section 7.
+
+A record has 8 bytes: the score (f32, or f16 and two bytes of 0) and a 32-bit position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.numerics.formats import Format
+
+from ..registry import kernel
+from .generate import integer_attribute
+from .operands import AnyTile, region, tile_format, tile_operand
+
+_GROUP = 32
+_RECORD = 8
+_TEMPLATE_FILLERS = {"f16": 0xFC00, "f32": 0xFF80_0000}
+"""Numbers with which the templates fill incomplete groups; they are the bits of −inf, taken as numbers."""
+_WAYS = 4
+"""Lists that one merge takes."""
+
+
+def make_records(scores: Array, positions: Array) -> Array:
+    """Records as 64-bit words: the bits of the score low, the position high."""
+    bits = np.ascontiguousarray(scores).view(f"u{scores.dtype.itemsize}").astype(np.uint64)
+    return bits | (positions.astype(np.uint64) << np.uint64(32))
+
+
+def scores_of(records: Array, fmt: Format) -> Array:
+    """Scores of records."""
+    return records.view(fmt.storage)[..., :: _RECORD // fmt.bytes]
+
+
+def descending(scores: Array) -> Array:
+    """Order of the last axis by falling score; equal scores keep their order, NaN comes last."""
+    return np.argsort(-scores.astype(np.float32), axis=-1, kind="stable")
+
+
+class SortGroups:
+    """Records of each group of 32 scores of a row, sorted; an incomplete group is filled with ``filler``."""
+
+    label = "tsort32"
+
+    def __init__(self, fmt: Format, filler: float) -> None:
+        self.fmt = fmt
+        self.filler = filler
+
+    def __call__(self, src: AnyTile, idx: AnyTile, dst: AnyTile) -> None:
+        rows, cols = src.valid_rows, src.valid_cols
+        if not (rows and cols):
+            return
+        width = -(-cols // _GROUP) * _GROUP
+        scores = np.full((rows, width), self.filler, self.fmt.storage)
+        scores[:, :cols] = src.read()
+        positions = np.zeros((rows, width), np.uint32)
+        # One row of positions serves all rows.
+        positions[:, :cols] = region(idx, 1 if idx.valid_rows == 1 else rows, cols).view(np.uint32)
+        records = make_records(scores, positions).reshape(rows, -1, _GROUP)
+        ordered = np.take_along_axis(records, descending(scores.reshape(records.shape)), axis=-1)
+        flat = ordered.reshape(rows, width).view(self.fmt.storage)
+        dst.write(flat[: dst.valid_rows, : dst.valid_cols])
+
+
+def records_of(tile: AnyTile, fmt: Format) -> Array:
+    """The records in the valid columns of a one-row tile."""
+    per_record = _RECORD // fmt.bytes
+    count = tile.valid_cols // per_record
+    row = np.ascontiguousarray(region(tile, 1, count * per_record))
+    return row.reshape(-1).view(np.uint64)
+
+
+class MergeBlocks:
+    """Each four neighbouring sorted blocks of ``block`` elements become one sorted block.
+
+    Blocks that are left over give 0 with ``clears``, else leave dst as it is there.
+    """
+
+    label = "tmrgsort"
+
+    def __init__(self, fmt: Format, clears: bool) -> None:
+        self.fmt = fmt
+        self.clears = clears
+
+    def __call__(self, src: AnyTile, block: int, dst: AnyTile) -> None:
+        per_record = _RECORD // self.fmt.bytes
+        if block <= 0 or block % per_record:
+            raise Fault("mrgsort-form", f"a block of {block} elements holds no whole records")
+        size = _WAYS * block // per_record
+        records = records_of(src, self.fmt)
+        count = min(records.size, dst.valid_cols // per_record)
+        whole = count // size * size
+        grouped = records[:whole].reshape(-1, size)
+        order = descending(scores_of(grouped, self.fmt))
+        merged = np.take_along_axis(grouped, order, axis=-1).reshape(-1)
+        if self.clears:
+            merged = np.concatenate([merged, np.zeros(count - whole, merged.dtype)])
+        if merged.size:
+            dst.write(merged.view(self.fmt.storage).reshape(1, -1))
+
+
+class MergeLists:
+    """Two to four sorted rows become one, as far as it fits; ``counts`` receives how many records each row gave.
+
+    ``exhausted`` stops as soon as one row has none left.
+    """
+
+    label = "tmrgsort"
+
+    def __init__(self, fmt: Format, exhausted: bool) -> None:
+        self.fmt = fmt
+        self.exhausted = exhausted
+
+    def merge(self, lists: Sequence[Array], room: int) -> tuple[Array, Array]:
+        """The merged records, at most ``room``, and the number taken from each list."""
+        records = np.concatenate(lists)
+        sizes = [x.size for x in lists]
+        origin = np.repeat(np.arange(len(lists)), sizes)
+        order = descending(scores_of(records, self.fmt))
+        taken = min(order.size, room)
+        if self.exhausted:
+            ends = [np.flatnonzero(origin[order] == i) for i in range(len(lists))]
+            taken = min(taken, *(int(places[-1]) + 1 if places.size else 0 for places in ends))
+        order = order[:taken]
+        counts = np.bincount(origin[order], minlength=_WAYS)
+        return records[order], counts
+
+    def __call__(self, dst: AnyTile, counts: Any, *sources: AnyTile) -> None:
+        room = dst.valid_cols * self.fmt.bytes // _RECORD
+        merged, taken = self.merge([records_of(tile, self.fmt) for tile in sources], room)
+        dst.write(merged.view(self.fmt.storage).reshape(1, -1))
+        if isinstance(counts, np.ndarray) and counts.size == _WAYS:
+            counts[...] = taken.astype(np.uint16).astype(counts.dtype).reshape(counts.shape)
+
+
+def no_counts() -> Array:
+    """Counts before a merge, as an array of their own."""
+    return np.zeros(_WAYS, np.int16)
+
+
+@kernel("pto.tsort32")
+def tsort32(op: PtoOp, g: Generator) -> None:
+    src, idx, dst = tile_operand(op, g, "src"), tile_operand(op, g, "idx"), g.destination(op)
+    if tile_format(idx, g).bytes != 4:
+        raise g.error("sort-types", "positions of tsort32 have 32 bits")
+    fmt = _score_format(op, g)
+    filler = float(_TEMPLATE_FILLERS[fmt.name]) if g.options.backend == "vpto" else -np.inf
+    g.call(SortGroups(fmt, filler), src, idx, dst, pipe=op.active_pipe(g.profile.arch))
+
+
+@kernel("pto.tmrgsort")
+def tmrgsort(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+    sources = groups["srcs"]
+    fmt = _score_format(op, g)
+    pipe = op.active_pipe(g.profile.arch)
+    dst = groups["dsts"][0] if groups["dsts"] else g.destination(op, "", 0)
+    block = g.operand(op, "blockLen")
+    if block is not None:
+        g.call(MergeBlocks(fmt, clears=g.options.backend == "emitc"), sources[0], block, dst, pipe=pipe)
+        return
+    counts = g.operand(op, "excuted")
+    if counts is None and len(op.results) > 1:
+        counts = op.results[1]
+        g.define(counts, f"{g.argument(no_counts)}()")
+    merge = MergeLists(fmt, bool(integer_attribute(op, "exhausted", 0)))
+    g.call(merge, dst, counts, *sources, pipe=pipe)
+
+
+def _score_format(op: PtoOp, g: Generator) -> Format:
+    fmt = tile_format(op.operands[0], g)
+    if fmt.name not in ("f16", "f32"):
+        raise g.error("sort-types", f"{op.name} sorts f16 or f32 scores, found {fmt.name}")
+    return fmt

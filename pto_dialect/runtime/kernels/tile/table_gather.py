@@ -1,0 +1,157 @@
+"""``mgather`` and ``mscatter``: rows or elements of a table in global memory by index.
+
+Source: numerics page, section 7.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
+
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.memory.values import GmTensor, ValueTile
+
+from ..registry import kernel
+from .operands import AnyTile, region, tile_format, tile_operand
+
+ATOMICS: dict[str, np.ufunc] = {"add": np.add, "max": np.maximum, "min": np.minimum}
+
+
+def whole_rows(coalesce: str | None, idx: AnyTile, data: AnyTile) -> bool:
+    """Whether an index names a row of the table or one element: what the attribute says, else one per data row."""
+    if coalesce is not None:
+        return coalesce == "row"
+    shape = (idx.valid_rows, idx.valid_cols)
+    return 1 in shape and max(shape) == data.valid_rows and shape != (data.valid_rows, data.valid_cols)
+
+
+def bounded(indices: Array, size: int, mode: str) -> tuple[Array, Array]:
+    """Indices brought into [0, size), and which of them count.
+
+    ``clamp`` and ``wrap`` move the others, ``zero`` and ``skip`` leave them out; ``undefined`` raises ``Fault``
+    (``mem-oob``). Indices are unsigned, so that -1 clamps to the last one.
+    """
+    if mode in ("clamp", "wrap") and size:
+        unsigned = indices.astype(f"u{indices.dtype.itemsize}").astype(np.int64)
+        moved = unsigned % size if mode == "wrap" else np.minimum(unsigned, size - 1)
+        return moved, np.ones(indices.shape, np.bool_)
+    wide = indices.astype(np.int64)
+    inside = (wide >= 0) & (wide < size)
+    if mode == "undefined" and not inside.all():
+        raise Fault("mem-oob", f"index {int(wide[~inside][0])} of a table with {size} entries")
+    return np.clip(wide, 0, max(size - 1, 0)), inside
+
+
+def index_tile(indices: GmTensor) -> ValueTile:
+    """Indices in global memory as a tile."""
+    matrix = indices.matrix().read()
+    rows, cols = matrix.shape
+    return ValueTile(rows, cols, indices.fmt, matrix)
+
+
+def index_list(idx: AnyTile, count: int) -> Array:
+    """One index per data row from a row or a column of indices."""
+    values = region(idx, idx.valid_rows, idx.valid_cols).reshape(-1)
+    if values.size < count:
+        raise Fault("mgs-index", f"{values.size} indices for {count} rows")
+    return values[:count]
+
+
+class TableGather:
+    """dst row r = table row idx(r), or dst(r,c) = table element idx(r,c)."""
+
+    label = "mgather"
+
+    def __init__(self, coalesce: str | None, mode: str) -> None:
+        self.coalesce = coalesce
+        self.mode = mode
+
+    def __call__(self, mem: GmTensor, idx: AnyTile | GmTensor, dst: AnyTile) -> None:
+        rows, cols = dst.valid_rows, dst.valid_cols
+        if not (rows and cols):
+            return
+        if isinstance(idx, GmTensor):
+            idx = index_tile(idx)
+        table = mem.matrix().read()
+        if whole_rows(self.coalesce, idx, dst):
+            if cols > table.shape[1]:
+                raise Fault("mem-oob", f"{cols} columns of a table with {table.shape[1]}")
+            at, inside = bounded(index_list(idx, rows), table.shape[0], self.mode)
+            values = table[at, :cols] if inside.any() else np.zeros((rows, cols), table.dtype)
+            inside = inside[:, None]
+        else:
+            at, inside = bounded(region(idx, rows, cols), table.size, self.mode)
+            values = table[np.divmod(at, table.shape[1])] if inside.any() else np.zeros((rows, cols), table.dtype)
+        result = np.where(inside, values, np.zeros((), values.dtype))
+        dst.write(result.view(dst.fmt.storage) if result.dtype != dst.fmt.storage else result)
+
+
+class TableScatter:
+    """Table row idx(r) = src row r, or table element idx(r,c) = src(r,c), in row order; later writers win."""
+
+    label = "mscatter"
+
+    def __init__(self, coalesce: str | None, mode: str, atomic: str) -> None:
+        self.coalesce = coalesce
+        self.mode = mode
+        self.atomic = ATOMICS.get(atomic)
+
+    def __call__(self, src: AnyTile, idx: AnyTile, mem: GmTensor) -> None:
+        rows, cols = src.valid_rows, src.valid_cols
+        if not (rows and cols):
+            return
+        view = mem.matrix()
+        table = view.read()
+        values = region(src, rows, cols)
+        if values.dtype != table.dtype:
+            values = np.ascontiguousarray(values).view(table.dtype)
+        if whole_rows(self.coalesce, idx, src):
+            if cols > table.shape[1]:
+                raise Fault("mem-oob", f"{cols} columns of a table with {table.shape[1]}")
+            at, inside = bounded(index_list(idx, rows), table.shape[0], self.mode)
+            target, places, values = table[:, :cols], at[inside], values[inside]
+        else:
+            at, inside = bounded(region(idx, rows, cols), table.size, self.mode)
+            target, places, values = table, np.divmod(at[inside], table.shape[1]), values[inside]
+        if self.atomic is None:
+            target[places] = values
+        else:
+            self.atomic.at(target, places, values)
+        if not np.shares_memory(table, view.array):
+            view.write(table)
+
+
+def _word(op: PtoOp, name: str) -> str | None:
+    attr = op.attributes.get(name)
+    return attr.value if isinstance(attr, EnumAttr) else None
+
+
+def _table(op: PtoOp, g: Generator) -> SSAValue:
+    mem = g.operand(op, "mem")
+    if mem is None or not isinstance(mem.type, (t.ShapedView, MemRefType)):
+        raise g.error("unmodelled", f"{op.name} needs a view of global memory")
+    return mem
+
+
+@kernel("pto.mgather")
+def mgather(op: PtoOp, g: Generator) -> None:
+    idx, dst = g.operand(op, "idx"), g.destination(op)
+    if idx is None or not isinstance(idx.type, t.ShapedView):
+        idx = tile_operand(op, g, "idx")
+    tile_format(dst, g)
+    instruction = TableGather(_word(op, "coalesce"), _word(op, "gatherOob") or "undefined")
+    g.call(instruction, _table(op, g), idx, dst, pipe=op.active_pipe(g.profile.arch))
+
+
+@kernel("pto.mscatter")
+def mscatter(op: PtoOp, g: Generator) -> None:
+    src, idx = tile_operand(op, g, "src"), tile_operand(op, g, "idx")
+    oob, atomic = _word(op, "scatterOob") or "undefined", _word(op, "scatterAtomicOp") or "none"
+    instruction = TableScatter(_word(op, "coalesce"), oob, atomic)
+    g.call(instruction, src, idx, _table(op, g), pipe=op.active_pipe(g.profile.arch))

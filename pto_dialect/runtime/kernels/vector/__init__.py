@@ -1,0 +1,1 @@
+"""Kernels of vector registers, predicates and the unified buffer."""

@@ -1,0 +1,38 @@
+"""Conversion of vector registers. Source: numerics page, section 9.4."""
+
+from __future__ import annotations
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.vector.convert import Conversion, scaled
+
+from ..registry import kernel
+from .values import give, register_format, word
+
+PARTS = {"EVEN": 0, "ODD": 1, "P0": 0, "P1": 1, "P2": 2, "P3": 3}
+
+
+@kernel("pto.vcvt")
+def vcvt(op: PtoOp, g: Generator) -> None:
+    part = PARTS[(word(op, "part") or "EVEN").removeprefix("PART_")]
+    letter = (word(op, "rnd") or "R").removeprefix("ROUND_")
+    saturate = word(op, "sat") in ("SAT", "RS_ENABLE")
+    source, target = register_format(op.operands[0], g), register_format(op.results[0], g)
+    give(op, g, Conversion(source, target, part, letter, saturate), *op.operands)
+
+
+@kernel("pto.vbitcast")
+def vbitcast(op: PtoOp, g: Generator) -> None:
+    target = g.argument(register_format(op.results[0], g).storage)
+    g.define(op.results[0], f"{g.name(op.operands[0])}.view({target})")
+
+
+@kernel("pto.vmulscvt")
+def vmulscvt(op: PtoOp, g: Generator) -> None:
+    values, scalar, mask = op.operands
+    source, target = register_format(values, g), register_format(op.results[0], g)
+    if source.bytes != 2 * target.bytes:
+        raise g.error("unmodelled", f"{source.name} cannot be scaled to {target.name}", op)
+    letter = (word(op, "rnd") or "R").removeprefix("ROUND_")
+    odd = PARTS[(word(op, "part") or "EVEN").removeprefix("PART_")]
+    give(op, g, scaled, values, scalar, mask, target, letter, odd)

@@ -1,0 +1,56 @@
+"""``mte_gm_ub``: global memory to the unified buffer with padding. Source: layouts page, section 5."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.memory.dma import Padding, burst_copy
+from pto_dialect.runtime.memory.spaces import Pointer
+from pto_dialect.runtime.numerics.encode import encode
+from pto_dialect.runtime.numerics.formats import Format
+
+from ..cube.mte import first, loop_groups
+from ..registry import kernel
+
+
+class PaddedLoad:
+    """One padded or plain load; ``fmt`` is the element type of the pad value."""
+
+    def __init__(self, fmt: Format | None) -> None:
+        self.fmt = fmt
+
+    def __call__(
+        self,
+        dst: Pointer,
+        src: Pointer,
+        length: int,
+        bursts: int,
+        dst_stride: int,
+        src_stride: int,
+        loops: Any,
+        value: Any,
+        left: int,
+        right: int,
+    ) -> None:
+        pad = None if self.fmt is None else Padding(self._bytes(value), left, right)
+        burst_copy(dst, src, length, bursts, dst_stride, src_stride, loops, pad)
+
+    def _bytes(self, value: Any) -> bytes:
+        assert self.fmt is not None
+        if self.fmt.is_float:
+            return encode(np.array([value], np.float32), self.fmt, saturate=False).tobytes()
+        return np.array([int(value)]).astype(self.fmt.storage).tobytes()
+
+
+@kernel("pto.mte_gm_ub")
+def gm_ub(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+    names = ("destination", "source", "len_burst", "n_burst", "nburst_dst_stride", "nburst_src_stride")
+    pad = [first(groups, name) for name in ("pad_value", "left_padding_count", "right_padding_count")]
+    load = PaddedLoad(None if pad[0] is None else g.format(pad[0].type))
+    counts = [0 if value is None else value for value in pad[1:]]
+    g.call(load, *(groups[name][0] for name in names), loop_groups(groups), pad[0], *counts, pipe=Pipe.MTE2)

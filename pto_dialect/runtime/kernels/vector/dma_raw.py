@@ -1,0 +1,158 @@
+"""Raw copies, whose outer loops and pad value stand in registers. Source: layouts page, section 5.
+
+A register holds for later copies of its core until it is written again; a copy uses what it holds when it is issued.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.runtime.compile.generator import Expr, Generator
+from pto_dialect.runtime.memory.dma import LoopGroup, Padding, burst_copy, gap_copy
+from pto_dialect.runtime.memory.spaces import Pointer
+from pto_dialect.runtime.numerics.encode import encode
+from pto_dialect.runtime.run.machine import Core
+
+from ..cube.mte import copy_bursts, load_bias, load_table
+from ..registry import kernel
+
+LOOP_REGISTERS = ("set_loop_size", "set_loop1_stride", "set_loop2_stride")
+
+LATCHES = (
+    "set_loop1_stride_outtol1",
+    "set_loop2_stride_outtol1",
+    "set_loop_size_outtol1",
+    "set_loop3_para",
+    "set_channel_para",
+    "set_mte2_nz_para",
+    "set_pad_val_outtol1",
+    "set_quant_pre",
+    "set_relu_alpha",
+    "set_fix_clip_relu",
+    "set_fpc",
+)
+"""Registers of raw copies that are refused themselves: what they hold is never looked at."""
+
+
+@kernel(*(f"pto.{name}_{way}" for name in LOOP_REGISTERS for way in ("outtoub", "ubtoout")))
+def set_loop(op: PtoOp, g: Generator) -> None:
+    first, second = (g.name(operand) for operand in op.operands)
+    g.emitter.line(f"core.state[{op.name.removeprefix('pto.set_')!r}] = ({first}, {second})")
+
+
+@kernel(*(f"pto.{name}" for name in LATCHES))
+def latch(op: PtoOp, g: Generator) -> None:
+    """Nothing that runs reads the register."""
+
+
+def loops(core: Core, way: str) -> tuple[LoopGroup, LoopGroup]:
+    """The outer loops of raw copies in one direction, inner to outer: count, source stride, destination stride."""
+    inner, outer = core.state.get(f"loop_size_{way}", (1, 1))
+    return (
+        (inner, *core.state.get(f"loop1_stride_{way}", (0, 0))),
+        (outer, *core.state.get(f"loop2_stride_{way}", (0, 0))),
+    )
+
+
+@kernel("pto.set_mov_pad_val")
+def set_pad_value(op: PtoOp, g: Generator) -> None:
+    fmt = g.format(op.operands[0].type)
+    value = g.name(op.operands[0])
+    text = f"[{value}], 'float32'" if fmt.is_float else f"[{value}], 'int64'"
+    array = f"{g.argument(np.array)}({text})"
+    g.emitter.line(f"core.state['pad'] = {g.argument(_pad_bytes)}({array}, {g.argument(fmt)})")
+
+
+def _pad_bytes(value: Any, fmt: Any) -> bytes:
+    encoded = encode(value, fmt, saturate=False) if fmt.is_float else value.astype(fmt.storage)
+    return encoded.tobytes()
+
+
+def copy_in(
+    dst: Pointer,
+    src: Pointer,
+    length: int,
+    bursts: int,
+    dst_stride: int,
+    src_stride: int,
+    loop_groups: Any,
+    pad: bytes | None,
+    left: int,
+    right: int,
+) -> None:
+    """Global memory to the unified buffer, with padding when it is selected."""
+    padding = None if pad is None else Padding(pad[: dst.item_bytes].ljust(dst.item_bytes, b"\0"), left, right)
+    burst_copy(dst, src, length, bursts, dst_stride, src_stride, loop_groups, padding)
+
+
+@kernel("pto.copy_gm_to_ubuf")
+def copy_gm_to_ubuf(op: PtoOp, g: Generator) -> None:
+    groups = {name: values[0] for name, values in g.operands(op).items() if values}
+    pad = Expr(f"core.state.get('pad', bytes(8)) if {g.name(groups['data_select_bit'])} else None")
+    g.call(
+        copy_in,
+        *(groups[name] for name in ("destination", "source", "len_burst", "n_burst", "ub_stride", "gm_stride")),
+        Expr(f"{g.argument(loops)}(core, 'outtoub')"),
+        pad,
+        groups["left_padding_count"],
+        groups["right_padding_count"],
+        pipe=Pipe.MTE2,
+    )
+
+
+@kernel("pto.copy_ubuf_to_gm")
+def copy_ubuf_to_gm(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+    names = ("destination", "source", "len_burst", "n_burst", "burst_dst_stride", "burst_src_stride")
+    g.call(
+        copy_bursts,
+        *(groups[name][0] for name in names),
+        Expr(f"{g.argument(loops)}(core, 'ubtoout')"),
+        *g.atomic_mode(),
+        pipe=Pipe.MTE3,
+    )
+
+
+def to_vector_core(core: Core, dst: Pointer, number: int) -> Pointer:
+    """``dst`` in the unified buffer of vector core ``number``, which the cube core addresses."""
+    if core.kind != "aic":
+        return dst
+    return Pointer(core.block.unified_buffers[number & 1], dst.offset, dst.dtype, dst.item_bytes)
+
+
+@kernel("pto.copy_ubuf_to_ubuf", "pto.copy_ubuf_to_cbuf", "pto.copy_cbuf_to_ubuf")
+def copy_units(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+    names = ("len_burst", "n_burst", "dst_stride", "src_stride")
+    destination: Any = groups["destination"][0]
+    if op.name == "pto.copy_cbuf_to_ubuf":
+        number = g.name(groups["sid"][0])
+        destination = Expr(f"{g.argument(to_vector_core)}(core, {g.name(destination)}, {number})")
+    pipe = {"pto.copy_ubuf_to_ubuf": Pipe.V, "pto.copy_ubuf_to_cbuf": Pipe.MTE3}.get(op.name, Pipe.MTE1)
+    g.call(gap_copy, destination, groups["source"][0], *(groups[name][0] for name in names), pipe=pipe)
+
+
+@kernel("pto.copy_gm_to_cbuf")
+def copy_gm_to_cbuf(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+    names = ("destination", "source", "len_burst", "n_burst", "dst_stride", "src_stride")
+    g.call(gap_copy, *(groups[name][0] for name in names), pipe=Pipe.MTE2)
+
+
+@kernel("pto.copy_cbuf_to_bt", "pto.copy_cbuf_to_fbuf")
+def copy_table(op: PtoOp, g: Generator) -> None:
+    groups = g.operands(op)
+    names = ("destination", "source", "len_burst", "n_burst", "dst_gap", "source_gap")
+    bias = op.name == "pto.copy_cbuf_to_bt"
+    unit = (64 if bias else 128) if g.profile.arch == "a2a3" else (32 if bias else 64)
+    function, pipe = (load_bias, Pipe.MTE1) if bias else (load_table, Pipe.FIX)
+    g.call(function, *(groups[name][0] for name in names), unit, pipe=pipe)
+
+
+@kernel("pto.get_vms4_sr")
+def get_vms4_sr(op: PtoOp, g: Generator) -> None:
+    for number, result in enumerate(op.results):
+        g.define(result, f"core.state.get('vms4', (0, 0, 0, 0))[{number}]")

@@ -1,0 +1,231 @@
+"""Loads and stores of vector registers. Source: numerics page, section 9.1."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Expr, Generator
+from pto_dialect.runtime.vector import memory as m
+
+from ..registry import kernel
+from .values import access, give, optional_result, pointer, register_format, update, word
+
+_WIDTH = re.compile(r"_B(\d+)$")
+
+
+def _width(dist: str) -> int:
+    """Bytes of the elements that a distribution names."""
+    found = _WIDTH.search(dist)
+    assert found is not None, dist
+    return int(found[1]) // 8
+
+
+def _load_function(dist: str) -> tuple[Any, tuple[int, ...]]:
+    """What a distribution of ``vlds`` runs, and its further arguments."""
+    if dist == "NORM":
+        return m.load, ()
+    if dist == "BRC_BLK":
+        return m.load_broadcast, (m.BLOCK,)
+    if dist == "UNPK4":
+        return m.load_widened, (1, 4)
+    if dist == "SPLT4CHN":
+        return m.load_every, (1, 4)
+    name = dist.rpartition("_")[0]
+    size = _width(dist)
+    function, further = {
+        "BRC": (m.load_broadcast, ()),
+        "US": (m.load_doubled, ()),
+        "DS": (m.load_downsampled, ()),
+        "UNPK": (m.load_widened, (2,)),
+        "SPLT2CHN": (m.load_every, (2,)),
+        "E2B": (m.load_by_block, ()),
+    }[name]
+    return function, (size, *further)
+
+
+def _elements(op: PtoOp, g: Generator, name: str) -> str:
+    """The offset operand in bytes."""
+    base, offset = g.operand(op, name), g.operand(op, "offset")
+    assert base is not None and offset is not None
+    return f"{g.name(offset)} * {pointer(base, g)}.item_bytes"
+
+
+@kernel("pto.vlds", "pto.uvld")
+def vlds(op: PtoOp, g: Generator) -> None:
+    function, further = _load_function(word(op, "dist") or "NORM")
+    result, updated = op.results[0], optional_result(op, 1)
+    step = _elements(op, g, "source")
+    base, start = access(op, g, "source", step, updated)
+    arguments = ", ".join(g.argument(a) for a in (base, start, register_format(result, g).storage, *further))
+    g.define(result, f"{g.argument(function)}({arguments})")
+    update(base, step, updated, g)
+
+
+@kernel("pto.vldsx2")
+def vldsx2(op: PtoOp, g: Generator) -> None:
+    dist = word(op, "dist") or ""
+    low, high = op.results[:2]
+    updated = optional_result(op, 2)
+    step = _elements(op, g, "source")
+    base, start = access(op, g, "source", step, updated)
+    size = m.BLOCK if dist == "BDINTLV" else _width(dist)
+    arguments = ", ".join(g.argument(a) for a in (base, start, register_format(low, g).storage, size))
+    names = g.bind(low), g.bind(high)
+    g.emitter.line(f"{', '.join(names)} = {g.argument(m.load_pair)}({arguments})")
+    update(base, step, updated, g)
+
+
+def _store_function(dist: str | None, size: int) -> tuple[Any, tuple[int, ...]]:
+    """What a distribution of ``vsts`` runs, and its further arguments; ``size`` is that of an element."""
+    if dist is None:
+        return m.store_lanes, (size,)
+    if dist == "PK4_B32":
+        return m.store_packed, (4, 1)
+    name, width = dist.rpartition("_")[0], _width(dist)
+    if name == "PK":
+        return m.store_packed, (width, width // 2)
+    return (m.store_first if name == "1PT" else m.store_lanes), (width,)
+
+
+@kernel("pto.vsts")
+def vsts(op: PtoOp, g: Generator) -> None:
+    dist = word(op, "dist")
+    if dist is not None and dist.startswith("MRG"):
+        raise g.error("unmodelled", f"{dist} has no defined result: the hardware does not support it", op)
+    value, mask = g.operand(op, "value"), g.operand(op, "mask")
+    assert value is not None
+    function, further = _store_function(dist, register_format(value, g).bytes)
+    updated = optional_result(op, 0)
+    step = _elements(op, g, "destination")
+    base, start = access(op, g, "destination", step, updated)
+    g.call(function, value, base, start, mask, *further)
+    update(base, step, updated, g)
+
+
+@kernel("pto.vstsx2")
+def vstsx2(op: PtoOp, g: Generator) -> None:
+    low, high = g.operand(op, "low"), g.operand(op, "high")
+    base, start = access(op, g, "destination", _elements(op, g, "destination"), None)
+    g.call(m.store_pair, low, high, base, start, _width(word(op, "dist") or ""))
+
+
+@kernel("pto.vsldb")
+def vsldb(op: PtoOp, g: Generator) -> None:
+    _, stride, repeat, mask = op.operands
+    result, updated = op.results[0], optional_result(op, 1)
+    step = f"{g.name(repeat)} * {m.BLOCK}"
+    base, start = access(op, g, "source", step, updated)
+    arguments = ", ".join(g.argument(a) for a in (base, start, register_format(result, g).storage, stride, mask))
+    g.define(result, f"{g.argument(m.load_blocks)}({arguments})")
+    update(base, step, updated, g)
+
+
+@kernel("pto.vsstb")
+def vsstb(op: PtoOp, g: Generator) -> None:
+    value, _, stride, repeat, mask = op.operands
+    updated = optional_result(op, 0)
+    step = f"{g.name(repeat)} * {m.BLOCK}"
+    base, start = access(op, g, "destination", step, updated)
+    g.call(m.store_blocks, value, base, start, stride, mask)
+    update(base, step, updated, g)
+
+
+@kernel("pto.vgather2", "pto.vgather2_bc", "pto.vgatherb")
+def gather(op: PtoOp, g: Generator) -> None:
+    source, offsets, mask = op.operands
+    function = m.gather_blocks if op.name == "pto.vgatherb" else m.gather
+    give(op, g, function, pointer(source, g), offsets, mask, register_format(op.results[0], g).storage)
+
+
+@kernel("pto.vscatter")
+def vscatter(op: PtoOp, g: Generator) -> None:
+    value, destination, offsets, mask = op.operands
+    g.call(m.scatter, value, pointer(destination, g), offsets, mask)
+
+
+# ------------------------------------------------------------ streams
+#
+# What a stream has taken is in memory at once; its state only says that the stream exists.
+
+
+@kernel("pto.init_align", "pto.vldas")
+def start_stream(op: PtoOp, g: Generator) -> None:
+    g.define(op.results[0], "None")
+
+
+@kernel("pto.vldus")
+def vldus(op: PtoOp, g: Generator) -> None:
+    result, align = op.results[:2]
+    updated = optional_result(op, 2)
+    increment = g.operand(op, "increment")
+    source = g.operand(op, "source")
+    assert source is not None
+    step = f"{g.name(increment)} * {pointer(source, g)}.item_bytes" if increment is not None else "0"
+    base, start = access(op, g, "source", step, updated)
+    dtype = g.argument(register_format(result, g).storage)
+    g.define(result, f"{g.argument(m.load)}({base}, {start}, {dtype})")
+    g.define(align, "None")
+    update(base, step, updated, g)
+
+
+def append(values: Any, base: Any, count: int) -> Any:
+    """Stores the first ``count`` elements; where the stream goes on."""
+    size = values.dtype.itemsize
+    m.window(base, 0, count * size)[...] = values.view("u1")[: count * size]
+    return base.shifted(count * size)
+
+
+@kernel("pto.vstus")
+def vstus(op: PtoOp, g: Generator) -> None:
+    _, offset, value, base = op.operands
+    updated = optional_result(op, 1)
+    text = f"{g.argument(append)}({g.name(value)}, {pointer(base, g)}, {g.name(offset)})"
+    if updated is None:
+        g.emitter.line(text)
+    else:
+        g.define(updated, text)
+    g.define(op.results[0], "None")
+
+
+def append_counted(values: Any, base: Any, state: dict[Any, Any], advance: bool) -> None:
+    """Stores the bytes counted by the last compaction at base + AR, and advances AR."""
+    start, size = state.get("ar", 0), state.get("sqzn", 0)
+    m.window(base, start, size)[...] = values.view("u1")[:size]
+    if advance:
+        state["ar"] = start + size
+
+
+@kernel("pto.vstur")
+def vstur(op: PtoOp, g: Generator) -> None:
+    _, value, base = op.operands
+    g.call(append_counted, value, pointer(base, g), Expr("core.state"), word(op, "mode") == "POST_UPDATE")
+    g.define(op.results[0], "None")
+
+
+@kernel("pto.vstas", "pto.vstar")
+def end_stream(op: PtoOp, g: Generator) -> None:
+    updated = optional_result(op, 0)
+    if updated is not None:
+        base = pointer(op.operands[1], g)
+        g.define(updated, f"{base}.advance({g.name(op.operands[2])})")
+
+
+def store_register(base: Any, start: int, state: dict[Any, Any]) -> None:
+    """Special register AR, four bytes."""
+    m.window(base, start, 4).view("<u4")[0] = state.get("ar", 0)
+
+
+@kernel("pto.sprsti", "pto.sprsts")
+def store_special(op: PtoOp, g: Generator) -> None:
+    updated = optional_result(op, 0)
+    step = f"{g.name(op.operands[1])} * {4 if op.name == 'pto.sprsti' else 1}"
+    base, start = access(op, g, "destination", step, updated)
+    g.call(store_register, base, start, Expr("core.state"))
+    update(base, step, updated, g)
+
+
+@kernel("pto.sprclr")
+def sprclr(op: PtoOp, g: Generator) -> None:
+    g.emitter.line("core.state['ar'] = 0")

@@ -1,0 +1,148 @@
+"""Vector predicates. Source: numerics page, section 9.2."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Expr, Generator
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.vector import collect
+from pto_dialect.runtime.vector import memory as m
+from pto_dialect.runtime.vector.register import BITS, FINEST, PREFIXES, spread
+
+from ..registry import kernel
+from .values import access, give, mask_step, optional_result, pointer, update, word
+
+_UNITS = {"NORM": 32, "US": 16, "PK": 16, "DS": 32}
+"""Bytes that a unit of the offset of ``pldi`` and ``psti`` stands for."""
+
+
+def pattern(name: str, step: int) -> Array:
+    """The predicate that a pattern names, for lanes ``step`` bits apart."""
+    count = BITS // step
+    prefixes = PREFIXES[step]
+    numbers = {"PAT_ALL": count, "PAT_ALLF": 0, "PAT_H": count // 2, "PAT_Q": count // 4}
+    if name in numbers:
+        return prefixes[numbers[name]]
+    if name in ("PAT_M3", "PAT_M4"):
+        return spread(np.arange(count) % int(name[-1]) == 0, step)
+    return prefixes[min(int(name.removeprefix("PAT_VL")), count)]
+
+
+@kernel(*(f"pto.{kind}_{width}" for kind in ("pset", "pge") for width in FINEST))
+def from_pattern(op: PtoOp, g: Generator) -> None:
+    step = mask_step(op.results[0])
+    g.define(op.results[0], g.emitter.constant(pattern(word(op, "pattern") or "PAT_ALL", step), "mask"))
+
+
+def below(prefixes: list[Array], bound: int) -> tuple[Array, int]:
+    """The lanes below ``bound``, and what is left of it."""
+    count = len(prefixes) - 1
+    if bound >= count:
+        return prefixes[count], bound - count
+    return prefixes[max(bound, 0)], 0
+
+
+@kernel(*(f"pto.plt_{width}" for width in FINEST))
+def plt(op: PtoOp, g: Generator) -> None:
+    give(op, g, below, Expr(g.emitter.constant(PREFIXES[mask_step(op.results[0])], "prefixes")), op.operands[0])
+
+
+@kernel(*(f"pto.pltm_{width}" for width in FINEST))
+def pltm(op: PtoOp, g: Generator) -> None:
+    step = mask_step(op.results[0])
+    loop, bound = (g.name(operand) for operand in op.operands)
+    prefixes = g.emitter.constant(PREFIXES[step], "prefixes")
+    g.define(op.results[0], f"{g.argument(below)}({prefixes}, {bound} - {loop} * {BITS // step})[0]")
+
+
+@kernel("pto.pand", "pto.por", "pto.pxor")
+def logic(op: PtoOp, g: Generator) -> None:
+    sign = {"pto.pand": "&", "pto.por": "|", "pto.pxor": "^"}[op.name]
+    a, b, mask = (g.name(operand) for operand in op.operands)
+    g.define(op.results[0], f"({a} {sign} {b}) & {mask}")
+
+
+@kernel("pto.pnot")
+def pnot(op: PtoOp, g: Generator) -> None:
+    a, mask = (g.name(operand) for operand in op.operands)
+    g.define(op.results[0], f"~{a} & {mask}")
+
+
+def select(a: Array, b: Array, mask: Array) -> Array:
+    """mask ? a : b."""
+    return np.where(mask, a, b)
+
+
+@kernel("pto.psel")
+def psel(op: PtoOp, g: Generator) -> None:
+    give(op, g, select, *op.operands)
+
+
+@kernel("pto.pbitcast")
+def pbitcast(op: PtoOp, g: Generator) -> None:
+    # A copy: a full predicate of one width is not one of another.
+    g.define(op.results[0], f"{g.name(op.operands[0])}.copy()")
+
+
+def pack(mask: Array, higher: bool) -> Array:
+    """Every second bit, in the lower or the higher half."""
+    result = np.zeros(BITS, np.bool_)
+    start = BITS // 2 if higher else 0
+    result[start : start + BITS // 2] = mask[::2]
+    return result
+
+
+def unpack(mask: Array, higher: bool) -> Array:
+    """Bits of the lower or the higher half, one bit apart."""
+    result = np.zeros(BITS, np.bool_)
+    result[::2] = mask[BITS // 2 :] if higher else mask[: BITS // 2]
+    return result
+
+
+@kernel("pto.ppack", "pto.punpack")
+def half(op: PtoOp, g: Generator) -> None:
+    give(op, g, pack if op.name == "pto.ppack" else unpack, op.operands[0], word(op, "part") == "HIGHER")
+
+
+@kernel(*(f"pto.{kind}_{width}" for kind in ("pintlv", "pdintlv") for width in FINEST))
+def interleave(op: PtoOp, g: Generator) -> None:
+    step = mask_step(op.results[0])
+    give(op, g, collect.interleave_masks, *op.operands, step, op.name.startswith("pto.pdintlv"))
+
+
+# ------------------------------------------------------------ memory
+
+
+def _step(op: PtoOp, g: Generator, dist: str) -> str:
+    offset = g.operand(op, "offset")
+    assert offset is not None
+    unit = _UNITS[dist] if op.name in ("pto.pldi", "pto.psti") else 1
+    return f"{g.name(offset)} * {unit}" if unit > 1 else str(g.name(offset))
+
+
+@kernel("pto.plds", "pto.pldi")
+def load(op: PtoOp, g: Generator) -> None:
+    dist, updated = word(op, "dist") or "NORM", optional_result(op, 1)
+    step = _step(op, g, dist)
+    base, start = access(op, g, "source", step, updated)
+    g.define(op.results[0], f"{g.argument(m.load_mask)}({base}, {start}, {dist!r})")
+    update(base, step, updated, g)
+
+
+@kernel("pto.psts", "pto.psti")
+def store(op: PtoOp, g: Generator) -> None:
+    dist, updated = word(op, "dist") or "NORM", optional_result(op, 0)
+    step = _step(op, g, dist)
+    base, start = access(op, g, "destination", step, updated)
+    g.call(m.store_mask, g.operand(op, "value"), base, start, dist)
+    update(base, step, updated, g)
+
+
+@kernel("pto.pstu")
+def pstu(op: PtoOp, g: Generator) -> None:
+    _, value, base = op.operands
+    align, updated = op.results
+    g.define(updated, f"{g.argument(m.append_mask)}({g.name(value)}, {pointer(base, g)}, {mask_step(value)})")
+    g.define(align, "None")

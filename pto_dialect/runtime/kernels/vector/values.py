@@ -1,0 +1,71 @@
+"""What code generators of vector operations share: element types, masks, words, results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import SSAValue
+
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Expr, Generator
+from pto_dialect.runtime.numerics.formats import Format
+from pto_dialect.runtime.vector.register import FINEST
+
+
+def register_format(value: SSAValue, g: Generator) -> Format:
+    """Format of the lanes of a register."""
+    assert isinstance(value.type, t.VRegType)
+    return g.format(value.type.element)
+
+
+def mask_step(value: SSAValue) -> int:
+    """Distance of the bits of two lanes of a predicate."""
+    assert isinstance(value.type, t.MaskType)
+    return FINEST[value.type.granularity]
+
+
+def word(op: PtoOp, name: str) -> str | None:
+    """A word that an operation takes as attribute."""
+    attr = op.attributes.get(name)
+    if isinstance(attr, EnumAttr):
+        return attr.value
+    return attr.data if isinstance(attr, StringAttr) else None
+
+
+def give(op: PtoOp, g: Generator, function: Any, *arguments: Any) -> None:
+    """Defines the results of ``op``, in order, as what ``function`` returns."""
+    text = f"{g.argument(function)}({', '.join(g.argument(a) for a in arguments)})"
+    if len(op.results) == 1:
+        g.define(op.results[0], text)
+        return
+    names = [g.bind(result) for result in op.results]
+    g.emitter.line(f"{', '.join(names)} = {text}")
+
+
+def pointer(value: SSAValue, g: Generator) -> Expr:
+    """The pointer behind a pointer or memref operand."""
+    return g.name(value) if isinstance(value.type, t.PtrType) else Expr(f"core.pointer_of({g.name(value)})")
+
+
+def access(op: PtoOp, g: Generator, name: str, step: str, updated: SSAValue | None) -> tuple[Expr, Expr]:
+    """Pointer and first byte of an access at operand ``name`` plus ``step`` bytes.
+
+    With a result for the updated base the access is at the base itself (numerics page, section 9.1); see ``update``.
+    """
+    base = g.operand(op, name)
+    assert base is not None
+    return pointer(base, g), Expr("0" if updated is not None else step)
+
+
+def update(base: Expr, step: str, updated: SSAValue | None, g: Generator) -> None:
+    """Defines the result for the updated base, where there is one."""
+    if updated is not None:
+        g.define(updated, f"{base}.shifted({step})")
+
+
+def optional_result(op: PtoOp, count: int) -> SSAValue | None:
+    """The result behind the first ``count`` ones."""
+    return op.results[count] if len(op.results) > count else None

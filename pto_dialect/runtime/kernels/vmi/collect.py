@@ -1,0 +1,107 @@
+"""Reductions, broadcast and rearrangement of logical vectors. Source: numerics page, sections 9.5 and 12."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects.builtin import DenseArrayBase
+
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Expr, Generator
+from pto_dialect.runtime.numerics.encode import encode
+from pto_dialect.runtime.vector import logical_collect as collect
+from pto_dialect.runtime.vector import logical_compute as lc
+from pto_dialect.runtime.vector.compute import select_lanes
+
+from ..registry import kernel
+from ..vector.values import give
+from .mask import dense_values
+from .values import group_count, lane_format, lanes_of, number_format
+
+INTERLEAVE, DEINTERLEAVE = collect.Pairing(False), collect.Pairing(True)
+
+
+@kernel("pto.vmi.vcadd", *(f"pto.vmi.{group}reduce_add{kind}" for group in ("", "group_") for kind in "fi"))
+def total(op: PtoOp, g: Generator) -> None:
+    number_format(op.operands[0], g)
+    give(op, g, collect.sums, *op.operands, group_count(op))
+
+
+@kernel("pto.vmi.vcmax", *(f"pto.vmi.{group}reduce_max{kind}" for group in ("", "group_") for kind in "fi"))
+def maximum(op: PtoOp, g: Generator) -> None:
+    number_format(op.operands[0], g)
+    give(op, g, collect.extrema, *op.operands, group_count(op), True)
+
+
+@kernel("pto.vmi.vcmin", *(f"pto.vmi.{group}reduce_min{kind}" for group in ("", "group_") for kind in "fi"))
+def minimum(op: PtoOp, g: Generator) -> None:
+    number_format(op.operands[0], g)
+    give(op, g, collect.extrema, *op.operands, group_count(op), False)
+
+
+@kernel("pto.vmi.vchist", "pto.vmi.vdhist")
+def histogram(op: PtoOp, g: Generator) -> None:
+    give(op, g, collect.histogram, *op.operands, op.name == "pto.vmi.vchist")
+
+
+# ------------------------------------------------------------ broadcast
+
+
+@kernel("pto.vmi.broadcast", "pto.vmi.vbrc", "pto.vmi.group_broadcast")
+def broadcast(op: PtoOp, g: Generator) -> None:
+    value, result = op.operands[0], op.results[0]
+    if isinstance(value.type, t.VmiVRegType):
+        give(op, g, collect.spread, value, lanes_of(result, g))
+    else:
+        give(op, g, lc.broadcast, value, number_format(result, g).storage, lanes_of(result, g))
+
+
+@kernel("pto.vmi.constant")
+def constant(op: PtoOp, g: Generator) -> None:
+    result = op.results[0]
+    fmt = lane_format(result, g)
+    if fmt.is_packed:
+        raise g.error("unmodelled", f"constants of {fmt.name} lanes have no defined order", op)
+    numbers = dense_values(op, g, lanes_of(result, g))
+    if fmt.is_float:
+        lanes = encode(np.array(numbers, np.float64), fmt, saturate=False)
+    else:
+        bits = [int(number) & ((1 << fmt.bits) - 1) for number in numbers]
+        lanes = np.array(bits, f"u{fmt.bytes}").view(fmt.storage)
+    g.define(result, g.emitter.constant(lanes, "constant"))
+
+
+# ------------------------------------------------------------ rearrangement
+
+
+@kernel("pto.vmi.vintlv", "pto.vmi.vdintlv")
+def interleave(op: PtoOp, g: Generator) -> None:
+    give(op, g, INTERLEAVE if op.name == "pto.vmi.vintlv" else DEINTERLEAVE, *op.operands)
+
+
+@kernel("pto.vmi.compress")
+def compress(op: PtoOp, g: Generator) -> None:
+    give(op, g, collect.compress, *op.operands)
+
+
+@kernel("pto.vmi.vselr")
+def vselr(op: PtoOp, g: Generator) -> None:
+    give(op, g, select_lanes, *op.operands)
+
+
+@kernel("pto.vmi.shuffle")
+def shuffle(op: PtoOp, g: Generator) -> None:
+    numbers = op.attributes["indices"]
+    assert isinstance(numbers, DenseArrayBase)
+    places = g.emitter.constant(np.array(numbers.get_values(), np.int64), "places")
+    g.define(op.results[0], f"{g.name(op.operands[0])}[{places}]")
+
+
+@kernel("pto.vmi.channel_split")
+def channel_split(op: PtoOp, g: Generator) -> None:
+    give(op, g, collect.split, op.operands[0], Expr(str(len(op.results))))
+
+
+@kernel("pto.vmi.channel_merge")
+def channel_merge(op: PtoOp, g: Generator) -> None:
+    give(op, g, collect.merge, *op.operands)

@@ -1,0 +1,47 @@
+"""Conversion of logical vectors. Source: numerics page, sections 9.4 and 12."""
+
+from __future__ import annotations
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.numerics.formats import Format, format_of
+from pto_dialect.runtime.vector.logical_convert import Conversion
+
+from ..registry import kernel
+from ..vector.values import give, word
+from .values import lane_format
+
+
+def _with_sign(fmt: Format, sign: str) -> Format:
+    """An integer format read with another sign; floats as they are."""
+    return fmt if fmt.is_float else format_of(f"{sign}{fmt.bits}")
+
+
+def _convert(op: PtoOp, g: Generator, source: Format, target: Format) -> None:
+    if source.is_packed != target.is_packed:
+        raise g.error("unmodelled", f"no page defines how {source.name} lanes become {target.name} lanes", op)
+    letter = word(op, "rounding") or "R"
+    if letter == "H":
+        raise g.error("unmodelled", "no page defines what rounding H rounds to", op)
+    give(op, g, Conversion(source, target, letter, word(op, "saturate") == "SAT"), op.operands[0])
+
+
+@kernel("pto.vmi.vcvt", "pto.vmi.extf", "pto.vmi.truncf", "pto.vmi.trunci", "pto.vmi.sitofp")
+def convert(op: PtoOp, g: Generator) -> None:
+    _convert(op, g, lane_format(op.operands[0], g), lane_format(op.results[0], g))
+
+
+@kernel("pto.vmi.extsi", "pto.vmi.fptosi")
+def convert_signed(op: PtoOp, g: Generator) -> None:
+    _convert(op, g, _with_sign(lane_format(op.operands[0], g), "si"), _with_sign(lane_format(op.results[0], g), "si"))
+
+
+@kernel("pto.vmi.extui", "pto.vmi.fptoui")
+def convert_unsigned(op: PtoOp, g: Generator) -> None:
+    _convert(op, g, _with_sign(lane_format(op.operands[0], g), "ui"), _with_sign(lane_format(op.results[0], g), "ui"))
+
+
+@kernel("pto.vmi.bitcast", "pto.vmi.vinterpret_cast")
+def reinterpret(op: PtoOp, g: Generator) -> None:
+    target = g.argument(lane_format(op.results[0], g).storage)
+    g.define(op.results[0], f"{g.name(op.operands[0])}.view({target})")

@@ -1,0 +1,126 @@
+"""Loads of logical vectors. Source: numerics page, section 12."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Expr, Generator
+from pto_dialect.runtime.vector import logical_memory as m
+from pto_dialect.runtime.vector.register import REGISTER_BYTES
+
+from ..registry import kernel
+from ..vector.values import give, word
+from .values import group_count, lane_format, lanes_of, memory, memory_format, place
+
+
+def _lanes(value: SSAValue, g: Generator) -> tuple[Any, int]:
+    """Storage type and number of the lanes of a vector."""
+    return lane_format(value, g).storage, lanes_of(value, g)
+
+
+def check_repeat(op: PtoOp, g: Generator, vector: SSAValue) -> None:
+    """The repeat stride of blocks says where a second register goes on, for which no page has a formula."""
+    if (
+        g.operand(op, "repeat_stride") is not None
+        and lane_format(vector, g).bytes * lanes_of(vector, g) > REGISTER_BYTES
+    ):
+        raise g.error("unmodelled", "no page defines the repeat stride of a vector of more than 256 bytes", op)
+
+
+@kernel("pto.vmi.load")
+def load(op: PtoOp, g: Generator) -> None:
+    give(op, g, m.load, *place(op, g, "source"), *_lanes(op.results[0], g))
+
+
+@kernel("pto.vmi.deinterleave_load")
+def deinterleave_load(op: PtoOp, g: Generator) -> None:
+    give(op, g, m.load_pair, *place(op, g, "source"), *_lanes(op.results[0], g))
+
+
+@kernel("pto.vmi.masked_load")
+def masked_load(op: PtoOp, g: Generator) -> None:
+    give(op, g, m.load_masked, *place(op, g, "source"), g.operand(op, "mask"), g.operand(op, "passthru"))
+
+
+@kernel("pto.vmi.expand_load")
+def expand_load(op: PtoOp, g: Generator) -> None:
+    give(op, g, m.load_expanded, *place(op, g, "source"), g.operand(op, "mask"), g.operand(op, "passthru"))
+
+
+@kernel("pto.vmi.group_load", "pto.vmi.group_slot_load", "pto.vmi.group_broadcast_load")
+def group_load(op: PtoOp, g: Generator) -> None:
+    function = m.load_group_values if op.name == "pto.vmi.group_broadcast_load" else m.load_groups
+    give(op, g, function, *place(op, g, "source"), *_lanes(op.results[0], g), group_count(op), op.operands[2])
+
+
+@kernel("pto.vmi.stride_load")
+def stride_load(op: PtoOp, g: Generator) -> None:
+    result = op.results[0]
+    check_repeat(op, g, result)
+    give(
+        op,
+        g,
+        m.load_blocks,
+        *place(op, g, "source"),
+        *_lanes(result, g),
+        g.operand(op, "block_stride"),
+        op.operands[-1],
+    )
+
+
+@kernel("pto.vmi.vload")
+def vload(op: PtoOp, g: Generator) -> None:
+    result = op.results[0]
+    where, what = place(op, g, "source"), _lanes(result, g)
+    block, dist = g.operand(op, "block_stride"), word(op, "dist_mode") or "continuous"
+    if block is not None:
+        check_repeat(op, g, result)
+        give(op, g, m.load_blocks, *where, *what, block)
+    elif "group" in op.attributes:
+        function = m.load_group_values if dist == "brc" else m.load_groups
+        give(op, g, function, *where, *what, group_count(op), g.operand(op, "stride"))
+    elif dist == "dintlv":
+        give(op, g, m.load_pair, *where, *what)
+    elif dist == "brc":
+        give(op, g, m.load_broadcast, *where, *what)
+    elif dist == "unpack":
+        narrow = memory_format(op.operands[0], g).bytes
+        if narrow >= what[0].itemsize:
+            raise g.error("unmodelled", "dist_mode unpack has a meaning for elements narrower than the lanes only", op)
+        give(op, g, m.load_widened, *where, *what, narrow)
+    else:
+        give(op, g, m.load, *where, *what)
+
+
+# ------------------------------------------------------------ scattered addresses
+
+
+def _zeros(value: SSAValue, g: Generator) -> Expr:
+    """A vector of zeros, as what inactive lanes get."""
+    storage, count = _lanes(value, g)
+    return Expr(g.emitter.constant(np.zeros(count, storage), "zeros"))
+
+
+@kernel("pto.vmi.gather")
+def gather(op: PtoOp, g: Generator) -> None:
+    _, indices, mask, passthru = op.operands
+    give(op, g, m.gather, memory(op, g, "source"), indices, mask, passthru)
+
+
+@kernel("pto.vmi.vgather")
+def vgather(op: PtoOp, g: Generator) -> None:
+    _, offsets, mask = op.operands
+    give(op, g, m.gather, memory(op, g, "source"), offsets, mask, _zeros(op.results[0], g))
+
+
+@kernel("pto.vmi.vgatherb")
+def vgatherb(op: PtoOp, g: Generator) -> None:
+    _, offsets, mask = op.operands
+    if lanes_of(offsets, g) != lanes_of(op.results[0], g):
+        message = f"no page defines how {lanes_of(offsets, g)} byte offsets gather {lanes_of(op.results[0], g)} lanes"
+        raise g.error("unmodelled", message, op)
+    give(op, g, m.gather_bytes, memory(op, g, "source"), offsets, mask, _zeros(op.results[0], g))

@@ -1,0 +1,69 @@
+"""Logical predicates. Source: numerics page, sections 9.2 and 12."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+
+from pto_dialect.analysis.facts import integer
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.vector import logical
+
+from ..registry import kernel
+from ..vector.values import give, word
+from .values import group_count, lane_format, lanes_of
+
+
+@kernel("pto.vmi.pset", "pto.vmi.pge")
+def from_pattern(op: PtoOp, g: Generator) -> None:
+    count, groups = lanes_of(op.results[0], g), group_count(op)
+    if groups <= 0 or count % groups:
+        raise g.error("vmi-group", f"{groups} groups do not divide {count} lanes", op)
+    mask = logical.pattern(word(op, "pattern") or "PAT_ALL", count, groups)
+    g.define(op.results[0], g.emitter.constant(mask, "mask"))
+
+
+@kernel("pto.vmi.plt")
+def plt(op: PtoOp, g: Generator) -> None:
+    give(op, g, logical.below, op.operands[0], lanes_of(op.results[0], g))
+
+
+@kernel("pto.vmi.create_mask")
+def create_mask(op: PtoOp, g: Generator) -> None:
+    give(op, g, logical.prefix, op.operands[0], lanes_of(op.results[0], g))
+
+
+@kernel("pto.vmi.create_group_mask")
+def create_group_mask(op: PtoOp, g: Generator) -> None:
+    give(op, g, logical.group_prefix, op.operands[0], integer(op, "num_groups"), integer(op, "group_size"))
+
+
+@kernel("pto.vmi.ensure_mask_granularity", "pto.vmi.ensure_mask_layout", "pto.vmi.ensure_layout")
+def same(op: PtoOp, g: Generator) -> None:
+    # Layout and granularity are a matter of registers: the lanes stay what they are.
+    g.define(op.results[0], g.name(op.operands[0]))
+
+
+@kernel("pto.vmi.active_prefix_index")
+def active_prefix_index(op: PtoOp, g: Generator) -> None:
+    give(op, g, logical.ranks, op.operands[0], lane_format(op.results[0], g).storage)
+
+
+@kernel("pto.vmi.constant_mask")
+def constant_mask(op: PtoOp, g: Generator) -> None:
+    count = lanes_of(op.results[0], g)
+    values = dense_values(op, g, count)
+    mask = np.array([bool(value) for value in values], np.bool_)
+    g.define(op.results[0], g.emitter.constant(logical.full(count) if mask.all() else mask, "mask"))
+
+
+def dense_values(op: PtoOp, g: Generator, count: int) -> list[int] | list[float]:
+    """The numbers of a constant, one for each of ``count`` lanes."""
+    value = op.attributes.get("value")
+    if not isinstance(value, DenseIntOrFPElementsAttr):
+        raise g.error("unmodelled", f"{op.name} has no list of elements", op)
+    numbers = list(value.get_values())
+    if len(numbers) not in (1, count):
+        raise g.error("unmodelled", f"{op.name} has {len(numbers)} elements for {count} lanes", op)
+    return numbers * (count // len(numbers))

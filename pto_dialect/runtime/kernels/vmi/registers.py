@@ -1,0 +1,47 @@
+"""Logical values from registers and back. Source: language page, section 4.1; operation catalogue."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.vector import physical
+from pto_dialect.runtime.vector.register import FINEST
+from pto_dialect.syntax.types.vmi_layout import layout_fields
+from pto_dialect.verify.vmi.common import layout_text
+
+from ..registry import kernel
+from ..vector.values import give
+from .values import lane_format
+
+
+def _places(op: PtoOp, g: Generator, whole: SSAValue, registers: int) -> Array:
+    """Place of each lane among the lanes, or the bits, of all registers."""
+    type_ = whole.type
+    assert isinstance(type_, (t.VmiVRegType, t.VmiMaskType))
+    mask = isinstance(type_, t.VmiMaskType)
+    size = FINEST[type_.granularity] if mask else lane_format(whole, g).bytes
+    fields = tuple(layout_fields(layout_text(type_)).items())
+    found = physical.places(fields, type_.lanes, size, registers)
+    if found is None:
+        raise g.error("unmodelled", f"{registers} registers do not hold {t.type_text(type_)}", op)
+    return found * size if mask else found
+
+
+@kernel("pto.vmi.unpack")
+def unpack(op: PtoOp, g: Generator) -> None:
+    source, count = op.operands[0], len(op.results)
+    function = physical.masks_of if isinstance(source.type, t.VmiMaskType) else physical.registers_of
+    names = [g.bind(result) for result in op.results]
+    at = g.emitter.constant(_places(op, g, source, count), "places")
+    g.emitter.line(f"{', '.join(names)}, = {g.argument(function)}({g.name(source)}, {at}, {count})")
+
+
+@kernel("pto.vmi.pack")
+def pack(op: PtoOp, g: Generator) -> None:
+    result = op.results[0]
+    at = _places(op, g, result, len(op.operands))
+    give(op, g, physical.joined, at, *op.operands)

@@ -1,0 +1,77 @@
+"""Stores of logical vectors. Source: numerics page, section 12."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.vector import logical_memory as m
+
+from ..registry import kernel
+from ..vector.values import word
+from .load import check_repeat
+from .values import group_count, lane_format, memory, memory_format, place
+
+
+@kernel("pto.vmi.store", "pto.vmi.masked_store")
+def store(op: PtoOp, g: Generator) -> None:
+    g.call(m.store, op.operands[0], *place(op, g, "destination"), g.operand(op, "mask"))
+
+
+@kernel("pto.vmi.interleave_store")
+def interleave_store(op: PtoOp, g: Generator) -> None:
+    g.call(m.store_pair, *op.operands[:2], *place(op, g, "destination"))
+
+
+@kernel("pto.vmi.compress_store")
+def compress_store(op: PtoOp, g: Generator) -> None:
+    g.call(m.store_compressed, op.operands[0], *place(op, g, "destination"), g.operand(op, "mask"))
+
+
+def _store_groups(op: PtoOp, g: Generator, value: SSAValue, stride: SSAValue | None) -> None:
+    destination = g.operand(op, "destination")
+    assert destination is not None
+    address, start = place(op, g, "destination")
+    lanes, elements = lane_format(value, g), memory_format(destination, g)
+    function = m.store_groups
+    if elements.bytes < lanes.bytes:
+        if lanes.is_float:
+            raise g.error("unmodelled", f"no page defines how {lanes.name} lanes are stored as {elements.name}", op)
+        function = m.store_low_bytes
+    g.call(function, value, address, start, group_count(op), stride)
+
+
+@kernel("pto.vmi.group_store")
+def group_store(op: PtoOp, g: Generator) -> None:
+    _store_groups(op, g, op.operands[0], g.operand(op, "row_stride"))
+
+
+@kernel("pto.vmi.stride_store", "pto.vmi.vsstb")
+def block_store(op: PtoOp, g: Generator) -> None:
+    value = op.operands[0]
+    check_repeat(op, g, value)
+    where = place(op, g, "destination")
+    g.call(m.store_blocks, value, *where, g.operand(op, "block_stride"), g.operand(op, "mask"))
+
+
+@kernel("pto.vmi.vstore")
+def vstore(op: PtoOp, g: Generator) -> None:
+    values, mask = g.operands(op)["values"], g.operand(op, "mask")
+    block = g.operand(op, "block_stride")
+    where = place(op, g, "destination")
+    if block is not None:
+        check_repeat(op, g, values[0])
+        g.call(m.store_blocks, values[0], *where, block, mask)
+    elif "group" in op.attributes:
+        _store_groups(op, g, values[0], g.operand(op, "stride"))
+    elif word(op, "dist_mode") == "dintlv":
+        g.call(m.store_pair, *values, *where, mask)
+    else:
+        g.call(m.store, values[0], *where, mask)
+
+
+@kernel("pto.vmi.scatter", "pto.vmi.vscatter")
+def scatter(op: PtoOp, g: Generator) -> None:
+    value, _, offsets, mask = op.operands
+    g.call(m.scatter, value, memory(op, g, "destination"), offsets, mask)

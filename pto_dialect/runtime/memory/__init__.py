@@ -1,0 +1,1 @@
+"""Memories, what lies in them, and how: layouts, views, addresses, transfers."""

@@ -1,0 +1,107 @@
+"""Views of MX scales in global memory whose bytes lie in blocks of 16 x 2. Source: layouts page, section 8."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from pto_dialect.ir.core import types as t
+
+from ..numerics.formats import Format
+from .spaces import Array, Pointer
+from .values import GmTensor
+
+MX_LAYOUTS = ("mx_a_zz", "mx_b_nn")
+_LONG, _SHORT = 16, 2
+"""Extents of a block: scales of a left operand have 16 rows and 2 columns in it, those of a right one the opposite."""
+
+
+class MxMatrix:
+    """Rows and columns of such a view, one byte at each of ``offsets``."""
+
+    def __init__(self, pointer: Pointer, offsets: Array) -> None:
+        self.pointer = pointer
+        self.offsets = offsets + pointer.offset
+        self.rows, self.cols = offsets.shape
+        if offsets.size:
+            pointer.arena.check(int(self.offsets.min()), int(self.offsets.max()) + 1, "MX scales")
+
+    def read(self) -> Array:
+        """The scales as a copy."""
+        found = self.pointer.arena.take(self.offsets.reshape(-1), 1)
+        return found.view(self.pointer.dtype).reshape(self.rows, self.cols)
+
+    def read_into(self, out: Array) -> None:
+        """The scales in ``out``."""
+        out[...] = self.read()
+
+    def write(self, matrix: Array) -> None:
+        """Stores scales."""
+        self.pointer.arena.put(self.offsets.reshape(-1), np.ascontiguousarray(matrix).view(np.uint8).reshape(-1, 1))
+
+
+class MxTensor(GmTensor):
+    """A view of two dims; a part keeps its place in the whole, because blocks are counted from there."""
+
+    __slots__ = ("_origin", "_whole")
+
+    def __init__(
+        self, pointer: Pointer, shape: Sequence[int], strides: Sequence[int], fmt: Format, layout: str
+    ) -> None:
+        super().__init__(pointer, shape, strides, fmt, layout)
+        self._whole = tuple(shape)
+        self._origin = (0, 0)
+
+    def part(self, offsets: Sequence[int], sizes: Sequence[int]) -> MxTensor:
+        part = MxTensor(self.pointer, self._whole, self.strides, self.fmt, self.layout)
+        part.shape = tuple(sizes)
+        part._origin = (self._origin[0] + offsets[0], self._origin[1] + offsets[1])
+        return part
+
+    def matrix(self) -> MxMatrix:  # pyright: ignore[reportIncompatibleMethodOverride]
+        rows, cols = (np.arange(n) + start for n, start in zip(self.shape, self._origin, strict=True))
+        if self.layout == "mx_a_zz":
+            return MxMatrix(self.pointer, _offsets(rows[:, None], cols[None, :], self._whole[1]))
+        return MxMatrix(self.pointer, _offsets(cols[None, :], rows[:, None], self._whole[0]))
+
+    def elements(self) -> None:
+        return None
+
+
+def _offsets(along: Array, across: Array, width: int) -> Array:
+    """Byte offsets of scales; ``along`` counts rows of a left operand or columns of a right one, ``across`` groups."""
+    blocks = -(-width // _SHORT)
+    block = along // _LONG * blocks + across // _SHORT
+    return block * (_LONG * _SHORT) + along % _LONG * _SHORT + across % _SHORT
+
+
+def inferred_layout(view: SSAValue) -> str | None:
+    """The block layout that the loads of a view of scales ask for: that of the matrix tiles they fill.
+
+    A single row of scales is a plain list.
+    """
+    found: set[str | None] = set()
+    pending = [view]
+    while pending:
+        for use in pending.pop().uses:
+            op = use.operation
+            if op.name == "pto.partition_view":
+                pending.extend(op.results)
+            elif op.name == "pto.tload" and use.index == 0:
+                found.add(_layout_of(op.operands[-1] if len(op.operands) > 1 else op.results[0]))
+    return found.pop() if len(found) == 1 else None
+
+
+def _layout_of(tile: SSAValue) -> str | None:
+    type_ = tile.type
+    if not isinstance(type_, t.TileBufType) or type_.loc != "mat" or t.element_name(type_.element) != "f8E8M0":
+        return None
+    match type_.blayout, type_.slayout:
+        case "row_major", "row_major":
+            return "mx_a_zz" if type_.rows != 1 else None
+        case "col_major", "col_major":
+            return "mx_b_nn"
+        case _:
+            return None

@@ -1,0 +1,191 @@
+"""Queues of tiles between the AIC and the AIVs of a block while a program runs: slots, tokens, addresses.
+
+A queue holds ``slots`` entries in each direction. The producer takes a token for a free slot before it fills the slot
+and adds one for the entry; the consumer takes that and returns the slot when it is done with the entry. An entry that
+is split goes to (or comes from) both vector cores, and so does a whole one on a2a3; a whole one on a5 concerns AIV0
+alone.
+
+Source: execution page, section 5 (pipes between cores).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, NamedTuple
+
+from pto_dialect.analysis.queues import C2V, V2C
+
+from ..faults import Fault
+from ..memory.spaces import Pointer
+from ..memory.values import GmTensor, ValueTile
+from ..numerics.formats import Format
+from ..run.machine import Core, block_cores
+from .plan import DIRECTIONS, FifoFacts
+from .run import QueueCore
+
+
+class Token(NamedTuple):
+    """Key of a signal: a free slot or an entry of one direction, concerning vector core ``vector``."""
+
+    kind: str
+    queue: tuple[Any, ...]
+    direction: int
+    vector: int
+    text: str
+
+
+class FifoEnd:
+    """One core's end of a queue.
+
+    ``gm`` holds the slots in global memory, ``local`` the address of the consumer's slots by direction; ``everyone``
+    tells that both vector cores take part in whole entries.
+    """
+
+    def __init__(self, core: QueueCore, facts: FifoFacts, everyone: bool, gm: Any, local: dict[int, int]) -> None:
+        self.core = core
+        self.facts = facts
+        self.everyone = everyone
+        self.gm = gm
+        self.local = local
+        self.made = {C2V: 0, V2C: 0}
+        self.taken = {C2V: 0, V2C: 0}
+        self.held: dict[int, deque[Any]] = {C2V: deque(), V2C: deque()}
+        self.scale: float | ValueTile | None = None
+        for direction in DIRECTIONS:
+            if facts.mask & direction and (core.cube if direction == C2V else core.vector):
+                for vector in self._vectors(direction, True, 1):
+                    key = self._token("slot", direction, vector)
+                    core.flags[key] = core.flags.get(key, 0) + facts.slots
+
+    # ------------------------------------------------------------ who takes part
+
+    def _vectors(self, direction: int, producing: bool, split: int) -> tuple[int, ...]:
+        """Vector cores that an operation of this end concerns; none when this core does not take part."""
+        whole = not split and not self.everyone
+        if (direction == C2V) == producing and self.core.cube:
+            return (0,) if whole else tuple(range(self.core.block.vector_cores))
+        return () if whole and self.core.index else (self.core.index,)
+
+    def takes_part(self, direction: int, producing: bool, split: int) -> bool:
+        """False for a vector core without a part in whole entries."""
+        return bool(self._vectors(direction, producing, split))
+
+    def _token(self, kind: str, direction: int, vector: int) -> Token:
+        other = f"AIV{vector}" if (direction == C2V) == (kind == "slot") else "the AIC"
+        text = f"{'a free slot' if kind == 'slot' else 'an entry'} of {self.facts.label} from {other}"
+        return Token(kind, self.facts.key, direction, vector, text)
+
+    def _others(self, kind: str, direction: int, producing: bool, split: int) -> tuple[tuple[Core, Token], ...]:
+        """The cores at the other end, each with the token that concerns it."""
+        cube, vector = block_cores(self.core)
+        found: list[tuple[Core, Token]] = []
+        to_vector = (direction == C2V) == producing
+        for index in self._vectors(direction, producing, split):
+            token = self._token(kind, direction, index)
+            if not to_vector:
+                found += [(cube, token)] if cube is not None else []
+            else:
+                found += [(core, token) for core in vector if core.index == index]
+        return tuple(found)
+
+    # ------------------------------------------------------------ slots
+
+    def wait_slot(self, direction: int, split: int) -> None:
+        """The scalar unit will wait until every consumer has a free slot."""
+        self._wait("slot", direction, True, split)
+
+    def wait_entry(self, direction: int, split: int) -> None:
+        """The scalar unit will wait until every producer has filled the next slot."""
+        self._wait("entry", direction, False, split)
+
+    def _wait(self, kind: str, direction: int, producing: bool, split: int) -> None:
+        vectors = self._vectors(direction, producing, split)
+        if vectors:
+            self.core.await_signals("PIPE_S", tuple(self._token(kind, direction, v) for v in vectors))
+
+    def produced(self, direction: int) -> int:
+        """Number of the slot that this end fills next."""
+        number = self.made[direction]
+        self.made[direction] = number + 1
+        return number
+
+    def consumed(self, direction: int) -> int:
+        """Number of the slot that this end reads next."""
+        number = self.taken[direction]
+        self.taken[direction] = number + 1
+        return number
+
+    def announce(self, pipe: str, direction: int, split: int) -> None:
+        """Tells the consumers of the entry, once ``pipe`` gets there."""
+        self.core.signal(pipe, self._others("entry", direction, True, split))
+
+    def hold(self, direction: int, entry: Any) -> Any:
+        """Remembers a popped entry until it is freed."""
+        self.held[direction].append(entry)
+        return entry
+
+    def release(self, user: str, pipe: str, line: int, direction: int, split: int) -> None:
+        """Takes the oldest popped entry from the program once pipe ``user`` gets there, and returns its slot once
+        ``pipe`` does.
+
+        Raises ``Fault`` (``pipe-slot``) when every popped entry was freed before.
+        """
+        if not self.held[direction]:
+            raise Fault("pipe-slot", f"every popped entry of {self.facts.label} was freed before")
+        entry = self.held[direction].popleft()
+        self.core.issue(user, line, entry.retire)
+        self.core.signal(pipe, self._others("slot", direction, False, split))
+
+    # ------------------------------------------------------------ addresses
+
+    def local_address(self, direction: int, number: int) -> int:
+        """Byte address of a slot in the consumer's memory."""
+        count = self.facts.local_slots if self.facts.through_gm else self.facts.slots
+        return self.local[direction] + number % count * self.facts.steps[direction]
+
+    def gm_address(self, direction: int, number: int, fmt: Format) -> Pointer:
+        """A slot in global memory; those of the second direction lie behind those of the first."""
+        pointer = self.core.pointer_of(self.gm)
+        facts = self.facts
+        ring = facts.slots * facts.slot_size if direction == V2C and facts.mask == C2V | V2C else 0
+        offset = pointer.offset + ring + number % facts.slots * facts.slot_size
+        return Pointer(pointer.arena, offset, fmt.storage, fmt.bytes)
+
+
+def open_end(core: QueueCore, facts: FifoFacts, everyone: bool, gm: Any, local: dict[int, int]) -> FifoEnd:
+    """The end of a queue on ``core``; one that is initialised again goes on where it was."""
+    key = ("fifo", facts.key)
+    known = core.state.get(key)
+    if known is None or known.facts.mask != facts.mask:
+        known = core.state[key] = FifoEnd(core, facts, everyone, gm, local)
+    return known
+
+
+class EntryMaker:
+    """Views of slots in global memory: entries that a program fills and reads with transfers of its own."""
+
+    label = "slot_view"
+
+    def __init__(self, shape: tuple[int, ...], fmt: Format, direction: int, split: int, part: bool) -> None:
+        self.shape = shape
+        self.fmt = fmt
+        self.direction = direction
+        rows, cols = ((1,) * (2 - len(shape)) + shape)[-2:]
+        self.share = {1: rows * cols, 2: cols}.get(split, 0) if part else 0
+
+    def __call__(self, end: FifoEnd, number: int, vector: int | None = None) -> GmTensor:
+        """The entry in slot ``number``, or the part of it that belongs to a vector core."""
+        index = end.core.index if vector is None else vector
+        pointer = end.gm_address(self.direction, number, self.fmt).advance(index * self.share)
+        base = end.gm
+        tensor = isinstance(base, GmTensor)
+        strides = base.strides if tensor and len(base.strides) == len(self.shape) else _dense(self.shape)
+        layout = base.layout if tensor else "nd"
+        return GmTensor(pointer, self.shape, strides, self.fmt, layout)
+
+
+def _dense(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides = [1] * len(shape)
+    for axis in range(len(shape) - 2, -1, -1):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    return tuple(strides)

@@ -1,0 +1,36 @@
+"""Which ends of queues belong together. Source: execution page, section 5 (pipes between cores)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis import queues as facts
+from pto_dialect.analysis.facts import integer
+from pto_dialect.ir.core.walk import walk
+
+
+def reservation(value: SSAValue | None) -> Operation | None:
+    """The ``reserve_buffer`` behind an address, followed through ``import_reserved_buffer``."""
+    op = facts.definition(value)
+    if op is not None and op.name == "pto.import_reserved_buffer":
+        peer, wanted = facts.peer_function(op), facts.text(op, "name")
+        found = (o for o in walk(peer) if o.name == "pto.reserve_buffer") if peer is not None else ()
+        return next((o for o in found if facts.text(o, "name") == wanted), None)
+    return op if op is not None and op.name == "pto.reserve_buffer" else None
+
+
+def identity(init: Operation, order: int) -> tuple[tuple[Any, ...], str]:
+    """What both ends of a queue have in common, and a name for messages; ``order`` counts the handles of a function."""
+    if init.name in facts.CORE_INITS:
+        number = facts.number(init)
+        return ("number", number), f"queue {number}"
+    flags = integer(init, "flag_base")
+    if flags is not None:
+        return ("flags", flags), f"the queue with flags from {flags}"
+    reserved = reservation(facts.operand(init, "local_addr"))
+    if reserved is not None:
+        name = facts.text(reserved, "name")
+        return ("buffer", name), f"the queue in {name}"
+    return ("handle", order), f"queue handle {order}"

@@ -1,0 +1,196 @@
+"""What the text of a program says about its queues between cores: identity, sizes, and what is popped.
+
+Source: execution page, section 5 (pipes between cores).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis import queues as facts
+from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.queues import C2V, V2C
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.attributes import OpaqueAttr
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.walk import walk
+
+from ..compile.program import enclosing_kind
+from ..errors import ProgramError
+from .identity import identity, reservation
+
+DIRECTIONS = (C2V, V2C)
+_PRODUCES = frozenset(("push", "alloc"))
+_FIELD = re.compile(r"(\w+)\s*=\s*(\w+)")
+
+
+class Epilogue(NamedTuple):
+    """Conversion of pushed accumulators: quantisation mode and relu, by name."""
+
+    quant: str
+    relu: str
+
+
+@dataclass(frozen=True)
+class FifoFacts:
+    """One end of a queue as its initialisation states it.
+
+    Both ends have the same ``key``. ``slot_size`` is in bytes; ``steps`` maps a direction to the bytes between the
+    local slots of its consumer. ``through_gm`` tells that entries lie in global memory, ``number`` is that of the
+    quantisation setters.
+    """
+
+    key: tuple[Any, ...]
+    label: str
+    mask: int
+    slot_size: int
+    slots: int
+    local_slots: int
+    through_gm: bool
+    steps: dict[int, int]
+    epilogue: Epilogue | None
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What an operation does on a queue: push, alloc, pop or free, and the direction the entry travels."""
+
+    init: Operation
+    facts: FifoFacts
+    role: str
+    direction: int
+    split: int
+
+    @property
+    def on_cube(self) -> bool:
+        """True on the cube core's end."""
+        return (self.direction == C2V) == (self.role in _PRODUCES)
+
+
+class FifoPlan:
+    """The queues of the functions of one program."""
+
+    def __init__(self, functions: Iterable[Operation], arch: str) -> None:
+        self.arch = arch
+        self.ends: dict[Operation, FifoFacts] = {}
+        self._numbered: dict[tuple[Operation, str, int], Operation] = {}
+        self._popped: dict[tuple[tuple[Any, ...], int], dict[t.TileBufType, None]] = {}
+        transfers: list[Operation] = []
+        for function in functions:
+            handles = 0
+            for op in walk(function):
+                if op.name in facts.CORE_INITS:
+                    self._numbered[function, facts.INIT_CORE[op.name], facts.number(op)] = op
+                    self.ends[op] = self._facts(op, 0)
+                elif op.name in facts.HANDLE_INITS:
+                    self.ends[op] = self._facts(op, handles)
+                    handles += 1
+                elif op.name in facts.NUMBERED or op.name in facts.HANDLED:
+                    transfers.append(op)
+        for op in transfers:
+            transfer = self.transfer(op)
+            entry = facts.entry(op)
+            if transfer.role == "pop" and entry is not None and isinstance(entry.type, t.TileBufType):
+                self._popped.setdefault((transfer.facts.key, transfer.direction), {})[entry.type] = None
+
+    def popped(self, transfer: Transfer) -> list[t.TileBufType]:
+        """Types of the tiles that are popped in the direction of ``transfer``."""
+        return list(self._popped.get((transfer.facts.key, transfer.direction), ()))
+
+    def transfer(self, op: Operation) -> Transfer:
+        """What ``op`` does; raises ``ProgramError`` (``pipe-id``) when its queue is not initialised in its function."""
+        init = self._init(op)
+        if init is None:
+            raise ProgramError("pipe-id", "the queue is not initialised in this function", span_of(op))
+        end = self.ends[init]
+        split = integer(op, "split") or 0
+        numbered = facts.NUMBERED.get(op.name)
+        if numbered is not None:
+            return Transfer(init, end, numbered.role, numbered.direction, split)
+        role = facts.HANDLED[op.name]
+        produces = role in _PRODUCES
+        return Transfer(init, end, role, C2V if self._on_cube(op, end, produces) == produces else V2C, split)
+
+    def init_of_setter(self, op: Operation) -> Operation | None:
+        """Initialisation of the queue whose scale ``op`` sets."""
+        return self._numbered.get((_function(op), "cube", facts.number(op)))
+
+    def _init(self, op: Operation) -> Operation | None:
+        if op.name in facts.HANDLED:
+            return facts.handle(op)
+        return self._numbered.get((_function(op), facts.NUMBERED[op.name].core, facts.number(op)))
+
+    @staticmethod
+    def _on_cube(op: Operation, end: FifoFacts, produces: bool) -> bool:
+        """Side of an operation on a handle: that of its section or function, else what direction or tile imply."""
+        kind = enclosing_kind(op)
+        if kind is not None:
+            return kind == "cube"
+        if end.mask in (C2V, V2C):
+            return (end.mask == C2V) == produces
+        entry = facts.entry(op)
+        loc = entry.type.loc if entry is not None and isinstance(entry.type, t.TileBufType) else "vec"
+        return loc != "vec"
+
+    def _facts(self, init: Operation, order: int) -> FifoFacts:
+        mask = facts.direction_mask(init)
+        slot_size, slots = integer(init, "slot_size") or 0, facts.slot_count(init)
+        local_slots = integer(init, "local_slot_num") or slots
+        through_gm = self._through_gm(init)
+        counts = local_slots if through_gm else slots
+        steps: dict[int, int] = {}
+        for direction, name in local_buffers(init).items():
+            share = _share(slot_size, counts, facts.operand(init, name))
+            steps[direction] = share if through_gm else max(share, slot_size)
+        key, label = identity(init, order)
+        epilogue = _epilogue(init)
+        return FifoFacts(key, label, mask, slot_size, slots, local_slots, through_gm, steps, epilogue)
+
+    def _through_gm(self, init: Operation) -> bool:
+        if init.name in facts.HANDLE_INITS:
+            return init.name == "pto.initialize_l2g2l_pipe"
+        if facts.operand(init, "gm_slot_tensor") is not None:
+            return True
+        return self.arch == "a2a3" and facts.operand(init, "gm_slot_buffer") is not None
+
+
+def local_buffers(init: Operation) -> dict[int, str]:
+    """Operand that holds the address of the consumer's slots, by direction."""
+    if init.name in facts.CORE_INITS:
+        return {C2V: "c2v_consumer_buf", V2C: "v2c_consumer_buf"}
+    mask = facts.direction_mask(init)
+    return {C2V: "local_addr", V2C: "peer_local_addr"} if mask == C2V | V2C else {mask: "local_addr"}
+
+
+def gm_operand(init: Operation) -> SSAValue | None:
+    """Operand that holds the slots in global memory."""
+    names = ("gm_slot_tensor", "gm_slot_buffer") if init.name in facts.CORE_INITS else ("gm_addr",)
+    return next((value for name in names if (value := facts.operand(init, name)) is not None), None)
+
+
+def _share(slot_size: int, count: int, address: SSAValue | None) -> int:
+    """Bytes of each of ``count`` equal parts of the reserved buffer; the size of a slot where that is not known."""
+    reserved = reservation(address)
+    size = None if reserved is None else integer(reserved, "size")
+    return slot_size if size is None or size < 32 * count else size // count // 32 * 32
+
+
+def _epilogue(init: Operation) -> Epilogue | None:
+    value = init.attributes.get("acc_push_epilogue")
+    if not isinstance(value, OpaqueAttr):
+        return None
+    fields = dict(_FIELD.findall(value.data))
+    return Epilogue(fields.get("quant", "no_convert"), fields.get("relu", "no_relu"))
+
+
+def _function(op: Operation) -> Operation:
+    place: Operation | None = op
+    while place is not None and place.name != "func.func":
+        place = place.parent_op()
+    assert place is not None
+    return place

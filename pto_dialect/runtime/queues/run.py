@@ -1,0 +1,299 @@
+"""Runs a program with its pipes as queues: the reference schedule.
+
+The scalar unit walks the program and appends instructions to the queue of their pipe; among the queue heads that can
+run, the one issued first runs.  Source: execution page, section 4.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import Any
+
+from pto_dialect.deadline import TimedOut
+
+from ..faults import Fault
+from ..run.machine import Block, Core, NeedsQueues
+from .schedule import Schedule
+
+Key = tuple[Any, ...]
+
+
+RUN, SET, WAIT, LEVEL = range(4)
+"""Kinds of entries: an instruction, tokens to add, tokens to take, a counter to reach."""
+
+Entry = tuple[int, int, int, Any, tuple[Any, ...]]
+"""One queued entry: issue number, line of the generated source, kind, action, arguments."""
+
+DEPTH = 1024
+"""Entries of all queues together beyond which the scalar unit lets the pipes go on before it issues more."""
+
+
+class QueueCore(Core):
+    """A core whose instructions wait in queues, one per pipe.
+
+    ``in_turn`` lists pipes whose instructions keep their order among each other whatever the schedule.
+
+    Signals are counters under keys: a wait takes one token of each of its keys, a level wait leaves the counter and
+    goes on once it is high enough.
+    """
+
+    def __init__(self, block: Block, kind: str, index: int) -> None:
+        super().__init__(block, kind, index)
+        self.queues: dict[str, deque[Entry]] = {}
+        self.issued = 0
+        self.waiting = 0
+        self.scalar_wait: tuple[Key, ...] = ()
+        self.scalar_level: tuple[Key, int] | None = None
+        schedule = block.options.schedule
+        self.chooser = None if schedule is None else schedule.chooser(f"{block.index} {kind} {index}")
+        self.in_turn: tuple[str, ...] = ()
+
+    def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
+        """Appends an instruction; its operands were evaluated by the scalar unit."""
+        self._append(pipe, (self.issued, line, RUN, action, arguments))
+
+    def _append(self, pipe: str, entry: Any) -> None:
+        queue = self.queues.get(pipe)
+        if queue is None:
+            queue = self.queues[pipe] = deque()
+        queue.append(entry)
+        self.issued += 1
+        self.waiting += 1
+        if self.chooser is not None:
+            for _ in range(self.chooser.steps()):
+                if not self.step():
+                    break
+        if self.waiting > DEPTH:
+            while self.waiting > DEPTH // 2 and self.step():
+                pass
+
+    # signals
+
+    def queue_set(self, source: str, target: str, event: int) -> None:
+        """A flag that ``source`` raises when it gets there."""
+        self.signal(source, ((self, (source, target, event)),))
+
+    def queue_wait(self, source: str, target: str, event: int) -> None:
+        """A flag that ``target`` takes before it goes on."""
+        self.await_signals(target, ((source, target, event),))
+
+    def signal(self, pipe: str, targets: tuple[tuple[Core, Key], ...]) -> None:
+        """Adds a token at each of ``targets`` once ``pipe`` gets there."""
+        if pipe == "PIPE_S":
+            self.issued += 1
+            _give(targets)
+        else:
+            self._append(pipe, (self.issued, 0, SET, None, targets))
+
+    def await_signals(self, pipe: str, keys: tuple[Key, ...]) -> None:
+        """Makes ``pipe`` wait for a token under each of ``keys``."""
+        if pipe == "PIPE_S":
+            self.scalar_wait = keys
+        else:
+            self._append(pipe, (self.issued, 0, WAIT, None, keys))
+
+    def await_level(self, pipe: str, key: Key, level: int) -> None:
+        """Makes ``pipe`` wait until ``level`` tokens were added under ``key``."""
+        if pipe == "PIPE_S":
+            self.scalar_level = (key, level)
+        elif self.flags.get(key, 0) < level:
+            self._append(pipe, (self.issued, 0, LEVEL, None, (key, level)))
+
+    def _ready(self, keys: tuple[Key, ...]) -> bool:
+        return all(self.flags.get(key, 0) for key in keys)
+
+    def _take(self, keys: tuple[Key, ...]) -> None:
+        for key in keys:
+            self.flags[key] -= 1
+
+    def join_scalar(self) -> Generator[None, None, None]:
+        """The scalar unit waits for the signals it asked for, if any."""
+        while self.scalar_level is not None and self.flags.get(self.scalar_level[0], 0) < self.scalar_level[1]:
+            yield
+        while not self._ready(self.scalar_wait):
+            yield
+        self._take(self.scalar_wait)
+        self.scalar_wait, self.scalar_level = (), None
+        self.issued += 1
+
+    def join_all(self) -> Generator[None, None, None]:
+        """The scalar unit waits until every queue is empty."""
+        while self.waiting:
+            yield
+
+    def reach(self, pipe: str) -> Generator[None, None, None]:
+        """The scalar unit waits until the queue of ``pipe`` is empty: what comes next is the pipe's own work."""
+        while self.queues.get(pipe):
+            yield
+
+    def meet(self, *pipes: str) -> Generator[None, None, None]:
+        """The scalar unit waits until the queues of ``pipes`` are empty, and they for each other."""
+        while any(self.queues.get(pipe) for pipe in pipes):
+            yield
+
+    def chosen(self) -> str | None:
+        """The pipe whose head runs next where a schedule decides; ``None`` when none can run."""
+        assert self.chooser is not None
+        ready = [pipe for pipe, queue in self.queues.items() if queue and self.runnable(pipe, queue[0])]
+        return ready[self.chooser.head([self.queues[pipe][0][0] for pipe in ready])] if ready else None
+
+    def runnable(self, pipe: str, head: Entry) -> bool:
+        """True when nothing holds the head of a queue."""
+        if pipe in self.in_turn:
+            others = (self.queues.get(other) for other in self.in_turn)
+            if any(queue and queue[0][0] < head[0] for queue in others):
+                return False
+        return head[2] < WAIT or self._may_go_on(head)
+
+    def step(self) -> bool:
+        """Runs a queue head that can run, the oldest one unless a schedule decides otherwise; False when none can."""
+        best: deque[Entry] | None = None
+        if self.chooser is not None:
+            pipe = self.chosen()
+            return pipe is not None and self._run(self.queues[pipe].popleft())
+        oldest = self.issued
+        for queue in self.queues.values():
+            if queue:
+                head = queue[0]
+                if head[0] < oldest and (head[2] < WAIT or self._may_go_on(head)):
+                    best, oldest = queue, head[0]
+        return best is not None and self._run(best.popleft())
+
+    def _run(self, entry: Entry) -> bool:
+        _, line, kind, action, arguments = entry
+        self.waiting -= 1
+        if kind == RUN:
+            try:
+                action(*arguments)
+            except Fault as fault:
+                raise QueuedFault(fault, line) from None
+            except TimedOut as over:
+                over.line = line
+                raise
+            except NeedsQueues as early:
+                raise QueuedFault(
+                    Fault("sync-deadlock", f"{early}, and a vector scope waits for no one"), line
+                ) from None
+        elif kind == SET:
+            _give(arguments)
+        elif kind == WAIT:
+            self._take(arguments)
+        return True
+
+    def _may_go_on(self, waiting: Entry) -> bool:
+        arguments = waiting[4]
+        if waiting[2] == WAIT:
+            return self._ready(arguments)
+        return self.flags.get(arguments[0], 0) >= arguments[1]
+
+    def blocked(self) -> list[str]:
+        """What each unit waits for, for a deadlock report."""
+        waits: list[tuple[str, tuple[Key, ...]]] = []
+        for pipe, queue in self.queues.items():
+            if queue and queue[0][2] == WAIT:
+                waits.append((pipe, self._missing(queue[0][4])))
+            elif queue and queue[0][2] == LEVEL:
+                waits.append((pipe, queue[0][4][:1]))
+        waits.append(("PIPE_S", self._missing(self.scalar_wait)))
+        if self.scalar_level is not None:
+            waits.append(("PIPE_S", self.scalar_level[:1]))
+        return [f"{self.name}: {pipe} waits for {describe(key)}" for pipe, keys in waits for key in keys]
+
+    def _missing(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
+        return tuple(key for key in keys if not self.flags.get(key, 0))
+
+
+class OrderedCore(QueueCore):
+    """A core that runs instructions in program order for as long as nothing waits in its queues.
+
+    For programs without flags between their pipes, which leave that order to the compiler.
+    """
+
+    def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
+        if self.waiting:
+            self._append(pipe, (self.issued, line, RUN, action, arguments))
+        else:
+            self.issued += 1
+            action(*arguments)
+
+    def signal(self, pipe: str, targets: tuple[tuple[Core, Key], ...]) -> None:
+        super().signal(pipe if self.waiting else "PIPE_S", targets)
+
+    def await_signals(self, pipe: str, keys: tuple[Key, ...]) -> None:
+        if pipe != "PIPE_S" and not self.waiting and self._ready(keys):
+            self.issued += 1
+            self._take(keys)
+        else:
+            super().await_signals(pipe, keys)
+
+
+def _give(targets: tuple[tuple[Core, Key], ...]) -> None:
+    for core, key in targets:
+        core.flags[key] = core.flags.get(key, 0) + 1
+
+
+def describe(key: Key) -> str:
+    """A token in words."""
+    if isinstance(key[0], str) and key[0].startswith("PIPE_"):
+        return f"a flag from {key[0]}, EVENT_ID{key[2]}"
+    text = getattr(key, "text", None)
+    return text if isinstance(text, str) else f"signal {key[1]} of another core"
+
+
+class QueuedFault(Exception):
+    """A fault of a queued instruction, with the line of the generated source that issued it."""
+
+    def __init__(self, fault: Fault, line: int) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+        self.line = line
+
+
+class Deadlock(Fault):
+    """No core can go on; ``stopped`` is a program that did not end, if there is one."""
+
+    def __init__(self, waits: tuple[str, ...], stopped: Generator[None, None, Any] | None) -> None:
+        super().__init__("sync-deadlock", "the program cannot go on", waits)
+        self.stopped = stopped
+
+
+def run_queued(
+    programs: list[tuple[QueueCore, Generator[None, None, Any]]],
+    relieve: Callable[[], bool] | None = None,
+    schedule: Schedule | None = None,
+) -> list[Any]:
+    """Runs the programs of several cores to their end; returns what they return.
+
+    ``relieve`` is asked to let something go on when nothing can; ``schedule`` says whose turn it is. Raises ``Fault``
+    (``sync-deadlock``) when that fails.
+    """
+    results: dict[int, Any] = {}
+    chooser = None if schedule is None else schedule.chooser("cores")
+    while True:
+        progress = False
+        for index in range(len(programs)) if chooser is None else chooser.order(len(programs)):
+            core, program = programs[index]
+            if chooser is not None and chooser.skips(index):
+                progress = True
+                continue
+            if index not in results:
+                before = core.issued
+                try:
+                    next(program)
+                except StopIteration as stop:
+                    results[index] = stop.value
+                    progress = True
+                progress = progress or core.issued != before
+            rest = 0 if chooser is None else chooser.turn()
+            while core.waiting and core.step():
+                progress = True
+                rest -= 1
+                if rest == 0:
+                    break
+        if len(results) == len(programs) and not any(core.waiting for core, _ in programs):
+            return [results[index] for index in range(len(programs))]
+        if not progress and not (relieve is not None and relieve()):
+            waits = [text for core, _ in programs for text in core.blocked()]
+            stopped = (program for index, (_, program) in enumerate(programs) if index not in results)
+            raise Deadlock(tuple(waits), next(stopped, None))

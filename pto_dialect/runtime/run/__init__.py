@@ -1,0 +1,1 @@
+"""Runs compiled functions: arguments, cores, blocks, processes."""

@@ -1,0 +1,221 @@
+"""Binds arrays and numbers to the arguments of an entry function. Source: execution page, sections 1 and 3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, NoneAttr, VectorType
+from xdsl.ir import Attribute
+
+from pto_dialect.analysis.facts import space_of
+from pto_dialect.ir.core import types as t
+from pto_dialect.targets.profile import Profile
+
+from ..errors import BindingError
+from ..faults import Fault
+from ..kernels.buffers.views import tile_maker
+from ..kernels.core.scalar import is_unsigned, rounder
+from ..memory.memref import MemRef
+from ..memory.packed_element import pair_format, part_format
+from ..memory.spaces import Arena, Array, Pointer
+from ..memory.values import GmTensor, Tile, ValueTile, buffer_pointer
+from ..numerics.formats import Format, format_of
+from .machine import Core
+
+
+class HostTile(Tile):
+    """A tile buffer that an argument gives: a memory of its own, filled from ``host`` (rows x columns)."""
+
+    __slots__ = ("host",)
+
+    def __init__(self, tile: Tile, host: Array) -> None:
+        super().__init__(tile.pointer, tile.layout, tile.fmt, tile.loc, tile.rows, tile.cols, tile.valid_rows,
+                         tile.valid_cols, pad=tile.pad)  # fmt: skip
+        self.host = host
+        self.view.write(host)
+
+    def at(self, pointer: Pointer) -> Tile:
+        """A handle of the tile whose memory is that of ``pointer``."""
+        return Tile(pointer, self.layout, self.fmt, self.loc, self.rows, self.cols, self.valid_rows, self.valid_cols,
+                    pad=self.pad)  # fmt: skip
+
+    def hand_back(self) -> None:
+        """Stores the content in the array it came from."""
+        self.host[...] = self.view.read(self.rows, self.cols)
+
+
+def argument_of_core(value: Any, core: Core) -> Any:
+    """A bound argument as ``core`` sees it: the second vector core of a block has a unified buffer of its own."""
+    pointer = value if isinstance(value, Pointer) else getattr(value, "pointer", None)
+    if not isinstance(pointer, Pointer) or pointer.arena.space == "gm":
+        return value
+    if core.index:
+        pointer = Pointer(pointer.arena.copy(), pointer.offset, pointer.dtype, pointer.item_bytes)
+    if isinstance(value, HostTile):
+        return value.at(pointer)
+    if isinstance(value, MemRef):
+        return MemRef(pointer, value.shape, value.strides, value.fmt, value.offset)
+    return pointer
+
+
+def hand_back(bound: Sequence[Any]) -> None:
+    """Stores tile buffers among the bound arguments in the arrays they came from."""
+    for value in bound:
+        if isinstance(value, HostTile):
+            value.hand_back()
+
+
+@lru_cache(1024)
+def argument_format(type_: Attribute) -> Format | None:
+    """Element format of a buffer or vector argument; ``None`` for scalars."""
+    element: Attribute | None = None
+    if isinstance(type_, t.VmiMaskType):
+        return format_of("i1")
+    if isinstance(type_, MemRefType):
+        element = type_.element_type
+    elif isinstance(type_, (t.PtrType, t.ShapedView, t.TileType, t.TileBufType, t.VRegType, t.VmiVRegType)):
+        element = type_.element
+    if element is None:
+        return None
+    try:
+        return pair_format(element) if isinstance(element, VectorType) else format_of(t.element_name(element))
+    except ValueError:
+        raise BindingError(f"arguments with elements of {t.type_text(element)} cannot be bound") from None
+
+
+def binder(name: str, type_: Attribute, profile: Profile) -> Callable[[Any], Any]:
+    """``bind_argument`` for one argument, with what its type says worked out before."""
+    fmt = argument_format(type_)
+    direct = fmt if isinstance(type_, t.PtrType) and (space_of(type_) or "gm") == "gm" else None
+
+    def bind(value: Any) -> Any:
+        # Most arguments are arrays that become global memory as they are.
+        if direct is not None and type(value) is np.ndarray and value.dtype == direct.storage:
+            flags = value.flags
+            if flags.c_contiguous and flags.writeable:
+                return buffer_pointer(value, direct, name)
+        return bind_argument(name, type_, value, profile)
+
+    return bind
+
+
+def bind_argument(name: str, type_: Attribute, value: Any, profile: Profile | None = None) -> Any:
+    """The run-time value of one argument.
+
+    Arrays stay shared with the caller: what the kernel writes appears in them, for tile buffers (which need the
+    ``profile``) when they are handed back; vectors and logical predicates are values, which no kernel changes. A
+    pointer into on-chip memory gets a memory of the array's size there.
+    Raises ``BindingError`` for a value that does not fit the argument's type.
+    """
+    fmt = argument_format(type_)
+    if fmt is None:
+        return _scalar(name, type_, value)
+    if not isinstance(value, np.ndarray):
+        raise BindingError(f"argument {name} ({t.type_text(type_)}) needs an array, found {value!r}")
+    if isinstance(type_, t.PtrType) and isinstance(type_.element, VectorType):
+        value = _units(name, type_.element, value, fmt)
+    if value.dtype != fmt.storage:
+        if value.dtype.itemsize != fmt.storage.itemsize or (fmt.is_float and value.dtype.kind == "f"):
+            raise BindingError(f"argument {name} needs elements of {fmt.name}, found an array of {value.dtype}")
+        value = value.view(fmt.storage)
+    if isinstance(type_, (t.VRegType, t.VmiVRegType, t.VmiMaskType)):
+        if value.size != type_.lanes:
+            raise BindingError(f"argument {name} needs an array of {type_.lanes} lanes, found {value.size}")
+        return np.ascontiguousarray(value.reshape(-1))
+    if isinstance(type_, (t.TileType, t.TileBufType)):
+        rows, cols = value.shape if value.ndim == 2 else (1, value.size)
+        if (rows, cols) != (type_.rows, type_.cols):
+            raise BindingError(f"argument {name} needs a {type_.rows}x{type_.cols} array, found {rows}x{cols}")
+        value = value.reshape(rows, cols)
+        return (
+            _host_tile(name, type_, value, profile)
+            if isinstance(type_, t.TileBufType)
+            else ValueTile(rows, cols, fmt, value)
+        )
+    if not (value.flags.c_contiguous and value.flags.writeable):
+        raise BindingError(f"argument {name} needs a writable, contiguous array")
+    space = space_of(type_) or "gm"
+    pointer = buffer_pointer(value, fmt, name, space)
+    if isinstance(type_, t.PtrType):
+        return pointer
+    assert isinstance(type_, (MemRefType, t.ShapedView))
+    shape, strides, offset = _extents(name, type_, value)
+    if isinstance(type_, MemRefType):
+        return MemRef(pointer.advance(offset), shape, strides, fmt, offset)
+    return GmTensor(pointer.advance(offset), shape, strides, fmt)
+
+
+def _units(name: str, type_: VectorType, value: Array, fmt: Format) -> Array:
+    """An array of single numbers as one of vectors."""
+    part = part_format(type_)
+    if value.dtype.itemsize != part.bytes or part.bytes == fmt.bytes:
+        return value
+    if value.nbytes % fmt.bytes or not value.flags.c_contiguous:
+        raise BindingError(f"argument {name} needs a contiguous array of whole {t.type_text(type_)}")
+    return value.reshape(-1).view(fmt.storage)
+
+
+def _host_tile(name: str, type_: t.TileBufType, value: Array, profile: Profile | None) -> HostTile:
+    assert profile is not None
+    try:
+        maker = tile_maker(type_, profile)
+    except Fault as fault:
+        raise BindingError(f"argument {name}: {fault.message}") from None
+    memory = Arena(maker.space, maker.nbytes, name=name)
+    valid = (
+        (valid if valid != t.DYNAMIC else extent)
+        for valid, extent in ((type_.valid_rows, type_.rows), (type_.valid_cols, type_.cols))
+    )
+    return HostTile(maker.at(memory.pointer(0, maker.fmt.storage, maker.fmt.bytes), *valid), value)
+
+
+def _extents(name: str, type_: MemRefType | t.ShapedView, value: Array) -> tuple[Sequence[int], Sequence[int], int]:
+    """Shape, element strides and element offset of a view of a whole buffer."""
+    shape = t.shape_of(type_)
+    if min(shape, default=1) < 0:
+        fixed = [have for have, want in zip(value.shape, shape, strict=False) if want < 0 or have == want]
+        if len(fixed) != len(shape) or value.ndim != len(shape):
+            wanted, found = ("x".join(map(t.dim_text, dims)) or "()" for dims in (shape, value.shape))
+            raise BindingError(f"argument {name} needs an array of shape {wanted}, found {found}")
+        shape = value.shape
+    strides = [1] * len(shape)
+    for axis in range(len(shape) - 2, -1, -1):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    offset = 0
+    if isinstance(type_, MemRefType) and not isinstance(type_.layout, NoneAttr):
+        stated, start = type_.get_strides(), type_.get_offset()
+        known = [stride for stride in stated or () if stride is not None]
+        if start is None or stated is None or len(known) != len(shape):
+            raise BindingError(f"argument {name} ({t.type_text(type_)}) has a layout that only the caller knows")
+        strides, offset = known, start
+    needed = 1 + offset + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
+    if 0 not in shape and value.size < needed:
+        raise BindingError(f"argument {name} ({t.type_text(type_)}) needs {needed} elements, found {value.size}")
+    return shape, strides, offset
+
+
+def _scalar(name: str, type_: Attribute, value: Any) -> Any:
+    """A number in the form that generated code computes with: integers wrapped to their width, floats rounded."""
+    if isinstance(value, np.ndarray):
+        if value.size < 1:
+            raise BindingError(f"argument {name} needs a number, found an empty array")
+        value = value.reshape(-1)[0].item()
+    if isinstance(type_, (IntegerType, IndexType)):
+        width = type_.width.data if isinstance(type_, IntegerType) else 64
+        if (isinstance(value, bool) and width != 1) or not isinstance(value, (int, np.integer)):
+            raise BindingError(f"argument {name} ({t.type_text(type_)}) needs an integer, found {value!r}")
+        if not -(1 << (width - 1)) <= int(value) < 1 << width:
+            raise BindingError(f"argument {name}: {value} does not fit into {t.type_text(type_)}")
+        if width == 1:
+            return bool(value)
+        bits = int(value) & ((1 << width) - 1)
+        return bits - (1 << width) if bits >> (width - 1) and not is_unsigned(type_) else bits
+    if t.is_float(type_) and not format_of(t.element_name(type_)).is_packed:
+        if not isinstance(value, (int, float, np.number)):
+            raise BindingError(f"argument {name} ({t.type_text(type_)}) needs a number, found {value!r}")
+        round_to = rounder(type_)
+        return float(value) if round_to is None else round_to(float(value))
+    raise BindingError(f"arguments of type {t.type_text(type_)} cannot be bound")

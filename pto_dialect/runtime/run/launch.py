@@ -1,0 +1,305 @@
+"""Launches a compiled kernel on numpy arrays: cores and blocks.
+
+Source: execution page, sections 1 and 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import cached_property
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.deadline import TimedOut
+from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.targets.backend import backend_of
+from pto_dialect.targets.profile import Profile
+
+from ..compile.compiler import CompiledModule, compile_module, find_entry, functions_of
+from ..compile.program import find_program
+from ..compile.usage import Usage, buffer_usage
+from ..errors import BindingError, ProgramError
+from ..faults import Fault
+from ..memory.spaces import Array
+from ..memory.values import content_of
+from ..queues.run import Deadlock, OrderedCore, QueueCore, QueuedFault, run_queued
+from .arguments import argument_of_core, binder, hand_back
+from .machine import Block, Core, NeedsQueues, RunOptions
+from .parallel import can_fork, run_blocks
+from .profiling import ProfileLog
+from .threads import single_threaded_products
+
+BLOCK_ORDERING = frozenset(("pto.syncall", "pto.set_cross_block", "pto.wait_cross_block"))
+"""Operations that order the cores of different blocks."""
+
+UNIT_FLAGS = ("unit_flag_mode", "unit_flag_ctrl", "unit_flag")
+UNIT_FLAG_PIPES = ("PIPE_M", "PIPE_FIX")
+"""Attributes that hand an accumulator over, and the pipes between which they do; watched cores follow each block."""
+
+PIPE_ORDERING = frozenset(("pto.barrier", "pto.barrier_sync"))
+"""Operations besides flags with which a program itself orders the pipes of a core."""
+
+
+def orders_blocks(op: Operation) -> bool:
+    """True for operations that order the cores of different blocks: also signals whose mode says so."""
+    mode = op.attributes.get("ffts_mode")
+    return op.name in BLOCK_ORDERING or (isinstance(mode, IntegerAttr) and mode.value.data == 0)
+
+
+class Kernel:
+    """An entry function, with its peer if it is one of a pair of kernels, that is ready to run.
+
+    ``arguments`` are pairs (name, type) in order; ``results`` the result types of the entry.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        entry: str | None,
+        target: str | None,
+        options: RunOptions,
+        profile_log: ProfileLog | None = None,
+    ) -> None:
+        self.module = module
+        self.entry = find_entry(module, entry)
+        function = functions_of(module)[self.entry]
+        self.function = function
+        self.profile: Profile = profile_of(function, target)
+        self.options = replace(options, backend=backend_of(function, options.backend, self.profile.arch))
+        self.profile_log = profile_log
+        self.program = find_program(module, self.entry, self.profile.arch)
+        function_type = function.properties["function_type"]
+        assert isinstance(function_type, FunctionType)
+        self.arguments = self.program.arguments
+        self.results = list(function_type.outputs.data)
+        self.kinds = tuple(self.program.roots)
+        self.compiled = self._compile(queued=False)
+        self._queued = self.compiled if self.compiled.queued else None
+        schedule = options.schedule
+        self._side_by_side = self.compiled.queued or (schedule is not None and schedule.queued)
+        self._idle: list[Block] = []
+
+    def _compile(self, queued: bool) -> CompiledModule:
+        return compile_module(
+            self.module,
+            self.entry,
+            self.profile,
+            self.options,
+            queued=queued,
+            profile_log=self.profile_log,
+            program=self.program,
+        )
+
+    @property
+    def source(self) -> str:
+        """The generated Python source."""
+        return self.compiled.source
+
+    @cached_property
+    def usage(self) -> Usage:
+        """What the program does with its buffers."""
+        return buffer_usage(self.program)
+
+    def run(self, values: Sequence[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
+        """Runs all blocks; ``values`` are numpy arrays (written in place) and Python numbers, one per argument.
+
+        With ``jobs`` above 1, that many processes share the blocks of a program whose blocks do not depend on each
+        other; the results are the same. Returns what the entry function returns (first block). Raises ``BindingError``
+        for values that do not fit, ``ProgramError`` for a fault of the program.
+        """
+        bound = self.bind(values)
+        try:
+            with single_threaded_products() if self._multiplies else nullcontext():
+                return self._run_blocks(bound, blocks, jobs)
+        finally:
+            hand_back(bound)
+
+    def bind(self, values: Sequence[Any]) -> list[Any]:
+        """The run-time values of all arguments. Raises ``BindingError``."""
+        if len(values) != len(self.arguments):
+            raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
+        return [bind(value) for bind, value in zip(self._binders, values, strict=True)]
+
+    @cached_property
+    def _binders(self) -> list[Callable[[Any], Any]]:
+        return [binder(name, type_, self.profile) for name, type_ in self.arguments]
+
+    def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
+        schedule = self.options.schedule
+        if self._orders_blocks or (schedule is not None and schedule.queued):
+            return self._with_queues(bound, range(blocks), blocks)
+        if jobs > 1 and blocks > 1 and can_fork() and not self.usage.combines:
+            return run_blocks(self, bound, blocks, min(jobs, blocks))
+        results: list[Any] = []
+        for index in range(blocks):
+            returned = self.run_block(bound, index, blocks)
+            if index == 0:
+                results = returned
+        return results
+
+    @cached_property
+    def _multiplies(self) -> bool:
+        """True when the program may use the matrix unit."""
+        operations = (op for function in self.program.functions for op in walk(function) if isinstance(op, PtoOp))
+        return any(op.active_pipe(self.profile.arch) is Pipe.M for op in operations)
+
+    @cached_property
+    def orders_pipes(self) -> bool:
+        """True when the program itself orders its pipes; else the compiler does."""
+        names = {op.name for function in self.program.functions for op in walk(function)}
+        return self.program.explicit or bool(names & PIPE_ORDERING)
+
+    @cached_property
+    def _reordered(self) -> bool:
+        """True when a schedule decides about the order of pipes."""
+        schedule = self.options.schedule
+        return schedule is not None and schedule.queued and (schedule.strict or self.orders_pipes)
+
+    @cached_property
+    def _hands_over(self) -> bool:
+        """True when unit flags hand accumulators from the cube unit to the write-back and back."""
+        operations = (op for function in self.program.functions for op in walk(function))
+        return any(name in op.attributes for op in operations for name in UNIT_FLAGS)
+
+    @cached_property
+    def _orders_blocks(self) -> bool:
+        """True when blocks wait for each other, so that all of them run side by side."""
+        return any(orders_blocks(op) for function in self.program.functions for op in walk(function))
+
+    def run_block(self, bound: list[Any], index: int, count: int) -> list[Any]:
+        """Runs block ``index`` of ``count`` on bound arguments."""
+        if self._side_by_side:
+            return self._with_queues(bound, [index], count)
+        saved = self._snapshot(bound) if self._waits else []
+        mark = self.profile_log.mark() if self.profile_log is not None else None
+        try:
+            return self._in_order(bound, index, count)
+        except NeedsQueues:
+            # Later blocks run the same text, so they do not try again.
+            self._side_by_side = True
+            if self.profile_log is not None and mark is not None:
+                self.profile_log.rewind(mark)
+            for content, copy in saved:
+                content[...] = copy
+            return self._with_queues(bound, [index], count)
+
+    @cached_property
+    def _waits(self) -> bool:
+        """True when the code of program order may find that a flag is not set yet."""
+        return "core.wait_flag(" in self.compiled.source
+
+    def _snapshot(self, bound: list[Any]) -> list[tuple[Array, Array]]:
+        """The buffers that the program may write, each with a copy."""
+        contents = (content_of(bound[position]) for position in self.usage.written)
+        return [(content, content.copy()) for content in contents if content is not None]
+
+    def _block(self, index: int, count: int, core_class: Callable[[Block, str, int], Core]) -> Block:
+        mixed = len(self.kinds) > 1 or self.kinds == ("aiv",)
+        return Block(
+            index,
+            count,
+            self.profile,
+            self.options,
+            mixed,
+            self.kinds,
+            core_class=core_class,
+            vector_cores=self.program.vector_cores,
+        )
+
+    def _call(self, compiled: CompiledModule, core: Core, bound: list[Any]) -> Any:
+        """Starts on ``core`` what its kind of core runs."""
+        return compiled.callables[self.program.roots[core.kind].function](core, *self._arguments(core, bound))
+
+    def _arguments(self, core: Core, bound: list[Any]) -> list[Any]:
+        return [argument_of_core(bound[position], core) for position in self.program.roots[core.kind].positions]
+
+    def _in_order(self, bound: list[Any], index: int, count: int) -> list[Any]:
+        compiled = self.compiled
+        returned: Any = None
+        block = self._idle_block(index, count)
+        for core, arguments in [(core, self._arguments(core, bound)) for core in block.cores]:
+            function = self.program.roots[core.kind].function
+            try:
+                with np.errstate(all="ignore"):
+                    result = compiled.callables[function](core, *arguments)
+            except Fault as fault:
+                raise self._located(fault, compiled.locate(fault.__traceback__)) from None
+            if returned is None and function is self.function:
+                returned = result
+        # Tiles are views of memory that the next block uses again.
+        results = [np.array(value.read()) if hasattr(value, "read") else value for value in returned or ()]
+        if self.options.fill == "zero":
+            self._idle.append(block)
+        return results
+
+    def _idle_block(self, index: int, count: int) -> Block:
+        """A block that has run before, because making one takes as long as some ten instructions, else a new one."""
+        try:
+            block = self._idle.pop()
+        except IndexError:
+            return self._block(index, count, Core)
+        block.renew(index, count)
+        return block
+
+    def prepare_queues(self) -> CompiledModule:
+        """The code that hands instructions to queues, compiled on first use."""
+        if self._queued is None:
+            self._queued = self._compile(queued=True)
+        return self._queued
+
+    def _with_queues(self, bound: list[Any], indices: Iterable[int], count: int) -> list[Any]:
+        compiled = self.prepare_queues()
+        schedule = self.options.schedule
+        core_class = QueueCore if self.program.explicit or self._reordered else OrderedCore
+        device = [self._block(index, count, core_class) for index in indices]
+        programs: list[tuple[QueueCore, Generator[None, None, Any]]] = []
+        first = -1
+        for block in device:
+            block.device = device
+            for core in block.cores:
+                assert isinstance(core, QueueCore)
+                if self._reordered and self._hands_over:
+                    core.in_turn = UNIT_FLAG_PIPES
+                if first < 0 and self.program.roots[core.kind].function is self.function:
+                    first = len(programs)
+                programs.append((core, self._call(compiled, core, bound)))
+        try:
+            with np.errstate(all="ignore"):
+                returned = run_queued(programs, schedule=schedule)[first]
+        except QueuedFault as error:
+            place = compiled.locate(error.fault.__traceback__) or compiled.at_line(error.line)
+            raise self._located(error.fault, place) from None
+        except Deadlock as fault:
+            raise self._located(fault, compiled.place_of(fault.stopped)) from None
+        except Fault as fault:
+            raise self._located(fault, compiled.locate(fault.__traceback__)) from None
+        return [_array_of(value) for value in returned or ()]
+
+    def locate(self, trace: TracebackType | None) -> Operation | None:
+        """The operation whose code an exception left."""
+        found = self.compiled.locate(trace)
+        return found if found is not None or self._queued is None else self._queued.locate(trace)
+
+    def stopped_at(self, over: TimedOut) -> Operation:
+        """The operation that was being carried out when the time was over; the function where that cannot be told."""
+        found = self.locate(over.__traceback__)
+        if found is None and self._queued is not None:
+            found = self._queued.at_line(over.line)
+        return found if found is not None else self.function
+
+    def _located(self, fault: Fault, op: Operation | None) -> ProgramError:
+        place = op if op is not None else self.function
+        return ProgramError(fault.rule, fault.message, span_of(place), fault.notes, place)
+
+
+def _array_of(value: Any) -> Any:
+    return value.read() if hasattr(value, "read") else value

@@ -1,0 +1,197 @@
+"""The cores that run a program, their memories and their control state. Source: execution page, section 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pto_dialect.targets.backend import Backend
+from pto_dialect.targets.profile import Profile
+
+from ..faults import Fault
+from ..memory.spaces import Arena, CoreMemory, Fill, Pointer
+from ..queues.schedule import Schedule
+
+if TYPE_CHECKING:
+    from ..simt.items import WorkItems
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a launch computes and what it starts from.
+
+    ``accumulate`` is ``"fast"`` (BLAS) or ``"exact"`` (sequential fused multiply-add); ``fill`` is the initial content
+    of on-chip memory; ``backend`` is the library that tile operations follow (``None``: what the module says),
+    ``schedule`` how pipes and cores take turns (``None``: as it costs least).
+    """
+
+    accumulate: str = "fast"
+    fill: Fill = "zero"
+    cross_core: str = "auto"
+    backend: Backend | None = None
+    schedule: Schedule | None = None
+
+
+class Core:
+    """One core of one block.
+
+    ``cube`` and ``vector`` tell which sections it executes. The single core of a program without sections does both and
+    owns all memories.
+    """
+
+    def __init__(self, block: Block, kind: str, index: int) -> None:
+        self.block = block
+        self.kind = kind
+        self.index = index
+        self.cube = kind in ("aic", "all")
+        self.vector = kind in ("aiv", "all")
+        self.arenas: dict[str, Arena] = {}
+        self.flags: dict[tuple[Any, ...], int] = {}
+        self.state: dict[Hashable, Any] = {}
+        self.reset()
+        self.subblock_count = block.vector_cores if block.mixed else 1
+        self.name = {"aic": "AIC", "aiv": f"AIV{index}", "all": "core"}[kind]
+
+    def reset(self) -> None:
+        """Gives the control state its initial content."""
+        self.flags.clear()
+        self.state.clear()
+        self.state["ctrl"] = 0
+
+    def arena(self, space: str) -> Arena:
+        """The memory called ``space`` that this core's instructions address."""
+        found = self.arenas.get(space)
+        if found is None:
+            raise Fault("unmodelled", f"{self.name} has no memory {space}")
+        return found
+
+    # addresses
+
+    def locate(self, space: str, address: int) -> tuple[Arena, int]:
+        """Memory and byte offset behind a byte address of ``space``."""
+        if space == "gm" or address >= AddressMap.GAP // 2:
+            return self.block.addresses.locate(address)
+        return self.arena(space), address
+
+    def address_of(self, value: Any) -> int:
+        """Byte address of a pointer; buffers of the host have distinct address ranges."""
+        pointer = self.pointer_of(value)
+        if pointer.arena.space == "gm" or pointer.arena is not self.arenas.get(pointer.arena.space):
+            return self.block.addresses.base(pointer.arena) + pointer.offset
+        return pointer.offset
+
+    def pointer_of(self, value: Any) -> Pointer:
+        """The pointer behind a pointer, view or memref value."""
+        if isinstance(value, Pointer):
+            return value
+        pointer = getattr(value, "pointer", None)
+        if isinstance(pointer, Pointer):
+            return pointer
+        raise Fault("unmodelled", f"a value of kind {type(value).__name__} has no address")
+
+    def observe(self, items: WorkItems) -> None:
+        """Work-items are about to start."""
+
+    # flags, program order
+
+    def set_flag(self, source: str, target: str, event: int) -> None:
+        """Adds a token."""
+        key = (source, target, event)
+        self.flags[key] = self.flags.get(key, 0) + 1
+
+    def wait_flag(self, source: str, target: str, event: int) -> None:
+        """Takes a token; in program order there must be one."""
+        key = (source, target, event)
+        tokens = self.flags.get(key, 0)
+        if not tokens:
+            raise NeedsQueues(f"wait_flag[{source}, {target}, {event}] precedes its set_flag")
+        self.flags[key] = tokens - 1
+
+
+class AddressMap:
+    """Gives every buffer of the host a range of byte addresses, for programs that turn pointers into integers."""
+
+    GAP = 1 << 32
+
+    def __init__(self) -> None:
+        self._arenas: list[Arena] = []
+
+    def base(self, arena: Arena) -> int:
+        """First address of a buffer."""
+        for index, known in enumerate(self._arenas):
+            if known is arena:
+                return (index + 1) * self.GAP
+        self._arenas.append(arena)
+        return len(self._arenas) * self.GAP
+
+    def locate(self, address: int) -> tuple[Arena, int]:
+        """Buffer and offset of an address."""
+        index = (address + self.GAP // 2) // self.GAP - 1
+        if not 0 <= index < len(self._arenas):
+            raise Fault("mem-oob", f"address {address:#x} is in no global-memory buffer")
+        return self._arenas[index], address - (index + 1) * self.GAP
+
+
+class NeedsQueues(Exception):
+    """Program order cannot run this program: a wait precedes its set in the text."""
+
+
+@dataclass
+class Block:
+    """One block: an AIC with two AIVs, or the single core of a plain program."""
+
+    index: int
+    count: int
+    profile: Profile
+    options: RunOptions
+    mixed: bool
+    kinds: tuple[str, ...] = ("all",)
+    cores: list[Core] = field(default_factory=list)
+    addresses: AddressMap = field(default_factory=AddressMap)
+    core_class: Callable[[Block, str, int], Core] = Core
+    device: list[Block] = field(default_factory=list)
+    vector_cores: int = 2
+
+    def __post_init__(self) -> None:
+        sizes = {space: size for space, size in self.profile.capacity.items() if size is not None}
+        fill = self.options.fill
+        cube, *vector = (CoreMemory(kind, sizes, fill=fill) for kind in ("aic", "aiv", "aiv"))
+        self._memories = {"aic": cube, "aiv0": vector[0], "aiv1": vector[1]}
+        self._name_memories()
+        self.unified_buffers = [memory["ub"] for memory in vector]
+        self.arenas = [*cube, *vector[0], *vector[1]]
+        for kind in self.kinds:
+            if kind == "aiv":
+                for index in range(self.vector_cores):
+                    core = self.core_class(self, kind, index)
+                    core.arenas = {**cube.arenas, **vector[index].arenas}
+                    self.cores.append(core)
+            else:
+                core = self.core_class(self, kind, 0)
+                core.arenas = {**cube.arenas, **vector[0].arenas}
+                self.cores.append(core)
+
+    def _name_memories(self) -> None:
+        for name, memory in self._memories.items():
+            for space, arena in memory.arenas.items():
+                arena.name = f"block{self.index}.{name}.{space}"
+
+    def renew(self, index: int, count: int) -> None:
+        """Makes a block that has run, and whose memory starts with zeros, block ``index`` of ``count``."""
+        if index != self.index:
+            self.index = index
+            self._name_memories()
+        self.count = count
+        self.addresses = AddressMap()
+        for arena in self.arenas:
+            arena.clear()
+        for core in self.cores:
+            core.reset()
+
+
+def block_cores(core: Core) -> tuple[Core | None, list[Core]]:
+    """AIC and AIVs of the block of ``core``."""
+    cores = core.block.cores
+    cube = next((c for c in cores if c.kind == "aic"), None)
+    return cube, [c for c in cores if c.kind == "aiv"]

@@ -1,0 +1,268 @@
+"""Runs independent blocks in several processes that share the buffers of the launch.
+
+This process takes part; each other one is a copy of it with the compiled program in it. The buffers that the program
+may write lie in memory that all of them see while they run.  Source: execution page, sections 1 and 3.
+"""
+
+from __future__ import annotations
+
+import gc
+import mmap
+import os
+import pickle
+import signal
+import struct
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from pto_dialect.deadline import TimedOut, grace, resume
+from pto_dialect.diagnostics.source import Span
+from pto_dialect.interrupts import interrupts_held
+from pto_dialect.ir.core.location import span_of
+
+from ..errors import ProgramError, located
+from ..memory.spaces import Array
+from ..memory.values import content_of, move_content
+
+if TYPE_CHECKING:
+    from .launch import Kernel
+
+TICKET = struct.Struct("<II")
+TICKETS = 4096
+"""Most tickets, each a range of blocks, that are handed out; they fit into a pipe at once."""
+
+
+class Failure(NamedTuple):
+    """A block that failed, and the parts of its ``ProgramError``; memory that has run out has no rule, nor has time."""
+
+    block: int
+    rule: str
+    message: str
+    span: Span | None = None
+    notes: tuple[str, ...] = ()
+    late: bool = False
+
+    def exception(self) -> BaseException:
+        """What one process would have raised."""
+        if self.late:
+            return TimedOut(self.span)
+        return ProgramError(self.rule, self.message, self.span, self.notes) if self.rule else MemoryError(self.message)
+
+
+class Outcome(NamedTuple):
+    """What one process has to tell: results of the first block, the block that failed, times."""
+
+    results: list[Any] | None = None
+    failure: Failure | None = None
+    times: tuple[list[int], list[float]] | None = None
+
+
+def can_fork() -> bool:
+    """True where a process can be copied safely."""
+    return hasattr(os, "fork") and sys.platform != "darwin"
+
+
+def run_blocks(kernel: Kernel, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
+    """Runs all blocks in ``jobs`` processes, of which this is one; what the first block returns.
+
+    Raises the error of the lowest block that failed, as one process would, and leaves the buffers as they were then.
+    """
+    shared = _share(bound, kernel.usage.written)
+    if shared is None:
+        runs = [kernel.run_block(bound, index, blocks) for index in range(blocks)]
+        return runs[0]
+    if kernel.profile_log is not None:
+        kernel.prepare_queues()
+    tickets = _tickets(blocks)
+    alive, life = os.pipe()
+    workers: list[Worker] = []
+    try:
+        with interrupts_held():
+            for _ in range(jobs - 1):
+                workers.append(_start(kernel, bound, blocks, tickets, alive, life))
+        # What this process has measured is in its log already.
+        mine = _run_taken(kernel, bound, blocks, tickets)._replace(times=None)
+        with grace():
+            outcomes = [mine, *(worker.outcome() for worker in workers)]
+    finally:
+        for end in (tickets, alive, life):
+            os.close(end)
+        for worker in workers:
+            worker.stop()
+    failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
+    if failures:
+        raise min(failures, key=lambda failure: failure.block).exception()
+    for original, copy in shared:
+        original[...] = copy
+    if kernel.profile_log is not None:
+        for outcome in outcomes:
+            kernel.profile_log.add_times(outcome.times)
+    return next((o.results for o in outcomes if o.results is not None), [])
+
+
+# ------------------------------------------------------------ memory
+
+
+def _share(bound: Sequence[Any], written: frozenset[int]) -> list[tuple[Array, Array]] | None:
+    """Moves the buffers that may be written into shared memory: pairs of the caller's memory and the shared one.
+
+    ``None`` when arguments overlap each other in part.
+    """
+    contents = {index: found for index, value in enumerate(bound) if (found := content_of(value)) is not None}
+    needed = [index for index in contents if index in written]
+    for index, content in contents.items():
+        if index not in written and any(np.may_share_memory(content, contents[other]) for other in needed):
+            needed.append(index)
+    originals: list[Array] = []
+    places: dict[int, int] = {}
+    for index in needed:
+        content = contents[index]
+        if not content.size:
+            continue
+        known = next((i for i, other in enumerate(originals) if np.may_share_memory(other, content)), None)
+        if known is None:
+            known = len(originals)
+            originals.append(content)
+        elif not _same_memory(originals[known], content):
+            return None
+        places[index] = known
+    copies = [_shared_copy(content) for content in originals]
+    for index, place in places.items():
+        move_content(bound[index], copies[place])
+    return list(zip(originals, copies, strict=True))
+
+
+def _same_memory(a: Array, b: Array) -> bool:
+    return (a.ctypes.data, a.shape, a.strides, a.dtype) == (b.ctypes.data, b.shape, b.strides, b.dtype)
+
+
+def _shared_copy(content: Array) -> Array:
+    flags = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_POPULATE", 0)
+    memory = np.frombuffer(mmap.mmap(-1, content.nbytes, flags=flags), np.uint8)
+    copy = memory.view(content.dtype).reshape(content.shape)
+    copy[...] = content
+    return copy
+
+
+# ------------------------------------------------------------ processes
+
+
+def _tickets(blocks: int) -> int:
+    """A pipe from which processes take ranges of blocks, in order."""
+    source, sink = os.pipe()
+    size = -(-blocks // TICKETS)
+    ranges = ((start, min(start + size, blocks)) for start in range(0, blocks, size))
+    os.write(sink, b"".join(TICKET.pack(*pair) for pair in ranges))
+    os.close(sink)
+    return source
+
+
+def _taken(tickets: int) -> Iterator[int]:
+    while ticket := os.read(tickets, TICKET.size):
+        yield from range(*TICKET.unpack(ticket))
+
+
+@contextmanager
+def _quiet_fork() -> Iterator[None]:
+    """Python warns of threads, which BLAS keeps; it is made to be copied."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield
+
+
+class Worker:
+    """A process that runs blocks: its id, and the pipe on which it reports."""
+
+    def __init__(self, pid: int, source: int) -> None:
+        self.pid = pid
+        self.reports = os.fdopen(source, "rb")
+        self.running = True
+
+    def outcome(self) -> Outcome:
+        """What the process reports; waits for its end."""
+        report = self.reports.read()
+        _, status = os.waitpid(self.pid, 0)
+        self.running = False
+        if report:
+            return pickle.loads(report)
+        message = f"a process that ran blocks has ended early ({os.waitstatus_to_exitcode(status)})"
+        return Outcome(failure=Failure(0, "internal", message))
+
+    def stop(self) -> None:
+        """Ends the process if it still runs."""
+        self.reports.close()
+        if self.running:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+
+
+def _start(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, alive: int, life: int) -> Worker:
+    """A new process at work, which ends when nobody holds the pipe end ``life`` any more."""
+    source, sink = os.pipe()
+    with _quiet_fork():
+        pid = os.fork()
+    if pid:
+        os.close(sink)
+        return Worker(pid, source)
+    os.close(life)
+    Thread(target=_end_with, args=(alive,), daemon=True).start()
+    _work(kernel, bound, blocks, tickets, sink)
+
+
+def _end_with(alive: int) -> None:
+    """Waits for the end of the first process, however it comes, and ends this one."""
+    os.read(alive, 1)
+    os._exit(1)
+
+
+def _work(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, sink: int) -> NoReturn:
+    """Life of a process: runs blocks until there are none left, reports, ends without cleaning up for others."""
+    code = 1
+    try:
+        # Ctrl-C reaches every process of a terminal; the first one ends the others.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # What exists now is never freed here; looking at it would only copy its memory.
+        gc.freeze()
+        resume()
+        report = pickle.dumps(_run_taken(kernel, bound, blocks, tickets))
+        with os.fdopen(sink, "wb") as out:
+            out.write(report)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _run_taken(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> Outcome:
+    log = kernel.profile_log
+    mark = log.mark() if log is not None else None
+    results: list[Any] | None = None
+    for index in _taken(tickets):
+        try:
+            returned = kernel.run_block(bound, index, blocks)
+        except Exception as error:
+            for _ in _taken(tickets):
+                pass
+            return Outcome(failure=_failure(index, error, kernel))
+        except TimedOut as over:
+            return Outcome(failure=Failure(index, "", "", span_of(kernel.stopped_at(over)), late=True))
+        if index == 0:
+            results = returned
+    return Outcome(results, None, log.since(mark) if log is not None and mark is not None else None)
+
+
+def _failure(block: int, error: Exception, kernel: Kernel) -> Failure:
+    """The error in a form that can be sent to another process; an unforeseen one with the operation it left."""
+    if isinstance(error, ProgramError):
+        error = located(error, kernel.module)
+        return Failure(block, error.rule, error.message, error.span, error.notes)
+    if isinstance(error, MemoryError):
+        return Failure(block, "", str(error))
+    op = kernel.locate(error.__traceback__) or kernel.function
+    name = op.name if op is not kernel.function else f"@{kernel.entry}"
+    return Failure(block, "internal", f"{name} cannot be executed: {type(error).__name__}: {error}", span_of(op))

@@ -1,0 +1,94 @@
+"""What every pipe of every core waits for when nothing can go on. Source: execution page, sections 4 and 6.5."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pto_dialect.diagnostics.source import Span
+from pto_dialect.runtime.queues.run import LEVEL, SET, WAIT, Key, describe
+
+from ..report.describe import operation_text
+from ..report.findings import Finding
+from ..report.fixes import SendFlag
+from ..watch.signals import is_flag
+
+if TYPE_CHECKING:
+    from ..watch.clocks import Mark
+    from ..watch.core import WatchedCore
+    from ..watch.watch import Watch
+
+
+def deadlock_finding(watch: Watch, cores: Sequence[WatchedCore], place: Span | None) -> Finding:
+    """The report of a deadlock: one note for each blocked pipe, one for the signals that are present."""
+    notes: list[tuple[str, Span | None]] = []
+    first: Span | None = None
+    for core in cores:
+        for pipe, mark, keys in blocked(core):
+            site = watch.sites[mark.site] if mark.site else None
+            span = None if site is None else site.span
+            awaited = ", ".join(_awaited(core, key) for key in keys) or "what was issued before"
+            where = "" if site is None else f" in {operation_text(site, mark.loops, core.actors[pipe])}"
+            notes.append((f"{core.name}: {pipe} waits for {awaited}{where}", span))
+            first = first or span
+        present = ", ".join(_present(core, watch))
+        if present:
+            notes.append((f"{core.name} has {present}", None))
+    message = "the program cannot go on: every pipe that has work left waits for a signal that nothing will send"
+    advice, wait = _advice(cores)
+    fix = () if wait is None else (SendFlag(watch.sites[wait].op),)
+    return Finding("sync-deadlock", message, (None,), first or place, notes, advice, fix=fix)
+
+
+def blocked(core: WatchedCore) -> list[tuple[str, Mark, tuple[Key, ...]]]:
+    """Pipes that wait, where, and for which signals."""
+    found: list[tuple[str, Any, tuple[Key, ...]]] = []
+    for pipe, kind, mark, arguments in core.heads():
+        if kind == WAIT:
+            found.append((pipe, mark, tuple(key for key in arguments if not core.flags.get(key, 0))))
+        elif kind == LEVEL:
+            found.append((pipe, mark, (arguments[0],)))
+    missing = tuple(key for key in core.scalar_wait if not core.flags.get(key, 0))
+    if core.scalar_level is not None and core.flags.get(core.scalar_level[0], 0) < core.scalar_level[1]:
+        missing += (core.scalar_level[0],)
+    if missing:
+        found.append(("PIPE_S", core.mark("PIPE_S"), missing))
+    return found
+
+
+def _awaited(core: WatchedCore, key: Key) -> str:
+    return f"{describe(key)} to {key[1]}" if is_flag(key) else describe(key)
+
+
+def _present(core: WatchedCore, watch: Watch) -> list[str]:
+    """Signals that have arrived and that nobody took."""
+    found: list[str] = []
+    for key, count in core.flags.items():
+        tokens = core.signals.tokens.get(key)
+        if count and tokens:
+            places = ", ".join(dict.fromkeys(watch.sites[token.site].place for token in tokens))
+            number = "" if count == 1 else f" ({count} times)"
+            found.append(f"{_awaited(core, key)}{number}, set at {places}")
+    return found
+
+
+def _advice(cores: Sequence[WatchedCore]) -> tuple[str | None, int | None]:
+    """What would end the wait that holds the others, and its site.
+
+    That is one whose signal nobody has yet to send, else, where all wait for each other, the first in the program.
+    """
+    waits = [(mark, key) for core in cores for _, mark, keys in blocked(core) for key in keys]
+    sent = {key for core in cores for key in _to_be_sent(core)}
+    if not waits:
+        return None, None
+    mark, key = min(waits, key=lambda wait: (wait[1] in sent, wait[0].order))
+    if not is_flag(key):
+        return None, None
+    flag = f"[<{key[0]}>, <{key[1]}>, <EVENT_ID{key[2]}>]"
+    return f"pto.set_flag{flag} after the work of {key[0]} that the wait is for", mark.site or None
+
+
+def _to_be_sent(core: WatchedCore) -> list[Key]:
+    """Signals that stand in the queues of a core."""
+    entries = (entry for queue in core.queues.values() for entry in queue)
+    return [key for _, _, kind, _, arguments in entries if kind == SET for _, key in arguments]

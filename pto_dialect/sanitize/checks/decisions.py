@@ -1,0 +1,49 @@
+"""What a program does with a number it loads: whether it decides, addresses, or leaves the chip."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.ir.core.base import PtoOp, operand_name
+from pto_dialect.ir.core.location import span_of
+
+from ..report.sites import memory_of
+
+_CONTROL = frozenset(("scf.if", "scf.for", "scf.while", "scf.index_switch", "scf.condition", "cf.cond_br", "cf.switch"))
+_NUMBERS = frozenset(("value", "val", "scalar", "start", "input", "src", "lhs", "rhs", "pad_value", "args"))
+"""Operands that are computed with or stored; other numbers say where, how much or how often."""
+
+
+def decides(op: Operation) -> str | None:
+    """What results of ``op`` lead to, as text for a message; ``None`` when they are only computed with on chip."""
+    pending: list[SSAValue] = list(op.results)
+    seen = set(pending)
+    while pending:
+        value = pending.pop()
+        for use in value.uses:
+            user = use.operation
+            results: list[SSAValue] = []
+            if user.name in _CONTROL:
+                return f"{user.name} ({_line(user)}) depends on it"
+            if user.name.startswith(("arith.", "math.", "index.")):
+                results = list(user.results)
+            elif user.name == "scf.yield":
+                parent = user.parent_op()
+                results = list(parent.results) if parent is not None else []
+            elif user.name.startswith("memref."):
+                if user.name != "memref.store" or use.index != 0:
+                    return f"the address of {user.name} ({_line(user)}) depends on it"
+            elif isinstance(user, PtoOp):
+                name = operand_name(user, use.index)
+                if name not in _NUMBERS:
+                    return f"{name} of {user.name} ({_line(user)}) depends on it"
+                if any(memory_of(other.type) == "gm" for other in user.operands) and name in ("value", "val"):
+                    return f"{user.name} ({_line(user)}) stores it to global memory"
+            pending += [result for result in results if result not in seen]
+            seen.update(results)
+    return None
+
+
+def _line(op: Operation) -> str:
+    span = span_of(op)
+    return "no place" if span is None else f"line {span.line}"

@@ -1,0 +1,183 @@
+"""Accesses of one place by different work-items of a launch that no barrier orders.
+
+Between two barriers nothing orders the work-items of a launch, so accesses are kept until then and compared byte by
+byte. Reads do not disturb each other, nor do atomic updates of one kind, nor stores of one operation that bring the
+same value, nor does such a store disturb later reads of those that have taken part in it.  Source: execution page,
+section 6.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pto_dialect.runtime.memory.spaces import Arena, Array
+from pto_dialect.runtime.simt.items import WorkItems
+
+from ..report.describe import bytes_text, from_tiles, operation_text
+from ..report.findings import Finding
+from ..watch.arena import WatchedArena
+from ..watch.regions import grain_of
+
+if TYPE_CHECKING:
+    from ..watch.clocks import Actor
+    from ..watch.watch import Watch
+
+_RULE = "race-simt"
+_ENTRIES = 1 << 21
+"""Accessed cells that are kept; what comes later is compared with what comes after it only."""
+_PLACES = 1 << 10
+"""Cells of one memory that are looked at more closely."""
+
+READ, WRITE = "reads", "writes"
+
+
+@dataclass
+class _Access:
+    """One operation of all work-items that run it: the first byte of each in ``starts``.
+
+    ``agrees`` tells that those that store to one place bring the same value.
+    """
+
+    kind: str
+    site: int
+    loops: tuple[int, ...]
+    items: Array
+    starts: Array
+    nbytes: int
+    agrees: bool
+
+
+class ItemRaces:
+    """The accesses of one launch since the last barrier."""
+
+    def __init__(self, watch: Watch, actor: Actor, items: WorkItems) -> None:
+        self.watch = watch
+        self.actor = actor
+        self.items = items
+        self._arenas: dict[int, tuple[WatchedArena, list[_Access]]] = {}
+        self._entries = 0
+
+    def access(
+        self, kind: str, arena: Arena, chosen: Array | None, starts: Array, nbytes: int, values: Array | None = None
+    ) -> None:
+        """``nbytes`` bytes from each of ``starts`` on.
+
+        ``kind`` is ``reads``, ``writes`` or the name of an atomic update, ``values`` what is stored, one row for each
+        work-item; ``chosen`` are the numbers of the work-items, ``None`` for all.
+        """
+        context = self.watch.current
+        if self.watch.muted or context is None or not isinstance(arena, WatchedArena):
+            return
+        items = self.items.geometry.numbers if chosen is None else chosen
+        agrees = values is not None and _agree(starts, values)
+        access = _Access(kind, context.mark.site, context.mark.loops, items, starts, nbytes, agrees)
+        self._arenas.setdefault(id(arena), (arena, []))[1].append(access)
+        self._entries += starts.size
+        if self._entries > _ENTRIES:
+            self.synchronise()
+
+    def synchronise(self) -> None:
+        """A barrier: what is behind it is ordered after what was before."""
+        for arena, accesses in self._arenas.values():
+            self._compare(arena, accesses)
+        self._arenas.clear()
+        self._entries = 0
+
+    # ------------------------------------------------------------ comparison
+
+    def _compare(self, arena: WatchedArena, accesses: list[_Access]) -> None:
+        kinds = {access.kind for access in accesses}
+        if kinds == {READ} or (len(kinds) == 1 and WRITE not in kinds):
+            return
+        grain = grain_of(*(int(np.bitwise_or.reduce(a.starts)) | a.nbytes for a in accesses))
+        cells, items, numbers = (np.concatenate(parts) for parts in zip(*_cells(accesses, grain), strict=True))
+        order = np.argsort(cells, kind="stable")
+        cells, items, numbers = cells[order], items[order], numbers[order]
+        first = np.concatenate(([0], np.flatnonzero(np.diff(cells)) + 1))
+        shared = np.minimum.reduceat(items, first) != np.maximum.reduceat(items, first)
+        changed = np.logical_or.reduceat(np.array([a.kind != READ for a in accesses])[numbers], first)
+        bounds = np.concatenate((first, [cells.size]))
+        for place in np.flatnonzero(shared & changed)[:_PLACES].tolist():
+            low, high = bounds[place], bounds[place + 1]
+            self._place(arena, accesses, numbers[low:high], items[low:high])
+
+    def _place(self, arena: WatchedArena, accesses: list[_Access], numbers: Array, items: Array) -> None:
+        """The accesses of one cell, in the order in which they happened."""
+        cuts = np.flatnonzero(np.diff(numbers)) + 1
+        store: tuple[_Access, set[int]] | None = None
+        reads: list[tuple[_Access, set[int]]] = []
+        for number, who in zip(numbers[np.concatenate(([0], cuts))].tolist(), np.split(items, cuts), strict=True):
+            now = accesses[number], set(who.tolist())
+            access, mine = now
+            if access.kind == WRITE and len(mine) > 1 and not access.agrees:
+                self._report(arena, now, now)
+            for before in ([store] if store is not None else []) + (reads if access.kind != READ else []):
+                if not _harmless(before, now):
+                    self._report(arena, before, now)
+            if access.kind == READ:
+                reads.append(now)
+            else:
+                store, reads = now, []
+
+    # ------------------------------------------------------------ report
+
+    def _report(self, arena: WatchedArena, before: tuple[_Access, set[int]], now: tuple[_Access, set[int]]) -> None:
+        watch = self.watch
+        (earlier, first_items), (later, second_items) = before, now
+        first, second = watch.sites[earlier.site], watch.sites[later.site]
+        if watch.findings.repeated(_RULE, first, second):
+            return
+        two = min(second_items)
+        one = min(item for item in first_items | second_items if item != two)
+        if one not in first_items:
+            one, two = min(first_items), one
+        start = int(later.starts[np.flatnonzero(later.items == two)[0]])
+        place = bytes_text(arena, [(start, start + later.nbytes)])
+        names = from_tiles(second.operands_in(arena.space, later.kind != READ))
+        same = "too" if first is second else f"in {first.name} ({first.place})"
+        who, other = self.items.name(two), self.items.name(one)
+        message = (
+            f"{who} {_verb(later)} {place}{names} that {other} {_verb(earlier)} {same}, and no barrier orders them"
+        )
+        notes: list[tuple[str, Any]] = []
+        if first is not second:
+            notes.append((f"{operation_text(first, earlier.loops, self.actor)} {_verb(earlier)} them", first.span))
+        notes.append((f"{operation_text(second, later.loops, self.actor)} {_verb(later)} them", None))
+        advice = "pto.syncthreads between the two orders them; atomic updates of one kind do not conflict"
+        watch.findings.add(Finding(_RULE, message, (first, second), second.span, notes, advice))
+
+
+def _verb(access: _Access) -> str:
+    return access.kind if access.kind in (READ, WRITE) else "updates"
+
+
+def _harmless(before: tuple[_Access, set[int]], now: tuple[_Access, set[int]]) -> bool:
+    (earlier, first), (later, second) = before, now
+    if earlier.kind == later.kind and later.kind != WRITE:
+        return True
+    if len(first) == 1 and first == second:
+        return True
+    return earlier.agrees and later.kind == READ and second <= first
+
+
+def _agree(starts: Array, values: Array) -> bool:
+    """True when several values go to one place, and all that go to one place have equal bits."""
+    order = np.argsort(starts, kind="stable")
+    same = np.diff(starts[order]) == 0
+    if not same.any():
+        return False
+    bits = np.ascontiguousarray(values).reshape(starts.size, -1).view(np.uint8)[order]
+    return bool((bits[1:] == bits[:-1])[same].all())
+
+
+def _cells(accesses: list[_Access], grain: int) -> list[tuple[Array, Array, Array]]:
+    """Cells, work-items and numbers of accesses, an entry for each accessed cell."""
+    found: list[tuple[Array, Array, Array]] = []
+    for number, access in enumerate(accesses):
+        steps = np.arange(access.nbytes // grain)
+        cells = (access.starts[:, None] // grain + steps).reshape(-1)
+        found.append((cells, np.repeat(access.items, steps.size), np.full(cells.size, number)))
+    return found

@@ -1,0 +1,54 @@
+"""Where infinities and NaNs come up. Source: execution page, section 6.3 (numeric-nan-inf)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pto_dialect.runtime.memory.spaces import Array
+
+from ..report.describe import operation_text
+from ..report.findings import Finding
+
+if TYPE_CHECKING:
+    from ..watch.watch import Context, Watch
+
+
+class Numbers:
+    """Looks at the floating-point elements that one instruction reads and writes."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.strange = False
+        self.written: list[Array] = []
+
+    def start(self) -> None:
+        """An instruction starts."""
+        self.strange = False
+        self.written = []
+
+    def read(self, data: Array) -> None:
+        """Remembers whether an operand has such elements already."""
+        if not self.strange and data.dtype.kind == "f":
+            self.strange = not np.isfinite(data).all()
+
+    def write(self, data: Array) -> None:
+        """Remembers what is written."""
+        if data.dtype.kind == "f":
+            self.written.append(data)
+
+    def settle(self, context: Context) -> None:
+        """The instruction has run: did it make an infinity or a NaN of numbers?"""
+        site = self.watch.sites[context.mark.site]
+        if self.strange or site.moves or not any(not np.isfinite(data).all() for data in self.written):
+            return
+        if self.watch.findings.repeated("numeric-nan-inf", site):
+            return
+        kinds = ["NaN"] * any(np.isnan(data).any() for data in self.written)
+        kinds += ["infinity"] * any(np.isinf(data).any() for data in self.written)
+        message = f"{site.name} produces {' and '.join(kinds)} from numbers"
+        notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+        finding = Finding("numeric-nan-inf", message, (site,), site.span, notes)
+        finding.event = context.event
+        self.watch.findings.add(finding)

@@ -1,0 +1,46 @@
+"""Parts of views of global memory that leave their view, though perhaps not the buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pto_dialect.runtime.memory.values import GmTensor
+
+from ..report.findings import Finding
+from ..report.sites import value_name
+
+if TYPE_CHECKING:
+    from ..watch.core import WatchedCore
+
+
+class Parts:
+    """Compares each part with its view, whose extents a run alone may know."""
+
+    def __init__(self, core: WatchedCore) -> None:
+        self.core = core
+
+    def check(self, number: int, view: Any, offsets: Sequence[int], sizes: Sequence[int]) -> None:
+        """The operation ``number`` takes the part at ``offsets`` with ``sizes`` elements from ``view``."""
+        watch = self.core.watch
+        watch.sites.reach(number)
+        if not isinstance(view, GmTensor) or watch.muted or not watch.wants("bounds"):
+            return
+        extents = zip(offsets, sizes, view.shape, view.strides, strict=False)
+        wrong = [
+            (dim, offset, size, extent)
+            for dim, (offset, size, extent, stride) in enumerate(extents)
+            if stride and size > 0 and not 0 <= offset <= extent - size
+        ]
+        if not wrong or 0 in sizes:
+            return
+        site = watch.sites[number]
+        if watch.findings.repeated("mem-oob", site):
+            return
+        dim, offset, size, extent = wrong[0]
+        name = value_name(site.op.operands[0]) or "the view"
+        message = (
+            f"elements [{offset}, {offset + size}) of dimension {dim} are outside {name}, which has {extent} there"
+        )
+        block = f"{self.core.name}, block {self.core.block.index}"
+        watch.findings.add(Finding("mem-oob", message, (site,), site.span, [(f"{site.name} on {block}", None)]))

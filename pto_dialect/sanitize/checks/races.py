@@ -1,0 +1,204 @@
+"""Accesses of one place that nothing orders, or that signals order against the text.
+
+Source: execution page, sections 6.2 to 6.4.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..report.findings import Finding
+from ..report.race_text import Access, Conflict, advice, message, notes
+from ..watch.regions import Bytes, Cells, distinct
+from . import same_pipe, vector_order
+
+if TYPE_CHECKING:
+    from ..watch.arena import WatchedArena
+    from ..watch.clocks import Actor
+    from ..watch.watch import Context, Watch
+
+
+class Races:
+    """Compares each access with the last ones of the same bytes."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.log = watch.log
+
+    def read(self, context: Context, event: int, arena: WatchedArena, region: Bytes) -> None:
+        """A read conflicts with earlier writes."""
+        shadow, actor = arena.shadow, context.actor
+        if self._suspect(shadow.last_write, context):
+            self._compare(True, False, shadow.layer("writer"), context, arena, region)
+        if actor.number in shadow.last_write:
+            if context.scope:
+                vector_order.check(self.watch, "raw", shadow.layer("writer"), context, arena, region)
+            elif same_pipe.applies(context, arena, "raw"):
+                last = shadow.last_write[actor.number]
+                same_pipe.check(self, "raw", shadow.layer("writer"), context, arena, region, last)
+        region.set(shadow.reader(actor.number), shadow.grain, event)
+        shadow.last_read[actor.number] = event
+
+    def write(self, context: Context, event: int, arena: WatchedArena, region: Bytes) -> None:
+        """A write conflicts with earlier writes and reads."""
+        shadow, actor = arena.shadow, context.actor
+        if self._suspect(shadow.last_write, context):
+            self._compare(True, True, shadow.layer("writer"), context, arena, region)
+        for reader, last in shadow.last_read.items():
+            if self._doubtful(last, context):
+                self._compare(False, True, shadow.readers[reader], context, arena, region)
+        for kind, last in (("waw", shadow.last_write), ("war", shadow.last_read)):
+            if actor.number not in last:
+                continue
+            cells = shadow.layer("writer") if kind == "waw" else shadow.readers[actor.number]
+            if context.scope:
+                vector_order.check(self.watch, kind, cells, context, arena, region)
+            elif same_pipe.applies(context, arena, kind):
+                same_pipe.check(self, kind, cells, context, arena, region, last[actor.number])
+        region.set(shadow.layer("writer"), shadow.grain, event)
+        shadow.last_write[actor.number] = event
+
+    # ------------------------------------------------------------ order
+
+    def _suspect(self, last: dict[int, int], context: Context) -> bool:
+        """True when some actor's last access is not where the text has it, so that older ones need a look."""
+        return any(self._doubtful(event, context) for event in last.values())
+
+    def _doubtful(self, event: int, context: Context) -> bool:
+        return not self.log.happened_before(event, context.actor) or self.inverted(event, context)
+
+    def inverted(self, event: int, context: Context) -> bool:
+        """True for an event that stands behind the current operation in the text of the same core."""
+        log = self.log
+        if log.order[event] <= context.mark.order:
+            return False
+        return log.actors[log.actor[event]].core is context.actor.core
+
+    def _compare(
+        self, wrote: bool, writes: bool, cells: Cells, context: Context, arena: WatchedArena, region: Bytes
+    ) -> None:
+        found = region.cells(cells, arena.shadow.grain)
+        for event in distinct(found):
+            if event and self._doubtful(event, context) and not self.atomic(event, context):
+                self._report(wrote, writes, event, found, context, arena, region)
+
+    def atomic(self, event: int, context: Context) -> bool:
+        """True for updates of one kind, which do not disturb each other."""
+        kind = self._kind(context.event)
+        return kind is not None and self._kind(event) == kind
+
+    def _kind(self, event: int) -> str | None:
+        return self.log.atomic.get(event) or self.watch.sites[self.log.site[event]].atomic
+
+    # ------------------------------------------------------------ findings
+
+    def access(self, event: int, writes: bool) -> Access:
+        """An event as one side of a conflict."""
+        log = self.log
+        return Access(
+            log.actors[log.actor[event]],
+            self.watch.sites[log.site[event]],
+            log.loops[event],
+            log.order[event],
+            event,
+            writes,
+        )
+
+    def _rule(self, first: Access, second: Access, ordered: bool, arena: WatchedArena) -> str:
+        earlier, later = first.actor, second.actor
+        if earlier.core.block is not later.core.block:
+            return "race-cross-block"
+        if earlier.core is not later.core:
+            return "race-cross-core"
+        if ordered:
+            return "race-inverted"
+        kind = _kind_of(first, second)
+        if kind == "raw" and arena.space == "l0c" and (earlier.pipe, later.pipe) == ("PIPE_M", "PIPE_FIX"):
+            return "l0c-handover"
+        return f"race-{kind}"
+
+    def _report(
+        self,
+        wrote: bool,
+        writes: bool,
+        event: int,
+        found: Cells,
+        context: Context,
+        arena: WatchedArena,
+        region: Bytes,
+    ) -> None:
+        """``event`` is among those that were ``found`` in the cells of ``region``."""
+        watch, log = self.watch, self.log
+        ordered = log.happened_before(event, context.actor)
+        inverted = self.inverted(event, context)
+        # All that the rule and the sides depend on.
+        places = (log.site[event], context.mark.site, log.actor[event], context.actor.number)
+        key = (*places, wrote, writes, ordered, inverted, arena.space)
+        known = watch.findings.by_cause.get(key)
+        if known is not None:
+            known.count += 1
+            self._doubled(known, writes and wrote, context, arena, region, found, event)
+            return
+        sides = [self.access(event, wrote), self.access(context.event, writes)]
+        if inverted:
+            # The text says which of the two the program means to be first, whichever the run got to first.
+            sides.reverse()
+        first, second = sides
+        rule = self._rule(first, second, ordered, arena)
+        known = watch.findings.known(rule, first.site, second.site)
+        if known is not None:
+            watch.findings.by_cause[key] = known
+            known.count += 1
+            self._doubled(known, writes and wrote, context, arena, region, found, event)
+            return
+        where = found == event
+        touched = region.offsets()[np.repeat(where.reshape(-1), arena.shadow.grain)]
+        conflict = Conflict(rule, first, second, arena, touched)
+        help_ = advice(conflict, _culprit(first, second) if ordered else None)
+        sites = (first.site, second.site)
+        finding = Finding(rule, message(conflict), sites, second.site.span, notes(conflict), help_.text)
+        finding.event = second.event
+        finding.fix = help_.fix
+        watch.findings.add(finding)
+        watch.findings.by_cause[key] = finding
+        self._doubled(finding, writes and wrote, context, arena, region, found, event)
+
+    def _doubled(
+        self,
+        finding: Finding,
+        both: bool,
+        context: Context,
+        arena: WatchedArena,
+        region: Bytes,
+        found: Cells,
+        event: int,
+    ) -> None:
+        """Remembers what two cores write to one place in one operation: ``settle`` sees whether it is the same."""
+        first, second = finding.sites[:2]
+        if both and first is second and finding.rule == "race-cross-core":
+            offsets = region.offsets()[np.repeat((found == event).reshape(-1), arena.shadow.grain)]
+            finding.alike = False
+            context.doubled.append((finding, arena, offsets, arena.memory[offsets]))
+
+    def settle(self, context: Context) -> None:
+        """After an instruction: did it write what another core had written there?"""
+        for finding, arena, offsets, before in context.doubled:
+            finding.differs = finding.differs or not np.array_equal(arena.memory[offsets], before)
+            finding.alike = not finding.differs
+
+
+def _kind_of(first: Access, second: Access) -> str:
+    if not first.writes:
+        return "war"
+    return "waw" if second.writes else "raw"
+
+
+def _culprit(first: Access, second: Access) -> tuple[int, int] | None:
+    """Sites of the wait and of the set that have ``first``, which the text has first, run behind ``second``."""
+    actor: Actor = first.actor
+    for (sender, wait, set_), taken in actor.taken.items():
+        if sender == second.actor.number and taken.set_order >= second.order and taken.wait_order <= first.order:
+            return wait, set_
+    return None

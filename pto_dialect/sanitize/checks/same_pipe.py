@@ -1,0 +1,106 @@
+"""Order inside one pipe.
+
+The vector unit of a2a3 is a pipeline: an operation on what an earlier one still reads or writes needs a barrier on V,
+or on all pipes, or flags to another pipe and back between the two. Transfers of one pipe start in order and may
+overlap, so of two that write one place either may end last. What the vector unit of a5 and the cube unit do is in
+order.  Source: execution page, section 6.2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pto_dialect.diagnostics.diagnostic import Severity
+
+from ..report.describe import bytes_text
+from ..report.findings import Finding
+from ..report.fixes import InsertBefore
+from ..watch.regions import Bytes, Cells, byte_runs, distinct
+
+if TYPE_CHECKING:
+    from ..watch.arena import WatchedArena
+    from ..watch.watch import Context
+    from .races import Races
+
+_STORES = ("PIPE_MTE3", "PIPE_FIX")
+_LOADS = ("PIPE_MTE2",)
+
+
+def applies(context: Context, arena: WatchedArena, kind: str) -> bool:
+    """True when accesses of this kind by one pipe need an order of their own."""
+    actor = context.actor
+    if actor.pipe == "PIPE_V":
+        return actor.core.block.profile.arch == "a2a3"
+    if kind != "waw":
+        return False
+    return actor.pipe in (_STORES if arena.public else _LOADS)
+
+
+def check(
+    races: Races, kind: str, cells: Cells, context: Context, arena: WatchedArena, region: Bytes, last: int
+) -> None:
+    """Compares an access with the last ones of the same bytes by the same pipe, whose last one anywhere is ``last``."""
+    watch, log, actor = races.watch, races.log, context.actor
+    vector = actor.pipe == "PIPE_V"
+    if not vector and not watch.wants("sync"):
+        return
+    if log.count[last] <= actor.settled:
+        return
+    fence = context.mark.fence
+    found = region.cells(cells, arena.shadow.grain)
+    for event in distinct(found):
+        if not event or log.actor[event] != actor.number or event == context.event:
+            continue
+        if log.fence[event] != fence or log.count[event] <= actor.settled:
+            continue
+        if races.atomic(event, context) or (vector and _streamed(kind, event, context, races)):
+            continue
+        if actor.pipe in _LOADS and _consumed(event, arena, region):
+            # Whoever has read them is ordered, or in a race of its own.
+            continue
+        rule = "sync-mte3-reorder" if actor.pipe == "PIPE_MTE3" else "race-same-pipe"
+        if watch.findings.repeated(rule, watch.sites[log.site[event]], watch.sites[context.mark.site]):
+            continue
+        first = races.access(event, kind != "war")
+        second = races.access(context.event, kind != "raw")
+        touched = region.offsets()[np.repeat((found == event).reshape(-1), arena.shadow.grain)]
+        place = bytes_text(arena, byte_runs(touched))
+        pipe = actor.pipe.removeprefix("PIPE_")
+        if vector:
+            message = (
+                f"{second.site.name} {second.verb} {place}{second.handles(arena)} that {first.site.name} "
+                f"({first.site.place}) {first.verb} on the same pipe, and no barrier on V stands between"
+            )
+        else:
+            did = "stores" if arena.public else "loads"
+            message = (
+                f"{actor.name} {did} {place} twice without a barrier on {pipe}; the first time in {first.site.name} "
+                f"({first.site.place})"
+            )
+        notes = [(f"{first.text} {first.verb} them first", first.site.span)]
+        notes.append((f"{second.text} {second.verb} them", None))
+        barrier = f"pto.barrier #pto.pipe<{actor.pipe}>"
+        finding = Finding(
+            rule, message, (first.site, second.site), second.site.span, notes, f"{barrier} between the two"
+        )
+        finding.severity = None if vector else Severity.WARNING
+        finding.event = context.event
+        finding.fix = (InsertBefore(second.site.op, barrier),)
+        watch.findings.add(finding)
+
+
+def _streamed(kind: str, event: int, context: Context, races: Races) -> bool:
+    """True where hardware streams the result of one operation into the next."""
+    log, sites = races.log, races.watch.sites
+    first, second = sites[log.site[event]], sites[context.mark.site]
+    if log.loops[event] != context.mark.loops:
+        return False
+    return races.watch.sites.stream(first, second, kind)
+
+
+def _consumed(event: int, arena: WatchedArena, region: Bytes) -> bool:
+    """True when some of the bytes were read since ``event``."""
+    shadow = arena.shadow
+    return any(bool((region.cells(cells, shadow.grain) > event).any()) for cells in shadow.readers.values())

@@ -1,0 +1,208 @@
+"""Values computed from memory that was never written.
+
+When an instruction has read such bytes, it is repeated with other values in them: what then differs in its results
+depends on them. So the mark follows data through copies, layouts and conversions of every instruction without a word
+about any of them, and padding that nobody uses is never reported.  Source: execution page, sections 6.3 and 6.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.source import Span
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.spaces import Array
+
+from ..report.describe import bytes_text, from_tiles, operation_text
+from ..report.findings import Finding
+from ..report.sites import Site
+from ..watch.regions import Bytes, Region, ascending, byte_runs, uniform
+from .decisions import decides
+
+if TYPE_CHECKING:
+    from ..watch.arena import WatchedArena
+    from ..watch.watch import Context, Watch
+
+_MASKS = (0xFF, 0x3D)
+"""What the bytes are combined with (exclusive or) in each repetition: with poison that gives 0, and numbers."""
+
+WRITTEN = "written"
+"""The shadow layer."""
+
+NEVER, GOOD, DOUBTFUL = 0, 1, 2
+"""Marks of a byte: nothing wrote it; written; written with what depends on bytes that nothing wrote."""
+
+
+class Unwritten:
+    """Marks of the bytes on chip; those of global memory are good."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def read(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+        """Remembers reads of bytes that are not good; the scalar unit uses what it reads."""
+        shadow = arena.shadow
+        cells = region.cells(shadow.layer(WRITTEN, np.uint8), shadow.grain)
+        if uniform(cells) == GOOD:
+            context.good = True
+            return
+        context.good = context.good or bool((cells == GOOD).any())
+        context.doubtful = context.doubtful or bool((cells == DOUBTFUL).any())
+        if context.actor.pipe == "PIPE_S":
+            self._scalar(context, arena, self._missing(region, cells, shadow.grain))
+        else:
+            context.unwritten.append((arena, context.mark.site))
+            context.offsets.append(self._missing(region, cells, shadow.grain))
+
+    @staticmethod
+    def _missing(region: Bytes, cells: Array, grain: int) -> Array:
+        return region.offsets()[np.repeat(cells.reshape(-1) != GOOD, grain)]
+
+    def write(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+        """The bytes are good until ``settle`` finds that the instruction has passed on others."""
+        context.written.append((arena, region, region.cells(arena.memory, 1).copy(), context.mark.site))
+        if not arena.public:
+            shadow = arena.shadow
+            region.set(shadow.layer(WRITTEN, np.uint8), shadow.grain, GOOD)
+
+    # ------------------------------------------------------------ instructions
+
+    def settle(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """After an instruction that has read bytes that are not good: which of its results depend on them?"""
+        if not context.written or self.watch.sites[context.mark.site].reports:
+            self._report(context, context.unwritten[0][1], None, Severity.WARNING)
+            return
+        results = [region.cells(arena.memory, 1).copy() for arena, region, *_ in context.written]
+        changed = [np.zeros(result.shape, np.bool_) for result in results]
+        for mask in _MASKS:
+            if not any(part.any() for part in changed):
+                self._repeat(context, action, arguments, mask, results, changed)
+        for (arena, region, _, number), differs in zip(context.written, changed, strict=True):
+            if not differs.any():
+                continue
+            if arena.public:
+                # A transfer may take more than the part that was filled; what is beyond it is left to the reader.
+                beyond = context.good and not context.doubtful and self.watch.sites[number].moves
+                severity = Severity.WARNING if beyond else Severity.ERROR
+                self._report(context, number, (arena, region, differs), severity)
+                continue
+            if not self.watch.sites[number].moves:
+                self._report(context, number, (arena, region, differs), Severity.WARNING)
+            self._doubt(arena, region.offsets()[differs.reshape(-1)])
+
+    def _repeat(
+        self,
+        context: Context,
+        action: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        mask: int,
+        results: list[Array],
+        changed: list[Array],
+    ) -> None:
+        """Runs the instruction on the memory it found, with other values in the bytes that are not good."""
+        watch = self.watch
+        for arena, region, before, _ in reversed(context.written):
+            _put(arena, region, before)
+        flipped = _merged(context)
+        for arena, offsets in flipped:
+            arena.memory[offsets] ^= mask
+        watch.muted = True
+        try:
+            action(*arguments)
+        except Fault:
+            # With other values the instruction is not possible at all.
+            for part in changed:
+                part[...] = True
+        finally:
+            watch.muted = False
+        for (arena, region, *_), result, part in zip(context.written, results, changed, strict=True):
+            part |= region.cells(arena.memory, 1) != result
+        for arena, region, before, _ in reversed(context.written):
+            _put(arena, region, before)
+        for arena, offsets in flipped:
+            arena.memory[offsets] ^= mask
+        for (arena, region, *_), result in zip(context.written, results, strict=True):
+            _put(arena, region, result)
+
+    def _doubt(self, arena: WatchedArena, offsets: Array) -> None:
+        shadow = arena.shadow
+        runs = byte_runs(offsets)
+        for low, high in runs:
+            region = Region(low, high - low)
+            shadow.fit(region)
+            region.set(shadow.layer(WRITTEN, np.uint8), shadow.grain, DOUBTFUL)
+
+    # ------------------------------------------------------------ findings
+
+    def _scalar(self, context: Context, arena: WatchedArena, offsets: Array) -> None:
+        site = self.watch.sites[context.mark.site]
+        if site.moves:
+            return
+        purpose = decides(site.op)
+        severity = Severity.WARNING if purpose is None else Severity.ERROR
+        if self.watch.findings.repeated("mem-uninit", site):
+            return
+        place = bytes_text(arena, byte_runs(offsets))
+        use = "" if purpose is None else f" and {purpose}"
+        names = from_tiles(site.operands_in(arena.space, False))
+        message = f"{site.name} reads {place}{names}, which nothing has written{use}"
+        self._add(context, "mem-uninit", message, severity, site, [])
+
+    def _report(
+        self,
+        context: Context,
+        number: int,
+        target: tuple[WatchedArena, Bytes, Array] | None,
+        severity: Severity,
+    ) -> None:
+        """Operation ``number`` uses what it should not, and stores the result at ``target``."""
+        sites = self.watch.sites
+        site = sites[number]
+        arena, reader = context.unwritten[0]
+        rule = "mem-uninit"
+        if arena.space == "l0c" and "acc" in site.name.replace("_", ".").split("."):
+            rule, severity = "mad-acc-init", Severity.ERROR
+        if self.watch.findings.repeated(rule, site):
+            return
+        offsets = next(offsets for other, offsets in _merged(context) if other is arena)
+        place = bytes_text(arena, byte_runs(offsets))
+        names = from_tiles(sites[reader].operands_in(arena.space, False))
+        if target is not None and target[0].public:
+            written, region, differs = target
+            where = bytes_text(written, byte_runs(region.offsets()[differs.reshape(-1)]))
+            message = f"{where} receive what depends on {place}{names}, which nothing has written"
+        else:
+            message = f"{site.name} computes with {place}{names}, which nothing has written"
+        notes = [] if reader == number else [(f"{sites[reader].name} reads them", sites[reader].span)]
+        self._add(context, rule, message, severity, site, notes)
+
+    def _add(
+        self,
+        context: Context,
+        rule: str,
+        message: str,
+        severity: Severity,
+        site: Site,
+        notes: list[tuple[str, Span | None]],
+    ) -> None:
+        note = operation_text(site, context.mark.loops, context.actor)
+        advice = "write the memory first, e.g. by the transfer that should fill it"
+        finding = Finding(rule, message, (site,), site.span, [*notes, (note, None)], advice, severity=severity)
+        finding.event = context.event
+        self.watch.findings.add(finding)
+
+
+def _put(arena: WatchedArena, region: Bytes, values: Array) -> None:
+    arena.memory[region.offsets()] = values.reshape(-1)
+
+
+def _merged(context: Context) -> list[tuple[WatchedArena, Array]]:
+    """The bytes that were read and are not good, each once."""
+    by_arena: dict[int, tuple[WatchedArena, list[Array]]] = {}
+    for (arena, _), offsets in zip(context.unwritten, context.offsets, strict=True):
+        by_arena.setdefault(id(arena), (arena, []))[1].append(offsets)
+    return [(arena, ascending(np.concatenate(parts))) for arena, parts in by_arena.values()]

@@ -1,0 +1,72 @@
+"""Order of loads and stores inside one vector scope, which the vector unit keeps only where mem_bar says so.
+
+Source: execution page, sections 5 and 6.2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from xdsl.ir import Operation
+
+from ..report.describe import bytes_text
+from ..report.findings import Finding
+from ..report.fixes import InsertBefore
+from ..watch.regions import Bytes, Cells, byte_runs, distinct
+
+if TYPE_CHECKING:
+    from ..watch.arena import WatchedArena
+    from ..watch.watch import Context, Watch
+
+_COVERING = {
+    "raw": frozenset(("VV_ALL", "VST_VLD", "SV_ALL", "ST_VLD", "VS_ALL", "VST_LD")),
+    "war": frozenset(("VV_ALL", "VLD_VST", "SV_ALL", "LD_VST", "VS_ALL", "VLD_ST")),
+    "waw": frozenset(("VV_ALL", "VST_VST", "SV_ALL", "ST_VST", "VS_ALL", "VST_ST")),
+}
+"""Kinds of barriers that order a store before a load, a load before a store, a store before a store."""
+_WORDS = {
+    "raw": ("stores", "loads", "VST_VLD"),
+    "war": ("loads", "stores", "VLD_VST"),
+    "waw": ("stores", "stores", "VST_VST"),
+}
+
+
+def check(watch: Watch, kind: str, cells: Cells, context: Context, arena: WatchedArena, region: Bytes) -> None:
+    """Compares an access in a scope with the last ones of the same bytes in that scope."""
+    log, sites = watch.log, watch.sites
+    found = region.cells(cells, arena.shadow.grain)
+    for event in distinct(found):
+        mine = event and log.fence[event] == context.scope and log.actor[event] == context.actor.number
+        if not mine or log.site[event] == context.mark.site:
+            continue
+        if kind == "war" and _depends(sites[context.mark.site].op, sites[log.site[event]].op):
+            continue
+        if any(after >= event and bar in _COVERING[kind] for after, bar in context.bars):
+            continue
+        first, second = sites[log.site[event]], sites[context.mark.site]
+        if watch.findings.repeated("sync-membar-missing", first, second):
+            continue
+        touched = region.offsets()[np.repeat((found == event).reshape(-1), arena.shadow.grain)]
+        before, now, bar = _WORDS[kind]
+        place = bytes_text(arena, byte_runs(touched))
+        message = f"{second.name} {now} {place} that {first.name} ({first.place}) {before} in the same vector scope"
+        notes = [(f"{first.name} {before} them first", first.span)]
+        advice = f'pto.mem_bar "{bar}" between the two'
+        finding = Finding("sync-membar-missing", message, (first, second), second.span, notes, advice)
+        finding.event = context.event
+        finding.fix = (InsertBefore(second.op, f'pto.mem_bar "{bar}"'),)
+        watch.findings.add(finding)
+
+
+def _depends(store: Operation, load: Operation) -> bool:
+    """True when what ``store`` stores was computed from what ``load`` loaded, which orders the two."""
+    pending, seen = list(store.operands), set(store.operands)
+    while pending:
+        owner = pending.pop().owner
+        if owner is load:
+            return True
+        if isinstance(owner, Operation) and owner.parent_op() is store.parent_op():
+            pending += [value for value in owner.operands if value not in seen]
+            seen.update(owner.operands)
+    return False

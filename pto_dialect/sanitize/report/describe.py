@@ -1,0 +1,36 @@
+"""Events, memory and operations in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..watch.arena import WatchedArena
+    from ..watch.clocks import Actor
+    from .sites import Site
+
+_SHOWN = 3
+"""Ranges that a message lists."""
+
+
+def bytes_text(arena: WatchedArena, runs: Sequence[tuple[int, int]]) -> str:
+    """Ranges of bytes of a memory."""
+    shown = ", ".join(f"[{low}, {high})" for low, high in runs[:_SHOWN])
+    more = f" and {len(runs) - _SHOWN} more ranges" if len(runs) > _SHOWN else ""
+    total = sum(high - low for low, high in runs)
+    name = f"{arena.space} '{arena.name}'" if arena.public else arena.space
+    count = f" ({total} bytes)" if len(runs) > 1 else ""
+    return f"bytes {shown}{more}{count} of {name}"
+
+
+def from_tiles(names: Sequence[str]) -> str:
+    """The operands through which an operation accesses memory."""
+    return f" (through {', '.join(names)})" if names else ""
+
+
+def operation_text(site: Site, loops: tuple[int, ...], actor: Actor) -> str:
+    """An operation with what is known about its execution."""
+    indices = ", ".join(f"%{name} = {value}" for name, value in zip(site.loops, loops, strict=False))
+    where = f"{actor.name}, block {actor.core.block.index}"
+    return f"{site.name} on {where}" + (f", {indices}" if indices else "")

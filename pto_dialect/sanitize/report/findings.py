@@ -1,0 +1,94 @@
+"""What a run has found, each place of the program once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
+from pto_dialect.diagnostics.source import Span
+from pto_dialect.verify.engine.rule import RULES
+from pto_dialect.verify.program.runs import RUN_RULES
+
+if TYPE_CHECKING:
+    from .fixes import Change
+    from .sites import Site
+
+
+@dataclass
+class Finding:
+    """One finding: its rule, what happened, the operations concerned, and what would be right.
+
+    ``notes`` are pairs of text and place. ``count`` is how often it happened, ``event`` the number of the event that
+    showed it first (0: none), ``severity`` that of this finding where it is not that of the rule. ``alike`` tells of
+    writes that meet that all of them left the same bytes, which is a warning; ``differs`` that some did not. ``fix``
+    does what ``help`` says, where that can be done mechanically.
+    """
+
+    rule: str
+    message: str
+    sites: tuple[Site | None, ...]
+    span: Span | None
+    notes: Sequence[tuple[str, Span | None]] = ()
+    help: str | None = None
+    count: int = 1
+    event: int = 0
+    severity: Severity | None = None
+    alike: bool = False
+    differs: bool = False
+    fix: tuple[Change, ...] = ()
+
+    def diagnostic(self) -> Diagnostic:
+        """The finding as a diagnostic."""
+        notes = [Note(text, span) for text, span in self.notes]
+        if self.count > 1:
+            notes.append(Note(f"this happened {self.count} times"))
+        severity = self.severity
+        if self.alike:
+            notes.append(Note("the bytes are the same each time, so no result depends on the order"))
+            severity = Severity.WARNING
+        if severity is None:
+            declared = RULES.get(self.rule) or RUN_RULES.get(self.rule)
+            severity = Severity.ERROR if declared is None else declared.severity
+        return Diagnostic(self.rule, severity, self.message, self.span, tuple(notes), self.help)
+
+
+class Findings:
+    """Findings in order, one for each rule and pair of operations."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[object, ...], Finding] = {}
+        self.by_cause: dict[tuple[object, ...], Finding] = {}
+        """Findings by what they follow from, for checks that come to the same ones often."""
+
+    @staticmethod
+    def _key(rule: str, sites: Sequence[Site | None]) -> tuple[object, ...]:
+        return (rule, *(site.number if site is not None else 0 for site in sites))
+
+    def known(self, rule: str, *sites: Site | None) -> Finding | None:
+        """The finding of a rule and operations, if there is one."""
+        return self._found.get(self._key(rule, sites))
+
+    def repeated(self, rule: str, *sites: Site | None) -> bool:
+        """Counts one more of a known finding; False for a new one."""
+        known = self.known(rule, *sites)
+        if known is None:
+            return False
+        known.count += 1
+        return True
+
+    def add(self, finding: Finding) -> None:
+        """Takes a finding; a repetition is only counted."""
+        if not self.repeated(finding.rule, *finding.sites):
+            self._found[self._key(finding.rule, finding.sites)] = finding
+
+    def clear(self) -> None:
+        """Forgets all findings: they were reported."""
+        self._found.clear()
+        self.by_cause.clear()
+
+    @property
+    def all(self) -> list[Finding]:
+        """All findings."""
+        return list(self._found.values())

@@ -1,0 +1,118 @@
+"""Conflicts in words: what happened, between which operations, and what would order them.
+
+The text's order is what a program means, so operations are named and advised in that order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..watch.regions import Cells, byte_runs
+from .describe import bytes_text, from_tiles, operation_text
+from .fixes import AddFlag, Change, RemoveStatements
+
+if TYPE_CHECKING:
+    from pto_dialect.diagnostics.source import Span
+
+    from ..watch.arena import WatchedArena
+    from ..watch.clocks import Actor
+    from .sites import Site
+
+
+class Access(NamedTuple):
+    """One side of a conflict: who, where, in which round of the loops, its place in the text's order, its event."""
+
+    actor: Actor
+    site: Site
+    loops: tuple[int, ...]
+    order: int
+    event: int
+    writes: bool
+
+    @property
+    def verb(self) -> str:
+        return "writes" if self.writes else "reads"
+
+    def handles(self, arena: WatchedArena) -> str:
+        """The operands through which the memory is accessed, in brackets."""
+        return from_tiles(self.site.operands_in(arena.space, self.writes))
+
+    @property
+    def text(self) -> str:
+        """The operation with pipe, core, block and loop indices."""
+        return operation_text(self.site, self.loops, self.actor)
+
+
+class Conflict(NamedTuple):
+    """Two accesses of the bytes ``touched`` in the text's order; accesses of two cores in the order of the run."""
+
+    rule: str
+    first: Access
+    second: Access
+    arena: WatchedArena
+    touched: Cells
+
+
+class Advice(NamedTuple):
+    """What would be right, in words and, where it can be done mechanically, as changes of the text."""
+
+    text: str
+    fix: tuple[Change, ...] = ()
+
+
+def message(conflict: Conflict) -> str:
+    """What is wrong, in one sentence."""
+    rule, first, second, arena, touched = conflict
+    place = bytes_text(arena, byte_runs(touched))
+    through = second.handles(arena)
+    if rule == "l0c-handover":
+        return (
+            f"{second.actor.name} reads {place}{through} that {first.site.name} ({first.site.place}) produces, and "
+            "nothing hands the accumulator over"
+        )
+    if rule == "race-inverted":
+        return (
+            f"flags let {second.actor.name} in {second.site.name} {second.verb.removesuffix('s')} {place}{through} "
+            f"before {first.actor.name} {first.verb} them in {first.site.name} ({first.site.place}), which comes first "
+            "in the program"
+        )
+    return (
+        f"{second.actor.name} {second.verb} {place}{through} that {first.actor.name} {first.verb} in "
+        f"{first.site.name} ({first.site.place}), and nothing orders the two"
+    )
+
+
+def notes(conflict: Conflict) -> list[tuple[str, Span | None]]:
+    """Both operations."""
+    _, first, second, arena, _ = conflict
+    return [
+        (f"{first.text} {first.verb} them{first.handles(arena)}", first.site.span),
+        (f"{second.text} {second.verb} them", None),
+    ]
+
+
+def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice:
+    """What would order the two; ``culprit`` are the sites of wait and set that have them run the wrong way round."""
+    rule, first, second, _, _ = conflict
+    before, after = first.site, second.site
+    if rule == "race-cross-block":
+        return Advice("pto.syncall between the two orders blocks; atomic stores of one kind do not conflict")
+    if rule == "race-cross-core":
+        return Advice(
+            f"pto.sync.set <{first.actor.pipe}>, ID after {before.place} on {first.actor.core.name} and pto.sync.wait "
+            f"<{second.actor.pipe}>, ID before {after.place} on {second.actor.core.name} order them"
+        )
+    flag = f"[<{first.actor.pipe}>, <{second.actor.pipe}>, <EVENT_IDn>]"
+    carried = before.number > after.number and before.function is after.function
+    order = "after (in the iteration before)" if carried else "after"
+    text = f"pto.set_flag{flag} {order} {before.place} and pto.wait_flag{flag} before {after.place} order them"
+    fix: tuple[Change, ...] = (AddFlag(before.op, after.op, first.actor.pipe, second.actor.pipe, carried),)
+    if rule == "l0c-handover":
+        text += "; so do unit_flag(check_and_set) on the producer and unit_flag(check_and_clear) on the write-back"
+    if rule == "race-inverted":
+        if culprit is None:
+            return Advice(f"{text}; take out the flags that have them run the other way round")
+        wait, set_ = (before.table[number] for number in culprit)
+        text += f"; take out pto.wait_flag ({wait.place}) and pto.set_flag ({set_.place}), which order them against it"
+        fix = (RemoveStatements((wait.op, set_.op)), *fix)
+    return Advice(text, fix)

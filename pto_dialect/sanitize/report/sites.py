@@ -1,0 +1,206 @@
+"""Places of a program: what its text says about an operation that a run reports on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.streaming import streams
+from pto_dialect.diagnostics.source import Span
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.runtime.memory.spaces import SPACE_ALIASES
+
+from ..checks.consumption import moves
+
+ALLOCATIONS = frozenset(("pto.alloc_tile", "pto.alloc_multi_tile"))
+_VIEWS = frozenset(("pto.subview", "pto.treshape", "pto.bitcast", "pto.multi_tile_get"))
+TILES = (t.TileBufType, t.MultiTileBufType)
+_COPIES = frozenset(("pto.mte_ub_ub", "pto.copy_ubuf_to_ubuf"))
+_PLAIN = frozenset(("atomic_none", "none"))
+
+
+class Site:
+    """One operation; ``number`` is its place in ``table``, ``loops`` the names of the loop indices around."""
+
+    def __init__(self, number: int, op: Operation, loops: tuple[str, ...], table: Sites) -> None:
+        self.number = number
+        self.op = op
+        self.loops = loops
+        self.table = table
+
+    @property
+    def name(self) -> str:
+        """The operation's name."""
+        return self.op.name
+
+    @cached_property
+    def function(self) -> Operation:
+        """The function that it stands in."""
+        place = self.op
+        while place.name != "func.func" and (parent := place.parent_op()) is not None:
+            place = parent
+        return place
+
+    @cached_property
+    def span(self) -> Span | None:
+        """Where it stands."""
+        return span_of(self.op)
+
+    @property
+    def place(self) -> str:
+        """``line N``, or the operation where there is no text."""
+        return self.name if self.span is None else f"line {self.span.line}"
+
+    @cached_property
+    def atomic(self) -> str | None:
+        """Kind of combination with memory; accesses of one kind do not disturb each other."""
+        if "atomic" in self.op.name:
+            return self.op.name
+        for name, attr in self.op.attributes.items():
+            if "atomic" in name and (not isinstance(attr, EnumAttr) or attr.value not in _PLAIN):
+                return attr.value if isinstance(attr, EnumAttr) else str(attr)
+        return None
+
+    @cached_property
+    def moves(self) -> bool:
+        """The operation copies data without looking at it."""
+        return moves(self.op.name)
+
+    @cached_property
+    def copies(self) -> bool:
+        """The operation copies bytes inside one memory, in an order of its own."""
+        return self.op.name in _COPIES
+
+    @cached_property
+    def reports(self) -> bool:
+        """The operation prints or stops, so it must not be repeated."""
+        return isinstance(self.op, PtoOp) and op_spec(type(self.op)).effect is Effect.REPORT
+
+    def allocations(self, writing: bool) -> tuple[Operation, ...]:
+        """The allocations of the tiles that the operation reads or writes."""
+        return self._allocations[writing]
+
+    @cached_property
+    def _allocations(self) -> tuple[tuple[Operation, ...], tuple[Operation, ...]]:
+        reads, writes = (
+            tuple(dict.fromkeys(op for value in self._accessed(writing) if (op := allocation_of(value)) is not None))
+            for writing in (False, True)
+        )
+        return reads, writes
+
+    def travelled(self, writing: bool) -> tuple[int, ...]:
+        """Numbers of the operands that the operation reads or writes tiles through whose allocation the text leaves
+        open: handles that loops, branches, blocks, choices or calls have passed on."""
+        return self._travelled[writing]
+
+    @cached_property
+    def _travelled(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        reads, writes = (
+            tuple(
+                index
+                for index, value in enumerate(self.op.operands)
+                if value in accessed and isinstance(value.type, TILES) and allocation_of(value) is None
+            )
+            for accessed in (set(self._accessed(False)), set(self._accessed(True)))
+        )
+        return reads, writes
+
+    def _accessed(self, writing: bool) -> list[SSAValue]:
+        """The operands through which the operation reads or writes memory."""
+        op = self.op
+        if not isinstance(op, PtoOp):
+            return list(op.operands)
+        spec = op_spec(type(op))
+        groups = operand_groups(op)
+        names = (*spec.writes, *spec.outs) if writing else spec.reads
+        return [value for name in dict.fromkeys(names) for value in groups.get(name, ())]
+
+    def operands_in(self, space: str, writing: bool) -> list[str]:
+        """Names of the operands through which the operation reads or writes memory ``space``."""
+        named = [value_name(value) for value in self._accessed(writing) if memory_of(value.type) == space]
+        return list(dict.fromkeys(name for name in named if name))
+
+
+def allocation_of(value: SSAValue) -> Operation | None:
+    """The allocation behind a tile handle, followed through views of it; ``None`` where the text leaves it open."""
+    while isinstance(value.owner, Operation):
+        op = value.owner
+        if op.name in ALLOCATIONS:
+            return op
+        if op.name not in _VIEWS:
+            return None
+        value = op.operands[0]
+    return None
+
+
+def root_of(value: SSAValue) -> SSAValue:
+    """The handle that a view was made from; other values as they are."""
+    while isinstance(value.owner, Operation) and value.owner.name in _VIEWS:
+        value = value.owner.operands[0]
+    return value
+
+
+def value_name(value: SSAValue) -> str:
+    """``%name``, empty for values without a name."""
+    return f"%{value.name_hint}" if value.name_hint else ""
+
+
+def memory_of(type_: Attribute) -> str | None:
+    """Memory that values of a type refer to."""
+    if isinstance(type_, t.PtrType):
+        return SPACE_ALIASES.get(type_.space, type_.space)
+    if isinstance(type_, t.TileBufType):
+        return SPACE_ALIASES.get(type_.loc, type_.loc)
+    if isinstance(type_, t.MultiTileBufType):
+        return memory_of(type_.slot)
+    if isinstance(type_, t.ShapedView):
+        return "gm"
+    if isinstance(type_, MemRefType):
+        return space_of(type_) or "gm"
+    return None
+
+
+class Sites:
+    """All sites of one compiled program, numbered from 1."""
+
+    def __init__(self) -> None:
+        self.all: list[Site | None] = [None]
+        self._reached: set[int] = set()
+        self._streams: dict[tuple[int, int, str], bool] = {}
+
+    def add(self, op: Operation, loops: tuple[str, ...]) -> Site:
+        """A new site."""
+        site = Site(len(self.all), op, loops, self)
+        self.all.append(site)
+        return site
+
+    def __iter__(self) -> Iterator[Site]:
+        return (site for site in self.all if site is not None)
+
+    def stream(self, first: Site, second: Site, kind: str) -> bool:
+        """True when hardware streams all that an access of this kind shares with an earlier one."""
+        key = (first.number, second.number, kind)
+        known = self._streams.get(key)
+        if known is None:
+            known = self._streams[key] = streams(first, second, kind)
+        return known
+
+    def reach(self, number: int) -> None:
+        """A run got to this site."""
+        self._reached.add(number)
+
+    def reached(self) -> list[Site]:
+        """The sites that a run got to."""
+        return [self[number] for number in sorted(self._reached)]
+
+    def __getitem__(self, number: int) -> Site:
+        site = self.all[number]
+        assert site is not None
+        return site

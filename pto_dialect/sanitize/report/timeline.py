@@ -1,0 +1,105 @@
+"""The order of a run as a timeline in Chrome's trace format, which Perfetto shows.
+
+One process for each core, one track for each pipe; an operation is a slice, a signal is a slice at either end with a
+flow between them, a finding is an instant. The order is causal: what waits starts after what it waits for. Durations
+are 1, or those of a simple cost model; neither says how long a chip takes.  Source: execution page, sections 1.2 and 5.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..watch.clocks import Actor
+    from .findings import Finding
+    from .sites import Site
+
+START_UP = 64.0
+"""Cost of any instruction in the simple model."""
+
+BYTES_PER_UNIT = {
+    "PIPE_S": 8.0,
+    "PIPE_V": 256.0,
+    "PIPE_M": 4096.0,
+    "PIPE_MTE1": 256.0,
+    "PIPE_MTE2": 64.0,
+    "PIPE_MTE3": 64.0,
+    "PIPE_FIX": 128.0,
+}
+"""Bytes that a pipe reads and writes in one unit of time in the simple model."""
+
+_SIGNAL = 0.25
+_EVERY = ("PIPE_S", "PIPE_MTE2", "PIPE_MTE1", "PIPE_M", "PIPE_V", "PIPE_FIX", "PIPE_MTE3")
+
+
+class Timeline:
+    """Collects the slices of a run; ``costs`` selects the simple cost model instead of durations of 1."""
+
+    def __init__(self, costs: bool) -> None:
+        self.costs = costs
+        self.events: list[dict[str, Any]] = []
+        self.starts: dict[int, tuple[Actor, float]] = {}
+        self.flows = 0
+        self._cores: dict[int, int] = {}
+
+    def _place(self, actor: Actor) -> dict[str, int]:
+        core = actor.core
+        if id(core) not in self._cores:
+            pid = self._cores[id(core)] = len(self._cores) + 1
+            name = f"block {core.block.index} {core.name}"
+            self.events.append({"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}})
+            for tid, pipe in enumerate(_EVERY):
+                args = {"name": pipe.removeprefix("PIPE_")}
+                self.events.append({"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": args})
+        return {"pid": self._cores[id(core)], "tid": _EVERY.index(actor.pipe)}
+
+    def duration(self, actor: Actor, nbytes: int) -> float:
+        """How long an instruction takes that accesses ``nbytes`` bytes."""
+        return START_UP + nbytes / BYTES_PER_UNIT[actor.pipe] if self.costs else 1.0
+
+    def operation(
+        self,
+        actor: Actor,
+        site: Site,
+        loops: tuple[int, ...],
+        start: float,
+        duration: float,
+        events: Iterable[int] = (),
+    ) -> None:
+        """An operation on its pipe, and the numbers of its events."""
+        indices = {f"%{name}": value for name, value in zip(site.loops, loops, strict=False)}
+        args: dict[str, Any] = {"operation": site.name, "place": site.place}
+        args |= {"core": actor.core.name, "block": actor.core.block.index, **indices}
+        label = ", ".join((f"{site.name} ({site.place})", *(f"{name} = {value}" for name, value in indices.items())))
+        slice_ = {"ph": "X", "name": label, "cat": "operation", "ts": start, "dur": duration, "args": args}
+        self.events.append(slice_ | self._place(actor))
+        for event in events:
+            self.starts[event] = (actor, start)
+
+    def sent(self, actor: Actor, site: Site, loops: tuple[int, ...]) -> int:
+        """A signal leaves; the number of its flow."""
+        self.flows += 1
+        self.operation(actor, site, loops, actor.time, _SIGNAL)
+        flow = {"ph": "s", "name": "signal", "cat": "signal", "id": self.flows, "ts": actor.time}
+        self.events.append(flow | self._place(actor))
+        actor.time += _SIGNAL
+        return self.flows
+
+    def taken(self, actor: Actor, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
+        """A signal was waited for since ``since`` and is there now."""
+        self.operation(actor, site, loops, since, actor.time - since + _SIGNAL)
+        arrival = {"ph": "f", "bp": "e", "name": "signal", "cat": "signal", "id": flow, "ts": actor.time}
+        self.events.append(arrival | self._place(actor))
+        actor.time += _SIGNAL
+
+    def document(self, findings: Iterable[Finding]) -> str:
+        """The trace as text, with the findings at the operations that showed them first."""
+        events = list(self.events)
+        for finding in findings:
+            if finding.event in self.starts:
+                actor, start = self.starts[finding.event]
+                instant = {"ph": "i", "s": "t", "cat": "finding", "name": finding.rule, "ts": start}
+                events.append(instant | self._place(actor) | {"args": {"message": finding.message}})
+        return json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}, indent=None) + "\n"

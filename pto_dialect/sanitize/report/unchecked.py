@@ -1,0 +1,79 @@
+"""What a watched run did not check, and why: a run without findings says less than it seems to.
+
+Source: execution page, section 6.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.walk import walk
+
+from ..options import CHECKS, ON_REQUEST
+
+if TYPE_CHECKING:
+    from ..launch import WatchedKernel
+
+_SHOWN = 4
+_CACHES = frozenset(("pto.dcci", "pto.cmo.cacheinvalid", "pto.cmo.cacheclean"))
+
+
+def unchecked(kernel: WatchedKernel) -> list[str]:
+    """One line for each thing that was left out."""
+    watch = kernel.watch
+    operations = [op for function in kernel.program.functions for op in walk(function)]
+    found: list[str] = []
+    asked = watch.options.checks
+    missing = [name for name in CHECKS if name not in asked and name not in ON_REQUEST]
+    if missing:
+        found.append(f"{_listed(missing)}: not asked for")
+    if watch.ordered and "race" in asked:
+        found.append("order of the pipes: the program leaves it to the compiler; --sync strict checks it all the same")
+    reached = {site.op for site in watch.sites.reached()}
+    missed = [site.op for site in watch.sites if site.op not in reached and _acts(site.op)]
+    if missed and not kernel.stopped:
+        found.append(f"{_count(missed, 'operation')} that this run did not get to ({_places(missed)})")
+    if "overlap" in asked:
+        numbers = [op for op in operations if _points_by_number(op)]
+        if numbers:
+            pointers = f"{_count(numbers, 'pointer')} made from numbers ({_places(numbers)})"
+            found.append(f"overlap of memory behind {pointers}: no tile owns it")
+    caches = [op for op in operations if op.name in _CACHES]
+    if caches:
+        found.append(f"caches of the scalar unit ({_places(caches)}): memory is always up to date here")
+    return found
+
+
+def _acts(op: Operation) -> bool:
+    """True for operations that touch memory or order others."""
+    return not isinstance(op, PtoOp) or op_spec(type(op)).effect not in (Effect.PURE, Effect.HANDLE, Effect.QUERY)
+
+
+def _points_by_number(op: Operation) -> bool:
+    if op.name != "pto.castptr" or not op.operands:
+        return False
+    space = getattr(op.results[0].type, "space", "gm")
+    return space != "gm" and not hasattr(op.operands[0].type, "space")
+
+
+def _count(ops: list[Operation], what: str) -> str:
+    return f"{len(ops)} {what}{'' if len(ops) == 1 else 's'}"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words)
+
+
+def _places(ops: list[Operation]) -> str:
+    """The lines, the first few of them."""
+    spans = (span_of(op) for op in ops)
+    lines = list(dict.fromkeys(span.line for span in spans if span is not None))
+    if not lines:
+        return "without places"
+    more = ", ..." if len(lines) > _SHOWN else ""
+    return f"line{'' if len(lines) == 1 else 's'} {', '.join(map(str, lines[:_SHOWN]))}{more}"

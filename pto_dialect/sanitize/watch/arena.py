@@ -1,0 +1,101 @@
+"""Watched memories: every access is reported to the watch before it happens.
+
+Source: execution page, section 6.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pto_dialect.runtime.memory.spaces import Arena, Array, DType, put, taken
+
+from .regions import Bytes, Elements, Region
+from .shadow import Shadow
+from .window import Window
+
+if TYPE_CHECKING:
+    from .watch import Watch
+
+_REGIONS = 4096
+"""Regions that are kept; programs repeat few patterns."""
+
+
+class WatchedArena(Arena):
+    """A memory whose accesses ``watch`` learns of. ``original`` gives size, name and content.
+
+    ``public`` (always so in global memory) tells that cores of several blocks, or the host, share it: all its bytes are
+    initialised.
+    """
+
+    __slots__ = ("_regions", "_start", "memory", "public", "shadow", "watch")
+
+    def __init__(self, original: Arena, watch: Watch, content: Array | None = None, public: bool = False) -> None:
+        super().__init__(
+            original.space,
+            original.capacity,
+            name=original.name,
+            base_align=original.base_align,
+            fill=original.fill,
+        )
+        self.public = public or original.space == "gm"
+        self.watch = watch
+        self.shadow = Shadow(original.capacity)
+        self.memory: Array = original.bytes if content is None else content
+        self._start: int = self.memory.__array_interface__["data"][0]
+        self._regions: dict[tuple[Any, ...], Region | None] = {}
+
+    def copy(self) -> Arena:
+        """As in ``Arena``, under the same watch."""
+        copied = Arena(self.space, self.capacity, name=self.name, base_align=self.base_align)
+        return WatchedArena(copied, self.watch, self.memory.copy(), self.public)
+
+    @property
+    def bytes(self) -> Any:
+        """The bytes as a window, shape [capacity]."""
+        return Window(self, self.memory)
+
+    def array(self, shape: Sequence[int], dtype: DType, offset: int, byte_strides: Sequence[int]) -> Any:
+        """Elements as a window."""
+        return Window(self, np.ndarray(shape, dtype, self.memory, offset, byte_strides))
+
+    def take(self, offsets: Array, nbytes: int) -> Array:
+        """As in ``Arena``, reported."""
+        if offsets.size:
+            self.on_read(Elements(offsets, nbytes))
+        return taken(self.memory, offsets, nbytes)
+
+    def put(self, offsets: Array, values: Array) -> None:
+        """As in ``Arena``, reported."""
+        if offsets.size:
+            self.on_write(Elements(offsets, values.shape[1]))
+        put(self.memory, offsets, values)
+
+    def offset_of(self, data: Array) -> int:
+        """Byte offset of the first element of part of the memory."""
+        return data.__array_interface__["data"][0] - self._start
+
+    def region(self, data: Array) -> Region | None:
+        """The bytes of part of the memory."""
+        key = (data.__array_interface__["data"][0], data.shape, data.strides, data.itemsize)
+        try:
+            return self._regions[key]
+        except KeyError:
+            if len(self._regions) >= _REGIONS:
+                self._regions.clear()
+            found = self._regions[key] = Region.of(key[0] - self._start, *key[1:])
+            return found
+
+    def on_read(self, region: Bytes, data: Array | None = None) -> None:
+        """Bytes are about to be read, as the elements ``data`` where these are a view."""
+        self.watch.read(self, region)
+        if self.watch.numbers is not None and data is not None:
+            self.watch.numbers.read(data)
+
+    def on_write(self, region: Bytes, data: Array | None = None) -> None:
+        """Bytes are about to be written, as the elements ``data`` where these are a view."""
+        self.watch.write(self, region)
+        if self.watch.numbers is not None and data is not None:
+            self.watch.numbers.write(data)

@@ -1,0 +1,290 @@
+"""A core under watch: its pipes are queues, and every signal carries what its sender knows.
+
+Source: execution page, sections 4 and 6.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from pto_dialect.analysis.facts import word
+from pto_dialect.deadline import TimedOut
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.spaces import Pointer
+from pto_dialect.runtime.queues.run import LEVEL, RUN, SET, WAIT, Key, QueueCore, QueuedFault
+from pto_dialect.runtime.run.machine import Block, Core
+from pto_dialect.runtime.simt.items import WorkItems
+
+from ..checks.item_races import ItemRaces
+from ..checks.parts import Parts
+from ..report.describe import operation_text
+from ..report.findings import Finding
+from .clocks import Actor, Mark
+from .signals import Signals
+from .unit_flags import UnitFlags
+from .watch import Context, Watch
+
+CHECK, HAND = 4, 5
+"""Further kinds of entries: the unit flag of an accumulator is checked, and set or cleared."""
+
+_TRANSFERS = ("PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX")
+_NO_HANDLES: dict[int, Any] = {}
+_EVENTS = 8
+"""Numbers of flags between two pipes."""
+
+
+class WatchedCore(QueueCore):
+    """A core whose operations ``watch`` sees.
+
+    ``ordered`` cores run in program order for as long as nothing waits: the compiler orders their pipes. ``site``,
+    ``loops`` and ``order`` tell which operation the scalar unit is at.
+    """
+
+    def __init__(self, block: Block, kind: str, index: int, watch: Watch, ordered: bool) -> None:
+        super().__init__(block, kind, index)
+        self.watch = watch
+        self.ordered = ordered
+        self.actors: dict[str, Actor] = {}
+        self.site = 0
+        self.loops: tuple[int, ...] = ()
+        self.order = 0
+        self.handles: dict[int, Any] = _NO_HANDLES
+        self.fences: dict[str, int] = {}
+        self.signals = Signals(self)
+        self.unit_flags = UnitFlags(self)
+        self.parts = Parts(self)
+
+    # ------------------------------------------------------------ scalar unit
+
+    def at(self, site: int, loops: tuple[int, ...]) -> None:
+        """The scalar unit reaches an operation."""
+        self.site = site
+        self.loops = loops
+        self.order += 1
+        self.watch.sites.reach(site)
+        self.handles = _NO_HANDLES
+        actor = self.actors["PIPE_S"]
+        self.watch.enter(Context(actor, Mark(site, loops, actor.clock, order=self.order)))
+
+    def inside(self, site: int, loops: tuple[int, ...]) -> None:
+        """The instruction that runs reaches one of its parts."""
+        watch = self.watch
+        context = watch.current
+        if watch.muted or context is None:
+            return
+        context.scope = context.scope or context.event
+        self._part(context, site, loops, context.scope)
+        op = watch.sites[site].op
+        if op.name == "pto.mem_bar":
+            context.bars.append((len(watch.log.count) - 1, word(op, "kind")))
+
+    def in_body(self, site: int, loops: tuple[int, ...]) -> None:
+        """The work-items that run reach one of their operations."""
+        context = self.watch.current
+        if not self.watch.muted and context is not None:
+            self._part(context, site, loops, context.mark.fence)
+
+    @staticmethod
+    def _part(context: Context, site: int, loops: tuple[int, ...], fence: int) -> None:
+        context.actor.core.watch.sites.reach(site)
+        context.mark = Mark(site, loops, context.mark.known, fence, order=context.mark.order)
+        context.event = 0
+
+    def observe(self, items: WorkItems) -> None:
+        if self.watch.wants("race"):
+            items.observer = ItemRaces(self.watch, self.actors["PIPE_V"], items)
+
+    def mark(self, pipe: str) -> Mark:
+        """What an operation that is issued now to ``pipe`` takes with it."""
+        scalar = self.actors["PIPE_S"]
+        fence = self.fences.get(pipe, 0)
+        return Mark(self.site, self.loops, scalar.snapshot(), fence, scalar.time, self.order)
+
+    def allocated(self, handle: Any) -> Any:
+        """A tile has got its place; the handle that the program goes on with."""
+        return handle if self.watch.tiles is None else self.watch.tiles.allocated(self, handle)
+
+    def aligned(self, pointer: Pointer, step: int, alignment: int) -> None:
+        """The access that comes next is ``step`` bytes behind ``pointer``, at a multiple of ``alignment``."""
+        watch, context = self.watch, self.watch.current
+        address = pointer.offset + step
+        if address % alignment == 0 or context is None or watch.muted or not watch.wants("bounds"):
+            return
+        site = watch.sites[context.mark.site]
+        if watch.findings.repeated("mem-align", site):
+            return
+        message = f"{site.name} wants an address that is a multiple of {alignment}; byte {address} of "
+        message += f"{pointer.arena.space} is not"
+        notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+        watch.findings.add(Finding("mem-align", message, (site,), site.span, notes))
+
+    def through(self, handles: dict[int, Any]) -> None:
+        """The operation that comes next accesses tiles through handles that the text does not tell."""
+        self.handles = handles
+        context = self.watch.current
+        if context is not None:
+            context.handles = handles
+
+    def fence(self, pipe: str) -> None:
+        """A barrier on one pipe, or on all of them."""
+        for name in self.actors if pipe == "PIPE_ALL" else (pipe,):
+            self.fences[name] = self.fences.get(name, 0) + 1
+
+    def hand_over(self, word: str, pointer: Pointer, m: int, n: int, stride: int | None) -> None:
+        """The next instruction checks the unit flag of its accumulator."""
+        self.unit_flags.expect(word, pointer, m, n, stride)
+
+    # ------------------------------------------------------------ issue
+
+    def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
+        context = Context(self.actors[pipe], self.mark(pipe))
+        context.handles = self.handles
+        if self.ordered and not self.waiting:
+            self.issued += 1
+            self.watch.run(context, action, arguments)
+            return
+        check = self.unit_flags.take(pipe)
+        if check is not None:
+            self._append(pipe, (self.issued, line, CHECK, context, (check,)))
+        self._append(pipe, (self.issued, line, RUN, context, (action, arguments)))
+        if check is not None and check.sets is not None:
+            self._append(pipe, (self.issued, line, HAND, context, (check,)))
+
+    # ------------------------------------------------------------ signals
+
+    def queue_set(self, source: str, target: str, event: int) -> None:
+        _check_event(event)
+        super().queue_set(source, target, event)
+
+    def queue_wait(self, source: str, target: str, event: int) -> None:
+        _check_event(event)
+        super().queue_wait(source, target, event)
+
+    def signal(self, pipe: str, targets: tuple[tuple[Core, Key], ...]) -> None:
+        mark = self.mark(pipe)
+        if pipe == "PIPE_S" or (self.ordered and not self.waiting):
+            self.issued += 1
+            self.signals.give(self.actors[pipe], mark, targets)
+        else:
+            self._append(pipe, (self.issued, 0, SET, mark, targets))
+
+    def await_signals(self, pipe: str, keys: tuple[Key, ...]) -> None:
+        if pipe == "PIPE_S":
+            self.scalar_wait = keys
+        elif self.ordered and not self.waiting and self._ready(keys):
+            self.issued += 1
+            self.signals.take(self.actors[pipe], self.mark(pipe), keys)
+        else:
+            self._append(pipe, (self.issued, 0, WAIT, self.mark(pipe), keys))
+
+    def await_level(self, pipe: str, key: Key, level: int) -> None:
+        if pipe == "PIPE_S":
+            self.scalar_level = (key, level)
+        elif level:
+            self._append(pipe, (self.issued, 0, LEVEL, self.mark(pipe), (key, level)))
+
+    def join_scalar(self) -> Generator[None, None, None]:
+        mark = self.mark("PIPE_S")
+        if self.scalar_level is not None:
+            key, level = self.scalar_level
+            while self.flags.get(key, 0) < level:
+                yield
+            self.signals.reach(self.actors["PIPE_S"], mark, key, level)
+        while not self._ready(self.scalar_wait):
+            yield
+        self.signals.take(self.actors["PIPE_S"], mark, self.scalar_wait)
+        self.scalar_wait, self.scalar_level = (), None
+        self.issued += 1
+
+    def join_all(self) -> Generator[None, None, None]:
+        site = self.site
+        yield from super().join_all()
+        scalar = self.actors["PIPE_S"]
+        transfers = self.watch.sites[site].name == "pto.fence.barrier_all"
+        for pipe in _TRANSFERS if transfers else self.actors:
+            scalar.join(self.actors[pipe].snapshot())
+            scalar.time = max(scalar.time, self.actors[pipe].time)
+
+    def reach(self, pipe: str) -> Generator[None, None, None]:
+        yield from super().reach(pipe)
+        mark = self.mark(pipe)
+        actor = self.actors[pipe]
+        actor.join(mark.known)
+        self.watch.enter(Context(actor, mark))
+
+    def meet(self, *pipes: str) -> Generator[None, None, None]:
+        yield from super().meet(*pipes)
+        actors = [self.actors[pipe] for pipe in ("PIPE_S", *pipes)]
+        for actor in actors:
+            for other in actors:
+                actor.join(other.snapshot())
+                actor.time = max(actor.time, other.time)
+
+    # ------------------------------------------------------------ execution
+
+    def step(self) -> bool:
+        chosen: str | None = None
+        if self.chooser is not None:
+            chosen = self.chosen()
+        else:
+            oldest = self.issued
+            for pipe, queue in self.queues.items():
+                if queue and queue[0][0] < oldest and self.runnable(pipe, queue[0]):
+                    oldest, chosen = queue[0][0], pipe
+        if chosen is None:
+            return False
+        _, line, kind, item, arguments = self.queues[chosen].popleft()
+        self.waiting -= 1
+        actor = self.actors[chosen]
+        if kind == RUN:
+            try:
+                self.watch.run(item, *arguments)
+            except Fault as fault:
+                raise QueuedFault(fault, line) from None
+            except TimedOut as over:
+                over.line = line
+                raise
+        elif kind == SET:
+            self.signals.give(actor, item, arguments)
+        elif kind == WAIT:
+            self.signals.take(actor, item, arguments)
+        elif kind == LEVEL:
+            self.signals.reach(actor, item, *arguments)
+        elif kind == CHECK:
+            self.unit_flags.passed(actor, arguments[0])
+        else:
+            self.unit_flags.hand(actor, arguments[0])
+        return True
+
+    def runnable(self, pipe: str, head: Any) -> bool:
+        kind, arguments = head[2], head[4]
+        if kind == WAIT:
+            return self._ready(arguments)
+        if kind == LEVEL:
+            return self.flags.get(arguments[0], 0) >= arguments[1]
+        return kind != CHECK or self.unit_flags.open(arguments[0])
+
+    def heads(self) -> list[tuple[str, int, Mark, Any]]:
+        """What the pipes stand at: pipe, kind of entry, where it was issued, and its arguments."""
+        found: list[tuple[str, int, Mark, Any]] = []
+        for pipe, queue in self.queues.items():
+            if queue:
+                _, _, kind, item, arguments = queue[0]
+                found.append((pipe, kind, item.mark if isinstance(item, Context) else item, arguments))
+        return found
+
+    def relieve(self) -> bool:
+        """Lets an instruction pass whose unit flag will never be as it wants; True when there was one."""
+        for pipe, queue in self.queues.items():
+            if queue and queue[0][2] == CHECK:
+                _, _, _, context, (check,) = queue.popleft()
+                self.waiting -= 1
+                self.unit_flags.refused(self.actors[pipe], context, check)
+                return True
+        return False
+
+
+def _check_event(event: int) -> None:
+    if not 0 <= event < _EVENTS:
+        raise Fault("sync-flag-range", f"flags have the numbers 0 to {_EVENTS - 1}, found {event}")

@@ -1,0 +1,142 @@
+"""The watched flavour of generated code: it says which operation comes next, and hands out no memory.
+
+The plain flavour does not know of it.  Source: execution page, section 6.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.facts import integer
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.placement import named_pipe
+from pto_dialect.ir.core.types import PtrType
+from pto_dialect.runtime.compile.generator import Expr, Generator
+from pto_dialect.runtime.run.launch import UNIT_FLAGS
+from pto_dialect.verify.buffers.alloc import is_view
+
+from ..checks.alignment import alignment, base_operand
+from ..report.sites import ALLOCATIONS, Site, Sites, root_of
+
+_SILENT = frozenset((Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION))
+_BARRIERS = frozenset(("pto.barrier", "pto.barrier_sync"))
+_LOCKS = frozenset(("pto.get_buf", "pto.get_buf_dyn", "pto.rls_buf", "pto.rls_buf_dyn"))
+_MEMORY = frozenset(("memref.load", "memref.store", "memref.copy"))
+
+
+class WatchedGenerator(Generator):
+    """Writes the body of one function, with a mark before each operation that touches memory or orders others."""
+
+    shares_parts = False
+
+    def __init__(self, *arguments: Any, sites: Sites) -> None:
+        super().__init__(*arguments)
+        self.sites = sites
+
+    def prepare_view(self, value: SSAValue) -> None:
+        """Memory is not handed out."""
+
+    def view(self, value: SSAValue) -> Expr | None:
+        """As for tiles whose valid region changes: they are accessed through their handle."""
+        return None
+
+    def operation(self, op: Operation) -> None:
+        if _watched(op):
+            indices = self._loop_indices(op)
+            names = tuple(value.name_hint or str(number) for number, value in enumerate(indices))
+            site = self.sites.add(op, names)
+            self.emitter.current = op
+            values = "".join(f"{self.names[value]}, " for value in indices)
+            # The body of a scope is one instruction; what stands in it does not concern the scalar unit.
+            method = "at" if self.queued else "inside" if self.lanes is None else "in_body"
+            self.emitter.line(f"core.{method}({site.number}, ({values}))")
+            if self.queued:
+                self._through(op, site)
+            self._unit_flag(op)
+            self._fence(op)
+            self._aligned(op)
+        self._part(op)
+        super().operation(op)
+        if op.name in ALLOCATIONS and not is_view(op):
+            name = self.names[op.results[0]]
+            self.emitter.line(f"{name} = core.allocated({name})")
+
+    def _through(self, op: Operation, site: Site) -> None:
+        """Tells the core which handles those tiles have whose allocation the text leaves open."""
+        numbers = dict.fromkeys((*site.travelled(False), *site.travelled(True)))
+        handles = [(number, self.names.get(root_of(op.operands[number]))) for number in numbers]
+        known = ", ".join(f"{number}: {name}" for number, name in handles if name is not None)
+        if known:
+            self.emitter.line(f"core.through({{{known}}})")
+
+    def _aligned(self, op: Operation) -> None:
+        """Tells the core the address of a vector access that has to be aligned."""
+        base = base_operand(op)
+        if base is None or not isinstance(op, PtoOp):
+            return
+        groups = operand_groups(op)
+        value = groups[base][0]
+        name = str(self.names[value])
+        address = name if isinstance(value.type, PtrType) else f"core.pointer_of({name})"
+        # With a result for the updated base the access is at the base itself.
+        moves = "offset" in groups and not any(isinstance(result.type, type(value.type)) for result in op.results)
+        step = f"{self.names[groups['offset'][0]]} * {address}.item_bytes" if moves else "0"
+        self.emitter.line(f"core.aligned({address}, {step}, {alignment(op)})")
+
+    def _part(self, op: Operation) -> None:
+        """Tells the core which part of which view comes next."""
+        if op.name != "pto.partition_view" or not isinstance(op, PtoOp) or not self.queued:
+            return
+        groups = operand_groups(op)
+        site = self.sites.add(op, ())
+        offsets, sizes = ("".join(f"{self.names[value]}, " for value in groups[name]) for name in ("offsets", "sizes"))
+        self.emitter.current = op
+        self.emitter.line(f"core.parts.check({site.number}, {self.names[groups['source'][0]]}, ({offsets}), ({sizes}))")
+
+    def _loop_indices(self, op: Operation) -> list[SSAValue]:
+        """Indices of the loops around ``op`` in its function, outermost first."""
+        found: list[SSAValue] = []
+        place = op.parent_op()
+        while place is not None:
+            if place.name == "scf.for":
+                found.append(place.regions[0].block.args[0])
+            place = place.parent_op()
+        known = [value for value in reversed(found) if value in self.names]
+        return known if self.lanes is None else [value for value in known if not self.lanes.varies(value)]
+
+    def _fence(self, op: Operation) -> None:
+        """Tells the core of barriers on single pipes, and of buffer numbers that a pipe gets or releases."""
+        if op.name in _BARRIERS:
+            pipe = named_pipe(op.attributes.get("pipe") or op.attributes.get("op_type"))
+            if pipe is not None:
+                self.emitter.line(f"core.fence({pipe.value!r})")
+        elif op.name in _LOCKS:
+            pipe = named_pipe(op.attributes["op_type"])
+            static = integer(op, "buf_id")
+            number = str(static) if static is not None else str(self.names[op.operands[0]])
+            if pipe is not None:
+                self.emitter.line(f"core.signals.lock({pipe.value!r}, {number}, {op.name.startswith('pto.get')})")
+
+    def _unit_flag(self, op: Operation) -> None:
+        """Tells the core the range of the accumulator whose hand-over an instruction checks."""
+        for name in UNIT_FLAGS:
+            attr = op.attributes.get(name)
+            word = getattr(attr, "value", None)
+            if not isinstance(op, PtoOp) or not isinstance(word, str) or not word.startswith("check"):
+                continue
+            groups = operand_groups(op)
+            memory = groups.get("dst") if "lhs" in groups else groups.get("source")
+            sizes = [groups.get(key, ()) for key in ("m", "n")]
+            if memory and all(sizes):
+                stride = groups.get("src_stride") if "lhs" not in groups else ()
+                step = self.names[stride[0]] if stride else "None"
+                pointer, m, n = (self.names[value] for value in (memory[0], sizes[0][0], sizes[1][0]))
+                self.emitter.line(f"core.hand_over({word!r}, {pointer}, {m}, {n}, {step})")
+
+
+def _watched(op: Operation) -> bool:
+    if op.name in _MEMORY or op.name in ALLOCATIONS:
+        return True
+    return isinstance(op, PtoOp) and op_spec(type(op)).effect not in _SILENT

@@ -1,0 +1,167 @@
+"""Signals of one core on their way: flags, semaphores, locks and queue tokens with what their senders knew.
+
+Source: execution page, sections 5 and 6.2.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import TYPE_CHECKING, Any
+
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.runtime.kernels.sync.buffers import BufferKey
+from pto_dialect.runtime.queues.fifo import Token as Entry
+from pto_dialect.runtime.queues.run import Key, describe
+from pto_dialect.runtime.run.machine import Core
+
+from ..report.findings import Finding
+from ..report.fixes import TakeFlag
+from .clocks import Actor, Clock, Mark, Taken, Token
+
+if TYPE_CHECKING:
+    from .core import WatchedCore
+
+_COUNTER_LIMIT = 15
+"""Signals that a counter between cores can hold."""
+
+
+def is_flag(key: Key) -> bool:
+    """True for flags between two pipes of a core."""
+    return isinstance(key[0], str) and key[0].startswith("PIPE_")
+
+
+class Signals:
+    """Signals that have arrived at ``core`` and those it sends."""
+
+    def __init__(self, core: WatchedCore) -> None:
+        self.core = core
+        self.tokens: dict[Key, deque[Token]] = {}
+        self.levels: dict[Key, list[Clock]] = {}
+        self.held: Counter[tuple[str, int]] = Counter()
+        self.holders: dict[tuple[str, int], int] = {}
+
+    # ------------------------------------------------------------ transport
+
+    def give(self, actor: Actor, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
+        """``actor`` gets to a signal and sends it."""
+        actor.join(mark.known)
+        watch = self.core.watch
+        actor.time = max(actor.time, mark.time)
+        for target, key in targets:
+            flow = 0
+            if watch.timeline is not None and mark.site:
+                flow = watch.timeline.sent(actor, watch.sites[mark.site], mark.loops)
+            known = actor.snapshot()
+            if isinstance(key, Entry) and key.kind == "slot":
+                # A slot is free when all pipes that may have used its entry are done.
+                known = self._everyone(known)
+            core: Any = target
+            core.flags[key] = core.flags.get(key, 0) + 1
+            core.signals.receive(key, Token(known, mark.site, mark.loops, actor.number, actor.time, flow, mark.order))
+        actor.tick()
+
+    def _everyone(self, known: Clock) -> Clock:
+        for actor in self.core.actors.values():
+            known = [max(pair) for pair in zip(known, actor.clock, strict=True)]
+        return known
+
+    def receive(self, key: Key, token: Token) -> None:
+        """A signal arrives."""
+        if isinstance(key, BufferKey):
+            reached = self.levels.setdefault(key, [])
+            known = token.known
+            if reached:
+                known = [max(pair) for pair in zip(known, reached[-1], strict=True)]
+            reached.append(known)
+            return
+        self.tokens.setdefault(key, deque()).append(token)
+        if isinstance(key, Entry):
+            return
+        count = self.core.flags[key]
+        if is_flag(key):
+            if count > 1:
+                self._deep(key, token, count, Severity.WARNING)
+        elif count > _COUNTER_LIMIT:
+            self._deep(key, token, count, Severity.ERROR)
+
+    def take(self, actor: Actor, mark: Mark, keys: tuple[Key, ...]) -> None:
+        """``actor`` gets to a wait and takes a signal of each kind."""
+        actor.join(mark.known)
+        for key in keys:
+            tokens = self.tokens.get(key)
+            # Signals that were there from the start carry nothing and are taken first.
+            if tokens and self.core.flags[key] <= len(tokens):
+                token = tokens.popleft()
+                actor.join(token.known)
+                actor.taken[token.sender, mark.site, token.site] = Taken(token.order, mark.order)
+                self.core.watch.arrived(token, actor, mark)
+            self.core.flags[key] -= 1
+
+    def reach(self, actor: Actor, mark: Mark, key: Key, level: int) -> None:
+        """``actor`` gets to a wait for the first ``level`` signals of a kind."""
+        actor.join(mark.known)
+        if level:
+            actor.join(self.levels[key][level - 1])
+
+    # ------------------------------------------------------------ findings
+
+    def _deep(self, key: Key, token: Token, count: int, severity: Severity) -> None:
+        watch = self.core.watch
+        if not watch.wants("sync"):
+            return
+        site = watch.sites[token.site]
+        if watch.findings.repeated("sync-flag-depth", site):
+            return
+        first = watch.sites[self.tokens[key][0].site]
+        message = (
+            f"{describe(key)} is set again before it is waited for: {count} signals are pending on {self.core.name}"
+        )
+        notes = [(f"the oldest was set by {first.name} ({first.place})", first.span)]
+        watch.findings.add(Finding("sync-flag-depth", message, (site,), site.span, notes, severity=severity))
+
+    def leftovers(self) -> None:
+        """At the end: signals that nobody took, and buffer numbers that are still held."""
+        watch = self.core.watch
+        for key, tokens in self.tokens.items():
+            for token in tokens if not isinstance(key, Entry) else ():
+                site = watch.sites[token.site]
+                if watch.findings.repeated("sync-flag-unconsumed", site):
+                    continue
+                message = f"{describe(key)} is set for {self.core.name} and never waited for"
+                finding = Finding("sync-flag-unconsumed", message, (site,), site.span)
+                if is_flag(key):
+                    wait = f"pto.wait_flag[<{key[0]}>, <{key[1]}>, <EVENT_ID{key[2]}>]"
+                    finding.help = f"{wait} for what comes after it, behind the loop for the last round; or take it out"
+                    finding.fix = (TakeFlag(site.op),)
+                watch.findings.add(finding)
+        for (pipe, number), count in self.held.items():
+            if count:
+                site = watch.sites[self.holders[pipe, number]]
+                if not watch.findings.repeated("sync-buf-nesting", site):
+                    message = f"{_pipe(pipe)} still holds buffer {number} at the end"
+                    watch.findings.add(
+                        Finding("sync-buf-nesting", message, (site,), site.span, severity=Severity.WARNING)
+                    )
+
+    def lock(self, pipe: str, number: int, acquire: bool) -> None:
+        """``pipe`` gets or releases a buffer number."""
+        watch, key = self.core.watch, (pipe, number)
+        site = watch.sites[self.core.site]
+        wrong = self.held[key] > 0 if acquire else self.held[key] == 0
+        if wrong and watch.wants("sync") and not watch.findings.repeated("sync-buf-nesting", site):
+            state = "already holds" if acquire else "does not hold"
+            notes: list[tuple[str, Any]] = []
+            if acquire:
+                first = watch.sites[self.holders[key]]
+                notes.append((f"it got it here ({first.place})", first.span))
+            message = f"{_pipe(pipe)} {state} buffer {number}"
+            watch.findings.add(Finding("sync-buf-nesting", message, (site,), site.span, notes))
+        if acquire:
+            self.held[key] += 1
+            self.holders[key] = self.core.site
+        elif self.held[key]:
+            self.held[key] -= 1
+
+
+def _pipe(pipe: str) -> str:
+    return pipe.removeprefix("PIPE_")

@@ -1,0 +1,240 @@
+"""Tiles that lose their content to other tiles, and accesses beside the tile they go through.
+
+Source: execution page, section 6.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from xdsl.ir import Operation
+
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.passes.check_memory import accumulates
+from pto_dialect.runtime.memory.values import MultiTile, Tile
+
+from ..report.describe import bytes_text, operation_text
+from ..report.findings import Finding
+from ..report.fixes import MoveTile
+from ..report.sites import Site
+from .regions import Bytes, byte_runs, distinct, uniform
+
+if TYPE_CHECKING:
+    from .arena import WatchedArena
+    from .core import WatchedCore
+    from .watch import Context, Watch
+
+_ALIGNMENT = 256
+"""Bytes of which the places that advice names are multiples."""
+OWNER, VICTIM = "owner", "victim"
+"""Shadow layers: the tile that wrote a byte last, and the one whose content that write replaced."""
+
+
+class Allocation(NamedTuple):
+    """A tile as it was allocated: its number, the place of the allocation, its bytes, a name."""
+
+    number: int
+    site: Site
+    arena: WatchedArena
+    start: int
+    stop: int
+    name: str
+
+    def holds(self, region: Bytes) -> bool:
+        """True when all bytes of ``region`` are the tile's."""
+        return self.start <= region.offset and region.stop <= self.stop
+
+    def shares_place(self, other: Allocation) -> bool:
+        """True for exactly the same bytes: where memory was planned, values that follow each other have one place."""
+        return (self.start, self.stop) == (other.start, other.stop)
+
+
+class WatchedTile(Tile):
+    """A tile handle that knows its allocation, wherever it travels."""
+
+    __slots__ = ("allocation",)
+
+    def __init__(self, tile: Tile, allocation: Allocation) -> None:
+        for name in Tile.__slots__:
+            setattr(self, name, getattr(tile, name))
+        self.allocation = allocation
+
+    def window(self, row: int, col: int, rows: int, cols: int, valid_rows: int, valid_cols: int) -> Tile:
+        """As in ``Tile``, of the same allocation."""
+        return WatchedTile(super().window(row, col, rows, cols, valid_rows, valid_cols), self.allocation)
+
+
+class Tiles:
+    """Follows which tile owns which bytes."""
+
+    def __init__(self, watch: Watch, bounds: bool, overlap: bool) -> None:
+        self.watch = watch
+        self.bounds = bounds
+        self.overlap = overlap
+        self.known: dict[tuple[int, Operation], Allocation] = {}
+        self.by_number: list[Allocation | None] = [None]
+        self.renewed: dict[tuple[int, int], int] = {}
+        self._named: dict[tuple[int, int, bool], list[Allocation]] = {}
+
+    def allocated(self, core: WatchedCore, handle: Any) -> Any:
+        """A tile or several have got their place; the handle that the program goes on with."""
+        tiles = handle.slots if isinstance(handle, MultiTile) else [handle]
+        if type(tiles[0]) is not Tile and type(tiles[0]) is not WatchedTile:
+            return handle
+        allocation = self._allocation(core, tiles)
+        watched = [WatchedTile(tile, allocation) for tile in tiles]
+        return MultiTile(list[Tile](watched)) if isinstance(handle, MultiTile) else watched[0]
+
+    def _allocation(self, core: WatchedCore, tiles: Sequence[Tile]) -> Allocation:
+        first, last = tiles[0], tiles[-1]
+        site = self.watch.sites[core.site]
+        result = site.op.results[0]
+        start, stop = first.pointer.offset, last.pointer.offset + last.layout.nbytes
+        known = self.known.get((id(core), site.op))
+        if known is not None and (known.start, known.stop) == (start, stop):
+            return known
+        name = f"%{result.name_hint}" if result.name_hint else "a tile"
+        arena: Any = first.pointer.arena
+        found = Allocation(len(self.by_number), site, arena, start, stop, name)
+        self.known[id(core), site.op] = found
+        self._named.clear()
+        self.by_number.append(found)
+        return found
+
+    # ------------------------------------------------------------ accesses
+
+    def read(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+        """A read through a tile finds what that tile holds."""
+        if arena.public:
+            return
+        if self.bounds:
+            self._inside(context, arena, region)
+        if not self.overlap:
+            return
+        if OWNER not in arena.shadow.cells:
+            return
+        # Where two tiles of the operation have the bytes, it reads them through both.
+        for mine in self._allocations(context, arena, region, writing=False):
+            owners = region.cells(arena.shadow.layer(OWNER), arena.shadow.grain)
+            if uniform(owners) == mine.number:
+                continue
+            victims = region.cells(arena.shadow.layer(VICTIM), arena.shadow.grain)
+            lost = (victims == mine.number) & (owners != mine.number) & (owners != 0)
+            for number in distinct(owners[lost]) if lost.any() else ():
+                self._lost(context, mine, number, lost & (owners == number), arena, region)
+
+    def write(self, context: Context, event: int, arena: WatchedArena, region: Bytes) -> None:
+        """A write through a tile makes the bytes its own."""
+        if arena.public:
+            return
+        if self.bounds:
+            self._inside(context, arena, region)
+        if not self.overlap:
+            return
+        through = self._allocations(context, arena, region, writing=True)
+        number = through[0].number if len(through) == 1 else 0
+        shadow = arena.shadow
+        owners = region.cells(shadow.layer(OWNER), shadow.grain)
+        if number and uniform(owners) != number:
+            replaced = (owners != 0) & (owners != number)
+            site = self.watch.sites[context.mark.site]
+            accumulating = accumulates(site.op)
+            for source in self._allocations(context, arena, region, writing=False):
+                if accumulating:
+                    replaced &= owners != source.number
+                elif source.number != number and source.shares_place(through[0]):
+                    self.renewed[source.number, number] = site.number
+            if replaced.any():
+                victims = region.cells(shadow.layer(VICTIM), shadow.grain)
+                victims[replaced] = owners[replaced]
+        region.set(shadow.layer(OWNER), shadow.grain, number)
+
+    def _allocations(self, context: Context, arena: WatchedArena, region: Bytes, writing: bool) -> list[Allocation]:
+        """The allocations that an access may go through."""
+        core, number = context.actor.core, context.mark.site
+        found = self._named.get((id(core), number, writing))
+        if found is None:
+            named = (self.known.get((id(core), op)) for op in self.watch.sites[number].allocations(writing))
+            found = self._named[id(core), number, writing] = [one for one in named if one is not None]
+        if context.handles:
+            handles = (context.handles.get(index) for index in self.watch.sites[number].travelled(writing))
+            travelled = (getattr(handle, "allocation", None) for handle in handles)
+            found = [*found, *(one for one in travelled if one is not None)]
+        return [one for one in found if one.arena is arena and one.holds(region)]
+
+    # ------------------------------------------------------------ findings
+
+    def _lost(
+        self, context: Context, mine: Allocation, number: int, lost: Any, arena: WatchedArena, region: Bytes
+    ) -> None:
+        other = self.by_number[number]
+        site = self.watch.sites[context.mark.site]
+        if other is None or site.number <= self.renewed.get((mine.number, number), 0):
+            # A loop carries a value in one place: what was written is the next content of the tile that it was made of.
+            return
+        if self.watch.findings.repeated("mem-overlap", mine.site, other.site):
+            return
+        runs = byte_runs(region.offsets()[np.repeat(lost.reshape(-1), arena.shadow.grain)])
+        message = (
+            f"{mine.name} and {other.name} are in use at the same time and share {bytes_text(arena, runs)}: what "
+            f"{site.name} reads through {mine.name} was overwritten through {other.name}"
+        )
+        notes = [
+            (f"{mine.name} has bytes [{mine.start}, {mine.stop})", mine.site.span),
+            (f"{other.name} has bytes [{other.start}, {other.stop})", other.site.span),
+            (operation_text(site, context.mark.loops, context.actor), None),
+        ]
+        planned = mine.shares_place(other) and not context.handles
+        severity = Severity.WARNING if planned else Severity.ERROR
+        advice = "give them other addresses"
+        place = self._free_place(other)
+        if place is not None:
+            advice += f": from byte {place} on there is room for {other.name}"
+        finding = Finding("mem-overlap", message, (mine.site, other.site), site.span, notes, advice, severity=severity)
+        finding.event = context.event
+        if place is not None:
+            finding.fix = (MoveTile(other.site.op, place),)
+        self.watch.findings.add(finding)
+
+    def _free_place(self, moved: Allocation) -> int | None:
+        """A place behind all tiles of a memory for one of them; ``None`` when there is no room."""
+        behind = max(tile.stop for tile in self.by_number if tile is not None and tile.arena is moved.arena)
+        start = -(-behind // _ALIGNMENT) * _ALIGNMENT
+        return start if start + moved.stop - moved.start <= moved.arena.capacity else None
+
+    def _inside(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+        """Accesses of an instruction on tiles of a memory stay inside one of these."""
+        tiles: list[Tile] = []
+        for tile in context.operands:
+            if isinstance(tile, Tile) and _in(tile, arena):
+                if _covers(tile, region):
+                    return
+                tiles.append(tile)
+        if not tiles:
+            return
+        site = self.watch.sites[context.mark.site]
+        if self.watch.findings.repeated("mem-oob-tile", site):
+            return
+        outside = region.offsets()
+        for tile in tiles:
+            start = tile.pointer.offset
+            outside = outside[(outside < start) | (outside >= start + tile.layout.nbytes)]
+        if not outside.size:
+            return
+        message = f"{site.name} accesses {bytes_text(arena, byte_runs(outside))} outside its tiles"
+        notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+        finding = Finding("mem-oob-tile", message, (site,), site.span, notes)
+        finding.event = context.event
+        self.watch.findings.add(finding)
+
+
+def _in(tile: Tile, arena: WatchedArena) -> bool:
+    pointer: Any = tile.pointer
+    return getattr(pointer, "arena", None) is arena
+
+
+def _covers(tile: Tile, region: Bytes) -> bool:
+    start = tile.pointer.offset
+    return start <= region.offset and region.stop <= start + tile.layout.nbytes

@@ -1,0 +1,117 @@
+"""Unit flags: the hand-over of accumulators between the cube unit and the write-back, block by block.
+
+Source: execution page, section 5 (unit_flag) and section 6.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pto_dialect.runtime.memory.layout import round_up
+from pto_dialect.runtime.memory.spaces import Pointer
+
+from ..report.findings import Finding
+from .clocks import Actor, Clock
+
+if TYPE_CHECKING:
+    from .core import WatchedCore
+    from .watch import Context
+
+BLOCK_BYTES = 1024
+_ROW_BYTES = 64
+_SIDE = 16
+
+
+@dataclass(frozen=True)
+class UnitCheck:
+    """Blocks that an instruction checks, whether they must be full, and what becomes of them (``None``: nothing)."""
+
+    blocks: tuple[int, ...]
+    full: bool
+    sets: bool | None
+
+
+class UnitFlags:
+    """Which blocks of the accumulator of one core are full, and what the pipe that said so knew."""
+
+    def __init__(self, core: WatchedCore) -> None:
+        self.core = core
+        self.full: set[int] = set()
+        self.known: dict[int, Clock] = {}
+        self.times: dict[int, float] = {}
+        self.expected: tuple[str, tuple[int, ...]] | None = None
+
+    def expect(self, word: str, pointer: Pointer, m: int, n: int, stride: int | None) -> None:
+        """Remembers the check of the next instruction."""
+        rows = round_up(max(m, 1), _SIDE)
+        step = rows if stride is None else stride
+        blocks: set[int] = set()
+        for column in range(-(-max(n, 1) // _SIDE)):
+            start = pointer.offset + column * step * _ROW_BYTES
+            blocks.update(range(start // BLOCK_BYTES, -(-(start + rows * _ROW_BYTES) // BLOCK_BYTES)))
+        self.expected = (word, tuple(sorted(blocks)))
+
+    def take(self, pipe: str) -> UnitCheck | None:
+        """The check of the instruction that is issued to ``pipe`` now."""
+        if self.expected is None:
+            return None
+        word, blocks = self.expected
+        self.expected = None
+        product = pipe == "PIPE_M"
+        return UnitCheck(blocks, not product, None if word == "check_only" else product)
+
+    def open(self, check: UnitCheck) -> bool:
+        """True when the blocks are as the instruction wants them."""
+        return all((block in self.full) == check.full for block in check.blocks)
+
+    def passed(self, actor: Actor, check: UnitCheck) -> None:
+        """The instruction goes on and learns what the other side knew."""
+        for block in check.blocks:
+            known = self.known.get(block)
+            if known is not None:
+                actor.join(known)
+                actor.time = max(actor.time, self.times[block])
+
+    def hand(self, actor: Actor, check: UnitCheck) -> None:
+        """The instruction is done with its blocks."""
+        known = actor.snapshot()
+        for block in check.blocks:
+            if check.sets:
+                self.full.add(block)
+            else:
+                self.full.discard(block)
+            self.known[block] = known
+            self.times[block] = actor.time
+        actor.tick()
+
+    def _ordered(self, actor: Actor) -> bool:
+        """True when ``actor`` knows of all that products have written."""
+        accumulators: Any = self.core.arena("l0c")
+        last = accumulators.shadow.last_write.get(self.core.actors["PIPE_M"].number)
+        return last is not None and self.core.watch.log.happened_before(last, actor)
+
+    def refused(self, actor: Actor, context: Context, check: UnitCheck) -> None:
+        """The blocks will never be as the instruction wants them.
+
+        A write-back that a flag orders behind the product does not need the unit flag.
+        """
+        watch = self.core.watch
+        actor.join(context.mark.known)
+        handed = any(block in self.known for block in check.blocks)
+        if check.full and not handed and self._ordered(actor):
+            return
+        site = watch.sites[context.mark.site]
+        if not watch.wants("sync") or watch.findings.repeated("sync-unit-flag", site):
+            return
+        blocks = [block for block in check.blocks if (block in self.full) != check.full]
+        place = f"[{blocks[0] * BLOCK_BYTES}, {(blocks[-1] + 1) * BLOCK_BYTES})"
+        if check.full:
+            message = f"{site.name} waits for the unit flag of l0c bytes {place}, which no product sets"
+            advice = "unit_flag(check_and_set) on the product, or a flag from PIPE_M to PIPE_FIX"
+        else:
+            message = (
+                f"{site.name} waits until l0c bytes {place} are handed over, but no write-back clears their unit flag"
+            )
+            advice = "unit_flag(check_and_clear) on the write-back in between"
+        watch.findings.add(Finding("sync-unit-flag", message, (site,), site.span, help=advice))

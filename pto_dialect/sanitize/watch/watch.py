@@ -1,0 +1,208 @@
+"""The observer of one run: who accesses what, in which order, and what is wrong with it.
+
+Source: execution page, section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.atomic import AtomicMode
+from pto_dialect.runtime.memory.spaces import Array
+
+from ..checks import self_copy
+from ..checks.numbers import Numbers
+from ..checks.races import Races
+from ..checks.shift_counts import check_counts
+from ..checks.unwritten import Unwritten
+from ..options import SanitizeOptions
+from ..report.findings import Finding, Findings
+from ..report.sites import Sites
+from ..report.timeline import Timeline
+from .arena import WatchedArena
+from .clocks import PIPES, Actor, EventLog, Mark, Token
+from .regions import Bytes
+from .tiles import Tiles
+
+if TYPE_CHECKING:
+    from .core import WatchedCore
+
+
+class Context:
+    """One operation while it runs: who runs it, where it stands, and what it has accessed.
+
+    ``event`` is its number, 0 before the first access. ``unwritten`` lists reads of bytes that were never written,
+    ``offsets`` these bytes, ``written`` writes with the bytes they replace; both with their sites; ``good`` and
+    ``doubtful`` tell that it has read bytes of that kind. ``doubled`` lists findings that two cores have written bytes
+    in one operation, with what the first has left there. Inside a vector scope ``scope`` is the event that started it,
+    and ``bars`` lists its barriers: the last event before, and the kind. ``handles`` has, by number of the operand, the
+    handles of tiles that the text does not tell; ``copied`` what a copy inside one memory has read.
+    """
+
+    __slots__ = (
+        *("actor", "bars", "copied", "doubled", "doubtful", "event", "good", "handles", "mark", "nbytes", "offsets"),
+        *("operands", "scope", "unwritten", "written"),
+    )
+
+    def __init__(self, actor: Actor, mark: Mark) -> None:
+        self.actor = actor
+        self.mark = mark
+        self.event = 0
+        self.nbytes = 0
+        self.operands: Sequence[Any] = ()
+        self.good = False
+        self.doubtful = False
+        self.handles: dict[int, Any] = {}
+        self.copied: list[tuple[WatchedArena, Bytes]] = []
+        self.scope = 0
+        self.bars: list[tuple[int, str]] = []
+        self.unwritten: list[tuple[WatchedArena, int]] = []
+        self.offsets: list[Array] = []
+        self.written: list[tuple[WatchedArena, Bytes, Array, int]] = []
+        self.doubled: list[tuple[Finding, WatchedArena, Array, Array]] = []
+
+
+class Watch:
+    """State of one run: events, findings, and the checks that accesses pass through."""
+
+    def __init__(self, options: SanitizeOptions, ordered: bool, timeline: Timeline | None = None) -> None:
+        self.options = options
+        self.timeline = timeline
+        self.latest = 0.0
+        self.ordered = ordered
+        self.sites = Sites()
+        self.log = EventLog()
+        self.findings = Findings()
+        self.current: Context | None = None
+        self.failed: Context | None = None
+        self.muted = False
+        self.devices = 0
+        checks = options.checks
+        self.races = Races(self) if "race" in checks and not ordered else None
+        self.unwritten = Unwritten(self) if "init" in checks else None
+        self.numbers = Numbers(self) if "numeric" in checks else None
+        self.tiles = Tiles(self, "bounds" in checks, "overlap" in checks) if checks & {"bounds", "overlap"} else None
+
+    def wants(self, check: str) -> bool:
+        """True when ``check`` was asked for."""
+        return check in self.options.checks
+
+    # ------------------------------------------------------------ cores
+
+    def open_device(self, cores: Sequence[WatchedCore]) -> None:
+        """Takes the cores that run side by side from now on."""
+        self.devices += 1
+        actors: list[Actor] = []
+        for core in cores:
+            for pipe in PIPES:
+                actor = Actor(len(self.log.actors), core, pipe, self.devices, len(actors))
+                self.log.actors.append(actor)
+                actors.append(actor)
+                core.actors[pipe] = actor
+        for actor in actors:
+            actor.clock = [0] * len(actors)
+
+    def arrived(self, token: Token, actor: Actor, mark: Mark) -> None:
+        """``actor`` has taken a signal."""
+        if self.timeline is not None:
+            since = max(actor.time, mark.time)
+            actor.time = max(since, token.time)
+            self.timeline.taken(actor, self.sites[mark.site], mark.loops, since, token.flow)
+
+    def timed(self, context: Context, first: int) -> None:
+        """An instruction, with the events from ``first`` on, has run: it gets its place in the timeline."""
+        timeline, actor, mark = self.timeline, context.actor, context.mark
+        if timeline is None:
+            return
+        start = max(actor.time, mark.time, self.latest if self.ordered else 0.0)
+        duration = timeline.duration(actor, context.nbytes)
+        actor.time = self.latest = start + duration
+        site = self.sites[self.log.site[first]]
+        timeline.operation(actor, site, mark.loops, start, duration, range(first, len(self.log.count)))
+
+    # ------------------------------------------------------------ operations
+
+    def enter(self, context: Context | None) -> Context | None:
+        """Accesses belong to ``context`` from now on; what they belonged to before."""
+        before = self.current
+        self.current = context
+        return before
+
+    def begin(self, context: Context) -> int:
+        """Gives the operation its event."""
+        actor, mark = context.actor, context.mark
+        context.event = self.log.add(actor, actor.tick(), mark)
+        return context.event
+
+    def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Runs an instruction."""
+        context.actor.join(context.mark.known)
+        first = self.begin(context)
+        context.operands = arguments
+        for argument in arguments:
+            if isinstance(argument, AtomicMode):
+                self.log.atomic[first] = argument.label
+        outer = self.enter(context)
+        if self.numbers is not None:
+            self.numbers.start()
+        try:
+            check_counts(self, context, arguments)
+            result = action(*arguments)
+            if self.races is not None and context.doubled:
+                self.races.settle(context)
+            if self.unwritten is not None and context.unwritten:
+                self.unwritten.settle(context, action, arguments)
+            if self.numbers is not None:
+                self.numbers.settle(context)
+            self.timed(context, first)
+            return result
+        except Fault:
+            self.failed = context
+            raise
+        finally:
+            self.current = outer
+
+    # ------------------------------------------------------------ accesses
+
+    def _accessing(self, arena: WatchedArena, region: Bytes) -> Context | None:
+        """The operation that accesses ``region``; ``None`` when nobody looks."""
+        context = self.current
+        if context is None or self.muted:
+            return None
+        if not context.event:
+            self.begin(context)
+        context.nbytes += region.size
+        arena.shadow.fit(region)
+        return context
+
+    def read(self, arena: WatchedArena, region: Bytes) -> None:
+        """The current operation is about to read."""
+        context = self._accessing(arena, region)
+        if context is None:
+            return
+        event = context.event
+        if self.sites[context.mark.site].copies:
+            context.copied.append((arena, region))
+        if self.races is not None:
+            self.races.read(context, event, arena, region)
+        if self.tiles is not None:
+            self.tiles.read(context, arena, region)
+        if self.unwritten is not None and not arena.public:
+            self.unwritten.read(context, arena, region)
+
+    def write(self, arena: WatchedArena, region: Bytes) -> None:
+        """The current operation is about to write."""
+        context = self._accessing(arena, region)
+        if context is None:
+            return
+        event = context.event
+        if self.races is not None:
+            self.races.write(context, event, arena, region)
+        if self.tiles is not None:
+            self.tiles.write(context, event, arena, region)
+        if self.unwritten is not None:
+            self.unwritten.write(context, arena, region)
+        if context.copied and self.wants("overlap"):
+            self_copy.check(self, context, arena, region)

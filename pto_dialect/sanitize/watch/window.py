@@ -1,0 +1,339 @@
+"""Arrays of watched memory: they behave like numpy arrays and report each access before it happens.
+
+The memory itself is never handed out, so no read or write of a kernel goes unnoticed: indexing and reshaping give
+further windows, whatever needs the elements takes a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from pto_dialect.runtime.memory.cast import copy_boxes
+
+from .regions import Elements, Region
+
+if TYPE_CHECKING:
+    from .arena import WatchedArena
+
+_FLAGS = SimpleNamespace(c_contiguous=False, f_contiguous=False, writeable=True)
+"""No window is contiguous memory that could be filled behind its back."""
+
+_FILLING = (np.put, np.place, np.putmask, np.put_along_axis)
+"""Functions that change their first argument."""
+
+_BASIC = (int, np.integer, slice, type(None), type(Ellipsis))
+
+
+class Window(NDArrayOperatorsMixin):
+    """Part of a watched memory as an array; ``data`` is the memory."""
+
+    __slots__ = ("arena", "data")
+
+    # Kernels ask whether an operand is an array; the answer is yes.
+    __class__ = property(lambda _: np.ndarray)  # pyright: ignore[reportIncompatibleMethodOverride]
+    flags = _FLAGS
+
+    def __init__(self, arena: WatchedArena, data: np.ndarray[Any, Any]) -> None:
+        self.arena = arena
+        self.data = data
+
+    # ------------------------------------------------------------ accesses
+
+    def region(self) -> Region | None:
+        """The bytes of all elements."""
+        return self.arena.region(self.data)
+
+    def note_read(self) -> None:
+        """Reports that all elements are read."""
+        region = self.region()
+        if region is not None:
+            self.arena.on_read(region, self.data)
+
+    def note_write(self) -> None:
+        """Reports that all elements are written."""
+        region = self.region()
+        if region is not None:
+            self.arena.on_write(region, self.data)
+
+    def taken(self) -> np.ndarray[Any, Any]:
+        """The elements, read now; an array of its own."""
+        self.note_read()
+        return self.data.copy()
+
+    def _elements(self, key: Any) -> Elements:
+        """What an index that numpy answers with a copy selects."""
+        data = self.data
+        starts: Any = self.arena.offset_of(data)
+        for axis, (count, stride) in enumerate(zip(data.shape, data.strides, strict=True)):
+            starts = starts + (np.arange(count) * stride).reshape(-1, *(1,) * (data.ndim - axis - 1))
+        return Elements(np.atleast_1d(np.broadcast_to(starts, data.shape)[key]), data.itemsize)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        values = self.taken()
+        return values if dtype is None else values.astype(dtype, copy=False)
+
+    def __getitem__(self, key: Any) -> Any:
+        if _basic(key):
+            part = self.data[key]
+            if isinstance(part, np.ndarray):
+                return Window(self.arena, part)
+            self.arena.on_read(self._elements(key))
+            return part
+        plain = _plain_key(key)
+        chosen = self._elements(plain)
+        if chosen.starts.size:
+            self.arena.on_read(chosen)
+        return self.data[plain]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        value = _read(value)
+        if _basic(key):
+            part = self.data[key]
+            if isinstance(part, np.ndarray):
+                Window(self.arena, part).note_write()
+                part[...] = value
+                return
+        key = _plain_key(key)
+        chosen = self._elements(key)
+        if chosen.starts.size:
+            self.arena.on_write(chosen)
+            self.data[key] = value
+
+    def fill(self, value: Any) -> None:
+        """Stores one value everywhere."""
+        self[...] = value
+
+    def sort(self, *arguments: Any, **options: Any) -> None:
+        """Sorts in place."""
+        values = self.taken()
+        values.sort(*arguments, **options)
+        self[...] = values
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        out = options.pop("out", ())
+        where = _read(options.get("where", True))
+        if "where" in options:
+            options["where"] = where
+        if method == "at":
+            target, places, *values = inputs
+            places = _plain_key(places)
+            values = [_read(value) for value in values]
+            chosen = target._elements(places)
+            if chosen.starts.size:
+                target.arena.on_read(chosen)
+                target.arena.on_write(chosen)
+            return ufunc.at(target.data, places, *values)
+        plain = [_note(value) for value in inputs]
+        for target in out:
+            if type(target) is Window:
+                target._note_masked(where)
+        if out:
+            options["out"] = tuple(target.data if type(target) is Window else target for target in out)
+        result = getattr(ufunc, method)(*plain, **options)
+        if not out:
+            return result
+        return out[0] if len(out) == 1 else out
+
+    def _note_masked(self, where: Any) -> None:
+        if where is True:
+            self.note_write()
+            return
+        chosen = self._elements(np.broadcast_to(where, self.data.shape))
+        if chosen.starts.size:
+            self.arena.on_write(chosen)
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: Sequence[type], arguments: Any, options: Any
+    ) -> Any:
+        if function is np.copyto:
+            return _copyto(*arguments, **options)
+        if function in (np.shares_memory, np.may_share_memory):
+            return function(*(_memory(value) for value in arguments))
+        target = arguments[0] if function in _FILLING else options.get("out")
+        if type(target) is Window:
+            target.note_read()
+            target.note_write()
+        found: list[Window] = []
+        _collect((arguments, options), found)
+        result = function(*_mapped(arguments, _memory), **_mapped(options, _memory))
+        wrapped = _mapped(result, lambda part: _as_window(part, found))
+        views: list[Window] = []
+        _collect(wrapped, views)
+        if not views:
+            # The elements were used; nothing has changed between that and this report.
+            for window in found:
+                window.note_read()
+        return wrapped
+
+    # ------------------------------------------------------------ shape
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents."""
+        return self.data.shape
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes between neighbours along each axis."""
+        return self.data.strides
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the elements."""
+        return self.data.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self.data.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.data.size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self.data.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.data.nbytes
+
+    @property
+    def T(self) -> Window:
+        """The axes in reverse order."""
+        return Window(self.arena, self.data.T)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[index] for index in range(len(self.data)))
+
+    def _same(self, view: np.ndarray[Any, Any]) -> Any:
+        """A window for a view of the memory; a copy counts as read."""
+        if view.size == 0 or np.may_share_memory(view, self.data):
+            return Window(self.arena, view)
+        self.note_read()
+        return view
+
+    def reshape(self, *shape: Any, **options: Any) -> Any:
+        """As numpy: a window where the memory allows it, else a copy."""
+        return self._same(self.data.reshape(*shape, **options))
+
+    def ravel(self, *order: Any) -> Any:
+        """As numpy: a window where the memory allows it, else a copy."""
+        return self._same(self.data.ravel(*order))
+
+    def transpose(self, *axes: Any) -> Window:
+        """The axes in another order."""
+        return Window(self.arena, self.data.transpose(*axes))
+
+    def swapaxes(self, first: int, second: int) -> Window:
+        """Two axes exchanged."""
+        return Window(self.arena, self.data.swapaxes(first, second))
+
+    def squeeze(self, *axis: Any) -> Window:
+        """Without axes of extent 1."""
+        return Window(self.arena, self.data.squeeze(*axis))
+
+    def view(self, dtype: Any = None) -> Window:
+        """The same bytes as elements of another type."""
+        return Window(self.arena, self.data.view() if dtype is None else self.data.view(dtype))
+
+    def __bool__(self) -> bool:
+        return bool(self.taken())
+
+    def __int__(self) -> int:
+        return int(self.taken())
+
+    def __float__(self) -> float:
+        return float(self.taken())
+
+    def __index__(self) -> int:
+        return self.taken().__index__()
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self.taken()
+
+    def __getattr__(self, name: str) -> Any:
+        # All other methods of arrays use the elements and keep the memory as it is.
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.taken(), name)
+
+
+def _basic(key: Any) -> bool:
+    """True for indices that select a view, or one element."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return all(isinstance(part, _BASIC) and not isinstance(part, (bool, np.bool_)) for part in parts)
+
+
+def _plain_key(key: Any) -> Any:
+    return tuple(_read(part) for part in key) if isinstance(key, tuple) else _read(key)
+
+
+def _read(value: Any) -> Any:
+    """The elements of a window, read now; other values as they are."""
+    return value.taken() if type(value) is Window else value
+
+
+def _note(value: Any) -> Any:
+    """Memory of an operand that is read in place."""
+    if type(value) is Window:
+        value.note_read()
+        return value.data
+    return value
+
+
+def _memory(value: Any) -> Any:
+    return value.data if type(value) is Window else value
+
+
+def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    where = _read(where)
+    # Overlapping memory must be read before it is written, so this is a copy.
+    overlaps = type(src) is Window and type(dst) is Window and src.arena is dst.arena
+    source = src.taken() if overlaps else _note(src)
+    if type(dst) is Window:
+        dst._note_masked(where)
+    if where is True and casting == "same_kind" and isinstance(source, np.ndarray):
+        copy_boxes(_memory(dst), source)
+    else:
+        np.copyto(_memory(dst), source, casting=casting, where=where)
+
+
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    if type(value) in (tuple, list):
+        return type(value)(_mapped(part, change) for part in value)
+    if type(value) is dict:
+        return {key: _mapped(part, change) for key, part in value.items()}
+    return change(value)
+
+
+def _collect(value: Any, found: list[Window]) -> None:
+    if type(value) in (tuple, list):
+        for part in value:
+            _collect(part, found)
+    elif type(value) is dict:
+        for part in value.values():
+            _collect(part, found)
+    elif type(value) is Window:
+        found.append(value)
+
+
+def _as_window(value: Any, sources: list[Window]) -> Any:
+    """A result of numpy that is memory of one of ``sources``, as a window."""
+    if isinstance(value, np.ndarray) and type(value) is not Window:
+        for source in sources:
+            if np.may_share_memory(value, source.data):
+                return Window(source.arena, value)
+    return value

@@ -1,0 +1,436 @@
+"""Builds IR while the parser reduces rules: statements, scopes, regions, attributes.
+
+Each method named after a grammar rule gets the rule's items (tokens and results of inner rules) and returns its
+meaning. Nothing here raises for wrong input: an error is reported and the statement yields ``None``; the names it would
+have defined become poison values, so that one mistake is reported once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from pto_dialect.diagnostics.diagnostic import Note
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.diagnostics.suggest import did_you_mean_hint
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.construct import append_operation, has_defaults, new_operation
+from pto_dialect.ir.core.location import locate, span_of_value
+from pto_dialect.nesting import LIMIT, ROOMY, NestingError, make_room
+
+from ..read.lexer import ProgramText
+from ..read.situation import shown
+from ..read.tokens import SSA, Tok
+from ..text import count, result_names, set_name, strip_comments
+from .error import at
+from .scope import Forward, Scope
+from .types import POISON, TypeReader
+
+_NAME_HINTS = 50
+"""Undefined names of a program for which near ones are looked for."""
+
+Stated = tuple[SSAValue, Attribute, Tok, int]
+"""A value, the type stated for it, and where it is written: a USES token and the index in it."""
+
+
+SSA_NAME = re.compile(SSA)
+
+_LEFT_OUT = 2
+"""Levels that a text may leave out, and that are printed: the module, and the function of assembly statements."""
+
+
+class RegionStart:
+    """What a header announces about the region that follows it."""
+
+    __slots__ = ("arguments", "isolated")
+
+    def __init__(self, arguments: Sequence[tuple[Tok | str, Attribute]] = (), isolated: bool = False) -> None:
+        self.arguments = arguments
+        self.isolated = isolated
+
+
+class BuilderBase(TypeReader):
+    """State of one parse and what all statement builders share."""
+
+    def reset(self, source: SourceFile, text: ProgramText, engine: DiagnosticEngine, schematic: bool) -> None:
+        """Prepares for parsing ``source``."""
+        self.reset_types(source, engine, schematic)
+        self.text = text
+        self.scope = Scope()
+        self.pending: RegionStart | None = None
+        # How deep attributes stand in one another that are deeper than most; they are kept, so that ids are theirs.
+        self.depths: dict[int, tuple[Attribute, int]] = {}
+        self.attribute_aliases: dict[str, Attribute] = {}
+        self.unregistered: set[str] = set()
+        # Regions without an opening brace, which was told; their closing ones are no errors.
+        self.unopened = 0
+        self.name_hints = 0
+        self.undefined: set[str] = set()
+        # Regions written "{}": with one empty block in custom forms, without a block in generic ones.
+        self.bare_regions: set[Region] = set()
+        # Where the first of the deepest regions begin, by depth.
+        self.deep: dict[int, int] = {}
+        region = Region(Block())
+        self.top = region
+        self.scope.enter(region, region.block, isolated=True)
+
+    # ------------------------------------------------------------ values
+
+    def use(self, token: Tok) -> list[SSAValue]:
+        """The values that a USES token names."""
+        values = self.scope.values
+        text = token.text
+        if "," not in text:
+            found = values.get(text)
+            return [found if found is not None else self._undefined(text, token.start)]
+        result: list[SSAValue] = []
+        offset = token.start
+        for part in text.split(","):
+            name = part.strip()
+            found = values.get(name)
+            if found is None:
+                if "//" in part:
+                    name = strip_comments(part)
+                    found = values.get(name)
+                if found is None:
+                    found = self._undefined(name, offset + part.index(name))
+            result.append(found)
+            offset += len(part) + 1
+        return result
+
+    def one_use(self, token: Tok) -> SSAValue:
+        """The single value of a USES token."""
+        values = self.use(token)
+        if len(values) != 1:
+            raise at(token, "parse-operand-count", f"expected one value here, found {len(values)}")
+        return values[0]
+
+    def use_typed(
+        self,
+        token: Tok,
+        types: Sequence[Attribute],
+        types_token: Tok | None,
+        mismatched: list[Stated] | None = None,
+    ) -> list[SSAValue]:
+        """The values of a USES token, checked against the types stated for them; those that have another type go to
+        ``mismatched`` instead where it is given."""
+        values = self.use(token)
+        if len(values) != len(types):
+            where = types_token if types_token is not None else token
+            raise at(
+                where,
+                "parse-type-count",
+                f"{count(len(values), 'operand')} but {count(len(types), 'type')}",
+                f"one type for each of {shown(token.text)}",
+            )
+        wrong: list[Stated] = []
+        for index, (value, stated) in enumerate(zip(values, types, strict=True)):
+            if value.type is not stated:
+                wrong.append((value, stated, token, index))
+        if wrong and mismatched is not None:
+            mismatched.extend(wrong)
+        elif wrong:
+            self.check_types(wrong)
+        return values
+
+    def check_types(self, entries: list[Stated]) -> None:
+        """As ``check_type`` for several values, of which two may stand in each other's place."""
+        wrong = [entry for entry in entries if entry[0].type not in (entry[1], UNKNOWN, POISON)]
+        if len(wrong) == 2:
+            (first, wanted, token, index), (second, other, other_token, other_index) = wrong
+            if first.type == other and second.type == wanted and not self.schematic:
+                start, end = self.name_extent(token, index)
+                names = [
+                    self.source.text[slice(*self.name_extent(*place))]
+                    for place in ((token, index), (other_token, other_index))
+                ]
+                message = f"{names[0]} and {names[1]} stand in each other's place: {names[0]} has type "
+                message += f"{t.type_text(first.type)}, but {t.type_text(wanted)} is stated here"
+                self.report("operand-type", message, start, end, f"swap {names[0]} and {names[1]}")
+                entries = [entry for entry in entries if entry not in wrong]
+        for value, stated, token, index in entries:
+            self.check_type(value, stated, token, index)
+
+    def check_type(self, value: SSAValue, stated: Attribute, token: Tok, index: int, need: str | None = None) -> None:
+        """Reports a value whose type is not the stated one, or the one that ``need`` tells about; gives placeholders
+        their type."""
+        if value.type == stated or stated is POISON or value.type is POISON:
+            return
+        if value.type is UNKNOWN:
+            value._type = stated
+            return
+        if self.schematic and t.OpaqueType in (type(stated), type(value.type)):
+            return
+        start, end = self.name_extent(token, index)
+        span = span_of_value(value)
+        notes = (Note("defined here", span),) if span is not None else ()
+        help = None
+        if need is None and isinstance(value.owner, Operation) and value.owner.name == "arith.constant":
+            help = f"state the type of the constant: arith.constant .. : {t.type_text(stated)}"
+        given = f"{self.source.text[start:end]} has type {t.type_text(value.type)}"
+        message = f"{given}, but {t.type_text(stated)} is stated here" if need is None else f"{need}, but {given}"
+        self.report("operand-type", message, start, end, help, notes=notes)
+
+    def name_extent(self, token: Tok, index: int) -> tuple[int, int]:
+        """Extent of the ``index``-th name of a USES token."""
+        offset = token.start
+        for number, part in enumerate(token.text.split(",")):
+            if number == index:
+                name = strip_comments(part)
+                start = offset + part.index(name)
+                return start, start + len(name)
+            offset += len(part) + 1
+        return token.start, token.end
+
+    def _undefined(self, name: str, position: int) -> SSAValue:
+        frame = self.scope.frame
+        known = frame.forwards.get(name)
+        if known is None:
+            placeholder = Block(arg_types=[UNKNOWN]).args[0]
+            set_name(placeholder, name)
+            known = frame.forwards[name] = Forward(placeholder, position, len(name))
+        return known.value
+
+    def define(self, name: str, value: SSAValue, position: int) -> None:
+        """Binds ``name`` (with ``%``) to ``value``."""
+        set_name(value, name)
+        earlier = self.scope.define(name, value)
+        if earlier is not None and self.schematic:
+            # Pages show several ways of writing one statement below each other.
+            self.scope.values[name] = value
+            return
+        if earlier is not None:
+            span = span_of_value(earlier)
+            notes = (Note("first defined here", span),) if span is not None else ()
+            self.report("name-redefined", f"{name} is already defined", position, position + len(name), notes=notes)
+            return
+        frame = self.scope.frame
+        if frame.forwards:
+            forward = frame.forwards.pop(name, None)
+            if forward is not None and self.schematic and not frame.multi_block:
+                # In documentation a name that is used before is another value, which the page does not define.
+                self.undefined_name(name, forward)
+            elif forward is not None:
+                if not frame.multi_block:
+                    self.report(
+                        "name-undefined",
+                        f"{name} is used before its definition",
+                        forward.position,
+                        forward.position + forward.length,
+                    )
+                forward.value.replace_all_uses_with(value)
+
+    # ------------------------------------------------------------ operations
+
+    def create(
+        self,
+        cls: type[Operation],
+        start: int,
+        operands: Sequence[SSAValue] = (),
+        result_types: Sequence[Attribute] = (),
+        attributes: dict[str, Attribute] | None = None,
+        properties: dict[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+        successors: Sequence[Block] = (),
+    ) -> Operation:
+        """A new operation with its source location."""
+        if regions or successors or has_defaults(cls):
+            op = cls.create(
+                operands=operands,
+                result_types=result_types,
+                attributes=attributes or {},
+                properties=properties or {},
+                regions=regions,
+                successors=successors,
+            )
+        else:
+            op = new_operation(cls, operands, result_types, attributes or {}, properties or {})
+        locate(op, self.source, start, self.text.cursor)
+        return op
+
+    def plain_statement(self, items: list[Any]) -> None:
+        op = items[0]
+        if isinstance(op, Operation):
+            append_operation(self.scope.frames[-1].block, op)
+
+    def result_statement(self, items: list[Any]) -> None:
+        token, op = items[0], items[1]
+        names, packs = result_names(token)
+        if "#" in token.text:
+            position = token.text.index("#")
+            message = "a definition names all results at once; '#' is for their uses"
+            self.report("parse-syntax", message, token.start + position, token.start + position + 1, "%name:2 = ..")
+        if not isinstance(op, Operation):
+            for name, position in names:
+                self.define(name, Block(arg_types=[POISON]).args[0], position)
+            return
+        locate(op, self.source, token.start, self.text.cursor)
+        append_operation(self.scope.frames[-1].block, op)
+        if len(names) != len(op.results):
+            self.report(
+                "parse-result-count",
+                f"{op.name} has {count(len(op.results), 'result')}, but {count(len(names), 'name')} given",
+                token.start,
+                token.start + len(token.text.rstrip("= \t\n")),
+                self.result_help(op, token),
+            )
+        for (name, position), result in zip(names, op.results, strict=False):
+            self.define(name, result, position)
+        for name, position in names[len(op.results) :]:
+            self.define(name, Block(arg_types=[POISON]).args[0], position)
+        for base in packs:
+            first = self.scope.values.get(f"{base}#0")
+            if first is not None and base not in self.scope.values:
+                self.scope.define(base, first)
+            elif first is not None and not self.schematic:
+                self.report("name-redefined", f"{base} is already defined", token.start, token.start + len(base))
+
+    def result_help(self, op: Operation, token: Tok) -> str | None:
+        """What would be right where an operation without results has names before it."""
+        return f"remove {' '.join(token.text.split())}" if not op.results else None
+
+    # ------------------------------------------------------------ regions
+
+    def refuse_deep(self, left_out: int) -> None:
+        """Refuses regions that are nested too deeply with the levels that the text left out."""
+        start = self.deep.get(LIMIT - left_out + 1)
+        if start is not None:
+            raise NestingError("regions", start)
+
+    def region_open(self, items: list[Any]) -> int:
+        start, self.pending = self.pending or RegionStart(), None
+        block = Block(arg_types=[type_ for _, type_ in start.arguments])
+        region = Region(block)
+        self.scope.enter(region, block, start.isolated)
+        depth = len(self.scope.frames) - 1
+        if depth > ROOMY:
+            if depth > LIMIT:
+                raise NestingError("regions", items[0].start)
+            if depth > LIMIT - _LEFT_OUT:
+                self.deep.setdefault(depth, items[0].start)
+            make_room(depth)
+        for (name, _), value in zip(start.arguments, block.args, strict=True):
+            if isinstance(name, Tok):
+                self.define(name.text, value, name.start)
+        return items[0].start
+
+    def broken_header(self, items: list[Any]) -> None:
+        """A header with a syntax error: its region gets all names of the header that nothing defines yet."""
+        isolated, tokens = items[0].value
+        self.poison_region(tokens, isolated)
+
+    def poison_region(self, tokens: list[Tok], isolated: bool = False) -> None:
+        """Announces a region whose arguments are the names in ``tokens`` that nothing defines yet."""
+        names: dict[str, Tok] = {}
+        for token in tokens:
+            if token.type not in ("USES", "BINDINGS", "RESULTS"):
+                continue
+            for found in SSA_NAME.finditer(token.text):
+                name = found.group()
+                if isolated or name not in self.scope.values:
+                    names.setdefault(name, Tok("USES", name, token.start + found.start()))
+        self.pending = RegionStart([(name, POISON) for name in names.values()], isolated)
+
+    def broken_region(self, items: list[Any]) -> None:
+        """A further region of such a statement."""
+        return None
+
+    def broken_op(self, items: list[Any]) -> None:
+        """A statement whose header has a syntax error; it was reported."""
+        return None
+
+    def region(self, items: list[Any]) -> Region:
+        self.close_frame()
+        frame = self.closed
+        if frame.block.is_empty and not frame.labels and not frame.block.args:
+            self.bare_regions.add(frame.region)
+        return frame.region
+
+    def close_frame(self) -> None:
+        """Leaves the innermost region and reports what stayed undefined."""
+        frame, lost = self.scope.leave()
+        for label, position in frame.pending_labels.items():
+            known = [other for other in frame.labels if other not in frame.pending_labels]
+            help = did_you_mean_hint(label, known)
+            self.report("name-undefined", f"undefined block {label}", position, position + len(label), help)
+        for name, forward in lost:
+            self.undefined_name(name, forward, frame.names)
+        self.closed = frame
+
+    def undefined_name(self, name: str, forward: Forward, defined: Sequence[str] = ()) -> None:
+        """A name that is used and never defined; ``defined`` are those of the region that ends."""
+        if self.schematic:
+            if forward.value.type is UNKNOWN:
+                forward.value._type = UNSTATED
+            return
+        help = self._name_hint(name, forward, defined)
+        self.report(
+            "name-undefined", f"{name} is not defined", forward.position, forward.position + forward.length, help
+        )
+        if forward.value.type is UNKNOWN:
+            forward.value._type = POISON
+
+    def _name_hint(self, name: str, forward: Forward, defined: Sequence[str]) -> str | None:
+        """What was probably meant by a name that nothing defines."""
+        self.name_hints += 1
+        if self.name_hints > _NAME_HINTS:
+            return None
+        text = self.source.text
+        function = max(0, text.rfind("func.func", 0, forward.position))
+        definition = re.compile(rf"^[ \t]*(?:%[\w.$#-]+\s*,\s*)*{re.escape(name)}(?![\w.$-])[^\n=]*=", re.MULTILINE)
+        found = definition.search(text, function, forward.position)
+        if found is not None:
+            line, _ = self.source.line_col(found.end())
+            return f"the {name} of line {line} is visible only inside its region"
+        return did_you_mean_hint(name, [*defined, *self.scope.values])
+
+    def block_label(self, items: list[Any]) -> None:
+        token = items[0]
+        arguments = items[2] if len(items) > 3 and isinstance(items[2], list) else []
+        frame = self.scope.frame
+        types = [type_ for _, type_ in arguments]
+        first = frame.block is frame.region.first_block and frame.block.is_empty and not frame.block.args
+        if first and not frame.labels and token.text not in frame.pending_labels:
+            block = frame.block
+        else:
+            block = frame.labels.get(token.text)
+            if block is not None and token.text not in frame.pending_labels:
+                self.report("name-redefined", f"block {token.text} is already defined", token.start, token.end)
+                block = Block()
+            block = block or Block()
+            frame.region.add_block(block)
+            frame.multi_block = True
+        frame.pending_labels.pop(token.text, None)
+        frame.labels[token.text] = block
+        frame.block = block
+        for type_ in types:
+            block.insert_arg(type_, len(block.args))
+        for (name, _), value in zip(arguments, block.args, strict=True):
+            self.define(name.text, value, name.start)
+
+    def block_args(self, items: list[Any]) -> list[tuple[Tok, Attribute]]:
+        return items[::2]
+
+    def block_arg(self, items: list[Any]) -> tuple[Tok, Attribute]:
+        return items[0], self.type_list(items[2])[0]
+
+    def block_use(self, token: Tok) -> Block:
+        """The block that a label names; labels may be used before they are defined."""
+        frame = self.scope.frame
+        block = frame.labels.get(token.text)
+        if block is None:
+            block = frame.labels[token.text] = Block()
+            frame.pending_labels[token.text] = token.start
+        frame.multi_block = True
+        return block
+
+
+UNKNOWN = t.OpaqueType("!unknown")
+"""Type of a value that is used before its definition is read."""
+
+UNSTATED = t.OpaqueType("!manual.type<...>")
+"""Type of a value of documentation of which no page says anything."""

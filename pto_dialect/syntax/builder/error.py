@@ -1,0 +1,46 @@
+"""The error a statement builder raises for a wrong statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pto_dialect.diagnostics.diagnostic import Note
+from pto_dialect.diagnostics.suggest import word_hint
+
+from ..read.tokens import Tok
+
+_LISTED = 16
+"""Words that a suggestion lists."""
+
+
+class BuildError(Exception):
+    """A statement that cannot be built: rule id, message, extent in the text, suggestion."""
+
+    def __init__(
+        self, rule: str, message: str, start: int, end: int, help: str | None = None, notes: tuple[Note, ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.message = message
+        self.start = start
+        self.end = end
+        self.help = help
+        self.notes = notes
+
+
+class FollowUp(BuildError):
+    """A statement that cannot be built because of a mistake that was told before; nothing is reported."""
+
+    def __init__(self) -> None:
+        super().__init__("", "", 0, 0)
+
+
+def near_word(word: str, allowed: Sequence[str]) -> str | None:
+    """A suggestion for a wrong ``word``: the near ones of those allowed, else all of them."""
+    listed = ", ".join(allowed[:_LISTED]) + (", .." if len(allowed) > _LISTED else "")
+    return word_hint(word, allowed) or (f"one of {listed}" if allowed else None)
+
+
+def at(token: Tok, rule: str, message: str, help: str | None = None) -> BuildError:
+    """The error that ``token`` is wrong."""
+    return BuildError(rule, message, token.start, token.end, help)

@@ -1,0 +1,375 @@
+"""What the builders of all PTO statements share: naming operands, checking stated types, assembling the operation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, i64
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.aliases import DEPRECATED, MNEMONIC_ALIASES
+from pto_dialect.ir.core.attribute_text import attribute_text
+from pto_dialect.ir.core.attributes import ENUMS, OpaqueAttr, PlaceholderAttr
+from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, segment_sizes, signature
+from pto_dialect.ir.core.registry import op_class
+from pto_dialect.ir.core.words import word_rule
+
+from ..documentation.schematic_words import PLACEHOLDER_WORD
+from ..errors.types import TypeSyntaxError
+from ..read.tokens import Tok
+from ..text import count
+from ..types.attributes import pto_enum, unescape
+from ..types.parser import parse_type
+from ..usage import usage, value_usage
+from .attributes import SCHEMATIC
+from .builder import POISON, Stated
+from .error import BuildError, FollowUp, at, near_word
+from .memory import MemoryBuilder
+
+Groups = dict[str, list[SSAValue]]
+
+
+class Plan(NamedTuple):
+    """How a statement without attributes, written with certain types, becomes an operation.
+
+    ``types`` are those of its values in text order, ``order`` the positions of the operands among them. What else
+    could be wrong with such a statement follows from these, so a statement that fits needs no further checks.
+    """
+
+    cls: type[PtoOp]
+    types: list[Attribute]
+    order: list[int]
+    results: list[Attribute]
+    attributes: dict[str, Attribute]
+
+
+_RESULT_NAMES = re.compile(r"(%[\w$.\-]+(?:\s*,\s*%[\w$.\-]+)*)\s*=\s*\Z")
+_GAP = 200
+"""Characters before an operation in which the names of its results are looked for."""
+
+_PLAN_LIMIT = 20_000
+"""Plans kept; a process that meets more starts over."""
+
+
+class Operands:
+    """Values of one statement in text order, with the tokens that name them."""
+
+    __slots__ = ("tokens", "values")
+
+    def __init__(self) -> None:
+        self.values: list[SSAValue] = []
+        self.tokens: list[tuple[Tok, int]] = []
+
+    def add(self, token: Tok, values: Sequence[SSAValue]) -> None:
+        """Appends the values of a USES token."""
+        self.tokens.append((token, len(self.values)))
+        self.values.extend(values)
+
+    def drop_first(self) -> Tok:
+        """Takes the first value away; returns the token that names it."""
+        token, _ = self.tokens[0]
+        self.values.pop(0)
+        # The name stays in its token, which therefore begins before the values that are left.
+        self.tokens = [(each, start - 1) for each, start in self.tokens]
+        return token
+
+    def place(self, position: int) -> tuple[Tok, int]:
+        """Token and index inside it of the value at ``position``."""
+        token, first = self.tokens[0]
+        for candidate, start in self.tokens:
+            if start <= position:
+                token, first = candidate, start
+        return token, position - first
+
+
+@cache
+def text_slots(cls: type[PtoOp]) -> tuple[Slot, ...]:
+    """Declared operands in the order in which the text spells them."""
+    slots = {slot.name: slot for slot in signature(cls).operands}
+    order = op_spec(cls).text or tuple(slots)
+    return tuple(slots[name] for name in order)
+
+
+@cache
+def typed_names(cls: type[PtoOp]) -> tuple[str, ...]:
+    """Names of the operands whose types the text spells, in that order."""
+    typed = op_spec(cls).typed
+    return typed if typed is not None else tuple(slot.name for slot in text_slots(cls))
+
+
+@cache
+def fixed_result_types(cls: type[PtoOp]) -> list[Attribute]:
+    """Result types that the text never spells."""
+    return [parse_type(spelling) for spelling in op_spec(cls).fixed_results]
+
+
+_TYPE_FOLLOWS = re.compile(r"\s*:\s*\w")
+
+
+def declared_integer(value: IntegerAttr, type_: IntegerType) -> IntegerAttr:
+    """``value`` as an integer of the declared type, if it had none (which reads as i64) and fits."""
+    width = type_.width.data
+    if value.type != i64 or not -(1 << (width - 1)) <= value.value.data < 1 << width:
+        return value
+    return IntegerAttr(value.value.data, type_)
+
+
+class PtoBuilder(MemoryBuilder):
+    """Shared part of the PTO statement builders."""
+
+    plans: ClassVar[dict[tuple[str, ...], Plan]] = {}
+
+    # ------------------------------------------------------------ repeated statements
+
+    def plan(self, key: list[str], values: list[SSAValue]) -> Plan | None:
+        """The plan for a statement spelled with the texts in ``key`` if it fits the types of ``values``."""
+        known = self.plans.get(tuple(key))
+        if known is not None and [value._type for value in values] == known.types:
+            return known
+        return None
+
+    def planned(self, plan: Plan, token: Tok, values: list[SSAValue]) -> Operation:
+        """The operation of a statement that ``plan`` fits."""
+        operands = [values[position] for position in plan.order]
+        return self.create(plan.cls, token.start, operands, plan.results, plan.attributes.copy())
+
+    def keep_plan(self, key: list[str], token: Tok, values: list[SSAValue], op: Operation) -> None:
+        """Remembers how a statement about which nothing was reported became ``op``."""
+        positions = {value: position for position, value in enumerate(values)}
+        distinct = len(positions) == len(values)
+        if self.alias_texts or self.schematic or token.value is not None or not distinct or op.regions:
+            return
+        if len(self.plans) >= _PLAN_LIMIT:
+            self.plans.clear()
+        types = [value.type for value in values]
+        order = [positions[value] for value in op.operands]
+        cls = type(op)
+        assert issubclass(cls, PtoOp)
+        self.plans[tuple(key)] = Plan(cls, types, order, [r.type for r in op.results], dict(op.attributes))
+
+    def result_help(self, op: Operation, token: Tok) -> str | None:
+        if isinstance(op, PtoOp) and signature(type(op)).results and not op_spec(type(op)).shape.startswith("OP_DPS"):
+            return None if op.results else "state the type of the result: -> type"
+        return super().result_help(op, token)
+
+    def pto_class(self, token: Tok) -> type[PtoOp]:
+        """The operation class that an operation token names; warns about retired names."""
+        name = token.value if isinstance(token.value, str) else token.text
+        if name in DEPRECATED:
+            self.report(
+                "op-deprecated",
+                f"{name} was removed from the dialect",
+                token.start,
+                token.end,
+                DEPRECATED[name],
+                Severity.WARNING,
+            )
+        return op_class(MNEMONIC_ALIASES.get(name, name))
+
+    # ------------------------------------------------------------ operands
+
+    def distribute(self, token: Tok, slots: Sequence[Slot], operands: Operands) -> Groups:
+        """Gives each declared operand its values: required ones always, optional ones in order while values remain."""
+        values = operands.values
+        required = sum(slot.arity == "1" for slot in slots)
+        spare = len(values) - required
+        limit = None if any(slot.arity == "*" for slot in slots) else len(slots)
+        if spare < 0 or (limit is not None and len(values) > limit):
+            raise self.operand_count(token, operands, slots, required, limit)
+        groups: Groups = {}
+        position = 0
+        for slot in slots:
+            if slot.arity == "1":
+                size = 1
+            elif slot.arity == "?":
+                size = 1 if spare > 0 else 0
+                spare -= size
+            else:
+                size, spare = spare, 0
+            groups[slot.name] = values[position : position + size]
+            position += size
+        return groups
+
+    def operand_count(
+        self, token: Tok, operands: Operands, slots: Sequence[Slot], required: int, limit: int | None
+    ) -> BuildError:
+        """The error for a wrong number of operands; names what is missing or points at what is too much."""
+        given = len(operands.values)
+        names = [slot.name for slot in slots]
+        if limit is None:
+            wanted = f"at least {required}"
+        else:
+            wanted = str(required) if required == limit else f"{required} to {limit}"
+        what = f"{token.text} takes {wanted} operands ({', '.join(names)}), found {given}"
+        values = any(isinstance(value.type, t.TileType) for value in operands.values)
+        form = value_usage(token.text, slots) if values else usage(token.text)
+        if limit is not None and given > limit:
+            place, index = operands.place(limit)
+            start, end = self.name_extent(place, index)
+            return BuildError("op-operand-count", what, start, end, form)
+        return at(token, "op-operand-count", what, form)
+
+    def check_stated(
+        self, cls: type[PtoOp], groups: Groups, operands: Operands, stated: list[Attribute], where: Tok
+    ) -> None:
+        """Checks the types written in the type list against the values they belong to."""
+        positions = {id(value): index for index, value in enumerate(operands.values)}
+        expected = [value for name in typed_names(cls) for value in groups.get(name, ())]
+        if len(expected) != len(stated):
+            optional = any(slot.arity != "1" for slot in signature(cls).operands)
+            if optional and any(value.type is POISON for value in operands.values):
+                # Which place a value takes may depend on its type.
+                raise FollowUp
+            raise at(
+                where,
+                "parse-type-count",
+                f"{count(len(expected), 'typed operand')} but {count(len(stated), 'type')}",
+                f"types of {', '.join(name for name in typed_names(cls) for _ in groups.get(name, ()))}",
+            )
+        wrong: list[Stated] = []
+        for value, type_ in zip(expected, stated, strict=True):
+            if value.type is not type_:
+                wrong.append((value, type_, *operands.place(positions.get(id(value), 0))))
+        if wrong:
+            self.check_types(wrong)
+
+    # ------------------------------------------------------------ assembling
+
+    def assemble(
+        self,
+        cls: type[PtoOp],
+        token: Tok,
+        groups: Groups,
+        results: Sequence[Attribute] = (),
+        attributes: dict[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> Operation:
+        """The operation with operands in declared order and its attributes in canonical form."""
+        declared = signature(cls)
+        operands: list[SSAValue] = []
+        sizes: list[int] = []
+        for slot in declared.operands:
+            values = groups.get(slot.name, ())
+            operands.extend(values)
+            sizes.append(len(values))
+        attributes = attributes if attributes is not None else {}
+        if attributes:
+            self.canonical_attributes(cls, attributes, token)
+        if declared.segmented:
+            attributes["operandSegmentSizes"] = segment_sizes(tuple(sizes))
+        return self.create(cls, token.start, operands, results, attributes, regions=regions)
+
+    def canonical_attributes(self, cls: type[PtoOp], attributes: dict[str, Attribute], token: Tok) -> None:
+        """Turns bare words and stripped forms given for enumerations into their attributes, in place, gives integers
+        without a type the declared one, and drops what says the same as nothing."""
+        slots = signature(cls).attributes
+        self.typed_attributes(slots, attributes, token)
+        for name, default in op_spec(cls).defaults:
+            if name in attributes and attribute_text(attributes[name]) == default:
+                del attributes[name]
+
+    def typed_attributes(self, slots: dict[str, Slot], attributes: dict[str, Attribute], token: Tok) -> None:
+        """Attributes as the kinds of the declaration want them, in place."""
+        for name, value in attributes.items():
+            slot = slots.get(name)
+            if self.schematic and isinstance(value, StringAttr) and PLACEHOLDER_WORD.fullmatch(value.data):
+                attributes[name] = PlaceholderAttr(value.data)
+            elif slot is None or not slot.kind.enums:
+                if slot is not None and slot.kind.integer is not None and isinstance(value, IntegerAttr):
+                    if value.type == i64 != slot.kind.integer and self._states_type(token, name):
+                        continue
+                    attributes[name] = declared_integer(value, slot.kind.integer)
+            elif isinstance(value, StringAttr):
+                attributes[name] = self.enumerator(slot, value.data, self.attribute_place(token, name))
+            elif isinstance(value, OpaqueAttr) and value.data.startswith("<"):
+                place = self.attribute_place(token, name)
+                attributes[name] = self.enumerator(slot, value.data[1:-1].strip(), place)
+
+    def _states_type(self, token: Tok, name: str) -> bool:
+        """Whether the text gives the number of attribute ``name`` a type."""
+        place = self.attribute_place(token, name)
+        return place is not token and _TYPE_FOLLOWS.match(self.source.text, place.end) is not None
+
+    def attribute_place(self, token: Tok, name: str) -> Tok:
+        """The value of the attribute ``name`` in the statement of ``token``, or ``token`` itself."""
+        found = re.compile(rf"\b{re.escape(name)}\s*=\s*").search(self.source.text, token.start, self.text.cursor)
+        if found is None:
+            return token
+        value = re.compile(r'"[^"\n]*"|[^\s,}]+').match(self.source.text, found.end())
+        return Tok("WORD", value.group(), found.end()) if value is not None else token
+
+    def enumerator(self, slot: Slot, word: str, token: Tok) -> Attribute:
+        """The enumerator ``word`` of an attribute that takes one of several enumerations."""
+        for kind in slot.kind.enums:
+            if word in ENUMS[kind].values:
+                return pto_enum(kind, word, 0, 0)
+        try:
+            return pto_enum(slot.kind.enums[0], word, 0, len(token.text))
+        except TypeSyntaxError as error:
+            raise BuildError(error.rule, error.message, token.start, token.end, error.help) from None
+
+    def token_attribute(self, cls: type[PtoOp], name: str, token: Tok) -> Attribute:
+        """Value of an attribute that the syntax spells as a token: quoted, stripped, full or a bare word."""
+        slot = signature(cls).attributes[name]
+        text = token.text
+        if token.type == "HASH":
+            return self.hash_value([token])
+        if token.type == "INTEGER":
+            if slot.kind.enums and not slot.kind.accepts(IntegerAttr(0, 64)):
+                names = ENUMS[slot.kind.enums[0]].values
+                near = f"did you mean {names[0].rstrip('0')}{text}?" if names[0].endswith("0") else None
+                raise at(token, "attr-kind", f"{name} is a name such as {names[0]}, found {text}", near)
+            return self.number([token])
+        word = text
+        if token.type == "STRING":
+            word = unescape(text)
+        elif token.type == "ANGLE":
+            word = text[1:-1].strip()
+        if self.schematic and PLACEHOLDER_WORD.fullmatch(word):
+            return PlaceholderAttr(word.removesuffix("_*"))
+        if slot.kind.enums:
+            return self.enumerator(slot, word, token)
+        if slot.kind.words and word not in slot.kind.words:
+            rule = word_rule(cls.name, name) or "attr-word"
+            raise at(token, rule, f"unknown {name} {word!r}", near_word(word, slot.kind.words))
+        return StringAttr(word)
+
+    def result_list_types(self, token: Tok, cls: type[PtoOp], outputs: Any) -> list[Attribute]:
+        """Types of the results stated after the arrow (or the fixed ones)."""
+        if outputs is None:
+            return list(fixed_result_types(cls))
+        results = self.types_of(outputs)
+        declared = signature(cls).results
+        required = sum(slot.arity == "1" for slot in declared)
+        limit = None if any(slot.arity == "*" for slot in declared) else len(declared)
+        if len(results) < required or (limit is not None and len(results) > limit):
+            where = outputs if isinstance(outputs, Tok) else token
+            raise at(
+                where, "parse-result-count", f"{token.text} has {count(required, 'result')}, {len(results)} stated"
+            )
+        return results
+
+    def stated_types(self, signature_part: Any, token: Tok) -> tuple[Tok, list[Attribute], Any]:
+        """Token, operand types and result part of a ``: types [-> types]`` tail."""
+        if signature_part is None:
+            raise at(token, "parse-missing-types", f"{token.text} needs its operand types after ':'", usage(token.text))
+        types, outputs = signature_part
+        return (types, self.type_list(types), outputs) if types is not None else (token, [], outputs)
+
+    def is_schematic(self, signature_part: Any) -> bool:
+        """True for a signature written ``...``."""
+        return signature_part is SCHEMATIC
+
+    def schematic_results(self, cls: type[PtoOp], token: Tok) -> list[Attribute]:
+        """Result types of a statement whose signature is ``...``: as many as it names."""
+        declared = signature(cls).results
+        least = sum(slot.arity == "1" for slot in declared)
+        text = self.source.text
+        names = _RESULT_NAMES.search(text, max(0, token.start - _GAP), token.start)
+        number = names[1].count(",") + 1 if names is not None else 0
+        return [t.OpaqueType("!pto.tile<...>")] * min(max(least, number), len(declared))

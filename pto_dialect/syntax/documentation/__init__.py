@@ -1,0 +1,1 @@
+"""Statements as documentation writes them, brought to what the grammar reads."""

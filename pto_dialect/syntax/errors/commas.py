@@ -1,0 +1,87 @@
+"""What is wrong with the commas of a statement: left out, one too many, or in place of nothing."""
+
+from __future__ import annotations
+
+import re
+
+from ..read.situation import Message, Situation, shown
+from ..read.tokens import Tok
+from ..text import split_types
+
+_TYPES = frozenset(("TYPES", "ANGLE"))
+_ENDS_A_LIST = frozenset(("RPAR", "RSQB", "RBRACE", "COLON", "ARROW", "LBRACE"))
+_ALIKE = frozenset(("STRING", "ANGLE", "HASH", "INTEGER", "FLOAT", "SYMBOL", "WORD"))
+"""Tokens of which two do not follow each other inside brackets."""
+_KEYS = frozenset(("WORD", "OP_UNKNOWN", "STRING", "TYPES"))
+_HYPHENATED = re.compile(r"[\w.]+(?:-[\w.]+)+")
+
+
+def comma_error(s: Situation) -> Message | None:
+    """What is known about the commas around the wrong token."""
+    if s.previous is None:
+        return None
+    for check in (_followed_by_nothing, _needless, _between_entries, _between_types, _between_others):
+        found = check(s)
+        if found is not None:
+            return found
+    return None
+
+
+def _missing(left: str, right: str, at: Tok) -> Message:
+    text = f"',' is missing between {shown(left)} and {shown(right)}"
+    return Message("parse-missing-token", text, f"{shown(left)}, {shown(right)}", at)
+
+
+def _followed_by_nothing(s: Situation) -> Message | None:
+    """A comma at the end of a list."""
+    previous = s.statement[-1]
+    if previous.type != "COMMA" or not (s.token.type in _ENDS_A_LIST or s.begins_statement):
+        return None
+    return Message("parse-syntax", "nothing follows this ','", "remove the comma, or add what is missing", previous)
+
+
+def _needless(s: Situation) -> Message | None:
+    """A comma before something that would be right without it."""
+    following = s.following
+    if s.token.type != "COMMA" or "COMMA" in s.expected or following is None or following.type not in s.expected:
+        return None
+    return Message("parse-syntax", f"no comma stands before '{shown(following.text)}'", "remove the comma")
+
+
+def _between_entries(s: Situation) -> Message | None:
+    """Two entries of a dictionary."""
+    token, previous, following = s.token, s.statement[-1], s.following
+    if not s.inside("LBRACE") or "RESULTS" in s.expected or token.type not in _KEYS:
+        return None
+    if previous.type not in ("LBRACE", "COMMA"):
+        if "COMMA" in s.expected and following is not None and following.type in ("EQUAL", "COMMA", "RBRACE"):
+            return _missing(previous.text, token.text, token)
+        return None
+    name = _HYPHENATED.match(s.text, token.start)
+    if name is not None:
+        whole = Tok("WORD", name.group(), token.start)
+        return Message("parse-syntax", "names with '-' stand in quotes", f'"{name.group()}"', whole)
+    if token.type == "OP_UNKNOWN" and following is not None and following.type in ("WORD", "OP_UNKNOWN"):
+        return _missing(token.text, following.text, following)
+    return None
+
+
+def _between_types(s: Situation) -> Message | None:
+    """Two types of a list, unless the second one is the result of an operation whose arrow is missing."""
+    token, previous = s.token, s.statement[-1]
+    if token.type not in _TYPES or previous.type not in _TYPES:
+        return None
+    if not s.open_brackets and "ARROW" in s.expected and not s.arrow_follows:
+        return None
+    left, right = split_types(previous.text)[-1][0], split_types(token.text)[0][0]
+    return _missing(left, right, Tok("TYPES", right, token.start))
+
+
+def _between_others(s: Situation) -> Message | None:
+    """Two entries of a list of words, strings, numbers or attributes."""
+    token, previous = s.token, s.statement[-1]
+    if token.type != previous.type or token.type not in _ALIKE or not s.open_brackets or s.inside("LBRACE"):
+        return None
+    if s.starts_line(token) and s.inside("LPAR"):
+        return None
+    return _missing(previous.text, token.text, token)

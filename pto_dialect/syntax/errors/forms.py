@@ -1,0 +1,256 @@
+"""Parts of a statement that are missing, needless or written in another way: keywords, parentheses, arrows, braces of
+attributes."""
+
+from __future__ import annotations
+
+import re
+
+from pto_dialect.diagnostics.suggest import did_you_mean
+
+from ..read.situation import Message, Situation, shown
+from ..read.tokens import Tok
+from ..usage import VIEW_LISTS, usage
+
+_TYPES = frozenset(("TYPES", "ANGLE"))
+_WORDS = frozenset(("WORD", "OP_UNKNOWN"))
+_MARKS = {
+    "COLON": ":",
+    "COMMA": ",",
+    "EQUAL": "=",
+    "ARROW": "->",
+    "LPAR": "(",
+    "LSQB": "[",
+    "LBRACE": "{",
+    "LAUNCH_OPEN": "<<<",
+    "LAUNCH_CLOSE": ">>>",
+}
+_KEYWORDS = {
+    name: name.lower()
+    for name in ("TO", "STEP", "OFFSET", "SIZES", "STRIDES", "DO", "DEFAULT", "ATTRIBUTES", "ITER_ARGS", "UNIT_FLAG")
+}
+_WITH_TO = frozenset(("OP_CAST", "OP_RETIRED_CAST", "OP_MEM_SUBVIEW", "OP_MEM_REINTERPRET"))
+_OPTIONAL = frozenset(("LOC", "SEMICOLON", "FLAGS", "ELLIPSIS", "ASSEMBLY_KEY"))
+_WITHOUT_ATTRIBUTES = re.compile(r"\{[^{}\n]*\}\s*(?:\{|->)")
+"""A dictionary with a region or a result type behind it."""
+
+
+def form_error(s: Situation) -> Message | None:
+    """What is known about the form of the statement."""
+    if s.previous is None:
+        return _no_operation(s)
+    for check in (
+        _attributes_word,
+        _late_result,
+        _attribute_braces,
+        _value_without_hash,
+        _directive,
+        _group,
+        _parentheses,
+        _equal_sign,
+        _wrong_arrow,
+        _types_missing,
+        _else_if,
+        _predicate,
+        _literal,
+        _argument_order,
+        _number,
+        _list_missing,
+    ):
+        found = check(s)
+        if found is not None:
+            return found
+    return None
+
+
+def lacks_attributes(text: str, brace: Tok) -> bool:
+    """True when the dictionary of a header begins at ``brace``, without its word."""
+    return _WITHOUT_ATTRIBUTES.match(text, brace.start) is not None
+
+
+def _no_operation(s: Situation) -> Message | None:
+    """``%a = %b`` and ``%a = %b + %c``."""
+    if s.token.type != "BINDINGS" or "RESULTS" not in s.expected:
+        return None
+    text = f"an operation is missing after '{s.token.text.partition('=')[0].strip()} ='"
+    return Message("parse-syntax", text, "values are made by operations, for example arith.addi %a, %b : index")
+
+
+def _attributes_word(s: Situation) -> Message | None:
+    head, brace = s.head, s.statement[-1]
+    if head is None or head.type not in ("OP_MODULE", "OP_FUNC") or brace.type != "LBRACE":
+        return None
+    if s.token.type not in (*_WORDS, "STRING") or s.statement[-2].type == "ATTRIBUTES":
+        return None
+    if not lacks_attributes(s.text, brace):
+        return None
+    dictionary = s.text[brace.start : s.text.index("}", brace.start) + 1]
+    return Message(
+        "parse-missing-token", "'attributes' is missing before '{'", f"attributes {shown(dictionary)}", brace
+    )
+
+
+def _late_result(s: Situation) -> Message | None:
+    if s.head is None or s.head.type != "OP_FUNC" or s.token.type != "ARROW":
+        return None
+    if not any(tok.type == "ATTRIBUTES" for tok in s.statement):
+        return None
+    return Message("parse-syntax", "the result type stands before 'attributes'", "-> type attributes {..}")
+
+
+def _attribute_braces(s: Situation) -> Message | None:
+    """``key = value`` outside of braces where attributes may stand."""
+    key = s.statement[-1]
+    if s.token.type != "EQUAL" or key.type != "WORD" or "LBRACE" not in s.expected or s.inside("LBRACE"):
+        return None
+    return Message("parse-syntax", "attributes stand in braces", f"{{{key.text} = ..}}", key)
+
+
+def _value_without_hash(s: Situation) -> Message | None:
+    """``pto.kernel_kind<vector>`` as the value of an attribute."""
+    if s.token.type != "OP_UNKNOWN" or s.statement[-1].type != "EQUAL" or not s.inside("LBRACE"):
+        return None
+    return Message("parse-syntax", f"attributes begin with #, found {shown(s.token.text)!r}", f"#{s.token.text}<..>")
+
+
+def _directive(s: Situation) -> Message | None:
+    """``.const %s : f32 = 2.0``."""
+    if s.statement[-1].text != ".const" or s.token.type != "USES":
+        return None
+    name = shown(s.token.text)
+    return Message("parse-syntax", f"the value of {name} stands before its type", f".const {name} = 2.0 : f32")
+
+
+def _group(s: Situation) -> Message | None:
+    """``pto.tadd in(..)``."""
+    head, following = s.head, s.following
+    if head is None or head.type != "OP_DPS" or s.token.type != "WORD" or s.statement[-1] is not head:
+        return None
+    if following is None or following.type != "LPAR":
+        return None
+    return Message("parse-syntax", f"unexpected {shown(s.token.text)!r}", "did you mean ins?")
+
+
+def _parentheses(s: Situation) -> Message | None:
+    head = s.head
+    if s.token.type != "LPAR" or head is None or s.statement[-1] is not head or "LPAR" in s.expected:
+        return None
+    if head.type == "OP_SYNC_BRACKET" or head.text not in s.text:
+        return None
+    return Message("parse-syntax", f"{head.text} is written without parentheses", usage(head.text))
+
+
+def _equal_sign(s: Situation) -> Message | None:
+    following = s.following
+    if s.token.type != "EQUAL" or following is None or following.type not in s.expected:
+        return None
+    return Message("parse-syntax", f"no '=' stands after {shown(s.statement[-1].text)!r}", "remove the '='")
+
+
+def _wrong_arrow(s: Situation) -> Message | None:
+    """An arrow where a colon or ``to`` belongs, or where the type of the result is known without it."""
+    if s.token.type != "ARROW" or "ARROW" in s.expected:
+        return None
+    if s.head is not None and s.head.type in _WITH_TO:
+        return Message("parse-missing-token", "the result type follows 'to', not '->'", "to")
+    if "COLON" in s.expected and s.following is not None and s.following.type in _TYPES:
+        return Message("parse-missing-token", "the type follows ':', not '->'", ":")
+    if s.head is not None and s.statement[-1].type == "TYPES" and s.following is not None and not s.open_brackets:
+        text = f"{s.head.text} takes no '->': the type of its result follows from that of its operands"
+        return Message("parse-syntax", text, f"remove '-> {shown(s.following.text)}'")
+    return None
+
+
+def _types_missing(s: Situation) -> Message | None:
+    """Operands or arguments that end without their types, casts that end without their result."""
+    previous = s.statement[-1]
+    ends = s.token.type in ("RPAR", "OUTS") or s.begins_statement
+    if not ends:
+        return None
+    if "TO" in s.expected and previous.type == "TYPES" and s.head is not None:
+        return Message("parse-missing-types", f"{s.head.text} needs its result type after 'to'", "to type", previous)
+    if "COLON" not in s.expected or s.inside("LBRACE"):
+        return None
+    names = shown(previous.text)
+    if previous.type == "USES" and (s.open_brackets or not s.begins_statement):
+        several = "," in previous.text
+        noun, types = ("types", ", ".join("type" for _ in previous.text.split(","))) if several else ("type", "type")
+        verb = "are" if several else "is"
+        return Message("parse-missing-types", f"the {noun} of {names} {verb} missing", f"{names} : {types}", previous)
+    if previous.type == "RPAR" and s.head is not None and s.begins_statement and not s.open_brackets:
+        return Message("parse-missing-types", f"the types of {s.head.text} are missing", usage(s.head.text), previous)
+    return None
+
+
+def _else_if(s: Situation) -> Message | None:
+    previous = s.statement[-1]
+    if previous.type != "ELSE" or "LBRACE" not in s.expected or s.token.text not in ("if", "scf.if"):
+        return None
+    return Message("parse-syntax", "the branch behind else is a region", "else { scf.if ..")
+
+
+def _predicate(s: Situation) -> Message | None:
+    head = s.head
+    if head is None or head.type != "OP_COMPARE" or s.statement[-1] is not head or s.token.type != "USES":
+        return None
+    first = "slt" if head.text.endswith("i") else "olt"
+    return Message("parse-syntax", f"the predicate of {head.text} is missing", f"{head.text} {first}, {s.token.text}")
+
+
+def _literal(s: Situation) -> Message | None:
+    head = s.head
+    if head is None or head.type != "OP_CONSTANT" or s.statement[-1] is not head or s.token.type not in _WORDS:
+        return None
+    if did_you_mean(s.token.text, ("true", "false")):
+        return None
+    text = f"a constant is a number, true or false, found {shown(s.token.text)!r}"
+    return Message("parse-syntax", text, usage(head.text))
+
+
+def _argument_order(s: Situation) -> Message | None:
+    """``@f(i32 %a)``."""
+    if s.head is None or s.head.type != "OP_FUNC" or s.token.type != "USES" or s.statement[-1].type != "TYPES":
+        return None
+    if s.statement[-2].type not in ("LPAR", "COMMA"):
+        return None
+    name, type_ = s.token.text.partition(",")[0], s.statement[-1].text
+    return Message("parse-syntax", f"the type of {name} stands behind its name", f"{name}: {shown(type_)}")
+
+
+def _number(s: Situation) -> Message | None:
+    """A number among values."""
+    if s.token.type not in ("INTEGER", "FLOAT") or [tok.type for tok in s.statement[-2:]] != ["USES", "COMMA"]:
+        return None
+    if not s.inside("LPAR") or s.token.type in s.expected:
+        return None
+    message = f"operands are values, found the number {shown(s.token.text)}"
+    return Message("parse-syntax", message, "define it with arith.constant")
+
+
+def _list_missing(s: Situation) -> Message | None:
+    """A view that ends after its first list."""
+    lists = VIEW_LISTS.get(s.head.text) if s.head is not None else None
+    if lists is not None and s.token.text in lists and s.inside("LSQB"):
+        return Message("parse-unbalanced", "this '[' is not closed", "add the missing ']'", s.open_brackets[-1])
+    if lists is None or s.token.type != "COLON" or s.open_brackets:
+        return None
+    missing = [name for name in lists if not any(tok.text == name for tok in s.statement)]
+    if not missing:
+        return None
+    return Message("parse-missing-token", f"{missing[0]} = [..] is missing before ':'", f", {missing[0]} = [%a, %b]")
+
+
+def missing_mark(s: Situation) -> Message | None:
+    """The one mark or keyword that could stand here is missing."""
+    if s.previous is None:
+        return None
+    wanted = s.expected - _OPTIONAL
+    if len(wanted) != 1:
+        return None
+    (kind,) = wanted
+    mark = _MARKS.get(kind) or _KEYWORDS.get(kind)
+    if mark is None or (s.token.type in _WORDS and did_you_mean(s.token.text, [mark])):
+        return None
+    help = usage(s.head.text) if s.head is not None else None
+    if s.begins_statement:
+        return Message("parse-missing-token", f"'{mark}' is missing after {shown(s.statement[-1].text)}", help, s.last)
+    return Message("parse-missing-token", f"'{mark}' is missing before {shown(s.token.text)!r}", help)

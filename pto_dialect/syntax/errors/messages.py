@@ -1,0 +1,133 @@
+"""What to say about a token that the grammar does not allow where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ..read.situation import Message, Situation, shown
+from ..read.tokens import Tok
+from ..usage import usage
+from .clauses import CLAUSE_WORDS, clause_error
+from .commas import comma_error
+from .forms import form_error, missing_mark
+from .nesting import nesting_error
+from .separators import separator_error, unopened_angle
+from .words import swallowed_operation, unknown_operation, word_error
+
+_NAMES = {
+    "USES": "a value",
+    "RESULTS": "a result name",
+    "BINDINGS": "%name = %value",
+    "TYPES": "a type",
+    "HASH": "an attribute",
+    "ANGLE": "<..>",
+    "BODY": "a literal",
+    "WORD": "a word",
+    "STRING": "a string",
+    "INTEGER": "an integer",
+    "FLOAT": "a number",
+    "SYMBOL": "a symbol",
+    "BLOCK": "a block label",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "COLON": "':'",
+    "COMMA": "','",
+    "EQUAL": "'='",
+    "ARROW": "'->'",
+    "LESSTHAN": "'<'",
+    "MORETHAN": "'>'",
+    "INS": "'ins('",
+    "OUTS": "'outs('",
+    "LAUNCH_OPEN": "'<<<'",
+    "LAUNCH_CLOSE": "'>>>'",
+    "$END": "the end of the file",
+}
+_NAMED = 5
+"""Things that a message names as expected."""
+_QUIET = frozenset(
+    ("LOC", "SEMICOLON", "FLAGS", "ELLIPSIS", "TYPE_ALIAS", "ATTRIBUTE_ALIAS", "ASSEMBLY_KEY", "OP_BROKEN")
+)
+
+
+_WORDS = frozenset(("WORD", "OP_UNKNOWN", "INTEGER", "FLOAT", "COMMA", "RESULTS"))
+"""Tokens about which words are asked before marks."""
+
+
+def explain(s: Situation) -> Message:
+    """The error for the token that does not fit."""
+    token = s.token
+    if token.type == "BAD":
+        previous = s.previous
+        if token.text == "*" and previous is not None and previous.type == "TYPES":
+            pointer = f"!pto.ptr<{previous.text.split(',')[-1].strip()}, gm>"
+            return Message("parse-character", "pointers are written !pto.ptr<..>", pointer)
+        return unopened_angle(s) or _bad_character(token.text)
+    found = nesting_error(s) or clause_error(s) or swallowed_operation(s) or comma_error(s) or form_error(s)
+    if found is not None:
+        return found
+    in_dictionary = s.inside("LBRACE") and "RESULTS" not in s.expected
+    if token.type == "OP_UNKNOWN" and in_dictionary and s.statement[-1].type in ("LBRACE", "COMMA"):
+        if s.following is not None and s.following.type == "COLON":
+            text = f"the value of {token.text} follows '=', not ':'"
+            return Message("parse-missing-token", text, f"{token.text} = ..", s.following)
+        return Message("parse-missing-token", f"'=' is missing after {token.text}", f"{token.text} = ..", token)
+    if token.type == "RBRACE" and not s.statement:
+        return Message("parse-unbalanced", "this '}' closes nothing", None)
+    found = word_error(s) if token.type in _WORDS else None
+    if found is None and token.type == "OP_UNKNOWN":
+        found = missing_mark(s) or unknown_operation(token.text)
+    found = found or separator_error(s) or word_error(s) or missing_mark(s)
+    if found is not None:
+        return found if found.help is not None or s.head is None else found._replace(help=usage(s.head.text))
+    if token.type == "$END" and "RBRACE" in s.expected:
+        return Message("parse-unbalanced", "the file ends inside a region", "add the missing '}'")
+    if s.begins_statement and s.head is not None and s.previous is not None:
+        return _incomplete(s, s.head)
+    what = "end of file" if token.type == "$END" else f"{shown(token.text)!r}"
+    wanted = _expected(s.expected)
+    help = usage(s.head.text) if s.head is not None else None
+    return Message("parse-syntax", f"unexpected {what}" + (f", expected {wanted}" if wanted else ""), help)
+
+
+def _incomplete(s: Situation, head: Tok) -> Message:
+    """The next statement begins before this one is complete."""
+    wanted = _expected(s.expected)
+    if s.previous is head:
+        return Message("parse-syntax", f"{shown(head.text)} needs more than its name", usage(head.text), head)
+    text = f"{shown(head.text)} is not complete" + (f", expected {wanted}" if wanted else "")
+    return Message("parse-syntax", text, usage(head.text), s.last)
+
+
+def _bad_character(text: str) -> Message:
+    if text == '"':
+        return Message("parse-string", "this string is not closed on its line", 'add the closing "')
+    if len(text) > 1:
+        return Message("literal-range", "this integer does not fit into 64 bits", None)
+    if text in "!%@#^":
+        what = {"!": "type", "%": "value", "@": "function", "#": "attribute", "^": "block"}[text]
+        return Message("parse-character", f"the name of a {what} is missing after '{text}'", None)
+    help = {"-": "did you mean '->'?", "'": 'strings stand between " and "'}.get(text)
+    return Message("parse-character", f"unexpected character {text!r}", help)
+
+
+def _expected(terminals: Collection[str]) -> str:
+    """What could stand here, in words; of many things the first ones."""
+    if "RESULTS" in terminals:
+        return "a statement"
+    names: list[str] = []
+    for terminal in sorted(terminals):
+        if terminal in _QUIET or terminal.startswith("__"):
+            continue
+        if terminal.startswith("OP_"):
+            name = "an operation"
+        elif terminal in _NAMES:
+            name = _NAMES[terminal]
+        else:
+            name = f"'{CLAUSE_WORDS.get(terminal, terminal.lower())}'"
+        if name not in names:
+            names.append(name)
+    return " or ".join(names) if len(names) <= _NAMED else f"{', '.join(names[:_NAMED])} .."

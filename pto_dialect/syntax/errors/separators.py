@@ -1,0 +1,216 @@
+"""What is wrong with the marks of a statement: brackets, commas, colons, arrows and equal signs.
+
+The grammar only says which tokens could come next; these are the cases in which something more useful is known.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pto_dialect.ir.core.base import PtoOp, signature
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import op_class
+
+from ..read.situation import Message, Situation, shown
+from ..read.tokens import Tok
+from .type_names import type_suggestion
+
+_BRACKETS = {"LPAR": ("RPAR", "(", ")"), "LSQB": ("RSQB", "[", "]"), "LBRACE": ("RBRACE", "{", "}")}
+_OPENING = {"RPAR": ("(", ")"), "RSQB": ("[", "]"), "RBRACE": ("{", "}")}
+_TYPES = frozenset(("TYPES", "ANGLE"))
+_ALIAS_VALUE = re.compile(r"[ \t]*=[ \t]*([!#])")
+_NOT_IN_BRACKETS = frozenset(("RESULTS", "RBRACE", "BLOCK", "$END", "COLON", "ARROW", "OUTS", "INS", "LBRACE"))
+"""Tokens that cannot stand between brackets where the grammar asks for the closing one."""
+
+
+def separator_error(s: Situation) -> Message | None:
+    """What is known about the marks around the wrong token."""
+    if s.previous is None:
+        return _result_without_equal(s)
+    for check in (
+        _angle,
+        unopened_angle,
+        _quote,
+        _key_colon,
+        _missing_comma,
+        _missing_type,
+        _arrow,
+        _missing_colon,
+        _open_bracket,
+    ):
+        found = check(s)
+        if found is not None:
+            return found
+    return _unopened_bracket(s)
+
+
+def _result_without_equal(s: Situation) -> Message | None:
+    following = s.following
+    if s.token.type == "TYPES" and following is not None and following.type == "TYPES":
+        text = f"'=' is missing between {shown(s.token.text)} and {shown(following.text)}"
+        return Message("parse-missing-token", text, f"{shown(s.token.text)} = {shown(following.text)}")
+    if s.token.type == "USES" and following is not None:
+        if following.type.startswith("OP_") or following.type in ("STRING", "WORD"):
+            text = f"'=' is missing between {shown(s.token.text)} and {shown(following.text)}"
+            return Message("parse-missing-token", text, f"{shown(s.token.text)} = {shown(following.text)} ..")
+        return Message("parse-syntax", f"a statement does not begin with the value {shown(s.token.text)}", None)
+    alias = alias_without_mark(s.text, s.token) if s.token.type == "WORD" else None
+    if alias is not None:
+        text = f"names of aliases begin with {alias[0]}, found {shown(s.token.text)!r}"
+        return Message("parse-missing-token", text, f"{alias} = ..")
+    if s.token.type in ("WORD", "INTEGER") and following is not None and following.type == "EQUAL":
+        return Message(
+            "parse-missing-token",
+            f"names of results begin with %, found {shown(s.token.text)!r}",
+            f"%{shown(s.token.text)}",
+        )
+    return None
+
+
+def alias_without_mark(text: str, token: Tok) -> str | None:
+    """The alias that ``name = !type`` or ``name = #attribute`` was meant to define."""
+    found = _ALIAS_VALUE.match(text, token.end)
+    return f"{found[1]}{token.text}" if found is not None else None
+
+
+def _angle(s: Situation) -> Message | None:
+    previous = s.statement[-1]
+    if s.token.type == "LESSTHAN" and previous.type in (*_TYPES, "HASH"):
+        last = previous.text.split(",")[-1].strip()
+        return Message("parse-unbalanced", f"the '<' of {last} is not closed", "add the missing '>'")
+    if s.token.type == "LESSTHAN" and previous.type in ("WORD", "OP_UNKNOWN"):
+        return Message("parse-unbalanced", f"the '<' of {previous.text} is not closed", "add the missing '>'")
+    return None
+
+
+def unopened_angle(s: Situation) -> Message | None:
+    """A type without the bracket before its parameters."""
+    previous = s.previous
+    if previous is None or s.token.text not in (">", "?") or previous.type not in _TYPES:
+        return None
+    last = previous.text.split(",")[-1].strip()
+    close = type_suggestion(last)
+    help = f"did you mean {close}<..>?" if close is not None and close.startswith("!") else "add the missing '<'"
+    return Message("parse-unbalanced", f"'<' is missing in {last}", help, Tok("TYPES", last, previous.end - len(last)))
+
+
+def _quote(s: Situation) -> Message | None:
+    previous = s.statement[-1]
+    if previous.type == "STRING" and s.token.type == "WORD" and previous.end == s.token.start:
+        return Message("parse-string", f"a quote is missing in or before {previous.text}", None, previous)
+    return None
+
+
+def _key_colon(s: Situation) -> Message | None:
+    if s.token.type != "COLON" or not s.inside("LBRACE") or "EQUAL" not in s.expected:
+        return None
+    key = s.statement[-1].text
+    return Message("parse-missing-token", f"the value of {key} follows '=', not ':'", f"{key} = ..")
+
+
+def _missing_comma(s: Situation) -> Message | None:
+    previous, token = s.statement[-1], s.token
+    if token.type == "USES" and previous.type == "USES":
+        left = previous.text.split(",")[-1].strip()
+        right = token.text.split(",")[0].strip()
+        first = Tok("USES", right, token.start)
+        text = f"',' is missing between {left} and {right}"
+        return Message("parse-missing-token", text, f"{left}, {right}", first)
+    word = token.type in ("WORD", "STRING", "INTEGER", "HASH", "USES") or token.type.islower()
+    if word and "COMMA" in s.expected and s.open_brackets and not s.starts_line(token):
+        closing, _, mark = _BRACKETS[s.open_brackets[-1].type]
+        if closing in s.expected:
+            marks = "','" if s.head is not None and s.head.type == "OP_FUNC" else f"',' or '{mark}'"
+            text = f"{marks} is missing between {shown(previous.text)} and {shown(token.text)}"
+            return Message("parse-missing-token", text, f"{shown(previous.text)}, {shown(token.text)}")
+    return None
+
+
+def _missing_type(s: Situation) -> Message | None:
+    previous = s.statement[-1]
+    if not (_TYPES & s.expected) or previous.type not in ("COLON", "ARROW"):
+        return None
+    what = "result type" if previous.type == "ARROW" else "type"
+    help = f"{previous.text} f32" if s.head is None else None
+    return Message("parse-missing-types", f"the {what} after '{previous.text}' is missing", help, previous)
+
+
+def _missing_colon(s: Situation) -> Message | None:
+    token, following = s.token, s.following
+    if s.begins_statement and "COLON" in s.expected and "RESULTS" not in s.expected and not s.open_brackets:
+        if s.previous is not None and s.previous.type == "USES":
+            text = f"the types of {shown(s.previous.text)} are missing"
+            return Message("parse-missing-types", text, f"{shown(s.previous.text)} : types", s.previous)
+        return None
+    if token.type in _TYPES and s.head is None and "LBRACE" in s.expected and s.statement[-1].type == "LPAR":
+        # The generic form has its regions here.
+        return Message("parse-missing-token", "':' is missing before the types", ": (types) -> types", s.statement[-1])
+    if token.type == "LPAR" and "COLON" in s.expected and following is not None and following.type in (*_TYPES, "RPAR"):
+        return Message("parse-missing-token", "':' is missing before the types", ": (types) -> types")
+    if token.type not in _TYPES or "COLON" not in s.expected:
+        return None
+    if s.head is not None and s.head.type in ("OP_PAREN", "OP_PIPE_INIT") and not s.open_brackets:
+        type_ = shown(token.text)
+        return Message("parse-missing-token", f"'->' is missing before the result type {type_}", f"-> {type_}")
+    return Message("parse-missing-token", f"':' is missing before {shown(token.text)}", f": {shown(token.text)}")
+
+
+def _arrow(s: Situation) -> Message | None:
+    if "ARROW" not in s.expected or s.inside("LBRACE"):
+        return None
+    token, head = s.token, s.head
+    results = head is None or _has_results(head)
+    if token.type == "COLON" and results and "COLON" not in s.expected:
+        return Message("parse-missing-token", "the result type follows '->', not ':'", "->")
+    behind = s.statement[-1].type
+    dictionary = behind == "RBRACE" and "COLON" in s.expected
+    if token.type in _TYPES and results and behind not in ("USES", "RSQB") and not dictionary:
+        type_ = shown(token.text)
+        return Message("parse-missing-token", f"'->' is missing before the result type {type_}", f"-> {type_}")
+    ends = s.begins_statement and not any(kind in s.expected for kind in ("RESULTS", "$END"))
+    if ends and head is not None and "COLON" not in s.expected:
+        text = f"{head.text} needs its result type after '->'"
+        return Message("parse-missing-types", text, "-> type", head)
+    return None
+
+
+def _has_results(head: Tok) -> bool:
+    if head.text not in OPS:
+        return True
+    cls = op_class(head.text)
+    assert issubclass(cls, PtoOp)
+    return bool(signature(cls).results)
+
+
+def _open_bracket(s: Situation) -> Message | None:
+    """A bracket that is still open where the next part of the statement, or the next statement, begins."""
+    token = s.token
+    if not s.open_brackets or not (token.type in _NOT_IN_BRACKETS or token.type.startswith("OP_")):
+        return _one_value(s)
+    opening = s.open_brackets[-1]
+    if s.begins_statement and opening is s.previous and opening.type == "LBRACE" and len(s.open_brackets) > 1:
+        # The brace of a region behind an open bracket.
+        opening = s.open_brackets[-2]
+    closing, bracket, mark = _BRACKETS[opening.type]
+    if closing not in s.expected and not s.begins_statement:
+        return None
+    return Message("parse-unbalanced", f"this '{bracket}' is not closed", f"add the missing '{mark}'", opening)
+
+
+def _one_value(s: Situation) -> Message | None:
+    """A closing bracket is the only thing that may follow."""
+    if not s.open_brackets or s.expected - {"COMMA"} != {_BRACKETS[s.open_brackets[-1].type][0]}:
+        return None
+    _, _, mark = _BRACKETS[s.open_brackets[-1].type]
+    text = f"'{mark}' is missing after {shown(s.statement[-1].text)}"
+    return Message("parse-unbalanced", text, f"{shown(s.statement[-1].text)}{mark}")
+
+
+def _unopened_bracket(s: Situation) -> Message | None:
+    marks = _OPENING.get(s.token.type)
+    if marks is None or any(_BRACKETS[tok.type][0] == s.token.type for tok in s.open_brackets):
+        return None
+    if s.token.type == "RBRACE" and s.starts_line(s.token):
+        return None
+    opening, closing = marks
+    return Message("parse-unbalanced", f"this '{closing}' has no '{opening}'", f"add the missing '{opening}'")

@@ -1,0 +1,216 @@
+"""What is wrong with words: unknown operations, types without ``!``, values without ``%``, misspelt keywords."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from pto_dialect.diagnostics.suggest import alternatives, did_you_mean, did_you_mean_hint
+from pto_dialect.ir.core.core_ops import KNOWN_DIALECTS
+
+from ..read.lexer import OPERATION_TERMINALS
+from ..read.situation import Message, Situation, shown
+from ..read.tokens import Tok
+from .type_names import type_suggestion
+from .usual_names import FOREIGN_NAMES, USUAL_OPERATIONS
+
+_WORDS = ("WORD", "OP_UNKNOWN")
+_TYPES = frozenset(("TYPES", "ANGLE"))
+
+NEEDED_PARTS = {
+    "OP_DPS": ("ins(..) or operands", "ins(%src : type) outs(%dst : type)"),
+    "OP_DMA_BURST": ("nburst(..)", "nburst(%count, %src_stride, %dst_stride)"),
+    "OP_PIPE_INIT": ("attributes in braces", "{id = 0, dir_mask = 1, slot_size = 1024}"),
+    "OP_PAREN": ("operands in parentheses", "(%value : type)"),
+    "OP_COMM_GROUP": ("operands in parentheses", "(%dst, %src, buf(%tile) : types)"),
+    "OP_SYNC_BRACKET": ("pipes and event in brackets", '["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]'),
+    "OP_INDEXED": ("an offset in brackets", "%pointer[%offset]"),
+    "OP_LEAD_STRING": ("a quoted word", '"PAT_ALL"'),
+}
+"""What comes first after an operation of a shape, in words, with an example."""
+
+TERMINAL_WORDS = frozenset(
+    (
+        *("uses", "results", "bindings", "types", "hash", "angle", "body", "word", "string", "integer", "float"),
+        *("symbol", "block", "lbrace", "rbrace", "lpar", "rpar", "lsqb", "rsqb", "colon", "comma", "equal", "arrow"),
+        *("lessthan", "morethan", "loc", "semicolon", "flags", "ellipsis"),
+    )
+)
+"""Names of terminals that are no keywords."""
+
+
+def word_error(s: Situation) -> Message | None:
+    """What is known about a word or number in the wrong place."""
+    for check in (_symbol, _type, _value, _operation, _keyword, _dangling_word, _missing_part, _bare_name):
+        found = check(s)
+        if found is not None:
+            return found
+    return None
+
+
+def unknown_operation(name: str, at: Tok | None = None) -> Message:
+    """The message for a name that is no operation."""
+    dialect = name.partition(".")[0]
+    help = operation_hint(name)
+    if dialect == "a5vm":
+        return Message(
+            "op-unknown",
+            f"{name} belongs to a5vm, the retired predecessor of this dialect",
+            "use the pto.* operation",
+            at,
+        )
+    if dialect not in KNOWN_DIALECTS and "." in name and help is None:
+        return Message(
+            "op-unknown",
+            f"the dialect of {name!r} is unknown, so its custom form cannot be read",
+            f'write the generic form "{name}"(..) : (..) -> (..)',
+            at,
+        )
+    return Message("op-unknown", f"unknown operation {shown(name)!r}", help, at)
+
+
+@lru_cache(maxsize=1024)
+def operation_hint(name: str) -> str | None:
+    """The operations that ``name`` was probably meant to be, as a question."""
+    foreign = FOREIGN_NAMES.get(name.removeprefix("pto."))
+    if foreign is not None:
+        return f"did you mean {alternatives(foreign)}?"
+    return did_you_mean_hint(name, OPERATION_TERMINALS, USUAL_OPERATIONS)
+
+
+def _type(s: Situation) -> Message | None:
+    """A word where a type belongs: behind a colon, an arrow, or a comma behind a type."""
+    token, before = s.token, [tok.type for tok in s.statement[-2:]]
+    if "USES" in s.expected and s.following is not None and s.following.type == "COLON":
+        return None
+    if token.type == "COMMA" and before[-1:] == ["TYPES"] and s.following is not None:
+        token = s.following
+        if token.type not in _WORDS:
+            return None
+    elif token.type not in _WORDS:
+        return None
+    elif before == ["TYPES", "COMMA"]:
+        if not (_TYPES & s.expected) and type_suggestion(token.text) is None:
+            return None
+    elif not (_TYPES & s.expected) or before[-1:] not in (["COLON"], ["ARROW"], ["LPAR"], ["EQUAL"], ["TYPE_ALIAS"]):
+        return None
+    close = type_suggestion(token.text)
+    if close is None and (before[-1:] == ["EQUAL"] or s.starts_line(token)):
+        return None
+    return Message(
+        "type-unknown", f"unknown type {shown(token.text)!r}", f"did you mean {close}?" if close else None, token
+    )
+
+
+def _value(s: Situation) -> Message | None:
+    """A word or number where a value belongs."""
+    token = s.token
+    if token.type == "COMMA" and s.previous is not None and s.previous.type == "BINDINGS" and s.following is not None:
+        name = shown(s.following.text.rstrip("= \t\n"))
+        return Message("parse-syntax", f"expected a value for {name}", f"{name} = %value", s.following)
+    if token.type == "COMMA" and s.following is not None and "USES" not in s.expected:
+        token = s.following
+        if s.statement[-1:] and s.statement[-1].type != "USES":
+            return None
+    elif "BINDINGS" in s.expected:
+        return _binding(s)
+    elif "USES" not in s.expected:
+        return None
+    if token.type in ("INTEGER", "FLOAT") and "INTEGER" not in s.expected:
+        message = f"operands are values, found the number {shown(token.text)}"
+        return Message("parse-syntax", message, "define it with arith.constant", token)
+    if token.type not in _WORDS or "WORD" in s.expected or not s.statement:
+        return None
+    name = f"%{token.text}"
+    close = [name] if name in s.names else did_you_mean(name, list(s.names))
+    # A misspelt keyword is told as such, unless a value has this very name.
+    if _keyword(s) is not None and name not in s.names:
+        return None
+    help = f"did you mean {close[0]}?" if close else f"{name}: names of values begin with %"
+    return Message("parse-syntax", f"expected a value, found {shown(token.text)!r}", help, token)
+
+
+def _binding(s: Situation) -> Message | None:
+    """What stands in place of ``%name = %value``."""
+    token, following = s.token, s.following
+    if token.type == "RESULTS" and following is not None and following.type in ("INTEGER", "FLOAT"):
+        message = f"bounds and initial values are values, found the number {shown(following.text)}"
+        return Message("parse-syntax", message, "define it with arith.constant", following)
+    if token.type == "WORD" and following is not None and following.type == "EQUAL":
+        return Message("parse-syntax", f"expected a value, found {shown(token.text)!r}", f"%{shown(token.text)}")
+    return None
+
+
+def _symbol(s: Situation) -> Message | None:
+    """A name without ``@`` where a symbol belongs."""
+    if s.token.type != "WORD" or "SYMBOL" not in s.expected or _keyword(s) is not None:
+        return None
+    return Message(
+        "parse-syntax", f"names of functions begin with @, found {shown(s.token.text)!r}", f"@{s.token.text}"
+    )
+
+
+def _operation(s: Situation) -> Message | None:
+    """A word where an operation belongs: at the beginning of a statement or behind the result list."""
+    if s.following is not None and s.following.type == "EQUAL" and not s.statement:
+        return None
+    if s.token.type == "WORD" and s.head is None and all(tok.type == "RESULTS" for tok in s.statement):
+        return unknown_operation(s.token.text)
+    if s.token.type == "WORD" and "RESULTS" in s.expected and s.starts_line(s.token):
+        return unknown_operation(s.token.text)
+    return None
+
+
+def swallowed_operation(s: Situation) -> Message | None:
+    """A name without ``pto.`` that begins a line, but was read as an optional part of the statement above."""
+    for word in (*s.statement[1:], s.token):
+        if word.type == "WORD" and f"pto.{word.text}" in OPERATION_TERMINALS and s.starts_line(word):
+            return unknown_operation(word.text, word)
+    return None
+
+
+def _keyword(s: Situation) -> Message | None:
+    token, previous = s.token, s.previous
+    if token.type == "LPAR" and previous is not None and previous.type == "WORD":
+        close = did_you_mean(previous.text, ["ins", "outs"])
+        known = any(tok.type == "INS" for tok in s.statement)
+        if s.head is not None and s.head.type == "OP_DPS" and (close or known):
+            meant = "outs" if known else "ins"
+            return Message("parse-syntax", f"unexpected {shown(previous.text)!r}", f"did you mean {meant}?", previous)
+    if token.type not in _WORDS:
+        return None
+    keywords = [name.lower() for name in s.expected if name.isalpha() and name.isupper()]
+    close = did_you_mean(token.text, [word for word in keywords if word not in TERMINAL_WORDS])
+    if close == [token.text]:
+        return Message("parse-unbalanced", f"'(' is missing after {token.text}", f"{token.text}(..)")
+    return Message("parse-syntax", f"unexpected {shown(token.text)!r}", f"did you mean {close[0]}?") if close else None
+
+
+def _dangling_word(s: Situation) -> Message | None:
+    """A word at the end of a line that would have to go on behind it."""
+    previous = s.previous
+    if previous is None or previous.type != "WORD" or not s.starts_line(s.token) or s.open_brackets:
+        return None
+    return Message("parse-syntax", f"unexpected {shown(previous.text)!r} at the end of the statement", None, previous)
+
+
+def _bare_name(s: Situation) -> Message | None:
+    """A word earlier in the statement that is the name of a value."""
+    word = next((tok for tok in s.statement if tok.type == "WORD" and f"%{tok.text}" in s.names), None)
+    if word is None or s.begins_statement:
+        return None
+    return Message("parse-syntax", f"expected a value, found {word.text!r}", f"did you mean %{word.text}?", word)
+
+
+def _missing_part(s: Situation) -> Message | None:
+    """What an operation wants directly after its name, or (transfers) after its operands."""
+    if s.head is None:
+        return None
+    part = NEEDED_PARTS.get(s.head.type)
+    after = s.statement[s.statement.index(s.head) + 1 :]
+    wants_operands = s.head.type in ("OP_DMA_BURST", "OP_INDEXED")
+    if part is None or [tok.type for tok in after] != (["USES"] if wants_operands else []):
+        return None
+    wanted, example = part
+    before = s.token.text.removesuffix("(").strip() or s.token.text
+    where = f"before '{before}'" if len(before) < 20 and not s.begins_statement else ""
+    return Message("parse-syntax", f"{s.head.text} needs {wanted} {where}".rstrip(), example)

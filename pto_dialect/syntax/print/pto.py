@@ -1,0 +1,225 @@
+"""What the printers of all PTO statements share: operands by name, attributes spelled outside the dictionary.
+
+A statement is printed in custom form only if the parser would give every operand back its name; see
+``Statement``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.ir.core.attribute_text import attribute_text, string_literal
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import SEGMENT_SIZES, OpSpec, PtoOp, Slot, op_spec, operand_groups, signature
+
+from .writer import Composite, Inexpressible, Leaf, Writer, checked, dictionary_part, require
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How an operation class is written: operands in text order, those with types, attributes."""
+
+    spec: OpSpec
+    slots: tuple[Slot, ...]
+    typed: tuple[str, ...]
+    attributes: dict[str, Slot]
+    defaults: dict[str, str]
+    tokens: tuple[str, ...]
+    segmented: bool
+    straight: bool
+    """True when text order is operand order and every operand is typed and present."""
+
+
+@cache
+def layout(cls: type[PtoOp]) -> Layout:
+    """The layout of ``cls``."""
+    declared, spec = signature(cls), op_spec(cls)
+    by_name = {slot.name: slot for slot in declared.operands}
+    order = spec.text or tuple(by_name)
+    return Layout(
+        spec=spec,
+        slots=tuple(by_name[name] for name in order),
+        typed=spec.typed if spec.typed is not None else order,
+        attributes=declared.attributes,
+        defaults=dict(spec.defaults),
+        tokens=tuple(name for name in spec.tokens if name in declared.attributes),
+        segmented=declared.segmented,
+        straight=order == tuple(by_name) == (spec.typed or order) and not declared.segmented,
+    )
+
+
+class Statement:
+    """One operation under print: its operands by declared name, and which attributes are spelled already."""
+
+    __slots__ = ("groups", "layout", "op", "spelled", "writer")
+
+    def __init__(self, writer: Writer, op: Operation) -> None:
+        pto = checked(op, PtoOp)
+        require(not op.properties and not op.successors)
+        self.writer = writer
+        self.op = op
+        self.layout = layout(type(pto))
+        self.spelled: set[str] = set(SEGMENT_SIZES)
+        try:
+            self.groups = operand_groups(pto)
+        except ValueError:
+            # Fewer segments than declared operands.
+            raise Inexpressible from None
+        sizes = op.attributes.get("operandSegmentSizes")
+        require((sizes is not None) == self.layout.segmented and "resultSegmentSizes" not in op.attributes)
+        stated = sum(map(int, sizes.get_values())) if isinstance(sizes, DenseArrayBase) else len(op.operands)
+        require(stated == len(op.operands) == sum(map(len, self.groups.values())))
+
+    # ------------------------------------------------------------ operands
+
+    def group(self, name: str) -> tuple[SSAValue, ...]:
+        """Values of a declared operand; empty when it is absent."""
+        return self.groups[name]
+
+    def single(self, name: str) -> str:
+        """Name of the one value of an operand."""
+        (value,) = self.expect(name, 1)
+        return self.writer.use(value)
+
+    def expect(self, name: str, *counts: int) -> tuple[SSAValue, ...]:
+        """Values of an operand that has one of the given numbers of them."""
+        values = self.groups[name]
+        require(len(values) in counts)
+        return values
+
+    def present(self, *names: str) -> int:
+        """How many of ``names`` have a value; these must be the first ones, with one value each."""
+        sizes = [len(self.groups[name]) for name in names]
+        found = sum(sizes)
+        require(sizes == [1] * found + [0] * (len(names) - found))
+        return found
+
+    def flatten(self, slots: Iterable[Slot]) -> list[SSAValue]:
+        """Values of operands written as one list; raises unless the list alone tells which is which."""
+        chosen = list(slots)
+        sizes = [len(self.groups[slot.name]) for slot in chosen]
+        spare = sum(sizes) - sum(slot.arity == "1" for slot in chosen)
+        for slot, size in zip(chosen, sizes, strict=True):
+            if slot.arity == "1":
+                expected = 1
+            elif slot.arity == "?":
+                expected = 1 if spare > 0 else 0
+                spare -= expected
+            else:
+                expected, spare = spare, 0
+            require(size == expected)
+        return [value for slot in chosen for value in self.groups[slot.name]]
+
+    def values(self, names: Iterable[str]) -> list[SSAValue]:
+        """Values of the named operands, in that order."""
+        return [value for name in names for value in self.groups[name]]
+
+    def typed_values(self) -> list[SSAValue]:
+        """Values whose types the text spells."""
+        return self.values(self.layout.typed)
+
+    # ------------------------------------------------------------ attributes
+
+    def attribute(self, name: str) -> Attribute | None:
+        """Value of an attribute that the statement spells outside the dictionary."""
+        value = self.op.attributes.get(name)
+        if value is None:
+            require(self.layout.attributes[name].arity != "1")
+            return None
+        require(self.layout.attributes[name].kind.accepts(value))
+        self.spelled.add(name)
+        return value
+
+    def word(self, name: str) -> str | None:
+        """An enumerator, word or unit attribute as a bare word."""
+        value = self.attribute(name)
+        if value is None:
+            return None
+        if isinstance(value, UnitAttr):
+            return name
+        return value.value if isinstance(value, EnumAttr) else checked(value, StringAttr).data
+
+    def required_word(self, name: str) -> str:
+        """The word of an attribute that must be there."""
+        return checked(self.word(name), str)
+
+    def quoted(self, name: str) -> str:
+        """A required word in quotes."""
+        return string_literal(self.required_word(name))
+
+    def stripped(self, name: str) -> str:
+        """A required enumerator in stripped form, ``<PIPE_V>``."""
+        return f"<{self.required_word(name)}>"
+
+    def full(self, name: str) -> str:
+        """A required attribute in full."""
+        return attribute_text(checked(self.attribute(name), Attribute))
+
+    def field(self, name: str) -> str | None:
+        """Value of an attribute in a field list: integers of the declared type need none."""
+        value = self.attribute(name)
+        if value is None:
+            return None
+        declared = self.layout.attributes[name].kind.integer
+        if isinstance(value, IntegerAttr) and declared is not None and value.type == declared:
+            return str(value.value.data)
+        return attribute_text(value)
+
+    def dictionary(self, before: str = " ", *names: str) -> str:
+        """The attribute dictionary: what is neither spelled elsewhere nor the default; only ``names``, if
+        given."""
+        attributes = self.op.attributes
+        if not attributes:
+            return ""
+        defaults = self.layout.defaults
+        shown = {
+            name: value
+            for name, value in attributes.items()
+            if name not in self.spelled
+            and (not names or name in names)
+            and (name not in defaults or attribute_text(value) != defaults[name])
+        }
+        self.spelled.update(names)
+        return dictionary_part(shown, before)
+
+    # ------------------------------------------------------------ results
+
+    def results(self) -> str:
+        """Types of the results."""
+        return self.writer.types(self.op.results)
+
+    def arrow_part(self) -> str:
+        """``-> types``, nothing without results."""
+        return f" -> {self.results()}" if self.op.results else ""
+
+
+def comma(parts: Sequence[str]) -> str:
+    """The parts that are not empty, separated by commas."""
+    return ", ".join([part for part in parts if part])
+
+
+def pto_leaf(op: Operation) -> Leaf | None:
+    """Printer of the shape of a PTO operation without regions; ``None`` for other operations."""
+    return _tables()[0].get(op_spec(type(op)).shape) if isinstance(op, PtoOp) else None
+
+
+def pto_composite(op: Operation) -> Composite | None:
+    """Printer of the shape of a PTO operation with regions; ``None`` for other operations."""
+    return _tables()[1].get(op_spec(type(op)).shape) if isinstance(op, PtoOp) else None
+
+
+@cache
+def _tables() -> tuple[dict[Any, Leaf], dict[Any, Composite]]:
+    from .flat import FLAT
+    from .micro import MICRO
+    from .structure import REGIONS, STRUCTURE
+    from .sync import SYNC
+    from .tile import TILE
+
+    return {**FLAT, **SYNC, **TILE, **STRUCTURE, **MICRO}, REGIONS

@@ -1,0 +1,223 @@
+"""Custom forms of tile operations: ``ins(..) outs(..)``, or values in and out where there is no destination.
+
+Source: syntax-families page, D1 to D6; level-1 page, sections 2 and 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.attribute_text import attribute_text, string_literal
+from pto_dialect.ir.core.base import Shape, Slot
+
+from ..builder.assembly import MEMORY_DESTINATION
+from ..tile_inputs import MERGE_SORT, MERGE_SORT_SOURCES, READ_MODIFY_WRITE, fitting_slots, merge_sort_inputs
+from .pto import Statement, comma
+from .writer import Leaf, Writer, require
+
+
+def has_destination(s: Statement) -> bool:
+    """True for destination-passing style; the destinations there must be the first ones declared."""
+    outs = [slot.name for slot in s.layout.slots if slot.name in s.layout.spec.outs]
+    return s.present(*outs) > 0 and not old_value(s)
+
+
+def old_value(s: Statement) -> tuple[SSAValue, ...]:
+    """The old tile of a read-modify-write in value form, the last operand there; empty for other statements."""
+    if s.op.name not in READ_MODIFY_WRITE or not s.op.results:
+        return ()
+    return tuple(value for value in s.group("dst") if isinstance(value.type, t.TileType))
+
+
+def input_slots(s: Statement) -> list[Slot]:
+    """Declared inputs in text order."""
+    return [slot for slot in s.layout.slots if slot.name not in s.layout.spec.outs]
+
+
+def inputs(s: Statement) -> list[SSAValue]:
+    """Values of ``ins(..)`` where their number tells which is which."""
+    values = s.flatten(input_slots(s))
+    require(values)
+    return values
+
+
+def inputs_by_kind(s: Statement, slots: Sequence[Slot]) -> list[SSAValue]:
+    """Values of ``slots`` where their types tell which is which."""
+    values = s.values(slot.name for slot in slots)
+    chosen = fitting_slots(slots, values)
+    require(values and s.flatten(chosen) == values)
+    return values
+
+
+def merge_sort_values(s: Statement, scratch: bool | None) -> list[SSAValue]:
+    """Inputs of ``tmrgsort``, whose text tells (``scratch``) whether the last one is the scratch tile."""
+    names = ("srcs", "blockLen", "tmp")
+    values = s.values(names)
+    told = merge_sort_inputs(values, len(values) > MERGE_SORT_SOURCES if scratch is None else scratch)
+    require(values and all(tuple(told.get(name, ())) == s.group(name) for name in names))
+    return values
+
+
+def typed_group(writer: Writer, values: Sequence[SSAValue], inner: str = "") -> str:
+    """``%a, %b {inner} : Ta, Tb``."""
+    return f"{writer.uses(values)}{inner} : {writer.types(values)}"
+
+
+def outs_part(s: Statement) -> str:
+    """``outs(%d : T)``."""
+    values = s.values(slot.name for slot in s.layout.slots if slot.name in s.layout.spec.outs)
+    return f"outs({typed_group(s.writer, values)})"
+
+
+def value_form(s: Statement) -> str:
+    """Level 1: ``name %a, %b {dict} : (Ta, Tb) -> Tr``."""
+    op, writer = s.op, s.writer
+    require(op.results and op.name not in MEMORY_DESTINATION)
+    if op.name == MERGE_SORT:
+        values = merge_sort_values(s, None)
+    elif s.layout.spec.shape is Shape.DPS_MASK:
+        values = inputs_by_kind(s, input_slots(s))
+    else:
+        values = [*inputs(s), *old_value(s)]
+    return f"{op.name} {writer.uses(values)}{s.dictionary()} : {writer.signature(values, op.results)}"
+
+
+def stored_value(s: Statement) -> str | None:
+    """Level 1 of what yields no tile: ``name %tile, %view {dict} : (T, V) -> ()``.
+
+    ``None`` for tiles that have a place in memory already, and for statements with optional operands, which the
+    value form cannot tell apart.
+    """
+    values = s.values(slot.name for slot in s.layout.slots)
+    required = sum(slot.arity == "1" for slot in s.layout.slots)
+    if not values or len(values) != required or s.op.results or not isinstance(values[0].type, t.TileType):
+        return None
+    return f"{s.op.name} {s.writer.uses(values)}{s.dictionary()} : {s.writer.signature(values, ())}"
+
+
+def print_dps(writer: Writer, op: Operation) -> str:
+    """D1: ``name ins(%a, %b : Ta, Tb) outs(%d : T) {dict} [-> T]``."""
+    s = Statement(writer, op)
+    if op.name in MEMORY_DESTINATION and (text := stored_value(s)):
+        return text
+    if not has_destination(s):
+        return value_form(s)
+    return f"{op.name} ins({typed_group(writer, inputs(s))}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
+
+
+def print_dps_inner(writer: Writer, op: Operation) -> str:
+    """D2: the dictionary stands inside ``ins(..)``, where the operation allows it."""
+    s = Statement(writer, op)
+    if not has_destination(s):
+        return value_form(s)
+    inner = ""
+    if op.name == MERGE_SORT:
+        lists = bool(s.group("excuted"))
+        scratch = bool(s.group("tmp"))
+        values = merge_sort_values(s, scratch and lists)
+        if lists:
+            inner = ("" if scratch else " no_tmp") + s.dictionary(" ", "exhausted")
+    else:
+        values = inputs(s)
+        if op.name != "pto.tci" and (op.name != "pto.tcolsum" or s.group("tmp")):
+            inner = s.dictionary()
+            s.spelled.update(op.attributes)
+    return f"{op.name} ins({typed_group(writer, values, inner)}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
+
+
+KEYED_INPUTS: dict[str, dict[str, str]] = {
+    "pto.textract": {"fp": " fp "},
+    "pto.tinsert": {"fp": " fp ", "preQuantScalar": " pre_quant "},
+    "pto.tmov": {"fp": ", ", "preQuantScalar": ", "},
+    "pto.tstore": {"fp": " fp ", "preQuantScalar": ", "},
+}
+"""Inputs that carry their own type, after those with a common type list; each with the separator before
+it."""
+
+
+def print_dps_keyed(writer: Writer, op: Operation) -> str:
+    """D3: ``name ins(%src : T fp %f : Tf, %q : i64) outs(..) {dict} [-> T]``."""
+    s = Statement(writer, op)
+    if op.name in MEMORY_DESTINATION and (text := stored_value(s)):
+        return text
+    if not has_destination(s):
+        return value_form(s)
+    keyed = KEYED_INPUTS[op.name]
+    # An unnamed extra input is told by its type: a number is the scalar parameter, a tile those of the
+    # channels.
+    require(all(value.type == t.I64 for value in s.expect("preQuantScalar", 0, 1)))
+    # The reference takes the first extra input of a move for the tile.
+    require(op.name != "pto.tmov" or bool(s.group("fp")) or not s.group("preQuantScalar"))
+    require(all(value.type != t.I64 for value in s.expect("fp", 0, 1)))
+    text = typed_group(writer, inputs_by_kind(s, [slot for slot in input_slots(s) if slot.name not in keyed]))
+    for name, separator in keyed.items():
+        if s.group(name):
+            text += separator + typed_group(writer, s.group(name))
+    return f"{op.name} ins({text}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
+
+
+def print_dps_mask(writer: Writer, op: Operation) -> str:
+    """D4: ``name ins(%src, {maskPattern = P} : T, "row") outs(..)`` or ``name ins(%src, %idx : types)
+    outs(..)``."""
+    s = Statement(writer, op)
+    if not has_destination(s):
+        return value_form(s)
+    if "maskPattern" in op.attributes and len(s.values(slot.name for slot in input_slots(s))) == 1:
+        source = s.expect("src", 1)
+        inner = f", {s.dictionary('', 'maskPattern')}"
+        axis = string_literal(word) if (word := s.word("axis")) is not None else ""
+        text = comma([typed_group(writer, source, inner), axis])
+    else:
+        text = typed_group(writer, inputs_by_kind(s, input_slots(s)))
+    return f"{op.name} ins({text}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
+
+
+TLOAD_KEYS = (
+    "pad_mode",
+    "pad_value",
+    "left_padding_num",
+    "init_out_buffer",
+    "right_padding_num",
+    "init_condition",
+)
+
+
+def print_dps_tload(writer: Writer, op: Operation) -> str:
+    """D5: ``name ins(%src : T) outs(%dst : T) {dict} pad_mode = P pad_value = %v : T .. [-> T]``."""
+    s = Statement(writer, op)
+    if not has_destination(s):
+        return value_form(s)
+    keyed = ""
+    for name in TLOAD_KEYS:
+        if name in s.layout.attributes:
+            value = s.attribute(name)
+            keyed += f" {name} = {attribute_text(value)}" if value is not None else ""
+        elif s.expect(name, 0, 1):
+            keyed += f" {name} = {typed_group(writer, s.group(name))}"
+    source = typed_group(writer, s.expect("src", 1))
+    return f"{op.name} ins({source}) {outs_part(s)}{s.dictionary()}{keyed}{s.arrow_part()}"
+
+
+def print_ins_only(writer: Writer, op: Operation) -> str:
+    """D6: ``name ins(["format",] %a, %b : types) [outs : T] {dict}``."""
+    s = Statement(writer, op)
+    if not s.layout.tokens and (text := stored_value(s)):
+        return text
+    words = [s.quoted(name) for name in s.layout.tokens]
+    text = comma([*words, typed_group(writer, inputs(s))])
+    outs = f" outs : {s.results()}" if op.results else ""
+    return f"{op.name} ins({text}){outs}{s.dictionary()}"
+
+
+TILE: dict[Shape, Leaf] = {
+    Shape.DPS: print_dps,
+    Shape.DPS_INNER: print_dps_inner,
+    Shape.DPS_KEYED: print_dps_keyed,
+    Shape.DPS_MASK: print_dps_mask,
+    Shape.DPS_TLOAD: print_dps_tload,
+    Shape.INS_ONLY: print_ins_only,
+}
+"""Printers of the tile shapes."""

@@ -1,0 +1,157 @@
+"""What all statement printers share: names and types already spelled, regions as pieces of a statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from xdsl.dialects.builtin import DenseArrayBase
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from pto_dialect.ir.core.attribute_text import dictionary_text
+from pto_dialect.ir.core.types import type_text
+
+from ..portable import portable
+from .value_names import ValueNames
+
+T = TypeVar("T")
+
+
+class Inexpressible(Exception):
+    """The operation has no custom form that says all of it; it is printed in generic form instead."""
+
+
+class Body:
+    """A region inside a statement, printed as ``{`` .. ``}``.
+
+    ``entered`` says that the statement has opened the region for names already, ``labelled`` that the
+    arguments of the entry block are still to be written; ``elided`` is a terminator that goes without saying.
+    """
+
+    __slots__ = ("elided", "entered", "isolated", "labelled", "region")
+
+    def __init__(
+        self,
+        region: Region,
+        *,
+        entered: bool = False,
+        labelled: bool = True,
+        isolated: bool = False,
+        elided: Operation | None = None,
+    ) -> None:
+        self.region = region
+        self.entered = entered
+        self.labelled = labelled
+        self.isolated = isolated
+        self.elided = elided
+
+
+Piece = str | Body
+"""Part of a statement that has regions: text, or a region."""
+
+Leaf = Callable[["Writer", Operation], str]
+"""Prints a statement without regions: everything after the result names."""
+
+Composite = Callable[["Writer", Operation], list[Piece]]
+"""The pieces of a statement with regions: everything after the result names."""
+
+
+class Writer:
+    """State of one printed text."""
+
+    def __init__(self, generic: bool, portable: bool = False) -> None:
+        self.generic = generic
+        self.portable = portable
+        self.around_calls: frozenset[int] = frozenset()
+        self.names = ValueNames()
+        self.blocks: dict[int, str] = {}
+        self.indent = ""
+        self._types: dict[int, str] = {}
+
+    def use(self, value: SSAValue) -> str:
+        """Name of a value where it is read."""
+        return self.names.texts.get(id(value)) or self.names.late(value)
+
+    def uses(self, values: Iterable[SSAValue]) -> str:
+        """Comma list of names."""
+        texts = self.names.texts
+        return ", ".join([texts.get(id(value)) or self.names.late(value) for value in values])
+
+    def type(self, attr: Attribute) -> str:
+        """Text of a type that a value of the printed program has."""
+        text = self._types.get(id(attr))
+        if text is None:
+            text = self._types[id(attr)] = type_text(self.readable(attr))
+        return text
+
+    def readable(self, attr: Attribute) -> Attribute:
+        """The attribute or type to be spelled for ``attr``: one that MLIR can read, in a text meant for it."""
+        return portable(attr) if self.portable else attr
+
+    def types(self, values: Iterable[SSAValue]) -> str:
+        """Comma list of the types of ``values``."""
+        return ", ".join([self.type(value.type) for value in values])
+
+    def arrow(self, values: Iterable[SSAValue]) -> str:
+        """Result part of a function type: one type bare, otherwise a parenthesised list."""
+        texts = [self.type(value.type) for value in values]
+        if len(texts) == 1 and texts[0][0] != "(":
+            return texts[0]
+        return f"({', '.join(texts)})"
+
+    def signature(self, operands: Iterable[SSAValue], results: Iterable[SSAValue]) -> str:
+        """``(types) -> types``."""
+        return f"({self.types(operands)}) -> {self.arrow(results)}"
+
+    def bindings(self, arguments: Iterable[SSAValue], values: Iterable[SSAValue]) -> str:
+        """``%i = %x, %j = %y``: region arguments with their initial values."""
+        pairs = zip(arguments, values, strict=True)
+        return ", ".join([f"{self.use(name)} = {self.use(value)}" for name, value in pairs])
+
+    def block(self, block: Block) -> str:
+        """Label of a block of an open region."""
+        return self.blocks.get(id(block), "^invalid")
+
+    def target(self, block: Block, values: Iterable[SSAValue]) -> str:
+        """``^bb1(%a : i32)``: a branch target with the values it is given."""
+        given = tuple(values)
+        if not given:
+            return self.block(block)
+        return f"{self.block(block)}({self.uses(given)} : {self.types(given)})"
+
+
+def dictionary_part(entries: Mapping[str, Attribute], before: str = " ") -> str:
+    """The dictionary with ``before`` in front of it, nothing when it is empty."""
+    return before + dictionary_text(entries) if entries else ""
+
+
+def one_block(region: Region) -> Block:
+    """The only block of a region; raises ``Inexpressible`` when there are none or several."""
+    block = region.first_block
+    if block is None or block is not region.last_block:
+        raise Inexpressible
+    return block
+
+
+def require(condition: object) -> None:
+    """Raises ``Inexpressible`` unless ``condition`` holds."""
+    if not condition:
+        raise Inexpressible
+
+
+def checked(value: object, cls: type[T]) -> T:
+    """``value`` as a ``cls``; raises ``Inexpressible`` when it is something else."""
+    if not isinstance(value, cls):
+        raise Inexpressible
+    return value
+
+
+def only_properties(op: Operation, *allowed: str) -> None:
+    """Raises ``Inexpressible`` when ``op`` has a property that its custom form does not show."""
+    require(all(name in allowed for name in op.properties))
+
+
+def integers(op: Operation, name: str) -> list[int]:
+    """The integers of an array property."""
+    values = checked(op.properties.get(name), DenseArrayBase)
+    return [int(value) for value in values.get_values()]  # pyright: ignore[reportAttributeAccessIssue]

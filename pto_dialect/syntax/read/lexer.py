@@ -1,0 +1,243 @@
+"""The lexer of programs.
+
+One regular expression finds the next token; words are then looked up: an operation name becomes the terminal of its
+shape, a keyword its own terminal, everything else ``WORD``.  See ``grammar/pto.lark`` for the terminals that stand for
+whole comma lists.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from lark.lexer import Lexer
+
+from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
+from pto_dialect.ir.core.core_ops import CORE_SHAPES
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.nesting import LIMIT
+
+from ..text import starts_line
+from .tokens import BARE_ID, SPACE, SSA, SUFFIX_ID, USE, Tok, balanced, fits_64_bits, without_comments
+
+_BRACKETS = balanced(5)
+_SCALAR = r"(?:[su]?i\d+|bf16|f16|f32|f64|tf32|f8E\w+|index|none)(?![\w.$])(?!\s*=)"
+_TYPE = rf"(?:![A-Za-z_][\w.]*+(?:{_BRACKETS})?|(?:memref|vector|tensor|complex|tuple)\s*{_BRACKETS}|{_SCALAR})"
+_NAMELESS = rf"<(?![<\{{]){_BRACKETS[1:]}"
+"""A pointer or tile type without its name, as MLIR prints where an operation allows no other."""
+_ITEM = rf"{SSA}(?::\d{{1,4}}(?!\d)|\#\d{{1,4}}(?!\d))?"
+
+_TOKEN = re.compile(
+    rf"""{SPACE}(?:
+     (?P<MARK>[(){{}}\[\],:;])
+    |(?P<VALUES>{_ITEM}(?:{SPACE},{SPACE}{_ITEM})*+)(?P<EQUALS>{SPACE}=(?!=))?
+    |(?P<TYPE_ALIAS>!{BARE_ID}\s*=(?!=))
+    |(?P<TYPES>{_TYPE}(?:{SPACE},{SPACE}{_TYPE})*+)
+    |(?P<ANGLE>{_NAMELESS}(?:{SPACE},{SPACE}(?:{_NAMELESS}|{_TYPE}))*+)
+    |(?P<BODY>(?:dense|dense_resource|array|strided|affine_map|affine_set|opaque){_BRACKETS})
+    |(?P<FLAGS>(?:overflow|fastmath)\s*<[^<>]*>)
+    |(?P<LOC>loc\((?:[^()"]++|"(?:[^"\\]++|\\.)*+"|\((?:[^()"]++|"(?:[^"\\]++|\\.)*+"|\([^()]*\))*\))*+\))
+    |(?P<GROUP>(?:ins|outs){SPACE}\()
+    |(?P<WORD>\.?{BARE_ID})
+    |(?P<ATTRIBUTE_ALIAS>\#{BARE_ID}\s*=(?!=))
+    |(?P<HASH>\#[A-Za-z_][\w.$]*(?:{_BRACKETS})?)
+    |(?P<FLOAT>-?\d+\.\d*(?:[eE][+-]?\d+)?|-?\d+[eE][+-]?\d+)
+    |(?P<INTEGER>-?(?:0x[0-9a-fA-F]+|\d+))
+    |(?P<STRING>"(?:[^"\\\n]++|\\.)*+")
+    |(?P<SYMBOL>@(?:{BARE_ID}|"(?:[^"\\\n]++|\\.)*+")(?:::@(?:{BARE_ID}|"(?:[^"\\\n]++|\\.)*+"))*)
+    |(?P<BLOCK>\^{SUFFIX_ID})
+    |(?P<PUNCT><<<|>>>|->|\.\.\.|[=<>])
+    |(?P<BAD>.)
+    |(?P<END>\Z)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_BINDINGS = re.compile(rf"{SPACE}{SSA}{SPACE}={SPACE}{USE}(?:{SPACE},{SPACE}{SSA}{SPACE}={SPACE}{USE})*+", re.DOTALL)
+_LOCATION_MARK = re.compile(r'"(?:[^"\\]++|\\.)*+"|[^\s]')
+_VALUE_FOLLOWS = re.compile(rf"{SPACE}%")
+_SYMBOL_FOLLOWS = re.compile(rf"{SPACE}@")
+_OPERATION_LIKE = re.compile(r"[a-z_]\w*\.[a-z]")
+_DICTIONARY_FOLLOWS = re.compile(rf"{SPACE}[=,}}]")
+_ASSEMBLY = re.compile(
+    r"^[ \t]*(?:\.(?:arg|const)\b|(?:%[\w.$, %:]+=[ \t]*)?(?:t[a-z]\w*|m(?:gather|scatter))(?:\.\w+)*[ \t]+[%#])",
+    re.MULTILINE | re.IGNORECASE,
+)
+_HASH_COMMENT = re.compile(r"^[ \t]*#(?![\w.]*[<=]|[\w.]+[ \t]*=)[^\n]*", re.MULTILINE)
+
+_COMMA_LISTS = frozenset(("USES", "RESULTS", "BINDINGS", "TYPES", "ANGLE"))
+"""Tokens that hold a whole list; comments between its entries may contain commas themselves."""
+
+WORD_TERMINALS = {
+    "nz2nd": "LAYOUT",
+    "nz2dn": "LAYOUT",
+    "nz2nz": "LAYOUT",
+    "sat": "SATURATION",
+    "nosat": "SATURATION",
+}
+"""Keywords that share a terminal."""
+
+_SHARED_RULES = {
+    **dict.fromkeys(("OP_DPS_INNER", "OP_DPS_KEYED", "OP_DPS_MASK", "OP_DPS_TLOAD", "OP_INS_ONLY"), "OP_DPS"),
+    **dict.fromkeys(("OP_FLAT_VOID", "OP_FLAT_VALUE"), "OP_FLAT"),
+    "OP_INDEXED_STORE": "OP_INDEXED",
+    "OP_BRACE_FIELDS": "OP_PAREN",
+}
+"""Shapes that one grammar rule reads together."""
+
+
+def terminal_of(name: str) -> str:
+    """Terminal of a PTO operation."""
+    shape = OPS[name][2]
+    return _SHARED_RULES.get(shape, shape)
+
+
+OPERATION_TERMINALS: dict[str, str] = {
+    **{name: terminal_of(name) for name in OPS},
+    **{
+        alias: terminal_of(name) for alias, name in MNEMONIC_ALIASES.items() if name in OPS and alias.startswith("pto.")
+    },
+    **CORE_SHAPES,
+}
+"""Terminal of every operation name."""
+
+
+def is_assembly(text: str) -> bool:
+    """True when the text contains statements of the assembly form (directives, or tile operations without a prefix)."""
+    return _ASSEMBLY.search(text) is not None
+
+
+def mask_hash_comments(text: str) -> str:
+    """Documents' ``# comment`` lines replaced by blanks of equal length (only used for assembly and schematic text)."""
+    return _HASH_COMMENT.sub(lambda m: " " * len(m.group()), text)
+
+
+class ProgramLexer(Lexer):
+    """Yields the tokens of a program; ``cursor`` is the start of the token last handed to the parser."""
+
+    def __init__(self, conf: Any) -> None:
+        self.punctuation = {t.pattern.value: t.name for t in conf.terminals if t.pattern.type == "str"}
+        self.words = {**self.punctuation, **WORD_TERMINALS, **OPERATION_TERMINALS}
+
+    # Lark hands a lexer of this kind the text alone, and takes any object with a type for a token.
+    def lex(self, data: ProgramText) -> Iterator[Tok]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        data.lexer = self
+        return self.tokens(data)
+
+    def tokens(self, data: ProgramText) -> Iterator[Tok]:
+        """The tokens from ``data.position`` on."""
+        tokens = self._scan(data)
+        return self._opcodes(tokens, data.text) if data.assembly else tokens
+
+    def _scan(self, data: ProgramText) -> Iterator[Tok]:
+        text = data.text
+        words = self.words
+        matches = _TOKEN.finditer(text, data.position)
+        while True:
+            # Every alternative is a named group, and at each place one of them fits.
+            found = next(matches)
+            kind: str = found.lastgroup  # pyright: ignore[reportAssignmentType]
+            if kind == "EQUALS":
+                start, position = found.start("VALUES"), found.end()
+                if _VALUE_FOLLOWS.match(text, position) and (pairs := _BINDINGS.match(text, start)):
+                    kind, position = "BINDINGS", pairs.end()
+                    matches = _TOKEN.finditer(text, position)
+                else:
+                    kind = "RESULTS"
+                spelling = text[start:position]
+            else:
+                start, position = found.span(kind)
+                spelling = text[start:position]
+                if kind == "MARK" or kind == "PUNCT":
+                    kind = words[spelling]
+                elif kind == "VALUES":
+                    kind = "USES"
+                elif kind == "GROUP":
+                    kind = "INS" if spelling[0] == "i" else "OUTS"
+                elif kind == "WORD":
+                    kind = words.get(spelling) or _unknown_word(spelling, text, position)
+                    if spelling == "loc" and (end := location_end(text, position)) is not None:
+                        kind, position = "LOC", end
+                        spelling = text[start:position]
+                        matches = _TOKEN.finditer(text, position)
+                elif kind == "INTEGER" and len(spelling) > 16 and not fits_64_bits(spelling):
+                    kind = "BAD"
+                elif kind == "END":
+                    data.cursor = len(text)
+                    return
+            data.cursor = start
+            if kind in _COMMA_LISTS and "//" in spelling:
+                spelling = without_comments(spelling)
+            yield Tok(kind, spelling, start)
+
+    def _opcodes(self, tokens: Iterator[Tok], text: str) -> Iterator[Tok]:
+        """Turns opcodes without prefix into operations: words after a result list or at the start of a line.
+
+        ``#key=`` inside a line belongs to the statement there; at its start it defines an alias.
+        """
+        previous = ""
+        for token in tokens:
+            if token.type in ("WORD", "OP_UNKNOWN") and (previous == "RESULTS" or starts_line(text, token.start)):
+                name = assembly_mnemonic(token.text)
+                if name is not None:
+                    token.type, token.value = terminal_of(name), name
+                elif token.type == "WORD":
+                    token.type = "OP_UNKNOWN"
+            elif token.type == "ATTRIBUTE_ALIAS" and not starts_line(text, token.start):
+                token.type = "ASSEMBLY_KEY"
+            previous = token.type
+            yield token
+
+
+def location_end(text: str, start: int) -> int | None:
+    """Where the brackets at ``start`` are closed that hold a location; ``None`` where none are or they are too deep."""
+    depth = 0
+    for found in _LOCATION_MARK.finditer(text, start):
+        if found[0] == "(":
+            depth += 1
+        elif found[0] == ")":
+            depth -= 1
+        if depth == 0:
+            return found.end() if text[start] == "(" else None
+        if depth > LIMIT:
+            return None
+    return None
+
+
+def _unknown_word(spelling: str, text: str, position: int) -> str:
+    """A dotted word is an unknown operation unless it stands as a key or bare value in a dictionary.
+
+    ``constant @f`` is how MLIR prints ``func.constant``; without a symbol the word is one like others.
+    """
+    if spelling == "constant" and _SYMBOL_FOLLOWS.match(text, position):
+        return OPERATION_TERMINALS["func.constant"]
+    dotted = "." in spelling and not _DICTIONARY_FOLLOWS.match(text, position)
+    return "OP_UNKNOWN" if dotted and _OPERATION_LIKE.match(spelling) else "WORD"
+
+
+class ProgramText:
+    """The text under parse: where lexing starts or resumes, the token last handed out, and whether opcodes without
+    prefix are recognised."""
+
+    __slots__ = ("assembly", "cursor", "lexer", "position", "text")
+
+    lexer: ProgramLexer
+
+    def __init__(self, text: str, assembly: bool) -> None:
+        self.text = text
+        self.assembly = assembly
+        self.position = 0
+        self.cursor = 0
+
+
+_OTHER_OPCODES = frozenset(("pto.tsync", "pto.tassign", "pto.tprint", "pto.treshape"))
+"""Operations of tiles that the assembly form has and that have no destination."""
+
+
+def assembly_mnemonic(word: str) -> str | None:
+    """Operation that an assembly opcode (any case, the ``pto.`` prefix optional) names, if it is one of tiles."""
+    name = word.lower()
+    name = name if name.startswith("pto.") else f"pto.{name}"
+    name = MNEMONIC_ALIASES.get(name, name)
+    shape = OPS[name][2] if name in OPS else ""
+    return name if shape.startswith("OP_DPS") or name in _OTHER_OPCODES else None

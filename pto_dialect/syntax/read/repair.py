@@ -1,0 +1,163 @@
+"""Mistakes that are mended in place: the parser goes on as if the text were right, so that nothing behind them is an
+error as well.
+
+These are braces left out around regions, marks of block labels, and comments of other languages.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lark.parsers.lalr_analysis import Reduce
+
+from ..builder.builder import BuilderBase
+from ..text import indentation, starts_line
+from .lexer import ProgramText
+from .tokens import Tok
+
+_DEPTH = 200
+"""Entries of the parser's stack that are looked at; a statement takes up fewer."""
+
+
+class Repair:
+    """What ``Recovery`` tries first."""
+
+    states: Any
+    builder: BuilderBase
+    data: ProgramText
+    commented = False
+
+    def repaired(self, state: Any, statement: list[Tok], token: Tok, following: Tok | None) -> bool:
+        """Reports the mistake before or at ``token`` and mends it; False when it is none of these."""
+        return (
+            self._comment(token)
+            or self._swallowed_brace(statement, token)
+            or self._brace_before_else(state, statement, token)
+            or self._opening_brace(state, statement, token)
+            or self._label_colon(state, statement, token)
+            or self._label_sign(state, token, following)
+        )
+
+    def _fail(self, rule: str, message: str, start: int, end: int, help: str) -> bool:
+        self.builder.report(rule, message, start, end, help)
+        return True
+
+    def _comment(self, token: Tok) -> bool:
+        """A comment as in Python or C; only the first one of a file is told."""
+        text, start = self.data.text, token.start
+        line_end = text.find("\n", start)
+        end = line_end if line_end >= 0 else len(text)
+        begin = text.rfind("\n", 0, start) + 1
+        if text[begin:start].lstrip().startswith(";"):
+            start = begin + text[begin:start].index(";")
+        elif token.type != "BAD" or not (token.text == "#" or text.startswith("/*", start)):
+            return False
+        if token.text == "/":
+            close = text.find("*/", start)
+            end = close + 2 if close >= 0 else end
+        if not self.commented:
+            self.commented = True
+            shown = text[start:end].split("\n")[0].strip("#/*; ")
+            self._fail("parse-character", "comments begin with //", start, start + 1, f"// {shown}")
+        self.data.position = end
+        return True
+
+    def _swallowed_brace(self, statement: list[Tok], token: Tok) -> bool:
+        """The closing brace of a region whose opening one is missing, which was told there."""
+        if token.type != "RBRACE" or statement or not self.builder.unopened:
+            return False
+        self.builder.unopened -= 1
+        self.data.position = token.end
+        return True
+
+    def _brace_before_else(self, state: Any, statement: list[Tok], token: Tok) -> bool:
+        word = statement[-1] if statement else None
+        if word is not None and word.type == "ELSE" and token.type == "LBRACE":
+            # It was read as a word of the statement above.
+            if not self._accepts(state.state_stack[:-1], "RBRACE", "ELSE"):
+                return False
+            del state.state_stack[-1], state.value_stack[-1]
+            token = word
+        if token.type != "ELSE" or not self._accepts(state.state_stack, "RBRACE", "ELSE"):
+            return False
+        self._fail("parse-unbalanced", "'}' is missing before else", token.start, token.end, "} else {")
+        self._go_on_with(state, Tok("RBRACE", "}", token.start), token.start)
+        return True
+
+    def _opening_brace(self, state: Any, statement: list[Tok], token: Tok) -> bool:
+        """A header at the end of a line with a deeper indented statement on the next one."""
+        text = self.data.text
+        if not statement or statement[-1].type == "LBRACE" or not starts_line(text, token.start):
+            return False
+        if indentation(text, token.start) <= indentation(text, statement[0].start):
+            return False
+        # A region, no dictionary.
+        if not all(self._accepts(state.state_stack, "LBRACE", kind) for kind in (token.type, "RESULTS")):
+            return False
+        end = statement[-1].end
+        self._fail("parse-unbalanced", "'{' is missing at the end of this line", end - 1, end, "add the missing '{'")
+        self._go_on_with(state, Tok("LBRACE", "{", end), token.start)
+        return True
+
+    def _label_colon(self, state: Any, statement: list[Tok], token: Tok) -> bool:
+        if not statement or statement[-1].type != "BLOCK":
+            return False
+        if not starts_line(self.data.text, token.start) or not self._accepts(state.state_stack, "COLON", token.type):
+            return False
+        label = statement[-1]
+        self._fail(
+            "parse-missing-token", f"':' is missing after {label.text}", label.start, label.end, f"{label.text}:"
+        )
+        self._go_on_with(state, Tok("COLON", ":", label.end), token.start)
+        return True
+
+    def _label_sign(self, state: Any, token: Tok, following: Tok | None) -> bool:
+        """``next:`` for ``^next:``."""
+        if token.type not in ("WORD", "OP_UNKNOWN") or following is None or following.type != "COLON":
+            return False
+        if not starts_line(self.data.text, token.start) or not self._accepts(state.state_stack, "BLOCK", "COLON"):
+            return False
+        name = f"^{token.text}"
+        message = f"names of blocks begin with ^, found {token.text!r}"
+        self._fail("parse-syntax", message, token.start, token.end, f"{name}:")
+        self._go_on_with(state, Tok("BLOCK", name, token.start), token.end)
+        return True
+
+    # ------------------------------------------------------------ the parser's stacks
+
+    def _go_on_with(self, state: Any, token: Tok, position: int) -> None:
+        """Reads ``token`` as if it stood in the text, which goes on at ``position``."""
+        self._feed(state, token)
+        self.data.position = position
+
+    def _accepts(self, stack: list[int], *kinds: str) -> bool:
+        """True when tokens of these kinds could come next."""
+        stack = stack[-_DEPTH:]
+        for kind in kinds:
+            while (entry := self.states[stack[-1]].get(kind)) is not None and entry[0] is Reduce:
+                rule = entry[1]
+                if len(rule.expansion) >= len(stack):
+                    return True
+                del stack[len(stack) - len(rule.expansion) :]
+                stack.append(self.states[stack[-1]][rule.origin.name][1])
+            if entry is None:
+                return False
+            stack.append(entry[1])
+        return True
+
+    def _reduce(self, state: Any, terminal: str) -> None:
+        """Carries out the reductions that ``terminal`` calls for."""
+        stack, values = state.state_stack, state.value_stack
+        while (entry := self.states[stack[-1]].get(terminal)) is not None and entry[0] is Reduce:
+            rule = entry[1]
+            size = len(rule.expansion)
+            parts = values[len(values) - size :]
+            del stack[len(stack) - size :], values[len(values) - size :]
+            values.append(state.parse_conf.callbacks[rule](parts))
+            stack.append(self.states[stack[-1]][rule.origin.name][1])
+
+    def _feed(self, state: Any, token: Tok) -> None:
+        """Reads ``token`` as if it stood in the text."""
+        self._reduce(state, token.type)
+        state.state_stack.append(self.states[state.state_stack[-1]][token.type][1])
+        state.value_stack.append(token)

@@ -1,0 +1,107 @@
+"""Where parsing came to a stop: the token that does not fit, and everything around it that a message may need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import cached_property
+from typing import NamedTuple
+
+from ..text import starts_line
+from .tokens import Tok
+
+_SHOWN = 60
+"""Characters of a token that a message shows."""
+
+_ARROW_FOLLOWS = re.compile(r"(?:[^\n>-]|-(?!>)|(?<!-)>|\n[ \t]*(?=:|,|->))*->")
+"""Up to an arrow on this line or on those that continue it."""
+
+_CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
+
+
+class Message(NamedTuple):
+    """Rule id, message, suggestion, and the token to point at where it is not the unexpected one."""
+
+    rule: str
+    text: str
+    help: str | None = None
+    at: Tok | None = None
+
+
+def shown(text: str) -> str:
+    """A piece of the program as messages show it: its first line, shortened."""
+    line = text.split("\n")[0]
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 2] + ".."
+
+
+class Situation:
+    """A token that the grammar does not allow where it stands.
+
+    ``expected`` are the terminals that could stand there, ``statement`` the tokens of its statement before it,
+    ``following`` the token behind it, ``names`` the values visible here.
+    """
+
+    def __init__(
+        self,
+        token: Tok,
+        expected: frozenset[str],
+        statement: list[Tok],
+        following: Tok | None,
+        names: Collection[str],
+        text: str,
+    ) -> None:
+        self.token = token
+        self.expected = expected
+        self.statement = statement
+        self.following = following
+        self.names = names
+        self.text = text
+
+    @property
+    def previous(self) -> Tok | None:
+        """The last token of the statement before the wrong one."""
+        return self.statement[-1] if self.statement else None
+
+    @cached_property
+    def head(self) -> Tok | None:
+        """The operation of the statement."""
+        return next((tok for tok in self.statement if tok.type.startswith("OP_")), None)
+
+    @cached_property
+    def open_brackets(self) -> list[Tok]:
+        """Brackets of the statement that are still open, the innermost last."""
+        opened: list[Tok] = []
+        for tok in self.statement:
+            if tok.type in ("INS", "OUTS"):
+                # These tokens end with the bracket.
+                opened.append(Tok("LPAR", "(", tok.end - 1))
+            elif tok.type in _CLOSING:
+                opened.append(tok)
+            elif opened and tok.type == _CLOSING[opened[-1].type]:
+                opened.pop()
+        return opened
+
+    @property
+    def last(self) -> Tok | None:
+        """The last character before the wrong token."""
+        previous = self.previous
+        return Tok(previous.type, previous.text[-1:], previous.end - 1) if previous is not None else None
+
+    @cached_property
+    def arrow_follows(self) -> bool:
+        """True when an arrow stands between the wrong token and the end of its statement."""
+        return _ARROW_FOLLOWS.match(self.text, self.token.end) is not None
+
+    def inside(self, bracket: str) -> bool:
+        """True when ``bracket`` is the innermost open one."""
+        return bool(self.open_brackets) and self.open_brackets[-1].type == bracket
+
+    def starts_line(self, token: Tok) -> bool:
+        """True when only blanks stand before ``token`` on its line."""
+        return starts_line(self.text, token.start)
+
+    @property
+    def begins_statement(self) -> bool:
+        """True when the wrong token looks like the beginning of the next statement."""
+        kind = self.token.type
+        return kind in ("RESULTS", "RBRACE", "BLOCK", "$END") or (kind.startswith("OP_") and kind != "OP_UNKNOWN")

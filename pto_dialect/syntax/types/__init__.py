@@ -1,0 +1,1 @@
+"""Types and attributes from their text."""

@@ -1,0 +1,209 @@
+"""Reads one attribute token: ``#pto.pipe<PIPE_V>``, ``#pto<cmp gt>``, ``dense<..>``, ``array<..>``, ``strided<..>``.
+
+Attributes are memoised by spelling. Source: language page, section 4.1.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from xdsl.dialects import builtin
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, NoneAttr, StridedLayoutAttr
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+from pto_dialect.diagnostics.suggest import did_you_mean, inline_hint
+from pto_dialect.ir.core.attributes import ENUMS, PIPE_ALIASES, EnumAttr, OpaqueAttr, enum_attr
+from pto_dialect.ir.core.float_text import float_from_bits, nearest_float
+from pto_dialect.ir.core.types import BUILTIN_SCALARS, is_float, type_text
+from pto_dialect.nesting import LIMIT, too_deep
+from pto_dialect.nesting import RULE as NESTING
+
+from ..errors.types import TypeSyntaxError
+from ..read.tokens import integer
+
+_BRACKETED = re.compile(r"#pto\.(\w+)<\s*([\w]+)\s*>")
+_SPACED = re.compile(r"#pto<\s*(\w+)\s+(\w+)\s*>")
+_ESCAPE = re.compile(r"\\(?:([nt\"\\])|([0-9A-Fa-f]{2}))")
+_NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|true|false")
+_STRIDE = re.compile(r"-?\d{1,18}|\?")
+_WHOLE = re.compile(r"-?\d+|true|false")
+LARGEST_LITERAL = 1 << 20
+"""Elements of a dense literal, also of one that names a single number for all."""
+
+STRUCTURED = frozenset(("tile_buf_config", "acc_push_epilogue", "vmi.layout", "op"))
+
+
+def unescape(text: str) -> str:
+    """Value of a string literal written with its quotes; ``\\HH`` escapes are UTF-8 bytes."""
+    if "\\" not in text:
+        return text[1:-1]
+    data = bytearray()
+    position = 1
+    for found in _ESCAPE.finditer(text, 1, len(text) - 1):
+        data += text[position : found.start()].encode()
+        simple, code = found.groups()
+        data += {"n": b"\n", "t": b"\t", '"': b'"', "\\": b"\\"}[simple] if simple else bytes([int(code, 16)])
+        position = found.end()
+    data += text[position:-1].encode()
+    return data.decode("utf-8", errors="replace")
+
+
+def pto_enum(kind: str, value: str, start: int, end: int) -> EnumAttr:
+    """The enumerator; raises ``TypeSyntaxError`` with the allowed words for an unknown one."""
+    if kind == "pipe":
+        value = PIPE_ALIASES.get(value, value)
+    try:
+        return enum_attr(kind, value)
+    except KeyError:
+        allowed = ENUMS[kind].values
+        hint = inline_hint(value, allowed)
+        rule = ENUM_RULES.get(kind, "attr-enum")
+        shown = ", ".join(allowed) if len(allowed) <= 16 else ", ".join(allowed[:12]) + ", ..."
+        raise TypeSyntaxError(rule, f"unknown {kind} {value!r}{hint}", start, end, f"one of {shown}") from None
+
+
+ENUM_RULES = {
+    "pipe": "sync-pipe-token",
+    "event": "sync-flag-range",
+    "membar": "sync-membar-kind",
+    "cmp": "tile-cmp-mode",
+    "acc_phase": "matmul-phase",
+    "atomic_type": "tstore-atomic",
+}
+"""Rule id of an unknown enumerator, where the enumeration has one of its own."""
+
+
+@cache
+def parse_attribute(text: str, type_: Attribute | None = None) -> Attribute:
+    """The attribute with this spelling; ``type_`` is the type written after ``dense<..>``."""
+    deep = too_deep(text, LIMIT)
+    if deep is not None:
+        raise TypeSyntaxError(NESTING, deep[0], deep[1], deep[1] + 1)
+    if text[0] == "#":
+        found = _BRACKETED.fullmatch(text)
+        if found is not None and found.group(1) in ENUMS:
+            kind, value = found.groups()
+            if not ENUMS[kind].bracketed:
+                raise _wrong_form(text, kind, value)
+            return pto_enum(kind, value, *found.span(2))
+        found = _SPACED.fullmatch(text)
+        if found is not None and found.group(1) in ENUMS:
+            kind, value = found.groups()
+            if ENUMS[kind].bracketed:
+                raise _wrong_form(text, kind, value)
+            return pto_enum(kind, value, *found.span(2))
+        if text.startswith("#pto") and text[4:5] in ".<":
+            name = re.match(r"#pto[.<]\s*([\w.]+)", text)
+            known = name.group(1) if name else ""
+            if known not in STRUCTURED:
+                close = did_you_mean(known, [*ENUMS, *STRUCTURED])
+                help = f"did you mean {text[: name.start(1)]}{close[0]}?" if close and name else None
+                raise TypeSyntaxError("attr-enum", f"unknown attribute {text!r}", 0, len(text), help)
+        return OpaqueAttr(" ".join(text.split()))
+    if text.startswith("dense<"):
+        return _dense(text, type_)
+    if text.startswith("array<"):
+        return _array(text)
+    if text.startswith("strided<"):
+        return _strided(text)
+    return OpaqueAttr(text if type_ is None else f"{text} : {type_text(type_)}")
+
+
+def _wrong_form(text: str, kind: str, value: str) -> TypeSyntaxError:
+    return TypeSyntaxError(
+        "attr-form", f"{kind} is not written in this form", 0, len(text), f"write {ENUMS[kind].spell(value)}"
+    )
+
+
+def _scalar(word: str, element: Attribute) -> int | float:
+    if word in ("true", "false"):
+        return int(word == "true")
+    if isinstance(element, builtin.AnyFloat):
+        if word.startswith("0x"):
+            return float_from_bits(integer(word) % (1 << element.bitwidth), element)
+        return nearest_float(float(word), element).value.data
+    value = integer(word)
+    width = element.width.data if isinstance(element, builtin.IntegerType) else 64
+    sign = element.signedness.data if isinstance(element, builtin.IntegerType) else None
+    least = 0 if sign is builtin.Signedness.UNSIGNED else -(1 << max(width - 1, 0))
+    if not least <= value < 1 << (width - 1 if sign is builtin.Signedness.SIGNED else width):
+        raise ValueError(word)
+    return value
+
+
+def _dense(text: str, type_: Attribute | None) -> Attribute:
+    if not isinstance(type_, (builtin.VectorType, builtin.TensorType)):
+        raise TypeSyntaxError("literal-type", "dense<..> needs a vector or tensor type", 0, len(text))
+    body = text[len("dense<") : -1].strip()
+    element = type_.element_type
+    if '"' in body or re.search(r"\(|affine|@", body):
+        return OpaqueAttr(f"{text} : {type_text(type_)}")
+    words = _NUMBER.findall(body)
+    whole = next((word for word in words if _WHOLE.fullmatch(word)), None) if is_float(element) else None
+    if whole is not None:
+        message = f"{type_text(element)} literals have a decimal point, found {whole}"
+        raise TypeSyntaxError("literal-type", message, 0, len(text), f"{whole}.0")
+    try:
+        values = [_scalar(word, element) for word in words]
+    except (ValueError, VerifyException):
+        raise TypeSyntaxError("literal-type", f"literals do not fit {type_text(element)}", 0, len(text)) from None
+    size = 1
+    for dim in type_.get_shape():
+        size *= max(dim, 0)
+    if size > LARGEST_LITERAL:
+        message = f"a literal has at most {LARGEST_LITERAL:,} elements, {type_text(type_)} has {size:,}"
+        raise TypeSyntaxError("literal-range", message, 0, len(text))
+    if len(values) == 1 and not body.startswith("["):
+        values = values * size
+    if len(values) != size:
+        raise TypeSyntaxError("literal-type", f"{len(values)} values for {size} elements", 0, len(text))
+    return builtin.DenseIntOrFPElementsAttr.from_list(type_, values)
+
+
+def _array(text: str) -> Attribute:
+    head, _, body = text[len("array<") : -1].partition(":")
+    element = BUILTIN_SCALARS.get(head.strip())
+    if not isinstance(element, builtin.IntegerType | builtin.AnyFloat):
+        raise TypeSyntaxError("type-syntax", f"unknown element type {head.strip()!r}", 0, len(text))
+    try:
+        values = [_scalar(word, element) for word in _NUMBER.findall(body)]
+    except ValueError:
+        raise TypeSyntaxError("literal-type", f"literals do not fit {type_text(element)}", 0, len(text)) from None
+    return DenseArrayBase.from_list(element, values)  # pyright: ignore[reportArgumentType,reportCallIssue]
+
+
+_STRIDED = re.compile(
+    r"strided<\s*\[\s*((?:(?:-?\d+|\?)\s*(?:,\s*(?:-?\d+|\?)\s*)*)?)\]\s*(?:,\s*offset:\s*(-?\d+|\?)\s*)?>"
+)
+
+
+def _strided(text: str) -> Attribute:
+    found = re.fullmatch(r"strided<\s*\[([^\]]*)\]\s*(?:,\s*offset:\s*(-?\d{1,18}|\?)\s*)?>", text)
+    strides = [s.strip() for s in found.group(1).split(",") if s.strip()] if found is not None else []
+    if found is None or not all(_STRIDE.fullmatch(stride) for stride in strides):
+        raise TypeSyntaxError("type-syntax", "strided layouts are written strided<[s0, s1], offset: o>", 0, len(text))
+    offset = found.group(2)
+    dims = [None if stride == "?" else int(stride) for stride in strides]
+    return StridedLayoutAttr(dims, None if offset == "?" else int(offset or 0))
+
+
+def number_of(attr: Attribute | None) -> int | float | bool | None:
+    """Python value of a number attribute, ``None`` for anything else."""
+    if isinstance(attr, (IntegerAttr, FloatAttr)):
+        return attr.value.data
+    return None
+
+
+def int_list(attr: Attribute | None) -> list[int] | None:
+    """Integers of an array attribute, ``None`` for anything else."""
+    if isinstance(attr, ArrayAttr):
+        values = [number_of(a) for a in attr.data]
+        return [int(v) for v in values if v is not None] if None not in values else None
+    if isinstance(attr, DenseArrayBase):
+        return [int(v) for v in attr.get_values()]
+    return None
+
+
+NO_ATTRIBUTE = NoneAttr()

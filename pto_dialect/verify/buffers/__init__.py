@@ -1,0 +1,1 @@
+"""Rules of tile buffers, views of memory, and pointers."""

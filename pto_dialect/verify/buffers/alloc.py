@@ -1,0 +1,322 @@
+"""Rules of tile buffers: layout of the type, open valid sizes, addresses, room.
+
+Source: verifier-rules page, sections 10, 17 and 18; targets page, sections 2 and 6; language page, section 6.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.types import DYNAMIC, I1, MultiTileBufType, TileBufType, byte_width, element_name, type_text
+from pto_dialect.targets.element_types import FP4, is_low_precision
+from pto_dialect.targets.memory import BASE_ALIGNMENT, LOC_TO_SPACE
+from pto_dialect.targets.profile import Profile
+from pto_dialect.targets.tile_layouts import NONE_BOX_ALIGN, inner_block
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, INFO, SHAPES, STRUCTURE, WARNING, Rule, checks, rule
+
+_PAGE = "verifier-rules page, section 10"
+_GOOD = "%a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>"
+
+
+def _at(address: int, tile: str = "!pto.tile_buf<vec, 16x16xf32>") -> str:
+    """A function with one tile at an address."""
+    constant = f"  %at = arith.constant {address} : i64\n"
+    return f"func.func @f() {{\n{constant}  %a = pto.alloc_tile addr = %at : {tile}\n  return\n}}"
+
+
+def _open(tile: str) -> str:
+    """A function with one tile whose number of valid rows is an argument."""
+    return f"func.func @f(%n: index) {{\n  %a = pto.alloc_tile valid_row = %n : {tile}\n  return\n}}"
+
+
+VALID_OPERANDS = rule(
+    "alloc-valid-operands",
+    ERROR,
+    STRUCTURE,
+    "valid_row and valid_col are given exactly where the type leaves the valid size open",
+    source=_PAGE,
+    bad="%a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32, valid=?x16>",
+    good=_open("!pto.tile_buf<vec, 16x16xf32, valid=?x16>"),
+)
+NONE_BOX = rule(
+    "alloc-nonebox-align",
+    ERROR,
+    SHAPES,
+    "rows of an unboxed row_major tile and columns of a col_major one have a multiple of 32 bytes (fp4: 16)",
+    source=_PAGE,
+    bad="%a = pto.alloc_tile : !pto.tile_buf<vec, 16x15xf32>",
+    good=_GOOD,
+)
+BOXED = rule(
+    "alloc-boxed-multiple",
+    ERROR,
+    SHAPES,
+    "a boxed tile consists of whole blocks; vec tiles, fractal 32 and single rows may end inside a block",
+    source=_PAGE,
+    bad="%a = pto.alloc_tile : !pto.tile_buf<mat, 24x64xf16, blayout=col_major, slayout=row_major>",
+    good="%a = pto.alloc_tile : !pto.tile_buf<mat, 32x64xf16, blayout=col_major, slayout=row_major>",
+)
+BOX_ELEMENT = rule(
+    "alloc-box-elem",
+    ERROR,
+    SHAPES,
+    "elements have a size, which for blocks of 512 bytes divides 32",
+    source=_PAGE,
+    bad="%a = pto.alloc_tile : !pto.tile_buf<mat, 16x16xnone, blayout=col_major, slayout=row_major>",
+    good="%a = pto.alloc_tile : !pto.tile_buf<mat, 16x16xf32, blayout=col_major, slayout=row_major>",
+)
+ADDRESS = rule(
+    "alloc-addr-align",
+    ERROR,
+    SHAPES,
+    "a constant address is a multiple of 32 and not negative",
+    source=_PAGE,
+    bad=_at(16),
+    good=_at(32),
+)
+FRACTAL_ADDRESS = rule(
+    "align-fractal",
+    WARNING,
+    SHAPES,
+    "the address of a left, right or acc tile is a multiple of the block size",
+    source="verifier-rules page, section 18; targets page, section 2",
+    bad=_at(32, "!L"),
+    good=_at(512, "!L"),
+)
+MULTI = rule(
+    "multi-tile-count",
+    ERROR,
+    STRUCTURE,
+    "a multi-tile buffer has 2 to 16 slots of a plain type; a constant slot number exists",
+    source=_PAGE,
+    bad="%a = pto.alloc_multi_tile : !pto.multi_tile_buf<!pto.tile_buf<vec, 16x16xf32>, count=17>",
+    good="%a = pto.alloc_multi_tile : !pto.multi_tile_buf<!pto.tile_buf<vec, 16x16xf32>, count=2>",
+)
+CAPACITY = rule(
+    "capacity-static",
+    ERROR,
+    SHAPES,
+    "a tile fits into its memory, at its address if that is constant",
+    source="verifier-rules page, section 17; targets page, section 2",
+    bad=_at(262144),
+    good=_at(4096),
+)
+PLANNER = rule(
+    "capacity-ub-planner",
+    WARNING,
+    SHAPES,
+    "vec tiles of a5 stay below 248 K, which is all that a memory planner hands out",
+    source="verifier-rules page, section 17; targets page, section 2",
+    bad=_at(258048),
+    good=_at(4096),
+)
+DEAD = rule(
+    "dead-tile",
+    INFO,
+    STRUCTURE,
+    "an allocated tile is used",
+    source="verifier-rules page, section 17",
+    bad=_GOOD,
+    good=f"{_GOOD}\npto.tabs ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%a : !pto.tile_buf<vec, 16x16xf32>)",
+)
+
+_ROW_PLUS_ONE = 2
+_SLOTS = (2, 16)
+_SCALE_FRACTAL = 32
+
+Fault = tuple[Rule, str]
+_faults: dict[TileBufType, tuple[Fault, ...]] = {}
+
+
+def layout_faults(tile: TileBufType) -> tuple[Fault, ...]:
+    """What is wrong with the layout of a tile type; remembered for each type."""
+    try:
+        return _faults[tile]
+    except KeyError:
+        found = _faults[tile] = tuple(_layout_faults(tile))
+        return found
+
+
+def _layout_faults(tile: TileBufType) -> list[Fault]:
+    size = byte_width(tile.element)
+    shown = type_text(tile)
+    if size is None or tile.element == I1:
+        return [(BOX_ELEMENT, f"elements of {shown} have no size in bytes")]
+    if tile.slayout == "none_box":
+        side, length = ("row", tile.cols) if tile.blayout == "row_major" else ("column", tile.rows)
+        align = NONE_BOX_ALIGN // 2 if element_name(tile.element) in FP4 else NONE_BOX_ALIGN
+        # The block layout of a left tile is the native one of the target, whatever is written.
+        either = tile.loc == "left" and tile.cols * size % align == 0
+        if length * size % align and not either:
+            return [(NONE_BOX, f"a {side} of {shown} has {length * size} bytes, not a multiple of {align}")]
+        return []
+    if tile.fractal == 512 and NONE_BOX_ALIGN % size:
+        return [(BOX_ELEMENT, f"elements of {shown} have {size} bytes, which do not fill blocks of 512 bytes")]
+    slayout = "row_major" if tile.fractal == _SCALE_FRACTAL else tile.slayout
+    rows, cols = inner_block(tile.fractal, slayout, size * 8)
+    faults: list[Fault] = []
+    partial = tile.loc == "vec" or tile.fractal == _SCALE_FRACTAL or tile.rows == 1
+    if tile.rows % rows and not partial:
+        faults.append((BOXED, f"{tile.rows} rows of {shown} are no multiple of the {rows} rows of a block"))
+    if tile.cols % cols:
+        faults.append((BOXED, f"{tile.cols} columns of {shown} are no multiple of the {cols} columns of a block"))
+    return faults
+
+
+def tile_bytes(tile: TileBufType) -> int:
+    """Bytes of a tile buffer; 0 when its elements have no size."""
+    return tile.rows * tile.cols * (byte_width(tile.element) or 0)
+
+
+def is_view(op: Operation) -> bool:
+    """Whether an allocation is marked as a view of bytes that another tile owns (lowered subviews)."""
+    meaning = op.attributes.get("pto.view_semantics")
+    return isinstance(meaning, StringAttr) and meaning.data == "subview"
+
+
+def space_of(tile: TileBufType, profile: Profile) -> str:
+    """The memory a tile lies in; MX scales of a5 have memories of their own."""
+    if tile.loc == "scaling" and tile.fractal == _SCALE_FRACTAL and profile.arch == "a5":
+        return "scale_left"
+    return LOC_TO_SPACE[tile.loc]
+
+
+# ------------------------------------------------------------ allocation
+
+
+@checks(STRUCTURE, "pto.alloc_tile", "pto.alloc_multi_tile")
+def form(op: Operation, ctx: Context) -> None:
+    """Operands of an allocation, and whether it is used."""
+    assert isinstance(op, PtoOp)
+    result = op.results[0]
+    slot = _slot(op, ctx)
+    if slot is None:
+        return
+    groups = operand_groups(op) if len(op.operands) else {}
+    for name, size in (("valid_row", slot.valid_rows), ("valid_col", slot.valid_cols)):
+        given = groups.get(name)
+        if size == DYNAMIC and not given:
+            message = f"{op.name} needs {name}, the type leaves it open"
+            ctx.report(VALID_OPERANDS, op, message, help=f"{name} = %n")
+        elif given and size != DYNAMIC:
+            message = f"{name} of {op.name} is fixed to {size} by the type"
+            ctx.report(VALID_OPERANDS, op, message, at=given[0], help="write ? in the valid region of the type")
+    if result.first_use is None:
+        ctx.report(DEAD, op, f"%{result.name_hint or 'tile'} is never used")
+
+
+def _slot(op: Operation, ctx: Context) -> TileBufType | None:
+    """Type of the allocated tile, or of each slot."""
+    kind = op.results[0].type
+    if not isinstance(kind, MultiTileBufType):
+        return kind if isinstance(kind, TileBufType) else None
+    low, high = _SLOTS
+    if not low <= kind.count <= high:
+        ctx.report(MULTI, op, f"a multi-tile buffer has {low} to {high} slots, found {kind.count}")
+    if is_low_precision(element_name(kind.slot.element)):
+        message = f"slots of {op.name} cannot have element type {element_name(kind.slot.element)}"
+        ctx.report(MULTI, op, message)
+    if kind.slot.compact == _ROW_PLUS_ONE:
+        ctx.report(MULTI, op, f"slots of {op.name} cannot be compact row_plus_one")
+    return kind.slot
+
+
+@checks(SHAPES, "pto.alloc_tile", "pto.alloc_multi_tile", "pto.materialize_tile")
+def layout(op: Operation, ctx: Context) -> None:
+    """Whether the type can be laid out, and where the buffer lies."""
+    kind = op.results[0].type
+    tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
+    if not isinstance(tile, TileBufType):
+        return
+    for broken, message in layout_faults(tile):
+        ctx.report(broken, op, message)
+    if op.name == "pto.materialize_tile":
+        return
+    value = address_operand(op)
+    address = ctx.constant(value)
+    if address is not None and value is not None:
+        check_address(op, ctx, tile, value, address)
+    count = kind.count if isinstance(kind, MultiTileBufType) else 1
+    # Scale tiles of the older dialect had the shape of their operand; only a part of them is ever filled.
+    sized = (address is not None or tile.loc != "scaling") and not is_view(op)
+    if sized and (address or 0) >= 0:
+        _room(op, ctx, tile, value if address is not None else None, address or 0, tile_bytes(tile) * count)
+
+
+def address_operand(op: Operation) -> SSAValue | None:
+    """The address that an allocation is given."""
+    assert isinstance(op, PtoOp)
+    if not len(op.operands):
+        return None
+    return next(iter(operand_groups(op)["addr"]), None)
+
+
+@checks(STRUCTURE, "pto.tassign")
+def rebinding(op: Operation, ctx: Context) -> None:
+    """A rebound tile keeps its type."""
+    tile, address = op.operands
+    if tile.type != op.results[0].type:
+        found = f"{type_text(tile.type)} and {type_text(op.results[0].type)}"
+        ctx.report(REBOUND, op, f"{op.name} keeps the type of the tile, found {found}", at=tile)
+    constant = ctx.constant(address)
+    if constant is not None and isinstance(tile.type, TileBufType):
+        check_address(op, ctx, tile.type, address, constant)
+
+
+REBOUND = rule(
+    "tassign-type",
+    ERROR,
+    STRUCTURE,
+    "tassign keeps the type of the tile",
+    source="operation catalogue",
+)
+
+
+def check_address(op: Operation, ctx: Context, tile: TileBufType, value: SSAValue, address: int) -> None:
+    """Alignment of a constant address."""
+    align = BASE_ALIGNMENT[space_of(tile, ctx.profile)]
+    need = max(align.error, 16) if tile.fractal == _SCALE_FRACTAL and tile.loc == "scaling" else align.error
+    if address < 0:
+        ctx.report(ADDRESS, op, f"the address of {op.name} must not be negative, found {address}", at=value)
+    elif address % need:
+        ctx.report(ADDRESS, op, f"the address of {op.name} must be a multiple of {need}, found {address}", at=value)
+    elif tile.loc in ("left", "right", "acc") and address % align.warning:
+        message = f"the address of a tile in {tile.loc} should be a multiple of {align.warning}, found {address}"
+        ctx.report(FRACTAL_ADDRESS, op, message, at=value)
+
+
+def _room(op: Operation, ctx: Context, tile: TileBufType, value: SSAValue | None, start: int, size: int) -> None:
+    """Whether ``size`` bytes from ``start`` lie inside the memory."""
+    end = start + size
+    profile = ctx.profile
+    space = space_of(tile, profile)
+    capacity = profile.capacity[space]
+    refused = ctx.refused(lambda p: end <= (p.capacity[space_of(tile, p)] or end), ERROR)
+    if refused is not None:
+        what = f"bytes {start} to {end}" if value is not None else f"{size} bytes"
+        message = f"{op.name} takes {what}, {tile.loc} has {capacity} on {profile.name}"
+        ctx.report(CAPACITY, op, message, at=value, severity=refused)
+        return
+    limit = profile.planner_limit.get(space)
+    if limit is not None and end > limit:
+        message = f"{op.name} reaches byte {end} of {tile.loc}; memory planners stop at {limit}"
+        ctx.report(PLANNER, op, message, at=value)
+
+
+@checks(STRUCTURE, "pto.multi_tile_get")
+def slot(op: Operation, ctx: Context) -> None:
+    """One slot of a multi-tile buffer."""
+    source, number = op.operands
+    if not isinstance(source.type, MultiTileBufType):
+        return
+    if op.results[0].type != source.type.slot:
+        wanted, found = type_text(source.type.slot), type_text(op.results[0].type)
+        ctx.report(MULTI, op, f"a slot has type {wanted}, found {found}")
+    constant = ctx.constant(number)
+    if constant is not None and not 0 <= constant < source.type.count:
+        message = f"slot {constant} does not exist, the buffer has {source.type.count}"
+        ctx.report(MULTI, op, message, at=number)

@@ -1,0 +1,126 @@
+"""Rules about the places of tile buffers in one function: explicit addresses, and what else uses the memory.
+
+Source: verifier-rules page, sections 1, 10 and 17.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType
+from pto_dialect.targets.memory import LOC_TO_SPACE
+
+from ..engine.context import Context
+from ..engine.functions import FunctionScan, function_check
+from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
+from .alloc import address_operand, tile_bytes
+
+_T = "!pto.tile_buf<vec, 16x16xf32>"
+
+
+def _function(*body: str) -> str:
+    """A function with some constant addresses."""
+    constants = [f"%at{n} = arith.constant {n} : i64" for n in (0, 1024)]
+    lines = "".join(f"  {line}\n" for line in (*constants, *body))
+    return f"func.func @f() {{\n{lines}  return\n}}"
+
+
+LEVEL_MIX = rule(
+    "level-mix",
+    WARNING,
+    STRUCTURE,
+    "tiles have addresses in a memory that the function also uses through pointers to fixed addresses",
+    source="verifier-rules page, section 1",
+    bad=_function(f"%a = pto.alloc_tile : {_T}", "%p = pto.castptr %at1024 : i64 -> !U32"),
+    good=_function(f"%a = pto.alloc_tile addr = %at0 : {_T}", "%p = pto.castptr %at1024 : i64 -> !U32"),
+)
+ADDRESS_REQUIRED = rule(
+    "alloc-addr-required",
+    WARNING,
+    STRUCTURE,
+    "where a program places tiles of a memory itself, all tiles of that memory have addresses",
+    source="verifier-rules page, section 10",
+    bad=_function(f"%a = pto.alloc_tile addr = %at0 : {_T}", f"%b = pto.alloc_tile : {_T}"),
+    good=_function(f"%a = pto.alloc_tile addr = %at0 : {_T}", f"%b = pto.alloc_tile addr = %at1024 : {_T}"),
+)
+RESERVED = rule(
+    "overlap-reserve",
+    ERROR,
+    STRUCTURE,
+    "reserved buffers and tiles with addresses do not overlap",
+    source="verifier-rules page, section 17",
+)
+
+
+class _Buffer(NamedTuple):
+    """An allocated tile buffer: memory, first byte (``None`` without a constant address), bytes."""
+
+    op: Operation
+    loc: str
+    addressed: bool
+    start: int | None
+    size: int
+
+
+def _buffers(scan: FunctionScan, ctx: Context) -> Iterator[_Buffer]:
+    for op in scan.named("pto.alloc_tile", "pto.alloc_multi_tile"):
+        kind = op.results[0].type
+        count = kind.count if isinstance(kind, MultiTileBufType) else 1
+        tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
+        if not isinstance(tile, TileBufType):
+            continue
+        try:
+            address = address_operand(op)
+        except ValueError:
+            continue  # The numbers of operands contradict each other, which is reported elsewhere.
+        yield _Buffer(op, tile.loc, address is not None, ctx.constant(address), tile_bytes(tile) * count)
+
+
+@function_check("views")
+def placement(scan: FunctionScan, ctx: Context) -> None:
+    """Tiles with and without addresses, pointers to fixed addresses, reserved ranges."""
+    buffers = list(_buffers(scan, ctx))
+    free: dict[str, Operation] = {}
+    for buffer in buffers:
+        if not buffer.addressed:
+            free.setdefault(LOC_TO_SPACE[buffer.loc], buffer.op)
+    placed = {LOC_TO_SPACE[buffer.loc] for buffer in buffers if buffer.addressed}
+    for space, op in free.items():
+        if space in placed:
+            message = f"this tile has no address, other tiles in {space} of this function have one"
+            ctx.report(ADDRESS_REQUIRED, op, message, help="addr = %address")
+    _fixed_pointers(scan, ctx, free)
+    _reserved(scan, ctx, buffers)
+
+
+def _fixed_pointers(scan: FunctionScan, ctx: Context, free: dict[str, Operation]) -> None:
+    """Pointers that may reach into tiles which the allocator places; reported once for each memory."""
+    reported: set[str] = set()
+    for op in scan.named("pto.castptr"):
+        kind = op.results[0].type
+        if not isinstance(kind, PtrType) or not isinstance(op.operands[0].type, IntegerType):
+            continue
+        if kind.space in free and kind.space not in reported:
+            reported.add(kind.space)
+            message = f"this pointer into {kind.space} may reach tiles of this function that have no address"
+            ctx.report(LEVEL_MIX, op, message, help="give the tiles addresses")
+
+
+def _reserved(scan: FunctionScan, ctx: Context, buffers: list[_Buffer]) -> None:
+    for op in scan.named("pto.reserve_buffer"):
+        base, size, location = (op.attributes.get(name) for name in ("base", "size", "location"))
+        if not (isinstance(base, IntegerAttr) and isinstance(size, IntegerAttr) and isinstance(location, EnumAttr)):
+            continue
+        first, end = base.value.data, base.value.data + size.value.data
+        for buffer in buffers:
+            if buffer.loc != location.value or buffer.start is None:
+                continue
+            if buffer.start < end and first < buffer.start + buffer.size:
+                tile = f"bytes {buffer.start} to {buffer.start + buffer.size}"
+                message = f"this tile takes {tile} of {buffer.loc}, of which {first} to {end} are reserved"
+                ctx.report(RESERVED, buffer.op, message)

@@ -1,0 +1,322 @@
+"""Rules of pointers, scalar memory accesses, and the small arrays and structs of the scalar unit.
+
+Source: verifier-rules page, section 10; operation catalogue.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerType, MemRefType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import IsTerminator
+
+from pto_dialect.analysis.facts import ENTRY_ATTRIBUTES
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.types import (
+    LocalArrayType,
+    PartitionViewType,
+    PtrType,
+    StructType,
+    TensorViewType,
+    TileBufType,
+    element_name,
+    type_text,
+)
+from pto_dialect.targets.element_types import FP4, FP8, signless
+from pto_dialect.targets.memory import SPACE_ALIASES
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, LOCATIONS, TRIPLES, WARNING, checks, rule
+from .views import array_values
+
+_PAGE = "verifier-rules page, section 10"
+
+ADDPTR = rule(
+    "addptr-type",
+    ERROR,
+    TRIPLES,
+    "addptr keeps the type of the pointer",
+    source=_PAGE,
+    bad='%q = "pto.addptr"(%p, %i) : (!G32, index) -> !G16',
+    good='%q = "pto.addptr"(%p, %i) : (!G32, index) -> !G32',
+)
+CAST = rule(
+    "castptr-form",
+    ERROR,
+    TRIPLES,
+    "castptr turns integers and pointers into each other, and pointers and memrefs into pointers of the "
+    "same memory; inttoptr takes an i64 and gives a pointer to a scalar type",
+    source=_PAGE,
+    bad="%q = pto.castptr %p : !G32 -> !U32",
+    good="%q = pto.castptr %p : !G32 -> !G16",
+)
+INT_TO_PTR_USE = rule(
+    "inttoptr-use",
+    WARNING,
+    LOCATIONS,
+    "the result of inttoptr is the pointer of load_scalar and store_scalar only; the reference compiles nothing else",
+    source=_PAGE,
+    bad="%p = pto.inttoptr %a : i64 -> !G32\n%q = pto.addptr %p, %i : !G32 -> !G32",
+    good="%p = pto.inttoptr %a : i64 -> !G32\n%v = pto.load_scalar %p[%i] : !G32 -> f32",
+)
+SCALAR_TYPE = rule(
+    "scalar-mem-type",
+    ERROR,
+    TRIPLES,
+    "a scalar access has the element type of its pointer",
+    source=_PAGE,
+    bad="%v = pto.load_scalar %p[%i] : !G32 -> f16",
+    good="%v = pto.load_scalar %p[%i] : !G32 -> f32",
+)
+SCALAR_SPACE = rule(
+    "scalar-mem-space",
+    WARNING,
+    LOCATIONS,
+    "load_scalar and store_scalar access global memory; other memories need the newer dialect",
+    source=_PAGE,
+    bad="%v = pto.load_scalar %p[%i] : !U32 -> f32",
+    good="%v = pto.load_scalar %p[%i] : !G32 -> f32",
+)
+DEVICE = rule(
+    "ld-dev",
+    ERROR,
+    LOCATIONS,
+    "ld_dev and st_dev access 8- to 64-bit integers of global memory in entry functions, outside SIMT bodies; on a5 "
+    "(elsewhere a warning)",
+    source=_PAGE,
+    bad="func.func @f(%p: !GI, %i: index) attributes {pto.simt_entry} {\n"
+    "  %v = pto.ld_dev %p[%i] : !GI -> i32\n  return\n}",
+    good="func.func @f(%p: !GI, %i: index) attributes {pto.entry} {\n"
+    "  %v = pto.ld_dev %p[%i] : !GI -> i32\n  return\n}",
+)
+LOCAL_ARRAY = rule(
+    "local-array",
+    ERROR,
+    TRIPLES,
+    "a local array takes one index for each dimension; values have its element type",
+    source=_PAGE,
+    bad="%a = pto.declare_local_array -> !pto.local_array<4x4xi32>\n"
+    "%v = pto.local_array_get %a[%i] : !pto.local_array<4x4xi32> -> i32",
+    good="%a = pto.declare_local_array -> !pto.local_array<4xi32>\n"
+    "%v = pto.local_array_get %a[%i] : !pto.local_array<4xi32> -> i32",
+)
+STRUCT_PATH = rule(
+    "struct-path",
+    ERROR,
+    TRIPLES,
+    "a path of field numbers leads to a scalar field; values have its type, structs stay in their region",
+    source="operation catalogue",
+)
+ADDRESS_OF = rule(
+    "addr-result",
+    ERROR,
+    TRIPLES,
+    "the address of a tile or view has its element type and memory",
+    source="operation catalogue",
+    bad="%p = pto.tile_buf_addr %a : !pto.tile_buf<vec, 16x16xf32> -> !U16",
+    good="%p = pto.tile_buf_addr %a : !pto.tile_buf<vec, 16x16xf32> -> !U32",
+)
+
+_POINTEES = frozenset({"i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "f8E4M3", "hif8"} | FP8 | FP4)
+_SCALAR_USERS = frozenset(("pto.load_scalar", "pto.store_scalar"))
+_DEVICE_INTEGERS = frozenset(("i8", "i16", "i32", "i64"))
+
+
+def memory_of(type_: Attribute) -> str | None:
+    """Pointer name of the memory behind a pointer, tile, view or memref type; ``None`` if it does not say."""
+    if isinstance(type_, PtrType):
+        return type_.space
+    if isinstance(type_, TileBufType):
+        return SPACE_ALIASES[type_.loc]
+    if isinstance(type_, (TensorViewType, PartitionViewType)):
+        return "gm"
+    if isinstance(type_, MemRefType) and isinstance(type_.memory_space, EnumAttr):
+        return SPACE_ALIASES.get(type_.memory_space.value)
+    return None
+
+
+def _element(type_: Attribute) -> Attribute | None:
+    element = type_.element_type if isinstance(type_, MemRefType) else getattr(type_, "element", None)
+    return element if isinstance(element, Attribute) else None
+
+
+# ------------------------------------------------------------ making pointers
+
+
+@checks(TRIPLES, "pto.addptr")
+def addptr(op: Operation, ctx: Context) -> None:
+    """An advanced pointer."""
+    before, after = op.operands[0].type, op.results[0].type
+    if before != after:
+        found = f"{type_text(before)} and {type_text(after)}"
+        ctx.report(ADDPTR, op, f"{op.name} keeps the type of the pointer, found {found}", at=op.operands[0])
+
+
+@checks(TRIPLES, "pto.castptr")
+def castptr(op: Operation, ctx: Context) -> None:
+    """A reinterpreted address."""
+    value = op.operands[0]
+    source, result = value.type, op.results[0].type
+    from_integer, to_integer = isinstance(source, IntegerType), isinstance(result, IntegerType)
+    if not isinstance(source, (PtrType, MemRefType, IntegerType)):
+        message = f"{op.name} takes an integer, memref or pointer, found {type_text(source)}"
+        ctx.report(CAST, op, message, at=value)
+    elif not isinstance(result, (PtrType, IntegerType)):
+        ctx.report(CAST, op, f"{op.name} gives an integer or pointer, found {type_text(result)}")
+    elif to_integer and (from_integer or isinstance(source, MemRefType)):
+        what = "an integer" if from_integer else "a memref"
+        ctx.report(CAST, op, f"{op.name} does not turn {what} into an integer", at=value)
+    elif isinstance(result, PtrType) and not from_integer:
+        space = memory_of(source)
+        if space is not None and space != result.space:
+            message = f"{op.name} stays in one memory, found {space} and {result.space}"
+            ctx.report(CAST, op, message, at=value)
+
+
+@checks(TRIPLES, "pto.inttoptr")
+def inttoptr(op: Operation, ctx: Context) -> None:
+    """A pointer from a number."""
+    value, result = op.operands[0], op.results[0].type
+    if not isinstance(value.type, IntegerType) or value.type.width.data != 64:
+        ctx.report(CAST, op, f"{op.name} takes an i64, found {type_text(value.type)}", at=value)
+    if isinstance(result, PtrType) and signless(element_name(result.element)) not in _POINTEES:
+        ctx.report(CAST, op, f"{op.name} gives no pointer to {type_text(result.element)}")
+
+
+@checks(LOCATIONS, "pto.inttoptr")
+def inttoptr_users(op: Operation, ctx: Context) -> None:
+    """What a pointer from a number is good for."""
+    for use in op.results[0].uses:
+        user = use.operation
+        if user.name not in _SCALAR_USERS or user.operands[0] is not op.results[0]:
+            only = "the pointer of load_scalar and store_scalar"
+            message = f"the result of {op.name} is only {only}, not of {user.name}"
+            ctx.report(INT_TO_PTR_USE, user, message, at=op.results[0])
+
+
+@checks(TRIPLES, "pto.tile_buf_addr", "pto.tensor_view_addr")
+def address_of(op: Operation, ctx: Context) -> None:
+    """The pointer to a tile or view."""
+    source, result = op.operands[0].type, op.results[0].type
+    element, found = _element(source), _element(result)
+    if element is not None and found is not None and element != found:
+        message = f"the result of {op.name} must point to {type_text(element)}, found {type_text(found)}"
+        ctx.report(ADDRESS_OF, op, message)
+    space, other = memory_of(source), memory_of(result)
+    if space is not None and other is not None and space != other:
+        ctx.report(ADDRESS_OF, op, f"the result of {op.name} must lie in {space}, found {other}")
+    if isinstance(result, MemRefType):
+        rank = 2 if isinstance(source, TileBufType) else len(getattr(source, "shape", ()))
+        if isinstance(source, MemRefType):
+            rank = source.get_num_dims()
+        if result.get_num_dims() != rank:
+            message = f"the result of {op.name} must have {rank} dimensions, found {result.get_num_dims()}"
+            ctx.report(ADDRESS_OF, op, message)
+
+
+# ------------------------------------------------------------ scalar accesses
+
+
+def _accessed(op: Operation) -> tuple[SSAValue, SSAValue]:
+    """The pointer and the value of a scalar access."""
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    value = op.results[0] if op.results else groups["value"][0]
+    return groups["ptr"][0], value
+
+
+@checks(TRIPLES, "pto.load", "pto.store", "pto.load_scalar", "pto.store_scalar", "pto.ld_dev", "pto.st_dev")
+def scalar_access(op: Operation, ctx: Context) -> None:
+    """The value is one element."""
+    pointer, value = _accessed(op)
+    element = _element(pointer.type)
+    if element is not None and element != value.type:
+        message = f"the value of {op.name} must be {type_text(element)}, found {type_text(value.type)}"
+        ctx.report(SCALAR_TYPE, op, message, at=value)
+
+
+@checks(LOCATIONS, "pto.load_scalar", "pto.store_scalar")
+def scalar_space(op: Operation, ctx: Context) -> None:
+    """Where the scalar unit reads and writes."""
+    place, _ = _accessed(op)
+    space = memory_of(place.type)
+    if space not in (None, "gm"):
+        message = f"{op.name} on {space}: older compilers access global memory only"
+        ctx.report(SCALAR_SPACE, op, message, at=place)
+
+
+@checks(LOCATIONS, "pto.ld_dev", "pto.st_dev")
+def device_access(op: Operation, ctx: Context) -> None:
+    """Accesses past the data cache."""
+    accessed, _ = _accessed(op)
+    pointer = accessed.type
+    if ctx.profile.arch != "a5":
+        message = f"{op.name} is documented for a5 only; the header library of {ctx.profile.name} lowers it as well"
+        ctx.report(DEVICE, op, message, severity=WARNING)
+    if not isinstance(pointer, PtrType):
+        return
+    if pointer.space != "gm":
+        ctx.report(DEVICE, op, f"{op.name} accesses global memory, found {pointer.space}", at=accessed)
+    if element_name(pointer.element) not in _DEVICE_INTEGERS:
+        message = f"{op.name} accesses i8, i16, i32 or i64, found {type_text(pointer.element)}"
+        ctx.report(DEVICE, op, message, at=accessed)
+    place = op.parent_op()
+    while place is not None:
+        if place.name == "pto.section.simt" or "pto.simt_entry" in place.attributes:
+            ctx.report(DEVICE, op, f"{op.name} stands outside SIMT bodies")
+            return
+        if place.name == "func.func" and not any(name in place.attributes for name in ENTRY_ATTRIBUTES):
+            message = f"{op.name} stands in the entry function of a core"
+            ctx.report(DEVICE, op, message, help="mark the function with pto.entry")
+        place = place.parent_op()
+
+
+# ------------------------------------------------------------ arrays and structs
+
+
+@checks(TRIPLES, "pto.local_array_get", "pto.local_array_set")
+def array_access(op: Operation, ctx: Context) -> None:
+    """One element of a local array."""
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    array = groups["array"][0].type
+    if not isinstance(array, LocalArrayType):
+        return
+    rank, given = len(array.shape), len(groups["indices"])
+    if rank != given:
+        ctx.report(LOCAL_ARRAY, op, f"{op.name} takes {rank} indices, found {given}")
+    value = op.results[0] if op.results else groups["value"][0]
+    if value.type != array.element:
+        message = f"the value of {op.name} must be {type_text(array.element)}, found {type_text(value.type)}"
+        ctx.report(LOCAL_ARRAY, op, message, at=value)
+
+
+@checks(TRIPLES, "pto.struct_get", "pto.struct_set")
+def field_access(op: Operation, ctx: Context) -> None:
+    """One field of a struct."""
+    path = array_values(op.attributes.get("path"))
+    if path is None:
+        return
+    if not path:
+        ctx.report(STRUCT_PATH, op, f"the path of {op.name} is empty")
+        return
+    kind: Attribute = op.operands[0].type
+    for number in path:
+        if not isinstance(kind, StructType) or not 0 <= number < len(kind.fields):
+            ctx.report(STRUCT_PATH, op, f"{type_text(kind)} has no field {number}")
+            return
+        kind = kind.fields[number]
+    value = op.results[0] if op.results else op.operands[1]
+    if isinstance(kind, StructType):
+        ctx.report(STRUCT_PATH, op, f"the path of {op.name} leads to {type_text(kind)}, not to a scalar field")
+    elif value.type != kind:
+        message = f"the value of {op.name} must be {type_text(kind)}, found {type_text(value.type)}"
+        ctx.report(STRUCT_PATH, op, message, at=value)
+
+
+@checks(TRIPLES, "pto.declare_struct")
+def struct_escape(op: Operation, ctx: Context) -> None:
+    """A struct stays where it is declared."""
+    for use in op.results[0].uses:
+        if use.operation.has_trait(IsTerminator):
+            ctx.report(STRUCT_PATH, use.operation, "a struct does not leave its region", at=op.results[0])

@@ -1,0 +1,175 @@
+"""Rules of views of global memory. Source: verifier-rules page, section 10; layouts page, section 4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.types import DYNAMIC, PartitionViewType, PtrType, TensorViewType, byte_width, type_text
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, checks, rule
+
+_PAGE = "verifier-rules page, section 10"
+_V = "!pto.tensor_view<16x16xf32>"
+_P = "!pto.partition_tensor_view<8x16xf32>"
+
+
+def _function(lists: str) -> str:
+    """A function that makes one view."""
+    constants = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in (1, 16))
+    view = f"  %v = pto.make_tensor_view %p, {lists} : {_V}\n"
+    return f"func.func @example(%p: !G32) {{\n{constants}{view}  return\n}}"
+
+
+RANK = rule(
+    "view-rank",
+    ERROR,
+    STRUCTURE,
+    "a view has as many sizes and strides as dimensions, at most 5, and the element type of its pointer",
+    source=_PAGE,
+    bad=_function("shape = [%c16], strides = [%c1]"),
+    good=_function("shape = [%c16, %c16], strides = [%c16, %c1]"),
+)
+LAYOUT = rule(
+    "view-layout",
+    ERROR,
+    LOCATIONS,
+    "a stated layout is the one that constant sizes and strides have",
+    source=_PAGE,
+)
+BOUNDS = rule(
+    "part-bounds",
+    ERROR,
+    SHAPES,
+    "a part has an offset and a size for each dimension of its view, lies inside it and states its sizes",
+    source=_PAGE,
+    bad=f"%q = pto.partition_view %v, offsets = [%c16, %c0], sizes = [%c8, %c16] : {_V} -> {_P}",
+    good=f"%q = pto.partition_view %v, offsets = [%c8, %c0], sizes = [%c8, %c16] : {_V} -> {_P}",
+)
+
+MAX_RANK = 5
+_NZ_ROWS = 16
+_NZ_BYTES = 512
+
+
+@checks(STRUCTURE, "pto.make_tensor_view")
+def view(op: Operation, ctx: Context) -> None:
+    """Operands and result of a view agree."""
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    pointer, result = op.operands[0].type, op.results[0].type
+    if not isinstance(result, TensorViewType):
+        ctx.report(RANK, op, f"the result of {op.name} must be !pto.tensor_view, found {type_text(result)}")
+        return
+    if isinstance(pointer, PtrType) and pointer.space != "gm":
+        message = f"{op.name} is a view of global memory, found a pointer into {pointer.space}"
+        ctx.report(RANK, op, message, at=op.operands[0])
+    rank = len(result.shape)
+    if rank > MAX_RANK:
+        ctx.report(RANK, op, f"a view has at most {MAX_RANK} dimensions, found {rank}")
+    for name in ("shape", "strides"):
+        if len(groups[name]) != rank:
+            message = f"{name} of {op.name} must have {rank} entries, found {len(groups[name])}"
+            ctx.report(RANK, op, message, at=name)
+    if isinstance(pointer, PtrType) and pointer.element != result.element:
+        found = f"{type_text(pointer.element)} and {type_text(result.element)}"
+        message = f"pointer and view of {op.name} must have one element type, found {found}"
+        ctx.report(RANK, op, message, at=op.operands[0])
+
+
+@checks(LOCATIONS, "pto.make_tensor_view")
+def view_layout(op: Operation, ctx: Context) -> None:
+    """A stated layout against constant sizes and strides."""
+    stated = op.attributes.get("layout")
+    result = op.results[0].type
+    if not isinstance(stated, EnumAttr) or stated.value not in ("nd", "dn", "nz"):
+        return
+    if not isinstance(result, TensorViewType):
+        return
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    sizes = [
+        ctx.constant(value) if dim == DYNAMIC else dim
+        for dim, value in zip(result.shape, groups["shape"], strict=False)
+    ]
+    strides = [ctx.constant(value) for value in groups["strides"]]
+    known_sizes = [size for size in sizes if size is not None]
+    known_strides = [stride for stride in strides if stride is not None]
+    rank = len(result.shape)
+    if not len(known_sizes) == len(known_strides) == rank or not 0 < rank <= MAX_RANK:
+        return
+    found = layouts_of(known_sizes, known_strides, byte_width(result.element) or 0)
+    if stated.value not in found:
+        message = f"{op.name} states layout {stated.value}, its sizes and strides are {' or '.join(found)}"
+        ctx.report(LAYOUT, op, message, at="layout")
+
+
+def layouts_of(shape: Sequence[int], strides: Sequence[int], size: int) -> tuple[str, ...]:
+    """Layouts that constant sizes and strides have; ``size`` is the bytes of an element.
+
+    NZ when the last dimensions form a block of 512 bytes, else ND or DN by the last two dimensions, ND when
+    neither fits.
+    """
+    missing = MAX_RANK - len(shape)
+    sizes = [1] * missing + list(shape)
+    steps = [1] * missing + list(strides)
+    for index in reversed(range(missing)):
+        steps[index] = sizes[index + 1] * steps[index + 1]
+    fractal = sizes[2] == _NZ_ROWS and sizes[2] * sizes[3] * size == _NZ_BYTES
+    if fractal and steps[4] == 1 and steps[3] == sizes[4]:
+        return ("nz",)
+    rows, cols, row_step, col_step = sizes[3], sizes[4], steps[3], steps[4]
+    by_rows = _matches(cols, rows, col_step, row_step)
+    by_cols = _matches(rows, cols, row_step, col_step)
+    if by_rows and by_cols:
+        return ("nd", "dn")
+    return ("dn",) if by_cols else ("nd",)
+
+
+def _matches(inner: int, outer: int, inner_step: int, outer_step: int) -> bool:
+    """Whether a matrix is dense with ``inner`` as its fast dimension."""
+    if inner != 1 and inner_step != 1:
+        return False
+    return outer == 1 or outer_step == inner
+
+
+@checks(SHAPES, "pto.partition_view")
+def part(op: Operation, ctx: Context) -> None:
+    """A rectangular part."""
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    source, result = op.operands[0].type, op.results[0].type
+    if not isinstance(source, TensorViewType) or not isinstance(result, PartitionViewType):
+        return
+    if source.element != result.element:
+        found = f"{type_text(source.element)} and {type_text(result.element)}"
+        ctx.report(BOUNDS, op, f"{op.name} keeps the element type, found {found}", at=op.operands[0])
+    rank = len(source.shape)
+    offsets, sizes = groups["offsets"], groups["sizes"]
+    for name, values in (("offsets", offsets), ("sizes", sizes)):
+        if len(values) != rank:
+            message = f"{name} of {op.name} must have {rank} entries, found {len(values)}"
+            ctx.report(BOUNDS, op, message, at=name)
+            return
+    stated = result.shape if len(result.shape) == rank else (DYNAMIC,) * rank
+    for index, (dim, whole) in enumerate(zip(stated, source.shape, strict=True)):
+        offset, size = ctx.constant(offsets[index]), ctx.constant(sizes[index])
+        if offset is not None and offset < 0:
+            message = f"offset {index} of {op.name} must not be negative, found {offset}"
+            ctx.report(BOUNDS, op, message, at=offsets[index])
+            continue
+        if size is None:
+            continue
+        if size <= 0:
+            message = f"size {index} of {op.name} must be positive, found {size}"
+            ctx.report(BOUNDS, op, message, at=sizes[index])
+        elif dim not in (DYNAMIC, size):
+            message = f"size {index} of {op.name} is {size}, the result type says {dim}"
+            ctx.report(BOUNDS, op, message, at=sizes[index])
+        elif whole != DYNAMIC and (offset or 0) + size > whole:
+            message = f"offset {offset or 0} and size {size} reach beyond dimension {index} of the view ({whole})"
+            ctx.report(BOUNDS, op, message, at=sizes[index])

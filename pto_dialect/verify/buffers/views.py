@@ -1,0 +1,288 @@
+"""Rules of tile handles that share storage: windows, valid regions, other types and shapes.
+
+Source: verifier-rules page, section 10; operation catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.types import DYNAMIC, TileBufType, byte_width, dim_text, type_text
+from pto_dialect.targets.tile_layouts import inner_block
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, checks, rule
+from .alloc import tile_bytes
+
+_PAGE = "verifier-rules page, section 10"
+_T = "!pto.tile_buf<vec, 32x32xf32>"
+_OPEN = "!pto.tile_buf<vec, 32x32xf32, valid=?x?>"
+_NZ = "!pto.tile_buf<mat, 32x64xf16, blayout=col_major, slayout=row_major>"
+_NZ_PART = "!pto.tile_buf<mat, 16x32xf16, blayout=col_major, slayout=row_major>"
+_PART = "!pto.tile_buf<vec, 16x16xf32>"
+
+
+def _function(body: str) -> str:
+    """A function with an index argument."""
+    return f"func.func @f(%n: index) {{\n  {body}\n  return\n}}"
+
+
+FORM = rule(
+    "subview-form",
+    ERROR,
+    STRUCTURE,
+    "a subview has two positive sizes, two offsets and both or none of the valid sizes; its type is that of "
+    "the source with shape and valid region of the window",
+    source=_PAGE,
+    bad=f"%b = pto.subview %a[%c0, %c0] sizes [16, 8] : {_T} -> {_PART}",
+    good=f"%b = pto.subview %a[%c0, %c0] sizes [16, 16] : {_T} -> {_PART}",
+)
+BOXED = rule(
+    "subview-boxed",
+    ERROR,
+    SHAPES,
+    "a window of a boxed tile consists of whole blocks",
+    source=_PAGE,
+    bad=f"%b = pto.subview %a[%c8, %c0] sizes [16, 32] : {_NZ} -> {_NZ_PART}",
+    good=f"%b = pto.subview %a[%c16, %c0] sizes [16, 32] : {_NZ} -> {_NZ_PART}",
+)
+BOUNDS = rule(
+    "subview-bounds",
+    ERROR,
+    SHAPES,
+    "a window lies inside its tile",
+    source=_PAGE,
+    bad=f"%b = pto.subview %a[%c24, %c0] sizes [16, 16] : {_T} -> {_PART}",
+    good=f"%b = pto.subview %a[%c16, %c0] sizes [16, 16] : {_T} -> {_PART}",
+)
+VALID = rule(
+    "setvalid-dynamic",
+    ERROR,
+    SHAPES,
+    "set_validshape gives sizes inside the tile to a tile of this function whose type leaves them open",
+    source=_PAGE,
+    bad=_function(f"%a = pto.alloc_tile : {_T}\n  pto.set_validshape %a, %n, %n : {_T}"),
+    good=_function(
+        f"%a = pto.alloc_tile valid_row = %n valid_col = %n : {_OPEN}\n  pto.set_validshape %a, %n, %n : {_OPEN}"
+    ),
+)
+BITCAST = rule(
+    "bitcast-same",
+    ERROR,
+    STRUCTURE,
+    "bitcast changes the element type alone, to one that is not larger",
+    source=_PAGE,
+    bad=f"%b = pto.bitcast %a : {_T} -> !pto.tile_buf<vec, 32x16xi32>",
+    good=f"%b = pto.bitcast %a : {_T} -> !pto.tile_buf<vec, 32x32xi32>",
+)
+RESHAPE = rule(
+    "reshape-bytes",
+    ERROR,
+    STRUCTURE,
+    "treshape keeps location and number of bytes and does not pass between boxed and unboxed layouts",
+    source=_PAGE,
+    bad=f"%b = pto.treshape %a : {_T} -> !pto.tile_buf<vec, 16x32xf32>",
+    good=f"%b = pto.treshape %a : {_T} -> !pto.tile_buf<vec, 64x16xf32>",
+)
+
+_MAKERS = frozenset(
+    (
+        "pto.alloc_tile",
+        "pto.declare_tile",
+        "pto.bind_tile",
+        "pto.pointer_cast",
+        "pto.materialize_tile",
+        "pto.multi_tile_get",
+    )
+)
+"""Operations whose tile belongs to the function."""
+
+_RENAMERS = frozenset(("pto.bitcast", "pto.treshape"))
+"""Operations whose tile is their operand under another type."""
+
+
+def _config(tile: TileBufType) -> tuple[object, ...]:
+    return tile.blayout, tile.slayout, tile.fractal, tile.pad, tile.compact
+
+
+# ------------------------------------------------------------ subview
+
+
+@checks(STRUCTURE, "pto.subview")
+def window(op: Operation, ctx: Context) -> None:
+    """Form and type of a window."""
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    source, result = op.operands[0].type, op.results[0].type
+    sizes = array_values(op.attributes.get("sizes"))
+    if not isinstance(source, TileBufType) or not isinstance(result, TileBufType) or sizes is None:
+        return
+    if len(sizes) != 2 or len(groups["offsets"]) != 2:
+        found = f"{len(sizes)} sizes and {len(groups['offsets'])} offsets"
+        ctx.report(FORM, op, f"{op.name} takes two sizes and two offsets, found {found}")
+        return
+    if min(sizes) <= 0:
+        ctx.report(FORM, op, f"sizes of {op.name} must be positive, found {list(sizes)}", at="sizes")
+        return
+    for value in groups["offsets"]:
+        offset = ctx.constant(value)
+        if offset is not None and offset < 0:
+            ctx.report(FORM, op, f"offsets of {op.name} must not be negative, found {offset}", at=value)
+    if bool(groups["valid_row"]) != bool(groups["valid_col"]):
+        ctx.report(FORM, op, f"{op.name} takes both valid sizes or none")
+        return
+    if (result.rows, result.cols) != sizes:
+        wanted, found = f"{sizes[0]}x{sizes[1]}", f"{result.rows}x{result.cols}"
+        message = f"the result of {op.name} must have the shape {wanted}, found {found}"
+        ctx.report(FORM, op, message)
+        return
+    same = (result.element, result.loc, *_config(result)) == (source.element, source.loc, *_config(source))
+    if not same:
+        expected = source.replace(rows=result.rows, cols=result.cols, valid=(result.valid_rows, result.valid_cols))
+        message = f"the result of {op.name} must keep element type, location and layout, found {type_text(result)}"
+        ctx.report(FORM, op, message, help=f"write {type_text(expected)}")
+    _valid_sizes(op, ctx, groups["valid_row"], "valid_row", sizes[0], result.valid_rows)
+    _valid_sizes(op, ctx, groups["valid_col"], "valid_col", sizes[1], result.valid_cols)
+
+
+def _valid_sizes(op: Operation, ctx: Context, given: tuple[SSAValue, ...], name: str, size: int, stated: int) -> None:
+    """One valid size of a window: the operand and what the result type says."""
+    if not given:
+        if stated == DYNAMIC:
+            ctx.report(FORM, op, f"{name} of {op.name} is open in the type and must be given")
+        return
+    constant = ctx.constant(given[0])
+    if constant is not None and not 0 <= constant <= size:
+        ctx.report(FORM, op, f"{name} of {op.name} must be in 0..{size}, found {constant}", at=given[0])
+        return
+    expected = DYNAMIC if constant is None else constant
+    if stated != expected:
+        message = f"{name} of {op.name} is {dim_text(expected)}, the result type says {dim_text(stated)}"
+        ctx.report(FORM, op, message, at=given[0])
+
+
+def array_values(attr: Attribute | None) -> tuple[int, ...] | None:
+    """Numbers of an integer array attribute."""
+    if isinstance(attr, DenseArrayBase):
+        return tuple(int(value) for value in attr.get_values())
+    if isinstance(attr, ArrayAttr):
+        return tuple(value.value.data for value in attr.data if isinstance(value, IntegerAttr))
+    return None
+
+
+@checks(SHAPES, "pto.subview")
+def window_place(op: Operation, ctx: Context) -> None:
+    """Whether the window lies inside the tile, on block borders."""
+    assert isinstance(op, PtoOp)
+    source = op.operands[0].type
+    sizes = array_values(op.attributes.get("sizes"))
+    if not isinstance(source, TileBufType) or sizes is None:
+        return
+    bits = (byte_width(source.element) or 1) * 8
+    block = (1, 1) if source.slayout == "none_box" else inner_block(source.fractal, source.slayout, bits)
+    groups = operand_groups(op)
+    offsets = groups["offsets"]
+    whole = (source.rows, source.cols)
+    used = _sizes_inside(op.results[0].type, groups, sizes, ctx)
+    for axis, size, inside, length, unit, value in zip(
+        ("rows", "columns"), sizes, used, whole, block, offsets, strict=True
+    ):
+        offset = ctx.constant(value)
+        if size % unit:
+            message = f"{size} {axis} of {op.name} are no multiple of the {unit} {axis} of a block"
+            ctx.report(BOXED, op, message, at="sizes")
+        if offset is not None and offset % unit:
+            message = f"offset {offset} of {op.name} is no multiple of the {unit} {axis} of a block"
+            ctx.report(BOXED, op, message, at=value)
+        elif (offset or 0) + inside > length:
+            which = f"{size} {axis}" if inside == size else f"{inside} valid {axis}"
+            message = f"offset {offset or 0} and {which} of {op.name} reach beyond {length} {axis}"
+            ctx.report(BOUNDS, op, message, at=value)
+
+
+def _sizes_inside(
+    result: Attribute, groups: Mapping[str, Sequence[SSAValue]], sizes: Sequence[int], ctx: Context
+) -> list[int]:
+    """How many rows and columns of a window have to lie in its parent: the valid ones; none where they are open."""
+    found: list[int] = []
+    stated = (result.valid_rows, result.valid_cols) if isinstance(result, TileBufType) else sizes
+    for size, valid, name in zip(sizes, stated, ("valid_row", "valid_col"), strict=True):
+        given = groups.get(name, ())
+        if valid == DYNAMIC:
+            known = ctx.constant(given[0]) if given else size
+            found.append(0 if known is None else min(known, size))
+        else:
+            found.append(min(valid, size))
+    return found
+
+
+# ------------------------------------------------------------ other handles
+
+
+@checks(SHAPES, "pto.set_validshape")
+def valid_shape(op: Operation, ctx: Context) -> None:
+    """A change of the valid region."""
+    source = op.operands[0]
+    tile = source.type
+    if not isinstance(tile, TileBufType):
+        return
+    if DYNAMIC not in (tile.valid_rows, tile.valid_cols):
+        help = "write ? in the valid region of the type"
+        ctx.report(VALID, op, f"{op.name} needs a tile with an open valid size", at=source, help=help)
+        return
+    if not _is_local(source):
+        message = f"{op.name} changes tiles of its own function, not arguments or received values"
+        ctx.report(VALID, op, message, at=source)
+    for value, axis, limit in zip(op.operands[1:], ("rows", "columns"), (tile.rows, tile.cols), strict=True):
+        constant = ctx.constant(value)
+        if constant is not None and not 0 <= constant <= limit:
+            ctx.report(VALID, op, f"valid {axis} of {op.name} must be in 0..{limit}, found {constant}", at=value)
+
+
+def _is_local(value: SSAValue) -> bool:
+    owner = value.owner
+    while isinstance(owner, Operation) and owner.name in _RENAMERS:
+        owner = owner.operands[0].owner
+    return isinstance(owner, Operation) and owner.name in _MAKERS
+
+
+@checks(STRUCTURE, "pto.bitcast")
+def bitcast(op: Operation, ctx: Context) -> None:
+    """Another element type for the same bytes."""
+    source, result = op.operands[0].type, op.results[0].type
+    if not isinstance(source, TileBufType) or not isinstance(result, TileBufType):
+        return
+    help = "pto.treshape changes shape and layout"
+    if source.loc != result.loc:
+        ctx.report(BITCAST, op, f"{op.name} keeps the location, found {source.loc} and {result.loc}")
+    elif (source.rows, source.cols) != (result.rows, result.cols):
+        found = f"{source.rows}x{source.cols} and {result.rows}x{result.cols}"
+        ctx.report(BITCAST, op, f"{op.name} keeps the shape, found {found}", help=help)
+    elif (source.valid_rows, source.valid_cols) != (result.valid_rows, result.valid_cols):
+        ctx.report(BITCAST, op, f"{op.name} keeps the valid region")
+    elif _config(source) != _config(result):
+        ctx.report(BITCAST, op, f"{op.name} keeps the layout", help=help)
+    elif source.element == result.element:
+        ctx.report(BITCAST, op, f"{op.name} changes the element type, both are {type_text(source.element)}")
+    elif tile_bytes(result) > tile_bytes(source):
+        found = f"{tile_bytes(source)} and {tile_bytes(result)}"
+        ctx.report(BITCAST, op, f"the result of {op.name} must not need more bytes than its source, found {found}")
+
+
+@checks(STRUCTURE, "pto.treshape")
+def reshape(op: Operation, ctx: Context) -> None:
+    """Another shape for the same bytes."""
+    source, result = op.operands[0].type, op.results[0].type
+    if not isinstance(source, TileBufType) or not isinstance(result, TileBufType):
+        return
+    if source.loc != result.loc:
+        ctx.report(RESHAPE, op, f"{op.name} keeps the location, found {source.loc} and {result.loc}")
+    if tile_bytes(source) != tile_bytes(result):
+        found = f"{tile_bytes(source)} and {tile_bytes(result)}"
+        ctx.report(RESHAPE, op, f"{op.name} keeps the number of bytes, found {found}")
+    if (source.slayout == "none_box") != (result.slayout == "none_box"):
+        ctx.report(RESHAPE, op, f"{op.name} does not pass between boxed and unboxed layouts")

@@ -1,0 +1,187 @@
+"""Checks one operation of a core dialect against its line of ``table``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, ModuleOp, UnregisteredOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.utils.exceptions import VerifyException
+
+from pto_dialect.ir.core.types import OpaqueType, type_text
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, STRUCTURE, rule
+from ..engine.structure import ATTRIBUTE_KIND, ATTRIBUTE_MISSING, OPERAND_COUNT, RESULT_KIND
+from . import memref as core_memref  # noqa: F401 - registers relations
+from .control import check_branch, check_flow, check_function, check_place, check_regions
+from .kinds import element_type, is_signless
+from .relations import RELATIONS
+from .rules import OPERAND
+from .symbols import check_calls
+from .table import CORE_NAMES, Constraints, CoreSlot, constraints_of
+
+CORE_OP = rule(
+    "core-op",
+    ERROR,
+    STRUCTURE,
+    "operations of llvm and those that nothing else is said about satisfy their own definitions",
+    source="language page, section 2",
+    bad='%v = "llvm.load"(%p, %q) : (index, index) -> i32',
+    good='%v = "llvm.load"(%p) <{ordering = 0 : i64}> : (!llvm.ptr) -> i32',
+)
+
+_WITH_REGIONS = frozenset(("scf.for", "scf.if", "scf.while", "scf.execute_region", "scf.index_switch", "scf.parallel"))
+_CALLS = frozenset(("func.call", "func.constant", "func.call_indirect"))
+_PLACED = frozenset(
+    ("func.return", "scf.yield", "scf.condition", "scf.reduce", "scf.reduce.return", "cf.br", "cf.cond_br", "cf.switch")
+)
+_FLOAT_TWINS = {
+    "addi": "addf", "subi": "subf", "muli": "mulf", "divsi": "divf", "divui": "divf", "remsi": "remf",
+    "remui": "remf", "maxsi": "maximumf", "minsi": "minimumf", "maxui": "maximumf", "minui": "minimumf",
+    "cmpi": "cmpf", "extsi": "extf", "extui": "extf", "trunci": "truncf", "absi": "absf",
+}  # fmt: skip
+_INTEGER_TWINS = {
+    "addf": "addi", "subf": "subi", "mulf": "muli", "divf": "divsi", "remf": "remsi", "maximumf": "maxsi",
+    "minimumf": "minsi", "maxnumf": "maxsi", "minnumf": "minsi", "cmpf": "cmpi", "extf": "extsi",
+    "truncf": "trunci", "absf": "absi",
+}  # fmt: skip
+
+
+def check_core(op: Operation, ctx: Context) -> bool:
+    """One operation of a core dialect; what follows from its types and attributes alone is checked once per kind.
+
+    False when later checks make no sense.
+    """
+    name = op.name
+    if name in CORE_NAMES:
+        types = [value._type for value in op._operands]
+        types += [result._type for result in op.results]
+        key = (name, len(op._operands), *map(id, types), *map(id, op.properties.values()))
+        if key not in ctx.accepted:
+            if any(isinstance(type_, OpaqueType) for type_ in types):
+                return True
+            _check_signature(op, ctx)
+            if ctx.failed:
+                return False
+            ctx.accepted.add(key)
+        if name in _PLACED:
+            check_place(op, ctx)
+            check_branch(op, ctx)
+            if name == "scf.reduce" and not ctx.failed and check_regions(op, ctx):
+                check_flow(op, ctx)
+        elif name in _WITH_REGIONS or op.regions:
+            if not check_regions(op, ctx):
+                return False
+            check_flow(op, ctx)
+        elif name in _CALLS:
+            check_calls(op, ctx)
+    elif name == "func.func":
+        return check_regions(op, ctx) and check_function(op, ctx)
+    elif isinstance(op, IRDLOperation) and not isinstance(op, (UnregisteredOp, ModuleOp)):
+        return _check_definition(op, ctx)
+    return True
+
+
+def _check_definition(op: IRDLOperation, ctx: Context) -> bool:
+    """The operation's own definition, for operations without a line in the table."""
+    if any(isinstance(value.type, OpaqueType) for value in (*op.operands, *op.results)):
+        return True
+    try:
+        op.verify_()
+    except (VerifyException, ValueError, AssertionError, IndexError) as error:
+        reason = str(error).strip().splitlines()[-1] if str(error) else "malformed"
+        ctx.report(CORE_OP, op, f"{op.name} is not as its dialect defines it: {reason}")
+        return False
+    return True
+
+
+def _check_signature(op: Operation, ctx: Context) -> None:
+    """Operands, results and attributes, then how they relate."""
+    row = constraints_of(op.name)
+    operands = _groups(op, row, ctx)
+    if operands is None:
+        return
+    fixed = [slot.arity for slot in row.results]
+    if len(op.results) < fixed.count("1") or ("*" not in fixed and len(op.results) > len(fixed)):
+        ctx.report(RESULT_KIND, op, f"{op.name} has {len(fixed)} results, found {len(op.results)}")
+        return
+    results = ((row.results[min(number, len(row.results) - 1)], [result]) for number, result in enumerate(op.results))
+    for slot, values in (*operands, *results):
+        if not _check_kinds(op, slot, values, ctx):
+            return
+    if not row.attributes and not row.segmented and op.properties:
+        name = next(iter(op.properties))
+        ctx.report(ATTRIBUTE_KIND, op, f"{op.name} has no properties, found {name}", at=name)
+        return
+    for slot in row.attributes:
+        _check_attribute(op, slot, op.properties.get(slot.name), ctx)
+    for relation in row.relations:
+        if not ctx.failed:
+            RELATIONS[relation](op, ctx)
+
+
+def _groups(op: Operation, row: Constraints, ctx: Context) -> list[tuple[CoreSlot, Sequence[SSAValue]]] | None:
+    """The operands of each slot; ``None``, with a report, when their number is wrong."""
+    total = len(op.operands)
+    names = ", ".join(slot.name + {"1": "", "*": "..", "?": " (optional)"}[slot.arity] for slot in row.operands)
+    if row.segmented:
+        sizes = op.properties.get("operandSegmentSizes")
+        numbers: list[int] = []
+        if isinstance(sizes, DenseArrayBase) and sizes.elt_type == IntegerType(32):
+            numbers = [int(number) for number in sizes.get_values()]
+        if len(numbers) != len(row.operands) or sum(numbers) != total or min(numbers, default=0) < 0:
+            message = f"operandSegmentSizes of {op.name} divides its {total} operands into {names}"
+            found = f", found {numbers}" if numbers else ""
+            ctx.report(OPERAND_COUNT, op, message + found)
+            return None
+        if any(slot.arity == "1" and number != 1 for slot, number in zip(row.operands, numbers, strict=True)):
+            ctx.report(OPERAND_COUNT, op, f"{op.name} has the operands {names}, found {numbers}")
+            return None
+    else:
+        single = sum(slot.arity == "1" for slot in row.operands)
+        if total < single or (total > single and all(slot.arity == "1" for slot in row.operands)):
+            count = f"{len(row.operands)} operands ({names})" if row.operands else "no operands"
+            ctx.report(OPERAND_COUNT, op, f"{op.name} has {count}, found {total}")
+            return None
+        numbers = [1 if slot.arity == "1" else total - single for slot in row.operands]
+    groups: list[tuple[CoreSlot, Sequence[SSAValue]]] = []
+    position = 0
+    for slot, number in zip(row.operands, numbers, strict=True):
+        groups.append((slot, op.operands[position : position + number]))
+        position += number
+    return groups
+
+
+def _check_kinds(op: Operation, slot: CoreSlot, values: Sequence[SSAValue], ctx: Context) -> bool:
+    for value in values:
+        if not slot.kind.accepts(value.type):
+            what = f"{slot.name} of {op.name} must be {slot.kind.label}"
+            ctx.report(OPERAND, op, f"{what}, found {type_text(value.type)}", at=value, help=_hint(op, value.type))
+            return False
+    return True
+
+
+def _hint(op: Operation, type_: Attribute) -> str | None:
+    """What would be right for a type of the other kind."""
+    dialect, _, short = op.name.partition(".")
+    element = element_type(type_)
+    if isinstance(element, IntegerType):
+        if not is_signless(element) and dialect in ("arith", "math"):
+            cast = f"builtin.unrealized_conversion_cast converts to i{element.width.data}"
+            return f"arithmetic has signless integers; {cast}"
+        twin = _INTEGER_TWINS.get(short)
+    else:
+        twin = _FLOAT_TWINS.get(short)
+    return f"{dialect}.{twin} is for {type_text(type_)}" if twin else None
+
+
+def _check_attribute(op: Operation, slot: CoreSlot, value: Attribute | None, ctx: Context) -> None:
+    if value is None:
+        if slot.arity == "1":
+            message = f"{op.name} needs its attribute {slot.name}"
+            ctx.report(ATTRIBUTE_MISSING, op, message, help=slot.kind.label)
+    elif not slot.kind.accepts(value):
+        message = f"attribute {slot.name} of {op.name} must be {slot.kind.label}, found {value}"
+        ctx.report(ATTRIBUTE_KIND, op, message, at=slot.name)

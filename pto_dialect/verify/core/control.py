@@ -1,0 +1,443 @@
+"""``func``, ``scf`` and ``cf``: what regions take and give, what branches hand over, where terminators stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import builtin
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, FunctionType, StringAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
+
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.ir.core.types import OpaqueType, type_text
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, STRUCTURE, rule
+from .relations import relation
+from .rules import BRANCH, ENTRY, FUNCTION, LOOP, PARENT, REGION, SWITCH, YIELD
+
+_PAGE = "language page, section 2"
+TERMINATOR = rule(
+    "block-terminator",
+    ERROR,
+    STRUCTURE,
+    "a block ends with its terminator, which stands nowhere else",
+    source=_PAGE,
+    bad="func.func @f() {\n}",
+    good="func.func @f() {\n  return\n}",
+)
+RETURN_TYPES = rule(
+    "return-types",
+    ERROR,
+    STRUCTURE,
+    "return gives the function's result types",
+    source=_PAGE,
+    bad="func.func @f(%x: i32) -> i64 {\n  return %x : i32\n}",
+    good="func.func @f(%x: i32) -> i32 {\n  return %x : i32\n}",
+)
+
+_PARENTS = {
+    "func.return": ("func.func",),
+    "scf.yield": ("scf.for", "scf.if", "scf.while", "scf.execute_region", "scf.index_switch"),
+    "scf.condition": ("scf.while",),
+    "scf.reduce": ("scf.parallel",),
+    "scf.reduce.return": ("scf.reduce",),
+}
+"""Operations that stand directly in the regions of others."""
+
+_ENDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "func.func": (("func.return",),),
+    "scf.for": (("scf.yield",),),
+    "scf.if": (("scf.yield",), ("scf.yield",)),
+    "scf.while": (("scf.condition",), ("scf.yield",)),
+    "scf.index_switch": (("scf.yield",),),
+    "scf.parallel": (("scf.reduce",),),
+    "scf.reduce": (("scf.reduce.return",),),
+}
+"""Terminators of the regions of an operation; the last entry holds for further regions too."""
+
+_SINGLE = frozenset(("scf.for", "scf.if", "scf.while", "scf.index_switch", "scf.parallel", "scf.reduce"))
+"""Operations whose regions have one block."""
+
+_REGIONS: dict[str, tuple[int, int | None]] = {
+    "func.func": (1, 1),
+    "scf.for": (1, 1),
+    "scf.if": (2, 2),
+    "scf.while": (2, 2),
+    "scf.execute_region": (1, 1),
+    "scf.index_switch": (1, None),
+    "scf.parallel": (1, 1),
+    "scf.reduce": (0, None),
+}
+"""Least and largest number of regions; other core operations have none."""
+
+
+def _listed(types: Sequence[Attribute]) -> str:
+    return ", ".join(map(type_text, types)) or "nothing"
+
+
+def _types(values: Sequence[SSAValue]) -> list[Attribute]:
+    return [value.type for value in values]
+
+
+def _differ(found: Sequence[Attribute], wanted: Sequence[Attribute]) -> bool:
+    """True unless both are equal; types that are not known equal any other."""
+    if len(found) != len(wanted):
+        return True
+    return any(a != b and OpaqueType not in (type(a), type(b)) for a, b in zip(found, wanted, strict=True))
+
+
+def symbol_name(op: Operation) -> str:
+    """Name of a function or module symbol."""
+    name = op.properties.get("sym_name") or op.attributes.get("sym_name")
+    return name.data if isinstance(name, StringAttr) else "?"
+
+
+# ------------------------------------------------------------ where operations stand
+
+
+def check_place(op: Operation, ctx: Context) -> None:
+    """Parent of a core operation; a terminator ends its block."""
+    parents = _PARENTS.get(op.name)
+    if parents is not None:
+        parent = op.parent_op()
+        if parent is None or parent.name not in parents:
+            where = f"in {parent.name}" if parent is not None else "on its own"
+            ends = _ENDS.get(parent.name) if parent is not None else None
+            help = f"the regions of {parent.name} end with {ends[-1][0]}" if parent is not None and ends else None
+            ctx.report(PARENT, op, f"{op.name} stands directly in {' or '.join(parents)}, found {where}", help=help)
+            return
+    if op.next_op is not None and op.has_trait(IsTerminator):
+        ctx.report(TERMINATOR, op, f"{op.name} ends its block, but {op.next_op.name} follows")
+
+
+def check_regions(op: Operation, ctx: Context) -> bool:
+    """Number of regions and blocks, and their terminators; False when nothing else can be said about ``op``."""
+    least, most = _REGIONS.get(op.name, (0, 0))
+    if len(op.regions) < least or (most is not None and len(op.regions) > most):
+        wanted = str(least) if most == least else f"at least {least}"
+        ctx.report(REGION, op, f"{op.name} has {wanted} regions, found {len(op.regions)}")
+        return False
+    ends = _ENDS.get(op.name)
+    for number, region in enumerate(op.regions):
+        first = region.first_block
+        if first is None:
+            if op.name == "func.func" or (op.name == "scf.if" and number == 1):
+                continue
+            ctx.report(REGION, op, f"region {number + 1} of {op.name} has no block")
+            return False
+        if op.name in _SINGLE and first.next_block is not None:
+            ctx.report(REGION, op, f"each region of {op.name} has one block")
+            return False
+        if ends is not None and op.name != "func.func":
+            wanted = ends[min(number, len(ends) - 1)]
+            last = first.last_op
+            if last is not None and op.name not in _PARENTS.get(last.name, (op.name,)):
+                # Reported where it stands.
+                return False
+            if last is None or last.name not in wanted:
+                found = f"{last.name}" if last is not None else "nothing"
+                message = f"region {number + 1} of {op.name} ends with {wanted[0]}, found {found}"
+                ctx.report(TERMINATOR, op if last is None else last, message)
+                return False
+    return True
+
+
+def check_blocks(op: Operation, region: Region, ctx: Context) -> None:
+    """The blocks of a region of ``op`` that has several end with terminators."""
+    for block in region.blocks:
+        last = block.last_op
+        if last is None or not last.has_trait(IsTerminator):
+            ctx.report(TERMINATOR, last or op, f"a block of {op.name} does not end with a terminator")
+
+
+# ------------------------------------------------------------ functions
+
+
+def check_function(op: Operation, ctx: Context) -> bool:
+    """Arguments of the first block, terminators, values that return gives; False for what is no function."""
+    function_type = op.properties.get("function_type")
+    if not isinstance(function_type, FunctionType):
+        ctx.report(FUNCTION, op, "func.func has a function type")
+        return False
+    if not isinstance(op.properties.get("sym_name"), StringAttr):
+        ctx.report(FUNCTION, op, "func.func has a name")
+        return False
+    region = op.regions[0]
+    inputs, outputs = function_type.inputs.data, function_type.outputs.data
+    for key, number in (("arg_attrs", len(inputs)), ("res_attrs", len(outputs))):
+        entries = op.properties.get(key)
+        if entries is not None and not (isinstance(entries, builtin.ArrayAttr) and len(entries.data) == number):
+            ctx.report(FUNCTION, op, f"{key} has one dictionary for each of {number}")
+    if region.first_block is None:
+        visibility = op.properties.get("sym_visibility")
+        if not isinstance(visibility, StringAttr) or visibility.data == "public":
+            message = f"@{symbol_name(op)} has no body"
+            ctx.report(FUNCTION, op, message, help="declare it as func.func private, or give it a body")
+        return True
+    if _differ(_types(region.first_block.args), inputs):
+        message = f"@{symbol_name(op)} takes ({_listed(inputs)}), but its first block has "
+        ctx.report(FUNCTION, op, f"{message}({_listed(_types(region.first_block.args))})")
+    for block in region.blocks:
+        last = block.last_op
+        if last is None or not any(inner.has_trait(IsTerminator) for inner in block.ops):
+            # A terminator in the middle is told there.
+            message = f"a block of @{symbol_name(op)} does not end with a terminator"
+            ctx.report(TERMINATOR, last or op, message, help="add return")
+        elif last.name == "func.return" and _differ(_types(last.operands), outputs):
+            message = f"@{symbol_name(op)} returns {_listed(outputs)}, found {_listed(_types(last.operands))}"
+            ctx.report(RETURN_TYPES, last, message)
+    return True
+
+
+# ------------------------------------------------------------ branches
+
+
+def branch_operands(op: Operation) -> list[Sequence[SSAValue]] | None:
+    """What ``op`` hands to each successor; ``None`` for operations that do not say so."""
+    operands = op.operands
+    if op.name == "cf.br":
+        return [operands]
+    sizes = op.properties.get("operandSegmentSizes")
+    if not isinstance(sizes, DenseArrayBase):
+        return None
+    _, first, _ = sizes.get_values()
+    if op.name == "cf.cond_br":
+        return [operands[1 : 1 + first], operands[1 + first :]]
+    groups = op.properties.get("case_operand_segments")
+    if op.name != "cf.switch" or not isinstance(groups, DenseArrayBase):
+        return None
+    result: list[Sequence[SSAValue]] = [operands[1 : 1 + first]]
+    position = 1 + first
+    for size in groups.get_values():
+        result.append(operands[position : position + size])
+        position += size
+    return result
+
+
+_SUCCESSORS = {"cf.br": 1, "cf.cond_br": 2}
+
+
+def check_branch(op: Operation, ctx: Context) -> None:
+    """Successors and what they are given."""
+    wanted = _SUCCESSORS.get(op.name)
+    if wanted is not None and len(op.successors) != wanted:
+        ctx.report(BRANCH, op, f"{op.name} has {wanted} targets, found {len(op.successors)}")
+        return
+    handed = branch_operands(op)
+    if handed is None or len(handed) != len(op.successors):
+        return
+    home = op.parent_block()
+    region = home.parent if home is not None else None
+    for block, values in zip(op.successors, handed, strict=True):
+        if block.parent is None:
+            # A block that does not exist; it was reported.
+            continue
+        if region is not None and block is region.first_block:
+            ctx.report(ENTRY, op, "the first block of a region is entered from outside only")
+            continue
+        found, arguments = _types(values), _types(block.args)
+        if _differ(found, arguments):
+            position = next((n for n, pair in enumerate(zip(found, arguments, strict=False)) if pair[0] != pair[1]), 0)
+            at = values[position] if len(found) == len(arguments) else None
+            message = f"the block takes {_listed(arguments)}, found {_listed(found)}"
+            ctx.report(BRANCH, op, message, at=at)
+
+
+@relation
+def switched(op: Operation, ctx: Context) -> None:
+    """As many numbers of the flag's type as targets and groups of values."""
+    values = op.properties.get("case_values")
+    groups = op.properties["case_operand_segments"]
+    assert isinstance(groups, DenseArrayBase)
+    segments = list(groups.get_values())
+    cases = len(op.successors) - 1
+    sizes = op.properties["operandSegmentSizes"]
+    assert isinstance(sizes, DenseArrayBase)
+    if cases < 0:
+        ctx.report(SWITCH, op, "cf.switch has a default target")
+    elif len(segments) != cases or sum(segments) != sizes.get_values()[2]:
+        message = f"{cases} targets take {sizes.get_values()[2]} values, "
+        ctx.report(SWITCH, op, f"{message}but case_operand_segments says {segments}")
+    elif isinstance(values, DenseIntOrFPElementsAttr):
+        if values.type.element_type != op.operands[0].type:
+            flag, case = type_text(op.operands[0].type), type_text(values.type.element_type)
+            ctx.report(SWITCH, op, f"cases of type {case} for a value of type {flag}", at=op.operands[0])
+        elif len(values) != cases:
+            ctx.report(SWITCH, op, f"{len(values)} cases for {cases} targets")
+    elif cases:
+        ctx.report(SWITCH, op, f"no cases for {cases} targets")
+
+
+# ------------------------------------------------------------ structured control flow
+
+
+@relation
+def cases(op: Operation, ctx: Context) -> None:
+    """Different numbers, one for each region after the default."""
+    values = op.properties["cases"]
+    assert isinstance(values, DenseArrayBase)
+    numbers = list(values.get_values())
+    if len(numbers) != len(op.regions) - 1:
+        ctx.report(SWITCH, op, f"{len(numbers)} cases for {len(op.regions) - 1} regions")
+    twice = next((number for place, number in enumerate(numbers) if number in numbers[:place]), None)
+    if twice is not None:
+        ctx.report(SWITCH, op, f"case {twice} stands twice")
+
+
+@relation
+def bounds(op: Operation, ctx: Context) -> None:
+    """Bounds and step of one type, which is that of the counter."""
+    lower, upper, step = op.operands[:3]
+    for value in (upper, step):
+        if value.type != lower.type:
+            message = f"bounds and step of scf.for have one type, found {type_text(lower.type)} and "
+            ctx.report(LOOP, op, message + type_text(value.type), at=value)
+            return
+
+
+@relation
+def parallel(op: Operation, ctx: Context) -> None:
+    """Bounds and steps for each counter."""
+    sizes = op.properties["operandSegmentSizes"]
+    assert isinstance(sizes, DenseArrayBase)
+    lower, upper, steps, _ = sizes.get_values()
+    if lower == 0 or not lower == upper == steps:
+        message = "scf.parallel has a lower bound, an upper bound and a step for each counter"
+        ctx.report(LOOP, op, f"{message}, found {lower}, {upper} and {steps}")
+        return
+    for value in op.operands[2 * lower : 3 * lower]:
+        number = constant_of(value)
+        if isinstance(number, int) and number <= 0:
+            ctx.report(LOOP, op, f"the step of a loop is positive, found {number}", at=value)
+
+
+def check_flow(op: Operation, ctx: Context) -> None:
+    """Arguments and yields of the regions of an scf operation."""
+    check = _FLOWS.get(op.name)
+    if check is not None:
+        check(op, ctx)
+
+
+def _arguments(op: Operation, block: Block, wanted: Sequence[Attribute], what: str, ctx: Context) -> None:
+    found = _types(block.args)
+    if _differ(found, wanted):
+        ctx.report(REGION, op, f"{what} of {op.name} have the types {_listed(wanted)}, found {_listed(found)}")
+
+
+def _yields(op: Operation, region: Region, wanted: Sequence[Attribute], ctx: Context, what: str = "has") -> None:
+    """The values that scf.yield gives at the end of the blocks of ``region``."""
+    for block in region.blocks:
+        last = block.last_op
+        if last is None or last.name != "scf.yield":
+            continue
+        found = _types(last.operands)
+        if _differ(found, wanted):
+            wrong = next((n for n, pair in enumerate(zip(found, wanted, strict=False)) if pair[0] != pair[1]), 0)
+            at = last.operands[wrong] if len(found) == len(wanted) else None
+            results = "results" if what == "has" else "variables"
+            message = f"{op.name} has {results} of type {_listed(wanted)}" if wanted else f"{op.name} has no {results}"
+            ctx.report(YIELD, last, f"{message}, but {_listed(found)} is given here", at=at)
+
+
+def _for(op: Operation, ctx: Context) -> None:
+    initial, results = _types(op.operands[3:]), _types(op.results)
+    block = op.regions[0].first_block
+    assert block is not None
+    if _differ(initial, results):
+        message = f"scf.for starts with {_listed(initial)}, but has results of type {_listed(results)}"
+        ctx.report(YIELD, op, message)
+        return
+    counter = op.operands[0].type
+    if _differ(_types(block.args), [counter, *initial]):
+        rule = LOOP if not _differ(_types(block.args)[1:], initial) and block.args else REGION
+        wanted = _listed([counter, *initial])
+        ctx.report(rule, op, f"counter and variables of scf.for have the types {wanted}, found "
+                   f"{_listed(_types(block.args))}")  # fmt: skip
+        return
+    _yields(op, op.regions[0], results, ctx)
+
+
+def _if(op: Operation, ctx: Context) -> None:
+    then, otherwise = op.regions
+    if op.results and otherwise.first_block is None:
+        ctx.report(REGION, op, "scf.if with results needs an else region", help="add else { scf.yield .. }")
+        return
+    for region in (then, otherwise):
+        if region.first_block is not None:
+            _arguments(op, region.first_block, (), "regions", ctx)
+        _yields(op, region, _types(op.results), ctx)
+
+
+def _while(op: Operation, ctx: Context) -> None:
+    before, after = (region.first_block for region in op.regions)
+    assert before is not None and after is not None
+    initial, results = _types(op.operands), _types(op.results)
+    _arguments(op, before, initial, "loop variables", ctx)
+    _arguments(op, after, results, "arguments after do", ctx)
+    condition = before.last_op
+    assert condition is not None
+    given = _types(condition.operands[1:])
+    if _differ(given, results):
+        message = f"scf.while has results of type {_listed(results)}" if results else "scf.while has no results"
+        ctx.report(YIELD, condition, f"{message}, but {_listed(given)} is given here")
+    _yields(op, op.regions[1], initial, ctx, "takes")
+
+
+def _execute_region(op: Operation, ctx: Context) -> None:
+    block = op.regions[0].first_block
+    assert block is not None
+    _arguments(op, block, (), "regions", ctx)
+    _yields(op, op.regions[0], _types(op.results), ctx)
+
+
+def _index_switch(op: Operation, ctx: Context) -> None:
+    for region in op.regions:
+        assert region.first_block is not None
+        _arguments(op, region.first_block, (), "regions", ctx)
+        _yields(op, region, _types(op.results), ctx)
+
+
+def _parallel(op: Operation, ctx: Context) -> None:
+    sizes = op.properties["operandSegmentSizes"]
+    assert isinstance(sizes, DenseArrayBase)
+    lower, _, _, initial = sizes.get_values()
+    block = op.regions[0].first_block
+    assert block is not None
+    _arguments(op, block, [builtin.IndexType()] * lower, "counters", ctx)
+    starts, results = _types(op.operands[3 * lower :]), _types(op.results)
+    reduce = block.last_op
+    assert reduce is not None and initial == len(starts)
+    if _differ(starts, results):
+        message = f"scf.parallel starts with {_listed(starts)}, but has results of type {_listed(results)}"
+        ctx.report(YIELD, op, message)
+    elif _differ(_types(reduce.operands), results):
+        given = _listed(_types(reduce.operands))
+        message = f"scf.parallel has results of type {_listed(results)}" if results else "scf.parallel has no results"
+        ctx.report(YIELD, reduce, f"{message}, but {given} is reduced here")
+
+
+def _reduce(op: Operation, ctx: Context) -> None:
+    if len(op.regions) != len(op.operands):
+        ctx.report(REGION, op, f"scf.reduce has a region for each of {len(op.operands)} values, "
+                   f"found {len(op.regions)}")  # fmt: skip
+        return
+    for region, value in zip(op.regions, op.operands, strict=True):
+        block = region.first_block
+        assert block is not None and block.last_op is not None
+        _arguments(op, block, [value.type] * 2, "the two arguments of a region", ctx)
+        if _differ(_types(block.last_op.operands), [value.type]):
+            message = f"this region reduces values of type {type_text(value.type)}, but "
+            ctx.report(YIELD, block.last_op, f"{message}{_listed(_types(block.last_op.operands))} is given here")
+
+
+_FLOWS = {
+    "scf.for": _for,
+    "scf.if": _if,
+    "scf.while": _while,
+    "scf.execute_region": _execute_region,
+    "scf.index_switch": _index_switch,
+    "scf.parallel": _parallel,
+    "scf.reduce": _reduce,
+}

@@ -1,0 +1,116 @@
+"""Symbols: functions that calls name, names that are defined once."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute, Operation
+
+from pto_dialect.ir.core.types import OpaqueType, type_text
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, STRUCTURE, rule
+
+_PAGE = "language page, section 2"
+
+SYMBOL_UNIQUE = rule(
+    "symbol-unique",
+    ERROR,
+    STRUCTURE,
+    "symbols of one module have different names",
+    source=_PAGE,
+    bad="module {\n  func.func private @f()\n  func.func private @f()\n}",
+    good="module {\n  func.func private @f()\n  func.func private @g()\n}",
+)
+CALLEE = rule(
+    "callee",
+    ERROR,
+    STRUCTURE,
+    "a called function exists and takes these operands",
+    source=_PAGE,
+    bad="""\
+module {
+  func.func private @f(i32)
+  func.func @g(%x: i64) {
+    call @f(%x) : (i64) -> ()
+    return
+  }
+}""",
+    good="""\
+module {
+  func.func private @f(i64)
+  func.func @g(%x: i64) {
+    call @f(%x) : (i64) -> ()
+    return
+  }
+}""",
+)
+
+
+def check_calls(op: Operation, ctx: Context) -> None:
+    """The functions that an operation of ``func`` names."""
+    if op.name == "func.call":
+        _check_call(op, ctx)
+    elif op.name == "func.constant":
+        _check_function_constant(op, ctx)
+    elif op.name == "func.call_indirect":
+        _check_indirect_call(op, ctx)
+
+
+def _named_function(op: Operation, symbol: Attribute, ctx: Context) -> FunctionType | None:
+    """Type of the function that ``symbol`` names; ``None``, with a report, when there is none."""
+    assert isinstance(symbol, SymbolRefAttr)
+    name = symbol.root_reference.data
+    target = ctx.symbols.find(op, name)
+    if target is None:
+        ctx.report(CALLEE, op, f"function @{name} does not exist", at="@" + name, help=ctx.symbols.near(op, name))
+        return None
+    function_type = target.properties.get("function_type")
+    return function_type if isinstance(function_type, FunctionType) else None
+
+
+def _check_function_constant(op: Operation, ctx: Context) -> None:
+    symbol = op.properties["value"]
+    function_type = _named_function(op, symbol, ctx)
+    if function_type is not None and function_type != op.results[0].type:
+        stated = type_text(op.results[0].type)
+        ctx.report(CALLEE, op, f"{symbol} has type {type_text(function_type)}, but {stated} is stated here")
+
+
+def _check_indirect_call(op: Operation, ctx: Context) -> None:
+    """Operands and results are those of the called value; only the generic form can state others."""
+    called, *arguments = op.operands
+    function_type = called.type
+    stated = FunctionType.from_lists([v.type for v in arguments], [r.type for r in op.results])
+    if function_type != stated:
+        ctx.report(CALLEE, op, f"a {type_text(function_type)} is called as a {type_text(stated)}", at=called)
+
+
+def _check_call(op: Operation, ctx: Context) -> None:
+    callee = op.properties["callee"]
+    function_type = _named_function(op, callee, ctx)
+    assert isinstance(callee, SymbolRefAttr)
+    if function_type is not None:
+        found = [v.type for v in op.operands]
+        wanted = list(function_type.inputs.data)
+        name = f"@{callee.root_reference.data}"
+        if found != wanted and not any(isinstance(x, OpaqueType) for x in found):
+            shown, given = (", ".join(map(type_text, types)) for types in (wanted, found))
+            wrong = next((n for n, pair in enumerate(zip(found, wanted, strict=False)) if pair[0] != pair[1]), -1)
+            at = op.operands[wrong] if wrong >= 0 and len(found) == len(wanted) else name
+            ctx.report(CALLEE, op, f"{name} takes ({shown}), found ({given})", at=at)
+        elif [r.type for r in op.results] != list(function_type.outputs.data):
+            shown = ", ".join(map(type_text, function_type.outputs.data)) or "nothing"
+            given = ", ".join(type_text(r.type) for r in op.results) or "nothing"
+            at = op.results[0] if op.results else name
+            ctx.report(CALLEE, op, f"{name} returns {shown}, found {given}", at=at)
+
+
+def check_symbols(module: Operation, ctx: Context) -> None:
+    """Symbols defined directly in one module."""
+    seen: dict[str, Operation] = {}
+    for op in (op for block in module.regions[0].blocks for op in block.ops):
+        name = op.properties.get("sym_name")
+        if isinstance(name, StringAttr):
+            if name.data in seen:
+                ctx.report(SYMBOL_UNIQUE, op, f"symbol @{name.data} is defined twice", at="@" + name.data)
+            seen[name.data] = op

@@ -1,0 +1,387 @@
+"""Rules of the accumulator write-back: which clauses there are, which go together, and the memories.
+
+Source: verifier-rules page, section 3.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.addresses import space_text
+from pto_dialect.analysis.facts import space_of
+from pto_dialect.ir.core.types import PtrType, type_text
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, STRUCTURE, WARNING, Rule, checks, rule
+from .acc_store import (
+    DESTINATIONS,
+    PACKED_DESTINATIONS,
+    STORES,
+    AccStore,
+    gm_store_example,
+    read_acc_store,
+    store_example,
+    ub_store_example,
+)
+
+_PAGE = "verifier-rules page, section 3"
+_PLAIN = store_example()
+_QUANT = store_example("pre_quant(%q, mode = f32_f16), nz2nd", "!C32, !L16", "f32")
+_RELU = store_example("pre_relu(mode = normal_relu), nz2nd")
+_CLIPPED = store_example(
+    "pre_quant(%q, mode = f32_f16), pre_relu(mode = normal_relu, clip = %k), nz2nd", "!C32, !L16", "f32, f16"
+)
+_LOOP3 = store_example("nz2nd, loop3(%c1, %c2, %c3)", payloads="i64, i64, i64")
+
+# ---------------------------------------------------------------- reported by the parser
+
+rule(
+    "fixp-no-clause",
+    INFO,
+    PARSE,
+    "at least one clause is given",
+    source=_PAGE,
+    bad=store_example(""),
+    good=_PLAIN,
+)
+for _id, _text, _bad, _good in (
+    (
+        "fixp-clause-order",
+        "clauses stand in the order unit_flag, pre_quant, pre_relu, layout, loop3, sat or nosat, atomic",
+        store_example("sat, nz2nd"),
+        store_example("nz2nd, sat"),
+    ),
+    ("fixp-clause-duplicate", "each clause is given once", store_example("nz2nd, nz2nd"), _PLAIN),
+    ("fixp-clause-unknown", "clause names exist", store_example("nz2zz"), _PLAIN),
+    (
+        "fixp-unit-flag-token",
+        "unit_flag takes check_only or check_and_clear",
+        store_example("unit_flag(check_and_set), nz2nd"),
+        store_example("unit_flag(check_and_clear), nz2nd"),
+    ),
+    (
+        "fixp-quant-mode",
+        "the mode of pre_quant exists",
+        store_example("pre_quant(%q, mode = f32_to_f16), nz2nd", "!C32, !L16", "f32"),
+        _QUANT,
+    ),
+    (
+        "fixp-relu-mode",
+        "the mode of pre_relu is no_relu, normal_relu, scalar_relu or vector_relu",
+        store_example("pre_relu(mode = leaky), nz2nd"),
+        _RELU,
+    ),
+    (
+        "fixp-sat-option",
+        "saturation is sat, sat(preserve_nan) or nosat",
+        store_example("nz2nd, sat(keep_nan)"),
+        store_example("nz2nd, sat(preserve_nan)"),
+    ),
+    (
+        "fixp-sat-exclusive",
+        "one of sat, sat(preserve_nan) and nosat is given",
+        store_example("nz2nd, sat, nosat"),
+        store_example("nz2nd, nosat"),
+    ),
+):
+    rule(_id, ERROR, PARSE, _text, source=_PAGE, bad=_bad, good=_good)
+
+# ---------------------------------------------------------------- structure
+
+QUANT_NEEDS_BOTH = rule(
+    "fixp-quant-needs-both",
+    ERROR,
+    STRUCTURE,
+    "pre_quant has a payload and a mode",
+    source=_PAGE,
+    bad=store_example("pre_quant(mode = f32_f16), nz2nd", "!C32, !L16"),
+    good=_QUANT,
+)
+NO_CONVERT = rule(
+    "fixp-no-convert",
+    WARNING,
+    STRUCTURE,
+    "pre_quant converts; no_convert ignores its payload",
+    source=_PAGE,
+    bad=store_example("pre_quant(%q, mode = no_convert), nz2nd", payloads="f32"),
+    good=_PLAIN,
+)
+RELU_NO_PAYLOAD = rule(
+    "fixp-relu-no-payload",
+    ERROR,
+    STRUCTURE,
+    "no_relu and normal_relu take no payload",
+    source=_PAGE,
+    bad=store_example("pre_relu(%r, mode = normal_relu), nz2nd", payloads="f32"),
+    good=_RELU,
+)
+RELU_SCALAR_PAYLOAD = rule(
+    "fixp-relu-scalar-payload",
+    ERROR,
+    STRUCTURE,
+    "scalar_relu has a payload",
+    source=_PAGE,
+    bad=store_example("pre_relu(mode = scalar_relu), nz2nd"),
+    good=store_example("pre_relu(%r, mode = scalar_relu), nz2nd", payloads="f32"),
+)
+RELU_PWL = rule(
+    "fixp-relu-pwl",
+    ERROR,
+    STRUCTURE,
+    "pre_relu has no piecewise linear mode",
+    source=_PAGE,
+    bad=store_example("pre_relu(mode = pwl), nz2nd"),
+    good=_RELU,
+)
+CLIP_IN_RELU = rule(
+    "fixp-clip-in-relu",
+    ERROR,
+    STRUCTURE,
+    "clip stands inside pre_relu",
+    source=_PAGE,
+    bad=store_example("clip(%k), nz2nd", "!C32, !L16", "f16"),
+    good=_CLIPPED,
+)
+NZ2DN_LOOP0 = rule(
+    "fixp-nz2dn-loop0",
+    ERROR,
+    STRUCTURE,
+    "nz2dn has its operand, the source stride of the innermost loop",
+    source=_PAGE,
+    bad=store_example("nz2dn"),
+    good=store_example("nz2dn(%c1)", payloads="i64"),
+)
+LOOP0_ONLY_NZ2DN = rule(
+    "fixp-loop0-only-nz2dn",
+    ERROR,
+    STRUCTURE,
+    "only nz2dn takes a source stride of the innermost loop, and only nz2nz a split",
+    source=_PAGE,
+    bad=store_example("nz2nd(%c1)", payloads="i64"),
+    good=_PLAIN,
+)
+NZ2NZ_LOOP3 = rule(
+    "fixp-nz2nz-loop3",
+    ERROR,
+    STRUCTURE,
+    "nz2nz excludes loop3",
+    source=_PAGE,
+    bad=store_example("nz2nz, loop3(%c1, %c2, %c3)", payloads="i64, i64, i64"),
+    good=_LOOP3,
+)
+LOOP3_LAYOUT = rule(
+    "fixp-loop3-layout",
+    ERROR,
+    STRUCTURE,
+    "loop3 needs nz2nd or nz2dn",
+    source=_PAGE,
+    bad=store_example("loop3(%c1, %c2, %c3)", payloads="i64, i64, i64"),
+    good=_LOOP3,
+)
+LOOP3_ARITY = rule(
+    "fixp-loop3-arity",
+    ERROR,
+    STRUCTURE,
+    "loop3 has count, source stride and destination stride",
+    source=_PAGE,
+    bad=store_example("nz2nd, loop3(%c1, %c2)", payloads="i64, i64"),
+    good=_LOOP3,
+)
+ATOMIC_GM = rule(
+    "fixp-atomic-gm",
+    ERROR,
+    STRUCTURE,
+    "only a write-back to global memory is atomic",
+    source=_PAGE,
+    bad=store_example("nz2nd, atomic(type = f32, op = add)"),
+    good=gm_store_example("nz2nd, atomic(type = f32, op = add)"),
+)
+ATOMIC_TOKEN = rule(
+    "fixp-atomic-token",
+    ERROR,
+    STRUCTURE,
+    "atomic has a type (f32, f16, bf16, s32, s16, s8) and an op (add, max, min)",
+    source=_PAGE,
+    bad=gm_store_example("nz2nd, atomic(type = f32, op = sub)"),
+    good=gm_store_example("nz2nd, atomic(type = f32, op = max)"),
+)
+UB_DST_MODE = rule(
+    "fixp-ub-dst-mode",
+    ERROR,
+    STRUCTURE,
+    "mte_l0c_ub has dst_mode with a sub-block, split_m or split_n",
+    source=_PAGE,
+    bad=ub_store_example("nz2nd"),
+    good=ub_store_example("dst_mode(%c0), nz2nd", "i64"),
+)
+UB_SPLIT_PLAIN = rule(
+    "fixp-ub-split-plain",
+    ERROR,
+    STRUCTURE,
+    "split_m and split_n exclude pre_quant, pre_relu, clip, nz2dn, nz2nz and loop3",
+    source=_PAGE,
+    bad=ub_store_example("dst_mode(split_m), pre_relu(mode = normal_relu), nz2nd"),
+    good=ub_store_example("dst_mode(split_m), nz2nd"),
+)
+
+# ---------------------------------------------------------------- memories
+
+SRC_SPACE = rule(
+    "fixp-src-space",
+    ERROR,
+    LOCATIONS,
+    "the source lies in l0c",
+    source=_PAGE,
+    bad=store_example(types="!L32, !L32"),
+    good=_PLAIN,
+)
+DST_SPACE = rule(
+    "fixp-dst-space",
+    ERROR,
+    LOCATIONS,
+    "the destination lies in the memory the operation names",
+    source=_PAGE,
+    bad=store_example(types="!C32, !U32"),
+    good=_PLAIN,
+)
+QUANT_VEC_FB = rule(
+    "fixp-quant-vec-fb",
+    ERROR,
+    LOCATIONS,
+    "vector modes of pre_quant take a pointer in fb",
+    source=_PAGE,
+    bad=store_example("pre_quant(%q, mode = qf322f16_pre_vec), nz2nd", "!C32, !L16", "!L16"),
+    good=store_example("pre_quant(%q, mode = qf322f16_pre_vec), nz2nd", "!C32, !L16", "!F32"),
+)
+RELU_VECTOR_FB = rule(
+    "fixp-relu-vector-fb",
+    ERROR,
+    LOCATIONS,
+    "vector_relu takes a pointer in fb",
+    source=_PAGE,
+    bad=store_example("pre_relu(%r, mode = vector_relu), nz2nd", payloads="f32"),
+    good=store_example("pre_relu(%r, mode = vector_relu), nz2nd", payloads="!F32"),
+)
+
+
+@checks(STRUCTURE, *STORES)
+def clauses(op: Operation, ctx: Context) -> None:
+    """Which clauses and operands go together."""
+    store = ctx.facts(op, read_acc_store)
+    if (store.quant is None) != (store.quant_payload is None):
+        ctx.report(QUANT_NEEDS_BOTH, op, "pre_quant needs a payload and a mode", at="pre_quant")
+    elif store.quant is not None and store.quant.name == "no_convert":
+        ctx.report(NO_CONVERT, op, "no_convert ignores its payload", at="no_convert", help="remove pre_quant")
+    _check_relu(op, ctx, store)
+    _check_layout(op, ctx, store)
+    if (store.atomic_type is None) != (store.atomic_op is None):
+        ctx.report(ATOMIC_TOKEN, op, "atomic takes a type and an op", at="atomic")
+    elif store.atomic_type is not None and op.name != "pto.mte_l0c_gm":
+        ctx.report(ATOMIC_GM, op, f"{op.name} takes no atomic clause", at="atomic", help="only pto.mte_l0c_gm does")
+    if store.dst_mode is not None:
+        _check_dst_mode(op, ctx, store)
+
+
+def _check_relu(op: Operation, ctx: Context, store: AccStore) -> None:
+    mode, payload = store.relu, store.relu_payload
+    if mode is None:
+        if payload is not None:
+            ctx.report(
+                RELU_NO_PAYLOAD,
+                op,
+                "a payload of pre_relu needs the mode scalar_relu or vector_relu",
+                at=payload,
+            )
+        if store.clip is not None:
+            ctx.report(CLIP_IN_RELU, op, "clip needs a pre_relu clause", at=store.clip)
+    elif mode in ("no_relu", "normal_relu") and payload is not None:
+        ctx.report(RELU_NO_PAYLOAD, op, f"{mode} takes no payload", at=payload, help=f"pre_relu(mode = {mode})")
+    elif mode == "scalar_relu" and payload is None:
+        help = "pre_relu(%alpha, mode = scalar_relu)"
+        ctx.report(RELU_SCALAR_PAYLOAD, op, "scalar_relu needs an f16, bf16 or f32 payload", at=mode, help=help)
+    elif mode == "vector_relu" and payload is None:
+        help = "pre_relu(%table, mode = vector_relu)"
+        ctx.report(RELU_VECTOR_FB, op, "vector_relu needs a pointer in fb as payload", at=mode, help=help)
+    elif mode == "pwl":
+        help = "one of no_relu, normal_relu, scalar_relu, vector_relu"
+        ctx.report(RELU_PWL, op, "pre_relu has no implementation of pwl", at=mode, help=help)
+
+
+def _check_layout(op: Operation, ctx: Context, store: AccStore) -> None:
+    layout = store.layout
+    word = layout or "a write-back without layout"
+    if layout == "nz2dn" and store.loop0 is None:
+        help = "nz2dn(%loop0_src_stride), 1 for adjacent rows"
+        ctx.report(NZ2DN_LOOP0, op, "nz2dn needs the source stride of its innermost loop", at=layout, help=help)
+    elif layout != "nz2dn" and store.loop0 is not None:
+        message = f"{word} takes no source stride of an innermost loop"
+        ctx.report(LOOP0_ONLY_NZ2DN, op, message, at=store.loop0, help="only nz2dn does")
+    if layout != "nz2nz" and store.split is not None:
+        ctx.report(LOOP0_ONLY_NZ2DN, op, f"{word} takes no split operand", at=store.split, help="only nz2nz does")
+    if not store.loop3:
+        return
+    if len(store.loop3) != 3:
+        ctx.report(LOOP3_ARITY, op, "loop3 needs count, source stride and destination stride", at="loop3")
+    elif layout == "nz2nz":
+        ctx.report(NZ2NZ_LOOP3, op, "nz2nz excludes loop3", at="loop3", help="remove loop3")
+    elif layout is None:
+        ctx.report(LOOP3_LAYOUT, op, "loop3 needs nz2nd or nz2dn before it", at="loop3", help="nz2nd, loop3(..)")
+
+
+def _check_dst_mode(op: Operation, ctx: Context, store: AccStore) -> None:
+    if store.dst_mode == "single":
+        if store.sub_block is None:
+            ctx.report(UB_DST_MODE, op, "dst_mode needs a sub-block, split_m or split_n", help="dst_mode(%sub_block)")
+        return
+    if store.sub_block is not None:
+        ctx.report(UB_DST_MODE, op, f"{store.dst_mode} takes no sub-block", at=store.sub_block)
+    for present, word in (
+        (store.quant is not None or store.quant_payload is not None, "pre_quant"),
+        (store.relu is not None or store.relu_payload is not None or store.clip is not None, "pre_relu"),
+        (store.layout == "nz2dn" or store.loop0 is not None, "nz2dn"),
+        (store.layout == "nz2nz" or store.split is not None, "nz2nz"),
+        (bool(store.loop3), "loop3"),
+    ):
+        if present:
+            message = f"dst_mode({store.dst_mode}) excludes {word}"
+            ctx.report(UB_SPLIT_PLAIN, op, message, at=word, help=f"remove {word}, or store to one sub-block")
+
+
+@checks(LOCATIONS, *STORES)
+def memories(op: Operation, ctx: Context) -> None:
+    """Memories of source, destination and payload tables."""
+    store = ctx.facts(op, read_acc_store)
+    found = store.source.type
+    if space_of(found) != "l0c":
+        ctx.report(SRC_SPACE, op, f"source of {op.name} must be in l0c, found {space_text(found)}", at=store.source)
+    found, wanted = store.destination.type, DESTINATIONS[op.name]
+    if space_of(found) != wanted:
+        message = f"destination of {op.name} must be in {wanted}, found {space_text(found)}"
+        ctx.report(DST_SPACE, op, message, at=store.destination)
+    payload = store.quant_payload
+    if store.quant is not None and store.quant.payload == "vec" and payload is not None:
+        _check_table(op, ctx, QUANT_VEC_FB, store.quant.name, payload)
+    if store.relu == "vector_relu" and store.relu_payload is not None:
+        _check_table(op, ctx, RELU_VECTOR_FB, store.relu, store.relu_payload)
+
+
+def _check_table(op: Operation, ctx: Context, broken: Rule, mode: str, payload: SSAValue) -> None:
+    if isinstance(payload.type, PtrType):
+        if payload.type.space != "fb":
+            ctx.report(broken, op, f"{mode} needs a pointer in fb as payload, found {payload.type.space}", at=payload)
+    else:
+        message = f"{mode} needs a pointer in fb as payload, found {type_text(payload.type)}"
+        ctx.report(broken, op, message, at=payload)
+
+
+@checks(LOCATIONS, *PACKED_DESTINATIONS)
+def packed_memories(op: Operation, ctx: Context) -> None:
+    """Memories of the operations with packed configuration words."""
+    source, destination = op.operands[0], op.operands[1]
+    wanted = PACKED_DESTINATIONS[op.name]
+    if space_of(source.type) != "l0c":
+        message = f"source of {op.name} must be in l0c, found {space_text(source.type)}"
+        ctx.report(SRC_SPACE, op, message, at=source)
+    if space_of(destination.type) != wanted:
+        message = f"destination of {op.name} must be in {wanted}, found {space_text(destination.type)}"
+        ctx.report(DST_SPACE, op, message, at=destination)

@@ -1,0 +1,220 @@
+"""Rules of the accumulator write-back about sizes, strides and hints that are constants.
+
+Source: verifier-rules page, section 3; layouts page, section 9.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, SHAPES, WARNING, checks, rule
+from .acc_store import STORES, AccStore, gm_store_example, read_acc_store, store_example, ub_store_example
+
+_PAGE = "verifier-rules page, section 3"
+_SPLIT_M = "dst_mode(split_m), nz2nd"
+_SPLIT_N = "dst_mode(split_n), nz2nd"
+
+EXTENT = rule(
+    "fixp-extent",
+    ERROR,
+    SHAPES,
+    "m and n are at least 1, strides are not negative",
+    source=_PAGE,
+    bad=store_example(sizes="%c0, %c32, %c16, %c32"),
+    good=store_example(),
+)
+UNIT_FLAG_LOOP0 = rule(
+    "fixp-unit-flag-loop0",
+    ERROR,
+    SHAPES,
+    "nz2dn allows unit_flag only when its operand is the constant 1",
+    source=_PAGE,
+    bad=store_example("unit_flag(check_only), nz2dn(%c2)", payloads="i64"),
+    good=store_example("unit_flag(check_only), nz2dn(%c1)", payloads="i64"),
+)
+SPLIT_BIT = rule(
+    "fixp-split-bit",
+    WARNING,
+    SHAPES,
+    "the split of nz2nz is 0 or 1",
+    source=_PAGE,
+    bad=store_example("nz2nz(%c2)", payloads="i64"),
+    good=store_example("nz2nz(%c1)", payloads="i64"),
+)
+SID_RANGE = rule(
+    "fixp-sid-range",
+    WARNING,
+    SHAPES,
+    "the stream id is 0 to 3",
+    source=_PAGE,
+    bad=gm_store_example("nz2nd", "%c4, %c0"),
+    good=gm_store_example("nz2nd"),
+)
+L2_RANGE = rule(
+    "fixp-l2-range",
+    WARNING,
+    SHAPES,
+    "the L2 cache hint is 0 to 15",
+    source=_PAGE,
+    bad=gm_store_example("nz2nd", "%c0, %c99"),
+    good=gm_store_example("nz2nd"),
+)
+UB_SUB_RANGE = rule(
+    "fixp-ub-sub-range",
+    ERROR,
+    SHAPES,
+    "the sub-block is 0 or 1",
+    source=_PAGE,
+    bad=ub_store_example("dst_mode(%c2), nz2nd", "i64"),
+    good=ub_store_example("dst_mode(%c1), nz2nd", "i64"),
+)
+UB_SPLIT_M_EVEN = rule(
+    "fixp-ub-split-m-even",
+    ERROR,
+    SHAPES,
+    "split_m needs an even m",
+    source=_PAGE,
+    bad=ub_store_example(_SPLIT_M, sizes="%c15, %c32, %c16, %c32"),
+    good=ub_store_example(_SPLIT_M),
+)
+UB_SPLIT_N_32 = rule(
+    "fixp-ub-split-n-32",
+    ERROR,
+    SHAPES,
+    "split_n needs a multiple of 32 as n",
+    source=_PAGE,
+    bad=ub_store_example(_SPLIT_N, sizes="%c16, %c48, %c16, %c48"),
+    good=ub_store_example(_SPLIT_N, sizes="%c16, %c64, %c16, %c64"),
+)
+SRC_STRIDE_ROWS = rule(
+    "fixp-src-stride-rows",
+    WARNING,
+    SHAPES,
+    "the source stride, in rows of 16 elements, covers the m rows of a block when there are several blocks",
+    source=_PAGE,
+    bad=store_example(sizes="%c40, %c32, %c20, %c32"),
+    good=store_example(sizes="%c40, %c32, %c48, %c32"),
+)
+DST_STRIDE_OVERLAP = rule(
+    "fixp-dst-stride-overlap",
+    WARNING,
+    SHAPES,
+    "the destination stride covers a row: n elements for nz2nd, m elements for nz2dn",
+    source=_PAGE,
+    bad=store_example(sizes="%c16, %c32, %c16, %c24"),
+    good=store_example(),
+)
+LOOP3_UNVERIFIED = rule(
+    "fixp-loop3-unverified",
+    WARNING,
+    SHAPES,
+    "the unit of the source stride of loop3 is only known for one repetition",
+    source=_PAGE,
+    bad=store_example("nz2nd, loop3(%c2, %c16, %c512)", payloads="i64, i64, i64"),
+    good=store_example("nz2nd, loop3(%c1, %c16, %c512)", payloads="i64, i64, i64"),
+)
+
+_BLOCK_COLUMNS = 16
+_SID_LIMIT, _L2_LIMIT = 3, 15
+_SPLIT_N_UNIT = 32
+
+
+@checks(SHAPES, *STORES)
+def extents(op: Operation, ctx: Context) -> None:
+    """Sizes and strides."""
+    store = ctx.facts(op, read_acc_store)
+    constant = ctx.constant
+    m, n = constant(store.m), constant(store.n)
+    src_stride, dst_stride = constant(store.src_stride), constant(store.dst_stride)
+    for name, value, size in (("m", store.m, m), ("n", store.n, n)):
+        if size is not None and size < 1:
+            ctx.report(EXTENT, op, f"{name} of {op.name} must be at least 1, found {size}", at=value)
+    strides: list[tuple[str, SSAValue | None, int | None]] = [
+        ("src_stride", store.src_stride, src_stride),
+        ("dst_stride", store.dst_stride, dst_stride),
+        ("the operand of nz2dn", store.loop0, constant(store.loop0)),
+    ]
+    if store.loop3:
+        names = ("the count of loop3", "the source stride of loop3", "the destination stride of loop3")
+        strides += [(name, v, constant(v)) for name, v in zip(names, store.loop3, strict=True)]
+    for name, value, size in strides:
+        if size is not None and size < 0:
+            ctx.report(EXTENT, op, f"{name} of {op.name} must not be negative, found {size}", at=value)
+    _check_clause_operands(op, ctx, store)
+    if store.dst_mode is not None:
+        _check_sub_blocks(op, ctx, store, m, n)
+    if not ctx.failed:
+        _check_overlap(op, ctx, store, (m, n, src_stride, dst_stride))
+
+
+def _check_clause_operands(op: Operation, ctx: Context, store: AccStore) -> None:
+    if store.layout == "nz2dn" and store.unit_flag is not None and ctx.constant(store.loop0) != 1:
+        message = "unit_flag with nz2dn needs the constant 1 as operand of nz2dn"
+        ctx.report(UNIT_FLAG_LOOP0, op, message, at=store.loop0, help="remove unit_flag or use nz2dn(1)")
+    split = ctx.constant(store.split)
+    if split is not None and split not in (0, 1):
+        ctx.report(SPLIT_BIT, op, f"the split of nz2nz is one bit, found {split}", at=store.split)
+    if store.loop3:
+        count = ctx.constant(store.loop3[0])
+        if count is not None and count > 1:
+            message = f"loop3 repeats {count} times; its source stride is taken as rows of 16 elements"
+            ctx.report(LOOP3_UNVERIFIED, op, message, at="loop3")
+
+
+def _check_sub_blocks(op: Operation, ctx: Context, store: AccStore, m: int | None, n: int | None) -> None:
+    sub_block = ctx.constant(store.sub_block)
+    if store.dst_mode == "single":
+        if sub_block is not None and sub_block not in (0, 1):
+            message = f"the sub-block of dst_mode must be 0 or 1, found {sub_block}"
+            ctx.report(UB_SUB_RANGE, op, message, at=store.sub_block)
+    elif store.dst_mode == "split_m":
+        if m is not None and m % 2:
+            ctx.report(UB_SPLIT_M_EVEN, op, f"split_m needs an even m, found {m}", at=store.m)
+    elif n is not None and n % _SPLIT_N_UNIT:
+        message = f"split_n needs a multiple of {_SPLIT_N_UNIT} as n, found {n}"
+        ctx.report(UB_SPLIT_N_32, op, message, at=store.n)
+
+
+def _check_overlap(op: Operation, ctx: Context, store: AccStore, sizes: tuple[int | None, ...]) -> None:
+    """Strides against extents; the source step between rows is 1 unless nz2dn says otherwise."""
+    m, n, src_stride, dst_stride = sizes
+    if m is not None and n is not None and src_stride is not None and n > _BLOCK_COLUMNS:
+        step = 1 if store.loop0 is None else ctx.constant(store.loop0)
+        if step == 1 and src_stride < m:
+            message = f"src_stride is {src_stride} rows, but each block of 16 columns has {m} rows"
+            help = f"normally {-(-m // 16) * 16}: m rounded up to 16"
+            ctx.report(SRC_STRIDE_ROWS, op, message, at=store.src_stride, help=help)
+    if m is None or n is None or dst_stride is None or store.layout == "nz2nz":
+        return
+    if store.dst_mode == "split_m":
+        m //= 2
+    elif store.dst_mode == "split_n":
+        n //= 2
+    rows, length, name = (n, m, "m") if store.layout == "nz2dn" else (m, n, "n")
+    if rows > 1 and dst_stride < length:
+        message = f"rows of {length} elements overlap, dst_stride is {dst_stride}"
+        ctx.report(
+            DST_STRIDE_OVERLAP,
+            op,
+            message,
+            at=store.dst_stride,
+            help=f"at least {length}, the {name} of one row",
+        )
+
+
+@checks(SHAPES, "pto.mte_l0c_gm")
+def hints(op: Operation, ctx: Context) -> None:
+    """Stream id and cache hint."""
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    for rule_, name, label, limit in (
+        (SID_RANGE, "sid", "the stream id", _SID_LIMIT),
+        (L2_RANGE, "l2_cache_ctrl", "the L2 cache hint", _L2_LIMIT),
+    ):
+        value = groups[name][0]
+        number = ctx.constant(value)
+        if number is not None and not 0 <= number <= limit:
+            ctx.report(rule_, op, f"{label} must be 0 to {limit}, found {number}", at=value)

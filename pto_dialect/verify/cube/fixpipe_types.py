@@ -1,0 +1,291 @@
+"""Rules of the accumulator write-back about element types: quantisation, payloads, clipping, conversions.
+
+Source: verifier-rules page, section 3; targets page, section 5.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.analysis.facts import element_type
+from pto_dialect.ir.core.types import PtrType, element_name, is_float, type_text
+from pto_dialect.targets.element_types import finite_spelling, signed_as_signless, signless
+from pto_dialect.targets.fixpipe_modes import DESTINATION_FAMILIES, QUANT_MODES, QuantMode
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, INFO, TRIPLES, WARNING, checks, rule
+from .acc_store import STORES, AccStore, gm_store_example, read_acc_store, store_example
+
+_PAGE = "verifier-rules page, section 3"
+
+
+def _quant(mode: str, types: str, payload: str = "f32") -> str:
+    return store_example(f"pre_quant(%q, mode = {mode}), nz2nd", types, payload)
+
+
+def _relu(mode: str, payload: str) -> str:
+    return store_example(f"pre_relu(%r, mode = {mode}), nz2nd", payloads=payload)
+
+
+_CLIP = "pre_quant(%q, mode = f32_f16), pre_relu(mode = normal_relu, clip = %k), nz2nd"
+_CLIPPED = store_example(_CLIP, "!C32, !L16", "f32, f16")
+
+QUANT_VEC_ELEMENT = rule(
+    "fixp-quant-vec-elem",
+    ERROR,
+    TRIPLES,
+    "the table of a vector mode has element type f16, bf16 or f32",
+    source=_PAGE,
+    bad=_quant("qf322f16_pre_vec", "!C32, !L16", "!FI"),
+    good=_quant("qf322f16_pre_vec", "!C32, !L16", "!F32"),
+)
+QUANT_SCALAR = rule(
+    "fixp-quant-scalar",
+    ERROR,
+    TRIPLES,
+    "scalar modes of pre_quant take an f16, bf16 or f32 scalar",
+    source=_PAGE,
+    bad=_quant("qf322f16_pre_scalar", "!C32, !L16", "!F32"),
+    good=_quant("qf322f16_pre_scalar", "!C32, !L16"),
+)
+QUANT_SOURCE = rule(
+    "fixp-quant-src",
+    ERROR,
+    TRIPLES,
+    "pre_quant reads f32 or signless i32 accumulators",
+    source=_PAGE,
+    bad=_quant("f32_f16", "!C16, !L16"),
+    good=_quant("f32_f16", "!C32, !L16"),
+)
+QUANT_SOURCE_MODE = rule(
+    "fixp-quant-src-mode",
+    ERROR,
+    TRIPLES,
+    "the mode of pre_quant belongs to the element type of the accumulator",
+    source=_PAGE,
+    bad=_quant("deqf16_scalar", "!C32, !L16"),
+    good=_quant("deqf16_scalar", "!CI, !L16"),
+)
+QUANT_DESTINATION_MODE = rule(
+    "fixp-quant-dst-mode",
+    ERROR,
+    TRIPLES,
+    "the mode of pre_quant belongs to the element type of the destination",
+    source=_PAGE,
+    bad=_quant("f32_f16", "!C32, !LI"),
+    good=_quant("f32_f16", "!C32, !L16"),
+)
+REQ4 = rule(
+    "fixp-req4-unimplemented",
+    WARNING,
+    TRIPLES,
+    "the req4 modes are not used: documented, but refused by every other implementation",
+    source=_PAGE,
+    bad=_quant("req4_scalar", "!CI, !LI4"),
+    good=_quant("req8_scalar", "!CI, !L8"),
+)
+FP8_KIND = rule(
+    "fixp-fp8-kind-mismatch",
+    WARNING,
+    TRIPLES,
+    "hif8 modes write hif8 and fp8 modes write fp8",
+    source=_PAGE,
+    bad=_quant("qf322hif8_pre_scalar", "!C32, !LE4"),
+    good=_quant("qf322fp8_pre_scalar", "!C32, !LE4"),
+)
+NARROW_NEEDS_QUANT = rule(
+    "fixp-narrow-needs-quant",
+    WARNING,
+    TRIPLES,
+    "a destination with another element type than the accumulator needs pre_quant",
+    source=_PAGE,
+    bad=store_example(types="!C32, !L16"),
+    good=_quant("f32_f16", "!C32, !L16"),
+)
+RELU_SCALAR_TYPE = rule(
+    "fixp-relu-scalar-type",
+    ERROR,
+    TRIPLES,
+    "the payload of scalar_relu is an f16, bf16 or f32 scalar",
+    source=_PAGE,
+    bad=_relu("scalar_relu", "!F32"),
+    good=_relu("scalar_relu", "f16"),
+)
+RELU_VECTOR_ELEMENT = rule(
+    "fixp-relu-vector-elem",
+    ERROR,
+    TRIPLES,
+    "the table of vector_relu has element type f16, bf16 or f32",
+    source=_PAGE,
+    bad=_relu("vector_relu", "!FI"),
+    good=_relu("vector_relu", "!F32"),
+)
+CLIP_DESTINATION = rule(
+    "fixp-clip-dst",
+    ERROR,
+    TRIPLES,
+    "clip needs a destination of f16, ui8, or signed or signless 4-, 8- or 16-bit integers",
+    source=_PAGE,
+    bad=store_example("pre_relu(mode = normal_relu, clip = %k), nz2nd", payloads="f16"),
+    good=_CLIPPED,
+)
+CLIP_PAYLOAD = rule(
+    "fixp-clip-payload",
+    ERROR,
+    TRIPLES,
+    "clip is f16 for f16, ui16 or i16 for ui8, a signed or signless i4, i8 or i16 for signed integers",
+    source=_PAGE,
+    bad=store_example(_CLIP, "!C32, !L16", "f32, i16"),
+    good=_CLIPPED,
+)
+NZ2NZ_F32 = rule(
+    "fixp-nz2nz-f32",
+    ERROR,
+    TRIPLES,
+    "nz2nz needs an f32 destination",
+    source=_PAGE,
+    bad=store_example("pre_quant(%q, mode = f32_f16), nz2nz", "!C32, !L16", "f32"),
+    good=store_example("nz2nz"),
+)
+SAT_NOOP = rule(
+    "fixp-sat-noop",
+    INFO,
+    TRIPLES,
+    "sat and nosat have no effect on f32 and integer destinations",
+    source=_PAGE,
+    bad=store_example("nz2nd, sat"),
+    good=store_example(),
+)
+ATOMIC_TYPE = rule(
+    "fixp-atomic-type-match",
+    WARNING,
+    TRIPLES,
+    "atomic works on the element type of the destination",
+    source=_PAGE,
+    bad=gm_store_example("nz2nd, atomic(type = s32, op = add)"),
+    good=gm_store_example("nz2nd, atomic(type = f32, op = add)"),
+)
+
+_FLOAT_PAYLOADS = frozenset(("f16", "bf16", "f32"))
+_CLIP_PAYLOADS = {
+    "f16": ("f16",),
+    "ui8": ("ui16", "i16"),
+    **dict.fromkeys(("i4", "i8", "i16"), ("i4", "i8", "i16")),
+}
+"""Types of the clip operand by destination; signed integers count as signless."""
+_SATURATION_WORDS = {"sat_preserve_nan": "sat"}
+
+
+@checks(TRIPLES, *STORES)
+def element_types(op: Operation, ctx: Context) -> None:
+    """Everything that depends on element types."""
+    store = ctx.facts(op, read_acc_store)
+    source, destination = store.source_element, store.destination_element
+    if store.quant is None:
+        if signless(source) != signless(destination):
+            help = _fitting(source, destination)
+            message = f"the destination is {destination} and the accumulator {source}, but there is no pre_quant"
+            ctx.report(NARROW_NEEDS_QUANT, op, message, at=store.destination, help=help)
+    elif store.quant.name != "no_convert":
+        _check_quant_payload(op, ctx, store.quant, store.quant_payload)
+        _check_quant_types(op, ctx, store, store.quant)
+    _check_relu_payload(op, ctx, store)
+    if store.clip is not None:
+        _check_clip(op, ctx, destination, store.clip)
+    if store.layout == "nz2nz" and destination != "f32":
+        help = "use nz2nd or nz2dn"
+        ctx.report(NZ2NZ_F32, op, f"nz2nz needs an f32 destination, found {destination}", at="nz2nz", help=help)
+    _check_saturation(op, ctx, store)
+    if store.atomic_type is not None and store.atomic_type.replace("s", "i", 1) != signed_as_signless(destination):
+        message = f"atomic works on {store.atomic_type}, but the destination is {destination}"
+        ctx.report(ATOMIC_TYPE, op, message, at="atomic")
+
+
+def _check_quant_payload(op: Operation, ctx: Context, mode: QuantMode, payload: SSAValue | None) -> None:
+    if payload is None:
+        return
+    if mode.payload == "vec":
+        found = _table_element(payload)
+        if found is not None and found not in _FLOAT_PAYLOADS:
+            message = f"the table of {mode.name} must have f16, bf16 or f32 elements, found {found}"
+            ctx.report(QUANT_VEC_ELEMENT, op, message, at=payload)
+    elif type_text(payload.type) not in _FLOAT_PAYLOADS:
+        message = f"{mode.name} needs an f16, bf16 or f32 scalar, found {type_text(payload.type)}"
+        ctx.report(QUANT_SCALAR, op, message, at=payload)
+
+
+def _check_quant_types(op: Operation, ctx: Context, store: AccStore, mode: QuantMode) -> None:
+    source, destination = store.source_element, finite_spelling(store.destination_element)
+    if source not in ("f32", "i32"):
+        message = f"pre_quant reads f32 or i32 accumulators, found {source}"
+        ctx.report(QUANT_SOURCE, op, message, at=store.source)
+    elif mode.source != source:
+        message = f"{mode.name} reads {mode.source} accumulators, found {source}"
+        ctx.report(QUANT_SOURCE_MODE, op, message, at=mode.name, help=_fitting(source, destination))
+    elif destination not in DESTINATION_FAMILIES[mode.family]:
+        allowed = ", ".join(DESTINATION_FAMILIES[mode.family])
+        message = f"{mode.name} writes {allowed}, but the destination is {store.destination_element}"
+        ctx.report(QUANT_DESTINATION_MODE, op, message, at=mode.name, help=_fitting(source, destination))
+    elif mode.stem == "req4":
+        ctx.report(REQ4, op, f"{mode.name} is documented, but no other implementation accepts it", at=mode.name)
+    elif not _same_kind(mode, destination):
+        message = f"{mode.name} rounds to another 8-bit format than that of the destination, {destination}"
+        ctx.report(FP8_KIND, op, message, at=mode.name, help=_fitting(source, destination))
+
+
+def _same_kind(mode: QuantMode, destination: str) -> bool:
+    """False for a hif8 mode with an fp8 destination and the reverse: both are in one destination family."""
+    return mode.family != "fp8" or ("hif8" in mode.destinations[:1]) == (destination == "hif8")
+
+
+def _fitting(source: str, destination: str) -> str | None:
+    """The quantisation modes for these element types, as a suggestion."""
+    destination = finite_spelling(destination)
+    names = [
+        mode.name
+        for mode in QUANT_MODES.values()
+        if mode.source == source and destination in mode.destinations and _same_kind(mode, destination)
+    ]
+    return f"modes from {source} to {destination}: {', '.join(names)}" if names else None
+
+
+def _check_relu_payload(op: Operation, ctx: Context, store: AccStore) -> None:
+    payload = store.relu_payload
+    if payload is None:
+        return
+    if store.relu == "scalar_relu" and type_text(payload.type) not in _FLOAT_PAYLOADS:
+        message = f"scalar_relu needs an f16, bf16 or f32 scalar, found {type_text(payload.type)}"
+        ctx.report(RELU_SCALAR_TYPE, op, message, at=payload)
+    elif store.relu == "vector_relu":
+        found = _table_element(payload)
+        if found is not None and found not in _FLOAT_PAYLOADS:
+            message = f"the table of vector_relu must have f16, bf16 or f32 elements, found {found}"
+            ctx.report(RELU_VECTOR_ELEMENT, op, message, at=payload)
+
+
+def _table_element(payload: SSAValue) -> str | None:
+    return element_name(payload.type.element) if isinstance(payload.type, PtrType) else None
+
+
+def _check_clip(op: Operation, ctx: Context, destination: str, clip: SSAValue) -> None:
+    allowed = _CLIP_PAYLOADS.get(signed_as_signless(destination))
+    if allowed is None:
+        message = f"clip needs an f16, ui8 or signed 4-, 8- or 16-bit destination, found {destination}"
+        ctx.report(CLIP_DESTINATION, op, message, at=clip)
+        return
+    found = type_text(clip.type)
+    if (found if destination == "ui8" else signed_as_signless(found)) not in allowed:
+        message = f"clip of a {destination} destination must be {' or '.join(allowed)}, found {found}"
+        ctx.report(CLIP_PAYLOAD, op, message, at=clip)
+
+
+def _check_saturation(op: Operation, ctx: Context, store: AccStore) -> None:
+    element = element_type(store.destination.type)
+    if store.saturation is not None and element is not None and _never_saturates(element):
+        word = _SATURATION_WORDS.get(store.saturation, store.saturation)
+        ctx.report(SAT_NOOP, op, f"{word} has no effect on a destination of {type_text(element)}", at=word)
+
+
+def _never_saturates(element: Attribute) -> bool:
+    return isinstance(element, IntegerType) or (is_float(element) and element_name(element) == "f32")

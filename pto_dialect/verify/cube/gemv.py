@@ -1,0 +1,93 @@
+"""Rules of the ``pto.tgemv`` forms beyond those they share with ``pto.tmatmul``.
+
+Source: verifier-rules page, section 5; targets page, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pto_dialect.ir.core.types import DYNAMIC
+from pto_dialect.targets.matmul_types import EXTENT_RANGE
+
+from ..engine.rule import ERROR, SHAPES, rule
+from ..tile.facts import differs
+from ..tile.relations import ALWAYS, Finding, TileOperands, cell, relation
+from .matmul import disagreement, empty, extents, shared_extents, static_extent
+from .product_roles import GEMV, Product
+
+_PAGE = "verifier-rules page, section 5"
+_GOOD = "pto.tgemv ins(%a, %b : !L1r, !R) outs(%c : !C1r)"
+
+ONE_ROW = rule(
+    "gemv-m1",
+    ERROR,
+    SHAPES,
+    "lhs and destination of tgemv have one valid row",
+    source=_PAGE,
+    bad="pto.tgemv ins(%a, %b : !L2r, !R) outs(%c : !C2r)",
+    good=_GOOD,
+)
+K = rule(
+    "gemv-k",
+    ERROR,
+    SHAPES,
+    "K is the number of valid columns of lhs and of valid rows of rhs",
+    source=_PAGE,
+    bad="pto.tgemv ins(%a, %b : !L1k, !R) outs(%c : !C1r)",
+    good=_GOOD,
+)
+N = rule(
+    "gemv-n",
+    ERROR,
+    SHAPES,
+    "N is the number of valid columns of rhs and of the destination",
+    source=_PAGE,
+    bad="pto.tgemv ins(%a, %b : !L1r, !R) outs(%c : !C1n)",
+    good=_GOOD,
+)
+RANGE = rule(
+    "gemv-range",
+    ERROR,
+    SHAPES,
+    "K and N of tgemv are in [1, 4095]; a warning on a2a3",
+    source=_PAGE,
+)
+
+
+_ON_A5 = cell("/E")
+_ADVICE_ON_A2A3 = cell("W/E")
+
+
+@relation(*GEMV)
+def shapes(operands: TileOperands) -> Iterator[Finding]:
+    """One row times a matrix."""
+    product = Product(operands)
+    one_row = True
+    for part in (product.lhs, product.dst):
+        if part is not None and differs(part.tile.valid_rows, 1) and not part.lowered:
+            message = f"{part.role} of {product.name} must have one valid row, found {part.tile.valid_rows}"
+            yield product.finding(ONE_ROW, ALWAYS, part, message)
+            one_row = False
+    for letter, a, a_side, b, b_side in shared_extents(product):
+        if letter == "M" and not one_row:
+            continue
+        valid = getattr(a.tile, f"valid_{a_side}"), getattr(b.tile, f"valid_{b_side}")
+        first, second = getattr(a.tile, f"logical_{a_side}"), getattr(b.tile, f"logical_{b_side}")
+        if not differs(first, second) or a.lowered or b.lowered:
+            yield from static_extent(product, letter, a, a_side, b, b_side)
+            continue
+        # Where a valid size is open, a5 compares the physical one; a2a3 waits for the run.
+        open_size = DYNAMIC in valid and not product.is_mx
+        message = disagreement(product, letter, a, a_side, first, b, b_side, second)
+        broken = {"M": ONE_ROW, "K": K, "N": N}[letter]
+        yield product.finding(broken, _ON_A5 if open_size else ALWAYS, b, message)
+    low, high = EXTENT_RANGE
+    for letter, part, size in extents(product):
+        if letter == "M" or low <= size <= high:
+            continue
+        if size == 0 and product.is_mx:
+            yield empty(product, letter, part)
+        else:
+            message = f"{letter} of {product.name} must be in [{low}, {high}], found {size}"
+            yield product.finding(RANGE, ALWAYS if product.is_mx else _ADVICE_ON_A2A3, part, message)

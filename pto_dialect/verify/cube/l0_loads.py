@@ -1,0 +1,338 @@
+"""Rules of the loads from L1 into L0A and L0B: memories, element widths, start positions, fractal windows.
+
+Source: verifier-rules page, section 6; layouts page, section 7.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.addresses import address_of, element_bits, element_bytes, space_text
+from pto_dialect.analysis.facts import element_type, space_of
+from pto_dialect.ir.core.base import PtoOp, operand_groups, signature
+from pto_dialect.ir.core.types import type_text
+from pto_dialect.targets.matmul_types import EXTENT_RANGE
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+
+_PAGE = "verifier-rules page, section 6"
+_TABLE = "operation table, verify column"
+
+
+def _load(
+    sizes: str = "%c16, %c32, %c0, %c0", types: str = "!L16, !A16", op: str = "mte_l1_l0a", more: str = ""
+) -> str:
+    counts = ", ".join("i64" for _ in sizes.split(","))
+    return f"pto.{op} %s, %d, {sizes}{more} : {types}, {counts}"
+
+
+def _raw(types: str, transpose: str = "") -> str:
+    op = "load_cbuf_to_ca_s4" if transpose else "load_cbuf_to_ca"
+    return _load(f"%c0, %c0, %c1, %c1, %c1, %c1{transpose}", types, op)
+
+
+_GOOD = _load()
+_MX = "!LM8, !AM8"
+
+OPERAND_COUNT = rule(
+    "l1l0-operand-count",
+    ERROR,
+    STRUCTURE,
+    "a load has 4, 6 or 8 operands: two sizes, two sizes and a start, or a window of fractals",
+    source=_PAGE,
+    bad=_load("%c16, %c32, %c0"),
+    good=_GOOD,
+)
+rule(
+    "l1l0-four-operands",
+    INFO,
+    PARSE,
+    "a load states where it starts; without a start it begins at row 0, column 0",
+    source=_PAGE,
+    bad=_load("%c16, %c32"),
+    good=_GOOD,
+)
+SRC_SPACE = rule(
+    "l1l0-src-space",
+    ERROR,
+    LOCATIONS,
+    "the source lies in l1",
+    source=_PAGE,
+    bad=_load(types="!U16, !A16"),
+    good=_GOOD,
+)
+DST_SPACE = rule(
+    "l1l0-dst-space",
+    ERROR,
+    LOCATIONS,
+    "l0a loads write l0a, l0b loads write l0b",
+    source=_PAGE,
+    bad=_load(types="!L16, !B16"),
+    good=_GOOD,
+)
+MX_SPACES = rule(
+    "l1l0-mx-spaces",
+    ERROR,
+    LOCATIONS,
+    "scale loads go from l1 to the scale area of l0a or l0b",
+    source=_PAGE,
+    bad=_load("%c16, %c64, %c0, %c0", "!LM8, !BM8", "mte_l1_l0a_mx"),
+    good=_load("%c16, %c64, %c0, %c0", _MX, "mte_l1_l0a_mx"),
+)
+ELEMENT_WIDTH = rule(
+    "l1l0-elem-width",
+    ERROR,
+    TRIPLES,
+    "source and destination elements have the same number of bytes",
+    source=_PAGE,
+    bad=_load(types="!L16, !A8"),
+    good=_GOOD,
+)
+PACKED_FP4 = rule(
+    "l1l0-packed-4bit",
+    ERROR,
+    TRIPLES,
+    "the _s4 loads move 4-bit elements of one type, the other loads of windows no packed 4-bit floats",
+    source=_TABLE,
+    bad=_raw("!LF4, !AF4"),
+    good=_raw("!LF4, !AF4", ", %c0"),
+)
+START_NONNEG = rule(
+    "l1l0-start-nonneg",
+    ERROR,
+    SHAPES,
+    "start positions are not negative",
+    source=_PAGE,
+    bad=_load("%c16, %c32, %cm1, %c0"),
+    good=_GOOD,
+)
+START_NONZERO = rule(
+    "l1l0-start-nonzero",
+    WARNING,
+    SHAPES,
+    "a start position counts fractals (16 rows, 32 bytes), not elements",
+    source=_PAGE,
+    bad=_load("%c16, %c32, %c1, %c0"),
+    good=_GOOD,
+)
+RAW_RANGE = rule(
+    "l1l0-raw-range",
+    ERROR,
+    SHAPES,
+    "a window of fractals starts at 0 to 65535, has 1 to 255 steps and strides of 1 to 65535",
+    source=_PAGE,
+    bad=_load("%c0, %c0, %c1, %c256, %c1, %c1"),
+    good=_load("%c0, %c0, %c1, %c255, %c1, %c1"),
+)
+RAW_TRANSPOSE = rule(
+    "l1l0-raw-transpose",
+    ERROR,
+    SHAPES,
+    "the transpose operand of the _s4 loads is 0 or 1",
+    source=_TABLE,
+    bad=_raw("!LF4, !AF4", ", %c2"),
+    good=_raw("!LF4, !AF4", ", %c1"),
+)
+EXTENT = rule(
+    "l1l0-extent",
+    ERROR,
+    SHAPES,
+    "m, k and n are 1 to 4095",
+    source=_PAGE,
+    bad=_load("%c0, %c32, %c0, %c0"),
+    good=_GOOD,
+)
+TRANSPOSE_8BIT = rule(
+    "l1l0-transpose-8bit",
+    INFO,
+    SHAPES,
+    "a transposed load of 8-bit elements into l0b has a multiple of 32 columns",
+    source=_PAGE,
+    bad=_load("%c32, %c16, %c0, %c0", "!L8, !B8", "mte_l1_l0b", " {transpose = true}"),
+    good=_load("%c32, %c32, %c0, %c0", "!L8, !B8", "mte_l1_l0b", " {transpose = true}"),
+)
+MX_ALIGN = rule(
+    "l1l0-mx-align",
+    WARNING,
+    SHAPES,
+    "scales are read from a multiple of 32 bytes and written to a multiple of 16",
+    source=_PAGE,
+    bad="%p = pto.castptr %c16 : i64 -> !LM8\n" + _load("%c16, %c64", _MX, "mte_l1_l0a_mx").replace("%s", "%p"),
+    good="%p = pto.castptr %c32 : i64 -> !LM8\n" + _load("%c16, %c64", _MX, "mte_l1_l0a_mx").replace("%s", "%p"),
+)
+
+_LOADS = {"pto.mte_l1_l0a": "l0a", "pto.mte_l1_l0b": "l0b"}
+_MX_LOADS = {"pto.mte_l1_l0a_mx": "l0a", "pto.mte_l1_l0b_mx": "l0b"}
+_RAW_LOADS = {"pto.load_cbuf_to_ca": "l0a", "pto.load_cbuf_to_cb": "l0b"}
+_RAW_S4_LOADS = {"pto.load_cbuf_to_ca_s4": "l0a", "pto.load_cbuf_to_cb_s4": "l0b"}
+_RAW_MX_LOADS = {"pto.load_cbuf_to_ca_mx": "l0a", "pto.load_cbuf_to_cb_mx": "l0b"}
+_ALL = {**_LOADS, **_MX_LOADS, **_RAW_LOADS, **_RAW_S4_LOADS, **_RAW_MX_LOADS}
+_SCALES = frozenset((*_MX_LOADS, *_RAW_MX_LOADS))
+
+_WINDOW_LIMITS = ((0, 65535), (0, 65535), (1, 255), (1, 255), (1, 65535), (1, 65535))
+"""Inclusive ranges of the controls of a window: two starts, two steps, source and destination stride."""
+_WINDOW_NAMES = ("m_start", "k_start", "m_step", "k_step", "src_stride", "dst_stride")
+_MX_SOURCE_ALIGNMENT, _MX_DESTINATION_ALIGNMENT = 32, 16
+_TRANSPOSE_COLUMNS = 32
+_PACKED_FP4 = frozenset(("pto.f4E1M2x2", "pto.f4E2M1x2"))
+
+Controls = list[tuple[str, SSAValue]]
+
+
+def _controls(op: Operation) -> Controls:
+    """Control operands in declared order with their names."""
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    names = [slot.name for slot in signature(type(op)).operands[2:]]
+    return [(name, groups[name][0]) for name in names if groups[name]]
+
+
+@checks(STRUCTURE, *_LOADS, *_MX_LOADS)
+def forms(op: Operation, ctx: Context) -> None:
+    """One of the three forms, complete and not mixed with another."""
+    assert isinstance(op, PtoOp)
+    declared = [slot.name for slot in signature(type(op)).operands[2:]]
+    given = [name for name, _ in ctx.facts(op, _controls)]
+    if given not in (declared[:2], declared[:4], declared[4:]):
+        sizes = ", ".join(declared[:2])
+        message = f"{op.name} takes {sizes} and optionally a start, or a window, found {', '.join(given)}"
+        help = f"{', '.join(declared[:4])}, or {', '.join(declared[4:])}"
+        ctx.report(OPERAND_COUNT, op, message, help=help)
+
+
+@checks(STRUCTURE, "pto.load_cbuf_to_ca_mx")
+def scale_controls(op: Operation, ctx: Context) -> None:
+    """Number of controls: m and k, or a window."""
+    found = len(op.operands) - 2
+    if found not in (2, 6):
+        ctx.report(
+            OPERAND_COUNT,
+            op,
+            f"{op.name} takes m and k or the 6 controls of a window, found {found} controls",
+        )
+
+
+@checks(LOCATIONS, *_ALL)
+def memories(op: Operation, ctx: Context) -> None:
+    """Memories of source and destination."""
+    source, destination = op.operands[0], op.operands[1]
+    scales = op.name in _SCALES
+    if space_of(source.type) != "l1":
+        message = f"source of {op.name} must be in l1, found {space_text(source.type)}"
+        ctx.report(MX_SPACES if scales else SRC_SPACE, op, message, at=source)
+    wanted = _ALL[op.name]
+    if space_of(destination.type) != wanted:
+        message = f"destination of {op.name} must be in {wanted}, found {space_text(destination.type)}"
+        ctx.report(MX_SPACES if scales else DST_SPACE, op, message, at=destination)
+
+
+@checks(TRIPLES, *_ALL)
+def elements(op: Operation, ctx: Context) -> None:
+    """Element widths; which loads move packed 4-bit elements."""
+    source, destination = op.operands[0], op.operands[1]
+    width, written = element_bytes(source.type), element_bytes(destination.type)
+    if width is None or written != width:
+        message = f"{op.name} copies elements of equal width, found {_element(source)} and {_element(destination)}"
+        ctx.report(ELEMENT_WIDTH, op, message, at=destination)
+        return
+    kind = element_type(source.type)
+    if op.name in _RAW_S4_LOADS:
+        if element_bits(source.type) != 4 or kind != element_type(destination.type):
+            found = f"{_element(source)} and {_element(destination)}"
+            message = f"{op.name} moves 4-bit elements of one type, found {found}"
+            ctx.report(PACKED_FP4, op, message, at=source)
+    elif op.name in _RAW_LOADS:
+        for value in (source, destination):
+            kind = element_type(value.type)
+            if kind is not None and kind.name in _PACKED_FP4:
+                message = f"{op.name} does not move packed 4-bit floats, found {_element(value)}"
+                ctx.report(PACKED_FP4, op, message, at=value, help=f"use {op.name}_s4")
+                return
+
+
+def _element(value: SSAValue) -> str:
+    element = element_type(value.type)
+    return type_text(element) if element is not None else type_text(value.type)
+
+
+@checks(SHAPES, *_LOADS, *_MX_LOADS)
+def extents(op: Operation, ctx: Context) -> None:
+    """Sizes, start positions, windows."""
+    controls = ctx.facts(op, _controls)
+    if len(controls) == 6:
+        _check_window(op, ctx, controls, scales=op.name in _SCALES)
+    else:
+        _check_sizes(op, ctx, controls)
+    if op.name in _SCALES:
+        _check_alignment(op, ctx)
+
+
+def _check_sizes(op: Operation, ctx: Context, controls: Controls) -> None:
+    low, high = EXTENT_RANGE
+    for name, value in controls[:2]:
+        size = ctx.constant(value)
+        if size is not None and not low <= size <= high:
+            ctx.report(EXTENT, op, f"{name} of {op.name} must be {low} to {high}, found {size}", at=value)
+    moved: list[str] = []
+    for name, value in controls[2:]:
+        start = ctx.constant(value)
+        if start is not None and start < 0:
+            ctx.report(START_NONNEG, op, f"{name} of {op.name} must not be negative, found {start}", at=value)
+        elif start:
+            moved.append(f"{name} {start}")
+    if moved and not ctx.failed:
+        message = f"{' and '.join(moved)} of {op.name} counts fractals of 16 rows and 32 bytes, not elements"
+        ctx.report(START_NONZERO, op, message, at=controls[2][1])
+    if op.name == "pto.mte_l1_l0b" and element_bits(op.operands[0].type) == 8 and _is_transposed(op):
+        columns = ctx.constant(controls[1][1])
+        if columns is not None and columns % _TRANSPOSE_COLUMNS:
+            message = f"n is {columns}: columns are packed to a multiple of 16, not of {_TRANSPOSE_COLUMNS}"
+            ctx.report(TRANSPOSE_8BIT, op, message, at=controls[1][1])
+
+
+def _is_transposed(op: Operation) -> bool:
+    value = op.attributes.get("transpose")
+    return isinstance(value, IntegerAttr) and value.value.data != 0
+
+
+def _check_window(op: Operation, ctx: Context, controls: Controls, *, scales: bool) -> None:
+    for (name, value), (low, high) in zip(controls, _WINDOW_LIMITS, strict=True):
+        number = ctx.constant(value)
+        if number is None:
+            continue
+        if scales:
+            if number < 0 and (name.endswith("start") or op.name in _MX_LOADS):
+                message = f"{name} of {op.name} must not be negative, found {number}"
+                ctx.report(START_NONNEG, op, message, at=value)
+        elif not low <= number <= high:
+            ctx.report(RAW_RANGE, op, f"{name} of {op.name} must be {low} to {high}, found {number}", at=value)
+
+
+def _check_alignment(op: Operation, ctx: Context) -> None:
+    ends = (
+        (op.operands[0], "source", _MX_SOURCE_ALIGNMENT),
+        (op.operands[1], "destination", _MX_DESTINATION_ALIGNMENT),
+    )
+    for value, name, unit in ends:
+        address = address_of(value)
+        if address is not None and address % unit:
+            message = f"{name} of {op.name} is at byte {address}, which is no multiple of {unit}"
+            ctx.report(MX_ALIGN, op, message, at=value)
+
+
+@checks(SHAPES, *_RAW_LOADS, *_RAW_S4_LOADS, *_RAW_MX_LOADS)
+def windows(op: Operation, ctx: Context) -> None:
+    """Ranges of the controls that the hardware encodes."""
+    scales = op.name in _RAW_MX_LOADS
+    if len(op.operands) >= 8:
+        names = ("x_start", "y_start", "x_step", "y_step", *_WINDOW_NAMES[4:]) if scales else _WINDOW_NAMES
+        _check_window(op, ctx, list(zip(names, op.operands[2:8], strict=True)), scales=scales)
+    if op.name in _RAW_S4_LOADS:
+        transpose = op.operands[8]
+        number = ctx.constant(transpose)
+        if number is not None and number not in (0, 1):
+            ctx.report(RAW_TRANSPOSE, op, f"transpose of {op.name} must be 0 or 1, found {number}", at=transpose)
+    if scales:
+        _check_alignment(op, ctx)

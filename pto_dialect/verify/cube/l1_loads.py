@@ -1,0 +1,279 @@
+"""Rules of the fractal load from global memory and of the loads of the bias table and the fixpipe buffer.
+
+Source: verifier-rules page, section 6; layouts page, sections 5 and 6.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.addresses import address_of, element_bytes, space_text
+from pto_dialect.analysis.facts import element_type, space_of
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.types import type_text
+from pto_dialect.targets.element_types import signless
+
+from ..engine.context import Context, element_of
+from ..engine.rule import ERROR, LOCATIONS, PARSE, SHAPES, TRIPLES, WARNING, checks, rule
+
+_PAGE = "verifier-rules page, section 6"
+
+
+def _frac(
+    types: str = "!G16, !L16",
+    shape: str = "%c16, %c32",
+    groups: str = "%c1",
+    mode: str = "nd2nz",
+    small: str = "%f",
+) -> str:
+    return (
+        f"pto.mte_gm_l1_frac %s, %d, {mode}, shape({shape}), src_layout(%c64), "
+        f"dst_group({groups}, %c1, %c16, %c0), ctrl(%c0, {small}) : {types}, {mode}, "
+        "shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1"
+    )
+
+
+def _table(memory: str, types: str, length: str = "%c1") -> str:
+    return f"pto.mte_l1_{memory} %s, %d, {length} nburst(%c1, %c0, %c0) : {types}, i64, i64, i64, i64"
+
+
+def _bias_use(length: str) -> str:
+    mad = "pto.mad_bias %a, %b, %c, %d, %c16, %c16, %c16 : !A16, !B16, !C32, !T32, i64, i64, i64"
+    return f"{_table('bt', '!L32, !T32', length)}\n{mad}"
+
+
+FRAC_SPACES = rule(
+    "frac-spaces",
+    ERROR,
+    LOCATIONS,
+    "the source lies in gm, the destination in l1",
+    source=_PAGE,
+    bad=_frac("!U16, !L16"),
+    good=_frac(),
+)
+FRAC_NONNEG = rule(
+    "frac-nonneg",
+    ERROR,
+    SHAPES,
+    "shape and strides are not negative",
+    source=_PAGE,
+    bad=_frac(shape="%cm1, %c32"),
+    good=_frac(),
+)
+FRAC_GROUPS = rule(
+    "frac-group-positive",
+    ERROR,
+    SHAPES,
+    "the number of groups is at least 1",
+    source=_PAGE,
+    bad=_frac(groups="%c0"),
+    good=_frac(),
+)
+FRAC_SMALLC0 = rule(
+    "frac-smallc0",
+    ERROR,
+    SHAPES,
+    "smallc0 needs a d_value of at most 4",
+    source=_PAGE,
+    bad=_frac(shape="%c16, %c8", small="%true"),
+    good=_frac(shape="%c16, %c4", small="%true"),
+)
+rule(
+    "frac-mode",
+    ERROR,
+    PARSE,
+    "the mode is nd2nz or dn2nz",
+    source=_PAGE,
+    bad=_frac(mode="zz2nz"),
+    good=_frac(mode="dn2nz"),
+)
+FRAC_INNER = rule(
+    "frac-inner-stride",
+    WARNING,
+    SHAPES,
+    "the inner source stride covers one row: d_value elements for nd2nz, n_value elements for dn2nz",
+    source=_PAGE,
+    bad=_frac(shape="%c16, %c48"),
+    good=_frac(),
+)
+BT_SPACES = rule(
+    "bt-spaces",
+    ERROR,
+    LOCATIONS,
+    "the source lies in l1, the destination in bt",
+    source=_PAGE,
+    bad=_table("bt", "!U32, !T32"),
+    good=_table("bt", "!L32, !T32"),
+)
+BT_PAIR = rule(
+    "bt-pair",
+    ERROR,
+    TRIPLES,
+    "the bias table takes f32 as f32, i32 as i32, f16 as f32, bf16 as f32",
+    source=_PAGE,
+    bad=_table("bt", "!L8, !TI"),
+    good=_table("bt", "!L16, !T32"),
+)
+BT_LENGTH = rule(
+    "bt-len",
+    WARNING,
+    SHAPES,
+    "the copy into the bias table is no longer than the n channels that a mad reads from it",
+    source=_PAGE,
+    bad=_bias_use("%c16"),
+    good=_bias_use("%c2"),
+)
+FB_SPACES = rule(
+    "fb-spaces",
+    ERROR,
+    LOCATIONS,
+    "the source lies in l1, the destination in fb",
+    source=_PAGE,
+    bad=_table("fb", "!L32, !U32", "%c8"),
+    good=_table("fb", "!L32, !F32", "%c8"),
+)
+CAPACITY = rule(
+    "fb-bt-capacity",
+    ERROR,
+    SHAPES,
+    "the destination range lies inside the bias table or the fixpipe buffer",
+    source=_PAGE,
+    bad=_table("bt", "!L32, !T32", "%c129"),
+    good=_table("bt", "!L32, !T32", "%c128"),
+)
+
+_FRAC = "pto.mte_gm_l1_frac"
+_TABLES = {"pto.mte_l1_bt": ("bt", BT_SPACES), "pto.mte_l1_fb": ("fb", FB_SPACES)}
+_BT_PAIRS = frozenset((("f32", "f32"), ("i32", "i32"), ("f16", "f32"), ("bf16", "f32")))
+_SMALLC0_LIMIT = 4
+_FB_BANK = 1 << 16
+_BIASED = frozenset(("pto.mad_bias", "pto.mad_mx_bias"))
+_NOT_NEGATIVE = (
+    "n_value",
+    "d_value",
+    "src_inner_stride",
+    "src_outer_stride",
+    "dst_loop2_stride",
+    "dst_loop3_stride",
+    "dst_loop4_stride",
+)
+
+
+@checks(LOCATIONS, _FRAC)
+def frac_memories(op: Operation, ctx: Context) -> None:
+    """Memories of the fractal load; a memref may leave its own open."""
+    for value, name, wanted in ((op.operands[0], "source", "gm"), (op.operands[1], "destination", "l1")):
+        found = space_of(value.type)
+        if found is not None and found != wanted:
+            ctx.report(FRAC_SPACES, op, f"{name} of {op.name} must be in {wanted}, found {found}", at=value)
+
+
+@checks(SHAPES, _FRAC)
+def frac_extents(op: Operation, ctx: Context) -> None:
+    """Sizes and strides of the fractal load."""
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+
+    def known(name: str) -> tuple[SSAValue | None, int | None]:
+        value = groups[name][0] if groups[name] else None
+        return value, ctx.constant(value)
+
+    for name in _NOT_NEGATIVE:
+        value, number = known(name)
+        if number is not None and number < 0:
+            ctx.report(FRAC_NONNEG, op, f"{name} of {op.name} must not be negative, found {number}", at=value)
+    value, count = known("group_count")
+    if count is not None and count < 1:
+        ctx.report(FRAC_GROUPS, op, f"group_count of {op.name} must be at least 1, found {count}", at=value)
+    width, small = known("d_value")
+    if known("smallc0_en")[1] and small is not None and small > _SMALLC0_LIMIT:
+        message = f"smallc0 needs a d_value of at most {_SMALLC0_LIMIT}, found {small}"
+        ctx.report(FRAC_SMALLC0, op, message, at=width)
+    mode = op.attributes.get("mode")
+    if not ctx.failed and isinstance(mode, EnumAttr):
+        _check_inner_stride(op, ctx, mode.value, known("n_value")[1], small, known("src_inner_stride"))
+
+
+def _check_inner_stride(
+    op: Operation,
+    ctx: Context,
+    mode: str,
+    n_value: int | None,
+    d_value: int | None,
+    inner: tuple[SSAValue | None, int | None],
+) -> None:
+    size = element_bytes(op.operands[0].type)
+    length, rows, name = (d_value, n_value, "d_value") if mode == "nd2nz" else (n_value, d_value, "n_value")
+    value, stride = inner
+    if size is None or length is None or stride is None or rows == 1 or stride >= length * size:
+        return
+    message = f"{name} is {length} elements of {size} bytes, but the inner source stride is {stride} bytes"
+    ctx.report(FRAC_INNER, op, message, at=value, help=f"at least {length * size}")
+
+
+@checks(LOCATIONS, *_TABLES)
+def table_memories(op: Operation, ctx: Context) -> None:
+    """Memories of the table loads."""
+    table, broken = _TABLES[op.name]
+    for value, name, wanted in ((op.operands[0], "source", "l1"), (op.operands[1], "destination", table)):
+        if space_of(value.type) != wanted:
+            message = f"{name} of {op.name} must be in {wanted}, found {space_text(value.type)}"
+            ctx.report(broken, op, message, at=value)
+
+
+@checks(TRIPLES, "pto.mte_l1_bt")
+def bias_elements(op: Operation, ctx: Context) -> None:
+    """Element types of the bias table load."""
+    source, destination = element_type(op.operands[0].type), element_type(op.operands[1].type)
+    assert source is not None and destination is not None
+    found = signless(type_text(source)), signless(type_text(destination))
+    if found not in _BT_PAIRS:
+        message = f"{op.name} does not convert {type_text(source)} to {type_text(destination)}"
+        help = "f32 to f32, i32 to i32, f16 to f32, bf16 to f32"
+        ctx.report(BT_PAIR, op, message, at=op.operands[0], help=help)
+
+
+@checks(SHAPES, *_TABLES)
+def table_extents(op: Operation, ctx: Context) -> None:
+    """Bytes that are copied, against the table and against what is read from it."""
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    length, count = ctx.constant(groups["len_burst"][0]), ctx.constant(groups["n_burst"][0])
+    if length is None or count is None or length <= 0 or count <= 0:
+        return
+    source, destination = op.operands[0], op.operands[1]
+    table, _ = _TABLES[op.name]
+    copied = length * count * ctx.profile.burst_units[op.name.removeprefix("pto.")].bytes
+    read, written = element_bytes(source.type), element_bytes(destination.type)
+    capacity = ctx.profile.capacity_of(table)
+    if read is None or written is None or capacity is None:
+        return
+    end = _offset(table, address_of(destination) or 0) + (copied * written // read if table == "bt" else copied)
+    if end > capacity:
+        message = f"{op.name} writes up to byte {end} of {table}, which has {capacity} bytes"
+        ctx.report(CAPACITY, op, message, at=destination)
+    elif table == "bt":
+        _check_bias_length(op, ctx, copied, read, groups["len_burst"][0])
+
+
+def _offset(table: str, address: int) -> int:
+    """Byte inside the table: address bit 16 selects the relu rows of the fixpipe buffer."""
+    return address % _FB_BANK if table == "fb" else address
+
+
+def _check_bias_length(op: Operation, ctx: Context, copied: int, size: int, length: SSAValue) -> None:
+    """Compares with the channels of the multiplications that read the same pointer as their bias."""
+    channels: list[int] = []
+    for use in op.operands[1].uses:
+        if use.operation.name in _BIASED and use.index == 3:
+            n = ctx.constant(use.operation.operands[5])
+            if n is None:
+                return
+            channels.append(n)
+    unit = ctx.profile.burst_units["mte_l1_bt"].bytes
+    if channels and copied > -(-max(channels) * size // unit) * unit:
+        element = element_of(op.operands[0].type)
+        message = f"{copied} bytes are copied, but {max(channels)} channels of {element} are read"
+        help = f"{-(-max(channels) * size // unit)} units of {unit} bytes"
+        ctx.report(BT_LENGTH, op, message, at=length, help=help)

@@ -1,0 +1,429 @@
+"""Rules of the cube multiply-accumulate operations: memories, element types, clauses, extents.
+
+Source: verifier-rules page, section 2; targets page, section 4.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.analysis.addresses import element_bits, space_text
+from pto_dialect.analysis.facts import space_of
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.types import I64, PtrType, element_name, is_float, type_text
+from pto_dialect.targets.element_types import FP4, FP8
+from pto_dialect.targets.matmul_types import (
+    EXTENT_RANGE,
+    MAD_DOCUMENTED,
+    MAD_EVEN_K_BITS,
+    MAD_MX,
+    MX_K_MULTIPLE,
+    TF32_COMBO,
+    mad_key,
+)
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, RUN, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+
+_PAGE = "verifier-rules page, section 2"
+_GOOD = "pto.mad %a, %b, %c, %c16, %c16, %c16 : !A16, !B16, !C32, i64, i64, i64"
+
+
+def _mad(clauses: str = "", types: str = "!A16, !B16, !C32", sizes: str = "%c16, %c16, %c16") -> str:
+    return f"pto.mad %a, %b, %c, {sizes}{clauses} : {types}, i64, i64, i64"
+
+
+def _mad_bias(bias: str) -> str:
+    return f"pto.mad_bias %a, %b, %c, %t, %c16, %c16, %c16 : !A16, !B16, !C32, {bias}, i64, i64, i64"
+
+
+def _mad_mx(k: str = "%c64", clauses: str = "", types: str = "!AE4, !BE4, !C32") -> str:
+    return f"pto.mad_mx %a, %b, %c, %c16, %c16, {k}{clauses} : {types}, i64, i64, i64"
+
+
+# ---------------------------------------------------------------- reported by the parser
+
+for _id, _text, _bad, _good in (
+    (
+        "mad-operand-count",
+        "operands are lhs, rhs, dst, m, n, k; bias forms have the bias after dst",
+        "pto.mad %a, %b, %c, %c16, %c16 : !A16, !B16, !C32, i64, i64",
+        _GOOD,
+    ),
+    (
+        "mad-clause-order",
+        "clauses stand in the order unit_flag, disable_gemv, sat or nosat, tf32_mode, n_dir",
+        _mad(" sat disable_gemv"),
+        _mad(" disable_gemv sat", sizes="%c1, %c16, %c16"),
+    ),
+    (
+        "mad-clause-duplicate",
+        "a clause is given once; sat and nosat exclude each other",
+        _mad(" sat nosat"),
+        _mad(" nosat"),
+    ),
+    ("mad-clause-comma", "clauses are separated by blanks only", _mad(", sat"), _mad(" sat")),
+    ("mad-clause-unknown", "clause names exist", _mad(" saturate"), _mad(" sat")),
+    (
+        "mad-unit-flag-token",
+        "unit_flag takes check_only or check_and_set",
+        _mad(" unit_flag(check_and_clear)"),
+        _mad(" unit_flag(check_and_set)"),
+    ),
+    (
+        "mad-tf32-token",
+        "tf32_mode takes round_even or round_away",
+        _mad(" tf32_mode(round_up)", "!A32, !B32, !C32"),
+        _mad(" tf32_mode(round_even)", "!A32, !B32, !C32"),
+    ),
+    (
+        "mad-mx-no-tf32",
+        "the mx forms take no tf32_mode",
+        _mad_mx(clauses=" tf32_mode(round_even)"),
+        _mad_mx(clauses=" sat"),
+    ),
+):
+    rule(_id, ERROR, PARSE, _text, source=_PAGE, bad=_bad, good=_good)
+
+# ---------------------------------------------------------------- structure
+
+TYPED_PTR = rule(
+    "mad-typed-ptr",
+    ERROR,
+    STRUCTURE,
+    "lhs, rhs, dst and bias are !pto.ptr; memrefs are refused",
+    source=_PAGE,
+    bad=_mad(types="memref<16x16xf16>, !B16, !C32"),
+    good=_GOOD,
+)
+MNK_TYPE = rule(
+    "mad-mnk-type",
+    ERROR,
+    STRUCTURE,
+    "m, n and k have type i64",
+    source=_PAGE,
+    bad="pto.mad %a, %b, %c, %c16, %c16, %c16 : !A16, !B16, !C32, i32, i32, i32",
+    good=_GOOD,
+)
+
+# ---------------------------------------------------------------- memories
+
+SPACE = rule(
+    "mad-space",
+    ERROR,
+    LOCATIONS,
+    "lhs lies in l0a, rhs in l0b, dst in l0c",
+    source=_PAGE,
+    bad=_mad(types="!B16, !B16, !C32"),
+    good=_GOOD,
+)
+BIAS_SPACE = rule(
+    "mad-bias-space",
+    ERROR,
+    LOCATIONS,
+    "the bias lies in bt",
+    source=_PAGE,
+    bad=_mad_bias("!U32"),
+    good=_mad_bias("!T32"),
+)
+
+# ---------------------------------------------------------------- element types
+
+HIF8_BOTH = rule(
+    "mad-hif8-both",
+    ERROR,
+    TRIPLES,
+    "hif8 stands on both inputs or on none",
+    source=_PAGE,
+    bad=_mad(types="!AH8, !BE4, !C32"),
+    good=_mad(types="!AH8, !BH8, !C32"),
+)
+UNSUPPORTED = rule(
+    "mad-unsupported-combo",
+    ERROR,
+    TRIPLES,
+    "the element types of lhs, rhs and dst are a combination the cube unit multiplies",
+    source=_PAGE,
+    bad=_mad(types="!A16, !Bb16, !C32"),
+    good=_GOOD,
+)
+UNDOCUMENTED = rule(
+    "mad-combo-undocumented",
+    WARNING,
+    TRIPLES,
+    "the combination of element types is documented",
+    source=_PAGE,
+    bad=_mad(types="!A16, !B16, !C16"),
+    good=_GOOD,
+)
+MX_ELEMENT = rule(
+    "mad-mx-elem",
+    ERROR,
+    TRIPLES,
+    "the mx forms multiply two fp8 or two fp4 operands into f32",
+    source=_PAGE,
+    bad=_mad_mx(types="!A16, !B16, !C32"),
+    good=_mad_mx(),
+)
+BIAS_ELEMENT = rule(
+    "mad-bias-elem",
+    ERROR,
+    TRIPLES,
+    "the bias has the element type of dst",
+    source=_PAGE,
+    bad=_mad_bias("!T16"),
+    good=_mad_bias("!T32"),
+)
+TF32_NEEDS_F32 = rule(
+    "mad-tf32-needs-f32",
+    ERROR,
+    TRIPLES,
+    "tf32_mode requires f32 lhs, rhs and dst",
+    source=_PAGE,
+    bad=_mad(" tf32_mode(round_even)"),
+    good=_mad(" tf32_mode(round_even)", "!A32, !B32, !C32"),
+)
+SAT_NEEDS_FLOAT = rule(
+    "mad-sat-needs-float",
+    ERROR,
+    TRIPLES,
+    "sat and nosat require floating lhs, rhs and dst",
+    source=_PAGE,
+    bad=_mad(" sat", "!A8, !B8, !CI"),
+    good=_mad(types="!A8, !B8, !CI"),
+)
+
+# ---------------------------------------------------------------- extents
+
+MNK_POSITIVE = rule(
+    "mad-mnk-positive",
+    ERROR,
+    SHAPES,
+    "m, n and k are at least 1",
+    source=_PAGE,
+    bad=_mad(sizes="%c0, %c16, %c16"),
+    good=_mad(sizes="%c1, %c16, %c16"),
+)
+MNK_RANGE = rule(
+    "mad-mnk-range",
+    ERROR,
+    SHAPES,
+    "m, n and k are at most 4095 (12-bit fields)",
+    source=_PAGE,
+    bad=_mad(sizes="%c16, %c16, %c4096"),
+    good=_mad(sizes="%c16, %c16, %c2048"),
+)
+EVEN_K = rule(
+    "mad-4bit-even-k",
+    ERROR,
+    SHAPES,
+    "4-bit operands need an even k",
+    source=_PAGE,
+    bad=_mad(types="!AI4, !BI4, !CI", sizes="%c16, %c16, %c17"),
+    good=_mad(types="!AI4, !BI4, !CI", sizes="%c16, %c16, %c64"),
+)
+MX_K64 = rule(
+    "mad-mx-k64",
+    WARNING,
+    SHAPES,
+    "the mx forms need a multiple of 64 as k",
+    source=_PAGE,
+    bad=_mad_mx("%c32"),
+    good=_mad_mx(),
+)
+GEMV_NOOP = rule(
+    "mad-disable-gemv-noop",
+    INFO,
+    SHAPES,
+    "disable_gemv only has an effect when m is 1",
+    source=_PAGE,
+    bad=_mad(" disable_gemv"),
+    good=_mad(" disable_gemv", sizes="%c1, %c16, %c16"),
+)
+FOOTPRINT = rule(
+    "mad-l0-footprint",
+    ERROR,
+    SHAPES,
+    "lhs fits into L0A, rhs into L0B and dst into L0C",
+    source=_PAGE,
+    bad=_mad(sizes="%c4095, %c16, %c64"),
+    good=_mad(sizes="%c512, %c16, %c64"),
+)
+rule("mad-acc-init", ERROR, RUN, "mad_acc reads initialised L0C bytes only", source=_PAGE)
+rule(
+    "mad-handover",
+    ERROR,
+    RUN,
+    "a write-back is ordered after its mad: flag from M to FIX, barrier, or unit_flag on both sides",
+    source=_PAGE,
+)
+
+_PLAIN = ("pto.mad", "pto.mad_acc", "pto.mad_bias")
+_MX = ("pto.mad_mx", "pto.mad_mx_acc", "pto.mad_mx_bias")
+_SEMANTIC = (*_PLAIN, *_MX)
+_RAW = ("pto.mad_raw", "pto.mad_bias_raw", "pto.mad_mx_raw", "pto.mad_mx_bias_raw")
+_BIASED = frozenset(("pto.mad_bias", "pto.mad_mx_bias", "pto.mad_bias_raw", "pto.mad_mx_bias_raw"))
+_BUFFERS = (("lhs", "l0a"), ("rhs", "l0b"), ("dst", "l0c"))
+_SIZES = ("m", "n", "k")
+_CLAUSES = {"sat_mode": "sat", "tf32_mode": "tf32_mode"}
+
+
+def _sizes(op: Operation) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """The operands m, n and k: the last three."""
+    first = 4 if op.name in _BIASED else 3
+    return op.operands[first], op.operands[first + 1], op.operands[first + 2]
+
+
+def _element(value: SSAValue) -> Attribute:
+    assert isinstance(value.type, PtrType)
+    return value.type.element
+
+
+def _clause_word(op: Operation, name: str) -> str:
+    """The word of a clause as the statement spells it."""
+    value = op.attributes[name]
+    return value.value if name == "sat_mode" and isinstance(value, EnumAttr) else _CLAUSES.get(name, name)
+
+
+@checks(STRUCTURE, *_SEMANTIC)
+def operand_types(op: Operation, ctx: Context) -> None:
+    """Pointers and i64 sizes."""
+    for position, value in enumerate(op.operands):
+        type_ = value.type
+        if isinstance(type_, PtrType) or type_ is I64:
+            continue
+        buffers = 4 if op.name in _BIASED else 3
+        if position < buffers:
+            name = ("lhs", "rhs", "dst", "bias")[position]
+            message = f"{name} of {op.name} must be a !pto.ptr, found {type_text(type_)}"
+            ctx.report(TYPED_PTR, op, message, at=value)
+        elif type_ != I64:
+            message = f"{_SIZES[position - buffers]} of {op.name} must be i64, found {type_text(type_)}"
+            ctx.report(MNK_TYPE, op, message, at=value)
+
+
+@checks(LOCATIONS, *_SEMANTIC, *_RAW)
+def spaces(op: Operation, ctx: Context) -> None:
+    """Memories of the operands."""
+    for position, (name, wanted) in enumerate(_BUFFERS):
+        value = op.operands[position]
+        if space_of(value.type) != wanted:
+            message = f"{name} of {op.name} must be in {wanted}, found {space_text(value.type)}"
+            ctx.report(SPACE, op, message, at=value)
+    if op.name in _BIASED and space_of(op.operands[3].type) != "bt":
+        bias = op.operands[3]
+        ctx.report(BIAS_SPACE, op, f"bias of {op.name} must be in bt, found {space_text(bias.type)}", at=bias)
+
+
+@checks(TRIPLES, *_PLAIN)
+def combination(op: Operation, ctx: Context) -> None:
+    """The combination of element types and the clauses that depend on it."""
+    lhs, rhs, dst = (_element(op.operands[i]) for i in range(3))
+    names = (element_name(lhs), element_name(rhs), element_name(dst))
+    status = ctx.profile.mad_status(*names)
+    spelled = f"{names[0]} x {names[1]} -> {names[2]}"
+    if (names[0] == "hif8") != (names[1] == "hif8"):
+        message = f"lhs and rhs of {op.name} must both be hif8 or neither, found {names[0]} and {names[1]}"
+        ctx.report(HIF8_BOTH, op, message, at=op.operands[0 if names[0] == "hif8" else 1])
+    elif status is None:
+        message = f"{op.name} does not multiply {spelled} on {ctx.profile.name}"
+        ctx.report(UNSUPPORTED, op, message, at=op.operands[1], help=_alternatives(names))
+    elif status == "undocumented":
+        message = f"{spelled} is not documented for {op.name}"
+        ctx.report(UNDOCUMENTED, op, message, at=op.operands[2], help=_alternatives(names))
+    if "tf32_mode" in op.attributes and mad_key(*names) != TF32_COMBO:
+        message = f"tf32_mode requires f32 lhs, rhs and dst, found {spelled}"
+        ctx.report(TF32_NEEDS_F32, op, message, at="tf32_mode", help="remove tf32_mode")
+    _check_saturation(op, ctx, spelled, lhs, rhs, dst)
+
+
+def _check_saturation(op: Operation, ctx: Context, spelled: str, *elements: Attribute) -> None:
+    if "sat_mode" in op.attributes and not all(map(is_float, elements)):
+        word = _clause_word(op, "sat_mode")
+        message = f"{word} requires floating lhs, rhs and dst, found {spelled}"
+        ctx.report(SAT_NEEDS_FLOAT, op, message, at=word, help=f"remove {word}: integers have no saturation mode")
+
+
+def _alternatives(names: tuple[str, str, str]) -> str:
+    """Documented combinations that share an operand with ``names``."""
+    lhs, rhs, _ = mad_key(*names)
+    near = [c for c in sorted(MAD_DOCUMENTED) if c[0] == lhs or c[1] == rhs]
+    listed = near or sorted(MAD_DOCUMENTED)
+    return "supported: " + ", ".join(f"{a} x {b} -> {c}" for a, b, c in listed)
+
+
+@checks(TRIPLES, *_MX, "pto.mad_mx_raw", "pto.mad_mx_bias_raw")
+def mx_elements(op: Operation, ctx: Context) -> None:
+    """Element types of the scaled forms."""
+    lhs, rhs, dst = (_element(op.operands[i]) for i in range(3))
+    names = (element_name(lhs), element_name(rhs), element_name(dst))
+    spelled = f"{names[0]} x {names[1]} -> {names[2]}"
+    if mad_key(*names) not in MAD_MX:
+        families = " or ".join(f"two of {', '.join(sorted(family))}" for family in (FP8, FP4))
+        message = f"{op.name} multiplies two fp8 or two fp4 operands into f32, found {spelled}"
+        wrong = next((i for i, n in enumerate(mad_key(*names)[:2]) if n not in FP8 | FP4), 1)
+        at = op.operands[wrong if names[2] == "f32" or wrong == 0 else 2]
+        ctx.report(MX_ELEMENT, op, message, at=at, help=f"operands: {families}; dst: f32")
+    _check_saturation(op, ctx, spelled, lhs, rhs, dst)
+
+
+@checks(TRIPLES, *sorted(_BIASED))
+def bias_element(op: Operation, ctx: Context) -> None:
+    """Element type of the bias."""
+    dst, bias = op.operands[2], op.operands[3]
+    if _element(bias) != _element(dst):
+        found, wanted = type_text(_element(bias)), type_text(_element(dst))
+        message = f"the bias of {op.name} must have the element type of dst, {wanted}, found {found}"
+        ctx.report(BIAS_ELEMENT, op, message, at=bias)
+
+
+@checks(SHAPES, *_SEMANTIC)
+def extents(op: Operation, ctx: Context) -> None:
+    """Ranges of m, n and k, and what depends on them."""
+    values = _sizes(op)
+    sizes = [ctx.constant(value) for value in values]
+    for name, value, size in zip(_SIZES, values, sizes, strict=True):
+        if size is None:
+            continue
+        if size < EXTENT_RANGE[0]:
+            ctx.report(MNK_POSITIVE, op, f"{name} of {op.name} must be at least 1, found {size}", at=value)
+        elif size > EXTENT_RANGE[1]:
+            message = f"{name} of {op.name} must be at most {EXTENT_RANGE[1]}, found {size}"
+            ctx.report(MNK_RANGE, op, message, at=value)
+    m, n, k = sizes
+    if ctx.failed:
+        return
+    if k is not None and op.name in _MX and k % MX_K_MULTIPLE:
+        message = f"k of {op.name} is consumed in groups of {MX_K_MULTIPLE} elements, found {k}"
+        ctx.report(MX_K64, op, message, at=values[2])
+    if m is not None and m != 1 and "disable_gemv" in op.attributes:
+        ctx.report(GEMV_NOOP, op, f"disable_gemv has no effect, m is {m}", at="disable_gemv")
+    if k is not None and k % 2:
+        for name, value in zip(("lhs", "rhs"), op.operands[:2], strict=True):
+            if element_bits(value.type) == MAD_EVEN_K_BITS:
+                message = f"{name} of {op.name} has 4-bit elements, which need an even k, found {k}"
+                ctx.report(EVEN_K, op, message, at=values[2])
+                return
+    _check_footprint(op, ctx, m or 1, n or 1, k or 1)
+
+
+def _check_footprint(op: Operation, ctx: Context, m: int, n: int, k: int) -> None:
+    """Bytes of the operands; an extent that is not constant counts as 1."""
+    gemv = m == 1 and "disable_gemv" not in op.attributes
+    shapes = (("lhs", "l0a", 1 if gemv else _up(m, 16)), ("rhs", "l0b", _up(n, 16)))
+    sizes: list[tuple[str, str, int, SSAValue]] = []
+    for (name, space, rows), value in zip(shapes, op.operands[:2], strict=True):
+        bits = element_bits(value.type)
+        if bits is not None:
+            sizes.append((name, space, rows * _up(k, 256 // bits) * bits // 8, value))
+    # L0C holds 4 bytes per element whatever the element type.
+    sizes.append(("dst", "l0c", _up(m, 16) * _up(n, 16) * 4, op.operands[2]))
+    for name, space, needed, value in sizes:
+        capacity = ctx.profile.capacity_of(space)
+        if capacity is not None and needed > capacity:
+            message = f"{name} of {op.name} needs {needed} bytes of {space}, which has {capacity}"
+            ctx.report(FOOTPRINT, op, message, at=value)
+
+
+def _up(extent: int, unit: int) -> int:
+    return -(-extent // unit) * unit

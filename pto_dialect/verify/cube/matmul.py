@@ -1,0 +1,295 @@
+"""Element types and shapes of ``pto.tmatmul``; the ``pto.tgemv`` forms share what does not depend on M.
+
+Source: verifier-rules page, section 4; targets page, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.types import DYNAMIC, dim_text
+from pto_dialect.targets.a2a3 import A2A3
+from pto_dialect.targets.a5 import A5
+from pto_dialect.targets.matmul_types import EXTENT_RANGE, Triple
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, INFO, SHAPES, TRIPLES, WARNING, checks, rule
+from ..tile.facts import differs
+from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
+from .product_roles import ALL, MATMUL, NEVER, PLAIN, Part, Product
+
+_PAGE = "verifier-rules page, section 4"
+_GOOD = "pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)"
+_ACC_GOOD = "pto.tmatmul.acc ins(%ci, %a, %b : !C, !L, !R) outs(%c : !C)"
+_BIAS_GOOD = "pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi) outs(%c : !C)"
+
+TYPES = rule(
+    "matmul-types",
+    ERROR,
+    TRIPLES,
+    "the element types of lhs, rhs and destination are a combination of the target",
+    source="verifier-rules page, section 4; targets page, section 3",
+    bad="pto.tmatmul ins(%a, %b : !L, !Rbf) outs(%c : !C)",
+    good="pto.tmatmul ins(%a, %b : !Lbf, !Rbf) outs(%c : !C)",
+)
+ACC_TYPES = rule(
+    "matmul-acc-types",
+    ERROR,
+    TRIPLES,
+    "an .acc form obeys the rules of the plain form; c_in has element type and valid region of dst",
+    source=_PAGE,
+    bad="pto.tmatmul.acc ins(%ci, %a, %b : !Ci32, !L, !R) outs(%c : !Ci32)",
+    good=_ACC_GOOD,
+)
+UNSIGNED = rule(
+    "matmul-unsigned-int8",
+    WARNING,
+    TRIPLES,
+    "8-bit operands are signed",
+    source=_PAGE,
+    bad="pto.tmatmul ins(%a, %b : !Lu8, !Ru8) outs(%c : !Ci32)",
+    good="pto.tmatmul ins(%a, %b : !Li8, !Ri8) outs(%c : !Ci32)",
+)
+BIAS_ELEM = rule(
+    "matmul-bias-elem",
+    ERROR,
+    TRIPLES,
+    "the bias has the element type of the destination",
+    source=_PAGE,
+    bad="pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi16) outs(%c : !C)",
+    good=_BIAS_GOOD,
+)
+GEMV_BIAS_ELEM = rule(
+    "gemv-bias-elem",
+    ERROR,
+    TRIPLES,
+    "the bias of tgemv has the element type of the destination",
+    source="verifier-rules page, section 5",
+    bad="pto.tgemv.bias ins(%a, %b, %t : !L1r, !R, !Bi16) outs(%c : !C1r)",
+    good="pto.tgemv.bias ins(%a, %b, %t : !L1r, !R, !Bi) outs(%c : !C1r)",
+)
+SHAPE = rule(
+    "matmul-shape",
+    ERROR,
+    SHAPES,
+    "valid regions agree: lhs [M,K], rhs [K,N], destination [M,N]",
+    source=_PAGE,
+    bad="pto.tmatmul ins(%a, %b : !Lk48, !R) outs(%c : !C)",
+    good=_GOOD,
+)
+STATIC_SHAPE = rule(
+    "matmul-static-shape",
+    WARNING,
+    SHAPES,
+    "physical shapes agree as the valid regions do",
+    source=_PAGE,
+    bad="pto.tmatmul ins(%a, %b : !L32r, !R) outs(%c : !C)",
+    good=_GOOD,
+)
+RANGE = rule(
+    "matmul-range",
+    ERROR,
+    SHAPES,
+    "M, K and N are at most 4095",
+    source=_PAGE,
+    bad="pto.tmatmul ins(%a, %b : !Lbig, !Rbig) outs(%c : !C)",
+    good=_GOOD,
+)
+EMPTY = rule(
+    "matmul-empty",
+    WARNING,
+    SHAPES,
+    "M, K and N are at least 1; zero is an error in MX forms",
+    source=_PAGE,
+    bad="pto.tmatmul ins(%a, %b : !L0, !R) outs(%c : !C0)",
+    good=_GOOD,
+)
+BIAS_ROW = rule(
+    "matmul-bias-row",
+    ERROR,
+    SHAPES,
+    "a bias has one row",
+    source=_PAGE,
+    bad="pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi2) outs(%c : !C)",
+    good=_BIAS_GOOD,
+)
+BIAS_COLS = rule(
+    "matmul-bias-cols",
+    WARNING,
+    SHAPES,
+    "a bias has a valid column for each column of the product; in tgemv.mx.bias exactly as many (error)",
+    source=_PAGE,
+)
+ALIAS = rule(
+    "matmul-operand-alias",
+    INFO,
+    SHAPES,
+    "c_in may be the destination; lhs and rhs lie in other memories than the destination",
+    source=_PAGE,
+)
+
+
+# ------------------------------------------------------------ element types
+
+
+@relation(*PLAIN)
+def types(operands: TileOperands) -> Iterator[Finding]:
+    """The combination of element types."""
+    product = Product(operands)
+    lhs, rhs, dst, bias = product.lhs, product.rhs, product.dst, product.bias
+    if lhs is None or rhs is None or dst is None:
+        return
+    triple = (dst.tile.element, lhs.tile.element, rhs.tile.element)
+    cell = unless(lambda profile: profile.matmul_allowed(*triple))
+    if cell != NEVER:
+        broken = TYPES if product.c_in is None else ACC_TYPES
+        only = "" if cell == ALWAYS else " on a2a3"
+        message = f"{product.name} has no form {combination(triple)}{only}"
+        yield product.finding(broken, cell, lhs, message, nearest_combinations(triple))
+    for part in (lhs, rhs):
+        if part.tile.element == "ui8":
+            message = f"{part.role} of {product.name} is unsigned; the 8-bit product is defined for signed values"
+            yield product.finding(UNSIGNED, ADVICE, part, message)
+    yield from accumulator_type(product)
+    if bias is not None and bias.tile.element != dst.tile.element:
+        broken = BIAS_ELEM if product.name in MATMUL else GEMV_BIAS_ELEM
+        wanted = dst.tile.element
+        message = f"bias of {product.name} must have the element type of dst ({wanted}), found {bias.tile.element}"
+        yield product.finding(broken, ALWAYS, bias, message)
+
+
+def combination(triple: Triple) -> str:
+    """A triple (destination, lhs, rhs) as the user thinks of it."""
+    return f"{triple[1]} x {triple[2]} -> {triple[0]}"
+
+
+def nearest_combinations(triple: Triple) -> str:
+    """The legal triples that differ from ``triple`` in the fewest places, those of one target last."""
+    by_distance: dict[int, list[str]] = {}
+    for table, where in ((A2A3.matmul_triples, ""), (A5.matmul_triples - A2A3.matmul_triples, " (a5)")):
+        for legal in sorted(table):
+            distance = sum(a != b for a, b in zip(legal, triple, strict=True))
+            by_distance.setdefault(distance, []).append(combination(legal) + where)
+    return f"nearest: {', '.join(by_distance[min(by_distance)])}"
+
+
+def combinations(triples: frozenset[Triple]) -> str:
+    """All combinations of a table, for a help line."""
+    return ", ".join(sorted(combination(triple) for triple in triples))
+
+
+def accumulator_type(product: Product) -> Iterator[Finding]:
+    """c_in continues the destination."""
+    c_in, dst = product.c_in, product.dst
+    if c_in is not None and dst is not None and c_in.tile.element != dst.tile.element:
+        wanted = dst.tile.element
+        message = f"c_in of {product.name} must have the element type of dst ({wanted}), found {c_in.tile.element}"
+        yield product.finding(ACC_TYPES, ALWAYS, c_in, message)
+
+
+# ------------------------------------------------------------ shapes
+
+
+@relation(*MATMUL)
+def shapes(operands: TileOperands) -> Iterator[Finding]:
+    """M, K and N: equal wherever they occur, and in range."""
+    product = Product(operands)
+    for letter, a, a_side, b, b_side in shared_extents(product):
+        first, second = getattr(a.tile, f"logical_{a_side}"), getattr(b.tile, f"logical_{b_side}")
+        if differs(first, second) and not (a.lowered or b.lowered):
+            message = disagreement(product, letter, a, a_side, first, b, b_side, second)
+            yield product.finding(SHAPE, ALWAYS, b, message)
+        else:
+            yield from static_extent(product, letter, a, a_side, b, b_side)
+    for letter, part, size in extents(product):
+        if size > EXTENT_RANGE[1]:
+            message = f"{letter} of {product.name} must be at most {EXTENT_RANGE[1]}, found {size}"
+            yield product.finding(RANGE, ALWAYS, part, message)
+        elif size == 0:
+            yield empty(product, letter, part)
+
+
+def shared_extents(product: Product) -> Iterator[tuple[str, Part, str, Part, str]]:
+    """K, M and N with the two operands, and the side of each, that state them."""
+    lhs, rhs, dst = product.lhs, product.rhs, product.dst
+    if lhs is not None and rhs is not None:
+        yield "K", lhs, "cols", rhs, "rows"
+    if lhs is not None and dst is not None:
+        yield "M", lhs, "rows", dst, "rows"
+    if rhs is not None and dst is not None:
+        yield "N", rhs, "cols", dst, "cols"
+
+
+def extents(product: Product) -> list[tuple[str, Part, int]]:
+    """M, K and N with the operand that fixes them, where they are static."""
+    found: list[tuple[str, Part, int]] = []
+    if product.lhs is not None:
+        found.append(("M", product.lhs, product.lhs.tile.valid_rows))
+        found.append(("K", product.lhs, product.lhs.tile.valid_cols))
+    if product.rhs is not None:
+        found.append(("N", product.rhs, product.rhs.tile.valid_cols))
+    return [(letter, part, size) for letter, part, size in found if size != DYNAMIC]
+
+
+def empty(product: Product, letter: str, part: Part) -> Finding:
+    """A product without rows, columns or summands."""
+    end = "MX products need at least 1" if product.is_mx else "nothing is computed"
+    message = f"{letter} of {product.name} is 0; {end}"
+    return product.finding(EMPTY, ALWAYS if product.is_mx else ADVICE, part, message)
+
+
+def static_extent(product: Product, letter: str, a: Part, a_side: str, b: Part, b_side: str) -> Iterator[Finding]:
+    """Physical sizes that differ although the valid ones agree."""
+    first, second = getattr(a.tile, a_side), getattr(b.tile, b_side)
+    if differs(first, second):
+        message = disagreement(product, f"physical {letter}", a, a_side, first, b, b_side, second)
+        yield product.finding(STATIC_SHAPE, ADVICE, b, message)
+
+
+def disagreement(
+    product: Product, letter: str, a: Part, a_side: str, first: int, b: Part, b_side: str, second: int
+) -> str:
+    """Two operands that state different sizes for one extent."""
+    sides = {"rows": "rows", "cols": "columns"}
+    one, other = f"{sides[a_side]} of {a.role}", f"{sides[b_side]} of {b.role}"
+    return f"{letter} of {product.name} is {first} ({one}) but {second} ({other})"
+
+
+@relation(*ALL)
+def other_shapes(operands: TileOperands) -> Iterator[Finding]:
+    """Shapes of c_in and bias, and tiles that play two roles."""
+    product = Product(operands)
+    c_in, bias, dst = product.c_in, product.bias, product.dst
+    if c_in is not None and dst is not None:
+        a, d = c_in.tile, dst.tile
+        if differs(a.valid_rows, d.valid_rows) or differs(a.valid_cols, d.valid_cols):
+            wanted, found = (f"{dim_text(t.valid_rows)}x{dim_text(t.valid_cols)}" for t in (d, a))
+            message = f"c_in of {product.name} must have the valid region of dst ({wanted}), found {found}"
+            yield product.finding(ACC_TYPES, ALWAYS, c_in, message)
+    if bias is not None and not product.is_mx:
+        if differs(bias.tile.rows, 1):
+            message = f"bias of {product.name} must have one row, found {bias.tile.rows}"
+            yield product.finding(BIAS_ROW, ALWAYS, bias, message)
+        elif product.rhs is not None:
+            yield from bias_columns(product, bias, product.rhs)
+
+
+def bias_columns(product: Product, bias: Part, rhs: Part) -> Iterator[Finding]:
+    """The bias reaches to the last column."""
+    have, need = bias.tile.valid_cols, rhs.tile.valid_cols
+    if differs(have, need) and have < need:
+        message = f"bias of {product.name} has {have} valid columns, the product has {need}"
+        yield product.finding(BIAS_COLS, ADVICE, bias, message)
+
+
+@checks(SHAPES, *ALL)
+def aliases(op: Operation, ctx: Context) -> None:
+    """A tile cannot be factor and result: they live in different memories."""
+    if op.results:
+        return
+    *inputs, dst = op.operands
+    for value in inputs[1:] if op.name.endswith(".acc") else inputs:
+        if value is dst:
+            ctx.report(ALIAS, op, f"an input of {op.name} is also its destination", at=value)

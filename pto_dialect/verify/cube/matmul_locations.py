@@ -1,0 +1,203 @@
+"""Where the operands of ``pto.tmatmul`` and ``pto.tgemv`` lie and how they are laid out, for every form.
+
+Source: verifier-rules page, section 4; targets page, section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.targets.a2a3 import A2A3
+from pto_dialect.targets.a5 import A5
+from pto_dialect.targets.profile import Profile
+
+from ..engine.rule import ERROR, INFO, LOCATIONS, WARNING, Rule, rule
+from ..tile.facts import Tile
+from ..tile.relations import ALWAYS, Cell, Finding, TileOperands, relation
+from .product_roles import ALL, NEVER, Part, Product
+
+_PAGE = "verifier-rules page, section 4"
+_GOOD = "pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)"
+_ACC_GOOD = "pto.tmatmul.acc ins(%ci, %a, %b : !C, !L, !R) outs(%c : !C)"
+_BIAS_GOOD = "pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi) outs(%c : !C)"
+
+LOC = rule(
+    "matmul-loc",
+    ERROR,
+    LOCATIONS,
+    "lhs lies in left, rhs in right",
+    source=_PAGE,
+    bad="pto.tmatmul ins(%a, %b : !Lmat, !R) outs(%c : !C)",
+    good=_GOOD,
+)
+DST_LOC = rule(
+    "matmul-dst-loc",
+    ERROR,
+    LOCATIONS,
+    "the destination lies in acc",
+    source=_PAGE,
+    bad="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !Cvec)",
+    good=_GOOD,
+)
+ACC_IN_LOC = rule(
+    "matmul-acc-in-loc",
+    ERROR,
+    LOCATIONS,
+    "the accumulator that an .acc form starts from lies in acc",
+    source=_PAGE,
+    bad="pto.tmatmul.acc ins(%ci, %a, %b : !Cvec, !L, !R) outs(%c : !C)",
+    good=_ACC_GOOD,
+)
+BIAS_LOC = rule(
+    "matmul-bias-loc",
+    ERROR,
+    LOCATIONS,
+    "the bias lies in bias",
+    source=_PAGE,
+    bad="pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bivec) outs(%c : !C)",
+    good=_BIAS_GOOD,
+)
+LEFT_LAYOUT = rule(
+    "matmul-left-layout",
+    ERROR,
+    LOCATIONS,
+    "a left tile has inner layout row_major (a5)",
+    source=_PAGE,
+    bad="pto.tmatmul ins(%a, %b : !Lnone, !R) outs(%c : !C)",
+    good="pto.tmatmul ins(%a, %b : !Lrow, !R) outs(%c : !C)",
+)
+RIGHT_LAYOUT = rule(
+    "matmul-right-layout",
+    ERROR,
+    LOCATIONS,
+    "a right tile is laid out row_major/col_major (a5)",
+    source=_PAGE,
+    bad="pto.tmatmul ins(%a, %b : !L, !Rnz) outs(%c : !C)",
+    good=_GOOD,
+)
+ACC_LAYOUT = rule(
+    "matmul-acc-layout",
+    ERROR,
+    LOCATIONS,
+    "an accumulator is laid out col_major/row_major (a5)",
+    source=_PAGE,
+    bad="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !Cnd)",
+    good=_GOOD,
+)
+BIAS_LAYOUT = rule(
+    "matmul-bias-layout",
+    ERROR,
+    LOCATIONS,
+    "a bias is laid out row_major/none_box; other layouts are an error on a5 and a warning on a2a3",
+    source=_PAGE,
+)
+NATIVE_LAYOUT = rule(
+    "matmul-native-layout",
+    WARNING,
+    LOCATIONS,
+    "right tiles are row_major/col_major/512, accumulators col_major/row_major/1024, the inner layout of "
+    "left "
+    "tiles is row_major; a5 has error rules for layouts",
+    source=_PAGE,
+)
+ACC_FRACTAL = rule(
+    "matmul-acc-fractal",
+    INFO,
+    LOCATIONS,
+    "an accumulator has fractal 1024; 512 is read as 1024",
+    source=_PAGE,
+    bad="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !Cf512)",
+    good=_GOOD,
+)
+
+_LOCATIONS: dict[str, tuple[str, Rule, str]] = {
+    "lhs": ("left", LOC, "move it there with pto.tmov or pto.textract first"),
+    "rhs": ("right", LOC, "move it there with pto.tmov or pto.textract first"),
+    "dst": ("acc", DST_LOC, "products are written to acc; move the result on with pto.tmov or pto.tstore"),
+    "c_in": ("acc", ACC_IN_LOC, "only an acc tile can be accumulated into"),
+    "bias": ("bias", BIAS_LOC, "move it there with pto.tmov from a mat tile"),
+}
+"""Role -> required location, the rule that says so, advice."""
+
+_LAYOUT_RULES: dict[str, Rule] = {
+    "lhs": LEFT_LAYOUT,
+    "rhs": RIGHT_LAYOUT,
+    "dst": ACC_LAYOUT,
+    "c_in": ACC_LAYOUT,
+    "bias": BIAS_LAYOUT,
+}
+
+
+@relation(*ALL)
+def locations(operands: TileOperands) -> Iterator[Finding]:
+    """Where the operands lie and how they are laid out."""
+    product = Product(operands)
+    swapped = False
+    if product.lhs is not None and product.rhs is not None:
+        swapped = (product.lhs.tile.loc, product.rhs.tile.loc) == ("right", "left")
+    if swapped and product.lhs is not None:
+        message = f"lhs and rhs of {product.name} stand in each other's place: lhs is in left, rhs in right"
+        yield product.finding(_LOCATIONS["lhs"][1], ALWAYS, product.lhs, message, "swap them")
+    for part in (product.lhs, product.rhs, product.c_in, product.bias, product.dst):
+        if swapped and part in (product.lhs, product.rhs):
+            continue
+        if part is None or part.tile.loc is None or (part.role == "bias" and product.is_mx):
+            continue
+        wanted, broken, advice = _LOCATIONS[part.role]
+        if part.tile.loc != wanted:
+            message = f"{part.role} of {product.name} must be in {wanted}, found {part.tile.loc}"
+            yield product.finding(broken, ALWAYS, part, message, advice)
+        elif part.tile.blayout is not None:
+            yield from _layout(product, part, wanted)
+
+
+def _layout(product: Product, part: Part, loc: str) -> Iterator[Finding]:
+    """Layout of an operand that lies where it should."""
+    tile = part.tile
+    cell = _on_targets(product, lambda profile: _layout_severity(profile, loc, tile))
+    shown = f"{part.role} of {product.name}"
+    if any(cell):
+        native = A5.layouts[loc].native
+        wanted = f"inner layout {native.slayout}" if loc == "left" else f"layout {native.blayout}/{native.slayout}"
+        message = f"{shown} must have {wanted}, found {tile.layout_text}"
+        if loc == "bias":
+            yield product.finding(BIAS_LAYOUT, cell, part, message)
+            return
+        errors = Cell(*(severity if severity is ERROR else None for severity in cell))
+        advice = Cell(*(severity if severity is WARNING else None for severity in cell))
+        yield product.finding(_LAYOUT_RULES[part.role], errors, part, message)
+        yield product.finding(NATIVE_LAYOUT, advice, part, message)
+        return
+    fractal = _on_targets(product, lambda profile: _fractal_severity(profile, loc, tile.fractal))
+    if fractal != NEVER:
+        broken = ACC_FRACTAL if loc == "acc" else NATIVE_LAYOUT
+        expected = A5.layouts[loc].native.fractal
+        message = f"{shown} has fractal {tile.fractal}, the blocks of {loc} hold {expected} bytes"
+        yield product.finding(broken, fractal, part, message)
+
+
+def _on_targets(product: Product, severity: Callable[[Profile], Severity | None]) -> Cell:
+    """A severity per target; an MX product is one of a5 whatever the target."""
+    on_a5 = severity(A5)
+    return Cell(on_a5 if product.is_mx else severity(A2A3), on_a5)
+
+
+def _layout_severity(profile: Profile, loc: str, tile: Tile) -> Severity | None:
+    """How severe the layout of ``tile`` is for a tile of ``loc``; ``None`` when it is right."""
+    worst: Severity | None = None
+    for check in profile.layouts[loc].checks:
+        if check.field in ("blayout", "slayout"):
+            finding = check.finding(getattr(tile, check.field))
+            if finding is not None:
+                severity = Severity[finding.upper()]
+                worst = severity if worst is None else max(worst, severity)
+    return worst
+
+
+def _fractal_severity(profile: Profile, loc: str, fractal: int) -> Severity | None:
+    for check in profile.layouts[loc].checks:
+        if check.field == "fractal":
+            finding = check.finding(fractal)
+            return None if finding is None else Severity[finding.upper()]
+    return None

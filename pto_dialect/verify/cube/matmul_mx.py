@@ -1,0 +1,295 @@
+"""Rules of the MX forms of ``pto.tmatmul`` and ``pto.tgemv``: one power-of-two scale per 32 elements of K.
+
+Source: verifier-rules page, sections 4, 5 and 18; targets page, sections 3 and 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pto_dialect.targets.a5 import A5
+from pto_dialect.targets.element_types import is_low_precision
+from pto_dialect.targets.matmul_types import MX_BIAS_TYPE, MX_K_MULTIPLE, MX_SCALE_GROUP, MX_SCALE_TYPES
+
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
+from ..tile.facts import Tile, differs, is_lowered
+from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
+from .matmul import BIAS_COLS, accumulator_type, bias_columns, combinations
+from .product_roles import GEMV, MX, Part, Product
+
+_PAGE = "verifier-rules page, section 4"
+_GOOD = "pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SL, !RE, !SR) outs(%c : !C)"
+
+NEEDS_A5 = rule(
+    "matmul-mx-needs-a5",
+    ERROR,
+    STRUCTURE,
+    "the MX forms of tmatmul exist on a5 only",
+    source=_PAGE,
+    bad=_GOOD,
+    good="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)",
+    target="a2a3",
+)
+GEMV_NEEDS_A5 = rule(
+    "gemv-mx-needs-a5",
+    ERROR,
+    STRUCTURE,
+    "the MX forms of tgemv exist on a5 only",
+    source="verifier-rules page, section 5",
+)
+TYPES = rule(
+    "matmul-mx-types",
+    ERROR,
+    TRIPLES,
+    "MX operands are a pair of fp8 or a pair of fp4 types",
+    source=_PAGE,
+    bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !L, !SL, !R, !SR) outs(%c : !C)",
+    good=_GOOD,
+)
+DST_F32 = rule(
+    "matmul-mx-dst-f32",
+    ERROR,
+    TRIPLES,
+    "the destination of an MX product is f32",
+    source=_PAGE,
+    bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SL, !RE, !SR) outs(%c : !Ci32)",
+    good=_GOOD,
+)
+BIAS_F32 = rule(
+    "matmul-mx-bias-f32",
+    ERROR,
+    TRIPLES,
+    "the bias of an MX product is f32, has one row and lies in bias",
+    source=_PAGE,
+)
+SCALE_LOC = rule(
+    "matmul-mx-scale-loc",
+    ERROR,
+    LOCATIONS,
+    "scales lie in scaling",
+    source=_PAGE,
+    bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SLv, !RE, !SR) outs(%c : !C)",
+    good=_GOOD,
+)
+SCALE_DTYPE = rule(
+    "mx-scale-dtype",
+    WARNING,
+    TRIPLES,
+    "scales have element type f8E8M0, ui8 or i8; others are accepted but cannot be executed",
+    source=_PAGE,
+)
+SCALE_LAYOUT = rule(
+    "mx-scale-layout",
+    ERROR,
+    LOCATIONS,
+    "the left scale is laid out row_major/row_major/32, the right one col_major/col_major/32 (tgemv: advice)",
+    source=_PAGE,
+)
+SCALE_SHAPE = rule(
+    "mx-scale-shape",
+    ERROR,
+    SHAPES,
+    "scales have the valid regions [M, ceil(K/32)] and [ceil(K/32), N]",
+    source=_PAGE,
+    bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SL4, !RE, !SR) outs(%c : !C)",
+    good=_GOOD,
+)
+LEGACY_SHAPE = rule(
+    "mx-scale-legacy-shape",
+    WARNING,
+    SHAPES,
+    "a scale does not have the shape of its operand; only ceil(K/32) columns or rows of such a tile are read",
+    source="verifier-rules page, section 18",
+)
+K64 = rule(
+    "matmul-mx-k64",
+    ERROR,
+    SHAPES,
+    "the physical K of an MX product is a multiple of 64; advice when a scale has the shape of its operand",
+    source=_PAGE,
+    bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !LEk, !SL, !REk, !SR) outs(%c : !C)",
+    good=_GOOD,
+)
+
+
+_NOT_ON_A2A3 = cell("E/")
+
+
+@relation(*MX)
+def target(operands: TileOperands) -> Iterator[Finding]:
+    """MX products need the scale memories of a5."""
+    name = operands.op_name
+    broken = GEMV_NEEDS_A5 if name in GEMV else NEEDS_A5
+    help = 'name the target: pto.target_arch = "a5"'
+    yield operands.finding(broken, _NOT_ON_A2A3, None, f"{name} exists on a5 only", help)
+
+
+@relation(*MX)
+def locations(operands: TileOperands) -> Iterator[Finding]:
+    """Where scales and bias lie, and how scales are laid out."""
+    product = Product(operands)
+    sides = ((product.lhs_scale, product.lhs, "left"), (product.rhs_scale, product.rhs, "right"))
+    for scale, operand, side in sides:
+        if scale is None or scale.tile.loc is None:
+            continue
+        if scale.tile.loc != "scaling":
+            message = f"{scale.role} of {product.name} must be in scaling, found {scale.tile.loc}"
+            yield product.finding(SCALE_LOC, ALWAYS, scale, message)
+        elif scale.tile.blayout is not None and not (operand and is_legacy(scale.tile, operand.tile)):
+            yield from _layout(product, scale, side)
+    bias = product.bias
+    if bias is not None and bias.tile.loc not in (None, "bias"):
+        message = f"bias of {product.name} must be in bias, found {bias.tile.loc}"
+        yield product.finding(BIAS_F32, ALWAYS, bias, message)
+
+
+def _layout(product: Product, scale: Part, side: str) -> Iterator[Finding]:
+    requirement = A5.layouts[f"scaling_mx_{side}"]
+    tile = scale.tile
+    if any(check.finding(getattr(tile, check.field)) is not None for check in requirement.checks):
+        native = requirement.native
+        wanted = f"{native.blayout}/{native.slayout}/{native.fractal}"
+        found = f"{tile.layout_text}/{tile.fractal}"
+        message = f"{scale.role} of {product.name} must be laid out {wanted}, found {found}"
+        yield product.finding(SCALE_LAYOUT, ADVICE if product.name in GEMV else ALWAYS, scale, message)
+
+
+@relation(*MX)
+def types(operands: TileOperands) -> Iterator[Finding]:
+    """Element types of operands, scales, bias and destination."""
+    product = Product(operands)
+    lhs, rhs, dst, bias = product.lhs, product.rhs, product.dst, product.bias
+    if lhs is not None and rhs is not None and not A5.mx_allowed("f32", lhs.tile.element, rhs.tile.element):
+        found = f"{lhs.tile.element} x {rhs.tile.element}"
+        message = f"{product.name} multiplies two fp8 or two fp4 types, found {found}"
+        yield product.finding(TYPES, ALWAYS, lhs, message, combinations(A5.mx_triples))
+    if dst is not None and dst.tile.element != "f32":
+        message = f"dst of {product.name} must be f32, found {dst.tile.element}"
+        yield product.finding(DST_F32, ALWAYS, dst, message)
+    else:
+        yield from accumulator_type(product)
+    if bias is not None and bias.tile.element != MX_BIAS_TYPE:
+        message = f"bias of {product.name} must be {MX_BIAS_TYPE}, found {bias.tile.element}"
+        yield product.finding(BIAS_F32, ALWAYS, bias, message)
+    for scale in (product.lhs_scale, product.rhs_scale):
+        if scale is not None and scale.tile.element not in MX_SCALE_TYPES:
+            wanted = ", ".join(sorted(MX_SCALE_TYPES))
+            found = scale.tile.element
+            message = f"{scale.role} of {product.name} has element type {found}; only {wanted} can be run"
+            yield product.finding(SCALE_DTYPE, ADVICE, scale, message)
+
+
+@relation(*MX)
+def shapes(operands: TileOperands) -> Iterator[Finding]:
+    """Shapes of scales and bias, and the granularity of K."""
+    product = Product(operands)
+    lhs, rhs, bias, dst = product.lhs, product.rhs, product.bias, product.dst
+    legacy, gemv = bias is None, product.name in GEMV
+    if lhs is not None and product.lhs_scale is not None:
+        wanted = (lhs.tile.logical_rows, scale_groups(lhs.tile.logical_cols))
+        shape = None if gemv or lhs.tile.cols % MX_K_MULTIPLE else (lhs.tile.rows, scale_groups(lhs.tile.cols))
+        yield from _scale(operands, product.lhs_scale, lhs, wanted, shape, legacy=legacy)
+    if rhs is not None and product.rhs_scale is not None:
+        wanted = (scale_groups(rhs.tile.logical_rows), rhs.tile.logical_cols)
+        shape = None if gemv or rhs.tile.rows % MX_K_MULTIPLE else (scale_groups(rhs.tile.rows), rhs.tile.cols)
+        yield from _scale(operands, product.rhs_scale, rhs, wanted, shape, legacy=legacy)
+    yield from _granularity(product)
+    if bias is None:
+        return
+    if differs(bias.tile.rows, 1):
+        message = f"bias of {product.name} must have one row, found {bias.tile.rows}"
+        yield product.finding(BIAS_F32, ALWAYS, bias, message)
+    elif product.name in GEMV and dst is not None:
+        if differs(bias.tile.cols, dst.tile.cols) or differs(bias.tile.valid_cols, dst.tile.valid_cols):
+            message = f"bias of {product.name} must have the columns of dst"
+            yield product.finding(BIAS_COLS, ALWAYS, bias, message)
+    elif rhs is not None:
+        yield from bias_columns(product, bias, rhs)
+
+
+def scale_groups(k: int) -> int:
+    """Number of scales along K."""
+    return -(-k // MX_SCALE_GROUP)
+
+
+def is_legacy(scale: Tile, operand: Tile) -> bool:
+    """Whether a scale tile has the shape of its operand, as the older dialect demanded."""
+    return (scale.rows, scale.cols, scale.valid_rows, scale.valid_cols) == (
+        operand.rows,
+        operand.cols,
+        operand.valid_rows,
+        operand.valid_cols,
+    )
+
+
+def _scale(
+    operands: TileOperands,
+    scale: Part,
+    operand: Part,
+    wanted: tuple[int, int],
+    shape: tuple[int, int] | None,
+    *,
+    legacy: bool,
+) -> Iterator[Finding]:
+    """Valid region and shape of one scale tile; ``legacy`` tells whether the form with the operand's shape exists."""
+    tile = scale.tile
+    found = (tile.logical_rows, tile.logical_cols)
+    if scale.lowered:
+        return
+    if not (differs(found[0], wanted[0]) or differs(found[1], wanted[1])):
+        if (
+            shape is not None
+            and not operand.lowered
+            and min(tile.rows, *shape) >= 0
+            and (tile.rows, tile.cols) != shape
+        ):
+            message = f"the tile of {scale.role} of {operands.op_name} must be {shape[0]}x{shape[1]}"
+            yield operands.finding(SCALE_SHAPE, ALWAYS, scale.name, f"{message}, found {tile.rows}x{tile.cols}")
+        return
+    shown, need = (f"{rows}x{cols}" for rows, cols in (found, wanted))
+    if legacy and is_legacy(tile, operand.tile):
+        message = f"{scale.role} has the shape of {operand.role} ({shown}); only {need} of it is read"
+        yield operands.finding(LEGACY_SHAPE, ADVICE, scale.name, message)
+    else:
+        message = f"{scale.role} of {operands.op_name} must be {need}, found {shown}"
+        help = f"one scale serves {MX_SCALE_GROUP} elements of K"
+        yield operands.finding(SCALE_SHAPE, ALWAYS, scale.name, message, help)
+
+
+def _granularity(product: Product) -> Iterator[Finding]:
+    lhs, rhs = product.lhs, product.rhs
+    if lhs is None or rhs is None or lhs.lowered or rhs.lowered:
+        return
+    pairs = ((product.lhs_scale, lhs), (product.rhs_scale, rhs))
+    legacy = product.bias is None and any(s is not None and is_legacy(s.tile, part.tile) for s, part in pairs)
+    for part, k in ((lhs, lhs.tile.cols), (rhs, rhs.tile.rows)):
+        if k % MX_K_MULTIPLE:
+            message = f"physical K of {product.name} must be a multiple of {MX_K_MULTIPLE}, found {k}"
+            yield product.finding(K64, ADVICE if legacy else ALWAYS, part, message)
+            return
+
+
+# ------------------------------------------------------------ tget_scale_addr
+
+
+@relation("pto.tget_scale_addr")
+def scale_address(operands: TileOperands) -> Iterator[Finding]:
+    """The scale tile of a left or right tile has one element for 32 elements of K."""
+    name = operands.op_name
+    src, dst = operands.tile("src"), operands.tile("dst")
+    if src is not None and src.loc not in (None, "left", "right"):
+        message = f"src of {name} must be in left or right, found {src.loc}"
+        yield operands.finding(SCALE_LOC, ALWAYS, "src", message)
+    if dst is not None and dst.loc not in (None, "scaling"):
+        message = f"dst of {name} must be in scaling, found {dst.loc}"
+        yield operands.finding(SCALE_LOC, ALWAYS, "dst", message)
+    value = operands.value("dst")
+    if src is None or dst is None or value is None:
+        return
+    scale = Part("dst", "dst", dst, is_lowered(value))
+    rows, cols = src.logical_rows, src.logical_cols
+    wanted = {"left": (rows, scale_groups(cols)), "right": (scale_groups(rows), cols)}.get(src.loc or "")
+    if wanted is not None:
+        operand = Part("src", "src", src, False)
+        shape = (src.rows, wanted[1]) if src.loc == "left" else (wanted[0], src.cols)
+        yield from _scale(operands, scale, operand, wanted, shape, legacy=not is_low_precision(src.element))

@@ -1,0 +1,102 @@
+"""Where the operands of ``pto.tmatmul`` and ``pto.tgemv`` lie when their types do not say it: at Level 1 and in
+assembly a tile has the place of the operation that made it.
+
+Source: verifier-rules page, section 4; level-1 page, section 2.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.types import TileType
+
+from ..engine.context import Context
+from ..engine.rule import LOCATIONS, Rule, checks
+from .matmul_locations import ACC_IN_LOC, BIAS_LOC, LOC
+from .matmul_mx import BIAS_F32, SCALE_LOC
+from .product_roles import ALL, roles_of
+
+_VECTOR_FAMILIES = frozenset(
+    ("tile_elementwise", "tile_scalar", "tile_expand", "tile_reduce", "tile_partial", "tile_irregular")
+)
+_VIEWS = frozenset(("pto.treshape", "pto.bitcast", "pto.subview", "pto.tassign", "pto.set_validshape"))
+_STEPS = 64
+"""Definitions that are followed back before a place counts as unknown."""
+
+_WANTED: dict[str, tuple[str, Rule]] = {
+    "lhs": ("left", LOC),
+    "rhs": ("right", LOC),
+    "c_in": ("acc", ACC_IN_LOC),
+    "bias": ("bias", BIAS_LOC),
+    "scale of lhs": ("scaling", SCALE_LOC),
+    "scale of rhs": ("scaling", SCALE_LOC),
+}
+"""Role of an operand -> the place it must have, and the rule that says so."""
+
+
+@checks(LOCATIONS, *ALL)
+def made_elsewhere(op: Operation, ctx: Context) -> None:
+    """Operands without a stated place that another operation left in the wrong one."""
+    for role, name in roles_of(op.name).items():
+        value = ctx.operand(op, name)
+        if value is None or not isinstance(value.type, TileType):
+            continue
+        wanted, broken = _WANTED[role]
+        maker = maker_of(value)
+        found = place_made_by(maker) if maker is not None else None
+        if maker is not None and found is not None and found != wanted:
+            rule = BIAS_F32 if role == "bias" and ".mx" in op.name else broken
+            message = f"{role} of {op.name} must be in {wanted}, but {maker.name} leaves its result in {found}"
+            ctx.report(rule, op, message, at=value, help="move it there with pto.tmov first")
+
+
+def place_made_by(maker: Operation) -> str | None:
+    """The place of a tile that ``maker`` yields; ``None`` where the use decides, as it does for loads and moves."""
+    if maker.name in ALL:
+        return "acc"
+    return "vec" if maker.name in OPS and OPS[maker.name][0] in _VECTOR_FAMILIES else None
+
+
+def maker_of(value: SSAValue) -> Operation | None:
+    """The operation that made the tile, followed through views and the values that loops and branches carry."""
+    seen: set[SSAValue] = set()
+    for _ in range(_STEPS):
+        if value in seen:
+            return None
+        seen.add(value)
+        if isinstance(value, BlockArgument):
+            before = _carried(value)
+            if before is None:
+                return None
+            value = before
+            continue
+        assert isinstance(value, OpResult)
+        op = value.op
+        if op.name in _VIEWS:
+            value = op.operands[0]
+        elif op.name == "scf.for":
+            value = op.operands[3 + value.index]
+        elif op.name == "scf.if":
+            yielded = _yielded(op.regions[0].blocks[0] if op.regions[0].blocks else None, value.index)
+            if yielded is None:
+                return None
+            value = yielded
+        elif op.name == "arith.select":
+            value = op.operands[1]
+        else:
+            return op
+    return None
+
+
+def _carried(value: BlockArgument) -> SSAValue | None:
+    """What a loop starts a carried value with."""
+    loop = value.block.parent_op()
+    if loop is None or loop.name != "scf.for" or value.index == 0 or len(loop.operands) <= 2 + value.index:
+        return None
+    return loop.operands[2 + value.index]
+
+
+def _yielded(block: Block | None, index: int) -> SSAValue | None:
+    last = block.last_op if block is not None else None
+    return last.operands[index] if last is not None and index < len(last.operands) else None

@@ -1,0 +1,179 @@
+"""Rules of the transfers that the hardware encodes itself: packed configuration words, fills of L1.
+
+Source: verifier-rules page, section 12; language page, section 6.1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.addresses import address_of, space_text
+from pto_dialect.analysis.facts import element_type, space_of
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.types import type_text
+from pto_dialect.targets.dma_units import LOCAL_ALIGNMENT
+
+from ..engine.context import Context, element_of
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, TRIPLES, WARNING, checks, rule
+from ..vector.dma import DIRECTION, DST_ALIGN
+
+_PAGE = "verifier-rules page, section 12"
+_TABLE = "operation table, verify column"
+
+
+def _fill(bits: str = "32", element: str = "ui32", count: str = "%c4") -> str:
+    types = f"!pto.ptr<{element}, l1>, i32, i64, i64, i64"
+    return f"pto.create_cbuf_matrix %d, %v, {count}, %c1, %c0 {{fill_word_bits = {bits} : i64}} : {types}"
+
+
+def _bias(flag: str) -> str:
+    return f"pto.copy_cbuf_to_bt %s, %d, {flag}, %c1, %c1, %c0, %c0 : !L32, !T32, i1, i64, i64, i64, i64"
+
+
+RAW_PARAMS = rule(
+    "raw-copy-params",
+    WARNING,
+    SHAPES,
+    "the configuration words of raw copies use the fields that are modelled",
+    source=_PAGE,
+    bad=_bias("%true"),
+    good=_bias("%false"),
+)
+FILL_WORD = rule(
+    "l1-fill-word",
+    ERROR,
+    TRIPLES,
+    "a fill of L1 writes words of 16 or 32 bits, those of its elements",
+    source=_TABLE,
+    bad=_fill("16"),
+    good=_fill("16", "ui16"),
+)
+FILL_RANGE = rule(
+    "l1-fill-range",
+    ERROR,
+    SHAPES,
+    "repetitions, blocks and gaps of a fill of L1 are 0 to 32767",
+    source=_TABLE,
+    bad=_fill(count="%c32768"),
+    good=_fill(count="%c32767"),
+)
+
+
+class Field(NamedTuple):
+    """Bits ``low`` to ``high`` of a configuration word and the values that are modelled (``None``: all)."""
+
+    name: str
+    low: int
+    high: int
+    values: tuple[int, ...] | None = None
+
+
+_COMMON: tuple[Field, ...] = (
+    Field("source stride", 0, 15),
+    Field("quantisation mode bit 5", 29, 29),
+    Field("clip enable", 30, 31),
+    Field("unit flag", 32, 33, (0, 2, 3)),
+    Field("quantisation mode bits 0 to 4", 34, 38),
+    Field("relu mode", 39, 41, (0, 1, 2, 3)),
+    Field("channel split", 42, 42),
+    Field("nz2nd", 43, 43),
+    Field("nz2dn", 62, 62),
+)
+_L1_AND_GM = (*_COMMON, Field("L2 control", 16, 19))
+_UB = (*_COMMON, Field("destination mode", 16, 17, (0, 1, 2)), Field("sub-block", 18, 18))
+_SECOND_WORD = {
+    "pto.copy_matrix_cc_to_cbuf": _L1_AND_GM,
+    "pto.copy_matrix_cc_to_gm": _L1_AND_GM,
+    "pto.copy_matrix_cc_to_ub": _UB,
+}
+_FILL_LIMIT = 32767
+_FILLS = ("pto.create_cbuf_matrix", "pto.raw_fill_l1")
+_FILL_COUNTS = ("repeat_times", "block_num_32b", "dst_gap_32b")
+
+
+@checks(SHAPES, *_SECOND_WORD)
+def packed_word(op: Operation, ctx: Context) -> None:
+    """Fields of the second word; every bit of the first belongs to a field."""
+    value = op.operands[3]
+    number = ctx.constant(value)
+    if number is None:
+        return
+    rest = number & 0xFFFF_FFFF_FFFF_FFFF
+    for field in _SECOND_WORD[op.name]:
+        mask = (1 << field.high - field.low + 1) - 1
+        found = rest >> field.low & mask
+        rest &= ~(mask << field.low)
+        if field.values is not None and found not in field.values:
+            message = f"{field.name} of {op.name} is {found}, which is not modelled"
+            ctx.report(RAW_PARAMS, op, message, at=value)
+    if rest:
+        bits = ", ".join(str(i) for i in range(64) if rest >> i & 1)
+        ctx.report(RAW_PARAMS, op, f"bits {bits} of the second word of {op.name} are not modelled", at=value)
+
+
+@checks(SHAPES, "pto.copy_cbuf_to_bt")
+def bias_conversion(op: Operation, ctx: Context) -> None:
+    """The conversion flag against the element types: 1 converts f16 to f32."""
+    value = op.operands[2]
+    flag = ctx.constant(value)
+    source, destination = element_of(op.operands[0].type), element_of(op.operands[1].type)
+    if flag is not None and bool(flag) != ((source, destination) == ("f16", "f32")):
+        action = "converts f16 to f32" if flag else "copies bytes"
+        message = f"conv_control {action}, but the elements are {source} and {destination}"
+        ctx.report(RAW_PARAMS, op, message, at=value)
+
+
+@checks(LOCATIONS, *_FILLS)
+def fill_memory(op: Operation, ctx: Context) -> None:
+    """Memory of a fill."""
+    destination = op.operands[0]
+    if space_of(destination.type) != "l1":
+        message = f"destination of {op.name} must be in l1, found {space_text(destination.type)}"
+        ctx.report(DIRECTION, op, message, at=destination)
+
+
+@checks(TRIPLES, *_FILLS)
+def fill_word(op: Operation, ctx: Context) -> None:
+    """Width of the fill word."""
+    given = op.attributes.get("fill_word_bits")
+    bits = given.value.data if isinstance(given, IntegerAttr) else 0
+    destination = op.operands[0]
+    element = element_type(destination.type)
+    if bits not in (16, 32):
+        ctx.report(FILL_WORD, op, f"fill_word_bits must be 16 or 32, found {bits}", at="fill_word_bits")
+    elif op.name == "pto.create_cbuf_matrix" and element is not None and type_text(element) != f"ui{bits}":
+        message = f"{op.name} fills ui{bits} elements, found {type_text(element)}"
+        ctx.report(FILL_WORD, op, message, at=destination)
+
+
+@checks(SHAPES, *_FILLS)
+def fill_extents(op: Operation, ctx: Context) -> None:
+    """Counts and start of a fill."""
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    for name in _FILL_COUNTS:
+        value = groups[name][0]
+        number = ctx.constant(value)
+        if number is not None and not 0 <= number <= _FILL_LIMIT:
+            message = f"{name} of {op.name} must be 0 to {_FILL_LIMIT}, found {number}"
+            ctx.report(FILL_RANGE, op, message, at=value)
+    if op.name == "pto.raw_fill_l1":
+        _check_offset(op, ctx, groups["byte_offset"][0])
+    address = address_of(op.operands[0])
+    if address is not None and address % LOCAL_ALIGNMENT:
+        message = f"the destination of {op.name} must be at a multiple of {LOCAL_ALIGNMENT} bytes, found {address}"
+        ctx.report(DST_ALIGN, op, message, at=op.operands[0])
+
+
+def _check_offset(op: Operation, ctx: Context, value: SSAValue) -> None:
+    offset = ctx.constant(value)
+    if offset is None:
+        return
+    if offset < 0:
+        ctx.report(FILL_RANGE, op, f"byte_offset of {op.name} must not be negative, found {offset}", at=value)
+    elif offset % LOCAL_ALIGNMENT:
+        message = f"byte_offset of {op.name} must be a multiple of {LOCAL_ALIGNMENT}, found {offset}"
+        ctx.report(DST_ALIGN, op, message, at=value)

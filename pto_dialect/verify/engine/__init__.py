@@ -1,0 +1,1 @@
+"""How rules are declared, applied and reported; no rule of a family."""

@@ -1,0 +1,198 @@
+"""What a check function may ask and how it reports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.symbols import Symbols
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.source import Span
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.location import span_of, span_of_value
+from pto_dialect.ir.core.types import OpaqueType, element_name, type_text
+from pto_dialect.targets.profile import Profile, get_profile
+
+from .moves import missing_move
+from .rule import Rule
+
+T = TypeVar("T")
+
+
+class Context:
+    """The surroundings of the operation under check.
+
+    ``profile`` is the target; ``explicit`` tells whether the user or the module named it. Without an explicit target a
+    violation of target-dependent rules is an error only when every target refuses the program (see ``refused``).
+    """
+
+    def __init__(self, engine: DiagnosticEngine) -> None:
+        self.engine = engine
+        self.profile: Profile = get_profile("a5")
+        self.explicit = False
+        self.candidates: tuple[Profile, ...] = ()
+        self.function: Operation | None = None
+        self.failed = False
+        self.reports = 0
+        self.once: set[tuple[str, int]] = set()
+        self.symbols = Symbols()
+        self.accepted: set[tuple[object, ...]] = set()
+        """Likenesses of core operations whose types and attributes are as they must be. Types and attributes count by
+        identity, which is theirs as long as the module lives."""
+        self._facts: tuple[Operation, Any] | None = None
+        self._kept: dict[object, Any] = {}
+
+    def enter_target(self, profile: Profile, explicit: bool) -> None:
+        """Makes ``profile`` the target of what follows."""
+        self.profile = profile
+        self.explicit = explicit
+        others = () if explicit else tuple(get_profile(n) for n in ("a2a3", "a5") if n != profile.name)
+        self.candidates = (profile, *others)
+
+    # ------------------------------------------------------------ questions
+
+    def operand(self, op: Operation, name: str) -> SSAValue | None:
+        """The operand declared as ``name``; ``None`` when it is absent."""
+        assert isinstance(op, PtoOp)
+        values = operand_groups(op).get(name, ())
+        return values[0] if values else None
+
+    def facts(self, op: Operation, read: Callable[[Operation], T]) -> T:
+        """What ``read`` finds out about ``op``, kept until another operation is asked about.
+
+        For families whose checks in several passes need the same view of an operation; one ``read`` per family.
+        """
+        if self._facts is None or self._facts[0] is not op:
+            self._facts = (op, read(op))
+        return self._facts[1]
+
+    def kept(self, key: object, make: Callable[[], T]) -> T:
+        """What ``make`` finds out about the whole program, found once and kept under ``key``."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def constant(self, value: SSAValue | None) -> int | None:
+        """The integer ``value`` always is, if it is a constant this analysis can follow."""
+        known = constant_of(value) if value is not None else None
+        return known if isinstance(known, int) else None
+
+    def refused(self, allowed: Callable[[Profile], bool], severity: Severity) -> Severity | None:
+        """How severe it is that ``allowed`` is false: ``severity`` when the chosen target was named by somebody or
+        every target refuses, a warning when only the defaulted target refuses, ``None`` when it allows."""
+        if allowed(self.profile):
+            return None
+        if self.explicit or not any(allowed(p) for p in self.candidates):
+            return severity
+        return min(severity, Severity.WARNING)
+
+    # ------------------------------------------------------------ reports
+
+    def report(
+        self,
+        rule: Rule,
+        op: Operation,
+        message: str,
+        *,
+        at: SSAValue | str | None = None,
+        help: str | None = None,
+        severity: Severity | None = None,
+        notes: tuple[Note, ...] = (),
+    ) -> None:
+        """Reports a violation of ``rule`` by ``op``.
+
+        ``at`` says what to point at: an operand value, a result (its type), or a word of the statement (a clause, an
+        attribute key); by default the operation's name. An operand is followed by a note where it is defined.
+        """
+        self.reports += 1
+        severity = rule.severity if severity is None else severity
+        if severity is Severity.ERROR:
+            self.failed = True
+        if self.engine.severity_of(rule.id, severity) is None:
+            return
+        help = help or missing_move(message)
+        span = span_of(op)
+        if isinstance(at, OpResult) and at.op is op:
+            place = result_span(at) or mnemonic_span(op, span)
+        elif isinstance(at, SSAValue):
+            place = operand_span(op, at)
+            origin = span_of_value(at)
+            if origin is not None and place is not None and origin != place:
+                notes = (*notes, Note(f"{span_text(origin)} is defined here", origin))
+        elif isinstance(at, str):
+            place = word_span(span, at)
+        else:
+            place = mnemonic_span(op, span)
+        self.engine.report(Diagnostic(rule.id, severity, message, place or span, notes, help))
+
+    def report_once(self, rule: Rule, op: Operation, scope: Operation | None, message: str) -> None:
+        """As ``report``, at most once for each ``scope`` operation."""
+        key = (rule.id, id(scope))
+        if key not in self.once:
+            self.once.add(key)
+            self.report(rule, op, message)
+
+
+def span_text(span: Span) -> str:
+    """The first line of a span, for use inside a note."""
+    return span.source.text[span.start : span.end].split("\n")[0][:60]
+
+
+def operand_span(op: Operation, value: SSAValue) -> Span | None:
+    """Where ``value`` is written as an operand of ``op``; the occurrence follows its position among equal operands."""
+    from pto_dialect.ir.core.location import find_name
+
+    span = span_of(op)
+    if span is None:
+        return None
+    names = sum(result.name_hint == value.name_hint for result in op.results)
+    return find_name(span, value, names)
+
+
+def result_span(result: OpResult) -> Span | None:
+    """Where the type of ``result`` is written, behind the last arrow of its statement."""
+    span = span_of(result.op)
+    if span is None:
+        return None
+    text = span.source.text
+    arrow = text.rfind("->", span.start, span.end)
+    spelling = type_text(result.type)
+    start = text.find(spelling, arrow, span.end) if arrow >= 0 else -1
+    return Span(span.source, start, start + len(spelling)) if start >= 0 else None
+
+
+def word_span(span: Span | None, word: str) -> Span | None:
+    """Where ``word`` stands in a statement."""
+    if span is None:
+        return None
+    found = re.compile(rf"(?<![\w%.$]){re.escape(word)}(?![\w$])").search(span.source.text, span.start, span.end)
+    return Span(span.source, found.start(), found.end()) if found else span
+
+
+def mnemonic_span(op: Operation, span: Span | None) -> Span | None:
+    """Where the operation's name stands in its statement."""
+    if span is None:
+        return None
+    text = span.source.text
+    short = {"builtin.module": "module", "func.return": "return", "func.func": "func.func"}.get(op.name, op.name)
+    for name in (op.name, short, op.name.removeprefix("pto.")):
+        start = text.find(name, span.start, span.end)
+        if start >= 0:
+            return Span(span.source, start, start + len(name))
+    return Span(span.source, span.start, min(span.end, span.start + 40))
+
+
+def is_opaque(op: Operation) -> bool:
+    """True when an operand or result has a type that is not known (a wrong definition, documentation text)."""
+    return any(isinstance(v.type, OpaqueType) for v in (*op.operands, *op.results))
+
+
+def element_of(type_: Attribute) -> str | None:
+    """Element type name of a pointer, tile, view or memref type; ``None`` for other types."""
+    element = getattr(type_, "element", None) or getattr(type_, "element_type", None)
+    return element_name(element) if isinstance(element, Attribute) else None

@@ -1,0 +1,171 @@
+"""Rules about a function as a whole: one walk collects its operations for the checks of the families in it.
+
+Rule groups register such checks with ``@function_check(families...)``; they see a ``FunctionScan`` and report
+at the operation concerned. They run before the operations themselves are checked, so attributes and operands
+may be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation
+
+from pto_dialect.families import rule_modules
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp, signature
+from pto_dialect.ir.core.index import OPS
+
+from .context import Context
+from .rule import STRUCTURE, checks
+
+
+class FunctionScan:
+    """The operations of one function, by name and by family, in program order."""
+
+    def __init__(self, function: FuncOp) -> None:
+        self.function = function
+        self.by_name: dict[str, list[Operation]] = {}
+        by_name = self.by_name
+        stack: list[Operation] = [function]
+        while stack:
+            op = stack.pop()
+            found = by_name.get(op.name)
+            if found is None:
+                by_name[op.name] = [op]
+            else:
+                found.append(op)
+            for region in reversed(op.regions):
+                for block in reversed(region.blocks):
+                    inner = list(block.ops)
+                    inner.reverse()
+                    stack += inner
+        self.families = frozenset(OPS[name][0] for name in by_name if name in OPS)
+        self._positions: dict[Block, dict[Operation, int]] = {}
+        self._carriers: dict[tuple[Block, int], Operation | None] = {}
+
+    def named(self, *names: str) -> Iterator[Operation]:
+        """Operations with these names, grouped by name."""
+        for name in names:
+            yield from filter(_has_results, self.by_name.get(name, ()))
+
+    def of_families(self, *families: str) -> Iterator[Operation]:
+        """Operations of these families, grouped by name."""
+        for name, operations in self.by_name.items():
+            if name in OPS and OPS[name][0] in families:
+                yield from filter(_has_results, operations)
+
+    def enclosing(self, op: Operation, test: Callable[[Operation], bool]) -> Operation | None:
+        """The innermost operation around ``op`` in this function for which ``test`` holds; remembered by block."""
+        block = op.parent
+        if block is None:
+            return None
+        key = (block, id(test))
+        if key not in self._carriers:
+            parent = block.parent_op()
+            if parent is None or parent is self.function:
+                self._carriers[key] = None
+            elif test(parent):
+                self._carriers[key] = parent
+            else:
+                self._carriers[key] = self.enclosing(parent, test)
+        return self._carriers[key]
+
+    def precedes(self, first: Operation, second: Operation) -> bool:
+        """True when ``first`` is done on every path to ``second``, by the nesting of structured regions."""
+        home = first.parent
+        place: Operation | None = second
+        while place is not None and place.parent is not home:
+            place = place.parent_op()
+        return place is not None and home is not None and self._position(home, first) < self._position(home, place)
+
+    def _position(self, block: Block, op: Operation) -> int:
+        if block not in self._positions:
+            self._positions[block] = {inner: index for index, inner in enumerate(block.ops)}
+        return self._positions[block][op]
+
+    @property
+    def has_vector_scope(self) -> bool:
+        """Whether the function contains a vector scope."""
+        scopes = self.named("pto.vecscope", "pto.strict_vecscope", "scf.for")
+        return any(is_vector_scope(op) for op in scopes)
+
+    def core_of(self, op: Operation) -> str | None:
+        """``cube`` or ``vector`` when a section or the kernel kind says on which core ``op`` runs."""
+        section = self.enclosing(op, is_section)
+        return section.name.rpartition(".")[2] if section is not None else self.kernel_kind
+
+    @property
+    def kernel_kind(self) -> str | None:
+        """``cube`` or ``vector`` as the attribute of the function, or of a module around it, says."""
+        place: Operation | None = self.function
+        while place is not None:
+            kind = place.attributes.get("pto.kernel_kind")
+            if isinstance(kind, EnumAttr):
+                return kind.value
+            place = place.parent_op()
+        return None
+
+    @property
+    def is_simt_entry(self) -> bool:
+        """Whether the function is the body of SIMT launches."""
+        return "pto.simt_entry" in self.function.attributes
+
+
+def _has_results(op: Operation) -> bool:
+    """False for an operation in generic form that lacks a result, which is reported where it is checked itself."""
+    return len(op.results) >= _least_results(type(op))
+
+
+@cache
+def _least_results(cls: type[Operation]) -> int:
+    return sum(slot.arity == "1" for slot in signature(cls).results) if issubclass(cls, PtoOp) else 0
+
+
+def is_section(op: Operation) -> bool:
+    """True for the regions of the cube core and of the vector cores."""
+    return op.name in ("pto.section.cube", "pto.section.vector")
+
+
+def is_simt_section(op: Operation) -> bool:
+    """True for the regions that run once for each work item."""
+    return op.name == "pto.section.simt"
+
+
+def is_vector_scope(op: Operation) -> bool:
+    """True for the regions that make one vector function, marked loops included."""
+    if op.name in ("pto.vecscope", "pto.strict_vecscope"):
+        return True
+    return op.name == "scf.for" and "llvm.loop.aivector_scope" in op.attributes
+
+
+FunctionCheck = Callable[[FunctionScan, Context], None]
+FUNCTION_CHECKS: list[tuple[frozenset[str], FunctionCheck]] = []
+"""Whole-function checks with the families of which one must occur in the function."""
+
+
+def function_check(*families: str) -> Callable[[FunctionCheck], FunctionCheck]:
+    """Registers a check that runs once for each function with operations of one of ``families``."""
+
+    def register(check: FunctionCheck) -> FunctionCheck:
+        FUNCTION_CHECKS.append((frozenset(families), check))
+        return check
+
+    return register
+
+
+@checks(STRUCTURE, "func.func")
+def whole_function(op: Operation, ctx: Context) -> None:
+    """Runs the whole-function checks of the families that occur in ``op``."""
+    if not isinstance(op, FuncOp) or not op.body.blocks:
+        return
+    scan = FunctionScan(op)
+    for family in scan.families:
+        for group in rule_modules(family):
+            import_module(f"pto_dialect.verify.{group}")
+    for families, check in FUNCTION_CHECKS:
+        if families & scan.families:
+            check(scan, ctx)

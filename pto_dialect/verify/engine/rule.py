@@ -1,0 +1,120 @@
+"""What a rule is, and the registry of all rules.
+
+A rule group module declares its rules with ``rule(...)`` and its check functions with ``@checks(pass, mnemonics...)``;
+a check function looks at one operation and reports through its context.  Source: verifier-rules page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pto_dialect.diagnostics.diagnostic import Severity
+
+from ..examples.commands import COMMANDS, Commands
+from ..examples.faults import FAULT_EXAMPLES
+from ..examples.runs import RUN_EXAMPLES
+from ..examples.table import EXAMPLES, Example
+
+if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
+    from .context import Context
+
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+STRUCTURE = "verify-structure"
+LOCATIONS = "verify-locations"
+TRIPLES = "verify-type-triples"
+SHAPES = "verify-shapes"
+PARSE = "parse"
+SYNC = "check-sync"
+MEMORY = "check-memory"
+RUN = "run"
+PASSES = (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)
+"""Verification passes in the order in which they run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: a stable id, its default severity, the pass that checks it, and what it demands.
+
+    ``bad`` and ``good`` are statements that break and satisfy it on ``target``; names ``%cN`` stand for constants of
+    that value and other names for arguments (``example_program``). ``commands`` are the command lines of rules
+    about inputs and options. ``source`` names the page of the specification.
+    """
+
+    id: str
+    severity: Severity
+    stage: str
+    text: str
+    source: str
+    bad: str | None = None
+    good: str | None = None
+    target: str = "a5"
+    commands: Commands | None = None
+
+
+_PROGRAMS = {**EXAMPLES, **{id: Example(*pair) for id, pair in {**RUN_EXAMPLES, **FAULT_EXAMPLES}.items()}}
+
+RULES: dict[str, Rule] = {}
+"""Every declared rule by id."""
+
+REPORTED_AS: dict[str, str] = {
+    "mad-handover": "l0c-handover",
+    "mad-acc-init": "mem-uninit",
+    "dma-oob": "mem-oob",
+    "vec-membar": "sync-membar-missing",
+    "vbitcast-bits": "vreg-256",
+}
+"""Rules of single operations that are reported under the name of a wider rule."""
+
+WITHOUT_EXAMPLE: dict[str, str] = {
+    "internal": "a known fault of the tools would be mended, not shown",
+}
+"""Rules that nothing can show, each with the reason."""
+
+Check = Callable[["Operation", "Context"], None]
+CHECKS: dict[str, dict[str, list[Check]]] = {name: {} for name in PASSES}
+"""Check functions by pass and operation name."""
+
+
+def rule(
+    id: str,
+    severity: Severity,
+    stage: str,
+    text: str,
+    *,
+    source: str,
+    bad: str | None = None,
+    good: str | None = None,
+    target: str = "a5",
+) -> Rule:
+    """Declares a rule."""
+    if id in RULES:
+        raise ValueError(f"rule {id} is declared twice")
+    example = _PROGRAMS.get(id) or _PROGRAMS.get(REPORTED_AS.get(id, ""))
+    if bad is None and good is None and example is not None:
+        bad, good, target = example
+    declared = Rule(id, severity, stage, text, source, bad, good, target, COMMANDS.get(id))
+    RULES[id] = declared
+    return declared
+
+
+PURE: set[Check] = set()
+"""Checks that look at nothing but an operation's class, types and attributes (and the target): what they do not report
+about one operation they do not report about an equal one."""
+
+
+def checks(stage: str, *mnemonics: str, pure: bool = False) -> Callable[[Check], Check]:
+    """Registers a check function for the named operations in one pass; ``pure`` as ``PURE`` says."""
+
+    def register(function: Check) -> Check:
+        if pure:
+            PURE.add(function)
+        for mnemonic in mnemonics:
+            CHECKS[stage].setdefault(mnemonic, []).append(function)
+        return function
+
+    return register

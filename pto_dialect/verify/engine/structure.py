@@ -1,0 +1,120 @@
+"""Structure of PTO operations: kinds of operands, results and attributes. Pass ``verify-structure``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.diagnostics.suggest import word_hint
+from pto_dialect.ir.core.attributes import BROKEN, PlaceholderAttr
+from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups, signature
+from pto_dialect.ir.core.types import OpaqueType, TileBufType, type_text
+from pto_dialect.ir.core.words import word_rule
+from pto_dialect.syntax.usage import usage
+
+from .context import Context
+from .kind_help import kind_help
+from .rule import ERROR, RULES, STRUCTURE, rule
+from .unread_attributes import report_unread
+
+_PAGE = "language page, section 2"
+
+OPERAND_KIND = rule("operand-kind", ERROR, STRUCTURE, "every operand has a type of the declared kind", source=_PAGE)
+OPERAND_COUNT = rule("operand-count", ERROR, STRUCTURE, "the operation has its declared operands", source=_PAGE)
+RESULT_KIND = rule("result-kind", ERROR, STRUCTURE, "every result has a type of the declared kind", source=_PAGE)
+ATTRIBUTE_KIND = rule("attr-kind", ERROR, STRUCTURE, "every attribute has a value of the declared kind", source=_PAGE)
+ATTRIBUTE_MISSING = rule("attr-missing", ERROR, STRUCTURE, "required attributes are given", source=_PAGE)
+
+_accepted: set[tuple[type[Operation], int, tuple[Attribute, ...]]] = set()
+
+
+def check_pto(op: PtoOp, ctx: Context) -> bool:
+    """Kinds of operands, results and attributes of one PTO operation; False when later checks make no sense."""
+    cls = type(op)
+    types = tuple([v.type for v in op.operands] + [r.type for r in op.results])
+    attributes = op.attributes
+    bare = not attributes or (len(attributes) == 1 and "operandSegmentSizes" in attributes)
+    if bare and not signature(cls).attributes:
+        key = (cls, len(op.operands), types)
+        if key in _accepted and not signature(cls).segmented:
+            return True
+        if _check_values(op, ctx):
+            _accepted.add(key)
+            return True
+        return False
+    return _check_values(op, ctx) and _check_attributes(op, ctx)
+
+
+def _check_values(op: PtoOp, ctx: Context) -> bool:
+    declared = signature(type(op))
+    try:
+        groups = operand_groups(op)
+    except ValueError:
+        names = ", ".join(slot.name for slot in declared.operands)
+        ctx.report(OPERAND_COUNT, op, f"{op.name} has {len(op.operands)} operands; declared are {names}")
+        return False
+    if sum(map(len, groups.values())) != len(op.operands):
+        names = ", ".join(slot.name for slot in declared.operands)
+        ctx.report(OPERAND_COUNT, op, f"{op.name} has {len(op.operands)} operands; declared are {names}")
+        return False
+    good = True
+    for slot in declared.operands:
+        values = groups[slot.name]
+        if (slot.arity == "1" and len(values) != 1) or (slot.arity == "?" and len(values) > 1):
+            ctx.report(OPERAND_COUNT, op, f"{op.name} needs its operand {slot.name}")
+            return False
+        for value in values:
+            if not slot.kind.accepts(value.type) and not isinstance(value.type, OpaqueType):
+                found = type_text(value.type)
+                message = f"{slot.name} of {op.name} must be {slot.kind.label}, found {found}"
+                ctx.report(OPERAND_KIND, op, message, at=value, help=kind_help(op.name, slot.kind, value.type))
+                good = False
+    required = sum(slot.arity == "1" for slot in declared.results)
+    most = declared.maximum_results
+    if len(op.results) < required or (most is not None and len(op.results) > most):
+        span = "" if most == required else " or more" if most is None else f" to {most}"
+        ctx.report(RESULT_KIND, op, f"{op.name} has {required}{span} results, found {len(op.results)}")
+        return False
+    if op.results and isinstance(op.results[0].type, TileBufType) and _lacks_outs(op, groups):
+        message = f"{op.name} on buffers has no result: it writes to outs(..)"
+        ctx.report(RULES["op-missing-outs"], op, message, help=usage(op.name))
+        return False
+    for slot, result in zip(declared.results, op.results, strict=False):
+        if not slot.kind.accepts(result.type) and not isinstance(result.type, OpaqueType):
+            found = type_text(result.type)
+            message = f"the result of {op.name} must be {slot.kind.label}, found {found}"
+            ctx.report(RESULT_KIND, op, message, at=result)
+            good = False
+    return good
+
+
+def _lacks_outs(op: PtoOp, groups: Mapping[str, Sequence[SSAValue]]) -> bool:
+    """True for an operation that takes its destination as an operand and has buffers and a result instead."""
+    destinations = [groups[name] for name in op_spec(type(op)).outs if name in groups]
+    buffers = any(isinstance(value.type, TileBufType) for value in op.operands)
+    return buffers and bool(destinations) and not any(destinations)
+
+
+def _check_attributes(op: PtoOp, ctx: Context) -> bool:
+    good = True
+    declared = signature(type(op)).attributes
+    misspelt = report_unread(op, ctx) if any(name not in declared for name in op.attributes) else ()
+    for name, slot in declared.items():
+        value = op.attributes.get(name)
+        if value is None:
+            if slot.arity == "1" and name in misspelt:
+                good = False
+            elif slot.arity == "1":
+                ctx.report(ATTRIBUTE_MISSING, op, f"{op.name} needs its attribute {name}", help=slot.kind.label)
+                good = False
+        elif value is BROKEN:
+            good = False
+        elif not slot.kind.accepts(value) and not isinstance(value, PlaceholderAttr):
+            message = f"attribute {name} of {op.name} must be {slot.kind.label}, found {value}"
+            own = word_rule(op.name, name) if slot.kind.words else None
+            help = word_hint(value.data, slot.kind.words) if isinstance(value, StringAttr) else None
+            ctx.report(RULES.get(own or "", ATTRIBUTE_KIND), op, message, at=name, help=help)
+            good = False
+    return good

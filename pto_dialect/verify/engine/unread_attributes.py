@@ -1,0 +1,136 @@
+"""Attributes that are known, and attributes of operations that nothing reads: the program does not mean what it says.
+
+Source: language page, section 4.4; verifier-rules page, section 17.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from xdsl.ir import Attribute
+
+from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.ir.core.aliases import ATTRIBUTE_ALIASES
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import SEGMENT_SIZES, PtoOp, signature
+from pto_dialect.ir.core.index import OPS
+
+from .context import Context
+from .rule import ERROR, STRUCTURE, WARNING, rule
+
+_PAGE = "verifier-rules page, section 17; language page, section 4.4"
+
+MISSPELT = rule(
+    "attr-misspelt",
+    WARNING,
+    STRUCTURE,
+    "an attribute that nothing reads has not nearly the name of one that is read; an error if that one is required",
+    source="language page, section 4.4",
+    bad='%v = pto.vlds %u[%c0] {dits = "NORM"} : !U32 -> !pto.vreg<64xf32>',
+    good='%v = pto.vlds %u[%c0] {dist = "NORM"} : !U32 -> !pto.vreg<64xf32>',
+)
+UNKNOWN = rule(
+    "attr-unknown",
+    WARNING,
+    STRUCTURE,
+    "attributes are ones that somebody reads; an error in braces that list fixed keys, a remark for pto.* attributes "
+    "of single operations",
+    source=_PAGE,
+    bad="%a = pto.alloc_tile {colour = 1 : i32} : !pto.tile_buf<vec, 16x16xf32>",
+    good="%a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>",
+)
+
+KNOWN_ATTRIBUTES: Final = frozenset(
+    (
+        "pto.kernel_kind",
+        "pto.target_arch",
+        "pto.device-spec",
+        "pto.kernel",
+        "pto.aicore",
+        "pto.entry",
+        "pto.simt_entry",
+        "pto.simt_max_threads",
+        "pto.simt_max_regs",
+        "pto.backend",
+        "pto.tilelang.instance",
+        "pto.tilelang.inline_proc",
+        "pto.tileop.helper",
+        "pto.tileop.effects",
+        "pto.fusion.group_id",
+        "pto.fusion.order",
+        "pto.unroll",
+        "pto.persistent",
+        "pto.inferred_layout",
+        "pto.auto_sync_tail_hint",
+        "pto.visibility",
+        "pto.mode",
+        "pto.view_semantics",
+    )
+)
+"""Attributes with the dialect's prefix that mean something on modules, functions and operations."""
+
+_EXPANSIONS: Final = tuple(name for name in OPS if name.startswith("pto.trowexpand"))
+READ_ELSEWHERE: Final = frozenset(
+    (
+        ("pto.tload", "layout"),
+        ("pto.tstore", "layout"),
+        ("pto.thistogram", "isMSB"),
+        ("pto.tconcatidx", "candidates"),
+        ("pto.copy_gm_to_ubuf", "has_pad"),
+        ("pto.ld_dev", "volatile"),
+        ("pto.st_dev", "volatile"),
+        *((name, hint) for name in _EXPANSIONS for hint in ("src0eqdst", "src1Col", "highPrecision")),
+    )
+)
+"""Attributes of operations that older programs carry, or that tell template libraries which template to take."""
+
+FIXED_BRACES: Final = frozenset(
+    (
+        *(name for name, (family, _, shape) in OPS.items() if family == "pipes" and shape != "OP_DPS"),
+        "pto.tmrgsort",
+    )
+)
+"""Operations whose braces are part of their syntax: no key may be added."""
+
+
+def unread(op: PtoOp) -> Iterator[str]:
+    """Names of the attributes of ``op`` that nothing reads; names of other dialects have a dot."""
+    declared = signature(type(op)).attributes
+    for name in op.attributes:
+        if name in declared or name in SEGMENT_SIZES or "." in name:
+            continue
+        if (op.name, name) not in ATTRIBUTE_ALIASES and (op.name, name) not in READ_ELSEWHERE:
+            yield name
+
+
+def report_unread(op: PtoOp, ctx: Context) -> list[str]:
+    """Reports attributes that nothing reads; gives the declared names that were probably meant."""
+    declared = signature(type(op)).attributes
+    meant: list[str] = []
+    for name in unread(op):
+        near = _near(op, name, op.attributes[name])
+        message = f"attribute {name} of {op.name} is not known"
+        severity = ERROR if op.name in FIXED_BRACES else None
+        if near is not None:
+            meant.append(near)
+            if declared[near].arity == "1":
+                severity = ERROR
+            ctx.report(MISSPELT, op, message, at=name, help=f"did you mean {near}?", severity=severity)
+        else:
+            help = f"its attributes are {', '.join(declared)}" if declared else "it has no attributes"
+            ctx.report(UNKNOWN, op, f"{message} and has no effect", at=name, help=help, severity=severity)
+    return meant
+
+
+def _near(op: PtoOp, name: str, value: Attribute) -> str | None:
+    """The declared attribute that is absent and has nearly this name, or takes values of this name or of this kind."""
+    absent = {key: slot for key, slot in signature(type(op)).attributes.items() if key not in op.attributes}
+    close = did_you_mean(name, absent)
+    if close:
+        return close[0]
+    by_kind = {kind: key for key, slot in absent.items() for kind in slot.kind.enums}
+    if isinstance(value, EnumAttr) and value.kind in by_kind:
+        return by_kind[value.kind]
+    close = did_you_mean(name, by_kind)
+    return by_kind[close[0]] if close else None

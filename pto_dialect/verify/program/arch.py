@@ -1,0 +1,86 @@
+"""Operations of one chip generation in a program for another.
+
+Their own rules do not depend on the target, so a program that mixes generations is only warned about.
+Source: verifier-rules page, sections 2 and 17; targets page, sections 1 and 7.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.index import OPS
+
+from ..engine.context import Context
+from ..engine.rule import LOCATIONS, WARNING, Check, checks, rule
+
+MAD_TARGET = rule(
+    "mad-target",
+    WARNING,
+    LOCATIONS,
+    "cube micro-operations exist on a5 only; reported once per function",
+    source="verifier-rules page, section 2",
+    bad="pto.mad %a, %b, %c, %c16, %c16, %c16 : !A16, !B16, !C32, i64, i64, i64",
+    good="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)",
+    target="a2a3",
+)
+ARCH_MIX = rule(
+    "arch-mix",
+    WARNING,
+    LOCATIONS,
+    "the module contains operations of its own target only; reported once per module (cube ones: mad-target)",
+    source="verifier-rules page, section 17",
+    bad="pto.mte_gm_ub %s, %d, %c0, %c64 nburst(%c1, %c64, %c64) : !G32, !U32, i64, i64, i64, i64, i64",
+    good="pto.tload ins(%v : !pto.partition_tensor_view<16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)",
+    target="a2a3",
+)
+
+LEVELS: tuple[tuple[str, str], ...] = (
+    ("vector_", "micro-vector"),
+    ("predicate", "micro-vector"),
+    ("cube_mad", "micro-cube"),
+    ("fixpipe", "micro-cube"),
+    ("mte", "micro-cube"),
+    ("dma", "micro-dma"),
+    ("simt_", "simt"),
+    ("vmi_", "micro-vmi"),
+    ("ub_vector", "micro-ub"),
+)
+"""Catalogue level of the operation families that not every target has, by the beginning of their name."""
+
+
+@cache
+def level_of(family: str) -> str | None:
+    """Catalogue level of an operation family; ``None`` for families that every target has."""
+    return next((level for prefix, level in LEVELS if family.startswith(prefix)), None)
+
+
+def _check_level(level: str) -> Check:
+    def mixes_targets(op: Operation, ctx: Context) -> None:
+        profile = ctx.profile
+        if not ctx.explicit or not profile.is_foreign(op.name.removeprefix("pto."), level):
+            return
+        function = ctx.function
+        if level == "micro-cube":
+            ctx.report_once(MAD_TARGET, op, function, f"{op.name} exists on a5 only, the target is {profile.name}")
+            return
+        other = "a5" if profile.arch == "a2a3" else "a2a3"
+        module = function.parent_op() if function is not None else None
+        message = f"the target is {profile.name}, but {op.name} is an operation of {other}"
+        ctx.report_once(ARCH_MIX, op, module, message)
+
+    return mixes_targets
+
+
+def _register() -> None:
+    mnemonics: dict[str, list[str]] = {}
+    for mnemonic, (family, _, _) in OPS.items():
+        level = level_of(family)
+        if level is not None:
+            mnemonics.setdefault(level, []).append(mnemonic)
+    for level, names in mnemonics.items():
+        checks(LOCATIONS, *names)(_check_level(level))
+
+
+_register()

@@ -1,0 +1,56 @@
+"""Attributes that functions and modules do not have: nothing reads them, the program does not mean what it says.
+
+Source: language page, section 4.4; verifier-rules page, section 17.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.ir.core.attribute_text import attribute_text
+from pto_dialect.ir.core.attributes import EnumAttr, PlaceholderAttr
+from pto_dialect.ir.core.walk import walk
+
+from ..engine.context import Context
+from ..engine.rule import INFO, STRUCTURE, WARNING, checks
+from ..engine.unread_attributes import KNOWN_ATTRIBUTES, UNKNOWN
+
+
+@checks(STRUCTURE, "func.func", "builtin.module")
+def module_and_function(op: Operation, ctx: Context) -> None:
+    """Attributes with the dialect's prefix on functions and modules."""
+    for name in op.attributes:
+        _prefixed(op, name, ctx, WARNING)
+
+
+@checks(STRUCTURE, "func.func")
+def inside(op: Operation, ctx: Context) -> None:
+    """Attributes with the dialect's prefix on operations; looked for only when infos are wanted, because they are
+    harmless."""
+    options = ctx.engine.options
+    if not options.pedantic and UNKNOWN.id not in options.deny:
+        return
+    for inner in walk(op):
+        if inner is not op:
+            for name in inner.attributes:
+                _prefixed(inner, name, ctx, INFO)
+
+
+def _prefixed(op: Operation, name: str, ctx: Context, severity: Severity) -> None:
+    if name == "pto.kernel_kind" and not isinstance(op.attributes[name], (EnumAttr, PlaceholderAttr)):
+        found = attribute_text(op.attributes[name])
+        message = f"{name} is #pto.kernel_kind<cube> or #pto.kernel_kind<vector>; {found} has no effect"
+        ctx.report(UNKNOWN, op, message, at=name, severity=severity)
+        return
+    if severity is WARNING and f"pto.{name}" in KNOWN_ATTRIBUTES:
+        message = f"attribute {name} has no effect without its dialect"
+        ctx.report(UNKNOWN, op, message, at=name, help=f"did you mean pto.{name}?", severity=severity)
+        return
+    if not name.startswith("pto.") or name in KNOWN_ATTRIBUTES or name.startswith("pto.ptodsl."):
+        return
+    close = did_you_mean(name, KNOWN_ATTRIBUTES)
+    what = {"func.func": "a function", "builtin.module": "a module"}.get(op.name, op.name)
+    help = f"did you mean {close[0]}?" if close else None
+    ctx.report(UNKNOWN, op, f"attribute {name} of {what} is not known", at=name, help=help, severity=severity)

@@ -1,0 +1,42 @@
+"""Rules about attributes of functions. Source: verifier-rules page, section 15."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.ir import Operation
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, STRUCTURE, checks, rule
+
+MAX_WORK_ITEMS = 2048
+"""Work items of one launch."""
+MAX_REGISTERS = 128
+"""Registers of one work item."""
+
+MAX_THREADS = rule(
+    "simt-max-threads",
+    ERROR,
+    STRUCTURE,
+    "pto.simt_max_threads is an i32 from 1 to 2048 on a function with pto.simt_entry; a launch (warning) has at most "
+    "2048 work items, and no more than its callee allows",
+    source="verifier-rules page, section 15",
+    bad="func.func @f() attributes {pto.simt_entry, pto.simt_max_threads = 4096 : i32} {\n  return\n}",
+    good="func.func @f() attributes {pto.simt_entry, pto.simt_max_threads = 256 : i32} {\n  return\n}",
+)
+
+_LIMITS = (("pto.simt_max_threads", MAX_WORK_ITEMS), ("pto.simt_max_regs", MAX_REGISTERS))
+
+
+@checks(STRUCTURE, "func.func")
+def simt_limits(op: Operation, ctx: Context) -> None:
+    """Largest launch and register budget of a SIMT body."""
+    for name, most in _LIMITS:
+        value = op.attributes.get(name)
+        if value is None:
+            continue
+        if not isinstance(value, IntegerAttr) or value.type != IntegerType(32):
+            ctx.report(MAX_THREADS, op, f"{name} is an i32, found {value}", at=name)
+        elif not 1 <= value.value.data <= most:
+            ctx.report(MAX_THREADS, op, f"{name} is 1 to {most}, found {value.value.data}", at=name)
+        if "pto.simt_entry" not in op.attributes:
+            ctx.report(MAX_THREADS, op, f"{name} is for functions with pto.simt_entry", at=name)

@@ -1,0 +1,40 @@
+"""What can be wrong before and beside the program: its file, and the expectations in its comments."""
+
+from __future__ import annotations
+
+from ..engine.rule import ERROR, WARNING, rule
+
+READ = "read"
+EXPECT = "verify-diagnostics"
+
+_LANGUAGE = "language page, section 2"
+_TESTS = "verifier-rules page, section 0"
+
+rule("input-unreadable", ERROR, READ, "an input can be opened and read", source=_LANGUAGE)
+rule("input-encoding", ERROR, READ, "an input is UTF-8 text", source=_LANGUAGE)
+rule("input-binary", ERROR, READ, "an input has no NUL characters", source=_LANGUAGE)
+rule("internal", ERROR, READ, "the tools have no fault themselves; what shows one is worth a report", source=_LANGUAGE)
+rule("input-memory", ERROR, READ, "an input with what is built from it fits into memory", source=_LANGUAGE)
+rule("input-empty", WARNING, READ, "an input has some text", source=_LANGUAGE)
+
+rule(
+    "unexpected-diagnostic",
+    ERROR,
+    EXPECT,
+    "with --verify-diagnostics every error and warning has its expected-… comment",
+    source=_TESTS,
+)
+rule(
+    "missing-diagnostic",
+    ERROR,
+    EXPECT,
+    "with --verify-diagnostics every expected-… comment has its diagnostic",
+    source=_TESTS,
+)
+rule(
+    "malformed-expectation",
+    ERROR,
+    EXPECT,
+    "an expectation reads expected-KIND[-re] [@+N | @-N | @above | @below | @unknown] {{text}}",
+    source=_TESTS,
+)

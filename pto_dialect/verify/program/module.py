@@ -1,0 +1,104 @@
+"""Rules about modules and functions as a whole.
+
+Source: verifier-rules page, sections 1, 10 and 17; language page, section 4.4; execution page, section 1.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.facts import ENTRY_ATTRIBUTES
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.types import TileType, type_text
+
+from ..engine.context import Context
+from ..engine.functions import FunctionScan, function_check, is_section
+from ..engine.rule import ERROR, RUN, STRUCTURE, WARNING, checks, rule
+from ..scalar.regions import NESTING, core_of_operation
+
+_PAGE = "verifier-rules page, section 1"
+
+KERNEL_KIND = rule(
+    "kernel-kind",
+    WARNING,
+    STRUCTURE,
+    "operations belong to the core that the function's kernel_kind names; reported once per function",
+    source="verifier-rules page, section 1",
+    bad="func.func @f(%a: !L, %b: !R, %c: !C) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
+    "  pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)\n  return\n}",
+    good="func.func @f(%a: !L, %b: !R, %c: !C) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
+    "  pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)\n  return\n}",
+)
+ENTRY = rule(
+    "entry-single",
+    ERROR,
+    RUN,
+    "the entry function is the only candidate or is named",
+    source=_PAGE,
+)
+ENTRY_VOID = rule(
+    "entry-void",
+    ERROR,
+    STRUCTURE,
+    "entry functions return nothing (at Level 1 they may return tiles); functions do not call themselves (a warning; "
+    "a run refuses them)",
+    source="verifier-rules page, section 10",
+    bad="func.func @f(%a: i32) -> i32 attributes {pto.entry} {\n  return %a : i32\n}",
+    good="func.func @f(%a: i32) attributes {pto.entry} {\n  return\n}",
+)
+
+# ------------------------------------------------------------ cores
+
+
+@function_check(*{family for family, _, _ in OPS.values()})
+def check_cores(scan: FunctionScan, ctx: Context) -> None:
+    """Operations on the wrong core, once per section and once per function."""
+    kind = scan.kernel_kind
+    sectioned = any(name.startswith("pto.section.") for name in scan.by_name)
+    if kind is None and not sectioned:
+        return
+    reported: set[Operation] = set()
+    for operations in scan.by_name.values():
+        core = core_of_operation(operations[0])
+        if core is None or (core == kind and not sectioned):
+            continue
+        for op in operations:
+            section = scan.enclosing(op, is_section) if sectioned else None
+            runs_on = kind if section is None else section.name.rpartition(".")[2]
+            place = scan.function if section is None else section
+            if runs_on not in (None, core) and place not in reported:
+                reported.add(place)
+                if section is not None:
+                    message = f"{op.name} runs on the {core} core and stands in {section.name}"
+                    ctx.report(NESTING, op, message)
+                else:
+                    message = f"{op.name} runs on the {core} core, the kernel kind is {runs_on}"
+                    ctx.report(KERNEL_KIND, op, message)
+    for section in scan.named("pto.section.cube", "pto.section.vector"):
+        outer = scan.enclosing(section, is_section)
+        if outer is not None:
+            ctx.report(NESTING, section, f"{section.name} stands inside {outer.name}")
+
+
+# ------------------------------------------------------------ functions
+
+
+@checks(STRUCTURE, "func.func")
+def entry(op: Operation, ctx: Context) -> None:
+    """What an entry function returns."""
+    if not isinstance(op, FuncOp) or not any(name in op.attributes for name in ENTRY_ATTRIBUTES):
+        return
+    results = op.function_type.outputs.data
+    if any(not isinstance(kind, TileType) for kind in results):
+        shown = ", ".join(type_text(kind) for kind in results)
+        ctx.report(ENTRY_VOID, op, f"entry function @{op.sym_name.data} returns nothing, found {shown}")
+
+
+@checks(STRUCTURE, "func.call")
+def recursion(op: Operation, ctx: Context) -> None:
+    """Calls that come back to their function."""
+    function = ctx.function
+    if isinstance(function, FuncOp) and function in ctx.symbols.reached(op):
+        message = f"@{function.sym_name.data} calls itself here; recursion cannot be executed"
+        ctx.report(ENTRY_VOID, op, message, severity=WARNING)

@@ -1,0 +1,237 @@
+"""Rules that the parser checks while reading: declared here so that they have a place in the catalogue."""
+
+from __future__ import annotations
+
+from pto_dialect.nesting import ALIAS_SIZE, ANGLES, LIMIT, RULE, SIZE_RULE
+
+from ..engine.rule import ERROR, INFO, PARSE, WARNING, rule
+
+_LANGUAGE = "language page, section 2"
+
+for _id, _text in {
+    "parse-syntax": "the text follows the grammar",
+    "parse-unbalanced": "every brace has its partner",
+    "parse-string": "a string ends on its line",
+    "parse-character": "only characters of the language stand outside comments and strings",
+    RULE: f"regions, attributes and brackets nest at most {LIMIT:,} deep, angle brackets {ANGLES}",
+    SIZE_RULE: f"an alias stands for at most {ALIAS_SIZE:,} characters, all uses together for what grows with the text",
+    "parse-missing-types": "operations are followed by the types of their operands",
+    "parse-missing-token": "required words and groups of an operation are given",
+    "parse-clause-order": "clauses stand in their order",
+    "parse-clause-duplicate": "a clause or group is given once",
+    "parse-type-count": "there is one type for each typed operand",
+    "parse-result-count": "there is one name and one type for each result",
+    "parse-operand-count": "the operation has the operands its form demands",
+    "op-operand-count": "the operation has its declared number of operands",
+    "op-missing-outs": "an operation in destination-passing style names its destination",
+    "op-unknown": "operation names exist",
+    "operand-type": "a value has the type that is stated for it",
+    "name-undefined": "names are defined before they are used",
+    "name-redefined": "a name is defined once in each scope",
+    "type-syntax": "types are written as the language defines them",
+    "type-unknown": "type names exist",
+    "type-schematic": "... stands for a type only in documentation",
+    "literal-type": "a literal fits its type",
+    "literal-range": "a literal is in the range of its type",
+    "attr-duplicate": "an attribute is given once",
+    "attr-enum": "an enumeration attribute has one of its values",
+    "attr-form": "an enumeration attribute is written in its own form",
+    "attr-word": "a quoted word is one of those the operation takes",
+    "ptr-space": "a pointer names an existing address space",
+    "tile-key": "tile_buf options exist and are given once",
+    "tile-key-order": "keys of the long tile_buf form stand in their order",
+    "tile-layout-keyword": "layouts are row_major, col_major or none_box",
+    "scf-if-else": "scf.if with results has an else region",
+}.items():
+    rule(_id, ERROR, PARSE, _text, source=_LANGUAGE)
+
+rule(
+    "op-deprecated",
+    WARNING,
+    PARSE,
+    "operations that the dialect no longer has are replaced",
+    source="language page, section 8",
+)
+rule(
+    "dialect-unregistered",
+    WARNING,
+    PARSE,
+    "operations of other dialects are kept in generic form and not checked",
+    source="language page, section 2.7",
+)
+rule(
+    "documentation-form",
+    WARNING,
+    PARSE,
+    "with --allow-schematic, what the manual writes otherwise is read as programs say it, or kept and not checked",
+    source="level1-and-assembly page, sections 5 and 7",
+)
+for _id, _text in {
+    "tile-loc-keyword": "loc is vec, mat, left, right, acc, bias or scaling",
+    "tile-rank2": "a tile has two positive physical dimensions",
+    "tile-fractal": "fractal is 32, 512 or 1024",
+    "tile-valid-le-shape": "the static valid region lies inside the tile",
+}.items():
+    rule(_id, ERROR, PARSE, _text, source="verifier-rules page, section 7")
+rule("vreg-256", ERROR, PARSE, "a vector register holds 256 bytes", source="verifier-rules page, section 11")
+VMI_LANES = rule(
+    "vmi-lanes",
+    INFO,
+    PARSE,
+    "a logical vector has a positive number of lanes (otherwise an error); 1, 2, 4, 8, 64, 128 and 256 are documented",
+    source="verifier-rules page, section 16",
+)
+rule(
+    "struct-field",
+    ERROR,
+    PARSE,
+    "fields of a struct are integers of 8 to 64 bits, f16, bf16, f32, f64 and structs",
+    source="language page, section 3.2",
+)
+rule(
+    "vmi-layout",
+    ERROR,
+    PARSE,
+    "a layout has 2 or 4 parts, one lane for each of its groups, positive slots and strides; pred masks have none",
+    source="language page, section 4.1",
+)
+rule(
+    "tile-cmp-mode",
+    ERROR,
+    PARSE,
+    "compare modes are eq, ne, lt, le, gt and ge",
+    source="verifier-rules page, section 8",
+)
+rule("matmul-phase", ERROR, PARSE, "accPhase is unspecified, partial or final", source="verifier-rules page, section 4")
+rule("tstore-atomic", ERROR, PARSE, "atomicType is none, add, max or min", source="verifier-rules page, section 9")
+rule("sync-pipe-token", ERROR, PARSE, "pipes are named by their own names", source="verifier-rules page, section 13")
+SYNC_FLAG_RANGE = rule(
+    "sync-flag-range", ERROR, PARSE, "flags are EVENT_ID0 to EVENT_ID7", source="verifier-rules page, section 13"
+)
+rule("sync-membar-kind", ERROR, PARSE, "memory barrier kinds exist", source="verifier-rules page, section 13")
+_VECTOR = "verifier-rules page, section 11"
+rule(
+    "pat-token",
+    ERROR,
+    PARSE,
+    "predicate patterns exist",
+    source=_VECTOR,
+    bad='%m = pto.pset_b32 "PAT_VL5" : !pto.mask<b32>',
+    good='%m = pto.pset_b32 "PAT_VL4" : !pto.mask<b32>',
+)
+rule(
+    "vlds-dist",
+    ERROR,
+    PARSE,
+    "load distributions exist",
+    source=_VECTOR,
+    bad='%v = pto.vlds %u[%c0] {dist = "BRC_B64"} : !U32 -> !pto.vreg<64xf32>',
+    good='%v = pto.vlds %u[%c0] {dist = "BRC_B32"} : !U32 -> !pto.vreg<64xf32>',
+)
+VSTS_DIST = rule(
+    "vsts-dist",
+    ERROR,
+    PARSE,
+    "store distributions exist; the width of NORM and 1PT (warning) is that of the element",
+    source=_VECTOR,
+    bad='pto.vsts %v, %u[%c0], %m {dist = "NORM"} : !pto.vreg<64xf32>, !U32, !pto.mask<b32>',
+    good='pto.vsts %v, %u[%c0], %m {dist = "NORM_B32"} : !pto.vreg<64xf32>, !U32, !pto.mask<b32>',
+)
+rule(
+    "x2-dist",
+    ERROR,
+    PARSE,
+    "two registers are loaded with BDINTLV or DINTLV_B8 to B32 and stored with INTLV_B8 to B32",
+    source=_VECTOR,
+    bad='%v, %w = pto.vldsx2 %u[%c0], "INTLV_B32" : !U32, index -> !pto.vreg<64xf32>, !pto.vreg<64xf32>',
+    good='%v, %w = pto.vldsx2 %u[%c0], "DINTLV_B32" : !U32, index -> !pto.vreg<64xf32>, !pto.vreg<64xf32>',
+)
+PREDICATE_IMMEDIATE = rule(
+    "pld-imm",
+    ERROR,
+    PARSE,
+    "predicates are loaded as NORM, US or DS and stored as NORM or PK; pldi and psti take a constant offset",
+    source=_VECTOR,
+    bad='%m = pto.plds %u[%c0], "PK" : !pto.ptr<ui32, ub>, index -> !pto.mask<b32>',
+    good='%m = pto.plds %u[%c0], "NORM" : !pto.ptr<ui32, ub>, index -> !pto.mask<b32>',
+)
+rule(
+    "mask-part",
+    ERROR,
+    PARSE,
+    "a half is LOWER or HIGHER",
+    source=_VECTOR,
+    bad='%n = pto.ppack %m, "UPPER" : !pto.mask<b32> -> !pto.mask<b16>',
+    good='%n = pto.ppack %m, "HIGHER" : !pto.mask<b32> -> !pto.mask<b16>',
+)
+rule(
+    "vcmp-mode",
+    ERROR,
+    PARSE,
+    "compare modes are eq, ne, lt, le, gt and ge",
+    source=_VECTOR,
+    bad='%n = pto.vcmp %v, %v, %m, "oeq" : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.mask<b32>',
+    good='%n = pto.vcmp %v, %v, %m, "eq" : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.mask<b32>',
+)
+SPECIAL_REGISTER = rule(
+    "sprclr-ar",
+    ERROR,
+    PARSE,
+    "AR is the only special register of vector code, and it is used inside a vector scope",
+    source=_VECTOR,
+    bad='pto.vecscope {\n  pto.sprclr "BR"\n}',
+    good='pto.vecscope {\n  pto.sprclr "AR"\n}',
+)
+VCVT_CONTRACT_RULE = rule(
+    "vcvt-contract",
+    ERROR,
+    PARSE,
+    "a conversion exists and has exactly the rnd, sat and part clauses that it needs",
+    source="targets page, section 9",
+    bad='%w = pto.vcvt %v, %m {rnd = "R", sat = "SAT"} : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<128xf16>',
+    good='%w = pto.vcvt %v, %m {rnd = "R", sat = "SAT", part = "EVEN"} : '
+    "!pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<128xf16>",
+)
+VTRC_FORM = rule(
+    "vtrc-form",
+    ERROR,
+    PARSE,
+    "vtrc rounds f16, bf16 and f32 with R, A, F, C or Z",
+    source=_VECTOR,
+    bad='%w = pto.vtrc %v, %m, "O" : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>',
+    good='%w = pto.vtrc %v, %m, "R" : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>',
+)
+VEXPDIF_FORM = rule(
+    "vexpdif-form",
+    ERROR,
+    PARSE,
+    "vexpdif takes two registers of f16 or f32, EVEN or ODD, and yields f32",
+    source=_VECTOR,
+    bad='%w = pto.vexpdif %v, %v, %m, "EVEN" '
+    ": !pto.vreg<64xi32>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xf32>",
+    good='%w = pto.vexpdif %v, %v, %m, "EVEN" '
+    ": !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>",
+)
+VCI_FORM = rule(
+    "vci-form",
+    ERROR,
+    PARSE,
+    "vci yields 8-, 16- or 32-bit integers, f16 or f32, from an index of that type, in order ASC or DESC",
+    source=_VECTOR,
+    bad="%v = pto.vci %i : i32 -> !pto.vreg<64xf32>",
+    good="%v = pto.vci %i : i32 -> !pto.vreg<64xi32>",
+)
+VMI_CONVERSION = rule(
+    "vmi-cvt",
+    ERROR,
+    PARSE,
+    "a conversion keeps the lanes, exists, and has the rounding and saturation it needs",
+    source="verifier-rules page, section 16",
+)
+VMI_MODES = rule(
+    "vmi-load-modes",
+    ERROR,
+    PARSE,
+    "dist_mode, group and block_stride exclude each other; a stride comes with group; group stores take no mask",
+    source="verifier-rules page, section 16",
+)

@@ -1,0 +1,60 @@
+"""The rules that hold while a program runs and that the sanitizers check. Source: execution page, section 6.3."""
+
+from __future__ import annotations
+
+from ..engine.rule import ERROR, INFO, RUN, WARNING, rule
+
+_PAGE = "execution page, section 6.3"
+
+_RULES = (
+    ("race-raw", ERROR, "what one pipe writes and another reads is ordered by a flag, a barrier or a buffer number"),
+    (
+        "race-war",
+        ERROR,
+        "what one pipe reads and another overwrites is ordered by a flag, a barrier or a buffer number",
+    ),
+    ("race-waw", ERROR, "what two pipes write is ordered by a flag, a barrier or a buffer number"),
+    ("race-cross-core", ERROR, "accesses of one place by two cores of a block are ordered by a signal between them"),
+    ("race-cross-block", ERROR, "blocks do not touch what another block writes, except atomically or after a syncall"),
+    ("race-simt", WARNING, "accesses of one place by two work-items are ordered by a barrier, or atomic"),
+    ("l0c-handover", ERROR, "a write-back is ordered after the product it stores: flag, barrier or unit_flag"),
+    ("sync-deadlock", ERROR, "every wait is ended by a signal"),
+    ("sync-flag-unconsumed", WARNING, "every signal is waited for before the program ends"),
+    ("sync-flag-depth", WARNING, "a flag is waited for before it is set again; a signal counter holds at most 15"),
+    ("sync-buf-nesting", ERROR, "a pipe gets a buffer number before it releases it, and only once at a time"),
+    ("sync-unit-flag", ERROR, "the unit flag of an accumulator is set and cleared in turn, on both sides"),
+    ("sync-membar-missing", WARNING, "accesses of one place in a vector scope are ordered by mem_bar"),
+    (
+        "race-inverted",
+        ERROR,
+        "flags let operations run in the order of the text where they access one place and one of them writes it",
+    ),
+    (
+        "race-same-pipe",
+        ERROR,
+        "on a2a3 a barrier, or a chain of flags, stands between operations of V that depend on each other, and between "
+        "transfers of one pipe that write one place (a warning)",
+    ),
+    ("sync-mte3-reorder", WARNING, "stores of MTE3 to one place of global memory are ordered by a barrier on MTE3"),
+    ("mem-uninit", ERROR, "what is stored to global memory, decides or addresses was computed from written memory"),
+    ("mem-oob", ERROR, "accesses stay inside the buffer or memory"),
+    ("mem-oob-tile", WARNING, "accesses stay inside the tile they go through"),
+    ("mem-align", ERROR, "addresses have the alignment of their memory"),
+    ("mem-capacity", ERROR, "tiles fit into their memory"),
+    ("capacity-dynamic", ERROR, "tiles and memrefs that the allocator places fit into their memory together"),
+    ("mem-overlap", ERROR, "tiles that are in use at the same time share no bytes"),
+    ("pipe-slot", ERROR, "an entry of a queue is used between pop and free, and freed once"),
+    ("run-timeout", ERROR, "a run takes no longer than --timeout allows"),
+    ("shift-count", WARNING, "tiles are shifted by counts between 0 and 31; others are taken modulo 32"),
+    ("division-by-zero", ERROR, "integers are divided by other numbers than zero, and zero has no negative power"),
+    ("scf-step", ERROR, "the step of a loop is positive"),
+    ("memref-shape", ERROR, "a memref is copied to one of the same extents"),
+    ("comm-shape", ERROR, "the members of a group share the elements of a transfer evenly"),
+    ("assertion", ERROR, "what cf.assert asserts is true"),
+    ("trap", ERROR, "the program does not reach pto.trap"),
+    ("unmodelled", ERROR, "the pages say what an operation computes, and the tools model it"),
+    ("numeric-nan-inf", INFO, "results are numbers"),
+)
+
+RUN_RULES = {id: rule(id, severity, RUN, text, source=_PAGE) for id, severity, text in _RULES}
+"""The rules by id."""

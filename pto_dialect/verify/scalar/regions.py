@@ -1,0 +1,121 @@
+"""Rules about the core an operation runs on, and about fusion regions.
+
+Source: verifier-rules page, sections 1 and 10; execution page, section 1.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import Pipe, PtoOp, is_pto, op_spec
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.types import type_text
+from pto_dialect.ir.core.walk import walk
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, STRUCTURE, WARNING, checks, rule
+
+
+def _in_section(core: str) -> str:
+    """A function with a matrix product in a section."""
+    product = "    pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)\n"
+    return f"func.func @f(%a: !L, %b: !R, %c: !C) {{\n  pto.section.{core} {{\n{product}  }}\n  return\n}}"
+
+
+NESTING = rule(
+    "section-nesting",
+    WARNING,
+    STRUCTURE,
+    "sections do not nest; cube sections hold no vector operations, vector sections no cube operations",
+    source="verifier-rules page, section 10",
+    bad=_in_section("vector"),
+    good=_in_section("cube"),
+)
+TARGET = rule(
+    "section-target",
+    WARNING,
+    STRUCTURE,
+    "a function of the vector cores calls no function with cube operations",
+    source="verifier-rules page, section 10",
+)
+FUSION = rule(
+    "fusion-yield",
+    ERROR,
+    STRUCTURE,
+    "a fusion region is one block without arguments that ends in pto.yield with the types of the results",
+    source="operation catalogue",
+)
+
+_CUBE_PIPES = frozenset((Pipe.M, Pipe.MTE1, Pipe.FIX))
+_PLACED_BY_OPERANDS = frozenset(("tile_move", "tile_memory"))
+"""Families whose pipe depends on where the tiles lie."""
+_ALSO_IN_MAT = "pto.texpands"
+"""The one operation of tile arithmetic that also fills tiles of the cube core."""
+
+_cores: dict[str, str | None] = {}
+
+
+def core_of_operation(op: Operation) -> str | None:
+    """``cube`` or ``vector`` for an operation that only one kind of core can execute."""
+    try:
+        return _cores[op.name]
+    except KeyError:
+        found = _cores[op.name] = _core(op)
+        return found
+
+
+def _core(op: Operation) -> str | None:
+    if not is_pto(op) or op.name not in OPS or op.regions or op.name == _ALSO_IN_MAT:
+        return None
+    if OPS[op.name][0] in _PLACED_BY_OPERANDS:
+        return None
+    pipe = op_spec(type(op)).pipe
+    if pipe in _CUBE_PIPES:
+        return "cube"
+    return "vector" if pipe is Pipe.V else None
+
+
+def kernel_kind(function: Operation) -> str | None:
+    """``cube`` or ``vector`` as the attribute of the function, or of a module around it, says."""
+    place: Operation | None = function
+    while place is not None:
+        kind = place.attributes.get("pto.kernel_kind")
+        if isinstance(kind, EnumAttr):
+            return kind.value
+        place = place.parent_op()
+    return None
+
+
+@checks(STRUCTURE, "func.call")
+def called_cores(op: Operation, ctx: Context) -> None:
+    """Cube operations in what a vector function calls."""
+    function = ctx.function
+    if not isinstance(function, FuncOp) or kernel_kind(function) != "vector":
+        return
+    for callee in ctx.symbols.reached(op):
+        if kernel_kind(callee) == "vector":
+            continue
+        for inner in walk(callee):
+            if core_of_operation(inner) == "cube":
+                name = callee.sym_name.data
+                ctx.report(TARGET, op, f"@{name} runs {inner.name}, the calling function is for the vector cores")
+                return
+
+
+@checks(STRUCTURE, "pto.fusion_region")
+def fusion(op: Operation, ctx: Context) -> None:
+    """What a fusion region yields."""
+    assert isinstance(op, PtoOp)
+    blocks = [block for region in op.regions for block in region.blocks]
+    if len(blocks) != 1 or blocks[0].args:
+        ctx.report(FUSION, op, f"{op.name} has one block without arguments")
+        return
+    last = blocks[0].last_op
+    wanted = [result.type for result in op.results]
+    if last is None or last.name != "pto.yield":
+        ctx.report(FUSION, op, f"{op.name} ends in pto.yield")
+    elif [value.type for value in last.operands] != wanted:
+        shown = ", ".join(type_text(kind) for kind in wanted) or "nothing"
+        ctx.report(FUSION, last, f"pto.yield gives the results of the region: {shown}")

@@ -1,0 +1,313 @@
+"""Rules of single SIMT operations. Source: verifier-rules page, section 15."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import FunctionType, IntegerType, SymbolRefAttr, VectorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+
+from pto_dialect.analysis.facts import element_type, integer, space_of, word
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.types import PtrType, bit_width, element_name, type_text
+from pto_dialect.syntax.text import count
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
+from ..program.function_attributes import MAX_THREADS, MAX_WORK_ITEMS
+
+_PAGE = "verifier-rules page, section 15"
+
+CALLEE = rule(
+    "simt-callee",
+    ERROR,
+    STRUCTURE,
+    "a launch names a function with pto.simt_entry, without results, that takes its arguments",
+    source=_PAGE,
+)
+WIDTH = rule(
+    "simt-width",
+    ERROR,
+    STRUCTURE,
+    "the width of a shuffle is 16 or 32",
+    source=_PAGE,
+    bad="%r = pto.shuffle_idx %v, %i {width = 8 : i32} : i32, i32 -> i32",
+    good="%r = pto.shuffle_idx %v, %i {width = 16 : i32} : i32, i32 -> i32",
+)
+REDUX = rule(
+    "simt-redux",
+    ERROR,
+    TRIPLES,
+    "reductions have i32, f16 or f32; the extrema of i32 say signed or unsigned, floats do not",
+    source=_PAGE,
+    bad="%r = pto.redux_max %v : i32 -> i32",
+    good="%r = pto.redux_max %v signed : i32 -> i32",
+)
+SAME_TYPE = rule(
+    "simt-same-type",
+    ERROR,
+    TRIPLES,
+    "operands and result of arithmetic on work items have one type",
+    source="operation catalogue, arithmetic of work items",
+    bad="%r = pto.fmax %x, %y : f16, bf16 -> f16",
+    good="%r = pto.fmax %x, %y : f16, f16 -> f16",
+)
+ATOMIC = rule(
+    "simt-atomic",
+    ERROR,
+    TRIPLES,
+    "atomic updates have the type of the memory, in gm or ub (i64 in gm only), bitwise ones integers; signedness is "
+    "for integers, the old value of a packed update is not used",
+    source=_PAGE,
+    bad="%r = pto.atomic_add %p, %v : !pto.ptr<i64, ub>, i64 -> i64",
+    good="%r = pto.atomic_add %p, %v : !pto.ptr<i64, gm>, i64 -> i64",
+)
+GLOBAL_ACCESS = rule(
+    "simt-ldg",
+    ERROR,
+    TRIPLES,
+    "ldg and stg reach gm and move integers of 8 to 64 bits, floats, pairs of up to 32 bits each or 4 or 8 fp8 "
+    "values, of the type of the memory",
+    source=_PAGE,
+    bad="%r = pto.ldg %p[%c0] : !pto.ptr<f32, ub> -> f32",
+    good="%r = pto.ldg %p[%c0] : !pto.ptr<f32, gm> -> f32",
+)
+KEEP = rule(
+    "simt-keep",
+    ERROR,
+    STRUCTURE,
+    "slots are 0 to 122, even for 64-bit values, different in one group; values are resumed at the start of the body "
+    "and kept at its end",
+    source=_PAGE,
+    bad="func.func @f(%v: i64) attributes {pto.simt_entry} {\n  pto.keep %v {slot = 1 : i64} : i64\n  return\n}",
+    good="func.func @f(%v: i64) attributes {pto.simt_entry} {\n  pto.keep %v {slot = 2 : i64} : i64\n  return\n}",
+)
+
+# ------------------------------------------------------------ launches
+
+
+@checks(STRUCTURE, "pto.simt_launch")
+def callee(op: Operation, ctx: Context) -> None:
+    """The function that a launch runs, and how often."""
+    symbol = op.attributes.get("callee")
+    if not isinstance(symbol, SymbolRefAttr):
+        return
+    name = symbol.root_reference.data
+    found = ctx.symbols.find(op, name)
+    if not isinstance(found, FuncOp):
+        ctx.report(CALLEE, op, f"there is no function @{name}", at="@" + name, help=ctx.symbols.near(op, name))
+        return
+    if "pto.simt_entry" not in found.attributes:
+        ctx.report(CALLEE, op, f"@{name} is no SIMT body", at="@" + name, help="mark it with pto.simt_entry")
+    _signature(op, ctx, name, found.function_type)
+    total = _product(op, ctx)
+    allowed = integer(found, "pto.simt_max_threads")
+    limit = MAX_WORK_ITEMS if allowed is None else min(allowed, MAX_WORK_ITEMS)
+    if total is not None and total > limit:
+        message = f"@{name} runs on at most {limit} work items, found {total}"
+        ctx.report(MAX_THREADS, op, message, severity=Severity.WARNING)
+
+
+def _signature(op: Operation, ctx: Context, name: str, type_: FunctionType) -> None:
+    if type_.outputs.data:
+        ctx.report(CALLEE, op, f"a SIMT body has no results, @{name} has {len(type_.outputs.data)}", at="@" + name)
+    arguments = op.operands[3:]
+    if len(arguments) != len(type_.inputs.data):
+        message = f"@{name} takes {count(len(type_.inputs.data), 'argument')}, found {len(arguments)}"
+        ctx.report(CALLEE, op, message, at="@" + name)
+        return
+    for value, wanted in zip(arguments, type_.inputs.data, strict=True):
+        if value.type != wanted:
+            message = f"@{name} takes {type_text(wanted)} here, found {type_text(value.type)}"
+            ctx.report(CALLEE, op, message, at=value)
+
+
+def _product(op: Operation, ctx: Context) -> int | None:
+    total = 1
+    for value in op.operands[:3]:
+        size = ctx.constant(value)
+        if size is None:
+            return None
+        total *= size
+    return total
+
+
+@checks(STRUCTURE, "pto.section.simt")
+def section_sizes(op: Operation, ctx: Context) -> None:
+    """Sizes of the grid of a section."""
+    sizes = [integer(op, name) for name in ("dimX", "dimY", "dimZ")]
+    total = 1
+    for name, size in zip(("dimX", "dimY", "dimZ"), sizes, strict=True):
+        if size is None:
+            return
+        if size < 0:
+            ctx.report(MAX_THREADS, op, f"{name} is not negative, found {size}")
+        total *= size
+    if total > MAX_WORK_ITEMS:
+        message = f"a section runs on at most {MAX_WORK_ITEMS} work items, found {total}"
+        ctx.report(MAX_THREADS, op, message, severity=Severity.WARNING)
+
+
+# ------------------------------------------------------------ exchange
+
+_SHUFFLES = ("pto.shuffle_idx", "pto.shuffle_up", "pto.shuffle_down", "pto.shuffle_bfly")
+
+
+@checks(STRUCTURE, *_SHUFFLES)
+def shuffle_width(op: Operation, ctx: Context) -> None:
+    """Lanes that exchange values."""
+    width = integer(op, "width")
+    if width not in (None, 16, 32):
+        ctx.report(WIDTH, op, f"the width of a shuffle is 16 or 32, found {width}", at="width")
+    if op.results[0].type != op.operands[0].type:
+        found = f"{type_text(op.operands[0].type)} and {type_text(op.results[0].type)}"
+        ctx.report(WIDTH, op, f"value and result of a shuffle have one type, found {found}", at=op.results[0])
+
+
+@checks(TRIPLES, "pto.redux_add", "pto.redux_max", "pto.redux_min")
+def reduction(op: Operation, ctx: Context) -> None:
+    """Type and signedness of a reduction over lanes."""
+    type_ = op.operands[0].type
+    signed = "signedness" in op.attributes
+    if element_name(type_) not in ("i32", "si32", "ui32", "f16", "f32"):
+        message = f"{op.name} has i32, f16 or f32, found {type_text(type_)}"
+        ctx.report(REDUX, op, message, at=op.operands[0])
+        return
+    if op.results[0].type != type_:
+        message = f"{op.name} of {type_text(type_)} yields that type, found {type_text(op.results[0].type)}"
+        ctx.report(REDUX, op, message, at=op.results[0])
+    if isinstance(type_, IntegerType):
+        if not signed and op.name != "pto.redux_add":
+            ctx.report(REDUX, op, f"{op.name} of integers says signed or unsigned", help="signed or unsigned")
+    elif signed:
+        ctx.report(REDUX, op, f"{op.name} of floats has no signedness", at=word(op, "signedness"))
+
+
+# ------------------------------------------------------------ arithmetic
+
+_SAME_TYPES = (
+    *(f"pto.{name}" for name in ("absf", "exp", "log", "sqrt", "pow", "ceil", "floor", "rint", "round")),
+    *(f"pto.{name}" for name in ("fma", "fmin", "fmax", "mulhi")),
+)
+
+
+@checks(TRIPLES, *_SAME_TYPES)
+def one_type(op: Operation, ctx: Context) -> None:
+    """Operands and result of arithmetic on one work item."""
+    wanted = op.operands[0].type
+    for value in (*op.operands[1:], *op.results):
+        if value.type != wanted:
+            message = f"operands and result of {op.name} have one type, found {type_text(wanted)}"
+            ctx.report(SAME_TYPE, op, f"{message} and {type_text(value.type)}", at=value)
+            return
+
+
+# ------------------------------------------------------------ memory
+
+_ATOMICS = tuple(f"pto.atomic_{name}" for name in ("exch", "add", "sub", "min", "max", "and", "or", "xor", "cas"))
+_BITWISE = frozenset(("pto.atomic_and", "pto.atomic_or", "pto.atomic_xor"))
+
+
+@checks(TRIPLES, *_ATOMICS)
+def atomic(op: Operation, ctx: Context) -> None:
+    """Memory and types of an atomic update."""
+    pointer = op.operands[0]
+    value = op.operands[-1]
+    name = type_text(value.type)
+    if op.name == "pto.atomic_cas" and op.operands[1].type != value.type:
+        found = type_text(op.operands[1].type)
+        ctx.report(ATOMIC, op, f"compare is {name} as the value, found {found}", at=op.operands[1])
+    if op.results[0].type != value.type:
+        message = f"the old value is {name}, found {type_text(op.results[0].type)}"
+        ctx.report(ATOMIC, op, message, at=op.results[0])
+    element = element_type(pointer.type)
+    if element is not None and element != value.type and op.results[0].type == value.type:
+        message = f"memory of {type_text(element)} is updated with that type, found {name}"
+        ctx.report(ATOMIC, op, message, at=value)
+    space = space_of(pointer.type)
+    if space not in ("gm", "ub"):
+        ctx.report(ATOMIC, op, f"atomic updates work in gm and ub, found {space}", at=pointer)
+    elif space == "ub" and bit_width(value.type) == 64:
+        ctx.report(ATOMIC, op, "atomic updates of 64 bits work in gm only", at=pointer)
+    if not isinstance(value.type, IntegerType):
+        if op.name in _BITWISE:
+            ctx.report(ATOMIC, op, f"{op.name} has integers, found {name}", at=value)
+        if "signedness" in op.attributes:
+            ctx.report(ATOMIC, op, "signedness is for integers", at=word(op, "signedness"))
+    if isinstance(value.type, VectorType) and any(True for _ in op.results[0].uses):
+        ctx.report(ATOMIC, op, "the old value of a packed update cannot be used")
+
+
+_FP8 = frozenset(("f8E4M3FN", "f8E4M3", "f8E5M2"))
+_LOADABLE = frozenset(
+    (
+        *(f"{sign}i{bits}" for sign in ("", "s", "u") for bits in (8, 16, 32, 64)),
+        *(
+            "f16",
+            "bf16",
+            "f32",
+            "f64",
+            "f8E4M3FN",
+            "f8E4M3",
+            "f8E5M2",
+            "hif8",
+            "hif8x2",
+            "f4E1M2x2",
+            "f4E2M1x2",
+        ),
+    )
+)
+
+
+@checks(TRIPLES, "pto.ldg", "pto.stg")
+def global_access(op: Operation, ctx: Context) -> None:
+    """Memory and type of a load or store of one work item."""
+    pointer = op.operands[0]
+    type_ = op.results[0].type if op.name == "pto.ldg" else op.operands[2].type
+    if isinstance(pointer.type, PtrType) and pointer.type.space != "gm":
+        ctx.report(GLOBAL_ACCESS, op, f"{op.name} reaches gm, found {pointer.type.space}", at=pointer)
+    element = element_type(pointer.type)
+    if element is not None and element != type_:
+        message = f"memory of {type_text(element)} holds that type, found {type_text(type_)}"
+        ctx.report(GLOBAL_ACCESS, op, message)
+    if not _movable(type_):
+        ctx.report(GLOBAL_ACCESS, op, f"{op.name} does not move {type_text(type_)}")
+
+
+def _movable(type_: Attribute) -> bool:
+    """Scalars, pairs of at most 32 bits each, and four or eight fp8 values."""
+    if not isinstance(type_, VectorType):
+        return element_name(type_) in _LOADABLE
+    lane, shape = element_name(type_.element_type), type_.get_shape()
+    bits = bit_width(type_.element_type)
+    if len(shape) != 1 or lane not in _LOADABLE or bits is None:
+        return False
+    return (shape[0] == 2 and bits <= 32) or (shape[0] in (4, 8) and lane in _FP8)
+
+
+# ------------------------------------------------------------ kept values
+
+SLOTS = 123
+
+
+@checks(STRUCTURE, "pto.keep", "pto.resume")
+def slot(op: Operation, ctx: Context) -> None:
+    """Slot number and type of a kept value."""
+    number = integer(op, "slot")
+    type_ = op.operands[0].type if op.name == "pto.keep" else op.results[0].type
+    bits = bit_width(type_)
+    if bits is None or bits > 64 or not _keepable(type_):
+        message = f"integers of up to 64 bits, f16, bf16 and f32 are kept, found {type_text(type_)}"
+        ctx.report(KEEP, op, message)
+        return
+    wide = bits == 64
+    if number is None:
+        return
+    if number < 0 or number + wide >= SLOTS:
+        last = SLOTS - 1 - wide
+        ctx.report(KEEP, op, f"slots of {type_text(type_)} are 0 to {last}, found {number}", at="slot")
+    elif wide and number % 2:
+        ctx.report(KEEP, op, f"a 64-bit value takes two slots from an even one, found {number}", at="slot")
+
+
+def _keepable(type_: object) -> bool:
+    return isinstance(type_, IntegerType) or type_text(type_) in ("f16", "bf16", "f32")  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,156 @@
+"""Where SIMT operations stand: inside and outside of SIMT bodies. Source: verifier-rules page, section 15."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Block, Operation
+
+from pto_dialect.analysis.facts import integer
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.types import bit_width
+
+from ..engine.context import Context
+from ..engine.functions import FunctionScan, function_check, is_simt_section
+from ..engine.rule import ERROR, STRUCTURE, rule
+from ..vector.scopes import VECTOR_FAMILIES
+from .common import KEEP
+
+_PAGE = "verifier-rules page, section 15"
+
+OUTSIDE = rule(
+    "simt-outside",
+    ERROR,
+    STRUCTURE,
+    "SIMT work is launched and set up outside of SIMT bodies",
+    source=_PAGE,
+    bad="func.func @example(%n: i32) {\n  pto.section.simt<<<32, 1, 1>>> {\n"
+    "    pto.store_vfsimt_info %n, %n, %n : i32, i32, i32\n  }\n  return\n}",
+    good="pto.store_vfsimt_info %n, %n, %n : i32, i32, i32",
+)
+INSIDE = rule(
+    "simt-inside",
+    ERROR,
+    STRUCTURE,
+    "barriers, fences, kept values, packed atomic updates and (warning) ldg and stg belong to SIMT bodies",
+    source=_PAGE,
+    bad="pto.syncthreads",
+    good="pto.section.simt<<<32, 1, 1>>> {\n  pto.syncthreads\n}",
+)
+NO_VECTOR = rule(
+    "simt-no-vector",
+    ERROR,
+    STRUCTURE,
+    "a SIMT body has no vector registers",
+    source=_PAGE,
+    bad='pto.section.simt<<<32, 1, 1>>> {\n  %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n}',
+    good='pto.vecscope {\n  %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n}',
+)
+
+_INSIDE = ("pto.syncthreads", "pto.threadfence", "pto.threadfence_block", "pto.keep", "pto.resume")
+_ATOMICS = tuple(f"pto.atomic_{name}" for name in ("exch", "add", "sub", "min", "max", "cas"))
+_HINT = "a function with pto.simt_entry, or pto.section.simt"
+
+
+def _in_body(scan: FunctionScan, op: Operation) -> bool:
+    return scan.is_simt_entry or scan.enclosing(op, is_simt_section) is not None
+
+
+@function_check("simt_control", "simt_memory", "regions")
+def places(scan: FunctionScan, ctx: Context) -> None:
+    """Operations on the wrong side of a SIMT body."""
+    for op in scan.named("pto.simt_launch", "pto.store_vfsimt_info"):
+        if _in_body(scan, op):
+            ctx.report(OUTSIDE, op, f"{op.name} stands inside a SIMT body")
+    for op in scan.named("pto.section.simt"):
+        if _in_body(scan, op):
+            ctx.report(OUTSIDE, op, "pto.section.simt stands inside a SIMT body")
+    for op in scan.named(*_INSIDE):
+        if not _in_body(scan, op):
+            ctx.report(INSIDE, op, f"{op.name} stands outside of SIMT bodies", help=_HINT)
+    outside = next((op for op in scan.named("pto.ldg", "pto.stg") if not _in_body(scan, op)), None)
+    if outside is not None:
+        message = f"{outside.name} stands outside of SIMT bodies"
+        ctx.report(INSIDE, outside, message, help=_HINT, severity=Severity.WARNING)
+    for op in scan.named(*_ATOMICS):
+        if op.operands and isinstance(op.operands[-1].type, VectorType) and not _in_body(scan, op):
+            ctx.report(INSIDE, op, f"{op.name} of a packed pair stands outside of SIMT bodies", help=_HINT)
+
+
+@function_check(*VECTOR_FAMILIES)
+def no_vectors(scan: FunctionScan, ctx: Context) -> None:
+    """Vector operations inside SIMT bodies; one report for each body."""
+    if not scan.is_simt_entry and "pto.section.simt" not in scan.by_name:
+        return
+    reported: set[Operation | None] = set()
+    for op in scan.of_families(*VECTOR_FAMILIES):
+        section = scan.enclosing(op, is_simt_section)
+        if (section is not None or scan.is_simt_entry) and section not in reported:
+            reported.add(section)
+            ctx.report(NO_VECTOR, op, f"{op.name} stands inside a SIMT body")
+
+
+# ------------------------------------------------------------ kept values
+
+
+@function_check("simt_control")
+def kept_values(scan: FunctionScan, ctx: Context) -> None:
+    """Resumed values stand at the start of a body, kept ones at its end, each in slots of its own."""
+    for block in {op.parent: None for op in scan.named("pto.resume") if op.parent is not None}:
+        _prologue(block, ctx)
+    for block in {op.parent: None for op in scan.named("pto.keep") if op.parent is not None}:
+        _epilogue(block, ctx)
+
+
+def _prologue(block: Block, ctx: Context) -> None:
+    group: list[Operation] = []
+    open_ = True
+    for op in block.ops:
+        if op.name == "pto.resume":
+            if open_:
+                group.append(op)
+            else:
+                ctx.report(KEEP, op, "values are resumed in one group at the start of the body, after constants")
+        elif op.name != "arith.constant" or group:
+            open_ = False
+    _slots(group, ctx)
+
+
+def _epilogue(block: Block, ctx: Context) -> None:
+    parent = block.parent_op()
+    place = block.last_op
+    if place is not None and place.name == "func.return":
+        place = place.prev_op
+    elif parent is None or not is_simt_section(parent):
+        place = None
+    while place is not None and place.name == "pto.syncthreads":
+        place = place.prev_op
+    group: list[Operation] = []
+    while place is not None and place.name == "pto.keep":
+        group.append(place)
+        place = place.prev_op
+    group.reverse()
+    _slots(group, ctx)
+    final = set(group)
+    for op in block.ops:
+        if op.name == "pto.keep" and op not in final:
+            _early(op, ctx)
+
+
+def _early(op: Operation, ctx: Context) -> None:
+    ctx.report(KEEP, op, "values are kept in one group at the end of the body; only pto.syncthreads may follow")
+
+
+def _slots(group: list[Operation], ctx: Context) -> None:
+    taken: dict[int, Operation] = {}
+    for op in group:
+        first = integer(op, "slot")
+        values = (*op.operands, *op.results)
+        if first is None or not values:
+            continue
+        value = values[0]
+        wide = bit_width(value.type) == 64
+        for number in range(first, first + 1 + wide):
+            if number in taken:
+                ctx.report(KEEP, op, f"slot {number} is taken by another value of this group", at="slot")
+                break
+            taken[number] = op

@@ -1,0 +1,1 @@
+"""Rules of flags, queues between cores, and communication."""

@@ -1,0 +1,342 @@
+"""Rules of flags, buffer locks, cross-core semaphores and cache maintenance.
+
+Source: verifier-rules page, section 13; targets page, section 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.analysis.facts import element_type, integer, space_of, word
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.placement import named_pipe
+from pto_dialect.ir.core.types import DYNAMIC, EventIdArrayType, ShapedView, TileBufType, element_name, shape_of
+from pto_dialect.targets.profile import Profile
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, checks, rule
+from ..program.parsing import SYNC_FLAG_RANGE
+
+_PAGE = "verifier-rules page, section 13"
+
+SAME_PIPE = rule(
+    "sync-same-pipe",
+    WARNING,
+    STRUCTURE,
+    "a flag connects two different pipes",
+    source=_PAGE,
+    bad='pto.set_flag["PIPE_V", "PIPE_V", "EVENT_ID0"]',
+    good='pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+)
+BUF_RANGE = rule(
+    "sync-buf-range",
+    ERROR,
+    STRUCTURE,
+    "get_buf and rls_buf name a buffer 0 to 31, a mode of at least 0 and one pipe",
+    source=_PAGE,
+    bad='pto.get_buf "PIPE_V", 32',
+    good='pto.get_buf "PIPE_V", 31',
+)
+SET_PIPE = rule(
+    "sync-set-pipe",
+    ERROR,
+    STRUCTURE,
+    "cross-core signals are sent by FIX, MTE1, MTE2, MTE3 or V (sync.set: a5 only)",
+    source=_PAGE,
+    bad="pto.set_intra_block #pto.pipe<PIPE_M>, 0",
+    good="pto.set_intra_block #pto.pipe<PIPE_FIX>, 0",
+)
+WAIT_PIPE = rule(
+    "sync-wait-pipe",
+    ERROR,
+    STRUCTURE,
+    "a5: FIX, MTE1, MTE2, MTE3 and V can wait for another core",
+    source=_PAGE,
+    bad="pto.wait_intra_block #pto.pipe<PIPE_S>, 0",
+    good="pto.wait_intra_block #pto.pipe<PIPE_V>, 0",
+)
+SEMAPHORE_RANGE = rule(
+    "sync-sem-range",
+    ERROR,
+    STRUCTURE,
+    "cross-core numbers are 0 to 31 on a5 (0 to 15 on a vector core and in the forms for groups), 0 to 15 on a2a3",
+    source=_PAGE,
+    bad="pto.set_intra_block #pto.pipe<PIPE_FIX>, 32",
+    good="pto.set_intra_block #pto.pipe<PIPE_FIX>, 31",
+)
+EVENT_FORM = rule(
+    "sync-event-form",
+    ERROR,
+    STRUCTURE,
+    "a cross-core operation has its number either as an integer or as a value",
+    source=_PAGE,
+    bad="pto.sync.set #pto.pipe<PIPE_FIX>",
+    good="pto.sync.set #pto.pipe<PIPE_FIX>, 1",
+)
+FFTS_MODE = rule(
+    "sync-ffts-mode",
+    ERROR,
+    STRUCTURE,
+    "ffts_mode is 0, 1 or 2, and 0 between blocks",
+    source=_PAGE,
+    bad="pto.sync.set #pto.pipe<PIPE_FIX>, 1 {ffts_mode = 3 : i32}",
+    good="pto.sync.set #pto.pipe<PIPE_FIX>, 1 {ffts_mode = 2 : i32}",
+)
+SYNCALL = rule(
+    "sync-syncall",
+    ERROR,
+    STRUCTURE,
+    "hard syncall has no operands; soft syncall counts in 32-bit integers in gm, the older form also in ub and l1 "
+    "of the cores that take part",
+    source=_PAGE,
+    bad="pto.syncall() mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>",
+    good="pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>",
+)
+EVENT_ARRAY = rule(
+    "sync-event-array",
+    ERROR,
+    SHAPES,
+    "an index into an array of event numbers is inside the array",
+    source=_PAGE,
+)
+FFTS_TYPE = rule(
+    "sync-ffts-type",
+    ERROR,
+    STRUCTURE,
+    "the base of the flag area points to i64 or i8",
+    source="operation catalogue, set_ffts",
+    bad="pto.set_ffts %g : !G32",
+    good="pto.set_ffts %g : !pto.ptr<i64, gm>",
+)
+CACHE_SPACE = rule(
+    "sync-cache-space",
+    ERROR,
+    STRUCTURE,
+    "dcci works on gm and ub, cmo.cacheinvalid on gm",
+    source="operation catalogue, dcci and cmo.cacheinvalid",
+    bad="pto.cmo.cacheinvalid all #pto.address_space<vec>",
+    good="pto.cmo.cacheinvalid all #pto.address_space<gm>",
+)
+
+
+# ------------------------------------------------------------ flags and buffers
+
+
+@checks(STRUCTURE, "pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn")
+def flag_pipes(op: Operation, ctx: Context) -> None:
+    """Both ends of a flag."""
+    source, target = op.attributes["src_pipe"], op.attributes["dst_pipe"]
+    if source == target:
+        name = word(op, "src_pipe")
+        ctx.report(SAME_PIPE, op, f"{op.name} has {name} at both ends; work of one pipe is in order anyway", at=name)
+
+
+@checks(SHAPES, "pto.set_flag_dyn", "pto.wait_flag_dyn")
+def dynamic_flag(op: Operation, ctx: Context) -> None:
+    """A flag number that is computed but constant."""
+    number = ctx.constant(op.operands[0])
+    low, high = ctx.profile.sync.flag_ids
+    if number is not None and not low <= number <= high:
+        message = f"flags are numbered {low} to {high}, found {number}"
+        ctx.report(SYNC_FLAG_RANGE, op, message, at=op.operands[0])
+
+
+@checks(STRUCTURE, "pto.get_buf", "pto.rls_buf", "pto.get_buf_dyn", "pto.rls_buf_dyn")
+def buffer_lock(op: Operation, ctx: Context) -> None:
+    """Pipe, buffer number and mode."""
+    pipe = op.attributes["op_type"]
+    name = word(op, "op_type")
+    if name in ("PIPE_ALL", "PIPE_UNASSIGNED") or (name not in ENUMS["pipe"].values and named_pipe(pipe) is None):
+        ctx.report(BUF_RANGE, op, f"{op.name} works for one pipe, found {name}", at=name)
+    low, high = ctx.profile.sync.buf_ids or (0, 31)
+    number = integer(op, "buf_id")
+    if number is None and op.operands:
+        number = ctx.constant(op.operands[0])
+    if number is not None and not low <= number <= high:
+        at: str | SSAValue = op.operands[0] if op.operands else str(number)
+        ctx.report(BUF_RANGE, op, f"buffers are numbered {low} to {high}, found {number}", at=at)
+    mode = integer(op, "mode")
+    if mode is not None and mode < 0:
+        ctx.report(BUF_RANGE, op, f"the mode of {op.name} is at least 0, found {mode}")
+
+
+@checks(SHAPES, "pto.eventid_array_get", "pto.eventid_array_set")
+def event_array(op: Operation, ctx: Context) -> None:
+    """A constant index into an array of event numbers."""
+    array = op.operands[0].type
+    index = ctx.constant(op.operands[1])
+    if index is not None and isinstance(array, EventIdArrayType) and not 0 <= index < array.size:
+        message = f"the array has entries 0 to {array.size - 1}, found index {index}"
+        ctx.report(EVENT_ARRAY, op, message, at=op.operands[1])
+
+
+# ------------------------------------------------------------ between cores
+
+_SEMAPHORES = (
+    "pto.sync.set",
+    "pto.sync.wait",
+    "pto.set_intra_block",
+    "pto.wait_intra_block",
+    "pto.set_cross_block",
+    "pto.wait_cross_block",
+)
+_ANY_PIPE = frozenset(ENUMS["pipe"].values)
+
+_SENDER_PIPES: dict[str, Callable[[Profile], frozenset[str] | None]] = {
+    "pto.sync.set": lambda p: p.sync.set_pipes,
+    "pto.set_intra_block": lambda p: p.sync.block_set_pipes,
+    "pto.set_cross_block": lambda p: p.sync.block_set_pipes,
+}
+
+
+@checks(STRUCTURE, *_SEMAPHORES)
+def semaphore(op: Operation, ctx: Context) -> None:
+    """Form, pipe, number and mode of one cross-core operation."""
+    number = integer(op, "event_id")
+    if (number is None) == (not op.operands):
+        found = "none" if number is None else "both"
+        ctx.report(
+            EVENT_FORM,
+            op,
+            f"{op.name} takes its number as an integer or as a value of type index, found {found}",
+        )
+        return
+    _semaphore_pipe(op, ctx)
+    mode = integer(op, "ffts_mode")
+    if mode is not None:
+        low, high = (0, 0) if op.name == "pto.set_cross_block" else ctx.profile.sync.ffts_modes
+        if not low <= mode <= high:
+            allowed = "0" if low == high else f"{low} to {high}"
+            ctx.report(FFTS_MODE, op, f"ffts_mode of {op.name} is {allowed}, found {mode}", at="ffts_mode")
+    if number is None:
+        number = ctx.constant(op.operands[0])
+    if number is not None:
+        _semaphore_number(op, ctx, number, mode is not None or "cross_block" in op.name)
+
+
+def _semaphore_pipe(op: Operation, ctx: Context) -> None:
+    sends = _SENDER_PIPES.get(op.name)
+    broken = SET_PIPE if sends is not None else WAIT_PIPE
+    allowed = sends if sends is not None else (lambda p: p.sync.wait_pipes)
+    name = word(op, "pipe")
+    severity = ctx.refused(lambda p: name in (allowed(p) or _ANY_PIPE), broken.severity)
+    if severity is not None:
+        listed = ", ".join(sorted(allowed(ctx.profile) or ()))
+        message = f"{name} cannot {'signal' if sends else 'wait for'} another core on {ctx.profile.name}"
+        ctx.report(broken, op, message, at=name, help=f"one of {listed}", severity=severity)
+
+
+def _semaphore_number(op: Operation, ctx: Context, number: int, group: bool) -> None:
+    def bounds(profile: Profile) -> tuple[int, int]:
+        return profile.sync.ffts_ids if group else profile.sync.aic_ids
+
+    at: str | SSAValue = op.operands[0] if op.operands else str(number)
+    severity = ctx.refused(lambda p: bounds(p)[0] <= number <= bounds(p)[1], ERROR)
+    if severity is not None:
+        low, high = bounds(ctx.profile)
+        message = f"{op.name} takes numbers {low} to {high} on {ctx.profile.name}, found {number}"
+        ctx.report(SEMAPHORE_RANGE, op, message, at=at, severity=severity)
+    elif number > ctx.profile.sync.aiv_ids[1] and _on_vector_core(op, ctx):
+        high = ctx.profile.sync.aiv_ids[1]
+        message = f"a vector core has numbers 0 to {high}; {number} means {number % (high + 1)} here"
+        ctx.report(SEMAPHORE_RANGE, op, message, at=at, severity=Severity.WARNING)
+
+
+def _on_vector_core(op: Operation, ctx: Context) -> bool:
+    parent = op.parent_op()
+    while parent is not None and parent is not ctx.function:
+        if parent.name in ("pto.section.vector", "pto.section.cube"):
+            return parent.name == "pto.section.vector"
+        parent = parent.parent_op()
+    place = ctx.function
+    while place is not None and not word(place, "pto.kernel_kind"):
+        place = place.parent_op()
+    return place is not None and word(place, "pto.kernel_kind") == "vector"
+
+
+_LOCAL_WORKSPACES = {
+    "aiv_only": ("ub_workspace",),
+    "aic_only": ("l1_workspace",),
+    "mix": ("ub_workspace", "l1_workspace"),
+}
+_WORKSPACE_SPACE = {"gm_workspace": "gm", "ub_workspace": "ub", "l1_workspace": "l1"}
+_MINIMUM_WORKSPACE = 16
+"""Counters that a workspace in global memory holds at least."""
+
+
+@checks(STRUCTURE, "pto.syncall")
+def syncall(op: Operation, ctx: Context) -> None:
+    """Operands of a barrier over all cores."""
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    given = [name for name in _WORKSPACE_SPACE if groups[name]]
+    if word(op, "mode") == "hard":
+        if given or groups["used_cores"]:
+            ctx.report(SYNCALL, op, "a hard syncall has no operands", at=op.operands[0])
+        return
+    if "gm_workspace" not in given:
+        ctx.report(SYNCALL, op, "a soft syncall needs a workspace in gm", help="a gm pointer or view of i32")
+        return
+    local = tuple(name for name in given if name != "gm_workspace")
+    core_type = word(op, "core_type")
+    older = bool(local) or isinstance(groups["gm_workspace"][0].type, MemRefType)
+    if older and local != _LOCAL_WORKSPACES[core_type]:
+        wanted = " and ".join(_WORKSPACE_SPACE[name] for name in _LOCAL_WORKSPACES[core_type])
+        found = " and ".join(_WORKSPACE_SPACE[name] for name in local) or "none"
+        ctx.report(SYNCALL, op, f"local workspaces of a soft {core_type} syncall lie in {wanted}, found {found}")
+    for name in given:
+        _workspace(op, ctx, groups[name][0], name)
+
+
+def _workspace(op: Operation, ctx: Context, value: SSAValue, name: str) -> None:
+    element = element_type(value.type)
+    if element is None or element_name(element).lstrip("su") != "i32":
+        found = "nothing" if element is None else element_name(element)
+        ctx.report(SYNCALL, op, f"{name} holds 32-bit integers, found {found}", at=value)
+        return
+    space = space_of(value.type)
+    if space is not None and space != _WORKSPACE_SPACE[name]:
+        ctx.report(SYNCALL, op, f"{name} lies in {_WORKSPACE_SPACE[name]}, found {space}", at=value)
+    shape = _static_shape(value.type)
+    if shape is None:
+        return
+    size = 1
+    for dim in shape:
+        size *= max(dim, 0)
+    if size == 0:
+        ctx.report(SYNCALL, op, f"{name} has positive dimensions", at=value)
+    elif name == "gm_workspace" and size < _MINIMUM_WORKSPACE:
+        ctx.report(SYNCALL, op, f"{name} has at least {_MINIMUM_WORKSPACE} elements, found {size}", at=value)
+
+
+def _static_shape(type_: Attribute) -> tuple[int, ...] | None:
+    shape = shape_of(type_) if isinstance(type_, (TileBufType, ShapedView, MemRefType)) else (DYNAMIC,)
+    return None if DYNAMIC in shape else shape
+
+
+@checks(STRUCTURE, "pto.set_ffts")
+def ffts_base(op: Operation, ctx: Context) -> None:
+    """Element type of the flag area."""
+    element = element_type(op.operands[0].type)
+    if element is None or element_name(element) not in ("i64", "i8", "si64", "ui64", "si8", "ui8"):
+        found = "no element type" if element is None else element_name(element)
+        ctx.report(FFTS_TYPE, op, f"the base of the flag area points to i64 or i8, found {found}", at=op.operands[0])
+
+
+@checks(STRUCTURE, "pto.dcci", "pto.cmo.cacheinvalid")
+def cache_space(op: Operation, ctx: Context) -> None:
+    """Memory that cache maintenance is asked for."""
+    allowed = ("gm", "ub") if op.name == "pto.dcci" else ("gm",)
+    if op.operands:
+        space = space_of(op.operands[0].type)
+        if space is not None and space not in allowed:
+            message = f"{op.name} works on {' and '.join(allowed)}, found {space}"
+            ctx.report(CACHE_SPACE, op, message, at=op.operands[0])
+    stated = word(op, "space")
+    if stated not in ("", "gm", "zero"):
+        ctx.report(CACHE_SPACE, op, f"{op.name} works on {' and '.join(allowed)}, found {stated}", at=stated)

@@ -1,0 +1,227 @@
+"""Synchronisation rules about a function as a whole. Source: verifier-rules page, section 13."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from math import inf
+from typing import Final
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation, Region
+
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.facts import word
+from pto_dialect.ir.core.base import Effect, Pipe, op_spec
+from pto_dialect.ir.core.index import OPS
+
+from ..engine.context import Context
+from ..engine.functions import FunctionScan, function_check, is_vector_scope
+from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
+
+_PAGE = "verifier-rules page, section 13"
+
+FFTS_BASE = rule(
+    "sync-ffts-base",
+    WARNING,
+    STRUCTURE,
+    "a2a3: a function with sync.set or sync.wait sets the base of the flag area first",
+    source=_PAGE,
+)
+IN_VECSCOPE = rule(
+    "sync-in-vecscope",
+    ERROR,
+    STRUCTURE,
+    "a vector scope contains no synchronisation; a vector function (warning) neither that nor a transfer",
+    source=_PAGE,
+    bad="pto.vecscope {\n  pto.barrier #pto.pipe<PIPE_V>\n}",
+    good="pto.barrier #pto.pipe<PIPE_V>",
+)
+UNPAIRED = rule(
+    "sync-unpaired",
+    WARNING,
+    STRUCTURE,
+    "on every path a flag is set as often as it is waited for",
+    source=_PAGE,
+    bad='pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+    good='pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]\npto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+)
+
+
+@function_check("cross_core")
+def ffts_base(scan: FunctionScan, ctx: Context) -> None:
+    """A flag area is needed before cross-core signals of a2a3."""
+    first = next(scan.named("pto.sync.set", "pto.sync.wait"), None)
+    if first is None or "pto.set_ffts" in scan.by_name:
+        return
+    severity = ctx.refused(lambda p: p.arch != "a2a3", FFTS_BASE.severity)
+    if severity is not None:
+        message = f"{first.name} needs the base of the flag area on {ctx.profile.name}"
+        ctx.report(FFTS_BASE, first, message, help="pto.set_ffts at the start of the function", severity=severity)
+
+
+_DELIMITERS: Final = (
+    "pto.record_event",
+    "pto.wait_event",
+    "pto.barrier_sync",
+    "pto.barrier",
+    "pto.tsync",
+    "pto.syncall",
+    "pto.sync.set",
+    "pto.sync.wait",
+    "pto.dsb",
+    "pto.dcci",
+    "pto.cmo.cacheinvalid",
+    "pto.fence.barrier_all",
+    "pto.set_flag",
+    "pto.wait_flag",
+    "pto.set_flag_dyn",
+    "pto.wait_flag_dyn",
+    "pto.get_buf",
+    "pto.rls_buf",
+    "pto.get_buf_dyn",
+    "pto.rls_buf_dyn",
+    "pto.syncthreads",
+    "pto.threadfence",
+    "pto.threadfence_block",
+)
+"""Synchronisation that ends a vector function."""
+_OTHER_PIPES: Final = ("sync", "cross_core", "dma", "mte", "mte_raw")
+
+
+@function_check(*sorted({*_OTHER_PIPES, *(OPS[name][0] for name in _DELIMITERS)}))
+def in_vecscope(scan: FunctionScan, ctx: Context) -> None:
+    """Synchronisation and operations of other pipes inside a vector function."""
+    if not scan.has_vector_scope:
+        return
+    delimiters = list(scan.named(*_DELIMITERS))
+    others = [op for op in scan.of_families(*_OTHER_PIPES) if op.name not in _DELIMITERS and not _vector_side(op)]
+    for op in (*delimiters, *others):
+        scope = scan.enclosing(op, is_vector_scope)
+        if scope is None:
+            continue
+        # A marked loop becomes a vector function only later, when its synchronisation may have moved out of it.
+        written = scope.name != "scf.for" and op.name in _DELIMITERS
+        severity = ERROR if written else WARNING
+        ctx.report(IN_VECSCOPE, op, f"{op.name} does not belong inside a vector scope", severity=severity)
+
+
+def _vector_side(op: Operation) -> bool:
+    """Barriers inside the vector pipe, and operations that only prepare a value or a register."""
+    spec = op_spec(type(op))
+    if op.name == "pto.mem_bar" or spec.effect is Effect.HANDLE:
+        return True
+    return spec.pipe is Pipe.S and spec.effect is not Effect.SYNC
+
+
+# ------------------------------------------------------------ pairing of flags
+
+_SETS = frozenset(("pto.set_flag", "pto.set_flag_dyn", "pto.record_event"))
+_WAITS = frozenset(("pto.wait_flag", "pto.wait_flag_dyn", "pto.wait_event"))
+_FLAG_OPS = _SETS | _WAITS
+
+Key = tuple[str, str, str]
+"""Both ends and the number of a flag."""
+Balance = dict[Key, tuple[float, float]]
+"""Least and greatest number of sets without a wait, over all paths."""
+
+
+@function_check("sync")
+def unpaired(scan: FunctionScan, ctx: Context) -> None:
+    """Flags whose sets and waits differ in number whatever path is taken."""
+    flags = list(scan.named(*_FLAG_OPS))
+    if not flags or _calls_or_is_called(scan):
+        return
+    keys = {id(op): _key(op) for op in flags}
+    counts = Counter((keys[id(op)], op.name in _SETS) for op in flags)
+    unknown = {key[:2] for key in keys.values() if not key[2]}
+    balance = _region(scan.function.body, keys)
+    reported: set[Key] = set()
+    for op in flags:
+        key = keys[id(op)]
+        low, high = balance.get(key, (0, 0))
+        if low <= 0 <= high or key in reported or key[:2] in unknown:
+            continue
+        if (op.name in _SETS) != (low > 0):
+            continue
+        reported.add(key)
+        sets, waits = counts[key, True], counts[key, False]
+        more = "set more often than it is waited for" if low > 0 else "waited for more often than it is set"
+        message = f"flag {key[2]} from {key[0]} to {key[1]} is {more} (set {sets}, wait {waits} in the text)"
+        ctx.report(UNPAIRED, op, message)
+
+
+def _key(op: Operation) -> Key:
+    if op.name.endswith("_event"):
+        return word(op, "src_op"), word(op, "dst_op"), word(op, "event_id")
+    number = word(op, "event_id")
+    if not number and op.operands:
+        known = constant_of(op.operands[0])
+        number = f"EVENT_ID{known}" if isinstance(known, int) else ""
+    return word(op, "src_pipe"), word(op, "dst_pipe"), number
+
+
+def _calls_or_is_called(scan: FunctionScan) -> bool:
+    """True when the other end of a flag may be in another function."""
+    if "func.call" in scan.by_name:
+        return True
+    visibility = scan.function.properties.get("sym_visibility")
+    return isinstance(visibility, StringAttr) and visibility.data == "private"
+
+
+def _region(region: Region, keys: dict[int, Key]) -> Balance:
+    total: Balance = {}
+    blocks = list(region.blocks)
+    for block in blocks:
+        for op in block.ops:
+            key = keys.get(id(op))
+            if key is not None:
+                step = 1 if op.name in _SETS else -1
+                low, high = total.get(key, (0, 0))
+                total[key] = (low + step, high + step)
+            elif op.regions:
+                for key, (low, high) in _nested(op, keys).items():
+                    sum_low, sum_high = total.get(key, (0, 0))
+                    total[key] = (sum_low + low, sum_high + high)
+    if len(blocks) > 1:
+        return dict.fromkeys(total, (-inf, inf))
+    return total
+
+
+def _nested(op: Operation, keys: dict[int, Key]) -> Balance:
+    inner = [_region(region, keys) for region in op.regions]
+    if op.name in ("scf.if", "scf.index_switch"):
+        if op.name == "scf.if" and len(op.regions[1].blocks) == 0:
+            inner[1] = {}
+        return _either(inner)
+    touched: Iterable[Key] = {key for balance in inner for key in balance}
+    if op.name == "scf.for":
+        times = _trip_count(op)
+        return {key: _repeated(inner[0][key], times) for key in touched}
+    if op.name.startswith("scf."):
+        return dict.fromkeys(touched, (-inf, inf))
+    return inner[0] if inner else {}
+
+
+def _either(branches: list[Balance]) -> Balance:
+    merged: Balance = {}
+    for key in {key for branch in branches for key in branch}:
+        bounds = [branch.get(key, (0, 0)) for branch in branches]
+        merged[key] = (min(low for low, _ in bounds), max(high for _, high in bounds))
+    return merged
+
+
+def _repeated(bounds: tuple[float, float], times: int | None) -> tuple[float, float]:
+    low, high = bounds
+    if times is not None:
+        return low * times if low else 0, high * times if high else 0
+    return min(0, -inf if low < 0 else 0), max(0, inf if high > 0 else 0)
+
+
+def _trip_count(loop: Operation) -> int | None:
+    """Number of iterations of a loop with constant bounds."""
+    bounds = [constant_of(value) for value in loop.operands[:3]]
+    low, high, step = (b if isinstance(b, int) else None for b in bounds)
+    if low is None or high is None or not step or step < 0:
+        return None
+    return max(0, -(-(high - low) // step))

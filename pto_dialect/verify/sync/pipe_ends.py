@@ -1,0 +1,165 @@
+"""Queues whose pushes convert accumulator tiles: what their two ends have to agree about.
+
+Source: operation catalogue, initialisation of queues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.queues import definition, operand, text
+from pto_dialect.diagnostics.diagnostic import Note
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.types import TileBufType, byte_width, element_name
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, STRUCTURE, checks, rule
+from .pipe_epilogue import QUANTS, epilogue_fields
+from .pipe_peers import IMPORT, RESERVE, Queues, queues_of
+
+BUFFER: Final = "c2v_consumer_buf"
+_CONVERSION = "acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = f32_f16, relu = no_relu>"
+_EXAMPLE = f"""module attributes {{pto.target_arch = "a5"}} {{
+  func.func @cube() attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+    %b = pto.import_reserved_buffer {{name = "q", peer_func = @vector}} -> i32
+    pto.aic_initialize_pipe {{id = 0, dir_mask = 1, slot_size = 512, nosplit = true,
+        {_CONVERSION}}} (c2v_consumer_buf = %b : i32)
+    return
+  }}
+  func.func @vector() attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+    %b = pto.reserve_buffer {{name = "q", size = 4096, location = #pto.address_space<vec>, auto = true}} -> i32
+    pto.aiv_initialize_pipe {{id = 0, dir_mask = 1, slot_size = 512, nosplit = true,
+        {_CONVERSION}}} (c2v_consumer_buf = %b : i32)
+    %t = pto.tpop_from_aic {{id = 0, split = 0}} -> !pto.tile_buf<vec, 16x16xf16>
+    pto.tfree_from_aic {{id = 0, split = 0}}
+    return
+  }}
+}}
+"""
+ENDS = rule(
+    "pipe-epilogue-ends",
+    ERROR,
+    STRUCTURE,
+    "a queue with acc_push_epilogue has one end of each core, with the same conversion; both hold what is popped",
+    source="operation catalogue, initialisation of queues",
+    bad=_EXAMPLE.replace("slot_size = 512", "slot_size = 256"),
+    good=_EXAMPLE,
+)
+
+LAYOUTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "nz2nd": ("row_major", "none_box"),
+        "nz2dn": ("col_major", "none_box"),
+        "nz2nz": ("col_major", "row_major"),
+    }
+)
+"""Layout of a push -> ``blayout`` and ``slayout`` of the tiles that are popped."""
+
+
+@checks(STRUCTURE, "pto.aic_initialize_pipe")
+def pushing_end(init: Operation, ctx: Context) -> None:
+    """The end on the cube core: it imports the buffer of the other one, whose conversion is the same."""
+    fields = epilogue_fields(init)
+    if fields is None or not _placed(init, ctx):
+        return
+    source = definition(operand(init, BUFFER))
+    ends = [end for end in queues_of(init, ctx).behind_import(init, BUFFER) if _reserves(end)]
+    if source is None or source.name != IMPORT:
+        message = "the cube end of a converting queue imports the buffer of the vector end"
+        ctx.report(ENDS, init, message, at=operand(init, BUFFER), help="pto.import_reserved_buffer")
+    elif len(ends) != 1:
+        many, name = "no" if not ends else "more than one", text(source, "name")
+        message = f'{source.attributes.get("peer_func")} has {many} pto.aiv_initialize_pipe with the buffer "{name}"'
+        ctx.report(ENDS, init, message)
+    else:
+        _same_conversion(init, fields, ends[0], ctx)
+
+
+@checks(STRUCTURE, "pto.aiv_initialize_pipe")
+def popping_end(init: Operation, ctx: Context) -> None:
+    """The end on the vector core: it reserves the buffer, one cube end imports it, and the types fit."""
+    fields = epilogue_fields(init)
+    if fields is None or not _placed(init, ctx):
+        return
+    queues = queues_of(init, ctx)
+    source = definition(operand(init, BUFFER))
+    ends = [end for end in queues.importers(init, BUFFER) if end.name == "pto.aic_initialize_pipe"]
+    if source is None or source.name != RESERVE:
+        message = "the vector end of a converting queue reserves its buffer"
+        ctx.report(ENDS, init, message, at=operand(init, BUFFER), help="pto.reserve_buffer")
+    elif len(ends) != 1:
+        many = "no" if not ends else "more than one"
+        message = f'{many} pto.aic_initialize_pipe has the buffer "{text(source, "name")}" of this function'
+        ctx.report(ENDS, init, message)
+    elif epilogue_fields(ends[0]) is None:
+        _note(init, ends[0], "the other end of this queue has no acc_push_epilogue", ctx)
+    else:
+        _types(init, ends[0], fields, queues, ctx)
+
+
+def _placed(init: Operation, ctx: Context) -> bool:
+    """Whether the buffer of an end is known by name."""
+    buffer = operand(init, BUFFER)
+    source = definition(buffer)
+    if buffer is not None and (source is None or source.name not in (IMPORT, RESERVE)):
+        message = "nothing tells which reserved buffer a converting queue has"
+        ctx.report(ENDS, init, message, at=buffer, help="pto.reserve_buffer or pto.import_reserved_buffer")
+        return False
+    return buffer is not None
+
+
+def _reserves(init: Operation) -> bool:
+    source = definition(operand(init, BUFFER))
+    return init.name == "pto.aiv_initialize_pipe" and source is not None and source.name == RESERVE
+
+
+def _note(init: Operation, other: Operation, message: str, ctx: Context, at: str | None = None) -> None:
+    place = span_of(other)
+    notes = (Note("the other end is here", place),) if place is not None else ()
+    ctx.report(ENDS, init, message, at=at, notes=notes)
+
+
+def _same_conversion(init: Operation, fields: Mapping[str, str], other: Operation, ctx: Context) -> None:
+    theirs = epilogue_fields(other)
+    if theirs is None:
+        _note(init, other, "the other end of this queue has no acc_push_epilogue", ctx)
+        return
+    for name in ("layout", "quant", "relu"):
+        mine, found = fields.get(name), theirs.get(name)
+        if mine != found:
+            message = f"both ends of a queue have one {name}, found {mine} here and {found} at the vector end"
+            _note(init, other, message, ctx, "acc_push_epilogue")
+
+
+def _types(init: Operation, other: Operation, fields: Mapping[str, str], queues: Queues, ctx: Context) -> None:
+    popped = next((op.results[0].type for op in queues.users(init) if op.name == "pto.tpop_from_aic"), None)
+    if not isinstance(popped, TileBufType):
+        return
+    wanted = LAYOUTS.get(fields.get("layout", ""))
+    if wanted is not None and (popped.loc != "vec" or (popped.blayout, popped.slayout) != wanted):
+        message = f"{fields['layout']} gives tiles in vec with blayout={wanted[0]}, slayout={wanted[1]}"
+        ctx.report(ENDS, init, f"{message}, found {popped.loc}, {popped.blayout}, {popped.slayout}")
+    size = popped.rows * popped.cols * (byte_width(popped.element) or 0)
+    for end, which in ((init, "this"), (other, "the cube")):
+        slot = integer(end, "slot_size")
+        if slot is not None and 0 < slot < size:
+            message = f"a slot holds the popped tile of {size} bytes, {which} end has slot_size = {slot}"
+            ctx.report(ENDS, init, message, at="slot_size" if end is init else None)
+    quant = QUANTS.get(fields.get("quant", ""))
+    if quant is None or not quant.keeps:
+        return
+    name = element_name(popped.element)
+    for op in queues.users(other):
+        tile = operand(op, "tile")
+        if op.name == "pto.tpush_to_aiv" and tile is not None and isinstance(tile.type, TileBufType):
+            pushed = element_name(tile.type.element)
+            if pushed != name:
+                _note(
+                    init, op, f"{fields['quant']} keeps the element type, but {pushed} is pushed and {name} popped", ctx
+                )
+                return

@@ -1,0 +1,119 @@
+"""Entries of queues in global memory, their slots, and the buffers reserved for slots.
+
+Source: verifier-rules page, section 14.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.facts import element_type, integer
+from pto_dialect.analysis.queues import CORE_INITS, definition, entry, operand, peer_function, slot_count, text
+from pto_dialect.ir.core.types import DYNAMIC, ShapedView, TensorViewType, element_name
+from pto_dialect.ir.core.walk import walk
+
+from ..engine.context import Context
+from ..engine.functions import FunctionScan, function_check
+from ..engine.rule import STRUCTURE, WARNING, rule
+from .pipes import ENTRY_TYPE, GM_A2A3, RESERVE_FORM, static_bytes
+
+RESERVE_SIZE = rule(
+    "reserve-size",
+    WARNING,
+    STRUCTURE,
+    "a reserved buffer holds all slots of its queue",
+    source="verifier-rules page, section 14",
+)
+
+
+def entry_type(init: Operation, op: Operation, ctx: Context) -> None:
+    """An entry in gm and the slot that holds it."""
+    moved = entry(op)
+    if moved is None or not isinstance(moved.type, TensorViewType):
+        return
+    if init.name in CORE_INITS:
+        slot = operand(init, "gm_slot_tensor")
+        if slot is None:
+            ctx.report(GM_A2A3, op, "an entry in gm needs a queue with gm_slot_tensor")
+            return
+    else:
+        slot = operand(init, "gm_addr")
+        if slot is None or operand(init, "local_addr") is not None:
+            ctx.report(GM_A2A3, op, "an entry in gm needs a queue of pto.initialize_l2g2l_pipe without local_addr")
+            return
+    element, slot_element = moved.type.element, element_type(slot.type)
+    shape = slot.type.shape if isinstance(slot.type, ShapedView) else None
+    if slot_element is not None and element != slot_element:
+        message = f"the entry has {element_name(element)} elements, the slot {element_name(slot_element)}"
+        ctx.report(ENTRY_TYPE, op, message)
+    elif shape is not None and len(shape) != len(moved.type.shape):
+        message = f"the entry has rank {len(moved.type.shape)}, the slot {len(shape)}"
+        ctx.report(ENTRY_TYPE, op, message)
+    elif shape is not None and any(
+        a != b and DYNAMIC not in (a, b) for a, b in zip(moved.type.shape, shape, strict=True)
+    ):
+        message = f"the entry is {moved.type}, the slot {slot.type}"
+        ctx.report(ENTRY_TYPE, op, message)
+    elif init.name not in CORE_INITS:
+        size, slot_size = static_bytes(moved.type), integer(init, "slot_size")
+        parts = (1, 2) if integer(op, "split") else (1,)
+        if size is not None and slot_size is not None and all(size * n != slot_size for n in parts):
+            ctx.report(ENTRY_TYPE, op, f"the entry has {size} bytes, a slot {slot_size}")
+
+
+def slots(inits: list[Operation], ctx: Context) -> None:
+    """Slots in gm, and sizes of the buffers reserved for slots."""
+    for init in inits:
+        if init.name not in CORE_INITS:
+            continue
+        if operand(init, "gm_slot_buffer") is None and operand(init, "gm_slot_tensor") is None:
+            severity = ctx.refused(lambda p: p.arch == "a5", GM_A2A3.severity)
+            if severity is not None:
+                message = f"a queue on {ctx.profile.name} needs gm_slot_buffer or gm_slot_tensor"
+                ctx.report(GM_A2A3, init, message, severity=severity)
+        for name in ("c2v_consumer_buf", "v2c_consumer_buf"):
+            _reserved_size(init, definition(operand(init, name)), ctx)
+
+
+def _reserved_size(init: Operation, reserved: Operation | None, ctx: Context) -> None:
+    if reserved is None or reserved.name != "pto.reserve_buffer":
+        return
+    size, slot = integer(reserved, "size"), integer(init, "slot_size")
+    if size is None or slot is None or slot <= 0:
+        return
+    slots = integer(init, "local_slot_num") or slot_count(init)
+    if size < slot * slots:
+        message = f"{slots} slots of {slot} bytes need {slot * slots} bytes, {size} are reserved"
+        ctx.report(RESERVE_SIZE, reserved, message, at="size")
+
+
+@function_check("pipes")
+def reserved_names(scan: FunctionScan, ctx: Context) -> None:
+    """Names of reserved and imported buffers."""
+    names: set[str] = set()
+    for op in scan.named("pto.reserve_buffer"):
+        name = text(op, "name")
+        if name in names:
+            ctx.report(RESERVE_FORM, op, f'the name "{name}" is reserved twice in this function', at="name")
+        names.add(name)
+    imports: set[tuple[str, str]] = set()
+    peers: dict[str, set[str]] = {}
+    for op in scan.named("pto.import_reserved_buffer"):
+        name, symbol = text(op, "name"), op.attributes.get("peer_func")
+        if not isinstance(symbol, SymbolRefAttr):
+            continue
+        peer = symbol.root_reference.data
+        if (name, peer) in imports:
+            ctx.report(RESERVE_FORM, op, f'"{name}" of @{peer} is imported twice in this function', at="name")
+            continue
+        imports.add((name, peer))
+        function = peer_function(op, ctx.symbols.find)
+        if function is None:
+            ctx.report(RESERVE_FORM, op, f"there is no function @{peer}", at="@" + peer)
+            continue
+        if peer not in peers:
+            peers[peer] = {text(inner, "name") for inner in walk(function) if inner.name == "pto.reserve_buffer"}
+        if name not in peers[peer]:
+            known = ", ".join(sorted(peers[peer])) or "nothing"
+            ctx.report(RESERVE_FORM, op, f'@{peer} reserves no buffer "{name}" (it reserves {known})', at="name")

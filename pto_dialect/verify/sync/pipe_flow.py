@@ -1,0 +1,207 @@
+"""Queues between cores in a function as a whole: cores, numbers, directions, splits.
+
+Source: verifier-rules page, section 14.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.queues import (
+    C2V,
+    CORE_INITS,
+    HANDLED,
+    INIT_CORE,
+    INITS,
+    NUMBERED,
+    QUANT_SETTERS,
+    V2C,
+    direction_mask,
+    entry,
+    handle,
+    lowered_number,
+    nosplit,
+    number,
+    operand,
+)
+from pto_dialect.diagnostics.diagnostic import Note, Severity
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.types import TensorViewType
+from pto_dialect.targets.sync_resources import A5_SYNC
+
+from ..engine.context import Context
+from ..engine.functions import FunctionScan, function_check
+from ..engine.rule import ERROR, STRUCTURE, rule
+from .pipe_entries import entry_type, slots
+from .pipe_epilogue import epilogue
+from .pipe_peers import queues_of
+from .pipes import FLAG_BUDGET, SPLIT, flags_of
+
+_PAGE = "verifier-rules page, section 14"
+
+KIND = rule(
+    "pipe-kind",
+    ERROR,
+    STRUCTURE,
+    "each end of a queue is used on its own core; a function initialises the queues of one core",
+    source=_PAGE,
+)
+IDENTITY = rule(
+    "pipe-id",
+    ERROR,
+    STRUCTURE,
+    "queue numbers are unique in a function; a transfer follows the initialisation of its queue and its direction",
+    source=_PAGE,
+)
+_DIRECTIONS = {C2V: "cube to vector", V2C: "vector to cube"}
+
+
+@function_check("pipes")
+def queue_flow(scan: FunctionScan, ctx: Context) -> None:
+    """All checks of queues; each part skips what an earlier one found wrong."""
+    inits = list(scan.named(*INITS))
+    by_number = _numbers(scan, ctx)
+    _cores(scan, ctx)
+    _budget(inits, ctx)
+    users: dict[Operation, list[Operation]] = {init: [] for init in inits}
+    configured = _configured(by_number, inits)
+    for op in scan.named(*NUMBERED, *QUANT_SETTERS):
+        if op.name in QUANT_SETTERS and "id" not in op.attributes:
+            continue
+        init = _initialisation(scan, ctx, op, configured if op.name in QUANT_SETTERS else by_number)
+        if init is not None:
+            users[init].append(op)
+    for op in scan.named(*HANDLED):
+        init = handle(op)
+        if init is None:
+            value = operand(op, "pipe_handle")
+            if value is not None:
+                message = "a queue handle comes from pto.initialize_l2l_pipe or pto.initialize_l2g2l_pipe"
+                ctx.report(IDENTITY, op, message, at=value)
+        elif init in users:
+            users[init].append(op)
+    for init, operations in users.items():
+        _splits(init, operations, ctx)
+        for op in operations:
+            entry_type(init, op, ctx)
+        epilogue(init, operations, ctx)
+    slots(inits, ctx)
+
+
+def _numbers(scan: FunctionScan, ctx: Context) -> dict[int, Operation]:
+    found: dict[int, Operation] = {}
+    for init in scan.named(*CORE_INITS):
+        key = number(init)
+        if key < 0:
+            ctx.report(IDENTITY, init, f"queue numbers are not negative, found {key}", at="id")
+        elif key in found:
+            place = span_of(found[key])
+            notes = (Note("the other one is here", place),) if place is not None else ()
+            ctx.report(IDENTITY, init, f"queue {key} is initialised twice in this function", notes=notes)
+        else:
+            found[key] = init
+    return found
+
+
+def _configured(by_number: dict[int, Operation], inits: list[Operation]) -> dict[int, Operation]:
+    """Queues by the number that an operation on the scale of their pushes names: lowered ones keep theirs."""
+    lowered = {number: init for init in inits if (number := lowered_number(init)) is not None}
+    return lowered | by_number
+
+
+def _cores(scan: FunctionScan, ctx: Context) -> None:
+    for op in scan.named(*CORE_INITS, *NUMBERED):
+        wanted = INIT_CORE.get(op.name) or NUMBERED[op.name].core
+        core = scan.core_of(op)
+        if core != wanted:
+            found = f"a {core} one" if core else "one without kernel kind"
+            message = f"{op.name} belongs in a {wanted} function, this is {found}"
+            hint = f"pto.kernel_kind = #pto.kernel_kind<{wanted}>, or pto.section.{wanted}"
+            ctx.report(KIND, op, message, help=hint)
+    for op in scan.named(*HANDLED):
+        if scan.core_of(op) is None:
+            hint = "pto.section.cube, pto.section.vector, or a function with pto.kernel_kind"
+            ctx.report(KIND, op, f"{op.name} does not say on which core it runs", help=hint)
+    if all(name in scan.by_name for name in CORE_INITS) and scan.kernel_kind is not None:
+        second = scan.by_name[CORE_INITS[1]][0]
+        ctx.report(KIND, second, "a function initialises the queues of one core")
+
+
+def _budget(inits: list[Operation], ctx: Context) -> None:
+    total, budget = 0, A5_SYNC.pipe_flag_budget
+    for init in inits:
+        total += flags_of(init)
+        if total > budget:
+            message = f"the queues of this function use {total} hardware flags, there are {budget}"
+            ctx.report(FLAG_BUDGET, init, message)
+            return
+
+
+def _initialisation(
+    scan: FunctionScan, ctx: Context, op: Operation, by_number: dict[int, Operation]
+) -> Operation | None:
+    """The initialisation of the queue that ``op`` names."""
+    key = number(op)
+    init = by_number.get(key)
+    if init is None:
+        known = ", ".join(map(str, sorted(by_number))) or "none"
+        ctx.report(IDENTITY, op, f"queue {key} is not initialised in this function (initialised: {known})", at="id")
+        return None
+    if not scan.precedes(init, op):
+        ctx.report(IDENTITY, op, f"queue {key} is initialised after this use, or on another path")
+    if op.name in NUMBERED:
+        needed = NUMBERED[op.name].direction
+        if not direction_mask(init) & needed:
+            message = (
+                f"{op.name} needs direction {_DIRECTIONS[needed]}, queue {key} has dir_mask {direction_mask(init)}"
+            )
+            ctx.report(IDENTITY, op, message, help=f"dir_mask = {needed} or 3")
+    return init
+
+
+# ------------------------------------------------------------ splits
+
+
+def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
+    ways = [(op, way) for op in users if (way := integer(op, "split")) is not None and 0 <= way <= 4]
+    stated = nosplit(init)
+    first = ways[0] if ways else None
+    for op, way in ways:
+        if first is not None and bool(way) != bool(first[1]):
+            message = f"one queue has split entries or whole ones, found split = {way} after split = {first[1]}"
+            ctx.report(SPLIT, op, message, at="split")
+        elif stated is not None and stated == bool(way):
+            # The transfers agree with each other, so the queue works; the reference refuses to compile it.
+            wanted = "split = 0" if stated else "split = 1 or 2"
+            message = f"this queue has nosplit = {str(stated).lower()} and needs {wanted}, found split = {way}"
+            ctx.report(SPLIT, op, message, at="split", severity=Severity.WARNING)
+        if way > 2 and not _uneven_allowed(init, op):
+            message = f"split = {way} is for tiles from cube to vector through slots in gm"
+            ctx.report(SPLIT, op, message, at="split")
+    queues = queues_of(init, ctx)
+    peer = queues.peer(init)
+    if peer is None:
+        return
+    mine, other = _whole(init, users), _whole(peer, queues.users(peer))
+    if mine is not None and other is not None and mine != other:
+        place = span_of(peer)
+        notes = (Note("the other end is here", place),) if place is not None else ()
+        message = "the other end of this queue has " + ("split entries" if mine else "whole entries")
+        ctx.report(SPLIT, init, message, notes=notes, severity=Severity.WARNING)
+
+
+def _uneven_allowed(init: Operation, op: Operation) -> bool:
+    forward = NUMBERED[op.name].direction == C2V if op.name in NUMBERED else direction_mask(init) & C2V
+    slots = operand(init, "gm_slot_buffer") or operand(init, "gm_slot_tensor")
+    through_gm = slots is not None or init.name == "pto.initialize_l2g2l_pipe"
+    moved = entry(op)
+    return bool(forward) and through_gm and not (moved is not None and isinstance(moved.type, TensorViewType))
+
+
+def _whole(init: Operation, users: list[Operation]) -> bool | None:
+    """Whether the entries of one end are not split; ``None`` when nothing tells."""
+    for op in users:
+        if "split" in op.attributes:
+            return not integer(op, "split")
+    return nosplit(init)

@@ -1,0 +1,96 @@
+"""The two ends of a queue: which initialisations in different functions share a consumer buffer.
+
+Source: execution page, section 5; operation catalogue, reserved buffers.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.queues import CORE_INITS, NUMBERED, definition, number, operand, peer_function, text
+from pto_dialect.ir.core.walk import walk
+
+from ..engine.context import Context
+
+IMPORT, RESERVE = "pto.import_reserved_buffer", "pto.reserve_buffer"
+BUFFERS = ("c2v_consumer_buf", "v2c_consumer_buf")
+
+
+class Queues:
+    """The queue operations of a program by function, collected in one walk."""
+
+    def __init__(self, program: Operation, ctx: Context) -> None:
+        self.inits: dict[FuncOp, list[Operation]] = {}
+        self.transfers: dict[FuncOp, list[Operation]] = {}
+        self.imports: dict[tuple[str, FuncOp], list[Operation]] = {}
+        self._ctx = ctx
+        for function in (op for op in walk(program) if isinstance(op, FuncOp)):
+            for op in walk(function):
+                if op.name in CORE_INITS:
+                    self.inits.setdefault(function, []).append(op)
+                elif op.name in NUMBERED:
+                    self.transfers.setdefault(function, []).append(op)
+                elif op.name == IMPORT and (consumer := self.exporter(op)) is not None:
+                    self.imports.setdefault((text(op, "name"), consumer), []).append(op)
+
+    def exporter(self, imported: Operation) -> FuncOp | None:
+        """The function that reserves the buffer of an import."""
+        return peer_function(imported, self._ctx.symbols.find)
+
+    def users(self, init: Operation) -> list[Operation]:
+        """Transfers of the queue that ``init`` sets up."""
+        function = function_of(init)
+        transfers = self.transfers.get(function, []) if function is not None else []
+        return [op for op in transfers if number(op) == number(init)]
+
+    def behind_import(self, init: Operation, buffer: str) -> list[Operation]:
+        """Initialisations of the other end where ``init`` imports ``buffer``: those with the buffer of that name."""
+        source = definition(operand(init, buffer))
+        function = self.exporter(source) if source is not None and source.name == IMPORT else None
+        if source is None or function is None:
+            return []
+        wanted = text(source, "name")
+        found: list[Operation] = []
+        for other in self.inits.get(function, []):
+            place = definition(operand(other, buffer))
+            if place is not None and text(place, "name") == wanted:
+                found.append(other)
+        return found
+
+    def importers(self, init: Operation, buffer: str) -> list[Operation]:
+        """Initialisations of the other end where ``init`` reserves ``buffer``: those that import it."""
+        source = definition(operand(init, buffer))
+        function = function_of(init)
+        if source is None or source.name != RESERVE or function is None:
+            return []
+        found: list[Operation] = []
+        for imported in self.imports.get((text(source, "name"), function), []):
+            place = function_of(imported)
+            others = self.inits.get(place, []) if place is not None else []
+            found += [op for op in others if definition(operand(op, buffer)) is imported]
+        return found
+
+    def peer(self, init: Operation) -> Operation | None:
+        """The other end of a queue with an imported buffer, if there is exactly one."""
+        for buffer in BUFFERS:
+            found = self.behind_import(init, buffer)
+            if len(found) == 1:
+                return found[0]
+        return None
+
+
+def queues_of(op: Operation, ctx: Context) -> Queues:
+    """The queues of the program around ``op``."""
+    program = op
+    while (outer := program.parent_op()) is not None:
+        program = outer
+    return ctx.kept(Queues, lambda: Queues(program, ctx))
+
+
+def function_of(op: Operation) -> FuncOp | None:
+    """The function around ``op``."""
+    place = op.parent_op()
+    while place is not None and not isinstance(place, FuncOp):
+        place = place.parent_op()
+    return place

@@ -1,0 +1,268 @@
+"""Rules of single operations on queues between cores. Source: verifier-rules page, section 14."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.facts import integer, word
+from pto_dialect.analysis.queues import (
+    C2V,
+    CORE_INITS,
+    HANDLE_INITS,
+    HANDLED,
+    INITS,
+    NUMBERED,
+    V2C,
+    direction_mask,
+    entry,
+    operand,
+    slot_count,
+)
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.types import DYNAMIC, TensorViewType, TileBufType, byte_width, type_text
+from pto_dialect.targets.sync_resources import A5_SYNC
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, STRUCTURE, checks, rule
+
+_PAGE = "verifier-rules page, section 14"
+
+DIRECTION = rule("pipe-dir", ERROR, STRUCTURE, "dir_mask is 1 (cube to vector), 2 (vector to cube) or 3", source=_PAGE)
+SIZES = rule(
+    "pipe-sizes",
+    ERROR,
+    STRUCTURE,
+    "slot_size, slot_num and local_slot_num are positive, local_slot_num is at most slot_num",
+    source=_PAGE,
+    bad="func.func @example(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
+    "  pto.aic_initialize_pipe {id = 1, dir_mask = 1, slot_size = 0} (c2v_consumer_buf = %b : i32)\n  return\n}",
+    good="func.func @example(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
+    "  pto.aic_initialize_pipe {id = 1, dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %b : i32)\n  return\n}",
+)
+BUFFERS = rule(
+    "pipe-buffers",
+    ERROR,
+    STRUCTURE,
+    "each direction of a queue has its consumer buffer; peer_local_addr comes with two directions",
+    source=_PAGE,
+    bad="func.func @example(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
+    "  pto.aic_initialize_pipe {id = 0, dir_mask = 1, slot_size = 64} (v2c_consumer_buf = %b : i32)\n  return\n}",
+    good="func.func @example(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
+    "  pto.aic_initialize_pipe {id = 0, dir_mask = 1, slot_size = 64} (c2v_consumer_buf = %b : i32)\n  return\n}",
+)
+LOCAL_A5 = rule(
+    "pipe-local-a5",
+    ERROR,
+    STRUCTURE,
+    "a5: queues have no local_slot_num and (warning) no entries in gm",
+    source=_PAGE,
+)
+GM_A2A3 = rule(
+    "pipe-gm-a2a3",
+    ERROR,
+    STRUCTURE,
+    "a2a3: queues have slots in gm, entries in gm need gm_slot_tensor",
+    source=_PAGE,
+)
+SPLIT = rule(
+    "pipe-split",
+    ERROR,
+    STRUCTURE,
+    "split is 0, 1 or 2 (3, 4: uneven halves, cube to vector through gm), the same way for all users of a queue; "
+    "another way at the other end is a warning",
+    source=_PAGE,
+)
+VALID_OPERANDS = rule(
+    "pipe-valid-operands",
+    ERROR,
+    STRUCTURE,
+    "valid_row and valid_col come together, for a tile with dynamic valid region",
+    source=_PAGE,
+)
+FLAG_BUDGET = rule(
+    "pipe-flag-budget",
+    ERROR,
+    STRUCTURE,
+    "the queues of a function use at most 16 hardware flags, 2 for one direction and 4 for two",
+    source=_PAGE,
+)
+ENTRY_TYPE = rule(
+    "pipe-entry-type",
+    ERROR,
+    STRUCTURE,
+    "an entry in gm has the element type, rank and shape of a slot, and its bytes (or half of them when split)",
+    source=_PAGE,
+)
+
+# ------------------------------------------------------------ initialisation
+
+
+@checks(STRUCTURE, *INITS)
+def sizes(op: Operation, ctx: Context) -> None:
+    """Direction and sizes of a queue."""
+    mask = direction_mask(op)
+    if mask not in (C2V, V2C, C2V | V2C):
+        ctx.report(DIRECTION, op, f"dir_mask is 1, 2 or 3, found {mask}", at="dir_mask")
+    for name in ("slot_size", "slot_num", "local_slot_num"):
+        size = integer(op, name)
+        if size is not None and size <= 0:
+            ctx.report(SIZES, op, f"{name} is positive, found {size}", at=name)
+    local = integer(op, "local_slot_num")
+    if local is not None and local > slot_count(op) > 0:
+        message = f"local_slot_num is at most slot_num, which is {slot_count(op)}, found {local}"
+        ctx.report(SIZES, op, message, at="local_slot_num")
+
+
+@checks(STRUCTURE, *CORE_INITS)
+def core_buffers(op: Operation, ctx: Context) -> None:
+    """Where the slots of a numbered queue lie."""
+    tensor = operand(op, "gm_slot_tensor")
+    buffers = {name: operand(op, f"{name}_consumer_buf") for name in ("c2v", "v2c")}
+    if tensor is not None:
+        if operand(op, "gm_slot_buffer") is not None:
+            message = "a queue has either gm_slot_tensor or gm_slot_buffer"
+            ctx.report(BUFFERS, op, message, at="gm_slot_buffer")
+        severity = ctx.refused(lambda p: p.arch != "a5", Severity.WARNING)
+        if severity is not None:
+            message = "a queue on a5 moves its entries through local buffers, not through gm"
+            ctx.report(LOCAL_A5, op, message, at="gm_slot_tensor", severity=severity)
+        _slot_tensor(op, ctx, tensor.type)
+        return
+    mask = direction_mask(op)
+    missing = [
+        f"{name}_consumer_buf" for name, bit in (("c2v", C2V), ("v2c", V2C)) if mask & bit and buffers[name] is None
+    ]
+    if len(missing) == 1 or (missing and not any(buffers.values())):
+        message = f"a queue with dir_mask {mask} needs {' and '.join(missing)}"
+        ctx.report(BUFFERS, op, message, help="an address from pto.reserve_buffer or pto.import_reserved_buffer")
+    if integer(op, "local_slot_num") is not None:
+        severity = ctx.refused(lambda p: p.arch != "a5", LOCAL_A5.severity)
+        if severity is not None:
+            ctx.report(LOCAL_A5, op, "a queue on a5 has no local_slot_num", at="local_slot_num", severity=severity)
+
+
+def _slot_tensor(op: Operation, ctx: Context, type_: object) -> None:
+    size = integer(op, "slot_size")
+    slot = static_bytes(type_)
+    if size is None or slot is None or size in (slot, 2 * slot):
+        return
+    message = f"slot_size is {slot} bytes of gm_slot_tensor, or {2 * slot} for split entries, found {size}"
+    ctx.report(ENTRY_TYPE, op, message, at="slot_size")
+
+
+def static_bytes(type_: object) -> int | None:
+    """Bytes of a view with static shape."""
+    if not isinstance(type_, TensorViewType) or DYNAMIC in type_.shape:
+        return None
+    total = byte_width(type_.element) or 0
+    for dim in type_.shape:
+        total *= dim
+    return total or None
+
+
+@checks(STRUCTURE, *HANDLE_INITS)
+def handle_buffers(op: Operation, ctx: Context) -> None:
+    """Addresses and flags of a queue with a handle."""
+    two_way = direction_mask(op) == C2V | V2C
+    local, peer = operand(op, "local_addr"), operand(op, "peer_local_addr")
+    if local is None:
+        if peer is not None:
+            ctx.report(BUFFERS, op, "peer_local_addr needs local_addr", at=peer)
+        if integer(op, "local_slot_num") is not None:
+            ctx.report(BUFFERS, op, "local_slot_num needs local_addr", at="local_slot_num")
+    elif two_way and peer is None:
+        ctx.report(BUFFERS, op, "a queue with two directions needs peer_local_addr")
+    elif peer is not None and not two_way:
+        ctx.report(BUFFERS, op, "peer_local_addr is for queues with two directions", at=peer)
+    base = integer(op, "flag_base")
+    if base is not None:
+        width, budget = flags_of(op), A5_SYNC.pipe_flag_budget
+        if base < 0 or base + width > budget:
+            message = f"{width} flags from {base} are not among the {budget} hardware flags"
+            ctx.report(FLAG_BUDGET, op, message, at="flag_base")
+
+
+def flags_of(init: Operation) -> int:
+    """Hardware flags that a queue uses."""
+    return A5_SYNC.flags_two_way if direction_mask(init) == C2V | V2C else A5_SYNC.flags_one_way
+
+
+# ------------------------------------------------------------ transfers
+
+
+@checks(STRUCTURE, *NUMBERED, *HANDLED)
+def split(op: Operation, ctx: Context) -> None:
+    """How the entry is divided between the two vector cores."""
+    way = integer(op, "split")
+    if way is None:
+        return
+    if not 0 <= way <= 4:
+        ctx.report(SPLIT, op, f"split is 0 to 4, found {way}", at="split")
+        return
+    moved = entry(op)
+    tile = moved.type if moved is not None else None
+    if "push" in op.name and isinstance(tile, TileBufType) and way:
+        extent, what = (tile.valid_rows, "rows") if way in (1, 3) else (tile.valid_cols, "columns")
+        if op.name == "pto.tpush_to_aiv" and extent != DYNAMIC and extent % 2 != (way > 2):
+            kind = "an odd" if way > 2 else "an even"
+            message = f"split {way} divides {kind} number of {what}, found {extent}"
+            ctx.report(SPLIT, op, message, at="split")
+    if operand(op, "aiv_subblockid") is not None:
+        if way == 0:
+            ctx.report(SPLIT, op, "aiv_subblockid is for split entries", at="aiv_subblockid")
+        elif not isinstance(tile, TileBufType) or tile.loc != "vec":
+            ctx.report(SPLIT, op, "aiv_subblockid is for tiles in vec", at="aiv_subblockid")
+
+
+@checks(STRUCTURE, "pto.tpop_from_aic", "pto.tpop_from_aiv")
+def valid_operands(op: Operation, ctx: Context) -> None:
+    """Valid region of the popped tile."""
+    row, col = operand(op, "valid_row"), operand(op, "valid_col")
+    tile = op.results[0].type
+    dynamic = isinstance(tile, TileBufType) and DYNAMIC in (tile.valid_rows, tile.valid_cols)
+    if (row is None) != (col is None):
+        missing = "valid_row" if row is None else "valid_col"
+        ctx.report(VALID_OPERANDS, op, f"valid_row and valid_col come together, {missing} is missing")
+    elif row is not None and not dynamic:
+        message = f"valid_row and valid_col are for tiles with dynamic valid region, found {type_text(tile)}"
+        ctx.report(VALID_OPERANDS, op, message, at=row)
+    elif row is None and dynamic and (integer(op, "split") or 0) > 2:
+        ctx.report(VALID_OPERANDS, op, "an uneven half with dynamic valid region needs valid_row and valid_col")
+
+
+@checks(STRUCTURE, "pto.tpush", "pto.tpop")
+def tile_location(op: Operation, ctx: Context) -> None:
+    """Tiles that a core can hand over."""
+    moved = entry(op)
+    if moved is not None and isinstance(moved.type, TileBufType) and moved.type.loc not in ("vec", "mat", "acc"):
+        message = f"tiles in vec, mat or acc travel between cores, found {moved.type.loc}"
+        ctx.report(ENTRY_TYPE, op, message, at=moved)
+
+
+# ------------------------------------------------------------ reserved buffers
+
+RESERVE_FORM = rule(
+    "reserve-form",
+    ERROR,
+    STRUCTURE,
+    "a reserved buffer has a size, lies in vec or mat, has a base unless allocated, and a name of its own; an "
+    "import names one of another function",
+    source=_PAGE,
+    bad='%a = pto.reserve_buffer {name = "a", size = 0, location = #pto.address_space<vec>, auto = true} -> i32',
+    good='%a = pto.reserve_buffer {name = "a", size = 64, location = #pto.address_space<vec>, auto = true} -> i32',
+)
+
+
+@checks(STRUCTURE, "pto.reserve_buffer")
+def reserve(op: Operation, ctx: Context) -> None:
+    """Size, place and base of a reserved buffer."""
+    size, base = integer(op, "size"), integer(op, "base")
+    if size is not None and size <= 0:
+        ctx.report(RESERVE_FORM, op, f"the size of a reserved buffer is positive, found {size}", at="size")
+    place = word(op, "location")
+    if place not in ("vec", "mat"):
+        ctx.report(RESERVE_FORM, op, f"a reserved buffer lies in vec or mat, found {place}", at="location")
+    if not integer(op, "autoAlloc") and base is None:
+        ctx.report(RESERVE_FORM, op, "a reserved buffer with auto = false needs its base", at="auto")
+    if base is not None and base < 0:
+        ctx.report(RESERVE_FORM, op, f"the base of a reserved buffer is not negative, found {base}", at="base")

@@ -1,0 +1,245 @@
+"""Relations between the operands of tile arithmetic. Source: verifier-rules page, section 8.
+
+The relations themselves are data (``relation_table``); here they are evaluated and worded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+
+from pto_dialect.targets.tile_dtypes import MIXED_DTYPES
+
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, TRIPLES, Rule, rule
+from .facts import Tile, differs
+from .form import form_key
+from .relation_table import EMPTY_MARKER, LOCATIONS_OF, OPERATIONS, RELATIONS, SAME_ORDER, VECTOR, Clause
+from .relations import ADVICE, Cell, Finding, TileOperands, relation
+
+_PAGE = "verifier-rules page, section 8"
+_T = "!pto.tile_buf<vec, 16x16xf32>"
+
+
+def _two(source: str) -> str:
+    """An addition whose second source has the type ``source``."""
+    return f"pto.tadd ins(%a, %b : {_T}, {source}) outs(%c : {_T})"
+
+
+def _one(source: str, target: str = _T) -> str:
+    """An exponential of a tile of type ``source``."""
+    return f"pto.texp ins(%a : {source}) outs(%c : {target})"
+
+
+SAME_DTYPE = rule(
+    "tile-same-dtype",
+    ERROR,
+    TRIPLES,
+    "the data tiles of an operation have one element type",
+    source=_PAGE,
+    bad=_two("!pto.tile_buf<vec, 16x16xi32>"),
+    good=_two(_T),
+)
+VALID_ROWS = rule(
+    "tile-valid-rows",
+    ERROR,
+    SHAPES,
+    "the tiles of an operation have as many valid rows as it demands",
+    source=_PAGE,
+    bad=_two("!pto.tile_buf<vec, 16x16xf32, valid=8x16>"),
+    good=_two("!pto.tile_buf<vec, 32x16xf32, valid=16x16>"),
+)
+VALID_COLS = rule(
+    "tile-valid-cols",
+    ERROR,
+    SHAPES,
+    "the tiles of an operation have as many valid columns as it demands",
+    source=_PAGE,
+    bad=_two("!pto.tile_buf<vec, 16x16xf32, valid=16x8>"),
+    good=_two("!pto.tile_buf<vec, 16x32xf32, valid=16x16>"),
+)
+SAME_SHAPE = rule(
+    "tile-same-shape",
+    ERROR,
+    SHAPES,
+    "tiles whose addressing is shared have one physical shape",
+    source="operation catalogue; verifier-rules page, section 8",
+    bad=f"pto.tpartmax ins(%a, %b : {_T}, {_T}) outs(%c : !pto.tile_buf<vec, 16x32xf32, valid=16x16>)",
+    good=f"pto.tpartmax ins(%a, %b : {_T}, {_T}) outs(%c : {_T})",
+)
+LOC_VEC = rule(
+    "tile-loc-vec",
+    ERROR,
+    LOCATIONS,
+    "operands of tile arithmetic are in the vector buffer",
+    source=_PAGE,
+    bad=_one("!pto.tile_buf<mat, 16x16xf32>"),
+    good=_one(_T),
+)
+ROW_MAJOR = rule(
+    "tile-row-major",
+    ERROR,
+    LOCATIONS,
+    "operands of tile arithmetic are row-major, and without inner blocks where the operation says so",
+    source=_PAGE,
+    bad=_two("!pto.tile_buf<vec, 16x16xf32, blayout=col_major>"),
+    good=_two(_T),
+)
+TMP_DTYPE = rule(
+    "tile-tmp-dtype",
+    ERROR,
+    TRIPLES,
+    "scratch and index tiles have the element type that the operation demands",
+    source=_PAGE,
+    bad=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, !pto.tile_buf<vec, 16x16xi32>) outs(%c : {_T})",
+    good=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, {_T}) outs(%c : {_T})",
+    target="a2a3",
+)
+
+
+@relation(*OPERATIONS)
+def relations(t: TileOperands) -> Iterator[Finding]:
+    """Every relation of the operation's row."""
+    key = form_key(t)
+    row = RELATIONS.get(key)
+    if row is None:
+        return
+    name = key.partition("[")[0]
+    for clause in row.loc:
+        yield from _located(t, clause, LOCATIONS_OF.get(name, VECTOR))
+    for clause in row.order:
+        yield from _ordered(t, clause, name)
+    for clause in row.box:
+        yield from _unboxed(t, clause)
+    for clause in row.dtype:
+        yield from _one_dtype(t, clause, name)
+    for clause in row.scratch:
+        yield from _scratch(t, clause)
+    for clause in row.shape:
+        shapes = [(n, (tile.rows, tile.cols)) for n, tile in t.tiles(*clause.names) if _static(tile)]
+        yield from _agree(t, SAME_SHAPE, clause.cell, shapes, "the same physical shape", _extent)
+    if name in EMPTY_MARKER and _empty(t.tile("dst")):
+        return
+    for rule_, clauses, axis in ((VALID_ROWS, row.rows, "rows"), (VALID_COLS, row.cols, "columns")):
+        for clause in clauses:
+            yield from _counts(t, rule_, clause, axis)
+
+
+def _static(tile: Tile) -> bool:
+    return tile.rows >= 0 and tile.cols >= 0
+
+
+def _empty(tile: Tile | None) -> bool:
+    return tile is not None and tile.valid_rows == 0 == tile.valid_cols
+
+
+def _extent(shape: Hashable) -> str:
+    assert isinstance(shape, tuple)
+    return "x".join(map(str, shape))
+
+
+def _agree(
+    t: TileOperands,
+    rule_: Rule,
+    cell: Cell,
+    facts: Sequence[tuple[str, Hashable]],
+    what: str,
+    spell: Callable[[Hashable], str] = str,
+    help: str | None = None,
+) -> Iterator[Finding]:
+    """A finding for each operand that differs from what most of them have."""
+    if len({fact for _, fact in facts}) < 2:
+        return
+    common = Counter(fact for _, fact in facts).most_common(1)[0][0]
+    if all(count == 1 for count in Counter(fact for _, fact in facts).values()):
+        common = facts[-1][1]
+    holder = next(name for name, fact in facts if fact == common)
+    for name, fact in facts:
+        if fact != common:
+            found = f"found {spell(fact)} and {spell(common)}"
+            message = f"{name} and {holder} of {t.op_name} must have {what}, {found}"
+            yield t.finding(rule_, cell, name, message, help)
+
+
+def _located(t: TileOperands, clause: Clause, allowed: tuple[str, ...]) -> Iterator[Finding]:
+    wanted = " or ".join(allowed)
+    for name, tile in t.tiles(*clause.names):
+        if tile.loc is not None and tile.loc not in allowed:
+            message = f"{name} of {t.op_name} must be in {wanted}, found {tile.loc}"
+            help = f"move it with pto.tmov to a tile in {allowed[0]}"
+            yield t.finding(LOC_VEC, clause.cell, name, message, help)
+
+
+def _ordered(t: TileOperands, clause: Clause, name: str) -> Iterator[Finding]:
+    operands = t.tiles(*clause.names)
+    if name in SAME_ORDER and len({tile.blayout for _, tile in operands}) == 1:
+        return
+    for operand, tile in operands:
+        elsewhere = name in LOCATIONS_OF and tile.loc not in VECTOR
+        if tile.blayout == "col_major" and not elsewhere:
+            message = f"{operand} of {t.op_name} must be row_major, found col_major"
+            yield t.finding(ROW_MAJOR, clause.cell, operand, message)
+
+
+def _unboxed(t: TileOperands, clause: Clause) -> Iterator[Finding]:
+    for operand, tile in t.tiles(*clause.names):
+        if tile.slayout not in (None, "none_box"):
+            message = f"{operand} of {t.op_name} must not have inner blocks, found slayout {tile.slayout}"
+            yield t.finding(ROW_MAJOR, clause.cell, operand, message, "slayout=none_box")
+
+
+def _one_dtype(t: TileOperands, clause: Clause, name: str) -> Iterator[Finding]:
+    facts = [(n, tile.element) for n, tile in t.tiles(*clause.names)]
+    if tuple(fact for _, fact in facts) in MIXED_DTYPES.get(name, ()):
+        return
+    yield from _agree(
+        t, SAME_DTYPE, clause.cell, facts, "the same element type", help="convert one of them with pto.tcvt"
+    )
+
+
+def _scratch(t: TileOperands, clause: Clause) -> Iterator[Finding]:
+    for pair in clause.names:
+        operand, _, like = pair.partition(":")
+        tile = t.tile(operand)
+        if tile is None:
+            continue
+        model = t.tile(like)
+        if model is not None:
+            if tile.element != model.element:
+                message = f"{operand} of {t.op_name} must have the element type of {like}, {model.element}"
+                yield t.finding(TMP_DTYPE, clause.cell, operand, f"{message}, found {tile.element}")
+        elif like.startswith("i") and like[1:].isdigit() and tile.element.lstrip("su") != like:
+            message = f"{operand} of {t.op_name} must be {like} or u{like}, found {tile.element}"
+            yield t.finding(TMP_DTYPE, clause.cell, operand, message)
+
+
+def _counts(t: TileOperands, rule_: Rule, clause: Clause, axis: str) -> Iterator[Finding]:
+    """Valid rows or columns: equal among the named operands, or equal to the number behind ``=``."""
+    facts: list[tuple[str, Hashable]] = []
+    for wanted in clause.names:
+        name, _, number = wanted.partition("=")
+        for operand, tile in t.tiles(name):
+            count = tile.valid_rows if axis == "rows" else tile.valid_cols
+            if count < 0:
+                continue
+            facts.append((operand, count))
+            if number and count != int(number):
+                unit = axis.removesuffix("s")
+                message = f"{operand} of {t.op_name} must have {number} valid {unit}, found {count}"
+                yield t.finding(rule_, clause.cell, operand, message)
+    if not any("=" in name for name in clause.names):
+        yield from _agree(t, rule_, clause.cell, facts, f"the same number of valid {axis}")
+
+
+@relation("pto.ttrans")
+def transposed(t: TileOperands) -> Iterator[Finding]:
+    """Valid rows of the source are valid columns of the destination, and the other way round."""
+    src, dst = t.tile("src"), t.tile("dst")
+    if src is None or dst is None:
+        return
+    for rule_, axis, wanted, found in (
+        (VALID_ROWS, "rows", src.valid_cols, dst.valid_rows),
+        (VALID_COLS, "columns", src.valid_rows, dst.valid_cols),
+    ):
+        if differs(wanted, found):
+            message = f"dst of pto.ttrans must have {wanted} valid {axis}, found {found}"
+            yield t.finding(rule_, ADVICE, "dst", message)

@@ -1,0 +1,219 @@
+"""Rules that all tile operations share: kinds of operands, availability, element types, empty tiles.
+
+Source: verifier-rules page, section 7; targets page, section 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pto_dialect.families import MATRIX_FAMILIES, TILE_FAMILIES
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.types import AsMemRefType, PartitionViewType, TensorViewType, type_text
+from pto_dialect.targets.a2a3 import A2A3
+from pto_dialect.targets.a5 import A5
+from pto_dialect.targets.element_types import is_low_precision
+from pto_dialect.targets.tile_dtypes import MIXED_DTYPES
+
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
+from .facts import Tile
+from .form import form_key
+from .relations import ADVICE, ALWAYS, Cell, Finding, TargetHelp, TileOperands, cell, relation, unless
+
+_PAGE = "verifier-rules page, section 7"
+
+TYPE = rule(
+    "tile-type",
+    ERROR,
+    STRUCTURE,
+    "tile operands are !pto.tile_buf, at Level 1 !pto.tile, after lowering memref; only transfers take views",
+    source=_PAGE,
+    bad="pto.tabs ins(%a : !pto.partition_tensor_view<16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)",
+    good="pto.tabs ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)",
+)
+TARGET_OP = rule(
+    "tile-target-op",
+    ERROR,
+    STRUCTURE,
+    "the target has the operation",
+    source=_PAGE,
+    bad="pto.taddrelu ins(%a, %b : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>) "
+    "outs(%c : !pto.tile_buf<vec, 16x16xf32>)",
+    good="pto.tadd ins(%a, %b : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>) "
+    "outs(%c : !pto.tile_buf<vec, 16x16xf32>)",
+)
+LOW_PRECISION = rule(
+    "tile-lowprec",
+    ERROR,
+    TRIPLES,
+    "fp8, hif8, fp4 and e8m0 tiles stand only in the operations of the target's low-precision list",
+    source=_PAGE,
+    bad="pto.texp ins(%a : !pto.tile_buf<vec, 16x32x!pto.hif8>) outs(%b : !pto.tile_buf<vec, 16x32x!pto.hif8>)",
+    good="pto.texp ins(%a : !pto.tile_buf<vec, 16x32xf16>) outs(%b : !pto.tile_buf<vec, 16x32xf16>)",
+)
+DTYPE = rule(
+    "tile-dtype",
+    ERROR,
+    TRIPLES,
+    "the element type is one that the operation has on the target",
+    source="verifier-rules page, section 7; targets page, section 7",
+    bad="pto.texp ins(%a : !pto.tile_buf<vec, 16x16xi32>) outs(%b : !pto.tile_buf<vec, 16x16xi32>)",
+    good="pto.texp ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)",
+)
+EMPTY = rule(
+    "tile-empty",
+    WARNING,
+    SHAPES,
+    "a tile has valid elements",
+    source=_PAGE,
+    bad="pto.texp ins(%a : !pto.tile_buf<vec, 16x16xf32, valid=0x16>) "
+    "outs(%b : !pto.tile_buf<vec, 16x16xf32, valid=0x16>)",
+    good="pto.texp ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)",
+)
+
+_TILE_OPS: Final = tuple(name for name, (family, _, _) in OPS.items() if family in TILE_FAMILIES)
+_ALL_OPS: Final = (*_TILE_OPS, *(name for name, (family, _, _) in OPS.items() if family in MATRIX_FAMILIES))
+
+_VIEWS: Final = frozenset(
+    {
+        ("pto.tload", "src"),
+        ("pto.tprefetch", "src"),
+        ("pto.tstore", "dst"),
+        ("pto.tstore_fp", "dst"),
+        ("pto.mgather", "mem"),
+        ("pto.mgather", "idx"),
+        ("pto.mgather", "scratch"),
+        ("pto.mscatter", "mem"),
+        ("pto.mscatter", "idx"),
+        ("pto.tprint", "src"),
+        ("pto.tprint", "tmp"),
+    }
+)
+"""Operands that may be views of global memory."""
+
+_OWN_AVAILABILITY_RULE: Final = ".mx"
+"""The MX products have availability rules of their own."""
+
+_DATA: Final[dict[str, str]] = {
+    **dict.fromkeys(("pto.textract", "pto.tgatherb", "pto.mgather", "pto.tload", "pto.tprefetch"), "dst"),
+    "pto.tpow": "base",
+}
+"""The operand whose element type the table row names, where it is not ``src``, ``src0`` or else ``dst``."""
+
+_SCRATCH: Final = frozenset({"tmp", "scratch"})
+
+
+_NOT_ON_A2A3: Final = cell("E/")
+
+
+@relation(*_ALL_OPS)
+def operand_types(operands: TileOperands) -> Iterator[Finding]:
+    """Only transfers take views of global memory."""
+    name = operands.op_name
+    for operand, values in operands.values.items():
+        if (name, operand) in _VIEWS:
+            continue
+        for index, value in enumerate(values):
+            if isinstance(value.type, (TensorViewType, PartitionViewType, AsMemRefType)):
+                message = f"{operand} of {name} must be a tile, found {type_text(value.type)}"
+                help = "load it into a tile with pto.tload" if operand != "dst" else "store a tile with pto.tstore"
+                yield operands.finding(TYPE, ALWAYS, operand, message, help, index=index)
+
+
+@relation(*(name for name in _ALL_OPS if _OWN_AVAILABILITY_RULE not in name or "quant" in name))
+def availability(operands: TileOperands) -> Iterator[Finding]:
+    """Some operations exist on one generation only."""
+    name = operands.op_name
+    refused = unless(lambda profile: profile.available(name[4:]))
+    if refused.a2a3 or refused.a5:
+        target = "a5" if refused.a2a3 else "a2a3"
+        yield operands.finding(TARGET_OP, refused, None, f"{name} exists on {target} only")
+    elif name == "pto.mgather" and operands.value_form and not operands.word("coalesce"):
+        message = f"{name} without coalesce exists on a5 only"
+        yield operands.finding(TARGET_OP, _NOT_ON_A2A3, None, message, "coalesce = #pto<coalesce row>")
+
+
+def table_key(operands: TileOperands) -> str:
+    """The row of the element-type tables that holds for the operation in the form it is written in."""
+    name = operands.op_name[4:]
+    source, target = operands.tile("src"), operands.tile("dst")
+    if name in ("tpow", "tpows") and operands.word("precisionType") == "high_precision":
+        return f"{name}[high_precision]"
+    if name in ("tstore", "textract") and source is not None and (name == "tstore" or source.loc == "acc"):
+        return f"{name}[{source.loc}]"
+    if name == "tinsert" and source is not None and target is not None:
+        return f"tinsert[{source.loc}->{target.loc}]"
+    return form_key(operands)
+
+
+def _data_operand(operands: TileOperands) -> str:
+    named = _DATA.get(operands.op_name)
+    if named is not None:
+        return named
+    return next((name for name in ("src", "src0", "srcs") if operands.tile(name) is not None), "dst")
+
+
+@relation(*_TILE_OPS)
+def element_types(operands: TileOperands) -> Iterator[Finding]:
+    """Low precision and the table of element types."""
+    name = operands.op_name
+    low = False
+    for operand in operands.values:
+        tile = operands.tile(operand)
+        if tile is None or not is_low_precision(tile.element):
+            continue
+        element = tile.element
+        refused = unless(lambda profile, element=element: profile.low_precision_allowed(name[4:], element))
+        if refused.a2a3 or refused.a5:
+            low = True
+            where = "" if refused.a5 else " on a2a3"
+            message = f"{operand} of {name} has element type {element}, which the operation does not take{where}"
+            yield operands.finding(LOW_PRECISION, refused, operand, message)
+    operand = _data_operand(operands)
+    tile = operands.tile(operand)
+    if tile is not None and not low:
+        yield from _element_type(operands, operand, tile)
+    vector = operands.tile("src1") if name.startswith("pto.tcolexpand") else None
+    if vector is not None and not low and tile is not None and vector.element != tile.element:
+        yield from _element_type(operands, "src1", vector)
+
+
+def _element_type(operands: TileOperands, operand: str, tile: Tile) -> Iterator[Finding]:
+    name, element, key = operands.op_name, tile.element, table_key(operands)
+    if name == "pto.ttrans" and tile.bits not in (8, 16, 32):
+        return  # The size of elements is a rule of its own there.
+    refused = unless(lambda profile: profile.dtype_allowed(key, element))
+    other = operands.tile("dst")
+    if other is not None and (element, other.element) in MIXED_DTYPES.get(name[4:], ()):
+        return
+    # A target without the operation has an empty row; it is reported as unavailable.
+    refused = Cell(refused.a2a3 if A2A3.tile_dtypes.get(key) else None, refused.a5 if A5.tile_dtypes.get(key) else None)
+    if refused.a2a3 or refused.a5:
+        message = f"{operand} of {name} has element type {element}"
+        yield operands.finding(DTYPE, refused, operand, message, _allowed(key))
+        return
+    documented = unless(lambda profile: element in profile.documented_dtypes.get(key, (element,)))
+    if documented.a2a3 or documented.a5:
+        refused = Cell(documented.a2a3 and ADVICE.a2a3, documented.a5 and ADVICE.a5)
+        message = f"{name} on element type {element} is not documented"
+        yield operands.finding(DTYPE, refused, operand, message)
+
+
+def _allowed(key: str) -> TargetHelp:
+    """The rows of both targets in words."""
+    a2a3, a5 = (", ".join(sorted(table.get(key, ()))) for table in (A2A3.tile_dtypes, A5.tile_dtypes))
+    if a2a3 == a5:
+        return TargetHelp(f"allowed: {a5}", f"allowed: {a5}")
+    return TargetHelp(f"allowed on a2a3: {a2a3}", f"allowed on a5: {a5}")
+
+
+@relation(*(name for name in _TILE_OPS if OPS[name][0] != "tile_reduce"))
+def emptiness(operands: TileOperands) -> Iterator[Finding]:
+    """The first tile without valid elements; reductions have a rule of their own."""
+    for operand in operands.values:
+        tile = operands.tile(operand)
+        if tile is not None and operand not in _SCRATCH and 0 in (tile.valid_rows, tile.valid_cols):
+            message = f"{operand} of {operands.op_name} has no valid elements ({tile.valid_rows}x{tile.valid_cols})"
+            yield operands.finding(EMPTY, ADVICE, operand, message)
+            return

@@ -1,0 +1,155 @@
+"""Rules of element type conversion. Source: verifier-rules page, section 8; targets page, section 8."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Operation
+
+from pto_dialect.targets.element_types import FP4, is_low_precision
+from pto_dialect.targets.tcvt_pairs import LOW_PRECISION_PAIR, UNDOCUMENTED_PAIR, wraps_by_default
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+from .facts import Tile, destination, differs, place, tile_of
+from .relations import ALWAYS, Finding, TileOperands, relation, unless
+
+_PAGE = "verifier-rules page, section 8; targets page, section 8"
+_F = "!pto.tile_buf<vec, 16x32xf32>"
+_H = "!pto.tile_buf<vec, 16x32xf16>"
+
+SOFT_PAIR = rule(
+    UNDOCUMENTED_PAIR,
+    WARNING,
+    TRIPLES,
+    "a conversion is one of the documented pairs",
+    source=_PAGE,
+    bad=f"pto.tcvt ins(%a : {_F}) outs(%d : !pto.tile_buf<vec, 16x32xi8>)",
+    good=f"pto.tcvt ins(%a : {_F}) outs(%d : {_H})",
+)
+LOW_PAIR = rule(
+    LOW_PRECISION_PAIR,
+    ERROR,
+    TRIPLES,
+    "a conversion from or to a low-precision type is one of the target's pairs",
+    source=_PAGE,
+    bad=f"pto.tcvt ins(%a : {_H}) outs(%d : !pto.tile_buf<vec, 16x32xf8E4M3FN>)",
+    good=f"pto.tcvt ins(%a : {_F}) outs(%d : !pto.tile_buf<vec, 16x32xf8E4M3FN>)",
+)
+SHAPE = rule(
+    "tcvt-shape",
+    ERROR,
+    SHAPES,
+    "source and destination hold the same number of elements in each direction",
+    source=_PAGE,
+    bad=f"pto.tcvt ins(%a : !pto.tile_buf<vec, 16x32xf32, valid=8x32>) outs(%d : {_H})",
+    good=f"pto.tcvt ins(%a : {_F}) outs(%d : {_H})",
+)
+TMP = rule(
+    "tcvt-tmp",
+    ERROR,
+    LOCATIONS,
+    "the scratch tile of a conversion is row-major in vec",
+    source="operation catalogue",
+    bad=f"pto.tcvt ins(%a, %t : {_F}, {_F[:-1]}, blayout=col_major>) outs(%d : {_H})",
+    good=f"pto.tcvt ins(%a, %t : {_F}, {_F}) outs(%d : {_H})",
+)
+
+
+SATURATION = rule(
+    "tcvt-sat-no-effect",
+    WARNING,
+    STRUCTURE,
+    "sat_mode OFF on a2a3 belongs to f16 to ui8, i8 and i16, f32 to i16, i64 to i32 and i32 to i16; others saturate",
+    source="numerics page, section 8",
+    bad="pto.tcvt ins(%a {sat_mode = #pto<saturation_mode OFF>} : !pto.tile_buf<vec, 16x16xf32>) "
+    "outs(%d : !pto.tile_buf<vec, 16x16xi32>)",
+    good="pto.tcvt ins(%a {sat_mode = #pto<saturation_mode OFF>} : !pto.tile_buf<vec, 16x16xf32>) "
+    "outs(%d : !pto.tile_buf<vec, 16x16xi16>)",
+    target="a2a3",
+)
+
+
+@relation("pto.tcvt")
+def pairs(t: TileOperands) -> Iterator[Finding]:
+    """Pairs of element types. Without low precision every pair is converted, documented or not."""
+    src, dst = t.tile("src"), t.tile("dst")
+    if src is None or dst is None:
+        return
+    source, target = src.element, dst.element
+    pair = f"{source} to {target}"
+    if is_low_precision(source) or is_low_precision(target):
+        # A target without any low-precision conversion refuses the element type itself (tile-lowprec).
+        severity = unless(lambda p: p.arch == "a2a3" or p.tcvt_finding(source, target) is None)
+        if severity.a5 is not None:
+            help = "low-precision types convert from and to f32, hif8 also from f16, fp4 from and to bf16"
+            yield t.finding(LOW_PAIR, severity, None, f"pto.tcvt does not convert {pair}", help)
+    else:
+        severity = unless(lambda p: p.tcvt_finding(source, target) is None, WARNING)
+        if severity.a2a3 is not None or severity.a5 is not None:
+            both = severity.a2a3 is severity.a5
+            where = "" if both else f" on {'a5' if severity.a5 is not None else 'a2a3'}"
+            yield t.finding(SOFT_PAIR, severity, None, f"the conversion of {pair} is not documented{where}")
+
+
+@relation("pto.tcvt")
+def saturation(t: TileOperands) -> Iterator[Finding]:
+    """``sat_mode OFF`` where the target always saturates."""
+    src, dst = t.tile("src"), t.tile("dst")
+    if src is None or dst is None or t.word("sat_mode") != "OFF":
+        return
+    severity = unless(lambda p: p.arch != "a2a3" or wraps_by_default(src.element, dst.element), WARNING)
+    if severity.a2a3 is not None:
+        message = f"the conversion of {src.element} to {dst.element} saturates on a2a3, sat_mode OFF has no effect"
+        yield t.finding(SATURATION, severity, None, message, "leave it out")
+
+
+@relation("pto.tcvt")
+def valid_regions(t: TileOperands) -> Iterator[Finding]:
+    """Equal valid regions in elements; a packed fp4 pair counts twice along its row (or column)."""
+    src, dst = t.tile("src"), t.tile("dst")
+    if src is None or dst is None:
+        return
+    (rows, cols), (wanted_rows, wanted_cols) = _valid(src), _valid(dst)
+    if differs(rows, wanted_rows) or differs(cols, wanted_cols):
+        found = f"{rows}x{cols} and {wanted_rows}x{wanted_cols}".replace("-1", "?")
+        message = f"src and dst of pto.tcvt must have the same valid elements, found {found}"
+        yield t.finding(SHAPE, ALWAYS, "src", message)
+
+
+def _valid(tile: Tile) -> tuple[int, int]:
+    return _logical(tile, tile.valid_rows, tile.valid_cols)
+
+
+def _logical(tile: Tile, rows: int, cols: int) -> tuple[int, int]:
+    """Numbers of elements in each direction."""
+    if tile.element not in FP4:
+        return rows, cols
+    if tile.blayout == "col_major":
+        return (rows * 2 if rows > 0 else rows), cols
+    return rows, (cols * 2 if cols > 0 else cols)
+
+
+@checks(SHAPES, "pto.tcvt")
+def physical_shapes(op: Operation, ctx: Context) -> None:
+    """Equal physical shapes, unless an operand is a window of a larger tile."""
+    source, target = ctx.operand(op, "src"), ctx.operand(op, "dst") or destination(op, len(op.operands))
+    src, dst = tile_of(source), tile_of(target)
+    if src is None or dst is None or source is None or target is None:
+        return
+    if any(isinstance(v.owner, Operation) and v.owner.name == "pto.subview" for v in (source, target)):
+        return
+    found, wanted = _logical(src, src.rows, src.cols), _logical(dst, dst.rows, dst.cols)
+    if min(*found, *wanted) >= 0 and found != wanted:
+        message = f"src and dst of pto.tcvt must have the same shape, found {found[0]}x{found[1]}"
+        ctx.report(SHAPE, op, f"{message} and {wanted[0]}x{wanted[1]} elements", at=place(op, source))
+
+
+@relation("pto.tcvt")
+def scratch(t: TileOperands) -> Iterator[Finding]:
+    """The scratch tile."""
+    for _, tile in t.tiles("tmp"):
+        if tile.loc not in (None, "vec"):
+            yield t.finding(TMP, ALWAYS, "tmp", f"tmp of pto.tcvt must be in vec, found {tile.loc}")
+        elif tile.blayout == "col_major":
+            yield t.finding(TMP, ALWAYS, "tmp", "tmp of pto.tcvt must be row_major, found col_major")

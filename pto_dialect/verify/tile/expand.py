@@ -1,0 +1,144 @@
+"""Rules of tile operations that broadcast a vector over rows. Source: verifier-rules page, section 8."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pto_dialect.targets.tile_rules import ROWEXPAND_TMP_OPS
+
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, rule
+from .arith import ROW_MAJOR, VALID_COLS, VALID_ROWS
+from .facts import Tile, differs
+from .relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, relation, unless
+
+_PAGE = "verifier-rules page, section 8"
+_T = "!pto.tile_buf<vec, 16x16xf32>"
+_COLUMN = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
+_EMPTY = "!pto.tile_buf<vec, 16x16xf32, valid=0x16>"
+
+VECTOR = rule(
+    "rowexpand-vector",
+    ERROR,
+    SHAPES,
+    "a broadcast operand has a value for each row: one column (col_major) or 32 bytes of copies (row_major)",
+    source=_PAGE,
+    bad=f"pto.trowexpandadd ins(%a, %b : {_T}, {_T}) outs(%d : {_T})",
+    good=f"pto.trowexpandadd ins(%a, %b : {_T}, {_COLUMN}) outs(%d : {_T})",
+)
+NO_TMP = rule(
+    "rowexpand-no-tmp-a5",
+    WARNING,
+    STRUCTURE,
+    "row broadcasts take no scratch tile on a5",
+    source=_PAGE,
+    bad=f"pto.trowexpandmax ins(%a, %b, %t : {_T}, {_COLUMN}, {_T}) outs(%d : {_T})",
+    good=f"pto.trowexpandmax ins(%a, %b : {_T}, {_COLUMN}) outs(%d : {_T})",
+)
+NONEMPTY = rule(
+    "rowexpand-nonempty",
+    ERROR,
+    SHAPES,
+    "a row broadcast has rows and columns, or a destination of 0x0 valid elements",
+    source=_PAGE,
+    bad=f"pto.trowexpandmax ins(%a, %b : {_EMPTY}, {_COLUMN[:-1]}, valid=0x1>) outs(%d : {_EMPTY})",
+    good=f"pto.trowexpandmax ins(%a, %b : {_T}, {_COLUMN}) outs(%d : {_T})",
+)
+
+_EXTREMA = tuple(f"pto.trowexpand{op}" for op in ("max", "min", "expdif"))
+"""Operations that are refused where neither operand can be the vector."""
+_SOFT = tuple(f"pto.trowexpand{op}" for op in ("sub", "mul", "div"))
+
+
+@relation("pto.trowexpandadd", *_SOFT)
+def arithmetic_vector(t: TileOperands) -> Iterator[Finding]:
+    """One operand is the vector: the second, unless the first has the shape of one and the second fills dst."""
+    full, vector, dst = t.tile("src0"), t.tile("src1"), t.tile("dst")
+    if full is None or vector is None or dst is None:
+        return
+    if not _fills(full, dst) and vector_fault(full, dst) is None and _fills(vector, dst):
+        return
+    severity = ADVICE if t.op_name in _SOFT else ALWAYS
+    yield from _not_full(t, "src0", full, dst, severity)
+    fault = vector_fault(vector, dst)
+    if fault is not None:
+        yield t.finding(VECTOR, severity, "src1", f"src1 of {t.op_name} must have {fault}")
+
+
+@relation(*_EXTREMA)
+def either_is_vector(t: TileOperands) -> Iterator[Finding]:
+    """One operand fills the destination, the other is the vector."""
+    dst, sources = t.tile("dst"), t.tiles("src0", "src1")
+    if dst is None or len(sources) != 2 or (dst.valid_rows == 0 and dst.valid_cols == 0):
+        return
+    if dst.valid_rows == 0 or dst.valid_cols == 0:
+        yield _nothing_to_do(t, "dst", dst)
+        return
+    full = [name for name, tile in sources if _fills(tile, dst)]
+    vectors = [name for name, tile in sources if vector_fault(tile, dst) is None]
+    if any(name != other for name in full for other in vectors):
+        return
+    name = full[0] if full else "src0"
+    other = "src1" if name == "src0" else "src0"
+    tile, vector = t.tile(name), t.tile(other)
+    assert tile is not None and vector is not None
+    if not full:
+        yield from _not_full(t, name, tile, dst, ALWAYS)
+    fault = vector_fault(vector, dst)
+    if fault is not None:
+        yield t.finding(VECTOR, ALWAYS, other, f"{other} of {t.op_name} must have {fault}")
+
+
+def _fills(tile: Tile, dst: Tile) -> bool:
+    same = not differs(tile.valid_rows, dst.valid_rows) and not differs(tile.valid_cols, dst.valid_cols)
+    return same and tile.blayout != "col_major"
+
+
+def _not_full(t: TileOperands, name: str, tile: Tile, dst: Tile, severity: Cell) -> Iterator[Finding]:
+    if tile.blayout == "col_major":
+        message = f"{name} of {t.op_name} must be row_major, found col_major"
+        yield t.finding(ROW_MAJOR, severity, name, message)
+    for rule_, axis, found, wanted in (
+        (VALID_ROWS, "rows", tile.valid_rows, dst.valid_rows),
+        (VALID_COLS, "columns", tile.valid_cols, dst.valid_cols),
+    ):
+        if differs(found, wanted):
+            what = f"must have the same number of valid {axis}, found {found} and {wanted}"
+            yield t.finding(rule_, severity, name, f"{name} and dst of {t.op_name} {what}")
+
+
+def vector_fault(vector: Tile, dst: Tile) -> str | None:
+    """What is wrong with a broadcast operand, as the object of "must have"; ``None`` for a good one."""
+    if differs(vector.valid_rows, dst.valid_rows):
+        return f"{dst.valid_rows} valid rows like dst, found {vector.valid_rows}"
+    if vector.valid_cols < 0 or vector.blayout is None or vector.bits == 0:
+        return None
+    if vector.blayout == "col_major":
+        return None if vector.valid_cols == 1 else f"1 valid column when col_major, found {vector.valid_cols}"
+    copies = 256 // vector.bits
+    if vector.valid_cols == copies:
+        return None
+    return f"{copies} valid columns (32 bytes) when row_major, found {vector.valid_cols}"
+
+
+@relation("pto.trowexpand")
+def expand_nonempty(t: TileOperands) -> Iterator[Finding]:
+    """Rows to copy, columns to fill."""
+    dst = t.tile("dst")
+    if dst is None or (dst.valid_rows == 0 and dst.valid_cols == 0):
+        return
+    for name, tile in t.tiles("src", "dst"):
+        if tile.valid_rows == 0 or tile.valid_cols == 0:
+            yield _nothing_to_do(t, name, tile)
+
+
+def _nothing_to_do(t: TileOperands, name: str, tile: Tile) -> Finding:
+    found = f"{tile.valid_rows}x{tile.valid_cols}".replace("-1", "?")
+    return t.finding(NONEMPTY, ALWAYS, name, f"{name} of {t.op_name} must not be empty, found {found} valid elements")
+
+
+@relation(*(f"pto.{op}" for op in sorted(ROWEXPAND_TMP_OPS)))
+def no_scratch(t: TileOperands) -> Iterator[Finding]:
+    """Scratch tiles on a5; the precise division uses one."""
+    if "tmp" in t.values and t.word("precisionType") != "high_precision":
+        severity = unless(lambda profile: profile.tile_rules.rowexpand_tmp is None, WARNING)
+        yield t.finding(NO_TMP, severity, "tmp", f"{t.op_name} takes no scratch tile on a5", "leave it out")

@@ -1,0 +1,176 @@
+"""Rules of padding, concatenation and single elements. Source: verifier-rules page, section 9."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pto_dialect.ir.core.types import TileBufType, type_text
+
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
+from .facts import Tile
+from .relations import ALWAYS, Finding, TileOperands, relation
+from .scalar import element_text
+
+_PAGE = "verifier-rules page, section 9"
+_T = "!pto.tile_buf<vec, 16x16xf32>"
+_P = "!pto.tile_buf<vec, 16x16xf32, pad=1>"
+_WIDE = "!pto.tile_buf<vec, 16x32xf32, pad=1>"
+
+PADVAL = rule(
+    "fillpad-padval",
+    ERROR,
+    STRUCTURE,
+    "the destination of a padding copy says what it is padded with",
+    source=_PAGE,
+    bad=f"pto.tfillpad ins(%a : {_T}) outs(%d : {_T})",
+    good=f"pto.tfillpad ins(%a : {_T}) outs(%d : {_P})",
+)
+FILL_SHAPE = rule(
+    "fillpad-shape",
+    ERROR,
+    SHAPES,
+    "a padding copy has tiles of one shape; in vec the destination may be larger",
+    source=_PAGE,
+    bad=f"pto.tfillpad ins(%a : {_WIDE}) outs(%d : {_P})",
+    good=f"pto.tfillpad ins(%a : {_T}) outs(%d : {_WIDE})",
+)
+FILL_ELEM = rule(
+    "fillpad-elem",
+    ERROR,
+    TRIPLES,
+    "a padding copy has elements of one size: 1, 2 or 4 bytes",
+    source=_PAGE,
+    bad=f"pto.tfillpad ins(%a : !pto.tile_buf<vec, 16x16xf16>) outs(%d : {_P})",
+    good=f"pto.tfillpad ins(%a : !pto.tile_buf<vec, 16x16xi32>) outs(%d : {_P})",
+)
+CONCAT_COLS = rule(
+    "tconcat-cols",
+    ERROR,
+    SHAPES,
+    "the valid columns of both sources fit into the destination",
+    source=_PAGE,
+    bad=f"pto.tconcat ins(%a, %b : {_T}, {_T}) outs(%d : {_T})",
+    good=f"pto.tconcat ins(%a, %b : {_T}, {_T}) outs(%d : !pto.tile_buf<vec, 16x32xf32>)",
+)
+CONCAT_INDEX = rule(
+    "concatidx-idx",
+    ERROR,
+    TRIPLES,
+    "the counts of tconcatidx are signless i8, i16 or i32 with at least one column",
+    source=_PAGE,
+    bad=f"pto.tconcatidx ins(%a, %b, %i, %j : {_T}, {_T}, {_T}, {_T}) outs(%d : {_WIDE})",
+    good=f"pto.tconcatidx ins(%a, %b, %i, %j : {_T}, {_T}, !pto.tile_buf<vec, 16x8xi32>, "
+    "!pto.tile_buf<vec, 16x8xi32>) outs(%d : !pto.tile_buf<vec, 16x32xf32>)",
+)
+GETSET = rule(
+    "getset-val",
+    ERROR,
+    TRIPLES,
+    "a single element has the element type of its tile; the scalar unit reads tiles in vec only",
+    source=_PAGE,
+    bad=f"pto.tsetval ins(%c0, %c1 : index, i32) outs(%d : {_T})",
+    good=f"pto.tsetval ins(%c0, %c1 : index, f32) outs(%d : {_T})",
+)
+
+FILL_MODE = rule(
+    "fillpad-mode",
+    ERROR,
+    STRUCTURE,
+    "the shapes of src and dst tell how a tile is padded, no attribute mode does",
+    source="operation catalogue",
+    bad=f'pto.tfillpad ins(%a : {_T}) outs(%d : {_P}) {{mode = "expand"}}',
+    good=f"pto.tfillpad ins(%a : {_T}) outs(%d : {_P})",
+)
+
+_FILLS = ("pto.tfillpad", "pto.tfillpad_expand", "pto.tfillpad_inplace")
+
+
+@relation(*_FILLS)
+def padding(t: TileOperands) -> Iterator[Finding]:
+    """Pad value, element size, shape."""
+    src, dst = t.tile("src"), t.tile("dst")
+    if src is None or dst is None:
+        return
+    both_mat = src.loc == "mat" == dst.loc
+    if t.op_name == "pto.tfillpad" and "mode" in t.op.attributes:
+        yield t.finding(FILL_MODE, ALWAYS, "mode", "pto.tfillpad has no mode", "leave it out")
+    if dst.pad == "null":
+        message = f"dst of {t.op_name} must have a pad value, found pad=null"
+        yield t.finding(PADVAL, ALWAYS, "dst", message, "pad=1 (zero), pad=2 (max) or pad=3 (min)")
+    stated = t.word("padValue")
+    if stated and dst.loc not in (None, "mat"):
+        yield t.finding(PADVAL, ALWAYS, "padValue", f"padValue belongs to tiles in mat, found {dst.loc}")
+    elif stated and dst.pad is not None and stated != dst.pad:
+        message = f"padValue must be the pad value of dst, {dst.pad}, found {stated}"
+        yield t.finding(PADVAL, ALWAYS, "padValue", message)
+    if src.bits != dst.bits:
+        message = f"src and dst of {t.op_name} must have elements of one size"
+        yield t.finding(FILL_ELEM, ALWAYS, "src", f"{message}, found {src.element} and {dst.element}")
+    elif src.bits not in (8, 16, 32):
+        message = f"elements of {t.op_name} must have 1, 2 or 4 bytes, found {src.element}"
+        yield t.finding(FILL_ELEM, ALWAYS, "src", message)
+    yield from _fill_shape(t, src, dst, both_mat)
+
+
+def _fill_shape(t: TileOperands, src: Tile, dst: Tile, both_mat: bool) -> Iterator[Finding]:
+    source, target = t.type("src"), t.type("dst")
+    if t.op_name == "pto.tfillpad" and both_mat and isinstance(source, TileBufType) and source != target:
+        assert target is not None
+        message = "src and dst of a pto.tfillpad in mat must have one type"
+        yield t.finding(FILL_SHAPE, ALWAYS, "src", f"{message}, found {source} and {type_text(target)}")
+        return
+    if min(src.rows, src.cols, dst.rows, dst.cols) < 0:
+        return
+    found = f"found {src.rows}x{src.cols} and {dst.rows}x{dst.cols}"
+    equal = (src.rows, src.cols) == (dst.rows, dst.cols)
+    if t.op_name == "pto.tfillpad_inplace" or (t.op_name == "pto.tfillpad" and dst.loc not in (None, "vec")):
+        if not equal:
+            message = f"src and dst of {t.op_name} must have the same shape, {found}"
+            yield t.finding(FILL_SHAPE, ALWAYS, "src", message)
+    elif src.rows > dst.rows or src.cols > dst.cols:
+        yield t.finding(FILL_SHAPE, ALWAYS, "src", f"src of {t.op_name} must fit into dst, {found}")
+
+
+@relation("pto.tconcat")
+def concatenation(t: TileOperands) -> Iterator[Finding]:
+    """Room for both sources."""
+    dst, sources = t.tile("dst"), t.tiles("src0", "src1")
+    counts = [tile.valid_cols for _, tile in sources]
+    if dst is not None and dst.cols >= 0 and len(counts) == 2 and min(counts) >= 0 and sum(counts) > dst.cols:
+        message = f"dst of pto.tconcat needs {counts[0]} + {counts[1]} columns, found {dst.cols}"
+        yield t.finding(CONCAT_COLS, ALWAYS, "dst", message)
+
+
+@relation("pto.tconcatidx")
+def concatenation_counts(t: TileOperands) -> Iterator[Finding]:
+    """Types and extent of the counts."""
+    for name, tile in t.tiles("src0Idx", "src1Idx"):
+        if tile.element not in ("i8", "i16", "i32"):
+            message = f"{name} of pto.tconcatidx must be i8, i16 or i32, found {tile.element}"
+            yield t.finding(CONCAT_INDEX, ALWAYS, name, message)
+        if tile.valid_cols == 0:
+            message = f"{name} of pto.tconcatidx must have at least one valid column"
+            yield t.finding(CONCAT_INDEX, ALWAYS, name, message)
+
+
+@relation("pto.tgetval")
+def read_element(t: TileOperands) -> Iterator[Finding]:
+    """Place and type of a read element."""
+    src = t.tile("src")
+    if src is None:
+        return
+    if src.loc not in (None, "vec"):
+        message = f"the scalar unit reads tiles in vec only, found {src.loc}"
+        yield t.finding(GETSET, ALWAYS, "src", message, "move the tile to vec first")
+    elif t.op.results and type_text(t.op.results[0].type).removeprefix("!pto.") != src.element:
+        message = f"the result of pto.tgetval has the element type of src, {src.element}"
+        yield t.finding(GETSET, ALWAYS, None, f"{message}, found {type_text(t.op.results[0].type)}")
+
+
+@relation("pto.tsetval")
+def write_element(t: TileOperands) -> Iterator[Finding]:
+    """Type of a written element."""
+    dst = t.tile("dst")
+    if dst is not None and element_text(t, "val") not in ("", dst.element):
+        message = f"val of pto.tsetval must have the element type of dst, {dst.element}"
+        yield t.finding(GETSET, ALWAYS, "val", f"{message}, found {t.type_name('val')}")

@@ -1,0 +1,240 @@
+"""Rules of gathers and scatters inside the vector buffer.
+
+Source: verifier-rules page, section 9; numerics page, section 7; operation catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from pto_dialect.targets.element_types import signless
+from pto_dialect.targets.tile_dtypes import GATHER_COMPARE_MODES, SCATTER_INDEX
+
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
+from .facts import Tile
+from .form import form_key
+from .relations import ALWAYS, Finding, TileOperands, relation, unless
+
+_PAGE = "verifier-rules page, section 9"
+_F = "!pto.tile_buf<vec, 1x32xf32>"
+_I = "!pto.tile_buf<vec, 1x32xi32>"
+_S = "!pto.tile_buf<vec, 1x32xi16>"
+_MASK = "{maskPattern = #pto.mask_pattern<P0101>}"
+
+GATHER_FORM = rule(
+    "gather-form",
+    ERROR,
+    STRUCTURE,
+    "tgather has one form: indices with scratch, a mask pattern alone, or dst, cdst, kValue and scratch",
+    source=_PAGE,
+    bad=f"pto.tgather ins(%a, %i : {_F}, {_I}) outs(%d : {_F})",
+    good=f"pto.tgather ins(%a, %i, %t : {_F}, {_I}, {_I}) outs(%d : {_F})",
+    target="a2a3",
+)
+FULL_COLS = rule(
+    "gather-full-cols",
+    ERROR,
+    SHAPES,
+    "tgather fills whole rows: all columns of dst and of the indices are valid",
+    source=_PAGE,
+    bad=f"pto.tgather ins(%a, %i, %t : {_F}, {_I}, {_I}) outs(%d : !pto.tile_buf<vec, 1x64xf32, valid=1x32>)",
+    good=f"pto.tgather ins(%a, %i, %t : {_F}, {_I}, {_I}) outs(%d : {_F})",
+)
+GATHER_INDEX = rule(
+    "gather-index",
+    ERROR,
+    TRIPLES,
+    "indices of tgather are i32, on a5 also i16",
+    source="targets page, section 7; operation catalogue",
+    bad="pto.tgather ins(%a, %i, %t : !pto.tile_buf<vec, 1x32xf32>, !pto.tile_buf<vec, 1x32xi8>, "
+    "!pto.tile_buf<vec, 1x32xi8>) outs(%d : !pto.tile_buf<vec, 1x32xf32>)",
+    good=f"pto.tgather ins(%a, %i, %t : {_F}, {_I}, {_I}) outs(%d : {_F})",
+)
+GATHER_CMP = rule(
+    "gather-cmp",
+    ERROR,
+    TRIPLES,
+    "tgather compares by eq or gt with a value of src's type and writes i32 positions and counts",
+    source=_PAGE,
+    bad=f"pto.tgather ins(%a, %c1, %t : {_F}, i32, !pto.tile_buf<vec, 1x32xui8>) outs(%d, %n : {_I}, {_I})",
+    good=f"pto.tgather ins(%a, %c1, %t : {_F}, f32, !pto.tile_buf<vec, 1x32xui8>) outs(%d, %n : {_I}, {_I})",
+)
+MASK_COUNT = rule(
+    "gather-mask-count",
+    ERROR,
+    SHAPES,
+    "a masked tgather keeps one of 1, 2 or 4 elements along its axis",
+    source="operation catalogue; numerics page, section 7",
+    bad=f'pto.tgather ins(%a, {_MASK} : {_F}, "row") outs(%d : !pto.tile_buf<vec, 1x8xf32>)',
+    good=f'pto.tgather ins(%a, {_MASK} : {_F}, "row") outs(%d : !pto.tile_buf<vec, 1x16xf32>)',
+)
+SCATTER_FORM = rule(
+    "scatter-form",
+    ERROR,
+    STRUCTURE,
+    "tscatter has either indexes or a mask pattern",
+    source=_PAGE,
+    bad=f'"pto.tscatter"(%a, %d) : ({_F}, {_F}) -> ()',
+    good=f"pto.tscatter ins(%a, %i : {_F}, {_I}) outs(%d : {_F})",
+)
+SCATTER_SIZE = rule(
+    "scatter-index-size",
+    ERROR,
+    TRIPLES,
+    "tscatter of 32-bit data has i32 indexes, of 16- and 8-bit data i16 indexes",
+    source=_PAGE,
+    bad=f"pto.tscatter ins(%a, %i : {_F}, {_S}) outs(%d : {_F})",
+    good=f"pto.tscatter ins(%a, %i : {_F}, {_I}) outs(%d : {_F})",
+)
+SCATTER_COLS = rule(
+    "scatter-mask-cols",
+    ERROR,
+    SHAPES,
+    "a masked tscatter spreads over 1, 2 or 4 times the elements along its axis; the other extent stays",
+    source=_PAGE,
+    bad=f'pto.tscatter ins(%a, {_MASK} : {_F}, "row") outs(%d : !pto.tile_buf<vec, 1x128xf32>)',
+    good=f'pto.tscatter ins(%a, {_MASK} : {_F}, "row") outs(%d : !pto.tile_buf<vec, 1x64xf32>)',
+)
+
+MASK_FACTOR: Final[Mapping[str, int]] = MappingProxyType({"P1111": 1, "P0101": 2, "P1010": 2})
+"""Elements per selected element; every other pattern selects one of four."""
+
+
+@relation("pto.tgather")
+def gather_form(t: TileOperands) -> Iterator[Finding]:
+    """One of three forms."""
+    given = [name for name in ("indices", "tmp", "kValue", "cdst") if name in t.values]
+    match form_key(t):
+        case "tgather[mask]":
+            if given:
+                message = f"tgather with a mask pattern takes src and dst only, found {given[0]} too"
+                yield t.finding(GATHER_FORM, ALWAYS, given[0], message)
+        case "tgather[compare]":
+            missing = [name for name in ("cdst", "kValue", "tmp") if name not in given]
+            if missing:
+                message = f"tgather that compares needs {' and '.join(missing)}"
+                yield t.finding(GATHER_FORM, ALWAYS, None, message, "ins(%src, %kValue, %tmp) outs(%dst, %cdst)")
+            if "indices" in given:
+                yield t.finding(GATHER_FORM, ALWAYS, "indices", "tgather that compares takes no indices")
+        case _:
+            if "indices" not in given:
+                message = "tgather needs indices, a mask pattern, or a value to compare with"
+                yield t.finding(GATHER_FORM, ALWAYS, None, message)
+            elif "tmp" not in given and not t.value_form:
+                severity = unless(lambda profile: profile.arch == "a5")
+                yield t.finding(GATHER_FORM, severity, None, "tgather with indices needs a scratch tile", "add %tmp")
+    if "axis" in t.op.attributes and not t.word("maskPattern"):
+        yield t.finding(GATHER_FORM, ALWAYS, "axis", "an axis belongs to a mask pattern")
+
+
+@relation("pto.tgather")
+def gather_columns(t: TileOperands) -> Iterator[Finding]:
+    """Whole rows."""
+    names = {"tgather[index]": ("dst", "indices"), "tgather[mask]": ("dst",)}.get(form_key(t), ())
+    for name, tile in t.tiles(*names):
+        if 0 <= tile.valid_cols != tile.cols:
+            message = f"all {tile.cols} columns of {name} of pto.tgather must be valid, found {tile.valid_cols}"
+            yield t.finding(FULL_COLS, ALWAYS, name, message)
+
+
+@relation("pto.tgather")
+def gather_types(t: TileOperands) -> Iterator[Finding]:
+    """Element types besides those of the data."""
+    form = form_key(t)
+    src, dst, indices = t.tile("src"), t.tile("dst"), t.tile("indices")
+    if form == "tgather[compare]":
+        yield from _compare_types(t)
+    elif form == "tgather[mask]" and src is not None and dst is not None and src.bits != dst.bits:
+        message = "src and dst of pto.tgather must have elements of one size"
+        message = f"{message}, found {src.element} and {dst.element}"
+        yield t.finding(GATHER_INDEX, ALWAYS, "dst", message)
+    elif form == "tgather[index]" and indices is not None:
+        severity = unless(lambda profile: signless(indices.element) in profile.gather_index)
+        if severity.a2a3 is not None:
+            allowed = "i32" if severity.a5 is None else "i32, or i16 on a5"
+            message = f"indices of pto.tgather must be {allowed}, found {indices.element}"
+            yield t.finding(GATHER_INDEX, severity, "indices", message)
+
+
+def _compare_types(t: TileOperands) -> Iterator[Finding]:
+    mode, src = t.word("cmpMode") or "eq", t.tile("src")
+    if mode not in GATHER_COMPARE_MODES:
+        message = f"tgather compares with eq or gt, found {mode}"
+        yield t.finding(GATHER_CMP, ALWAYS, mode, message)
+    dst = t.tile("dst")
+    if dst is not None and signless(dst.element) != "i32":
+        yield t.finding(GATHER_CMP, ALWAYS, "dst", f"dst holds positions and must be i32, found {dst.element}")
+    if src is None:
+        return
+    if t.type_name("kValue") not in ("", src.element):
+        message = f"kValue must have the element type of src, {src.element}, found {t.type_name('kValue')}"
+        yield t.finding(GATHER_CMP, ALWAYS, "kValue", message)
+    if mode != "eq":
+        severity = unless(lambda profile: signless(src.element) not in profile.gather_compare_eq_only)
+        message = f"tgather of {src.element} compares with eq only on a2a3, found {mode}"
+        yield t.finding(GATHER_CMP, severity, mode, message)
+
+
+@relation("pto.tgather")
+def gather_counts(t: TileOperands) -> Iterator[Finding]:
+    """Elements kept by a mask; without an axis the older form, whose extents are free."""
+    if form_key(t) == "tgather[mask]" and t.word("axis"):
+        small, large = t.tile("dst"), t.tile("src")
+        if small is not None and large is not None:
+            along, across = _extents(t, small, large)
+            factor = MASK_FACTOR.get(t.word("maskPattern"), 4)
+            if min(along) >= 0 and along[1] != along[0] * factor:
+                message = f"{t.word('maskPattern')} keeps {along[1] // factor} of {along[1]} elements of src"
+                yield t.finding(MASK_COUNT, ALWAYS, "dst", f"{message}, found {along[0]} in dst")
+            if min(across) >= 0 and across[0] != across[1]:
+                message = f"across the axis src and dst must agree, found {across[1]} and {across[0]}"
+                yield t.finding(MASK_COUNT, ALWAYS, "dst", message)
+
+
+def _extents(t: TileOperands, first: Tile, second: Tile) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Valid extents of two tiles along the mask axis and across it."""
+    rows = (first.valid_rows, second.valid_rows)
+    cols = (first.valid_cols, second.valid_cols)
+    return (rows, cols) if t.word("axis") == "col" else (cols, rows)
+
+
+@relation("pto.tscatter")
+def scatter_form(t: TileOperands) -> Iterator[Finding]:
+    """Indexes or a pattern."""
+    masked = bool(t.word("maskPattern"))
+    if ("indexes" in t.values) == masked:
+        found = "both" if masked else "neither"
+        message = f"tscatter takes either indexes or a mask pattern, found {found}"
+        yield t.finding(SCATTER_FORM, ALWAYS, "indexes" if masked else None, message)
+    elif "axis" in t.op.attributes and not masked:
+        yield t.finding(SCATTER_FORM, ALWAYS, "axis", "an axis belongs to a mask pattern")
+
+
+@relation("pto.tscatter")
+def scatter_index(t: TileOperands) -> Iterator[Finding]:
+    """Width of the indexes."""
+    src, indexes = t.tile("src"), t.tile("indexes")
+    wanted = SCATTER_INDEX.get(signless(src.element)) if src is not None else None
+    if wanted is not None and indexes is not None and signless(indexes.element) != wanted:
+        assert src is not None
+        message = f"indexes of {src.element} data must be {wanted}, found {indexes.element}"
+        yield t.finding(SCATTER_SIZE, ALWAYS, "indexes", message)
+
+
+@relation("pto.tscatter")
+def scatter_counts(t: TileOperands) -> Iterator[Finding]:
+    """Extents of a masked scatter; in the older form the source is the wide tile."""
+    src, dst = t.tile("src"), t.tile("dst")
+    if form_key(t) != "tscatter[mask]" or src is None or dst is None:
+        return
+    factor = MASK_FACTOR.get(t.word("maskPattern"), 4)
+    along, across = _extents(t, src, dst)
+    if min(along) >= 0 and max(along) != min(along) * factor:
+        message = f"{t.word('maskPattern')} spreads over {factor} times the elements of src"
+        message = f"{message}, found {along[0]} and {along[1]}"
+        yield t.finding(SCATTER_COLS, ALWAYS, "dst", message)
+    if min(across) >= 0 and across[0] != across[1]:
+        message = f"across the axis src and dst must agree, found {across[0]} and {across[1]}"
+        yield t.finding(SCATTER_COLS, ALWAYS, "dst", message)

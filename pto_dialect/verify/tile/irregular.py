@@ -1,0 +1,273 @@
+"""Rules of sequences, triangles, sorting, histograms and random numbers.
+
+Source: verifier-rules page, section 9; numerics page, section 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from xdsl.dialects.builtin import IntegerType, Signedness, VectorType
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.types import I16
+from pto_dialect.targets.element_types import signless
+from pto_dialect.targets.tile_dtypes import TRANDOM_ROUNDS
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, checks, rule
+from .facts import Tile, differs, tile_of
+from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
+
+_PAGE = "verifier-rules page, section 9"
+_R = "!pto.tile_buf<vec, 1x256xf32>"
+_PAIRS = "!pto.tile_buf<vec, 1x512xf32>"
+_I = "!pto.tile_buf<vec, 1x32xi32>"
+_BYTES = "!pto.tile_buf<vec, 32x1xui8, blayout=col_major>"
+_BINS = "!pto.tile_buf<vec, 32x256xui32>"
+_T = "!pto.tile_buf<vec, 16x16xf32>"
+_COUNTS = "vector<4xi16>"
+_COUNT_TYPES = tuple(VectorType(kind, [4]) for kind in (I16, IntegerType(16, Signedness.UNSIGNED)))
+
+CI_TYPES = rule(
+    "tci-types",
+    ERROR,
+    TRIPLES,
+    "the start of a sequence has the type of its elements; the sequence has more than one column",
+    source=_PAGE,
+    bad=f"pto.tci ins(%c0 : i16) outs(%d : {_I})",
+    good=f"pto.tci ins(%c0 : i32) outs(%d : {_I})",
+)
+TRI_FLAG = rule(
+    "ttri-flag",
+    ERROR,
+    STRUCTURE,
+    "upperOrLower is 0 (lower) or 1 (upper)",
+    source=_PAGE,
+    bad=f"pto.ttri ins(%c0 {{upperOrLower = 2 : i32}} : i32) outs(%d : {_T})",
+    good=f"pto.ttri ins(%c0 {{upperOrLower = 1 : i32}} : i32) outs(%d : {_T})",
+)
+SORT_TYPES = rule(
+    "sort-types",
+    ERROR,
+    TRIPLES,
+    "tsort32 sorts f16 or f32 scores with 32-bit positions",
+    source=_PAGE,
+    bad=f"pto.tsort32 ins(%a, %i : {_R}, !pto.tile_buf<vec, 1x256xi16>) outs(%d : {_PAIRS})",
+    good=f"pto.tsort32 ins(%a, %i : {_R}, !pto.tile_buf<vec, 1x256xui32>) outs(%d : {_PAIRS})",
+)
+MERGE_FORM = rule(
+    "mrgsort-form",
+    ERROR,
+    SHAPES,
+    "tmrgsort merges the blocks of one row, or 2 to 4 rows with scratch and counts",
+    source=_PAGE,
+    bad=f"pto.tmrgsort ins(%a, %c63 : {_R}, i32) outs(%d : {_R})",
+    good=f"pto.tmrgsort ins(%a, %c64 : {_R}, i32) outs(%d : {_R})",
+)
+HIST_FORM = rule(
+    "hist-form",
+    ERROR,
+    SHAPES,
+    "thistogram counts one byte of ui16 or ui32 rows into at least 256 ui32 columns",
+    source=_PAGE,
+    bad=f"pto.thistogram ins(%a, %i : !pto.tile_buf<vec, 32x32xui16>, {_BYTES}) outs(%d : {_BINS}) {{byte = 2 : i32}}",
+    good=f"pto.thistogram ins(%a, %i : !pto.tile_buf<vec, 32x32xui16>, {_BYTES}) outs(%d : {_BINS}) {{byte = 1 : i32}}",
+)
+RANDOM_ROUNDS = rule(
+    "random-rounds",
+    ERROR,
+    STRUCTURE,
+    "trandom runs 7 or 10 rounds over 32-bit keys and counters",
+    source=_PAGE,
+    bad=f"pto.trandom ins(%k, %k, %k, %k, %k, %k {{rounds = 8 : i32}} : i32, i32, i32, i32, i32, i32) outs(%d : {_I})",
+    good=f"pto.trandom ins(%k, %k, %k, %k, %k, %k {{rounds = 7 : i32}} : i32, i32, i32, i32, i32, i32) outs(%d : {_I})",
+)
+
+_SORT_MULTIPLE: Final = 64
+"""A block length is a multiple of this many elements."""
+
+
+@relation("pto.tci")
+def sequence(t: TileOperands) -> Iterator[Finding]:
+    """Start value and width."""
+    dst = t.tile("dst")
+    if dst is None:
+        return
+    if t.type_name("S") != dst.element:
+        message = f"S of pto.tci must have the element type of dst, {dst.element}, found {t.type_name('S')}"
+        yield t.finding(CI_TYPES, ALWAYS, "S", message)
+    tmp = t.tile("tmp")
+    if tmp is not None and (tmp.bits != 32 or tmp.layout not in (None, "ND")):
+        found = f"{tmp.element} ({tmp.layout_text})"
+        message = f"tmp of pto.tci must have 4-byte elements and be row_major without boxes on a2a3, found {found}"
+        yield t.finding(CI_TYPES, cell("E/"), "tmp", message)
+    if dst.cols == 1:
+        yield t.finding(CI_TYPES, ALWAYS, "dst", "dst of pto.tci must have more than one column")
+
+
+@relation("pto.ttri")
+def triangle(t: TileOperands) -> Iterator[Finding]:
+    """Which triangle."""
+    flag = t.number("upperOrLower")
+    if flag not in (None, 0, 1):
+        yield t.finding(TRI_FLAG, ALWAYS, "upperOrLower", f"upperOrLower must be 0 or 1, found {flag}")
+
+
+@relation("pto.tsort32")
+def sort_positions(t: TileOperands) -> Iterator[Finding]:
+    """Positions."""
+    idx = t.tile("idx")
+    if idx is not None and signless(idx.element) != "i32":
+        yield t.finding(SORT_TYPES, ALWAYS, "idx", f"idx of pto.tsort32 must be i32 or ui32, found {idx.element}")
+
+
+@relation("pto.tmrgsort")
+def merge_form(t: TileOperands) -> Iterator[Finding]:
+    """Operands of the two formats."""
+    sources = t.values.get("srcs", ())
+    if "blockLen" in t.values:
+        if len(sources) != 1 or "tmp" in t.values or "excuted" in t.values:
+            message = "tmrgsort with a block length takes one source and one destination"
+            yield t.finding(MERGE_FORM, ALWAYS, None, message)
+    else:
+        if not 2 <= len(sources) <= 4:
+            message = f"tmrgsort merges 2 to 4 sources, found {len(sources)}"
+            yield t.finding(MERGE_FORM, ALWAYS, "srcs", message, "one source is merged with a block length")
+        if "excuted" not in t.values:
+            if not t.value_form:
+                message = "tmrgsort of several sources needs counts behind its destination"
+                yield t.finding(MERGE_FORM, ALWAYS, None, message, f"outs(%dst, %excuted : type, {_COUNTS})")
+        elif t.type("excuted") not in _COUNT_TYPES:
+            message = f"excuted must be {_COUNTS}, found {t.type_name('excuted')}"
+            yield t.finding(MERGE_FORM, ALWAYS, "excuted", message)
+
+
+@relation("pto.tmrgsort")
+def merge_shapes(t: TileOperands) -> Iterator[Finding]:
+    """One row each, one element type, room for the merged list."""
+    dst, tmp = t.tile("dsts"), t.tile("tmp")
+    sources = [tile_of(value) for value in t.values.get("srcs", ())]
+    named: list[tuple[str, int, Tile | None]] = [("srcs", i, tile) for i, tile in enumerate(sources)]
+    named += [("dsts", 0, dst), ("tmp", 0, tmp)]
+    for name, index, tile in named:
+        if tile is None:
+            continue
+        if tile.rows >= 0 and tile.rows != 1:
+            message = f"{name} of pto.tmrgsort must be one row, found {tile.rows}"
+            yield t.finding(MERGE_FORM, ALWAYS, name, message, index=index)
+        if dst is not None and tile.element != dst.element:
+            message = f"{name} of pto.tmrgsort must have the element type of dst, {dst.element}"
+            yield t.finding(MERGE_FORM, ALWAYS, name, f"{message}, found {tile.element}", index=index)
+    if dst is None:
+        return
+    if "blockLen" in t.values and sources and sources[0] is not None and differs(sources[0].cols, dst.cols):
+        message = f"src and dst of pto.tmrgsort must have as many columns, found {sources[0].cols} and {dst.cols}"
+        yield t.finding(MERGE_FORM, ALWAYS, "dsts", message)
+    if tmp is None or tmp.cols < 0:
+        return
+    widths = [tile.cols for tile in sources if tile is not None]
+    if tmp.cols < dst.cols:
+        message = f"tmp of pto.tmrgsort must have {dst.cols} columns like dst, found {tmp.cols}"
+        yield t.finding(MERGE_FORM, ALWAYS, "tmp", message)
+    elif min(widths, default=-1) >= 0 and tmp.cols < sum(widths):
+        message = f"tmp of pto.tmrgsort needs the {sum(widths)} columns of all sources, found {tmp.cols}"
+        yield t.finding(MERGE_FORM, ADVICE, "tmp", message)
+
+
+@checks(SHAPES, "pto.tmrgsort")
+def block_length(op: Operation, ctx: Context) -> None:
+    """Constant block lengths."""
+    value = ctx.operand(op, "blockLen")
+    length = ctx.constant(value)
+    if length is not None and (length <= 0 or length % _SORT_MULTIPLE):
+        message = f"blockLen must be a positive multiple of {_SORT_MULTIPLE}, found {length}"
+        ctx.report(MERGE_FORM, op, message, at=value)
+
+
+@relation("pto.thistogram")
+def histogram(t: TileOperands) -> Iterator[Finding]:
+    """Byte, filter and bins."""
+    byte, legacy = t.number("byte"), t.number("isMSB")
+    if legacy is not None:
+        stated, byte = byte, 1 if legacy else 0
+        if stated not in (None, byte):
+            message = f"byte = {stated} contradicts the older isMSB, which means byte = {byte}"
+            yield t.finding(HIST_FORM, ALWAYS, "isMSB", message, "leave isMSB out")
+            return
+    byte = 1 if byte is None else byte
+    if not 0 <= byte <= 3:
+        yield t.finding(HIST_FORM, ALWAYS, "byte", f"byte must be 0, 1, 2 or 3, found {byte}")
+        return
+    for name, tile in t.tiles("src", "dst", "idx"):
+        if tile.loc not in (None, "vec"):
+            yield t.finding(HIST_FORM, ALWAYS, name, f"{name} of pto.thistogram must be in vec, found {tile.loc}")
+        elif name != "idx" and tile.layout not in (None, "ND"):
+            yield t.finding(HIST_FORM, ALWAYS, name, f"{name} of pto.thistogram must be ND, found {tile.layout}")
+    yield from _bins(t)
+    src, idx = t.tile("src"), t.tile("idx")
+    if src is None or idx is None:
+        return
+    if signless(idx.element) != "i8":
+        yield t.finding(HIST_FORM, ALWAYS, "idx", f"idx of pto.thistogram must be ui8, found {idx.element}")
+    if src.bits == 16:
+        if byte > 1:
+            yield t.finding(HIST_FORM, ALWAYS, "byte", f"a 16-bit source has bytes 0 and 1, found byte = {byte}")
+        yield from _column_filter(t, src, idx)
+    elif byte != 3:
+        yield from _row_filter(t, src, idx, 3 - byte)
+
+
+def _bins(t: TileOperands) -> Iterator[Finding]:
+    src, dst = t.tile("src"), t.tile("dst")
+    if src is None or dst is None:
+        return
+    if signless(dst.element) != "i32":
+        yield t.finding(HIST_FORM, ALWAYS, "dst", f"dst of pto.thistogram must be ui32, found {dst.element}")
+    if differs(src.rows, dst.rows) or differs(src.valid_rows, dst.valid_rows):
+        message = f"dst needs the rows of src, {src.rows} ({src.valid_rows} valid)"
+        found = f"{dst.rows} ({dst.valid_rows} valid)"
+        yield t.finding(HIST_FORM, ALWAYS, "dst", f"{message}, found {found}".replace("-1", "?"))
+    if 0 <= dst.cols < 256 or 0 < dst.valid_cols < 256:
+        message = f"dst needs 256 columns, found {dst.cols} ({dst.valid_cols} valid)"
+        yield t.finding(HIST_FORM, ALWAYS, "dst", message)
+
+
+def _column_filter(t: TileOperands, src: Tile, idx: Tile) -> Iterator[Finding]:
+    """A 16-bit source: one filter byte for each row."""
+    if idx.layout not in (None, "DN"):
+        message = f"idx of a 16-bit source must be DN, found {idx.layout}"
+        yield t.finding(HIST_FORM, ALWAYS, "idx", message, "blayout=col_major")
+    elif differs(src.rows, idx.rows) or differs(src.valid_rows, idx.valid_rows):
+        message = f"idx of a 16-bit source needs the rows of src, {src.rows}, found {idx.rows}"
+        yield t.finding(HIST_FORM, ALWAYS, "idx", message)
+    elif idx.cols > 1 or idx.valid_cols > 1:
+        yield t.finding(HIST_FORM, ALWAYS, "idx", f"idx of a 16-bit source is one column, found {idx.cols}")
+
+
+def _row_filter(t: TileOperands, src: Tile, idx: Tile, depth: int) -> Iterator[Finding]:
+    """A 32-bit source: one row of filter bytes for each byte above the selected one."""
+    if idx.layout not in (None, "ND"):
+        yield t.finding(HIST_FORM, ALWAYS, "idx", f"idx of a 32-bit source must be ND, found {idx.layout}")
+    elif differs(src.cols, idx.cols) or differs(src.valid_cols, idx.valid_cols):
+        message = f"idx of a 32-bit source needs the columns of src, {src.cols}, found {idx.cols}"
+        yield t.finding(HIST_FORM, ALWAYS, "idx", message)
+    elif differs(idx.rows, depth) or (idx.valid_rows > 0 and idx.valid_rows != depth):
+        message = f"byte = {3 - depth} of a 32-bit source needs {depth} rows of idx, found {idx.rows}"
+        yield t.finding(HIST_FORM, ALWAYS, "idx", message)
+
+
+_WORDS: Final = ("key0", "key1", "counter0", "counter1", "counter2", "counter3")
+
+
+@relation("pto.trandom")
+def random_words(t: TileOperands) -> Iterator[Finding]:
+    """Rounds and words."""
+    rounds = t.number("rounds")
+    if rounds is not None and rounds not in TRANDOM_ROUNDS:
+        yield t.finding(RANDOM_ROUNDS, ALWAYS, "rounds", f"rounds must be 7 or 10, found {rounds}")
+    for name in _WORDS:
+        if t.type_name(name) not in ("", "i32"):
+            message = f"{name} of pto.trandom must be i32, found {t.type_name(name)}"
+            yield t.finding(RANDOM_ROUNDS, ALWAYS, name, message)

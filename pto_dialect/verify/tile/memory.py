@@ -1,0 +1,416 @@
+"""Rules of transfers between global memory and tiles (loads, prefetches, stores), and of printing.
+
+Source: verifier-rules page, section 9; targets page, sections 5 and 7; operation catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute
+
+from pto_dialect.ir.core.types import (
+    DYNAMIC,
+    PartitionViewType,
+    TensorViewType,
+    byte_width,
+    dim_text,
+    element_name,
+    type_text,
+)
+from pto_dialect.targets.a2a3 import A2A3
+from pto_dialect.targets.a5 import A5
+from pto_dialect.targets.element_types import FP4, is_low_precision
+from pto_dialect.targets.tile_pairs import AccStore
+
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
+from .facts import Tile
+from .relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
+
+_PAGE = "verifier-rules page, section 9"
+_VIEW = "!pto.partition_tensor_view<16x16xf32>"
+_TILE = "!pto.tile_buf<vec, 16x16xf32>"
+
+
+def _load(view: str = _VIEW, tile: str = _TILE) -> str:
+    return f"pto.tload ins(%v : {view}) outs(%a : {tile})"
+
+
+def _store(tile: str = _TILE, view: str = _VIEW, rest: str = "") -> str:
+    return f"pto.tstore ins(%a : {tile}) outs(%v : {view}){rest}"
+
+
+_ACC = "!C"
+_ACC_VIEW = "!pto.partition_tensor_view<16x16xf16>"
+
+TYPES = rule(
+    "tload-types",
+    ERROR,
+    TRIPLES,
+    "a transfer goes between a partition view with positive dimensions and a tile; elements keep their size",
+    source=_PAGE,
+    bad=_load("!pto.partition_tensor_view<16x16xf16>"),
+    good=_load(),
+)
+LOC = rule(
+    "tload-loc",
+    ERROR,
+    LOCATIONS,
+    "the destination of a load lies in vec or mat (a5: a load into scaling is a warning)",
+    source=_PAGE,
+    bad=_load(tile="!C"),
+    good=_load(),
+)
+COUNT = rule(
+    "tload-count",
+    WARNING,
+    SHAPES,
+    "view and valid region have as many elements as each other; a difference is an error for tstore",
+    source=_PAGE,
+    bad=_load("!pto.partition_tensor_view<16x8xf32>"),
+    good=_load(),
+)
+WIDE_PAD = rule(
+    "tload-i64-pad",
+    ERROR,
+    TRIPLES,
+    "a tile of 8-byte elements that is loaded on a5 has pad null or zero",
+    source=_PAGE,
+    bad=_load("!pto.partition_tensor_view<16x16xi64>", "!pto.tile_buf<vec, 16x16xi64, pad=2>"),
+    good=_load("!pto.partition_tensor_view<16x16xi64>", "!pto.tile_buf<vec, 16x16xi64, pad=1>"),
+)
+VEC_LAYOUT = rule(
+    "tload-vec-layout",
+    ERROR,
+    LOCATIONS,
+    "a vec tile that is loaded or stored on a5 is laid out ND, DN or NZ",
+    source=_PAGE,
+    bad=_load(tile="!pto.tile_buf<vec, 16x16xf32, slayout=row_major>"),
+    good=_load(tile="!pto.tile_buf<vec, 16x16xf32, blayout=col_major, slayout=row_major>"),
+)
+PAD_ARGUMENTS = rule(
+    "tload-pad-args",
+    ERROR,
+    STRUCTURE,
+    "pad_mode PadValue comes with a pad_value of the element type",
+    source=_PAGE,
+)
+STORE_LOC = rule(
+    "tstore-src-loc",
+    ERROR,
+    LOCATIONS,
+    "the source of a store lies in vec or acc, on a2a3 also in mat",
+    source=_PAGE,
+    bad=_store("!Lmat", "!pto.partition_tensor_view<16x64xf16>"),
+    good=_store(),
+)
+STORE_ELEM = rule(
+    "tstore-elem",
+    ERROR,
+    TRIPLES,
+    "stored elements keep their size; out of acc they are converted as the target can",
+    source=_PAGE,
+    bad=_store(view="!pto.partition_tensor_view<16x16xf16>"),
+    good=_store(_ACC, _ACC_VIEW),
+)
+STORE_QUANT = rule(
+    "tstore-prequant-acc",
+    ERROR,
+    STRUCTURE,
+    "preQuantScalar and reluPreMode belong to stores out of acc",
+    source=_PAGE,
+    bad=_store(rest=" {reluPreMode = #pto<relu_pre_mode normal_relu>}"),
+    good=_store(_ACC, rest=" {reluPreMode = #pto<relu_pre_mode normal_relu>}"),
+)
+STORE_COLS = rule(
+    "tstore-acc-cols",
+    ERROR,
+    SHAPES,
+    "an accumulator that is stored has 1 to 4095 columns",
+    source=_PAGE,
+    bad=_store("!pto.tile_buf<acc, 16x4096xf32, valid=16x16, blayout=col_major, slayout=row_major, fractal=1024>"),
+    good=_store(_ACC),
+)
+STORE_FP = rule(
+    "tstore-fp",
+    ERROR,
+    STRUCTURE,
+    "a store with channel parameters takes them from scaling and an f32 or i32 source from acc; it has no "
+    "preQuantScalar and the default phase",
+    source=_PAGE,
+    bad=f"pto.tstore ins(%a : !Cvec fp %f : !pto.tile_buf<scaling, 1x16xf32>) outs(%v : {_ACC_VIEW})",
+    good=f"pto.tstore ins(%a : !C fp %f : !pto.tile_buf<scaling, 1x16xf32>) outs(%v : {_ACC_VIEW})",
+)
+PRINT = rule(
+    "tprint-form",
+    ERROR,
+    LOCATIONS,
+    "without a workspace only vec tiles are printed; the workspace is a view and belongs to a tile",
+    source="operation catalogue",
+    bad="pto.tprint ins(%a : !Lmat)",
+    good=f"pto.tprint ins(%a : {_TILE})",
+)
+
+_ON_A5 = cell("/E")
+_ON_A2A3 = cell("E/")
+_VIEW_BYTES = (1, 2, 4, 8)
+
+
+def _lowered(operands: TileOperands) -> bool:
+    """True when an operand is a memref: the transfer was lowered and its types say little."""
+    return any(isinstance(value.type, MemRefType) for values in operands.values.values() for value in values)
+
+
+# ------------------------------------------------------------ both directions
+
+
+def _view_type(operands: TileOperands, name: str) -> Iterator[Finding]:
+    """The view side of a transfer is a partition view with positive dimensions."""
+    kind = operands.type(name)
+    if isinstance(kind, PartitionViewType):
+        for index, dim in enumerate(kind.shape):
+            if dim == 0 or dim < DYNAMIC:
+                message = f"dimension {index} of {name} of {operands.op_name} must be positive, found {dim}"
+                yield operands.finding(TYPES, ALWAYS, name, message)
+    elif kind is not None:
+        help = "take a part of the view with pto.partition_view" if isinstance(kind, TensorViewType) else None
+        message = f"{name} of {operands.op_name} must be !pto.partition_tensor_view, found {type_text(kind)}"
+        yield operands.finding(TYPES, ALWAYS, name, message, help)
+
+
+def _same_size(operands: TileOperands, view: Attribute, tile: Tile) -> bool:
+    element = view.element_type if isinstance(view, MemRefType) else getattr(view, "element", None)
+    size = byte_width(element) if isinstance(element, Attribute) else None
+    return size is None or tile.bits == 0 or size * 8 == max(8, tile.bits)
+
+
+def _element(view: Attribute) -> str:
+    element = view.element_type if isinstance(view, MemRefType) else getattr(view, "element", None)
+    return element_name(element) if isinstance(element, Attribute) else "?"
+
+
+def _count(sizes: Sequence[int]) -> int | None:
+    """Number of elements; ``None`` when a size is open or there are none."""
+    return prod(sizes) if sizes and min(sizes) > 0 else None
+
+
+def _counts_differ(kind: Attribute | None, tile: Tile | None) -> tuple[int, int] | None:
+    """Numbers of elements of a view and of a valid region where both are static and differ."""
+    if not isinstance(kind, PartitionViewType) or tile is None:
+        return None
+    view, valid = _count(kind.shape), _count((tile.valid_rows, tile.valid_cols))
+    if view is None or valid is None or view == valid:
+        return None
+    if tile.element in FP4 and view in (_pairs(tile, valid), 2 * _pairs(tile, valid)):
+        return None
+    return view, valid
+
+
+def _pairs(tile: Tile, valid: int) -> int:
+    """Packed pairs in a tile of ``valid`` elements: outside of vec, tiles count single numbers."""
+    return valid if tile.loc == "vec" else valid // 2
+
+
+def _vec_layout(operands: TileOperands, name: str, tile: Tile, *, single: bool) -> Iterator[Finding]:
+    """On a5 the transfer engine knows three layouts of vec tiles; ``single`` exempts one row or column."""
+    layouts = A5.tile_rules.tload_vec_layouts
+    if tile.loc != "vec" or tile.layout is None or layouts is None or tile.layout in layouts:
+        return
+    if single and 1 in (tile.rows, tile.cols):
+        return
+    message = f"{name} of {operands.op_name} is laid out {tile.layout_text}, on a5 it must be ND, DN or NZ"
+    yield operands.finding(VEC_LAYOUT, _ON_A5, name, message)
+
+
+# ------------------------------------------------------------ loads
+
+
+@relation("pto.tload", "pto.tprefetch")
+def load(operands: TileOperands) -> Iterator[Finding]:
+    """A view into a vec or mat tile."""
+    name = operands.op_name
+    view, tile = operands.type("src"), operands.tile("dst")
+    if tile is not None and tile.loc is not None and tile.loc not in A5.tload_destinations:
+        message = f"dst of {name} must be in vec or mat, found {tile.loc}"
+        severity = cell("E/W") if tile.loc == "scaling" else ALWAYS
+        yield operands.finding(LOC, severity, "dst", message)
+    if not isinstance(view, MemRefType):
+        yield from _view_type(operands, "src")
+    if view is None or tile is None:
+        return
+    if not _same_size(operands, view, tile):
+        message = f"elements of {name} must have one size, found {_element(view)} and {tile.element}"
+        help = f"load into a tile of {_element(view)} and convert that with pto.tcvt"
+        yield operands.finding(TYPES, ALWAYS, "src", message, help)
+    yield from _view_element(operands, view, tile)
+    if name == "pto.tload" and not _lowered(operands):
+        yield from _load_form(operands, view, tile)
+
+
+def _view_element(operands: TileOperands, view: Attribute, tile: Tile) -> Iterator[Finding]:
+    """What the target can move; the table row of the operation names the tile's type."""
+    element = _element(view)
+    if is_low_precision(tile.element) or not is_low_precision(element):
+        return
+    refused = unless(lambda profile: profile.low_precision_allowed(operands.op_name[4:], element))
+    if any(refused):
+        message = f"elements of type {element} are not moved by {operands.op_name} on a2a3"
+        yield operands.finding(TYPES, refused, "src", message)
+
+
+def _load_form(operands: TileOperands, view: Attribute, tile: Tile) -> Iterator[Finding]:
+    yield from _vec_layout(operands, "dst", tile, single=False)
+    pads = A5.tile_rules.tload_wide_pads
+    if tile.bits == 64 and tile.pad is not None and pads is not None and tile.pad not in pads:
+        message = f"dst of {operands.op_name} has 8-byte elements and pad {tile.pad}; a5 pads them with zero only"
+        yield operands.finding(WIDE_PAD, _ON_A5, "dst", message)
+    differing = _counts_differ(view, tile)
+    if differing is not None:
+        message = f"src of {operands.op_name} has {differing[0]} elements, dst has {differing[1]} valid ones"
+        packed = tile.element in FP4
+        help = "views of packed numbers count the pairs, or the single numbers" if packed else None
+        yield operands.finding(COUNT, ALWAYS if packed else ADVICE, "src", message, help)
+    value = operands.type("pad_value")
+    if operands.word("pad_mode") == "PadValue":
+        if value is None:
+            message = f"{operands.op_name} with pad_mode PadValue needs a pad_value"
+            yield operands.finding(PAD_ARGUMENTS, ALWAYS, None, message)
+        elif element_name(value) != tile.element:
+            message = f"pad_value of {operands.op_name} must be {tile.element}, found {element_name(value)}"
+            yield operands.finding(PAD_ARGUMENTS, ALWAYS, "pad_value", message)
+
+
+# ------------------------------------------------------------ stores
+
+
+@relation("pto.tstore", "pto.tstore_fp")
+def store(operands: TileOperands) -> Iterator[Finding]:
+    """A tile into a view."""
+    if _lowered(operands):
+        return
+    yield from _view_type(operands, "dst")
+    tile = operands.tile("src")
+    if tile is None:
+        return
+    name = operands.op_name
+    with_table = "fp" in operands.values
+    if with_table:
+        yield from _store_fp(operands, tile)
+    elif tile.loc is not None:
+        yield from _store_source(operands, tile)
+    if tile.loc == "acc":
+        yield from _store_columns(operands, tile, A2A3.acc_store)
+    differing = None if with_table else _counts_differ(operands.type("dst"), tile)
+    if differing is not None:
+        message = f"dst of {name} has {differing[0]} elements, src has {differing[1]} valid ones"
+        yield operands.finding(COUNT, ALWAYS, "dst", message)
+
+
+def _store_source(operands: TileOperands, tile: Tile) -> Iterator[Finding]:
+    name, loc, view = operands.op_name, tile.loc or "", operands.type("dst")
+    where = unless(lambda profile: loc in profile.tstore_sources)
+    if any(where):
+        allowed = "vec or acc on a5" if not where.a2a3 else "vec or acc"
+        message = f"src of {name} must be in {allowed}, found {loc}"
+        yield operands.finding(STORE_LOC, where, "src", message)
+        if where == ALWAYS:
+            return
+    quantised = operands.value("preQuantScalar") is not None
+    if loc != "acc":
+        if quantised:
+            message = f"preQuantScalar of {name} needs a source in acc, found {loc}"
+            yield operands.finding(STORE_QUANT, ALWAYS, "preQuantScalar", message)
+        if operands.word("reluPreMode") not in ("", "no_relu"):
+            message = f"reluPreMode of {name} needs a source in acc, found {loc}"
+            yield operands.finding(STORE_QUANT, ALWAYS, "reluPreMode", message)
+        yield from _vec_layout(operands, "src", tile, single=True)
+        if isinstance(view, PartitionViewType):
+            yield from _plain_elements(operands, tile, view)
+    elif isinstance(view, PartitionViewType):
+        yield from _accumulator_elements(operands, tile, element_name(view.element), quantised)
+
+
+def _plain_elements(operands: TileOperands, tile: Tile, view: PartitionViewType) -> Iterator[Finding]:
+    name, element = operands.op_name, element_name(view.element)
+    if not _same_size(operands, view, tile):
+        message = f"elements of {name} must have one size, found {tile.element} and {element}"
+        help = f"convert the tile to {element} with pto.tcvt first"
+        yield operands.finding(STORE_ELEM, ALWAYS, "dst", message, help)
+    elif is_low_precision(element) and not is_low_precision(tile.element):
+        refused = unless(lambda profile: profile.low_precision_allowed("tstore", element))
+        message = f"elements of type {element} are not stored on a2a3"
+        yield operands.finding(STORE_ELEM, refused, "dst", message)
+
+
+def _accumulator_elements(operands: TileOperands, tile: Tile, element: str, quantised: bool) -> Iterator[Finding]:
+    """Conversions of the write-back; an accumulator of another type is a matter of the table of types."""
+    if not any(tile.element == source for source, _ in A5.acc_store.plain):
+        return
+    refused = unless(lambda profile: profile.acc_store.allows(tile.element, element, quantised))
+    if any(refused):
+        way = "with preQuantScalar" if quantised else "without quantisation"
+        where = "" if refused == ALWAYS else " on a2a3" if refused.a2a3 else " on a5"
+        message = f"{operands.op_name} cannot store {tile.element} as {element} {way}{where}"
+        help = None if quantised else "narrower types need preQuantScalar or fp"
+        yield operands.finding(STORE_ELEM, refused, "dst", message, help)
+
+
+def _store_columns(operands: TileOperands, tile: Tile, limits: AccStore) -> Iterator[Finding]:
+    low, high = limits.cols
+    if not low <= tile.cols <= high or tile.valid_cols > limits.valid_cols[1]:
+        message = f"src of {operands.op_name} must have {low} to {high} columns, found {dim_text(tile.cols)}"
+        yield operands.finding(STORE_COLS, ALWAYS, "src", message)
+
+
+def _store_fp(operands: TileOperands, tile: Tile) -> Iterator[Finding]:
+    """Channel parameters: one quantisation parameter per column."""
+    name, table = operands.op_name, operands.tile("fp")
+    if tile.loc not in (None, "acc"):
+        message = f"src of {name} with channel parameters must be in acc, found {tile.loc}"
+        yield operands.finding(STORE_FP, ALWAYS, "src", message)
+    elif tile.element not in ("f32", "i32", "si32", "ui32"):
+        message = f"src of {name} with channel parameters must be f32 or i32, found {tile.element}"
+        yield operands.finding(STORE_FP, _ON_A2A3 if name.endswith("_fp") else ALWAYS, "src", message)
+    if table is not None and table.loc not in (None, "scaling"):
+        message = f"fp of {name} must be in scaling, found {table.loc}"
+        yield operands.finding(STORE_FP, ALWAYS, "fp", message)
+    if operands.value("preQuantScalar") is not None:
+        message = f"{name} takes fp or preQuantScalar, not both"
+        yield operands.finding(STORE_FP, ALWAYS, "preQuantScalar", message)
+    if operands.word("stPhase") not in ("", "unspecified"):
+        message = f"{name} with channel parameters has the phase unspecified"
+        yield operands.finding(STORE_FP, ALWAYS, "stPhase", message)
+
+
+# ------------------------------------------------------------ printing
+
+
+@relation("pto.tprint")
+def printing(operands: TileOperands) -> Iterator[Finding]:
+    """Tiles are printed from vec, others through a workspace in global memory."""
+    tile, workspace = operands.tile("src"), operands.type("tmp")
+    if isinstance(operands.type("src"), MemRefType):
+        return
+    if tile is None:
+        if workspace is not None:
+            message = "tmp of pto.tprint belongs to a tile, the source is a view"
+            yield operands.finding(PRINT, ALWAYS, "tmp", message)
+        return
+    if workspace is None:
+        if tile.loc not in (None, "vec"):
+            message = f"src of pto.tprint must be in vec, found {tile.loc}"
+            help = "give a view as workspace to print tiles of other memories"
+            yield operands.finding(PRINT, ALWAYS, "src", message, help)
+        return
+    if tile.loc in ("mat", "acc", "vec", None):
+        if tile.loc == "mat":
+            message = "mat tiles are printed on a2a3 only"
+            yield operands.finding(PRINT, Cell(None, ERROR), "src", message)
+    else:
+        message = f"src of pto.tprint must be in vec, mat or acc, found {tile.loc}"
+        yield operands.finding(PRINT, ALWAYS, "src", message)
+    if not isinstance(workspace, PartitionViewType) or element_name(workspace.element) != tile.element:
+        message = f"tmp of pto.tprint must be a partition view of {tile.element}, found {type_text(workspace)}"
+        yield operands.finding(PRINT, ALWAYS, "tmp", message)

@@ -1,0 +1,257 @@
+"""Rules of ``pto.tmov`` and ``pto.ttrans``, and of what all moves out of the accumulator share.
+
+Source: verifier-rules page, section 9; targets page, section 7; operation catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pto_dialect.targets.a5 import A5
+
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, rule
+from .facts import Tile, is_lowered
+from .form import is_zz_move
+from .relations import ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
+from .scale_order import ZZ, reordering
+
+_PAGE = "verifier-rules page, section 9"
+_MAT = "!pto.tile_buf<mat, 16x64xf16, blayout=col_major, slayout=row_major>"
+_OUT = "!pto.tile_buf<mat, 16x16xf16, blayout=col_major, slayout=row_major>"
+_TABLE = "!pto.tile_buf<scaling, 1x16xf32>"
+_VEC = "!pto.tile_buf<vec, 16x16xf32>"
+
+PAIR = rule(
+    "tmov-pair",
+    ERROR,
+    LOCATIONS,
+    "tmov goes mat to left, right, bias or scaling; vec to vec, on a5 also to mat; acc to mat or vec",
+    source=_PAGE,
+    bad=f"pto.tmov ins(%a : {_MAT}) outs(%b : {_MAT})",
+    good=f"pto.tmov ins(%a : {_MAT}) outs(%b : !L)",
+)
+SHAPE = rule(
+    "tmov-shape",
+    ERROR,
+    SHAPES,
+    "tmov out of mat keeps the physical shape, on a2a3 every tmov does",
+    source=_PAGE,
+    bad=f"pto.tmov ins(%a : {_MAT}) outs(%b : !L32r)",
+    good=f"pto.tmov ins(%a : {_MAT}) outs(%b : !L)",
+)
+FP_XOR_SCALAR = rule(
+    "tmov-fp-xor-scalar",
+    ERROR,
+    STRUCTURE,
+    "fp and preQuantScalar exclude each other; these and reluPreMode belong to moves out of acc; fp lies in scaling",
+    source=_PAGE,
+    bad=f"pto.tmov ins(%a : {_VEC}) outs(%b : {_VEC}) {{reluPreMode = #pto<relu_pre_mode normal_relu>}}",
+    good=f"pto.tmov ins(%a : !C) outs(%b : {_OUT}) {{reluPreMode = #pto<relu_pre_mode normal_relu>}}",
+)
+ACC_MODE = rule(
+    "tmov-acc-mode",
+    ERROR,
+    STRUCTURE,
+    "accToVecMode belongs to moves from acc to vec; with quantisation only the single modes",
+    source=_PAGE,
+    bad=f"pto.tmov ins(%a : !C) outs(%b : {_OUT}) {{accToVecMode = #pto.acc_to_vec_mode<single_mode_vec0>}}",
+    good=f"pto.tmov ins(%a : !C) outs(%b : {_VEC}) {{accToVecMode = #pto.acc_to_vec_mode<single_mode_vec0>}}",
+)
+FP_LAYOUT = rule(
+    "tmov-fp-layout",
+    ERROR,
+    LOCATIONS,
+    "moves out of acc with channel parameters or relu have a source laid out col_major/row_major; on a2a3 a "
+    "mat destination has fractal 512, with channel parameters also layout col_major/row_major",
+    source=_PAGE,
+    bad=f"pto.tmov ins(%a : !Cnd fp %f : {_TABLE}) outs(%b : {_OUT})",
+    good=f"pto.tmov ins(%a : !C fp %f : {_TABLE}) outs(%b : {_OUT})",
+)
+TRANSPOSE = rule(
+    "ttrans-elem",
+    ERROR,
+    SHAPES,
+    "ttrans has elements of 1, 2 or 4 bytes; on a5 rows (col_major: columns) have a multiple of 32 bytes",
+    source=_PAGE,
+    bad="pto.ttrans ins(%a, %t : !pto.tile_buf<vec, 16x16xi64>, !pto.tile_buf<vec, 16x16xi64>) "
+    "outs(%b : !pto.tile_buf<vec, 16x16xi64>)",
+    good=f"pto.ttrans ins(%a, %t : {_VEC}, {_VEC}) outs(%b : {_VEC})",
+)
+
+ON_A2A3 = cell("E/")
+ON_A5 = cell("/E")
+
+
+# ------------------------------------------------------------ shared with textract and tinsert
+
+
+def has_word(operands: TileOperands, attribute: str, default: str) -> bool:
+    """Whether an attribute has another value than its default."""
+    return operands.word(attribute) not in ("", default)
+
+
+def fixpipe_inputs(operands: TileOperands, source: str | None) -> Iterator[Finding]:
+    """Quantisation and relu: what excludes what, and what needs an accumulator as ``source`` location."""
+    name = operands.op_name
+    scalar = operands.value("preQuantScalar") is not None
+    table = operands.tile("fp")
+    if scalar and "fp" in operands.values:
+        message = f"{name} takes fp or preQuantScalar, not both"
+        yield operands.finding(FP_XOR_SCALAR, ALWAYS, "preQuantScalar", message)
+    if source not in (None, "acc"):
+        for present, word in (
+            ("fp" in operands.values, "fp"),
+            (scalar, "preQuantScalar"),
+            (has_word(operands, "reluPreMode", "no_relu"), "reluPreMode"),
+        ):
+            if present:
+                message = f"{word} of {name} needs a source in acc, found {source}"
+                yield operands.finding(FP_XOR_SCALAR, ALWAYS, word, message)
+    if table is not None and table.loc not in (None, "scaling"):
+        message = f"fp of {name} must be in scaling, found {table.loc}"
+        yield operands.finding(FP_XOR_SCALAR, ALWAYS, "fp", message)
+
+
+def vec_mode(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Finding]:
+    """How an accumulator is spread over the two vector cores."""
+    mode, name = operands.word("accToVecMode"), operands.op_name
+    if not mode:
+        return
+    if (source.loc, target.loc) != ("acc", "vec"):
+        if source.loc is not None and target.loc is not None:
+            message = f"accToVecMode of {name} belongs to acc to vec, found {source.loc} to {target.loc}"
+            yield operands.finding(ACC_MODE, ALWAYS, "accToVecMode", message)
+    elif mode.startswith("dual") and ("fp" in operands.values or "preQuantScalar" in operands.values):
+        message = f"{name} with quantisation has a single accToVecMode, found {mode}"
+        yield operands.finding(ACC_MODE, ALWAYS, "accToVecMode", message)
+
+
+def is_nz(tile: Tile) -> bool:
+    """True for the layout col_major/row_major, and where the layout is not known."""
+    return tile.layout in (None, "NZ")
+
+
+def is_quantisable(element: str) -> bool:
+    """True for the element types of an accumulator."""
+    return element in ("f32", "i32", "si32", "ui32")
+
+
+# ------------------------------------------------------------ tmov
+
+
+@relation("pto.tmov")
+def move(operands: TileOperands) -> Iterator[Finding]:
+    """Locations, shapes and modes of a move."""
+    source, target = operands.tile("src"), operands.tile("dst")
+    if source is None or target is None:
+        return
+    if is_zz_move(operands):
+        yield from reordering(operands, source, target)
+        return
+    name = operands.op_name
+    if source.loc is not None and target.loc is not None:
+        pair = (source.loc, target.loc)
+        refused = unless(lambda profile: pair in profile.tmov_pairs)
+        if any(refused):
+            yield operands.finding(PAIR, refused, "dst", _pair_message(name, pair, refused), _pairs(source.loc))
+            if refused == ALWAYS:
+                return
+    yield from fixpipe_inputs(operands, source.loc)
+    yield from vec_mode(operands, source, target)
+    yield from _shapes(operands, source, target)
+    yield from _fixpipe_layouts(operands, source, target)
+    if "fp" in operands.values and source.loc == "acc" and not is_quantisable(source.element):
+        message = f"src of {name} with channel parameters must be f32 or i32, found {source.element}"
+        yield operands.finding(FP_XOR_SCALAR, ALWAYS, "src", message)
+    if operands.word("grpAxis"):
+        message = f"grpAxis of {name} belongs to the reordering of MX scales, which has a third vec tile"
+        yield operands.finding(ZZ, ALWAYS, "grpAxis", message)
+
+
+def _pair_message(name: str, pair: tuple[str, str], refused: Cell) -> str:
+    where = "" if refused == ALWAYS else " on a2a3" if refused.a2a3 else " on a5"
+    return f"{name} does not go from {pair[0]} to {pair[1]}{where}"
+
+
+def _pairs(source: str) -> str | None:
+    targets = sorted(target for origin, target in A5.tmov_pairs if origin == source)
+    return f"from {source} it goes to {', '.join(targets)}" if targets else None
+
+
+def _shapes(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Finding]:
+    src, dst = operands.value("src"), operands.value("dst")
+    if src is None or dst is None or is_lowered(src) or is_lowered(dst) or source.loc is None:
+        return
+    if (source.rows, source.cols) != (target.rows, target.cols):
+        found = f"{source.rows}x{source.cols} and {target.rows}x{target.cols}"
+        message = f"src and dst of {operands.op_name} must have one physical shape, found {found}"
+        yield operands.finding(SHAPE, ALWAYS if source.loc == "mat" else ON_A2A3, "dst", message)
+
+
+def _fixpipe_layouts(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Finding]:
+    """Layouts of a move out of the accumulator."""
+    if source.loc != "acc":
+        return
+    table = "fp" in operands.values
+    if (table or has_word(operands, "reluPreMode", "no_relu")) and not is_nz(source):
+        yield layout_finding(operands, "src", source, ALWAYS)
+    if target.loc != "mat":
+        return
+    if table and not is_nz(target):
+        yield layout_finding(operands, "dst", target, ON_A2A3)
+    elif target.layout is not None and target.fractal != 512:
+        message = f"dst of {operands.op_name} must have fractal 512 on a2a3, found {target.fractal}"
+        yield operands.finding(FP_LAYOUT, ON_A2A3, "dst", message)
+
+
+def layout_finding(operands: TileOperands, name: str, tile: Tile, refused: Cell) -> Finding:
+    """An operand that should be laid out in column-ordered row-major blocks."""
+    message = f"{name} of {operands.op_name} must be laid out col_major/row_major, found {tile.layout_text}"
+    return operands.finding(FP_LAYOUT, refused, name, message)
+
+
+@relation("pto.tmov.fp")
+def move_with_table(operands: TileOperands) -> Iterator[Finding]:
+    """The older spelling of a move with channel parameters."""
+    name = operands.op_name
+    source, target = operands.tile("src"), operands.tile("dst")
+    if source is None or target is None:
+        return
+    if target.loc not in (None, "mat") or source.loc not in (None, "acc"):
+        pair = (source.loc or "?", target.loc or "?")
+        refused = Cell(ERROR, None if pair in A5.tmov_pairs else ERROR)
+        yield operands.finding(PAIR, refused, "dst", _pair_message(name, pair, refused), _pairs("acc"))
+        return
+    table = operands.tile("fp")
+    if table is not None and table.loc not in (None, "scaling"):
+        yield operands.finding(FP_XOR_SCALAR, ALWAYS, "fp", f"fp of {name} must be in scaling, found {table.loc}")
+    if not is_quantisable(source.element):
+        message = f"src of {name} must be f32 or i32, found {source.element}"
+        yield operands.finding(FP_XOR_SCALAR, ALWAYS, "src", message)
+    yield from _fixpipe_layouts(operands, source, target)
+
+
+# ------------------------------------------------------------ ttrans
+
+
+@relation("pto.ttrans")
+def transpose(operands: TileOperands) -> Iterator[Finding]:
+    """Element size and alignment of a transposition."""
+    name = operands.op_name
+    source = operands.tile("src")
+    if source is None:
+        return
+    if source.bits not in (8, 16, 32):
+        message = f"elements of {name} must have 1, 2 or 4 bytes, found {source.element}"
+        yield operands.finding(TRANSPOSE, ALWAYS, "src", message)
+        return
+    align = A5.tile_rules.ttrans_major_align
+    for operand in ("src", "dst"):
+        tile = operands.tile(operand)
+        if tile is None or tile.blayout is None or align is None:
+            continue
+        size = (tile.cols if tile.blayout == "row_major" else tile.rows) * tile.bits // 8
+        if size % align:
+            side = "rows" if tile.blayout == "row_major" else "columns"
+            message = f"{side} of {operand} of {name} must be a multiple of {align} bytes on a5, found {size}"
+            yield operands.finding(TRANSPOSE, ON_A5, operand, message)

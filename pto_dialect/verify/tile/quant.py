@@ -1,0 +1,220 @@
+"""Rules of quantisation and dequantisation of vector tiles.
+
+Source: verifier-rules page, section 9; numerics page, section 7; operation catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pto_dialect.targets.element_types import signless
+from pto_dialect.targets.tile_dtypes import TDEQUANT_DST, TQUANT_FORMS
+
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
+from .facts import DYNAMIC, Tile, differs
+from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
+
+_PAGE = "verifier-rules page, section 9"
+_F = "!pto.tile_buf<vec, 16x32xf32>"
+_P = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
+_I8 = "!pto.tile_buf<vec, 16x32xi8>"
+_SYM = "{quant_type = #pto<quant_type INT8_SYM>}"
+_MX = "{quant_type = #pto<quant_type MXFP8>}"
+_H = "!pto.tile_buf<vec, 16x64xf16>"
+_EXP = "!pto.tile_buf<vec, 16x32xui8, valid=16x2>"
+_MAX = "!pto.tile_buf<vec, 16x16xf16, valid=16x2>"
+
+
+def _mx(dst: str) -> str:
+    return (
+        f"pto.tquant.mx ins(%a : {_H}) outs(%d, %e, %m, %s : !pto.tile_buf<vec, 16x64x{dst}>, "
+        f"{_EXP}, {_MAX}, {_MAX}) {_MX}"
+    )
+
+
+QUANT_FORM = rule(
+    "quant-form",
+    ERROR,
+    STRUCTURE,
+    "symmetric quantisation has no offset, asymmetric quantisation has one",
+    source=_PAGE,
+    bad=f"pto.tquant ins(%a, %p, %o : {_F}, {_P}, {_P}) outs(%d : {_I8}) {_SYM}",
+    good=f"pto.tquant ins(%a, %p : {_F}, {_P}) outs(%d : {_I8}) {_SYM}",
+)
+QUANT_TYPES = rule(
+    "quant-types",
+    ERROR,
+    TRIPLES,
+    "quantisation gives 8-bit integers, its parameters are f32",
+    source=f"{_PAGE}; operation catalogue",
+    bad=f"pto.tquant ins(%a, %p : {_F}, {_P}) outs(%d : !pto.tile_buf<vec, 16x32xi16>) {_SYM}",
+    good=f"pto.tquant ins(%a, %p : {_F}, {_P}) outs(%d : {_I8}) {_SYM}",
+)
+DEQUANT_TYPES = rule(
+    "dequant-types",
+    ERROR,
+    TRIPLES,
+    "dequantisation gives f32 from f32 scale and offset",
+    source=_PAGE,
+    bad=f"pto.tdequant ins(%a, %s, %o : {_I8}, {_P}, {_P}) outs(%d : !pto.tile_buf<vec, 16x32xf16>)",
+    good=f"pto.tdequant ins(%a, %s, %o : {_I8}, {_P}, {_P}) outs(%d : {_F})",
+)
+MX_FORM = rule(
+    "quant-mx-form",
+    ERROR,
+    TRIPLES,
+    "block quantisation gives 8-bit or packed 4-bit elements, 8-bit exponents, and maxima and scales of the "
+    "source's type",
+    source="operation catalogue; numerics page, section 7",
+    bad=_mx("i16"),
+    good=_mx("i8"),
+)
+MX_SHAPE = rule(
+    "quant-mx-shape",
+    ERROR,
+    SHAPES,
+    "block quantisation has whole groups of 32 elements and one exponent, maximum and scale for each",
+    source="operation catalogue; numerics page, section 7",
+    bad=_mx("i8").replace("16x16xf16, valid=16x2", "16x16xf16, valid=16x4"),
+    good=_mx("i8"),
+)
+
+GROUP = 32
+"""Elements that share one exponent."""
+
+
+@relation("pto.tquant")
+def quantisation(t: TileOperands) -> Iterator[Finding]:
+    """Offset, element types, parameters."""
+    kind, dst = t.word("quant_type"), t.tile("dst")
+    form = TQUANT_FORMS.get(kind)
+    if form is None:
+        message = f"pto.tquant quantises to INT8_SYM or INT8_ASYM, found {kind}"
+        yield t.finding(QUANT_FORM, ALWAYS, kind, message, "pto.tquant.mx quantises in blocks")
+        return
+    if form.offset is None and "offset" in t.values:
+        yield t.finding(QUANT_FORM, ALWAYS, "offset", f"{kind} takes no offset")
+    elif form.offset is not None and "offset" not in t.values:
+        message = f"{kind} needs an offset"
+        yield t.finding(QUANT_FORM, ALWAYS, kind, message, "add %offset as the last input")
+    for _, offset in t.tiles("offset"):
+        if form.offset is not None and offset.element != form.offset:
+            message = f"offset of pto.tquant must be {form.offset}, found {offset.element}"
+            yield t.finding(QUANT_TYPES, ALWAYS, "offset", message)
+    if dst is not None and signless(dst.element) != "i8":
+        message = f"dst of pto.tquant must be {form.dst} for {kind}, found {dst.element}"
+        yield t.finding(QUANT_TYPES, ALWAYS, "dst", message)
+    elif dst is not None and dst.element != form.dst and dst.element != f"s{form.dst}":
+        message = f"{kind} gives {form.dst}, found {dst.element}"
+        yield t.finding(QUANT_TYPES, ADVICE, "dst", message)
+    for name, tile in t.tiles("fp", "offset"):
+        if dst is not None and tile.blayout is not None:
+            yield from _parameter(t, name, tile, dst)
+
+
+def _parameter(t: TileOperands, name: str, tile: Tile, dst: Tile) -> Iterator[Finding]:
+    """A parameter for each row; the older version took a single one, or a tile like the others."""
+    if tile.blayout == "row_major":
+        older = _region(tile) in ((1, 1), _region(dst))
+        message = f"{name} of pto.tquant is one column (col_major), found a row_major tile"
+        if _region(tile) != (1, 1):
+            yield t.finding(QUANT_TYPES, cell("W/") if older else cell("E/"), name, message)
+    elif differs(tile.valid_rows, dst.valid_rows) or tile.valid_cols not in (1, DYNAMIC):
+        found = f"{tile.valid_rows}x{tile.valid_cols}".replace("-1", "?")
+        message = f"{name} of pto.tquant has one valid column and the rows of dst, found {found}"
+        yield t.finding(QUANT_TYPES, cell("E/"), name, message)
+
+
+@relation("pto.tquant")
+def scratch_type(t: TileOperands) -> Iterator[Finding]:
+    """Scratch holds converted elements."""
+    tmp = t.tile("tmp")
+    if tmp is not None and tmp.element != "f32":
+        yield t.finding(QUANT_TYPES, ALWAYS, "tmp", f"tmp of pto.tquant must be f32, found {tmp.element}")
+
+
+@relation("pto.tdequant")
+def dequantisation(t: TileOperands) -> Iterator[Finding]:
+    """Element types."""
+    for name, tile in t.tiles("scale", "offset", "dst"):
+        if tile.element != TDEQUANT_DST:
+            message = f"{name} of pto.tdequant must be {TDEQUANT_DST}, found {tile.element}"
+            yield t.finding(DEQUANT_TYPES, ALWAYS, name, message)
+
+
+@relation("pto.tquant.mx")
+def block_form(t: TileOperands) -> Iterator[Finding]:
+    """Modes and element types."""
+    kind, src = t.word("quant_type"), t.tile("src")
+    missing = [name for name in ("dst", "exp", "max", "scaling") if name not in t.values]
+    if missing and not t.value_form:
+        message = f"pto.tquant.mx writes dst, exp, max and scaling, {' and '.join(missing)} is missing"
+        yield t.finding(MX_FORM, ALWAYS, None, message)
+    if kind not in ("MXFP8", "MXFP4_E2M1"):
+        yield t.finding(MX_FORM, ALWAYS, kind, f"pto.tquant.mx quantises to MXFP8 or MXFP4_E2M1, found {kind}")
+        return
+    if src is not None:
+        if kind != "MXFP8" and src.element == "f32":
+            yield t.finding(MX_FORM, ALWAYS, "src", f"{kind} quantises f16 or bf16, found f32")
+        for name, tile in t.tiles("max", "scaling"):
+            if tile.element != src.element:
+                message = f"{name} of pto.tquant.mx must have the element type of src, {src.element}"
+                yield t.finding(MX_FORM, ALWAYS, name, f"{message}, found {tile.element}")
+    for name, tile in t.tiles("exp", "exp_zz"):
+        if signless(tile.element) != "i8":
+            yield t.finding(MX_FORM, ALWAYS, name, f"{name} of pto.tquant.mx must be ui8, found {tile.element}")
+    dst = t.tile("dst")
+    if dst is not None:
+        good = signless(dst.element) == "i8" if kind == "MXFP8" else dst.element == "f4E2M1x2"
+        if not good:
+            wanted = "i8" if kind == "MXFP8" else "f4E2M1x2"
+            yield t.finding(MX_FORM, ALWAYS, "dst", f"dst of {kind} must be {wanted}, found {dst.element}")
+    yield from _block_modes(t)
+
+
+def _block_modes(t: TileOperands) -> Iterator[Finding]:
+    axis = t.word("grpAxis") or "axis1"
+    reordered, store = "exp_zz" in t.values, t.word("storeMode")
+    if t.number("interleave") and axis != "axis0":
+        yield t.finding(MX_FORM, ALWAYS, "interleave", "interleave groups along axis0")
+    if reordered and axis != "axis1":
+        yield t.finding(MX_FORM, ALWAYS, "exp_zz", "reordered exponents group along axis1")
+    if reordered and (t.word("quantScaleAlg") or "ocp") != "ocp":
+        yield t.finding(MX_FORM, ALWAYS, "exp_zz", "reordered exponents exist for the ocp algorithm only")
+    if reordered != bool(store):
+        place = "exp_zz" if reordered else "storeMode"
+        yield t.finding(MX_FORM, ALWAYS, place, "exp_zz and storeMode belong together")
+
+
+@relation("pto.tquant.mx")
+def block_shapes(t: TileOperands) -> Iterator[Finding]:
+    """Extents of groups, exponents, maxima and scales."""
+    src = t.tile("src")
+    if src is None or min(src.valid_rows, src.valid_cols) < 0:
+        return
+    rows, cols = src.valid_rows, src.valid_cols
+    along_rows, interleaved = t.word("grpAxis") == "axis0", bool(t.number("interleave"))
+    extent, multiple = (rows, GROUP * 2 if interleaved else GROUP) if along_rows else (cols, GROUP)
+    if extent % multiple:
+        axis = "rows" if along_rows else "columns"
+        message = f"src of pto.tquant.mx must have a multiple of {multiple} valid {axis}, found {extent}"
+        yield t.finding(MX_SHAPE, ALWAYS, "src", message)
+        return
+    grouped = (rows // GROUP, cols) if along_rows else (rows, cols // GROUP)
+    flat = None if along_rows else (1, rows * cols // GROUP)
+    for name, tile in t.tiles("exp", "max", "scaling"):
+        wanted = (rows // 64, 2 * cols) if interleaved and name == "exp" else grouped
+        if _region(tile) not in (wanted, flat) and min(_region(tile)) >= 0:
+            found = f"{tile.valid_rows}x{tile.valid_cols}"
+            message = f"{name} of pto.tquant.mx must have {wanted[0]}x{wanted[1]} valid elements, found {found}"
+            yield t.finding(MX_SHAPE, ALWAYS, name, message)
+    dst = t.tile("dst")
+    packed = cols // 2 if t.word("quant_type") == "MXFP4_E2M1" else cols
+    if dst is not None and min(_region(dst)) >= 0 and _region(dst) != (rows, packed):
+        found = f"{dst.valid_rows}x{dst.valid_cols}"
+        message = f"dst of pto.tquant.mx must have {rows}x{packed} valid elements, found {found}"
+        yield t.finding(MX_SHAPE, ALWAYS, "dst", message)
+
+
+def _region(tile: Tile) -> tuple[int, int]:
+    return tile.valid_rows, tile.valid_cols

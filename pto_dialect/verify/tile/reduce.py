@@ -1,0 +1,142 @@
+"""Rules of reductions and of partial operations. Source: verifier-rules page, section 8."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
+from .arith import ROW_MAJOR
+from .facts import Tile
+from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
+
+_PAGE = "verifier-rules page, section 8"
+_T = "!pto.tile_buf<vec, 16x16xf32>"
+_COLUMN = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
+_WIDE = "!pto.tile_buf<vec, 16x16xf32, valid=16x8>"
+
+REDUCE_NONEMPTY = rule(
+    "reduce-nonempty",
+    ERROR,
+    SHAPES,
+    "a reduction has something to reduce, or a destination of 0x0 valid elements",
+    source=_PAGE,
+    bad=f"pto.trowsum ins(%a : !pto.tile_buf<vec, 16x16xf32, valid=16x0>) outs(%d : {_COLUMN})",
+    good=f"pto.trowsum ins(%a : {_T}) outs(%d : {_COLUMN})",
+)
+ARG_DST = rule(
+    "reduce-arg-dst",
+    ERROR,
+    TRIPLES,
+    "the position of an extremum is i32 or ui32",
+    source=_PAGE,
+    bad=f"pto.trowargmax ins(%a : {_T}) outs(%d : {_COLUMN})",
+    good=f"pto.trowargmax ins(%a : {_T}) outs(%d : !pto.tile_buf<vec, 16x1xi32, blayout=col_major>)",
+)
+COLSUM_TMP = rule(
+    "colsum-binary-tmp",
+    ERROR,
+    STRUCTURE,
+    "tcolsum with a scratch tile says isBinary; isBinary without one (a warning) needs the newer version",
+    source=_PAGE,
+    bad=f"pto.tcolsum ins(%a, %t : {_T}, {_T}) outs(%d : !pto.tile_buf<vec, 1x16xf32>)",
+    good=f"pto.tcolsum ins(%a, %t {{isBinary = true}} : {_T}, {_T}) outs(%d : !pto.tile_buf<vec, 1x16xf32>)",
+)
+PART_VALID = rule(
+    "part-valid",
+    ERROR,
+    SHAPES,
+    "the sources of a partial operation lie inside dst and at least one fills it",
+    source=_PAGE,
+    bad=f"pto.tpartadd ins(%a, %b : {_T}, {_WIDE}) outs(%d : {_WIDE})",
+    good=f"pto.tpartadd ins(%a, %b : {_T}, {_WIDE}) outs(%d : {_T})",
+)
+
+_ROW: Final = tuple(f"pto.trow{op}" for op in ("sum", "max", "min", "prod"))
+_ROW_ARG: Final = ("pto.trowargmax", "pto.trowargmin")
+_COL: Final = tuple(f"pto.tcol{op}" for op in ("sum", "max", "min", "prod"))
+_COL_ARG: Final = ("pto.tcolargmax", "pto.tcolargmin")
+_PART: Final = tuple(f"pto.tpart{op}" for op in ("add", "mul", "max", "min"))
+_PART_ARG: Final = ("pto.tpartargmax", "pto.tpartargmin")
+
+_EMPTY_SOURCE: Final = {
+    **dict.fromkeys(_ROW, ALWAYS),
+    **dict.fromkeys(_COL, cell("W/E")),
+    "pto.tcolprod": cell("W"),
+}
+
+
+@relation(*_ROW, *_COL, *_ROW_ARG, *_COL_ARG)
+def nonempty(t: TileOperands) -> Iterator[Finding]:
+    """Sources without rows or columns."""
+    src, dst = t.tile("src"), t.tile("dst")
+    if src is None:
+        return
+    severity = _EMPTY_SOURCE.get(t.op_name)
+    if severity is not None and dst is not None and dst.valid_rows == 0 and dst.valid_cols == 0:
+        return
+    for axis, count in (("row", src.valid_rows), ("column", src.valid_cols)):
+        if count == 0:
+            message = f"src of {t.op_name} must have at least one valid {axis}"
+            yield t.finding(REDUCE_NONEMPTY, severity or ALWAYS, "src", message)
+
+
+@relation(*_ROW_ARG, *_COL_ARG)
+def arg_destination(t: TileOperands) -> Iterator[Finding]:
+    """Positions."""
+    dst = t.tile("dst")
+    if dst is not None and dst.element not in ("i32", "si32", "ui32"):
+        message = f"dst of {t.op_name} holds positions and must be i32 or ui32, found {dst.element}"
+        yield t.finding(ARG_DST, ALWAYS, "dst", message)
+
+
+@relation(*_ROW, *_ROW_ARG)
+def column_destination(t: TileOperands) -> Iterator[Finding]:
+    """A column-major destination is one column."""
+    dst = t.tile("dst")
+    if dst is not None and dst.blayout == "col_major" and dst.cols != 1:
+        message = f"a col_major dst of {t.op_name} must be one column, found {dst.cols}"
+        yield t.finding(ROW_MAJOR, ALWAYS, "dst", message)
+
+
+@relation("pto.tcolsum")
+def binary_sum(t: TileOperands) -> Iterator[Finding]:
+    """Scratch and ``isBinary``."""
+    if "tmp" in t.values and t.number("isBinary") is None:
+        message = "pto.tcolsum with a scratch tile must say isBinary"
+        yield t.finding(COLSUM_TMP, ALWAYS, "tmp", message, "add {isBinary = true}")
+    elif "tmp" not in t.values and t.number("isBinary"):
+        message = "pto.tcolsum with isBinary needs a scratch tile"
+        yield t.finding(COLSUM_TMP, ADVICE, "isBinary", message, "add %tmp as the second input")
+
+
+@relation(*_PART, *_PART_ARG)
+def partial_regions(t: TileOperands) -> Iterator[Finding]:
+    """Sources inside the destination."""
+    dst, sources = t.tile("dst"), t.tiles("src0", "src1")
+    if dst is None or len(sources) != 2:
+        return
+    inside = True
+    for name, tile in sources:
+        if _beyond(tile.valid_rows, dst.valid_rows) or _beyond(tile.valid_cols, dst.valid_cols):
+            inside = False
+            message = f"{name} of {t.op_name} must lie inside dst, found {_region(tile)} valid in {_region(dst)}"
+            yield t.finding(PART_VALID, ALWAYS, name, message)
+    if inside and all(_short(tile, dst) for _, tile in sources):
+        severity = ALWAYS if t.op_name in _PART_ARG else cell("E/W")
+        regions = " and ".join(_region(tile) for _, tile in sources)
+        message = f"src0 or src1 of {t.op_name} must fill dst, found {regions} valid in {_region(dst)}"
+        yield t.finding(PART_VALID, severity, "dst", message)
+
+
+def _beyond(source: int, destination: int) -> bool:
+    return source > destination >= 0
+
+
+def _short(tile: Tile, dst: Tile) -> bool:
+    """True when a source is known to leave a part of the destination without a value."""
+    return 0 <= tile.valid_rows < dst.valid_rows or 0 <= tile.valid_cols < dst.valid_cols
+
+
+def _region(tile: Tile) -> str:
+    return f"{tile.valid_rows}x{tile.valid_cols}".replace("-1", "?")

@@ -1,0 +1,236 @@
+"""Relations between the operands of a tile operation, decided from types and attributes alone.
+
+A relation function looks at a ``TileOperands`` and yields findings. What it yields for one combination of
+operation, types and attributes is remembered, so that a repeated statement costs one lookup. A finding says
+how severe it is on each target; the severity for a program follows from the target it is checked for.
+
+Source: verifier-rules page, sections 0, 8 and 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.types import type_text
+from pto_dialect.targets.profile import Profile, get_profile
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, Rule, checks
+from .facts import Tile, tile_of
+
+
+class Cell(NamedTuple):
+    """How severe a violation is on each target; ``None`` where it is none."""
+
+    a2a3: Severity | None
+    a5: Severity | None
+
+
+_LETTERS = {"E": ERROR, "W": WARNING, "": None}
+
+
+def cell(text: str) -> Cell:
+    """``E`` and ``W`` hold on both targets, ``E/W`` names a2a3 and a5 apart, an empty side allows."""
+    a2a3, _, a5 = text.partition("/") if "/" in text else (text, "", text)
+    return Cell(_LETTERS[a2a3], _LETTERS[a5])
+
+
+ALWAYS = cell("E")
+ADVICE = cell("W")
+
+
+def unless(allowed: Callable[[Profile], bool], severity: Severity = ERROR) -> Cell:
+    """``severity`` on the targets that do not allow something."""
+    a2a3, a5 = (None if allowed(get_profile(name)) else severity for name in ("a2a3", "a5"))
+    return Cell(a2a3, a5)
+
+
+class TargetHelp(NamedTuple):
+    """What would be right on each target."""
+
+    a2a3: str
+    a5: str
+
+
+class Finding(NamedTuple):
+    """A violated rule; ``operand`` is the position of the operand to point at, or a word of the statement."""
+
+    rule: Rule
+    cell: Cell
+    operand: int | str | None
+    message: str
+    help: str | TargetHelp | None = None
+
+
+class TileOperands:
+    """Operands of one tile operation by declared name; a result takes the place of an absent destination."""
+
+    def __init__(self, op: PtoOp) -> None:
+        self.op = op
+        self.values: dict[str, tuple[SSAValue, ...]] = {k: v for k, v in operand_groups(op).items() if v}
+        self.positions: dict[str, int] = {}
+        position = 0
+        for name, values in operand_groups(op).items():
+            self.positions[name] = position
+            position += len(values)
+        self.value_form = False
+        for name, result in zip(op_spec(type(op)).outs, op.results, strict=False):
+            if name not in self.values:
+                self.values[name] = (result,)
+                self.value_form = True
+
+    @property
+    def op_name(self) -> str:
+        """Full mnemonic."""
+        return self.op.name
+
+    def value(self, name: str) -> SSAValue | None:
+        """First value of an operand."""
+        values = self.values.get(name)
+        return values[0] if values else None
+
+    def tile(self, name: str) -> Tile | None:
+        """Facts about an operand; ``None`` when it is absent or no tile."""
+        return tile_of(self.value(name))
+
+    def tiles(self, *names: str) -> list[tuple[str, Tile]]:
+        """The named operands that are present and tiles."""
+        found = [(name, self.tile(name)) for name in names]
+        return [(name, tile) for name, tile in found if tile is not None]
+
+    def type(self, name: str) -> Attribute | None:
+        """Type of an operand."""
+        value = self.value(name)
+        return None if value is None else value.type
+
+    def type_name(self, name: str) -> str:
+        """Type of an operand as it is written; empty when it is absent."""
+        kind = self.type(name)
+        return "" if kind is None else type_text(kind)
+
+    def word(self, name: str) -> str:
+        """Enumerator or string of an attribute; empty when it is absent."""
+        value = self.op.attributes.get(name)
+        if isinstance(value, EnumAttr):
+            return value.value
+        return value.data if isinstance(value, StringAttr) else ""
+
+    def number(self, name: str) -> int | None:
+        """Value of an integer or boolean attribute; ``None`` when it is absent."""
+        value = self.op.attributes.get(name)
+        return value.value.data if isinstance(value, IntegerAttr) else None
+
+    def finding(
+        self,
+        rule: Rule,
+        cell: Cell,
+        at: str | None,
+        message: str,
+        help: str | TargetHelp | None = None,
+        *,
+        index: int = 0,
+    ) -> Finding:
+        """A violation; ``at`` names an operand (``index`` among its values) or a word of the statement."""
+        place: int | str | None = at
+        if at is not None and at in self.positions:
+            written = self.positions[at] + index
+            values = self.values.get(at)
+            place = None
+            if values is not None and index < len(values) and written < len(self.op.operands):
+                place = written if self.op.operands[written] is values[index] else None
+        return Finding(rule, cell, place, message, help)
+
+
+Relation = Callable[[TileOperands], Iterator[Finding]]
+
+_RELATIONS: dict[str, list[Relation]] = {}
+_known: dict[tuple[object, ...], tuple[Finding, ...]] = {}
+_KNOWN_LIMIT = 50_000
+"""Combinations kept; a process that sees more starts over."""
+
+
+def relation(*mnemonics: str) -> Callable[[Relation], Relation]:
+    """Registers a relation function for the named operations."""
+
+    def register(function: Relation) -> Relation:
+        for mnemonic in mnemonics:
+            if mnemonic not in _RELATIONS:
+                _RELATIONS[mnemonic] = []
+                for stage, check in _STAGES.items():
+                    checks(stage, mnemonic, pure=True)(check)
+            _RELATIONS[mnemonic].append(function)
+        return function
+
+    return register
+
+
+class _Latest:
+    """The operation under check: several passes ask for its findings in a row."""
+
+    op: Operation | None = None
+    context: Context | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+def findings_of(op: Operation, ctx: Context) -> tuple[Finding, ...]:
+    """All findings about ``op``, of every pass and target."""
+    if _Latest.op is op and _Latest.context is ctx:
+        return _Latest.findings
+    key = (
+        type(op),
+        *[v.type for v in op.operands],
+        None,
+        *[r.type for r in op.results],
+        *op.attributes.items(),
+    )
+    found = _known.get(key)
+    if found is None:
+        if len(_known) >= _KNOWN_LIMIT:
+            _known.clear()
+        assert isinstance(op, PtoOp)
+        operands = TileOperands(op)
+        found = tuple(f for function in _RELATIONS[op.name] for f in function(operands))
+        _known[key] = found
+    _Latest.op, _Latest.context, _Latest.findings = op, ctx, found
+    return found
+
+
+def severity_of(cell: Cell, ctx: Context) -> Severity | None:
+    """Severity on the target of the program; without a named target an error needs every target to refuse."""
+    own = cell.a5 if ctx.profile.arch == "a5" else cell.a2a3
+    if own is ERROR and not ctx.explicit and (cell.a2a3 is not ERROR or cell.a5 is not ERROR):
+        return WARNING
+    return own
+
+
+def help_for(help: str | TargetHelp | None, ctx: Context) -> str | None:
+    """What would be right on the target of the program; on both where nobody named one."""
+    if not isinstance(help, TargetHelp):
+        return help
+    if not ctx.explicit and help.a2a3 != help.a5:
+        return f"{help.a2a3}; {help.a5}"
+    return help.a5 if ctx.profile.arch == "a5" else help.a2a3
+
+
+def _check(stage: str) -> Callable[[Operation, Context], None]:
+    def check(op: Operation, ctx: Context) -> None:
+        for finding in findings_of(op, ctx):
+            if finding.rule.stage == stage:
+                severity = severity_of(finding.cell, ctx)
+                if severity is not None:
+                    place = finding.operand
+                    at = op.operands[place] if isinstance(place, int) else place
+                    help = help_for(finding.help, ctx)
+                    ctx.report(finding.rule, op, finding.message, at=at, help=help, severity=severity)
+
+    return check
+
+
+_STAGES = {stage: _check(stage) for stage in (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)}

@@ -1,0 +1,280 @@
+"""Rules about numbers, storage, predicates and high precision in tile arithmetic.
+
+Source: verifier-rules page, section 8; targets page, section 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.types import OpaqueType, element_name, type_text
+from pto_dialect.targets.element_types import signless
+from pto_dialect.targets.profile import Profile
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+from .facts import Tile
+from .relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
+
+_PAGE = "verifier-rules page, section 8"
+_T = "!pto.tile_buf<vec, 16x16xf32>"
+
+_I = "!pto.tile_buf<vec, 16x16xi32>"
+_S = "!pto.tile_buf<vec, 16x16xi16>"
+
+SCALAR_TYPE = rule(
+    "tile-scalar-type",
+    ERROR,
+    TRIPLES,
+    "the number has the element type of the tile",
+    source=_PAGE,
+    bad=f"pto.texpands ins(%c1 : i32) outs(%d : {_T})",
+    good=f"pto.texpands ins(%c1 : f32) outs(%d : {_T})",
+)
+SCALAR_TYPE_SOFT = rule(
+    "tile-scalar-type-soft",
+    WARNING,
+    TRIPLES,
+    "the number has the element type of the tile; another type is converted",
+    source=_PAGE,
+    bad=f"pto.tadds ins(%a, %c1 : {_T}, i32) outs(%d : {_T})",
+    good=f"pto.tadds ins(%a, %c1 : {_T}, f32) outs(%d : {_T})",
+)
+ONE_SCALAR = rule(
+    "tile-one-scalar",
+    ERROR,
+    STRUCTURE,
+    "tdivs takes one tile and one number, in either order",
+    source=_PAGE,
+    bad=f"pto.tdivs ins(%a, %b : {_T}, {_T}) outs(%d : {_T})",
+    good=f"pto.tdivs ins(%c1, %a : f32, {_T}) outs(%d : {_T})",
+)
+SHIFT_NONNEG = rule(
+    "tile-shift-nonneg",
+    ERROR,
+    SHAPES,
+    "a constant shift count is not negative",
+    source=_PAGE,
+    bad=f"pto.tshls ins(%a, %cm1 : {_I}, i32) outs(%d : {_I})",
+    good=f"pto.tshls ins(%a, %c1 : {_I}, i32) outs(%d : {_I})",
+)
+DISTINCT_STORAGE = rule(
+    "tile-distinct-storage",
+    ERROR,
+    STRUCTURE,
+    "operations that do not work in place have a destination of their own",
+    source=_PAGE,
+    bad=f"pto.tands ins(%a, %c1 : {_S}, i16) outs(%a : {_S})",
+    good=f"pto.tands ins(%a, %c1 : {_S}, i16) outs(%d : {_S})",
+)
+CMP_DST = rule(
+    "tile-cmp-dst",
+    ERROR,
+    TRIPLES,
+    "a comparison writes packed bits: 8-bit integers, one byte per 8 columns in each row",
+    source=_PAGE,
+    bad=f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : {_T}, {_T}) outs(%d : {_I})",
+    good=f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : {_T}, {_T}) "
+    "outs(%d : !pto.tile_buf<vec, 16x32xi8, valid=16x16>)",
+    target="a2a3",
+)
+SEL_MASK = rule(
+    "tile-sel-mask",
+    WARNING,
+    SHAPES,
+    "a selection mask holds one bit for each element of the destination",
+    source=_PAGE,
+    bad="pto.tsel ins(%m, %a, %b : !pto.tile_buf<vec, 1x32xi8>, "
+    "!pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 16x64xf32>) outs(%d : !pto.tile_buf<vec, 16x64xf32>)",
+    good=f"pto.tsel ins(%m, %a, %b : !pto.tile_buf<vec, 16x32xi8>, {_T}, {_T}) outs(%d : {_T})",
+)
+HIGHPREC_TMP = rule(
+    "tile-highprec-tmp",
+    ERROR,
+    STRUCTURE,
+    "high precision needs a scratch tile of at least 32 bytes",
+    source=_PAGE,
+    bad=f"pto.trsqrt ins(%a : {_T}) outs(%d : {_T}) {{precisionType = #pto<rsqrt_precision high_precision>}}",
+    good=f"pto.trsqrt ins(%a, %t : {_T}, {_T}) outs(%d : {_T}) "
+    "{precisionType = #pto<rsqrt_precision high_precision>}",
+)
+POW_FORM = rule(
+    "tile-pow-form",
+    ERROR,
+    STRUCTURE,
+    "powers of integers take no scratch tile; precise powers exist on a5 only",
+    source="operation catalogue; targets page, section 7",
+    bad=f"pto.tpow ins(%a, %b, %t : {_I}, {_I}, {_I}) outs(%d : {_I})",
+    good=f"pto.tpow ins(%a, %b : {_I}, {_I}) outs(%d : {_I})",
+)
+ADDC_SHAPE = rule(
+    "taddc-shape",
+    ERROR,
+    SHAPES,
+    "the tiles of a three-operand sum have one physical shape",
+    source=_PAGE,
+    bad=f"pto.taddc ins(%a, %b, %c : {_T}, {_T}, !pto.tile_buf<vec, 16x32xf32>) outs(%d : {_T})",
+    good=f"pto.taddc ins(%a, %b, %c : {_T}, {_T}, {_T}) outs(%d : {_T})",
+)
+
+STRICT_SCALARS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "pto.texpands": ("scalar", "dst"),
+        "pto.tfmods": ("scalar", "src"),
+        "pto.trems": ("scalar", "src"),
+        "pto.tpows": ("scalar", "src"),
+        "pto.taxpy": ("scalar", "src"),
+    }
+)
+"""Operation -> (number, tile whose element type it has)."""
+SOFT_SCALARS: Final = ("tadds", "tsubs", "tmuls", "tdivs", "tmaxs", "tmins", "tcmps", "tsels")
+"""Operations that convert a number of another type."""
+
+
+@relation(*STRICT_SCALARS)
+def strict_scalar(t: TileOperands) -> Iterator[Finding]:
+    """Numbers that are not converted."""
+    number, like = STRICT_SCALARS[t.op_name]
+    tile = t.tile(like)
+    if tile is not None and t.type_name(number) and element_text(t, number) != tile.element:
+        message = f"{number} of {t.op_name} must have the element type of {like}, {tile.element}"
+        yield t.finding(SCALAR_TYPE, ALWAYS, number, f"{message}, found {t.type_name(number)}")
+
+
+@relation(*(f"pto.{op}" for op in SOFT_SCALARS))
+def soft_scalar(t: TileOperands) -> Iterator[Finding]:
+    """Numbers that are converted to the element type of the tile."""
+    data, number = ("scalar", "src") if t.op_name == "pto.tdivs" and t.tile("src") is None else ("src", "scalar")
+    tile = t.tile(data) or t.tile("src0")
+    if tile is None or t.tile(number) is not None or not t.type_name(number):
+        return
+    if element_text(t, number) != tile.element:
+        message = f"the number has type {t.type_name(number)} and is converted to {tile.element}"
+        yield t.finding(SCALAR_TYPE_SOFT, ADVICE, number, message)
+
+
+def element_text(t: TileOperands, name: str) -> str:
+    """Name of a scalar operand's type as element types are named."""
+    kind = t.type(name)
+    return "" if kind is None else element_name(kind)
+
+
+@relation("pto.tdivs")
+def one_scalar(t: TileOperands) -> Iterator[Finding]:
+    """One tile and one number."""
+    tiles = [name for name in ("src", "scalar") if t.tile(name) is not None]
+    if len(tiles) == 1 or any(isinstance(t.type(name), OpaqueType) for name in ("src", "scalar")):
+        return
+    found = " and ".join(t.type_name(name) for name in ("src", "scalar"))
+    message = f"pto.tdivs takes one tile and one number, found {found}"
+    yield t.finding(ONE_SCALAR, ALWAYS, "scalar", message, "use pto.tdiv for two tiles" if tiles else None)
+
+
+@relation("pto.tcmp", "pto.tcmps")
+def compare_destination(t: TileOperands) -> Iterator[Finding]:
+    """Packed bits."""
+    dst, src = t.tile("dst"), t.tile("src0") or t.tile("src")
+    if dst is None:
+        return
+    if dst.element not in ("i8", "si8", "ui8"):
+        severity = ALWAYS if t.op_name == "pto.tcmp" else ADVICE
+        message = f"dst of {t.op_name} holds packed bits and must be i8, found {dst.element}"
+        yield t.finding(CMP_DST, severity, "dst", message)
+    elif src is not None and src.valid_cols >= 0 and 0 <= dst.cols * 8 < src.valid_cols:
+        needed = -(-src.valid_cols // 8)
+        message = f"dst of {t.op_name} needs {needed} bytes in each row for {src.valid_cols} bits, found {dst.cols}"
+        yield t.finding(CMP_DST, ADVICE, "dst", message)
+
+
+@relation("pto.tsel", "pto.tsels")
+def selection_mask(t: TileOperands) -> Iterator[Finding]:
+    """One bit for each element."""
+    mask, dst = t.tile("mask"), t.tile("dst")
+    if mask is None or dst is None or min(mask.rows, mask.cols, dst.valid_rows, dst.valid_cols) < 0:
+        return
+    bits, needed = mask.rows * mask.cols * mask.bits, dst.valid_rows * dst.valid_cols
+    if 0 < bits < needed:
+        yield t.finding(SEL_MASK, ADVICE, "mask", f"mask of {t.op_name} holds {bits} bits for {needed} elements")
+
+
+@relation("pto.trsqrt", "pto.trowexpanddiv")
+def high_precision(t: TileOperands) -> Iterator[Finding]:
+    """Scratch of the precise variants."""
+    tmp = t.tile("tmp")
+    if tmp is None:
+        if t.word("precisionType") == "high_precision" and not t.value_form:
+            message = f"{t.op_name} with high_precision needs a scratch tile"
+            yield t.finding(HIGHPREC_TMP, ALWAYS, "high_precision", message, "add %tmp as the last input")
+    elif t.op_name == "pto.trsqrt":
+        size = byte_size(tmp)
+        if size is not None and size < 32:
+            yield t.finding(HIGHPREC_TMP, ALWAYS, "tmp", f"tmp of {t.op_name} needs 32 bytes, found {size}")
+
+
+def byte_size(tile: Tile) -> int | None:
+    """Bytes of a tile's physical shape; ``None`` when it is not static."""
+    return None if min(tile.rows, tile.cols) < 0 else tile.rows * tile.cols * tile.bits // 8
+
+
+@relation("pto.tpow", "pto.tpows")
+def power_form(t: TileOperands) -> Iterator[Finding]:
+    """Scratch and precision of powers."""
+    dst = t.tile("dst")
+    if "tmp" in t.values and dst is not None and signless(dst.element).startswith("i"):
+        yield t.finding(POW_FORM, ALWAYS, "tmp", f"{t.op_name} of {dst.element} takes no scratch tile")
+    if t.word("precisionType") == "high_precision":
+        severity = unless(lambda profile: bool(profile.tile_dtypes["tpow[high_precision]"]))
+        yield t.finding(POW_FORM, severity, "high_precision", f"precise {t.op_name} exists on a5 only")
+
+
+@relation("pto.taddc", "pto.taddsc")
+def sum_shapes(t: TileOperands) -> Iterator[Finding]:
+    """One physical shape."""
+    operands = [(n, x) for n, x in t.tiles("src0", "src1", "src2", "dst") if min(x.rows, x.cols) >= 0]
+    if not operands:
+        return
+    first, model = operands[0]
+    for name, tile in operands[1:]:
+        if (tile.rows, tile.cols) != (model.rows, model.cols):
+            found = f"{tile.rows}x{tile.cols} and {model.rows}x{model.cols}"
+            message = f"{name} and {first} of {t.op_name} must have the same shape, found {found}"
+            yield t.finding(ADDC_SHAPE, ALWAYS, name, message)
+
+
+_BITWISE = frozenset({"pto.tands", "pto.tors", "pto.txors"})
+_IN_PLACE: Final[Mapping[str, Callable[[Profile], bool]]] = MappingProxyType(
+    {
+        **dict.fromkeys(_BITWISE, lambda profile: False),
+        "pto.trecip": lambda profile: profile.tile_rules.trecip_in_place != "error",
+        "pto.tprelu": lambda profile: profile.tile_rules.tprelu_shared != "error",
+    }
+)
+"""Operation -> whether its operands may share storage on a target."""
+
+
+@checks(STRUCTURE, *_IN_PLACE)
+def distinct_storage(op: Operation, ctx: Context) -> None:
+    """A value that is used twice by an operation that does not work in place."""
+    operands = [value for value in op.operands if type_text(value.type).startswith("!")]
+    repeated = next((v for i, v in enumerate(operands) if any(v is w for w in operands[:i])), None)
+    if repeated is None:
+        return
+    severity = ctx.refused(_IN_PLACE[op.name], ERROR)
+    if severity is not None and op.name == "pto.txors" and ctx.profile.arch == "a5":
+        severity = WARNING
+    if severity is not None:
+        where = "" if op.name in _BITWISE else f" on {ctx.profile.name}"
+        message = f"{op.name} does not work in place{where}: its operands must be different tiles"
+        ctx.report(DISTINCT_STORAGE, op, message, at=repeated, severity=severity, help="give it another destination")
+
+
+@checks(SHAPES, "pto.tshls")
+def shift_count(op: Operation, ctx: Context) -> None:
+    """Constant shift counts."""
+    count = ctx.constant(op.operands[1])
+    if count is not None and count < 0:
+        ctx.report(SHIFT_NONNEG, op, f"the shift count must not be negative, found {count}", at=op.operands[1])

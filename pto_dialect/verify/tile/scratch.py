@@ -1,0 +1,177 @@
+"""Rules about the size of scratch tiles.
+
+Source: verifier-rules page, section 8; operation catalogue (capacities). a5 ignores most scratch tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from ..engine.rule import ERROR, SHAPES, WARNING, rule
+from .arith import TMP_DTYPE
+from .facts import Tile
+from .relations import Finding, TileOperands, cell, relation, unless
+from .scalar import byte_size
+
+_T = "!pto.tile_buf<vec, 16x16xf32>"
+_I = "!pto.tile_buf<vec, 16x16xi16>"
+
+TREM_TMP = rule(
+    "tile-trem-tmp",
+    ERROR,
+    SHAPES,
+    "the scratch of a floored remainder has the valid columns of dst (a5: warning, only the older version looks)",
+    source="verifier-rules page, section 8",
+    bad=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, !pto.tile_buf<vec, 16x16xf32, valid=16x8>) outs(%c : {_T})",
+    good=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, {_T}) outs(%c : {_T})",
+    target="a2a3",
+)
+TMP_SIZE = rule(
+    "tile-tmp-size",
+    ERROR,
+    SHAPES,
+    "a scratch tile has the bytes that the operation uses on a2a3",
+    source="operation catalogue",
+    bad=f"pto.txor ins(%a, %b, %t : {_I}, {_I}, !pto.tile_buf<vec, 8x16xi16, valid=?x?>) outs(%c : {_I})",
+    good=f"pto.txor ins(%a, %b, %t : {_I}, {_I}, {_I}) outs(%c : {_I})",
+    target="a2a3",
+)
+
+
+@relation("pto.trem", "pto.trems")
+def remainder_scratch(t: TileOperands) -> Iterator[Finding]:
+    """Columns of the destination; on a2a3 also rows for the intermediate results."""
+    tmp, dst = t.tile("tmp"), t.tile("dst")
+    if tmp is None or dst is None:
+        return
+    if 0 <= tmp.valid_cols < dst.valid_cols:
+        message = f"tmp of {t.op_name} needs {dst.valid_cols} valid columns like dst, found {tmp.valid_cols}"
+        yield t.finding(TREM_TMP, cell("E/W"), "tmp", message)
+    rows = 2 if t.op_name == "pto.trem" else 1
+    if 0 <= tmp.valid_rows < rows:
+        message = f"tmp of {t.op_name} needs {rows} valid rows, found {tmp.valid_rows}"
+        # The older version took a scratch of the shape of dst, whatever its rows.
+        severity = cell("W/") if dst.valid_rows == tmp.valid_rows else cell("E/")
+        yield t.finding(TREM_TMP, severity, "tmp", message)
+
+
+def _of(name: str) -> Callable[[TileOperands], int | None]:
+    """As many bytes as another operand."""
+
+    def size(t: TileOperands) -> int | None:
+        tile = t.tile(name)
+        return None if tile is None else byte_size(tile)
+
+    return size
+
+
+def _rows_of(name: str, rows: int) -> Callable[[TileOperands], int | None]:
+    """``rows`` physical rows of another operand."""
+
+    def size(t: TileOperands) -> int | None:
+        tile = t.tile(name)
+        return None if tile is None or tile.cols < 0 else rows * tile.cols * tile.bits // 8
+
+    return size
+
+
+def _one_block(t: TileOperands) -> int:
+    return 32
+
+
+def _sequence(t: TileOperands) -> int | None:
+    dst = t.tile("dst")
+    return None if dst is None else {32: 768, 16: 1792}.get(dst.bits)
+
+
+def _broadcast(t: TileOperands) -> int | None:
+    """256 bytes for each group of 8 rows, at most 30 groups at a time."""
+    dst = t.tile("dst")
+    if dst is None:
+        return None
+    if dst.valid_rows < 0:
+        return 8192
+    return 7680 if dst.valid_rows >= 256 else 256 * -(-dst.valid_rows // 8)
+
+
+def _select(t: TileOperands) -> int | None:
+    dst = t.tile("dst")
+    return None if dst is None else {16: 16, 32: 8}.get(dst.bits)
+
+
+def _prelu(t: TileOperands) -> int | None:
+    dst = t.tile("dst")
+    if dst is None or min(dst.valid_rows, dst.valid_cols) < 0:
+        return None
+    mask = -(-dst.valid_cols // 8)
+    return (dst.valid_rows + 1) * max(32, -(-mask // 32) * 32)
+
+
+def _halved_rows(t: TileOperands) -> int | None:
+    """Partial sums of pairs of rows."""
+    src = t.tile("src")
+    if src is None or not t.number("isBinary") or min(src.valid_rows, src.valid_cols) < 0:
+        return None
+    return -(-src.valid_rows // 2) * src.valid_cols * src.bits // 8
+
+
+SCRATCH_BYTES: Final[Mapping[str, Callable[[TileOperands], int | None]]] = MappingProxyType(
+    {
+        "pto.txor": _of("dst"),
+        "pto.txors": _of("dst"),
+        "pto.tpow": _of("dst"),
+        "pto.tpows": _of("dst"),
+        "pto.tsort32": _of("src"),
+        "pto.tquant": _of("src"),
+        "pto.tsels": _rows_of("src", 1),
+        "pto.tsel": _select,
+        "pto.tprelu": _prelu,
+        "pto.tci": _sequence,
+        "pto.tcolsum": _halved_rows,
+        **dict.fromkeys(
+            (f"pto.{op}" for op in ("trowsum", "trowmax", "trowmin", "trowprod", "trowargmax", "trowargmin")),
+            _one_block,
+        ),
+        **dict.fromkeys(("pto.tcolargmax", "pto.tcolargmin"), _one_block),
+        **dict.fromkeys((f"pto.trowexpand{op}" for op in ("add", "sub", "mul", "div", "max", "min")), _broadcast),
+    }
+)
+"""Operation -> bytes its scratch tile has on a2a3; ``None`` when types do not tell."""
+UNCHECKED_SCRATCH: Final = frozenset(
+    ("pto.tsels", *(f"pto.trowexpand{op}" for op in ("add", "sub", "mul", "div", "max", "min")))
+)
+"""Operations that programs on boards run with less scratch than the formula says."""
+
+
+@relation(*SCRATCH_BYTES)
+def scratch_size(t: TileOperands) -> Iterator[Finding]:
+    """Bytes of scratch tiles."""
+    tmp: Tile | None = t.tile("tmp")
+    needed = SCRATCH_BYTES[t.op_name](t) if tmp is not None else None
+    size = byte_size(tmp) if tmp is not None else None
+    if needed is not None and size is not None and size < needed:
+        message = f"tmp of {t.op_name} needs {needed} bytes on a2a3, found {size}"
+        severity = cell("W/") if t.op_name in UNCHECKED_SCRATCH else cell("E/")
+        yield t.finding(TMP_SIZE, severity, "tmp", message)
+
+
+_SELECT_SCRATCH: Final[Mapping[str, Callable[[Tile, Tile], bool]]] = MappingProxyType(
+    {
+        "pto.tsel": lambda tmp, dst: tmp.bits == 32,
+        "pto.tsels": lambda tmp, dst: tmp.element == dst.element,
+    }
+)
+"""Operation -> whether a scratch tile has a type that the newer documents name; the older ones name ui8."""
+
+
+@relation(*_SELECT_SCRATCH)
+def selection_scratch(t: TileOperands) -> Iterator[Finding]:
+    """Element types of the scratch of selections."""
+    tmp, dst = t.tile("tmp"), t.tile("dst")
+    if tmp is None or dst is None or tmp.bits == 8 or _SELECT_SCRATCH[t.op_name](tmp, dst):
+        return
+    severity = unless(lambda profile: profile.tile_rules.select_tmp_ignored, WARNING)
+    message = f"tmp of {t.op_name} must be ui8, found {tmp.element}"
+    yield t.finding(TMP_DTYPE, severity, "tmp", message)

@@ -1,0 +1,166 @@
+"""Rules about the shape and layout of scratch tiles on a2a3, where instructions write them row by row.
+
+Source: operation catalogue (scratch tiles); verifier-rules page, section 8. a5 ignores most scratch tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
+
+from ..engine.rule import ERROR, SHAPES, rule
+from .facts import DYNAMIC, Tile, differs
+from .relations import ALWAYS, Finding, TileOperands, cell, relation
+
+_F = "!pto.tile_buf<vec, 16x256xf32, valid=16x255>"
+_D = "!pto.tile_buf<vec, 1x256xi32, valid=1x255>"
+
+TMP_SHAPE = rule(
+    "tile-tmp-shape",
+    ERROR,
+    SHAPES,
+    "a scratch tile has the rows, columns and layout in which the operation uses it",
+    source="operation catalogue",
+    bad=f"pto.tcolargmax ins(%a, %t : {_F}, !pto.tile_buf<vec, 16x8xf32>) outs(%d : {_D})",
+    good=f"pto.tcolargmax ins(%a, %t : {_F}, !pto.tile_buf<vec, 16x16xf32>) outs(%d : {_D})",
+    target="a2a3",
+)
+
+ON_A2A3: Final = cell("E/")
+
+
+def _short(found: int, needed: int) -> bool:
+    """Whether a size is known to be less than what is needed."""
+    return found != DYNAMIC and needed != DYNAMIC and found < needed
+
+
+def _finding(t: TileOperands, message: str) -> Finding:
+    return t.finding(TMP_SHAPE, ON_A2A3, "tmp", f"tmp of {t.op_name} {message}")
+
+
+# ------------------------------------------------------------ positions of extrema
+
+
+def candidate_columns(bits: int, columns: int) -> int:
+    """Columns of scratch for the extrema of ``columns`` elements of ``bits`` bits: of each repeat of the vector unit a
+    value with its position, and then a value, each list in whole blocks."""
+    block = 8 * VLANE_BYTES // bits
+    repeats = -(-columns * bits // (8 * VL_BYTES))
+    return (-(-2 * repeats // block) + -(-repeats // block)) * block
+
+
+def _candidates(t: TileOperands, src: Tile, tmp: Tile) -> Iterator[Finding]:
+    if src.valid_cols == DYNAMIC or not src.bits:
+        return
+    needed = candidate_columns(src.bits, src.valid_cols)
+    if _short(tmp.valid_cols, needed):
+        yield _finding(t, f"needs {needed} valid columns for {src.valid_cols} of src, found {tmp.valid_cols}")
+
+
+def _same_region(a: Tile, b: Tile) -> bool:
+    return (a.valid_rows, a.valid_cols) == (b.valid_rows, b.valid_cols)
+
+
+@relation("pto.tcolargmax", "pto.tcolargmin")
+def column_positions(t: TileOperands) -> Iterator[Finding]:
+    """Scratch for positions of the extrema of columns."""
+    src, tmp = t.tile("src"), t.tile("tmp")
+    if src is None or tmp is None or _same_region(src, tmp):
+        return
+    if tmp.valid_rows == 0:
+        yield _finding(t, "needs a valid row, found none")
+    yield from _candidates(t, src, tmp)
+
+
+@relation("pto.trowargmax", "pto.trowargmin")
+def row_positions(t: TileOperands) -> Iterator[Finding]:
+    """Scratch for positions of the extrema of rows: a value and a position for each row, or lists of candidates."""
+    src, tmp = t.tile("src"), t.tile("tmp")
+    if src is None or tmp is None or not src.bits or _same_region(src, tmp):
+        return
+    if src.valid_cols == DYNAMIC or src.valid_cols * src.bits > 8 * VL_BYTES:
+        if differs(tmp.rows, src.rows):
+            yield _finding(t, f"needs {src.rows} rows like src, found {tmp.rows}")
+        if _short(tmp.valid_rows, src.valid_rows):
+            yield _finding(t, f"needs {src.valid_rows} valid rows like src, found {tmp.valid_rows}")
+        yield from _candidates(t, src, tmp)
+    elif tmp.layout == "DN":
+        if tmp.cols != 1 or tmp.valid_cols not in (1, DYNAMIC):
+            yield _finding(t, f"is one column when col_major, found {tmp.cols}")
+        if src.valid_rows != DYNAMIC and _short(tmp.valid_rows, 2 * src.valid_rows):
+            yield _finding(t, f"needs {2 * src.valid_rows} valid rows when col_major, found {tmp.valid_rows}")
+    elif tmp.layout not in ("ND", None):
+        yield _finding(t, f"is row_major, or one col_major column, without boxes, found {tmp.layout_text}")
+    else:
+        if _short(tmp.valid_rows, src.valid_rows):
+            yield _finding(t, f"needs {src.valid_rows} valid rows like src, found {tmp.valid_rows}")
+        if _short(tmp.valid_cols, 2):
+            yield _finding(t, f"needs 2 valid columns, found {tmp.valid_cols}")
+
+
+# ------------------------------------------------------------ other operations
+
+
+@relation("pto.tcolsum")
+def halves(t: TileOperands) -> Iterator[Finding]:
+    """Scratch for sums of pairs of rows."""
+    src, tmp = t.tile("src"), t.tile("tmp")
+    if src is not None and tmp is not None and t.number("isBinary") and _short(tmp.cols, src.valid_cols):
+        message = f"tmp of {t.op_name} needs {src.valid_cols} columns for those of src, found {tmp.cols}"
+        yield t.finding(TMP_SHAPE, ALWAYS, "tmp", message)
+
+
+@relation("pto.tprelu")
+def mask_rows(t: TileOperands) -> Iterator[Finding]:
+    """Scratch for a packed mask of each row, and one row more."""
+    tmp, dst = t.tile("tmp"), t.tile("dst")
+    if tmp is None or dst is None:
+        return
+    if dst.valid_rows != DYNAMIC and _short(tmp.rows, dst.valid_rows + 1):
+        yield _finding(t, f"needs {dst.valid_rows + 1} rows, one more than dst, found {tmp.rows}")
+    if dst.valid_cols != DYNAMIC and _short(tmp.valid_cols, -(-dst.valid_cols // 8)):
+        yield _finding(t, f"needs {-(-dst.valid_cols // 8)} valid columns for a packed mask, found {tmp.valid_cols}")
+
+
+@relation("pto.tquant")
+def copy_of_source(t: TileOperands) -> Iterator[Finding]:
+    """Scratch for a converted source."""
+    src, tmp = t.tile("src"), t.tile("tmp")
+    if src is None or tmp is None:
+        return
+    if tmp.blayout not in ("row_major", None):
+        yield _finding(t, f"is row_major, found {tmp.blayout}")
+    if (tmp.rows, tmp.cols) != (src.rows, src.cols) and DYNAMIC not in (tmp.rows, tmp.cols, src.rows, src.cols):
+        yield _finding(t, f"has the shape of src, {src.rows}x{src.cols}, found {tmp.rows}x{tmp.cols}")
+    elif differs(tmp.valid_rows, src.valid_rows) or differs(tmp.valid_cols, src.valid_cols):
+        wanted = f"{src.valid_rows}x{src.valid_cols}"
+        yield _finding(t, f"has the {wanted} valid elements of src, found {tmp.valid_rows}x{tmp.valid_cols}")
+
+
+@relation("pto.txors")
+def in_rows(t: TileOperands) -> Iterator[Finding]:
+    """Scratch in the layout of the operands."""
+    tmp = t.tile("tmp")
+    if tmp is not None and tmp.blayout == "col_major":
+        yield _finding(t, "is row_major, found col_major")
+
+
+@relation(*(f"pto.trowexpand{op}" for op in ("add", "sub", "mul", "div", "max", "min")))
+def column_of_scalars(t: TileOperands) -> Iterator[Finding]:
+    """Scratch is for spreading one col_major column; rows of whole blocks need none."""
+    src0, src1, tmp, dst = (t.tile(name) for name in ("src0", "src1", "tmp", "dst"))
+    if src0 is None or src1 is None or tmp is None or dst is None:
+        return
+    spread = src1 if _compatible(src0, dst) else src0 if _compatible(src1, dst) else None
+    if spread is None or spread.blayout is None:
+        return
+    if spread.blayout == "col_major" and spread.valid_cols in (1, DYNAMIC):
+        return
+    found = f"{spread.blayout} with {spread.valid_cols} columns"
+    yield _finding(t, f"is for a col_major operand of one column, found {found}")
+
+
+def _compatible(a: Tile, b: Tile) -> bool:
+    return not differs(a.valid_rows, b.valid_rows) and not differs(a.valid_cols, b.valid_cols)

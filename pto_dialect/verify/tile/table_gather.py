@@ -1,0 +1,210 @@
+"""Rules of gathers from and scatters to a table in global memory (``mgather``, ``mscatter``).
+
+Source: verifier-rules page, section 9; numerics page, section 7; operation catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.types import OpaqueType, PartitionViewType, TileBufType
+from pto_dialect.targets.element_types import signed_as_signless
+from pto_dialect.targets.tile_dtypes import MGATHER_INDEX, MSCATTER_ATOMIC
+
+from ..engine.context import Context, element_of
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, checks, rule
+from .facts import Tile, differs
+from .relations import ALWAYS, Finding, TileOperands, relation, unless
+
+_PAGE = "verifier-rules page, section 9"
+_M = "!pto.partition_tensor_view<64x32xf32>"
+_D = "!pto.tile_buf<vec, 16x32xf32>"
+_I = "!pto.tile_buf<vec, 1x16xi32>"
+_ROW = "{coalesce = #pto<coalesce row>}"
+_ADD_MODE = "add coalesce = #pto<coalesce row>"
+
+INDEX = rule(
+    "mgs-index",
+    ERROR,
+    SHAPES,
+    "indices of mgather and mscatter are i32, one for each row or one for each element of the tile",
+    source=_PAGE,
+    bad=f"pto.mgather ins(%m, %i : {_M}, !pto.tile_buf<vec, 1x8xi32>) outs(%d : {_D}) {_ROW}",
+    good=f"pto.mgather ins(%m, %i : {_M}, {_I}) outs(%d : {_D}) {_ROW}",
+)
+TABLE = rule(
+    "mgs-table",
+    ERROR,
+    TRIPLES,
+    "the table of mgather and mscatter is a row-major view with the element type of the tile",
+    source=_PAGE,
+    bad=f"pto.mgather ins(%m, %i : !pto.partition_tensor_view<64x32xf16>, {_I}) outs(%d : {_D}) {_ROW}",
+    good=f"pto.mgather ins(%m, %i : {_M}, {_I}) outs(%d : {_D}) {_ROW}",
+)
+ATOMIC = rule(
+    "mgs-atomic",
+    ERROR,
+    TRIPLES,
+    "mscatter adds i32, ui32, f16 and f32, and takes the maximum or minimum of i32 and f32",
+    source=_PAGE,
+    bad=f"pto.mscatter ins(%s, %i : !pto.tile_buf<vec, 16x32xf16>, {_I}) "
+    "outs(%m : !pto.partition_tensor_view<64x32xf16>) "
+    "{coalesce = #pto<coalesce row>, scatterAtomicOp = #pto<scatter_atomic_op max>}",
+    good=f"pto.mscatter ins(%s, %i : {_D}, {_I}) outs(%m : {_M}) "
+    "{coalesce = #pto<coalesce row>, scatterAtomicOp = #pto<scatter_atomic_op max>}",
+)
+LAYOUT = rule(
+    "mgs-layout",
+    ERROR,
+    LOCATIONS,
+    "mgather and mscatter move row-major vector tiles; mgather also fills NZ tiles in mat",
+    source="operation catalogue",
+    bad=f"pto.mgather ins(%m, %i : {_M}, {_I}) outs(%d : {_D[:-1]}, blayout=col_major>) {_ROW}",
+    good=f"pto.mgather ins(%m, %i : {_M}, {_I}) outs(%d : {_D}) {_ROW}",
+)
+COALESCE = rule(
+    "mgs-coalesce",
+    ERROR,
+    STRUCTURE,
+    "mgather states its coalesce mode, and so does mscatter with other modes; scatterConflict exists on a5 only",
+    source="operation catalogue",
+    bad=f"pto.mscatter ins(%s, %i : {_D}, {_I}) outs(%m : {_M}) {{scatterConflict = #pto<scatter_conflict last>}}",
+    good=f"pto.mscatter ins(%s, %i : {_D}, {_I}) outs(%m : {_M}) "
+    "{coalesce = #pto<coalesce row>, scatterConflict = #pto<scatter_conflict last>}",
+)
+
+
+def _data(t: TileOperands) -> str:
+    return "dst" if t.op_name == "pto.mgather" else "src"
+
+
+def _to_mat(t: TileOperands) -> bool:
+    tile = t.tile(_data(t))
+    return tile is not None and tile.loc == "mat"
+
+
+@relation("pto.mgather", "pto.mscatter")
+def table_type(t: TileOperands) -> Iterator[Finding]:
+    """Element type of the table."""
+    name = _data(t)
+    tile, table = t.tile(name), t.type("mem")
+    if tile is None or table is None or isinstance(table, OpaqueType):
+        return
+    element = element_of(table)
+    if isinstance(table, TileBufType):
+        message = f"mem of {t.op_name} must be a view of global memory, found a tile"
+        yield t.finding(TABLE, ALWAYS, "mem", message)
+    elif element is not None and element != tile.element:
+        message = f"mem of {t.op_name} must have the element type of {name}, {tile.element}, found {element}"
+        yield t.finding(TABLE, ALWAYS, "mem", message)
+
+
+@relation("pto.mgather", "pto.mscatter")
+def layouts(t: TileOperands) -> Iterator[Finding]:
+    """Places and layouts of tile and indices."""
+    name = _data(t)
+    tile, idx = t.tile(name), t.tile("idx")
+    if _to_mat(t) and name == "dst":
+        assert tile is not None
+        yield from _mat_destination(t, tile)
+        if idx is not None:
+            message = f"idx of {t.op_name} into mat must be a view of global memory, found a tile"
+            yield t.finding(LAYOUT, ALWAYS, "idx", message)
+        return
+    if "scratch" in t.values:
+        yield t.finding(LAYOUT, ALWAYS, "scratch", f"{t.op_name} takes scratch only when it fills a tile in mat")
+    if tile is not None and tile.loc not in (None, "vec"):
+        yield t.finding(LAYOUT, ALWAYS, name, f"{name} of {t.op_name} must be in vec, found {tile.loc}")
+    elif tile is not None and tile.layout not in (None, "ND"):
+        yield t.finding(LAYOUT, ALWAYS, name, f"{name} of {t.op_name} must be ND, found {tile.layout}")
+    if idx is not None and idx.loc not in (None, "vec"):
+        yield t.finding(LAYOUT, ALWAYS, "idx", f"idx of {t.op_name} must be in vec, found {idx.loc}")
+    elif idx is not None and idx.slayout not in (None, "none_box"):
+        message = f"idx of {t.op_name} must not have inner blocks, found slayout {idx.slayout}"
+        yield t.finding(LAYOUT, ALWAYS, "idx", message)
+
+
+def _mat_destination(t: TileOperands, tile: Tile) -> Iterator[Finding]:
+    if tile.layout != "NZ" or tile.fractal != 512:
+        found = f"{tile.layout} with fractal {tile.fractal}"
+        message = f"a mat dst of pto.mgather must be NZ with fractal 512, found {found}"
+        yield t.finding(LAYOUT, ALWAYS, "dst", message)
+    elif tile.bits and (tile.cols % (256 // tile.bits) or tile.rows % 16):
+        block = f"16x{256 // tile.bits}"
+        message = f"a mat dst of pto.mgather has whole blocks of {block}, found {tile.rows}x{tile.cols}"
+        yield t.finding(LAYOUT, ALWAYS, "dst", message)
+    scratch = "scratch" in t.values
+    if t.word("coalesce") == "elem" and not scratch and not t.value_form:
+        message = "pto.mgather of single elements into mat needs a scratch view"
+        yield t.finding(LAYOUT, ALWAYS, None, message, "add %scratch as the last input")
+    elif t.word("coalesce") == "row" and scratch:
+        yield t.finding(LAYOUT, ALWAYS, "scratch", "pto.mgather of whole rows takes no scratch view")
+
+
+@relation("pto.mgather", "pto.mscatter")
+def indices(t: TileOperands) -> Iterator[Finding]:
+    """Type and extent of the indices."""
+    kind = t.type("idx")
+    element = element_of(kind) if kind is not None else None
+    if element is not None and signed_as_signless(element).removeprefix("u") != MGATHER_INDEX:
+        yield t.finding(INDEX, ALWAYS, "idx", f"idx of {t.op_name} must be i32, found {element}")
+    name = _data(t)
+    tile, idx = t.tile(name), t.tile("idx")
+    if tile is None or idx is None or isinstance(kind, PartitionViewType):
+        return
+    mode = t.word("coalesce")
+    rows = idx.blayout != "col_major" and idx.valid_rows <= 1 and not differs(idx.valid_cols, tile.valid_rows)
+    column = idx.blayout != "row_major" and idx.valid_cols <= 1 and not differs(idx.valid_rows, tile.valid_rows)
+    each = not differs(idx.valid_rows, tile.valid_rows) and not differs(idx.valid_cols, tile.valid_cols)
+    # Without a mode the newer version takes one index a row from a row-major column as well.
+    upright = idx.valid_cols <= 1 and not differs(idx.valid_rows, tile.valid_rows)
+    good = {"row": rows or column, "elem": each}.get(mode, rows or upright or each)
+    if not good:
+        wanted = {
+            "row": f"1x{tile.valid_rows} (row_major) or {tile.valid_rows}x1 (col_major)",
+            "elem": f"{tile.valid_rows}x{tile.valid_cols}",
+        }
+        text = wanted.get(mode) or " or ".join(wanted.values())
+        found = f"{idx.valid_rows}x{idx.valid_cols} ({idx.blayout or 'row_major'})"
+        message = f"idx of {t.op_name} must have {text} valid elements, found {found}".replace("-1", "?")
+        yield t.finding(INDEX, ALWAYS, "idx", message)
+
+
+@relation("pto.mgather")
+def gather_mode(t: TileOperands) -> Iterator[Finding]:
+    """Whether rows or elements are gathered; the value form tells by its types."""
+    if not t.word("coalesce") and not t.value_form:
+        yield t.finding(COALESCE, ALWAYS, None, "pto.mgather states its coalesce mode", _ADD_MODE)
+
+
+@relation("pto.mscatter")
+def atomic(t: TileOperands) -> Iterator[Finding]:
+    """Element types of the atomic modes; what needs a coalesce mode."""
+    mode, src = t.word("scatterAtomicOp"), t.tile("src")
+    allowed = MSCATTER_ATOMIC.get(mode)
+    if allowed is not None and src is not None and signed_as_signless(src.element) not in allowed:
+        message = f"mscatter cannot {mode} elements of type {src.element}: allowed are {', '.join(sorted(allowed))}"
+        yield t.finding(ATOMIC, ALWAYS, "src", message)
+    for name in ("scatterAtomicOp", "scatterOob", "scatterConflict"):
+        if t.word(name) and not t.word("coalesce"):
+            yield t.finding(COALESCE, ALWAYS, name, f"{name} needs a coalesce mode", _ADD_MODE)
+    if t.word("scatterConflict"):
+        severity = unless(lambda profile: profile.arch == "a5")
+        yield t.finding(COALESCE, severity, "scatterConflict", "scatterConflict exists on a5 only")
+
+
+@checks(TRIPLES, "pto.mgather", "pto.mscatter")
+def table_layout(op: Operation, ctx: Context) -> None:
+    """The layout that the view of the table states."""
+    table = ctx.operand(op, "mem")
+    view = table.owner if table is not None else None
+    while isinstance(view, Operation) and view.name in ("pto.partition_view", "pto.make_tensor_view"):
+        layout = view.attributes.get("layout")
+        if isinstance(layout, EnumAttr):
+            if layout.value != "nd":
+                ctx.report(TABLE, op, f"mem of {op.name} must be an nd view, found {layout.value}", at=table)
+            return
+        view = view.operands[0].owner

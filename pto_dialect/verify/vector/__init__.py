@@ -1,0 +1,1 @@
+"""Rules of vector registers, predicates and the unified buffer."""

@@ -1,0 +1,161 @@
+"""The state of unaligned vector streams travels in one linear chain. Source: verifier-rules page, section 11.
+
+A load stream starts with ``vldas``, a store stream with ``init_align``; each state value is used once, loops
+carry it through their iteration arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue, Use
+
+from pto_dialect.ir.core.types import AlignType
+
+from ..engine.context import Context
+from ..engine.functions import FunctionScan, function_check
+from ..engine.rule import ERROR, STRUCTURE, checks, rule
+from .common import named
+
+CHAIN = rule(
+    "align-chain",
+    ERROR,
+    STRUCTURE,
+    "the state of a stream forms one chain from vldas (loads) or init_align (stores), carried by loops",
+    source="verifier-rules page, section 11",
+    bad="%s = pto.init_align : !pto.align\n"
+    "%v, %t = pto.vldus %p, %s : !pto.ptr<f32, ub>, !pto.align -> !pto.vreg<64xf32>, !pto.align",
+    good="%s = pto.vldas %p : !pto.ptr<f32, ub> -> !pto.align\n"
+    "%v, %t = pto.vldus %p, %s : !pto.ptr<f32, ub>, !pto.align -> !pto.vreg<64xf32>, !pto.align",
+)
+
+_LOADS = frozenset(named("vldas vldus"))
+_STORES = frozenset(named("init_align vstus vstur pstu"))
+_CONSUMED = {"pto.vldus": 1, **dict.fromkeys(named("vstus vstur vstas vstar pstu"), 0)}
+"""Position of the state operand."""
+
+
+@checks(STRUCTURE, *_CONSUMED)
+def consumed_state(op: Operation, ctx: Context) -> None:
+    """Where the state of a stream comes from."""
+    state = op.operands[_CONSUMED[op.name]]
+    loop = _crossed_loop(state, op)
+    if loop is not None:
+        message = "a stream state from outside a loop is carried through its iter_args"
+        ctx.report(CHAIN, op, message, at=state)
+        return
+    origin = _origin(state)
+    if origin == "unknown":
+        return
+    wanted = "load" if op.name == "pto.vldus" else "store"
+    if origin != wanted:
+        start = "pto.vldas" if wanted == "load" else "pto.init_align"
+        found = f"it starts a {origin} stream" if origin else "its start is not visible here"
+        ctx.report(CHAIN, op, f"{op.name} continues a stream that {start} starts, but {found}", at=state)
+
+
+@checks(STRUCTURE, "pto.vldas", "pto.init_align", "pto.vldus", "pto.vstus", "pto.vstur", "pto.pstu")
+def produced_state(op: Operation, ctx: Context) -> None:
+    """How often the state of a stream is used."""
+    for result in op.results:
+        if isinstance(result.type, AlignType):
+            _linear(result, op, ctx)
+
+
+@function_check("vector_memory", "predicate_memory")
+def carried_state(scan: FunctionScan, ctx: Context) -> None:
+    """States that loops carry."""
+    for loop in scan.named("scf.for"):
+        if len(loop.operands) > 3 and loop.regions[0].blocks:
+            for value in (*loop.regions[0].block.args, *loop.results):
+                if isinstance(value.type, AlignType):
+                    _linear(value, loop, ctx)
+            _same_streams(loop, ctx)
+
+
+def _same_streams(loop: Operation, ctx: Context) -> None:
+    """Each iteration hands on a state of the stream that it got."""
+    last = loop.regions[0].block.last_op
+    if last is None or last.name != "scf.yield" or len(last.operands) != len(loop.operands) - 3:
+        return
+    for state, passed in zip(loop.operands[3:], last.operands, strict=True):
+        if isinstance(state.type, AlignType) and isinstance(passed.type, AlignType):
+            kinds = _origin(state), _origin(passed)
+            if "unknown" not in kinds and kinds[0] != kinds[1]:
+                message = f"the loop starts a {kinds[0]} stream, but hands on the state of a {kinds[1]} stream"
+                ctx.report(CHAIN, last, message, at=passed)
+
+
+def _linear(value: SSAValue, op: Operation, ctx: Context) -> None:
+    uses = list(value.uses)
+    if len(uses) > 1 and not _exclusive(value, uses):
+        message = f"the stream state is used {len(uses)} times; each state continues one stream once"
+        ctx.report(CHAIN, op, message)
+
+
+def _exclusive(value: SSAValue, uses: Iterable[Use]) -> bool:
+    """True when at most one of the uses happens on every path."""
+    home = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    return home is not None and _one_per_path([use.operation for use in uses], home)
+
+
+def _one_per_path(users: list[Operation], home: Block) -> bool:
+    if len(users) <= 1:
+        return True
+    branches: dict[Operation, dict[Block, list[Operation]]] = {}
+    for user in users:
+        place = user.parent
+        while place is not None and place is not home:
+            outer = place.parent_op()
+            if outer is None:
+                return True
+            if outer.parent is home:
+                branches.setdefault(outer, {}).setdefault(place, []).append(user)
+            place = outer.parent
+    if sum(len(group) for blocks in branches.values() for group in blocks.values()) != len(users):
+        return False
+    if len(branches) != 1:
+        return False
+    branch, blocks = next(iter(branches.items()))
+    return branch.name == "scf.if" and all(_one_per_path(group, block) for block, group in blocks.items())
+
+
+def _crossed_loop(value: SSAValue, user: Operation) -> Operation | None:
+    """The loop around ``user`` that does not contain the definition of ``value``."""
+    home = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    place = user.parent
+    while place is not None and place is not home:
+        outer = place.parent_op()
+        if outer is None or outer.name == "func.func":
+            return None
+        if outer.name in ("scf.for", "scf.while"):
+            return outer
+        place = outer.parent
+    return None
+
+
+def _origin(value: SSAValue) -> str:
+    """``load`` or ``store``, ``unknown`` where the flow cannot be followed, empty where no stream starts."""
+    for _ in range(64):
+        if isinstance(value, BlockArgument):
+            parent = value.block.parent_op()
+            if parent is None or parent.name != "scf.for":
+                return "" if parent is not None and parent.name == "func.func" else "unknown"
+            value = parent.operands[2 + value.index]
+            continue
+        assert isinstance(value, OpResult)
+        owner = value.op
+        if owner.name in _LOADS:
+            return "load"
+        if owner.name in _STORES:
+            return "store"
+        if owner.name == "scf.for":
+            value = owner.operands[3 + value.index]
+        elif owner.name == "scf.if":
+            last = owner.regions[0].block.last_op
+            if last is None or len(last.operands) <= value.index:
+                return "unknown"
+            value = last.operands[value.index]
+        else:
+            return "" if owner.name.startswith("pto.") else "unknown"
+    return "unknown"

@@ -1,0 +1,199 @@
+"""Vector operations: registers of one type, and masks as fine as the register they govern.
+
+Source: verifier-rules page, section 11; language page, section 6.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.facts import vector_bits, vector_element, word
+from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.types import MaskType, VRegType, type_text
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, TRIPLES, checks, rule
+
+_PAGE = "verifier-rules page, section 11"
+_F = "!pto.vreg<64xf32>"
+_M = "!pto.mask<b32>"
+
+SHAPE = rule(
+    "vec-shape",
+    ERROR,
+    TRIPLES,
+    "the registers that an operation combines have one type",
+    source=_PAGE,
+    bad=f"%w = pto.vadd %v, %u, %m : {_F}, !pto.vreg<64xi32>, {_M} -> {_F}",
+    good=f"%w = pto.vadd %v, %u, %m : {_F}, {_F}, {_M} -> {_F}",
+)
+GRANULARITY = rule(
+    "mask-granularity",
+    ERROR,
+    TRIPLES,
+    "a mask has the granularity of the register that it governs (64-bit elements: b32)",
+    source=_PAGE,
+    bad=f"%w = pto.vadd %v, %u, %m : {_F}, {_F}, !pto.mask<b16> -> {_F}",
+    good=f"%w = pto.vadd %v, %u, %m : {_F}, {_F}, {_M} -> {_F}",
+)
+LOW_PRECISION = rule(
+    "vec-lowprec",
+    ERROR,
+    TRIPLES,
+    "lane-wise arithmetic and selection have no low-precision elements",
+    source="operation catalogue, vector operations",
+    bad="%w = pto.vadd %v, %u, %m : !pto.vreg<256x!pto.hif8>, !pto.vreg<256x!pto.hif8>, !pto.mask<b8> "
+    "-> !pto.vreg<256x!pto.hif8>",
+    good="%w = pto.vadd %v, %u, %m : !pto.vreg<128xf16>, !pto.vreg<128xf16>, !pto.mask<b16> -> !pto.vreg<128xf16>",
+)
+
+
+def named(stem: str) -> tuple[str, ...]:
+    """Operation names from a blank-separated list without the ``pto.`` prefix."""
+    return tuple(f"pto.{name}" for name in stem.split())
+
+
+# ------------------------------------------------------------ one type
+
+UNARY = named("vabs vneg vexp vln vsqrt vnot vrelu vsqz vusqz vcmax vcmin vcgadd vcgmax vcgmin vcpadd")
+BINARY = named("vadd vsub vmul vdiv vmax vmin vand vor vxor vprelu")
+SCALAR = named("vadds vmuls vmaxs vmins vlrelu vshls vshrs")
+CARRY = named("vaddc vsubc")
+CARRY_CHAIN = named("vaddcs vsubcs")
+
+SAME: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(UNARY + SCALAR + named("vtrc vcbmax vcbmin vselr vselrv2 vshl vshr"), (0,)),
+    **dict.fromkeys(BINARY + CARRY + CARRY_CHAIN, (0, 1)),
+    **dict.fromkeys(named("vintlv vdintlv vintlvv2 vdintlvv2 vmull vaxpy vsel vcmp vaddreluconv vmulconv"), (0, 1)),
+    **dict.fromkeys(named("vmula vmadd"), (0, 1, 2)),
+    "pto.vstsx2": (0, 1),
+    "pto.vldsx2": (),
+}
+"""Positions of the operands that share one register type with each other and with the register results."""
+
+_FREE_RESULT = frozenset(named("vcmp vaddreluconv vmulconv"))
+"""Operations whose result has a type of its own."""
+
+
+@checks(TRIPLES, *SAME)
+def one_type(op: Operation, ctx: Context) -> None:
+    """Operands and results that must have one register type."""
+    positions = SAME[op.name]
+    operands = op.operands
+    results = [] if op.name in _FREE_RESULT else list(op.results)
+    wanted = operands[positions[0]].type if positions else results[0].type
+    for position in positions:
+        if operands[position].type != wanted:
+            name = signature(type(op)).operands[position].name
+            first = signature(type(op)).operands[positions[0]].name
+            found = type_text(operands[position].type)
+            message = f"{first} and {name} of {op.name} have one type, found {type_text(wanted)} and {found}"
+            ctx.report(SHAPE, op, message, at=operands[position])
+    for result in results:
+        if isinstance(result.type, VRegType) and result.type != wanted:
+            message = f"the result of {op.name} is {type_text(wanted)}, found {type_text(result.type)}"
+            ctx.report(SHAPE, op, message)
+
+
+@checks(TRIPLES, "pto.vselr", "pto.vselrv2", "pto.vshl", "pto.vshr")
+def lane_numbers(op: Operation, ctx: Context) -> None:
+    """A second register of integers as wide as the lanes of the first."""
+    data, numbers = op.operands[0].type, op.operands[1].type
+    name = signature(type(op)).operands[1].name
+    element = vector_element(numbers)
+    if "i" not in element[:2] or "hif" in element:
+        ctx.report(SHAPE, op, f"{name} of {op.name} holds integers, found {element}", at=op.operands[1])
+    elif vector_bits(data) != vector_bits(numbers):
+        message = f"{name} of {op.name} has {vector_bits(data)}-bit elements, found {element}"
+        ctx.report(SHAPE, op, message, at=op.operands[1])
+
+
+# ------------------------------------------------------------ granularity of masks
+
+_RESULT = -1
+
+GOVERNED: dict[str, tuple[int, int]] = {
+    **dict.fromkeys(UNARY + named("vcadd vtrc vcvt vcbmax vcbmin"), (1, 0)),
+    **dict.fromkeys(BINARY + SCALAR + CARRY + named("vshl vshr vsel vcmp vcmps vmull vexpdif vmulscvt"), (2, 0)),
+    **dict.fromkeys(CARRY_CHAIN + named("vmula vmadd vaxpy vsts"), (3, 0)),
+    **dict.fromkeys(named("vstsx2 vsstb"), (4, 0)),
+    "pto.vsldb": (3, _RESULT),
+    "pto.vgather2_bc": (2, _RESULT),
+    "pto.vdup": (1, _RESULT),
+}
+"""Positions of the mask and of the register that it governs (``_RESULT``: the result)."""
+
+MASK_OF_BITS = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
+"""Granularity of the mask of elements of a width in bits."""
+
+STORE_MASK = {
+    "MRG4CHN_B8": "b32",
+    "MRG2CHN_B8": "b16",
+    "MRG2CHN_B16": "b32",
+    "PK_B16": "b16",
+    "PK_B32": "b32",
+    "PK_B64": "b32",
+    "PK4_B32": "b32",
+}
+"""Granularity that a store distribution fixes whatever the elements are."""
+
+
+@checks(TRIPLES, *GOVERNED)
+def granularity(op: Operation, ctx: Context) -> None:
+    """The governing mask, and masks that an operation makes."""
+    mask, register = GOVERNED[op.name]
+    governed: SSAValue = op.operands[register] if register >= 0 else op.results[0]
+    wanted = MASK_OF_BITS.get(vector_bits(governed.type))
+    if op.name == "pto.vsts" and op.attributes:
+        wanted = STORE_MASK.get(word(op, "dist"), wanted)
+    if wanted is None:
+        return
+    operands = op.operands
+    found = operands[mask].type
+    if isinstance(found, MaskType) and found.granularity != wanted:
+        _report(op, ctx, operands[mask], found, wanted, governed)
+    if op.name in CARRY_CHAIN:
+        carry = operands[2].type
+        if isinstance(carry, MaskType) and carry.granularity != wanted:
+            _report(op, ctx, operands[2], carry, wanted, governed)
+    for result in op.results:
+        if isinstance(result.type, MaskType) and result.type.granularity != wanted:
+            message = f"the mask that {op.name} makes of {type_text(governed.type)} is !pto.mask<{wanted}>"
+            ctx.report(GRANULARITY, op, f"{message}, found {result.type}")
+
+
+def _report(op: Operation, ctx: Context, value: SSAValue, found: MaskType, wanted: str, governed: SSAValue) -> None:
+    dist = word(op, "dist")
+    what = f"of {type_text(governed.type)}" + (f" stored with {dist}" if dist in STORE_MASK else "")
+    ctx.report(GRANULARITY, op, f"the mask {what} is !pto.mask<{wanted}>, found {found}", at=value)
+
+
+# ------------------------------------------------------------ low precision
+
+_NO_LOW_PRECISION = named(
+    "vadd vsub vmul vdiv vadds vmuls vmaxs vmins vlrelu vexp vln vneg vnot vsqrt vsqz vrelu vshl vshr vsel"
+)
+_LOW_PRECISION = frozenset(
+    ("f8E4M3FN", "f8E4M3", "f8E5M2", "hif8", "hif8x2", "f4E1M2x2", "f4E2M1x2", "f8E8M0", "bf16x2")
+)
+
+
+@checks(TRIPLES, *_NO_LOW_PRECISION)
+def low_precision(op: Operation, ctx: Context) -> None:
+    """Elements that the vector unit only converts and moves."""
+    element = vector_element(op.operands[0].type)
+    if element in _LOW_PRECISION:
+        ctx.report(
+            LOW_PRECISION,
+            op,
+            f"{op.name} has no {element} form",
+            at=op.operands[0],
+            help="convert with pto.vcvt",
+        )
+
+
+@checks(TRIPLES, "pto.vand", "pto.vor", "pto.vxor")
+def bitwise_pairs(op: Operation, ctx: Context) -> None:
+    """Bitwise operations take 8-bit payloads of low precision, not pairs of bf16."""
+    if vector_element(op.operands[0].type) == "bf16x2":
+        ctx.report(LOW_PRECISION, op, f"{op.name} has no bf16x2 form", at=op.operands[0])

@@ -1,0 +1,123 @@
+"""Conversions, reinterpretations, packs and index vectors.
+
+Source: verifier-rules page, section 11; targets page, section 9.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.facts import scalar_fits, vector_bits, vector_element, word
+from pto_dialect.ir.core.types import VRegType, type_text
+from pto_dialect.targets.element_types import signless
+from pto_dialect.targets.vcvt_contract import VCVT_CONTRACT, vcvt_clauses
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, PARSE, TRIPLES, checks, rule
+from ..program.parsing import VCI_FORM, VCVT_CONTRACT_RULE, VTRC_FORM
+from .elements import is_unsigned
+
+_PAGE = "verifier-rules page, section 11"
+
+BITCAST = rule(
+    "vbitcast-bits",
+    ERROR,
+    PARSE,
+    "a reinterpretation keeps all bits of the register (every register has 256 bytes: see vreg-256)",
+    source=_PAGE,
+)
+PACK_FORM = rule(
+    "vpack-form",
+    ERROR,
+    TRIPLES,
+    "vpack halves integers of 32 or 16 bits to unsigned ones, vsunpack and vzunpack double 8- and 16-bit integers",
+    source=_PAGE,
+    bad='%w = pto.vpack %v, "LOWER" : !pto.vreg<64xi32> -> !pto.vreg<128xi16>',
+    good='%w = pto.vpack %v, "LOWER" : !pto.vreg<64xi32> -> !pto.vreg<128xui16>',
+)
+
+
+@checks(TRIPLES, "pto.vcvt")
+def conversion(op: Operation, ctx: Context) -> None:
+    """The pair of element types and the clauses that it needs."""
+    source, target = vector_element(op.operands[0].type), vector_element(op.results[0].type)
+    clauses = vcvt_clauses(source, target)
+    if clauses is None:
+        others = sorted(dst for src, dst in VCVT_CONTRACT if src == source or f"s{src}" == source)
+        hint = f"{source} converts to {', '.join(others)}" if others else f"{source} is not converted"
+        ctx.report(VCVT_CONTRACT_RULE, op, f"there is no conversion from {source} to {target}", help=hint)
+        return
+    pair = f"{source} to {target}"
+    rounding = word(op, "rnd").removeprefix("ROUND_")
+    if clauses.rounding and not rounding:
+        hint = f"rnd is one of {', '.join(clauses.rounding)}"
+        ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs rnd", help=hint)
+    elif rounding and rounding not in clauses.rounding:
+        allowed = ", ".join(clauses.rounding)
+        message = f"found {word(op, 'rnd')}, allowed are {allowed}" if allowed else "it is exact"
+        ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} does not round so: {message}", at="rnd")
+    saturation = "sat" in op.attributes
+    if clauses.saturation and not saturation:
+        ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs sat", help="sat is SAT or NOSAT")
+    elif saturation and not clauses.saturation:
+        ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} takes no sat", at="sat")
+    part = word(op, "part").removeprefix("PART_")
+    if clauses.parts and not part:
+        hint = f"part is one of {', '.join(clauses.parts)}"
+        ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs part", help=hint)
+    elif part and part not in clauses.parts:
+        allowed = f"found {part}, allowed are {', '.join(clauses.parts)}" if clauses.parts else "the widths are equal"
+        ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} has no such part: {allowed}", at="part")
+
+
+@checks(TRIPLES, "pto.vtrc")
+def round_to_integral(op: Operation, ctx: Context) -> None:
+    """Element types that have fractions."""
+    element = vector_element(op.operands[0].type)
+    if element not in ("f16", "bf16", "f32"):
+        ctx.report(VTRC_FORM, op, f"vtrc has f16, bf16, f32, found {element}", at=op.operands[0])
+
+
+@checks(TRIPLES, "pto.vci")
+def index_vector(op: Operation, ctx: Context) -> None:
+    """Element type of the result and type of the first index."""
+    register = op.results[0].type
+    element = vector_element(register)
+    if signless(element) not in ("i8", "i16", "i32", "ui8", "ui16", "ui32", "f16", "f32"):
+        ctx.report(VCI_FORM, op, f"vci yields 8-, 16- or 32-bit integers, f16 or f32, found {element}")
+    elif isinstance(register, VRegType) and not scalar_fits(op.operands[0].type, register.element):
+        found = type_text(op.operands[0].type)
+        ctx.report(VCI_FORM, op, f"the index of vci is {element}, found {found}", at=op.operands[0])
+
+
+@checks(TRIPLES, "pto.vpack")
+def pack(op: Operation, ctx: Context) -> None:
+    """Integers of half the width, unsigned."""
+    source, target = op.operands[0].type, op.results[0].type
+    bits = vector_bits(source)
+    if not _is_integer(source) or bits not in (16, 32):
+        message = f"vpack halves integers of 32 or 16 bits, found {vector_element(source)}"
+        ctx.report(PACK_FORM, op, message, at=op.operands[0])
+    elif not isinstance(target, VRegType) or vector_bits(target) * 2 != bits or not is_unsigned(target.element):
+        ctx.report(
+            PACK_FORM,
+            op,
+            f"vpack of {vector_element(source)} yields ui{bits // 2}, found {vector_element(target)}",
+        )
+
+
+@checks(TRIPLES, "pto.vsunpack", "pto.vzunpack")
+def unpack(op: Operation, ctx: Context) -> None:
+    """Integers of twice the width."""
+    source, target = op.operands[0].type, op.results[0].type
+    if not _is_integer(source) or not _is_integer(target):
+        found = vector_element(source) if not _is_integer(source) else vector_element(target)
+        ctx.report(PACK_FORM, op, f"{op.name} has integers, found {found}")
+    elif vector_bits(source) * 2 != vector_bits(target):
+        message = f"{op.name} doubles the width of {vector_element(source)}, found {vector_element(target)}"
+        ctx.report(PACK_FORM, op, message)
+
+
+def _is_integer(type_: object) -> bool:
+    return isinstance(type_, VRegType) and isinstance(type_.element, IntegerType)

@@ -1,0 +1,337 @@
+"""Rules of the burst transfers: directions, element widths, padding, field widths, alignment.
+
+Source: verifier-rules page, section 12; layouts page, section 5.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.addresses import address_of, element_bytes, space_text
+from pto_dialect.analysis.facts import element_type, space_of
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.types import type_text
+from pto_dialect.targets.dma_units import (
+    COUNT_BITS,
+    GM_STRIDE_BITS,
+    L2_HINT_LIMIT,
+    LOCAL_ALIGNMENT,
+    LOCAL_STRIDE_BITS,
+    PAD_COUNT_BITS,
+)
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, LOCATIONS, RUN, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+
+_PAGE = "verifier-rules page, section 12"
+
+
+def _load(
+    types: str = "!G32, !U32",
+    burst: str = "%c1, %c64, %c64",
+    more: str = "",
+    payloads: str = "",
+    hint: str = "%c0",
+) -> str:
+    sizes = f"i64, i64, i64, i64, i64{payloads}"
+    return f"pto.mte_gm_ub %s, %d, {hint}, %c64 nburst({burst}){more} : {types}, {sizes}"
+
+
+_GOOD = _load()
+_PAD = _load(more=" pad(%v, %c1, %c1)", payloads=", pad f32, i64, i64")
+
+DIRECTION = rule(
+    "dma-direction",
+    ERROR,
+    LOCATIONS,
+    "source and destination lie in the memories the operation names",
+    source=_PAGE,
+    bad=_load("!U32, !U32"),
+    good=_GOOD,
+)
+ELEMENT_WIDTH = rule(
+    "dma-elem-width",
+    ERROR,
+    TRIPLES,
+    "source and destination elements have the same number of bytes",
+    source=_PAGE,
+    bad=_load("!G16, !U32"),
+    good=_load("!GI, !U32"),
+)
+LOOP_TRIPLE = rule(
+    "dma-loop-triple",
+    ERROR,
+    STRUCTURE,
+    "a loop group has count, source stride and destination stride",
+    source=_PAGE,
+    bad=_load(more=" loop(%c2, %c64)", payloads=", loop i64, i64"),
+    good=_load(more=" loop(%c2, %c64, %c64)", payloads=", loop i64, i64, i64"),
+)
+PAD_GROUP = rule(
+    "dma-pad-group",
+    ERROR,
+    STRUCTURE,
+    "pad has a value of i8, i16, i32, f16, bf16 or f32, and both counts or none",
+    source=_PAGE,
+    bad=_load(more=" pad(%v, %c1)", payloads=", pad f32, i64"),
+    good=_PAD,
+)
+PAD_TYPE = rule(
+    "dma-pad-type",
+    WARNING,
+    TRIPLES,
+    "the pad value is as wide as the elements",
+    source=_PAGE,
+    bad=_load(more=" pad(%v)", payloads=", pad f16"),
+    good=_PAD,
+)
+NONNEG = rule(
+    "dma-nonneg",
+    ERROR,
+    SHAPES,
+    "lengths and counts are not negative; counts, strides and padding counts fit their fields",
+    source=_PAGE,
+    bad=_load(burst="%cm1, %c64, %c64"),
+    good=_GOOD,
+)
+DST_ALIGN = rule(
+    "dma-dst-align",
+    ERROR,
+    SHAPES,
+    "bursts into the unified buffer and L1 start at multiples of 32 bytes",
+    source=_PAGE,
+    bad=_load(burst="%c2, %c64, %c72"),
+    good=_load(burst="%c2, %c64, %c96"),
+)
+OVERLAP = rule(
+    "dma-overlap",
+    WARNING,
+    SHAPES,
+    "destination bursts do not overlap",
+    source=_PAGE,
+    bad=_load(burst="%c2, %c64, %c32"),
+    good=_load(burst="%c2, %c64, %c64"),
+)
+L2_HINT = rule(
+    "dma-l2-ctl",
+    WARNING,
+    SHAPES,
+    "the L2 cache hint is 0 to 15",
+    source=_PAGE,
+    bad=_load(hint="%c16"),
+    good=_GOOD,
+)
+rule("dma-oob", ERROR, RUN, "transfers stay inside their buffers", source=_PAGE)
+
+_DIRECTIONS: dict[str, tuple[str, str]] = {
+    "pto.mte_gm_ub": ("gm", "ub"),
+    "pto.mte_ub_gm": ("ub", "gm"),
+    "pto.mte_ub_ub": ("ub", "ub"),
+    "pto.mte_gm_l1": ("gm", "l1"),
+    "pto.mte_l1_ub": ("l1", "ub"),
+    "pto.mte_ub_l1": ("ub", "l1"),
+    "pto.copy_gm_to_ubuf": ("gm", "ub"),
+    "pto.copy_ubuf_to_gm": ("ub", "gm"),
+    "pto.copy_ubuf_to_ubuf": ("ub", "ub"),
+    "pto.copy_gm_to_cbuf": ("gm", "l1"),
+    "pto.copy_cbuf_to_ubuf": ("l1", "ub"),
+    "pto.copy_ubuf_to_cbuf": ("ub", "l1"),
+    "pto.copy_cbuf_to_bt": ("l1", "bt"),
+    "pto.copy_cbuf_to_fbuf": ("l1", "fb"),
+    "pto.copy_gm_to_cbuf_multi_nd2nz": ("gm", "l1"),
+    "pto.copy_gm_to_cbuf_multi_dn2nz": ("gm", "l1"),
+}
+"""Memories of source and destination."""
+
+_OPEN = frozenset(("pto.mte_gm_ub", "pto.mte_gm_l1", "pto.copy_gm_to_ubuf", "pto.copy_ubuf_to_gm"))
+"""Operations that also take memrefs without an address space."""
+
+_EQUAL_WIDTH = (
+    "pto.mte_gm_ub",
+    "pto.mte_ub_gm",
+    "pto.mte_gm_l1",
+    "pto.mte_gm_l1_frac",
+    "pto.mte_l1_ub",
+    "pto.copy_gm_to_ubuf",
+    "pto.copy_ubuf_to_gm",
+    "pto.copy_cbuf_to_ubuf",
+)
+_LOOPED = ("pto.mte_gm_ub", "pto.mte_ub_gm", "pto.mte_gm_l1", "pto.mte_l1_ub")
+_BURSTS = (*(name for name in _DIRECTIONS if "multi" not in name), "pto.mte_l1_bt", "pto.mte_l1_fb")
+_PAD_TYPES = frozenset(("i8", "i16", "i32", "f16", "bf16", "f32"))
+
+_SRC_STRIDES = ("nburst_src_stride", "gm_stride", "burst_src_stride")
+_DST_STRIDES = ("nburst_dst_stride", "ub_stride", "burst_dst_stride")
+"""Names that operations counting in bytes give to their strides."""
+_PADS = ("left_padding_count", "right_padding_count")
+_HINTS = ("l2_cache_ctl", "l2_cache_ctrl")
+
+Groups = dict[str, tuple[SSAValue, ...]]
+
+
+def _groups(op: Operation) -> Groups:
+    assert isinstance(op, PtoOp)
+    return operand_groups(op)
+
+
+@checks(STRUCTURE, *_LOOPED)
+def loops(op: Operation, ctx: Context) -> None:
+    """Complete loop groups and padding; the parser sees to it in the custom form."""
+    groups = ctx.facts(op, _groups)
+    counts = [len(groups[name]) for name in ("loop_counts", "loop_src_strides", "loop_dst_strides")]
+    if len(set(counts)) > 1:
+        found = f"{counts[0]} loop counts, {counts[1]} source strides and {counts[2]} destination strides"
+        message = f"{op.name} has {found}"
+        ctx.report(LOOP_TRIPLE, op, message)
+    if "pad_value" not in groups:
+        return
+    value, left, right = (groups[name] for name in ("pad_value", *_PADS))
+    if len(left) != len(right) or (left and not value):
+        ctx.report(PAD_GROUP, op, "pad takes a value, or a value and two counts", help="pad(%value, %left, %right)")
+    elif value and type_text(value[0].type) not in _PAD_TYPES:
+        message = f"the pad value must be i8, i16, i32, f16, bf16 or f32, found {type_text(value[0].type)}"
+        ctx.report(PAD_GROUP, op, message, at=value[0])
+
+
+@checks(LOCATIONS, *_DIRECTIONS)
+def direction(op: Operation, ctx: Context) -> None:
+    """Memories of source and destination."""
+    wanted = _DIRECTIONS[op.name]
+    given = (space_of(op.operands[0].type), space_of(op.operands[1].type))
+    if given == wanted[::-1] and given != wanted:
+        message = f"source and destination of {op.name} stand in each other's place: it goes from {' to '.join(wanted)}"
+        ctx.report(DIRECTION, op, message, at=op.operands[0], help="swap them, or use the transfer the other way")
+        return
+    for position, name in enumerate(("source", "destination")):
+        value = op.operands[position]
+        found = space_of(value.type)
+        if found != wanted[position] and (found is not None or op.name not in _OPEN):
+            message = f"{name} of {op.name} must be in {wanted[position]}, found {space_text(value.type)}"
+            ctx.report(DIRECTION, op, message, at=value)
+
+
+@checks(TRIPLES, *_EQUAL_WIDTH)
+def elements(op: Operation, ctx: Context) -> None:
+    """Element widths of source and destination."""
+    source, destination = op.operands[0], op.operands[1]
+    width = element_bytes(source.type)
+    if width is None or element_bytes(destination.type) != width:
+        message = f"{op.name} copies elements of equal width, found {_element(source)} and {_element(destination)}"
+        ctx.report(ELEMENT_WIDTH, op, message, at=destination)
+
+
+def _element(value: SSAValue) -> str:
+    element = element_type(value.type)
+    return type_text(element) if element is not None else type_text(value.type)
+
+
+@checks(TRIPLES, "pto.mte_gm_ub")
+def pad_width(op: Operation, ctx: Context) -> None:
+    """Width of the pad value."""
+    value = ctx.facts(op, _groups)["pad_value"]
+    if value:
+        found = type_text(value[0].type)
+        bits = int("".join(c for c in found if c.isdigit()))
+        width = element_bytes(op.operands[1].type)
+        if width is not None and bits != width * 8:
+            message = f"the pad value is {found}, but the elements are {_element(op.operands[1])}"
+            ctx.report(PAD_TYPE, op, message, at=value[0])
+
+
+@checks(SHAPES, *_BURSTS)
+def fields(op: Operation, ctx: Context) -> None:
+    """Constants against the fields that hold them."""
+    groups = ctx.facts(op, _groups)
+    bytewise = op.name in _LOOPED[:3] or op.name in ("pto.copy_gm_to_ubuf", "pto.copy_ubuf_to_gm")
+    _limit(op, ctx, "len_burst", groups["len_burst"], None)
+    _limit(op, ctx, "the burst count", groups["n_burst"], COUNT_BITS)
+    for value in groups.get("loop_counts", ()):
+        _limit(op, ctx, "the loop count", (value,), COUNT_BITS)
+    for name in _PADS:
+        _limit(op, ctx, name, groups.get(name, ()), PAD_COUNT_BITS)
+    if bytewise:
+        source, destination = _DIRECTIONS[op.name]
+        for names, loop, space in (
+            (_SRC_STRIDES, "loop_src_strides", source),
+            (_DST_STRIDES, "loop_dst_strides", destination),
+        ):
+            bits = GM_STRIDE_BITS if space == "gm" else LOCAL_STRIDE_BITS
+            strides = [v for name in (*names, loop) for v in groups.get(name, ())]
+            for value in strides:
+                _limit_stride(op, ctx, value, bits)
+    for name in _HINTS:
+        for value in groups.get(name, ()):
+            hint(op, ctx, value)
+    if not ctx.failed:
+        _check_destination(op, ctx, groups, bytewise)
+
+
+def _limit(op: Operation, ctx: Context, name: str, values: tuple[SSAValue, ...], bits: int | None) -> None:
+    for value in values:
+        number = ctx.constant(value)
+        if number is None:
+            continue
+        if number < 0:
+            ctx.report(NONNEG, op, f"{name} of {op.name} must not be negative, found {number}", at=value)
+        elif bits is not None and number >> bits:
+            message = f"{name} of {op.name} is held in {bits} bits, found {number}"
+            ctx.report(NONNEG, op, message, at=value, severity=WARNING)
+
+
+def _limit_stride(op: Operation, ctx: Context, value: SSAValue, bits: int) -> None:
+    number = ctx.constant(value)
+    if number is not None and not 0 <= number < 1 << bits:
+        message = f"this stride of {op.name} is held in {bits} bits, found {number}"
+        ctx.report(NONNEG, op, message, at=value, severity=WARNING)
+
+
+def hint(op: Operation, ctx: Context, value: SSAValue) -> None:
+    """A cache hint."""
+    number = ctx.constant(value)
+    if number is not None and not 0 <= number <= L2_HINT_LIMIT:
+        ctx.report(L2_HINT, op, f"the L2 cache hint must be 0 to {L2_HINT_LIMIT}, found {number}", at=value)
+
+
+@checks(SHAPES, "pto.mte_gm_l1_frac", "pto.copy_gm_to_cbuf_multi_nd2nz", "pto.copy_gm_to_cbuf_multi_dn2nz")
+def fractal_load(op: Operation, ctx: Context) -> None:
+    """Hint and destination address of the fractal loads."""
+    for value in ctx.facts(op, _groups)["l2_cache_ctrl"]:
+        hint(op, ctx, value)
+    _check_address(op, ctx)
+
+
+def _check_destination(op: Operation, ctx: Context, groups: Groups, bytewise: bool) -> None:
+    """Alignment and overlap of the destination bursts."""
+    if space_of(op.operands[1].type) in ("ub", "l1"):
+        _check_address(op, ctx)
+    if not bytewise:
+        return
+    count, length = ctx.constant(groups["n_burst"][0]), ctx.constant(groups["len_burst"][0])
+    local = _DIRECTIONS[op.name][1] != "gm"
+    stride_value = next(groups[name][0] for name in _DST_STRIDES if name in groups)
+    stride = ctx.constant(stride_value)
+    if count is not None and count > 1 and stride is not None:
+        if local and stride % LOCAL_ALIGNMENT:
+            _misaligned(op, ctx, stride_value, stride)
+        elif length is not None and stride < length:
+            message = f"bursts of {length} bytes are written every {stride} bytes and overlap"
+            ctx.report(OVERLAP, op, message, at=stride_value)
+    if local:
+        pairs = zip(groups.get("loop_counts", ()), groups.get("loop_dst_strides", ()), strict=False)
+        for loop_count, value in pairs:
+            repeats, number = ctx.constant(loop_count), ctx.constant(value)
+            if repeats is not None and repeats > 1 and number is not None and number % LOCAL_ALIGNMENT:
+                _misaligned(op, ctx, value, number)
+
+
+def _misaligned(op: Operation, ctx: Context, value: SSAValue, stride: int) -> None:
+    message = f"a destination stride of {op.name} must be a multiple of {LOCAL_ALIGNMENT} bytes, found {stride}"
+    ctx.report(DST_ALIGN, op, message, at=value, help=f"{-(-stride // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT}")
+
+
+def _check_address(op: Operation, ctx: Context) -> None:
+    destination = op.operands[1]
+    address = address_of(destination)
+    if address is not None and address % LOCAL_ALIGNMENT:
+        message = f"the destination of {op.name} must be at a multiple of {LOCAL_ALIGNMENT} bytes, found {address}"
+        ctx.report(DST_ALIGN, op, message, at=destination)

@@ -1,0 +1,275 @@
+"""Vector operations: which element and scalar types each one has. Source: verifier-rules page, section 11."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerType, Signedness
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.facts import scalar_fits, vector_element, word
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.types import F32, I16, VRegType, bit_width, element_name, type_text
+from pto_dialect.targets.element_types import signless
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, TRIPLES, WARNING, Rule, checks, rule
+from ..program.parsing import VCVT_CONTRACT_RULE, VEXPDIF_FORM
+from .common import named
+
+_PAGE = "verifier-rules page, section 11"
+_F = "!pto.vreg<64xf32>"
+_I = "!pto.vreg<64xi32>"
+_M = "!pto.mask<b32>"
+
+SCALAR_TYPE = rule(
+    "vec-scalar-type",
+    ERROR,
+    TRIPLES,
+    "a scalar has the element type; an integer without a sign stands for any",
+    source=_PAGE,
+    bad=f"%w = pto.vadds %v, %s, %m : {_F}, i32, {_M} -> {_F}",
+    good=f"%w = pto.vadds %v, %s, %m : {_F}, f32, {_M} -> {_F}",
+)
+SHIFT_SCALAR = rule(
+    "vec-shift-i16",
+    ERROR,
+    TRIPLES,
+    "the count of vshls and vshrs is an i16, their lanes are integers",
+    source=_PAGE,
+    bad=f"%w = pto.vshls %v, %s, %m : {_I}, i32, {_M} -> {_I}",
+    good=f"%w = pto.vshls %v, %s, %m : {_I}, i16, {_M} -> {_I}",
+)
+SHIFT_COUNTS = rule(
+    "vec-shift-rhs",
+    ERROR,
+    TRIPLES,
+    "the counts of vshl and vshr are signed integers; those of the type of the data are read with a warning",
+    source=_PAGE,
+    bad=f"%w = pto.vshl %v, %u, %m : {_I}, !pto.vreg<64xui32>, {_M} -> {_I}",
+    good=f"%w = pto.vshl %v, %u, %m : {_I}, !pto.vreg<64xsi32>, {_M} -> {_I}",
+)
+INTEGERS_ONLY = rule(
+    "vec-int-only",
+    WARNING,
+    TRIPLES,
+    "bitwise operations are documented for integers",
+    source=_PAGE,
+    bad=f"%w = pto.vand %v, %u, %m : {_F}, {_F}, {_M} -> {_F}",
+    good=f"%w = pto.vand %v, %u, %m : {_I}, {_I}, {_M} -> {_I}",
+)
+FLOATS_ONLY = rule(
+    "vec-float-only",
+    WARNING,
+    TRIPLES,
+    "vexp, vln, vsqrt and vdiv are documented for floats, vmul for floats and 16- or 32-bit integers",
+    source=_PAGE,
+    bad=f"%w = pto.vexp %v, %m : {_I}, {_M} -> {_I}",
+    good=f"%w = pto.vexp %v, %m : {_F}, {_M} -> {_F}",
+)
+CARRY_32 = rule(
+    "vec-carry-32",
+    ERROR,
+    TRIPLES,
+    "additions and subtractions with carry have 32-bit integers",
+    source=_PAGE,
+    bad="%w, %c = pto.vaddc %v, %u, %m : !pto.vreg<128xi16>, !pto.vreg<128xi16>, !pto.mask<b16> "
+    "-> !pto.vreg<128xi16>, !pto.mask<b16>",
+    good=f"%w, %c = pto.vaddc %v, %u, %m : {_I}, {_I}, {_M} -> {_I}, {_M}",
+)
+REDUCE_TYPES = rule(
+    "vec-reduce-types",
+    ERROR,
+    TRIPLES,
+    "reductions, histograms, vusqz and vrelu have listed element types; vcadd widens 8- and 16-bit integers",
+    source=_PAGE,
+    bad="%w = pto.vcadd %v, %m : !pto.vreg<128xi16>, !pto.mask<b16> -> !pto.vreg<128xi16>",
+    good="%w = pto.vcadd %v, %m : !pto.vreg<128xi16>, !pto.mask<b16> -> !pto.vreg<64xi32>",
+)
+AXPY_FORM = rule(
+    "vaxpy-form",
+    ERROR,
+    TRIPLES,
+    "vaxpy has f16 or f32 with alpha of that type; vmadd f16, bf16 or f32",
+    source=_PAGE,
+    bad=f"%w = pto.vaxpy %v, %u, %s, %m : {_I}, {_I}, i32, {_M} -> {_I}",
+    good=f"%w = pto.vaxpy %v, %u, %s, %m : {_F}, {_F}, f32, {_M} -> {_F}",
+)
+MULL_FORM = rule(
+    "vmull-form",
+    ERROR,
+    TRIPLES,
+    "vmull has 32-bit integers",
+    source=_PAGE,
+    bad=f"%l, %h = pto.vmull %v, %u, %m : {_F}, {_F}, {_M} -> {_F}, {_F}",
+    good=f"%l, %h = pto.vmull %v, %u, %m : {_I}, {_I}, {_M} -> {_I}, {_I}",
+)
+PRELU_FORM = rule(
+    "vprelu-form",
+    ERROR,
+    TRIPLES,
+    "vprelu has f16 or f32",
+    source=_PAGE,
+    bad=f"%w = pto.vprelu %v, %u, %m : {_I}, {_I}, {_M} -> {_I}",
+    good=f"%w = pto.vprelu %v, %u, %m : {_F}, {_F}, {_M} -> {_F}",
+)
+
+_INTS = frozenset(f"{sign}i{bits}" for sign in ("", "s", "u") for bits in (8, 16, 32, 64))
+_WORDS = frozenset(("i32", "si32", "ui32"))
+_FLOATS = frozenset(("f16", "bf16", "f32"))
+_F16_F32 = frozenset(("f16", "f32"))
+_EXTREMA = frozenset((*(n for n in _INTS if not n.endswith("64")), "f16", "f32"))
+
+ELEMENTS: dict[str, tuple[Rule, frozenset[str]]] = {
+    **dict.fromkeys(named("vand vor vxor vnot"), (INTEGERS_ONLY, _INTS)),
+    **dict.fromkeys(named("vexp vln vsqrt vdiv"), (FLOATS_ONLY, _FLOATS)),
+    "pto.vmul": (FLOATS_ONLY, _FLOATS | {n for n in _INTS if n[-2:] in ("16", "32")}),
+    **dict.fromkeys(named("vaddc vsubc vaddcs vsubcs"), (CARRY_32, _WORDS)),
+    **dict.fromkeys(named("vcadd vcgadd vcgmax vcgmin vcbmax vcbmin"), (REDUCE_TYPES, _EXTREMA)),
+    "pto.vcpadd": (REDUCE_TYPES, _F16_F32),
+    "pto.vusqz": (REDUCE_TYPES, frozenset(("i8", "i16", "i32", "si8", "si16", "si32"))),
+    "pto.vrelu": (REDUCE_TYPES, frozenset(("i32", "si32", "f16", "f32"))),
+    "pto.vaxpy": (AXPY_FORM, _F16_F32),
+    "pto.vmadd": (AXPY_FORM, _FLOATS),
+    "pto.vmull": (MULL_FORM, _WORDS),
+    "pto.vprelu": (PRELU_FORM, _F16_F32),
+    "pto.vexpdif": (VEXPDIF_FORM, _F16_F32),
+    "pto.vmulscvt": (VCVT_CONTRACT_RULE, frozenset(("f32",))),
+    **dict.fromkeys(named("vshl vshr vshls vshrs"), (SHIFT_SCALAR, _INTS)),
+}
+"""Element types of the first register: the rule that names them and the set."""
+
+_PAYLOADS = frozenset(("f8E4M3FN", "f8E4M3", "f8E5M2", "hif8", "f4E1M2x2", "f4E2M1x2", "f8E8M0"))
+_BITWISE = frozenset(named("vand vor vxor"))
+
+
+@checks(TRIPLES, *ELEMENTS)
+def elements(op: Operation, ctx: Context) -> None:
+    """Element type of the first register."""
+    broken, allowed = ELEMENTS[op.name]
+    element = vector_element(op.operands[0].type)
+    if element in allowed or (op.name in _BITWISE and element in _PAYLOADS):
+        return
+    listed = ", ".join(sorted(n for n in allowed if n[0] not in "su" or signless(n) not in allowed))
+    documented = "is documented for" if broken.severity is Severity.WARNING else "has"
+    ctx.report(broken, op, f"{op.name} {documented} {listed}, found {element}", at=op.operands[0])
+
+
+# ------------------------------------------------------------ scalars
+
+
+@checks(TRIPLES, *named("vadds vmuls vmaxs vmins vlrelu vcmps vbr vdup"))
+def scalars(op: Operation, ctx: Context) -> None:
+    """A scalar next to, or spread over, the lanes of a register."""
+    position = 0 if op.name in ("pto.vbr", "pto.vdup") else 1
+    register = op.results[0].type if position == 0 else op.operands[0].type
+    scalar = op.operands[position]
+    if not isinstance(register, VRegType) or scalar_fits(scalar.type, register.element):
+        return
+    if isinstance(scalar.type, VRegType) and op.name == "pto.vdup":
+        if scalar.type != register:
+            message = f"vdup repeats a lane of {type_text(register)}, found {type_text(scalar.type)}"
+            ctx.report(SCALAR_TYPE, op, message, at=scalar)
+        return
+    message = f"the scalar of {op.name} is {element_name(register.element)}, found {type_text(scalar.type)}"
+    ctx.report(SCALAR_TYPE, op, message, at=scalar)
+
+
+@checks(TRIPLES, "pto.vdup")
+def dup_position(op: Operation, ctx: Context) -> None:
+    """A lane position makes sense for a register only."""
+    if "position" in op.attributes and not isinstance(op.operands[0].type, VRegType):
+        message = "position picks a lane of a register, but the input is a scalar"
+        ctx.report(SCALAR_TYPE, op, message, at=word(op, "position"))
+
+
+@checks(TRIPLES, "pto.vshls", "pto.vshrs")
+def shift_scalar(op: Operation, ctx: Context) -> None:
+    """The shift count."""
+    count = op.operands[1]
+    if count.type != I16:
+        ctx.report(SHIFT_SCALAR, op, f"the count of {op.name} is i16, found {type_text(count.type)}", at=count)
+
+
+@checks(TRIPLES, "pto.vshl", "pto.vshr")
+def shift_counts(op: Operation, ctx: Context) -> None:
+    """Counts per lane are signed in the newer dialect."""
+    element = vector_element(op.operands[1].type)
+    if element[:1] != "s" and element in _INTS:
+        message = f"the counts of {op.name} are signed, found {element}"
+        # The older dialect had counts of the type of the data.
+        severity = WARNING if element == vector_element(op.operands[0].type) else ERROR
+        help = f"use s{signless(element)} elements"
+        ctx.report(SHIFT_COUNTS, op, message, at=op.operands[1], help=help, severity=severity)
+
+
+# ------------------------------------------------------------ results of another type
+
+
+@checks(TRIPLES, "pto.vcadd")
+def widening_sum(op: Operation, ctx: Context) -> None:
+    """Sums of 8- and 16-bit integers are twice as wide."""
+    source, result = op.operands[0].type, op.results[0].type
+    if not isinstance(source, VRegType) or not isinstance(result, VRegType):
+        return
+    lanes, element = source.lanes, source.element
+    bits = bit_width(element) or 0
+    if isinstance(element, IntegerType) and bits in (8, 16):
+        lanes, element = lanes // 2, IntegerType(bits * 2, element.signedness)
+    if result.lanes != lanes or result.element != element:
+        wanted = f"!pto.vreg<{lanes}x{type_text(element)}>"
+        message = f"the sum of {type_text(source)} is {wanted}, found {type_text(result)}"
+        ctx.report(REDUCE_TYPES, op, message)
+
+
+@checks(TRIPLES, "pto.vaxpy")
+def axpy_factor(op: Operation, ctx: Context) -> None:
+    """The factor has the element type."""
+    register, alpha = op.operands[0].type, op.operands[2]
+    if isinstance(register, VRegType) and alpha.type != register.element:
+        message = f"alpha of vaxpy is {element_name(register.element)}, found {type_text(alpha.type)}"
+        ctx.report(AXPY_FORM, op, message, at=alpha)
+
+
+@checks(TRIPLES, "pto.vexpdif")
+def exponential_difference(op: Operation, ctx: Context) -> None:
+    """Two registers of one type, f32 result."""
+    left, right = op.operands[0].type, op.operands[1].type
+    if left != right:
+        message = f"input and max of vexpdif have one type, found {type_text(left)} and {type_text(right)}"
+        ctx.report(VEXPDIF_FORM, op, message, at=op.operands[1])
+    if vector_element(op.results[0].type) != "f32":
+        ctx.report(VEXPDIF_FORM, op, f"vexpdif yields f32, found {type_text(op.results[0].type)}")
+
+
+@checks(TRIPLES, "pto.vmulscvt")
+def scaled_conversion(op: Operation, ctx: Context) -> None:
+    """f32 times an f32 scalar, rounded with A to f16."""
+    if op.operands[1].type != F32:
+        found = type_text(op.operands[1].type)
+        ctx.report(VCVT_CONTRACT_RULE, op, f"the scalar of vmulscvt is f32, found {found}", at=op.operands[1])
+    if vector_element(op.results[0].type) != "f16":
+        ctx.report(VCVT_CONTRACT_RULE, op, f"vmulscvt yields f16, found {type_text(op.results[0].type)}")
+    if word(op, "rnd").removeprefix("ROUND_") != "A":
+        rounding = word(op, "rnd")
+        ctx.report(VCVT_CONTRACT_RULE, op, f"vmulscvt rounds with A, found {rounding}", at=rounding)
+
+
+_BINS = frozenset(("i16", "ui16", "si16"))
+_BYTES = frozenset(("i8", "ui8", "si8"))
+
+
+@checks(TRIPLES, "pto.chistv2", "pto.dhistv2")
+def histograms(op: Operation, ctx: Context) -> None:
+    """128 bins of 16-bit counts of 256 bytes."""
+    for value, allowed, what in ((op.operands[0], _BINS, "acc"), (op.operands[1], _BYTES, "source")):
+        element = vector_element(value.type)
+        if element not in allowed:
+            wanted = "128 x 16-bit integers" if what == "acc" else "256 x 8-bit integers"
+            ctx.report(REDUCE_TYPES, op, f"{what} of {op.name} has {wanted}, found {element}", at=value)
+    if op.results[0].type != op.operands[0].type:
+        message = f"the result of {op.name} is {type_text(op.operands[0].type)}, found {type_text(op.results[0].type)}"
+        ctx.report(REDUCE_TYPES, op, message)
+
+
+def is_unsigned(type_: object) -> bool:
+    """True for an unsigned integer type."""
+    return isinstance(type_, IntegerType) and type_.signedness.data is Signedness.UNSIGNED

@@ -1,0 +1,357 @@
+"""Vector loads, stores, gathers, scatters and sorts in the unified buffer. Source: verifier-rules page, section 11."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.facts import element_type, space_of, vector_bits, vector_element, word
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.types import I16, MaskType, PtrType, VRegType, bit_width, element_name, type_text
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+from ..program.parsing import SPECIAL_REGISTER, VSTS_DIST
+from .common import MASK_OF_BITS, named
+
+_PAGE = "verifier-rules page, section 11"
+_F = "!pto.vreg<64xf32>"
+_U = "!pto.ptr<f32, ub>"
+_M = "!pto.mask<b32>"
+
+IN_UB = rule(
+    "vec-ub",
+    ERROR,
+    LOCATIONS,
+    "vector operations reach the unified buffer only",
+    source=_PAGE,
+    bad=f"%v = pto.vlds %p[%c0] : !pto.ptr<f32, gm> -> {_F}",
+    good=f"%v = pto.vlds %p[%c0] : {_U} -> {_F}",
+)
+DIST_WIDTH = rule(
+    "vlds-dist-width",
+    WARNING,
+    TRIPLES,
+    "the width in a load distribution is that of the elements",
+    source=_PAGE,
+    bad=f'%v = pto.vlds %p[%c0] {{dist = "BRC_B16"}} : {_U} -> {_F}',
+    good=f'%v = pto.vlds %p[%c0] {{dist = "BRC_B32"}} : {_U} -> {_F}',
+)
+MEMORY_ELEMENT = rule(
+    "vlds-elem",
+    WARNING,
+    TRIPLES,
+    "memory and register have elements of one type",
+    source=_PAGE,
+    bad=f"%v = pto.vlds %p[%c0] : !pto.ptr<i32, ub> -> {_F}",
+    good=f"%v = pto.vlds %p[%c0] : {_U} -> {_F}",
+)
+MERGE_UNSUPPORTED = rule(
+    "vsts-mrg-unsupported",
+    WARNING,
+    TRIPLES,
+    "no hardware merges channels while storing",
+    source=_PAGE,
+    bad='pto.vsts %v, %p[%c0], %m {dist = "MRG2CHN_B16"} : !pto.vreg<128xf16>, !pto.ptr<f16, ub>, !pto.mask<b32>',
+    good='pto.vsts %v, %p[%c0], %m {dist = "NORM_B16"} : !pto.vreg<128xf16>, !pto.ptr<f16, ub>, !pto.mask<b16>',
+)
+POST_TYPE = rule(
+    "vec-post-type",
+    ERROR,
+    TRIPLES,
+    "the updated base has the type of the base",
+    source=_PAGE,
+    bad=f"%v, %q = pto.vlds %p[%c0] : {_U} -> {_F}, !pto.ptr<i32, ub>",
+    good=f"%v, %q = pto.vlds %p[%c0] : {_U} -> {_F}, {_U}",
+)
+GATHER_FORMS = rule(
+    "vgather-forms",
+    ERROR,
+    TRIPLES,
+    "gathers have one integer offset for each lane, as wide as the lane (vgather2_bc: 32 bits)",
+    source=_PAGE,
+    bad=f"%v = pto.vgather2 %p, %o, %m : {_U}, !pto.vreg<128xui16>, {_M} -> {_F}",
+    good=f"%v = pto.vgather2 %p, %o, %m : {_U}, !pto.vreg<64xui32>, {_M} -> {_F}",
+)
+GATHER_BLOCKS = rule(
+    "vgatherb-b32",
+    ERROR,
+    TRIPLES,
+    "vgatherb has 32-bit offsets and a b32 mask",
+    source=_PAGE,
+    bad="%v = pto.vgatherb %p, %o, %m : !pto.ptr<f16, ub>, !pto.vreg<64xui32>, !pto.mask<b16> -> !pto.vreg<128xf16>",
+    good="%v = pto.vgatherb %p, %o, %m : !pto.ptr<f16, ub>, !pto.vreg<64xui32>, !pto.mask<b32> -> !pto.vreg<128xf16>",
+)
+SCATTER_FORMS = rule(
+    "vscatter-forms",
+    ERROR,
+    TRIPLES,
+    "8- and 16-bit lanes scatter with 16-bit offsets and a b16 mask, 32-bit lanes with 32 bits and b32",
+    source=_PAGE,
+    bad=f"pto.vscatter %v, %p, %o, %m : {_F}, {_U}, !pto.vreg<128xui16>, {_M}",
+    good=f"pto.vscatter %v, %p, %o, %m : {_F}, {_U}, !pto.vreg<64xui32>, {_M}",
+)
+STRIDE_TYPE = rule(
+    "vsldb-i16",
+    ERROR,
+    STRUCTURE,
+    "block and repeat strides are i16",
+    source=_PAGE,
+    bad=f"%v = pto.vsldb %p, %s, %s, %m : {_U}, i32, i32, {_M} -> {_F}",
+    good=f"%v = pto.vsldb %p, %s, %s, %m : {_U}, i16, i16, {_M} -> {_F}",
+)
+SORT_TYPES = rule(
+    "vms4-types",
+    ERROR,
+    TRIPLES,
+    "vmrgsort4 merges four lists of one type, f16 or f32",
+    source=_PAGE,
+    bad=f"pto.vmrgsort4 %d, %a, %b, %c, %e, %n, %n : {_U}, {_U}, {_U}, {_U}, !pto.ptr<f16, ub>, i64, i64",
+    good=f"pto.vmrgsort4 %d, %a, %b, %c, %e, %n, %n : {_U}, {_U}, {_U}, {_U}, {_U}, i64, i64",
+)
+
+# ------------------------------------------------------------ where
+
+MEMORY: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(named("vlds vldsx2 vsldb uvld vldas vldus vgather2 vgather2_bc vgatherb sprsti sprsts"), (0,)),
+    **dict.fromkeys(named("plds pldi"), (0,)),
+    **dict.fromkeys(named("vsts vsstb vscatter vstas vstar psts psti"), (1,)),
+    **dict.fromkeys(named("vstsx2 vstur pstu"), (2,)),
+    "pto.vstus": (3,),
+    "pto.vbitsort": (0, 1, 2),
+    "pto.vmrgsort4": (0, 1, 2, 3, 4),
+}
+"""Positions of the operands that are addresses."""
+
+
+@checks(LOCATIONS, *MEMORY)
+def in_ub(op: Operation, ctx: Context) -> None:
+    """Addresses of vector operations."""
+    for position in MEMORY[op.name]:
+        value = op.operands[position]
+        if isinstance(value.type, PtrType) and value.type.space == "ub":
+            continue
+        space = space_of(value.type)
+        if space is not None and space != "ub":
+            name = signature(type(op)).operands[position].name
+            ctx.report(IN_UB, op, f"{name} of {op.name} must be in ub, found {space}", at=value)
+
+
+@checks(STRUCTURE, "pto.vsldb", "pto.vsstb")
+def stride_types(op: Operation, ctx: Context) -> None:
+    """Strides in blocks."""
+    first = 1 if op.name == "pto.vsldb" else 2
+    for position in (first, first + 1):
+        value = op.operands[position]
+        if value.type != I16:
+            name = signature(type(op)).operands[position].name
+            ctx.report(STRIDE_TYPE, op, f"{name} of {op.name} is i16, found {type_text(value.type)}", at=value)
+
+
+_UPDATED = {
+    **dict.fromkeys(named("vlds vsldb plds pldi vstus pstu"), 1),
+    **dict.fromkeys(named("vsts vsstb vstas psts psti sprsti sprsts"), 0),
+    "pto.vldsx2": 2,
+    "pto.vldus": 2,
+}
+"""Position of the result that is the updated base."""
+
+
+@checks(TRIPLES, *_UPDATED)
+def updated_base(op: Operation, ctx: Context) -> None:
+    """The base after the access."""
+    position = _UPDATED[op.name]
+    results = op.results
+    if op.name == "pto.vldus" and (len(results) > position) != (len(op.operands) > position):
+        ctx.report(POST_TYPE, op, "vldus has an increment exactly when it yields the updated base")
+    if len(results) <= position:
+        return
+    base = op.operands[MEMORY[op.name][0]].type
+    if results[position].type != base:
+        found = type_text(results[position].type)
+        ctx.report(POST_TYPE, op, f"the updated base is {type_text(base)}, found {found}")
+
+
+# ------------------------------------------------------------ elements and distributions
+
+_LOAD_BITS = {
+    "BRC_B8": (8,),
+    "BRC_B16": (16,),
+    "BRC_B32": (32,),
+    "US_B8": (8,),
+    "US_B16": (16,),
+    "DS_B8": (8,),
+    "DS_B16": (16,),
+    "UNPK_B8": (8, 16),
+    "UNPK_B16": (16, 32),
+    "UNPK_B32": (32, 64),
+    "UNPK4": (8, 32),
+    "SPLT4CHN": (8,),
+    "SPLT2CHN_B8": (8,),
+    "SPLT2CHN_B16": (16,),
+    "E2B_B16": (16,),
+    "E2B_B32": (32,),
+    "DINTLV_B8": (8,),
+    "DINTLV_B16": (16,),
+    "DINTLV_B32": (32,),
+}
+"""Widths of register elements that a load distribution is meant for."""
+
+_STORE_BITS = {
+    **{f"{kind}_B{bits}": bits for kind in ("NORM", "1PT", "INTLV") for bits in (8, 16, 32)},
+}
+"""Width of register elements that a store distribution is meant for."""
+
+_CHANGES_WIDTH = ("UNPK", "PK", "SPLT", "MRG")
+
+
+@checks(TRIPLES, *named("vlds vldsx2 vsldb vldus uvld"))
+def load_elements(op: Operation, ctx: Context) -> None:
+    """Elements in memory, elements in the register, and the distribution between them."""
+    register = op.results[0].type
+    bits = vector_bits(register)
+    dist = word(op, "dist") if op.attributes else ""
+    if dist:
+        allowed = _LOAD_BITS.get(dist)
+        if allowed is not None and bits not in allowed:
+            message = f"{dist} is meant for {' or '.join(map(str, allowed))}-bit elements"
+            ctx.report(DIST_WIDTH, op, f"{message}, found {vector_element(register)}", at="dist")
+            return
+    _same_element(op, ctx, 0, register, dist)
+
+
+@checks(TRIPLES, *named("vsts vstsx2 vsstb vstus vstur"))
+def store_elements(op: Operation, ctx: Context) -> None:
+    """Elements in the register, elements in memory, and the distribution between them."""
+    value = op.operands[{"pto.vstus": 2, "pto.vstur": 1}.get(op.name, 0)].type
+    bits = vector_bits(value)
+    dist = word(op, "dist") if op.attributes else ""
+    if dist:
+        if dist.startswith("MRG"):
+            ctx.report(MERGE_UNSUPPORTED, op, f"no hardware stores with {dist}", at="dist")
+        allowed = _STORE_BITS.get(dist)
+        if allowed is not None and bits != allowed:
+            message = f"{dist} is meant for {allowed}-bit elements, found {vector_element(value)}"
+            ctx.report(VSTS_DIST, op, message, at=dist, severity=Severity.WARNING)
+            return
+    _same_element(op, ctx, MEMORY[op.name][0], value, dist)
+
+
+def _same_element(op: Operation, ctx: Context, position: int, register: object, dist: str) -> None:
+    memory = element_type(op.operands[position].type)
+    if memory is None or not isinstance(register, VRegType) or memory is register.element:
+        return
+    if memory != register.element and not dist.startswith(_CHANGES_WIDTH):
+        message = f"memory has {element_name(memory)} elements, the register {element_name(register.element)}"
+        ctx.report(MEMORY_ELEMENT, op, message, at=op.operands[position])
+
+
+# ------------------------------------------------------------ gathers and scatters
+
+
+@checks(TRIPLES, "pto.vgather2")
+def gather(op: Operation, ctx: Context) -> None:
+    """Offsets and mask as wide as the lanes of the result."""
+    result, offsets, mask = op.results[0].type, op.operands[1].type, op.operands[2].type
+    bits = vector_bits(result)
+    if bits not in (16, 32):
+        message = f"vgather2 yields 16- or 32-bit lanes, found {vector_element(result)}"
+        ctx.report(GATHER_FORMS, op, message)
+    elif not _integers(offsets, bits):
+        message = f"offsets of vgather2 for {bits}-bit lanes are {bits}-bit integers, found {vector_element(offsets)}"
+        ctx.report(GATHER_FORMS, op, message, at=op.operands[1])
+    elif vector_element(offsets).startswith("s"):
+        message = f"offsets of vgather2 are unsigned, found {vector_element(offsets)}"
+        ctx.report(GATHER_FORMS, op, message, at=op.operands[1])
+    elif isinstance(mask, MaskType) and mask.granularity != MASK_OF_BITS[bits]:
+        message = f"the mask of vgather2 for {bits}-bit lanes is {MASK_OF_BITS[bits]}, found {mask.granularity}"
+        ctx.report(GATHER_FORMS, op, message, at=op.operands[2])
+    memory = element_type(op.operands[0].type)
+    if memory is not None and isinstance(result, VRegType) and memory != result.element:
+        widths = (bit_width(memory), bits)
+        kinds = [name[0] for name in (element_name(memory).removeprefix("s"), vector_element(result).removeprefix("s"))]
+        if widths not in ((bits, bits), (8, 16)) or kinds not in (["i", "i"], ["u", "u"]):
+            message = f"vgather2 of {element_name(memory)} does not yield {vector_element(result)}"
+            ctx.report(GATHER_FORMS, op, message)
+
+
+@checks(TRIPLES, "pto.vgather2_bc")
+def gather_words(op: Operation, ctx: Context) -> None:
+    """32-bit offsets, one for each lane."""
+    offsets, result = op.operands[1].type, op.results[0].type
+    if not _integers(offsets, 32):
+        message = f"offsets of vgather2_bc are 32-bit integers, found {vector_element(offsets)}"
+        ctx.report(GATHER_FORMS, op, message, at=op.operands[1])
+    elif vector_bits(result) != 32:
+        ctx.report(GATHER_FORMS, op, f"vgather2_bc yields 32-bit lanes, found {vector_element(result)}")
+
+
+@checks(TRIPLES, "pto.vgatherb")
+def gather_blocks(op: Operation, ctx: Context) -> None:
+    """32-bit offsets of blocks."""
+    offsets, mask = op.operands[1].type, op.operands[2].type
+    if not _integers(offsets, 32):
+        message = f"offsets of vgatherb are 32-bit integers, found {vector_element(offsets)}"
+        ctx.report(GATHER_BLOCKS, op, message, at=op.operands[1])
+    if isinstance(mask, MaskType) and mask.granularity != "b32":
+        ctx.report(GATHER_BLOCKS, op, f"the mask of vgatherb is b32, found {mask.granularity}", at=op.operands[2])
+
+
+@checks(TRIPLES, "pto.vscatter")
+def scatter(op: Operation, ctx: Context) -> None:
+    """Offsets and mask that fit the lanes."""
+    value, offsets, mask = op.operands[0].type, op.operands[2].type, op.operands[3].type
+    bits = vector_bits(value)
+    if bits not in (8, 16, 32):
+        message = f"vscatter has 8-, 16- or 32-bit lanes, found {vector_element(value)}"
+        ctx.report(SCATTER_FORMS, op, message, at=op.operands[0])
+        return
+    wide = max(bits, 16)
+    if not _integers(offsets, wide):
+        message = f"offsets of vscatter for {bits}-bit lanes are {wide}-bit integers, found {vector_element(offsets)}"
+        ctx.report(SCATTER_FORMS, op, message, at=op.operands[2])
+    if isinstance(mask, MaskType) and mask.granularity != MASK_OF_BITS[wide]:
+        message = f"the mask of vscatter for {bits}-bit lanes is {MASK_OF_BITS[wide]}, found {mask.granularity}"
+        ctx.report(SCATTER_FORMS, op, message, at=op.operands[3])
+    memory = element_type(op.operands[1].type)
+    if memory is not None and isinstance(value, VRegType) and memory != value.element:
+        message = f"vscatter of {vector_element(value)} goes to memory of that type, found {element_name(memory)}"
+        ctx.report(SCATTER_FORMS, op, message, at=op.operands[1])
+
+
+def _integers(type_: object, bits: int) -> bool:
+    if not isinstance(type_, VRegType) or not isinstance(type_.element, IntegerType):
+        return False
+    return type_.element.width.data == bits
+
+
+# ------------------------------------------------------------ sorts and special registers
+
+
+@checks(TRIPLES, "pto.vmrgsort4")
+def merge_sort(op: Operation, ctx: Context) -> None:
+    """Five pointers of one type."""
+    first = op.operands[0].type
+    element = element_type(first)
+    if element is None or element_name(element) not in ("f16", "f32"):
+        found = "no element" if element is None else element_name(element)
+        ctx.report(SORT_TYPES, op, f"vmrgsort4 merges f16 or f32, found {found}", at=op.operands[0])
+    for position in range(1, 5):
+        if op.operands[position].type != first:
+            found = type_text(op.operands[position].type)
+            message = f"the lists of vmrgsort4 have one type, found {type_text(first)} and {found}"
+            ctx.report(SORT_TYPES, op, message, at=op.operands[position])
+
+
+@checks(SHAPES, "pto.sprsti", "pto.sprsts")
+def special_register_store(op: Operation, ctx: Context) -> None:
+    """Where the special register goes."""
+    element = element_type(op.operands[0].type)
+    if element is not None and element_name(element) not in ("ui32", "i32"):
+        message = f"AR is stored as ui32 or i32, found {element_name(element)}"
+        ctx.report(SPECIAL_REGISTER, op, message, at=op.operands[0])
+    offset = ctx.constant(op.operands[1])
+    if op.name == "pto.sprsti" and offset is not None and not -128 <= offset <= 127:
+        message = f"the offset of sprsti is -128 to 127, found {offset}"
+        ctx.report(SPECIAL_REGISTER, op, message, at=op.operands[1])

@@ -1,0 +1,120 @@
+"""Predicates: equal granularity, packing by one step, predicates in memory.
+
+Source: verifier-rules page, section 11.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.facts import element_type
+from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.types import MaskType, element_name
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, SHAPES, TRIPLES, checks, rule
+from ..program.parsing import PREDICATE_IMMEDIATE
+from .common import named
+
+_PAGE = "verifier-rules page, section 11"
+
+SAME_MASK = rule(
+    "mask-op-same",
+    ERROR,
+    TRIPLES,
+    "the predicates that an operation combines have one granularity",
+    source=_PAGE,
+    bad="%o = pto.pand %m, %n, %m : !pto.mask<b32>, !pto.mask<b16>, !pto.mask<b32> -> !pto.mask<b32>",
+    good="%o = pto.pand %m, %n, %m : !pto.mask<b32>, !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>",
+)
+PACK_STEP = rule(
+    "mask-pack-step",
+    ERROR,
+    TRIPLES,
+    "ppack keeps the granularity or halves it, punpack keeps or doubles it",
+    source=_PAGE,
+    bad='%n = pto.ppack %m, "LOWER" : !pto.mask<b32> -> !pto.mask<b8>',
+    good='%n = pto.ppack %m, "LOWER" : !pto.mask<b32> -> !pto.mask<b16>',
+)
+STREAM_PAIR = rule(
+    "pstu-pair",
+    ERROR,
+    TRIPLES,
+    "pstu appends b16 predicates to 16-bit and b32 predicates to 32-bit unsigned memory",
+    source=_PAGE,
+    bad="%s = pto.init_align : !pto.align\n"
+    "%t, %q = pto.pstu %s, %m, %p : !pto.align, !pto.mask<b32>, !pto.ptr<ui16, ub> "
+    "-> !pto.align, !pto.ptr<ui16, ub>",
+    good="%s = pto.init_align : !pto.align\n"
+    "%t, %q = pto.pstu %s, %m, %p : !pto.align, !pto.mask<b32>, !pto.ptr<ui32, ub> "
+    "-> !pto.align, !pto.ptr<ui32, ub>",
+)
+
+
+@checks(TRIPLES, *named("pand por pxor psel pnot"))
+def same_granularity(op: Operation, ctx: Context) -> None:
+    """Operands and result of predicate logic."""
+    first = op.operands[0].type
+    for position, value in enumerate(op.operands):
+        if value.type != first:
+            names = signature(type(op)).operands
+            message = f"{names[0].name} of {op.name} is {first}, but {names[position].name} is {value.type}"
+            ctx.report(SAME_MASK, op, message, at=value)
+    if op.results[0].type != first:
+        ctx.report(SAME_MASK, op, f"the result of {op.name} is {first}, found {op.results[0].type}")
+
+
+_STEPS = {"pto.ppack": ("b32", "b16", "b8"), "pto.punpack": ("b8", "b16", "b32")}
+
+
+@checks(TRIPLES, *_STEPS)
+def pack_step(op: Operation, ctx: Context) -> None:
+    """How far a predicate is packed or unpacked."""
+    source, result = op.operands[0].type, op.results[0].type
+    if not isinstance(source, MaskType) or not isinstance(result, MaskType):
+        return
+    order = _STEPS[op.name]
+    step = order.index(result.granularity) - order.index(source.granularity)
+    if step not in (0, 1):
+        start = order.index(source.granularity)
+        allowed = " or ".join(order[start : start + 2])
+        message = f"{op.name} of {source.granularity} yields {allowed}, found {result.granularity}"
+        ctx.report(PACK_STEP, op, message)
+
+
+@checks(SHAPES, "pto.pldi", "pto.psti")
+def immediate_offset(op: Operation, ctx: Context) -> None:
+    """An offset that is part of the instruction."""
+    position = 1 if op.name == "pto.pldi" else 2
+    if ctx.constant(op.operands[position]) is None:
+        other = op.name[:-1] + "s"
+        message = f"the offset of {op.name} is a constant"
+        ctx.report(
+            PREDICATE_IMMEDIATE,
+            op,
+            message,
+            at=op.operands[position],
+            help=f"{other} takes a computed offset",
+        )
+
+
+_STREAM = {"b16": ("ui16", "i16"), "b32": ("ui32", "i32")}
+
+
+@checks(TRIPLES, "pto.pstu")
+def stream_pair(op: Operation, ctx: Context) -> None:
+    """Granularity of the predicate and element type of the memory."""
+    mask, memory = op.operands[1].type, element_type(op.operands[2].type)
+    if not isinstance(mask, MaskType) or memory is None:
+        return
+    allowed = _STREAM.get(mask.granularity)
+    if allowed is None:
+        ctx.report(
+            STREAM_PAIR,
+            op,
+            f"pstu appends b16 or b32 predicates, found {mask.granularity}",
+            at=op.operands[1],
+        )
+    elif element_name(memory) not in allowed:
+        message = f"pstu of {mask.granularity} predicates goes to {allowed[0]}, found {element_name(memory)}"
+        ctx.report(STREAM_PAIR, op, message, at=op.operands[2])

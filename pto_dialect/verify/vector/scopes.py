@@ -1,0 +1,256 @@
+"""Where vector operations stand: vector scopes, their form, and what stays outside.
+
+Source: verifier-rules page, section 11; language page, section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from pto_dialect.diagnostics.diagnostic import Note, Severity
+from pto_dialect.ir.core.base import Effect, op_spec
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.types import AlignType, MaskType, VRegType, type_text
+
+from ..engine.context import Context
+from ..engine.functions import FunctionScan, function_check, is_vector_scope
+from ..engine.rule import ERROR, RUN, STRUCTURE, WARNING, checks, rule
+from ..program.parsing import SPECIAL_REGISTER
+
+_PAGE = "verifier-rules page, section 11"
+_LANGUAGE = "language page, section 6"
+
+SCOPE = rule(
+    "vec-scope",
+    WARNING,
+    STRUCTURE,
+    "register, mask and align values live inside one vector scope (error: one value is used in two scopes)",
+    source=_PAGE,
+)
+NESTING = rule(
+    "vec-scope-nesting",
+    ERROR,
+    STRUCTURE,
+    "vector scopes do not nest",
+    source=_PAGE,
+    bad='pto.vecscope {\n  pto.vecscope {\n    %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n  }\n}',
+    good='pto.vecscope {\n  %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n}',
+)
+FORM = rule(
+    "vecscope-form",
+    ERROR,
+    STRUCTURE,
+    "a vecscope has no block arguments, a strict_vecscope one for each capture",
+    source=_PAGE,
+)
+HELPER_OUTSIDE = rule(
+    "vec-helper-outside",
+    ERROR,
+    STRUCTURE,
+    "vbitsort and vmrgsort4 stand outside vector scopes",
+    source=_PAGE,
+    bad="func.func @example(%d: !pto.ptr<f32, ub>, %i: !pto.ptr<ui32, ub>, %n: index) {\n  pto.vecscope {\n"
+    "    pto.vbitsort %d, %d, %i, %n : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<ui32, ub>, index\n"
+    "  }\n  return\n}",
+    good="pto.vbitsort %d, %s, %i, %n : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<ui32, ub>, index",
+)
+MEMBAR = rule(
+    "vec-membar",
+    WARNING,
+    RUN,
+    "accesses of one place of the unified buffer inside a vector scope are ordered by mem_bar",
+    source=_PAGE,
+)
+
+VECTOR_FAMILIES = (
+    "vector_memory",
+    "vector_arith",
+    "vector_compare",
+    "vector_convert",
+    "vector_reduce",
+    "vector_rearrange",
+    "predicate",
+    "predicate_memory",
+)
+_SORTS = frozenset(("pto.vbitsort", "pto.vmrgsort4"))
+_VALUES = (VRegType, MaskType, AlignType)
+
+
+# ------------------------------------------------------------ form
+
+
+@checks(STRUCTURE, "pto.vecscope", "pto.strict_vecscope")
+def scope_form(op: Operation, ctx: Context) -> None:
+    """Body, captures and arguments."""
+    blocks = [block for region in op.regions for block in region.blocks]
+    if not blocks:
+        return
+    arguments = [argument.type for argument in blocks[0].args]
+    captured = [value.type for value in op.operands]
+    if op.name == "pto.vecscope" and arguments:
+        ctx.report(FORM, op, "pto.vecscope has no block arguments", help="use pto.strict_vecscope to capture values")
+    elif op.name == "pto.strict_vecscope" and arguments != captured:
+        message = f"the body takes {_types(arguments)}, but {_types(captured)} are captured"
+        ctx.report(FORM, op, message)
+
+
+def _types(types: list[Attribute]) -> str:
+    return f"({', '.join(type_text(t) for t in types)})"
+
+
+# ------------------------------------------------------------ places
+
+
+@function_check("regions", *VECTOR_FAMILIES)
+def nesting(scan: FunctionScan, ctx: Context) -> None:
+    """Vector scopes inside vector scopes, and sorts inside them."""
+    for op in scan.named("pto.vecscope", "pto.strict_vecscope", "scf.for"):
+        if is_vector_scope(op) and scan.enclosing(op, is_vector_scope) is not None:
+            what = "a marked loop" if op.name == "scf.for" else op.name
+            ctx.report(NESTING, op, f"{what} stands inside another vector scope")
+    for op in scan.named(*_SORTS):
+        if scan.enclosing(op, is_vector_scope) is not None:
+            ctx.report(HELPER_OUTSIDE, op, f"{op.name} stands outside vector scopes")
+
+
+@function_check("scalar_config", "vector_memory")
+def special_register(scan: FunctionScan, ctx: Context) -> None:
+    """The special register of vector code."""
+    for op in scan.named("pto.sprclr", "pto.sprsti", "pto.sprsts"):
+        if scan.enclosing(op, is_vector_scope) is None:
+            ctx.report(SPECIAL_REGISTER, op, f"{op.name} stands inside a vector scope", help="pto.vecscope { ... }")
+
+
+@function_check(*VECTOR_FAMILIES)
+def scoped(scan: FunctionScan, ctx: Context) -> None:
+    """Vector operations outside every vector scope, and values that cross the border of one."""
+    outside: list[Operation] = []
+    for op in scan.of_families(*VECTOR_FAMILIES):
+        if scan.enclosing(op, is_vector_scope) is None and op.name not in _SORTS:
+            outside.append(op)
+    for loop in scan.named("scf.for"):
+        if is_vector_scope(loop):
+            for result in loop.results:
+                if isinstance(result.type, _VALUES):
+                    _leaves(loop, result, ctx)
+    if not outside:
+        return
+    _crossings(scan, outside, ctx)
+    if not _is_scope(scan.function):
+        first = min(outside, key=_position)
+        count = len(outside)
+        what = "one vector operation stands" if count == 1 else f"{count} vector operations stand"
+        ctx.report(SCOPE, first, f"{what} outside pto.vecscope in this function", help="pto.vecscope { ... }")
+
+
+def _position(op: Operation) -> int:
+    span = span_of(op)
+    return span.start if span is not None else 0
+
+
+def _is_scope(function: FuncOp) -> bool:
+    """Functions that a vector scope calls: helpers to be inlined, and functions of register values."""
+    if isinstance(function.attributes.get("pto.tilelang.inline_proc"), UnitAttr):
+        return True
+    types = function.function_type
+    return any(isinstance(t, _VALUES) for t in (*types.inputs.data, *types.outputs.data))
+
+
+def _leaves(op: Operation, value: SSAValue, ctx: Context) -> None:
+    for use in value.uses:
+        place = span_of(use.operation)
+        notes = (Note("it is used here", place),) if place is not None else ()
+        message = f"a value of type {type_text(value.type)} leaves its vector scope"
+        ctx.report(SCOPE, op, message, severity=Severity.ERROR, notes=notes)
+        return
+
+
+_BORDERS = frozenset(
+    (
+        "pto.barrier",
+        "pto.barrier_sync",
+        "pto.set_flag",
+        "pto.wait_flag",
+        "pto.set_flag_dyn",
+        "pto.wait_flag_dyn",
+        "pto.get_buf",
+        "pto.rls_buf",
+        "pto.get_buf_dyn",
+        "pto.rls_buf_dyn",
+        "pto.vecscope",
+        "pto.strict_vecscope",
+        *_SORTS,
+    )
+)
+"""Operations that end one vector function when no scope is written."""
+
+
+def _crossings(scan: FunctionScan, outside: list[Operation], ctx: Context) -> None:
+    """Values used behind an operation that separates vector functions, where scopes are left to inference.
+
+    Masks and broadcast scalars are left out: each vector function can make its own.
+    """
+    borders = [op for op in scan.named(*_BORDERS) if scan.enclosing(op, is_vector_scope) is None]
+    if not borders:
+        return
+    stretch = _Stretches(borders)
+    for op in outside:
+        if not any(isinstance(value.type, (VRegType, AlignType)) for value in op.operands) and _is_pure(op):
+            continue
+        for result in op.results:
+            if isinstance(result.type, (VRegType, AlignType)) and op.parent is not None:
+                for user in _users(result):
+                    if stretch.separated(op.parent, op, user):
+                        _leaves(op, result, ctx)
+                        break
+
+
+def _is_pure(op: Operation) -> bool:
+    return op_spec(type(op)).effect is Effect.PURE
+
+
+def _users(value: SSAValue) -> Iterator[Operation]:
+    return (use.operation for use in value.uses)
+
+
+class _Stretches:
+    """Numbers the stretches between borders in each block that contains one."""
+
+    def __init__(self, borders: list[Operation]) -> None:
+        self.blocks: set[Block] = set()
+        for border in borders:
+            block = border.parent
+            while block is not None and block not in self.blocks:
+                self.blocks.add(block)
+                parent = block.parent_op()
+                block = parent.parent if parent is not None and parent.name != "func.func" else None
+        self.borders = {id(op) for op in borders}
+        self.numbers: dict[int, int] = {}
+        self.numbered: set[Block] = set()
+
+    def separated(self, block: Block, producer: Operation, user: Operation) -> bool:
+        """True when a border stands between ``producer`` in ``block`` and ``user``."""
+        if block not in self.blocks:
+            return False
+        place: Operation | None = user
+        while place is not None and place.parent is not block:
+            place = place.parent_op()
+        if place is None:
+            return False
+        self._number(block)
+        return self.numbers[id(place)] != self.numbers[id(producer)] or id(place) in self.borders
+
+    def _number(self, block: Block) -> None:
+        if block in self.numbered:
+            return
+        self.numbered.add(block)
+        number = 0
+        for op in block.ops:
+            border = id(op) in self.borders or any(inner in self.blocks for r in op.regions for inner in r.blocks)
+            number += border
+            self.numbers[id(op)] = number
+            number += border

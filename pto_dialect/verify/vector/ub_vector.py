@@ -1,0 +1,28 @@
+"""Vector instructions of the older chips between places of the unified buffer. Source: language page, section 8."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.types import PtrType, type_text
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, LOCATIONS, RUN, checks, rule
+from .memory import IN_UB
+
+REPEAT = rule(
+    "ub-repeat",
+    ERROR,
+    RUN,
+    "a ub instruction has at most 255 repeats, stated or counted by the mask register",
+    source="language page, section 8",
+)
+
+
+@checks(LOCATIONS, *(name for name, (family, _, _) in OPS.items() if family == "ub_vector"))
+def unified_buffer(op: Operation, ctx: Context) -> None:
+    """Every pointer is one into the unified buffer."""
+    for value in op.operands:
+        if isinstance(value.type, PtrType) and value.type.space != "ub":
+            ctx.report(IN_UB, op, f"{op.name} works in ub, found {type_text(value.type)}", at=value)

@@ -1,0 +1,350 @@
+"""Rules of lane-wise operations on logical vectors: element types, equal types, masks.
+
+Source: verifier-rules page, section 16.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.analysis.facts import scalar_fits, vector_bits, vector_element, word
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, element_name, is_float, type_text
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
+from ..program.parsing import VMI_LANES
+from .tables import ELEMENTS, RESULT_ELEMENTS, admits, listing
+
+_PAGE = "verifier-rules page, section 16"
+_F = "!pto.vmi.vreg<64xf32>"
+_M = "!pto.vmi.mask<64xpred>"
+
+TYPES = rule(
+    "vmi-types",
+    ERROR,
+    TRIPLES,
+    "each operation on logical vectors has listed element types, its scalars the type of the lanes",
+    source=_PAGE,
+    bad=f"%r = pto.vmi.addi %a, %b : {_F}, {_F} -> {_F}",
+    good=f"%r = pto.vmi.addf %a, %b : {_F}, {_F} -> {_F}",
+)
+UNIFORM = rule(
+    "vmi-uniform",
+    ERROR,
+    TRIPLES,
+    "the logical vectors that an operation combines have one number of lanes, element type and layout",
+    source="operation catalogue, logical vectors",
+    bad=f"%r = pto.vmi.addf %a, %b : {_F}, !pto.vmi.vreg<128xf32> -> {_F}",
+    good=f"%r = pto.vmi.addf %a, %b : {_F}, {_F} -> {_F}",
+)
+MASK_LANES = rule(
+    "vmi-mask-lanes",
+    ERROR,
+    TRIPLES,
+    "a mask has the lanes and layout of its vector, and pred or the width of its elements as granularity",
+    source=_PAGE,
+    bad=f"%r = pto.vmi.vadd %a, %b, %m : {_F}, {_F}, !pto.vmi.mask<128xpred> -> {_F}",
+    good=f"%r = pto.vmi.vadd %a, %b, %m : {_F}, {_F}, {_M} -> {_F}",
+)
+MASK_BOOL = rule(
+    "vmi-mask-bool",
+    ERROR,
+    STRUCTURE,
+    "vand, vor, vxor and vnot of masks take no governing mask and no pmode; others take one mask at most",
+    source=_PAGE,
+    bad=f"%r = pto.vmi.vand %a, %b, %m : {_M}, {_M}, {_M} -> {_M}",
+    good=f"%r = pto.vmi.vand %a, %b : {_M}, {_M} -> {_M}",
+)
+PAIR_ELEMENT = rule(
+    "vmi-bf16x2",
+    ERROR,
+    TRIPLES,
+    "pairs of bf16 are only moved, converted and reinterpreted",
+    source=_PAGE,
+    bad="%r = pto.vmi.vadd %a, %b : !pto.vmi.vreg<64x!pto.bf16x2>, !pto.vmi.vreg<64x!pto.bf16x2> "
+    "-> !pto.vmi.vreg<64x!pto.bf16x2>",
+    good="%r = pto.vmi.vinterpret_cast %a : !pto.vmi.vreg<64x!pto.bf16x2> -> !pto.vmi.vreg<64xf32>",
+)
+
+FAMILIES = (
+    "vmi_load",
+    "vmi_store",
+    "vmi_plain",
+    "vmi_mask",
+    "vmi_masked",
+    "vmi_convert",
+    "vmi_reduce",
+    "vmi_rearrange",
+)
+NAMES = tuple(name for name, (family, _, _) in OPS.items() if family in FAMILIES)
+"""Names of all operations on logical vectors."""
+
+
+def vmi(names: str) -> tuple[str, ...]:
+    """Operation names from a blank-separated list without the ``pto.vmi.`` prefix."""
+    return tuple(f"pto.vmi.{name}" for name in names.split())
+
+
+def layout_text(type_: Attribute) -> str:
+    """Layout of a logical vector or mask type, empty when none is assigned."""
+    layout = getattr(type_, "layout", None)
+    return "" if layout is None else str(layout)
+
+
+def vectors(values: tuple[SSAValue, ...]) -> list[SSAValue]:
+    """The logical vectors among ``values``."""
+    return [value for value in values if isinstance(value.type, VmiVRegType)]
+
+
+# ------------------------------------------------------------ lanes and elements
+
+PUBLIC_LANES = frozenset((1, 2, 4, 8, 64, 128, 256))
+
+
+@checks(STRUCTURE, *NAMES)
+def lanes(op: Operation, ctx: Context) -> None:
+    """Numbers of lanes outside of the documented ones; reported once for each function."""
+    for result in op.results:
+        type_ = result.type
+        if isinstance(type_, VmiVRegType) and type_.lanes not in PUBLIC_LANES:
+            message = f"logical vectors of {type_.lanes} lanes are not documented"
+            ctx.report_once(VMI_LANES, op, ctx.function, message)
+            return
+
+
+@checks(STRUCTURE, "pto.vmi.vmull")
+def wide_product(op: Operation, ctx: Context) -> None:
+    """Lanes of the two halves of a product; lanes without a product are zero."""
+    type_, mode = op.operands[0].type, word(op, "pmode")
+    if isinstance(type_, VmiVRegType) and type_.lanes not in (64, 128, 256):
+        ctx.report(UNIFORM, op, f"vmull has 64, 128 or 256 lanes, found {type_.lanes}", at=op.operands[0])
+    if mode and mode != "zero":
+        ctx.report(TYPES, op, f"pmode of vmull is zero, found {mode}", at="pmode")
+
+
+@checks(TRIPLES, *ELEMENTS)
+def elements(op: Operation, ctx: Context) -> None:
+    """Element type of the first logical vector."""
+    first = next((v for v in op.operands if isinstance(v.type, VmiVRegType)), None)
+    if first is None:
+        return
+    element = vector_element(first.type)
+    if element == "bf16x2":
+        ctx.report(PAIR_ELEMENT, op, f"{op.name} has no bf16x2 form", at=first)
+    elif not admits(ELEMENTS[op.name], element):
+        message = f"{op.name} has {listing(ELEMENTS[op.name])}, found {element}"
+        ctx.report(TYPES, op, message, at=first)
+
+
+@checks(TRIPLES, *RESULT_ELEMENTS)
+def result_elements(op: Operation, ctx: Context) -> None:
+    """Element type of a result that is not that of the operands."""
+    element = vector_element(op.results[0].type)
+    if not admits(RESULT_ELEMENTS[op.name], element):
+        ctx.report(TYPES, op, f"{op.name} yields {listing(RESULT_ELEMENTS[op.name])}, found {element}")
+
+
+# ------------------------------------------------------------ one type
+
+_SAME = vmi(
+    "absf absi addf addi andi divf exp fma ln maxf maxi minf mini mulf muli negf negi not ori relu shli shrsi shrui "
+    "sqrt subf subi xori vabs vadd vaddc vaddcs vadds vand vaxpy vdiv vexp vln vlrelu vmax vmaxs vmin vmins vmul vmula "
+    "vmull vmuls vneg vnot vor vprelu vrelu vshl vshls vshr vshrs vsqrt vsub vxor select vsel compress masked_load "
+    "expand_load deinterleave_load interleave_store cmpf cmpi vcmp"
+)
+_SAME_LANES = vmi("gather vgather scatter vscatter vexpdif")
+
+
+@checks(TRIPLES, *(name for name in _SAME if name in OPS))
+def one_type(op: Operation, ctx: Context) -> None:
+    """Logical vectors that must have one type."""
+    values = vectors((*op.operands, *op.results))
+    if values:
+        _agree(op, ctx, values, element=True)
+
+
+@checks(TRIPLES, *_SAME_LANES)
+def one_length(op: Operation, ctx: Context) -> None:
+    """Logical vectors that must have one number of lanes and layout; data and offsets may differ in elements."""
+    _agree(op, ctx, vectors((*op.operands, *op.results)), element=False)
+
+
+def _agree(op: Operation, ctx: Context, values: list[SSAValue], *, element: bool) -> None:
+    first = values[0].type
+    assert isinstance(first, VmiVRegType)
+    for value in values[1:]:
+        type_ = value.type
+        assert isinstance(type_, VmiVRegType)
+        if type_ == first:
+            continue
+        if type_.lanes != first.lanes:
+            what = "number of lanes"
+        elif element and type_.element != first.element:
+            what = "element type"
+        elif layout_text(type_) != layout_text(first):
+            what = "layout"
+        else:
+            continue
+        message = f"the vectors of {op.name} have one {what}, found {type_text(first)} and {type_text(type_)}"
+        ctx.report(UNIFORM, op, message, at=value if value in op.operands else None)
+        return
+
+
+# ------------------------------------------------------------ scalars
+
+_SCALARS = {
+    **dict.fromkeys(vmi("vadds vmuls vmaxs vmins vlrelu vcmps"), (1, 0)),
+    "pto.vmi.vaxpy": (2, 0),
+    **dict.fromkeys(vmi("iota group_iota vci"), (0, -1)),
+}
+"""Positions of the scalar and of the vector whose lanes it joins (-1: the result)."""
+
+
+@checks(TRIPLES, *_SCALARS)
+def scalars(op: Operation, ctx: Context) -> None:
+    """A scalar next to lanes."""
+    position, register = _SCALARS[op.name]
+    scalar = op.operands[position]
+    type_ = op.operands[register].type if register >= 0 else op.results[0].type
+    exact = op.name == "pto.vmi.vcmps"
+    if not isinstance(type_, VmiVRegType):
+        return
+    if scalar.type != type_.element if exact else not scalar_fits(scalar.type, type_.element):
+        message = f"the scalar of {op.name} is {element_name(type_.element)}, found {type_text(scalar.type)}"
+        ctx.report(TYPES, op, message, at=scalar)
+
+
+@checks(TRIPLES, "pto.vmi.broadcast", "pto.vmi.vbrc")
+def broadcast(op: Operation, ctx: Context) -> None:
+    """A scalar or one-lane vector of the element type; slots of groups are checked with the groups."""
+    value, result = op.operands[0], op.results[0].type
+    if not isinstance(result, VmiVRegType):
+        return
+    if isinstance(value.type, VmiVRegType):
+        if value.type.element != result.element:
+            message = f"{op.name} of {vector_element(value.type)} yields that type, found {vector_element(result)}"
+            ctx.report(TYPES, op, message, at=value)
+        if value.type.lanes != 1 and "group" not in op.attributes:
+            message = f"{op.name} spreads one lane, found {value.type.lanes}"
+            ctx.report(UNIFORM, op, message, at=value)
+    elif value.type != result.element:
+        message = f"the scalar of {op.name} is {element_name(result.element)}, found {type_text(value.type)}"
+        ctx.report(TYPES, op, message, at=value)
+
+
+@checks(TRIPLES, "pto.vmi.vselr")
+def lane_numbers(op: Operation, ctx: Context) -> None:
+    """Lane numbers are integers as wide as the lanes."""
+    source, index, result = op.operands[0].type, op.operands[1].type, op.results[0].type
+    name = vector_element(index)
+    if "i" not in name[:2] or vector_bits(index) != vector_bits(source):
+        message = f"index of vselr has {vector_bits(source)}-bit integers, found {name}"
+        ctx.report(TYPES, op, message, at=op.operands[1])
+    if vector_element(source) != vector_element(result):
+        ctx.report(TYPES, op, f"vselr of {vector_element(source)} yields that type, found {vector_element(result)}")
+
+
+@checks(TRIPLES, "pto.vmi.vexpdif")
+def exponential_difference(op: Operation, ctx: Context) -> None:
+    """Both operands have one type."""
+    left, right = op.operands[0].type, op.operands[1].type
+    if left != right:
+        message = f"x and max of vexpdif have one type, found {type_text(left)} and {type_text(right)}"
+        ctx.report(UNIFORM, op, message, at=op.operands[1])
+
+
+@checks(TRIPLES, "pto.vmi.vcmp", "pto.vmi.vcmps")
+def predicate(op: Operation, ctx: Context) -> None:
+    """Predicates of integers; those with an ``o`` are for ordered floats."""
+    cmp = word(op, "cmp")
+    if cmp.startswith("o") and not is_float(getattr(op.operands[0].type, "element", op.operands[0].type)):
+        message = f"integers compare with eq, ne, lt, le, gt or ge, found {cmp}"
+        ctx.report(TYPES, op, message, at="cmp", help=f'cmp = "{cmp[1:]}"')
+
+
+# ------------------------------------------------------------ masks
+
+_GOVERNED_RESULT = frozenset(vmi("gather vgather vgatherb masked_load expand_load stride_load"))
+_MASK_ONLY = frozenset(vmi("mask_and mask_or mask_xor mask_not"))
+_OWN_RULES = frozenset(
+    vmi(
+        "ensure_mask_granularity ensure_mask_layout pack unpack create_mask create_group_mask pset "
+        "pge plt constant_mask"
+    )
+)
+_LANES_ONLY = frozenset(vmi("vexpdif"))
+_GRANULARITY = {8: "b8", 16: "b16", 32: "b32"}
+
+
+@checks(TRIPLES, *(name for name in NAMES if name not in _OWN_RULES))
+def masks(op: Operation, ctx: Context) -> None:
+    """Masks that govern a vector or come from one, and masks combined with each other."""
+    found = [v for v in (*op.operands, *op.results) if isinstance(v.type, VmiMaskType)]
+    if not found:
+        return
+    data = vectors(tuple(op.results)) if op.name in _GOVERNED_RESULT else vectors((*op.operands, *op.results))
+    if op.name in ("pto.vmi.vchist", "pto.vmi.vdhist"):
+        data = data[1:]
+    if not data or op.name in _MASK_ONLY:
+        _one_mask_type(op, ctx, found)
+        return
+    type_ = data[0].type
+    assert isinstance(type_, VmiVRegType)
+    for mask in found:
+        _fits(op, ctx, mask, type_)
+
+
+def _one_mask_type(op: Operation, ctx: Context, masks: list[SSAValue]) -> None:
+    first = masks[0].type
+    for mask in masks[1:]:
+        if mask.type != first:
+            message = f"the masks of {op.name} have one type, found {type_text(first)} and {type_text(mask.type)}"
+            ctx.report(MASK_LANES, op, message, at=mask if mask in op.operands else None)
+            return
+
+
+def _fits(op: Operation, ctx: Context, mask: SSAValue, data: VmiVRegType) -> None:
+    type_ = mask.type
+    assert isinstance(type_, VmiMaskType)
+    at = mask if mask in op.operands else None
+    if type_.lanes != data.lanes:
+        message = f"the mask of {type_text(data)} has {data.lanes} lanes, found {type_.lanes}"
+        ctx.report(MASK_LANES, op, message, at=at)
+    elif op.name not in _LANES_ONLY:
+        wanted = _GRANULARITY.get(vector_bits(data))
+        if type_.granularity not in ("pred", wanted) and wanted is not None:
+            message = f"the mask of {type_text(data)} is pred or {wanted}, found {type_.granularity}"
+            ctx.report(MASK_LANES, op, message, at=at)
+        elif layout_text(type_) != layout_text(data):
+            message = f"the mask of {type_text(data)} has its layout, found {type_text(type_)}"
+            ctx.report(MASK_LANES, op, message, at=at)
+
+
+@checks(STRUCTURE, *(name for name in NAMES if OPS[name][0] in ("vmi_masked", "vmi_store")))
+def mask_count(op: Operation, ctx: Context) -> None:
+    """At most one governing mask; none for predicate logic."""
+    assert isinstance(op, PtoOp)
+    governing = operand_groups(op).get("mask", ())
+    if isinstance(op.operands[0].type, VmiMaskType) and op.name in vmi("vand vor vxor vnot"):
+        if governing:
+            ctx.report(MASK_BOOL, op, f"{op.name} of masks takes no governing mask", at=governing[0])
+        if "pmode" in op.attributes:
+            ctx.report(MASK_BOOL, op, f"{op.name} of masks takes no pmode", at="pmode")
+    elif len(governing) > 1:
+        ctx.report(MASK_BOOL, op, f"{op.name} takes one mask at most, found {len(governing)}", at=governing[1])
+
+
+@checks(STRUCTURE, "pto.vmi.pset", "pto.vmi.pge")
+def pattern(op: Operation, ctx: Context) -> None:
+    """Patterns of logical predicates."""
+    name = word(op, "pattern")
+    type_ = op.results[0].type
+    if op.name == "pto.vmi.pset":
+        if name != "PAT_ALL":
+            ctx.report(TYPES, op, f"the pattern of pset is PAT_ALL, found {name}", at=name)
+    elif not name.startswith("PAT_VL"):
+        ctx.report(TYPES, op, f"the pattern of pge is PAT_VL1 to PAT_VL128, found {name}", at=name)
+    elif isinstance(type_, VmiMaskType) and int(name.removeprefix("PAT_VL")) > type_.lanes:
+        ctx.report(TYPES, op, f"{name} is more than the {type_.lanes} lanes of the mask", at=name)

@@ -1,0 +1,147 @@
+"""Layouts that operations on logical vectors can work with, once layouts are assigned.
+
+Source: verifier-rules page, section on logical vectors; operation catalogue, pto.vmi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.facts import integer
+from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, type_text
+from pto_dialect.syntax.types.vmi_layout import layout_fields
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, TRIPLES, checks, rule
+from .common import layout_text, vectors, vmi
+
+LAYOUT_USE = rule(
+    "vmi-layout-use",
+    ERROR,
+    TRIPLES,
+    "a vector with an assigned layout has one that the operation works with; all channels have a layout or none",
+    source="operation catalogue, logical vectors",
+    bad='%a, %b = "pto.vmi.channel_split"(%v) : (!pto.vmi.vreg<128xf32, #pto.vmi.layout<deinterleaved = 4>>) -> '
+    "(!pto.vmi.vreg<64xf32, #pto.vmi.layout<contiguous>>, !pto.vmi.vreg<64xf32, #pto.vmi.layout<contiguous>>)",
+    good='%a, %b = "pto.vmi.channel_split"(%v) : (!pto.vmi.vreg<128xf32, #pto.vmi.layout<deinterleaved = 2>>) -> '
+    "(!pto.vmi.vreg<64xf32, #pto.vmi.layout<contiguous>>, !pto.vmi.vreg<64xf32, #pto.vmi.layout<contiguous>>)",
+)
+
+Demand = Callable[[str, int | None], str | None]
+"""Says which layouts are wanted for a layout that is not; the number is that of the groups of the operation."""
+
+
+def contiguous(layout: str, groups: int | None) -> str | None:
+    """All lanes in order."""
+    return None if "<contiguous" in layout else "contiguous"
+
+
+def split(layout: str, groups: int | None) -> str | None:
+    """All lanes in order, or dealt out to 2 or 4 streams."""
+    return None if "<contiguous" in layout or "deinterleaved" in layout else "contiguous or deinterleaved"
+
+
+def grouped(layout: str, groups: int | None) -> str | None:
+    """One lane for each group."""
+    return None if layout_fields(layout).get("num_groups") == groups else f"num_groups = {groups}"
+
+
+def dense(layout: str, groups: int | None) -> str | None:
+    """A lane for each element."""
+    return "no layout of groups" if "num_groups" in layout else None
+
+
+_REDUCTIONS = vmi(
+    "group_reduce_addf group_reduce_addi group_reduce_maxf group_reduce_maxi group_reduce_minf group_reduce_mini"
+)
+_WITH_GROUPS = vmi("vbrc vcadd vcmax vcmin")
+_PAIRS = vmi("vload vstore")
+OPERANDS: Final[Mapping[str, Demand]] = MappingProxyType(
+    {
+        **dict.fromkeys(vmi("vchist vdhist interleave_store vstore"), contiguous),
+        **dict.fromkeys(vmi("group_broadcast vbrc"), grouped),
+        **dict.fromkeys(_REDUCTIONS, split),
+    }
+)
+RESULTS: Final[Mapping[str, Demand]] = MappingProxyType(
+    {
+        **dict.fromkeys(vmi("vchist vdhist deinterleave_load vload group_iota"), contiguous),
+        **dict.fromkeys(vmi("group_slot_load vcadd vcmax vcmin"), grouped),
+        **dict.fromkeys(_REDUCTIONS, grouped),
+        **dict.fromkeys(vmi("group_broadcast_load group_broadcast vbrc"), dense),
+    }
+)
+"""What operations demand of the layouts of their vectors."""
+
+
+@checks(TRIPLES, *{**OPERANDS, **RESULTS})
+def usable(op: Operation, ctx: Context) -> None:
+    """Layouts of operands and results."""
+    groups = integer(op, "num_groups") or integer(op, "group")
+    if op.name in _WITH_GROUPS and groups is None:
+        return
+    operands, results = vectors(tuple(op.operands)), vectors(tuple(op.results))
+    if op.name in _PAIRS and len(operands if op.name == "pto.vmi.vstore" else results) != 2:
+        return
+    for values, demands in ((operands, OPERANDS), (results, RESULTS)):
+        demand = demands.get(op.name)
+        for value in values if demand is not None else ():
+            if not _has(op, value, demand, groups, ctx):
+                return
+
+
+def _has(op: Operation, value: SSAValue, demand: Demand | None, groups: int | None, ctx: Context) -> bool:
+    layout = layout_text(value.type)
+    wanted = demand(layout, groups) if layout and demand is not None else None
+    if wanted is not None:
+        message = f"{op.name} works with {wanted}, found {type_text(value.type)}"
+        ctx.report(LAYOUT_USE, op, message, at=value if value in op.operands else None)
+    return wanted is None
+
+
+@checks(TRIPLES, "pto.vmi.vchist", "pto.vmi.vdhist")
+def histogram_mask(op: Operation, ctx: Context) -> None:
+    """The mask of bytes, once its layout is assigned."""
+    for value in op.operands:
+        type_ = value.type
+        if isinstance(type_, VmiMaskType) and layout_text(type_):
+            if contiguous(layout_text(type_), None):
+                ctx.report(LAYOUT_USE, op, f"{op.name} works with contiguous, found {type_text(type_)}", at=value)
+            elif type_.granularity != "b8":
+                message = f"the mask of {op.name} has granularity b8, found {type_.granularity}"
+                ctx.report(LAYOUT_USE, op, message, at=value)
+
+
+@checks(TRIPLES, "pto.vmi.channel_split", "pto.vmi.channel_merge")
+def channels(op: Operation, ctx: Context) -> None:
+    """Contiguous channels, and a whole that is contiguous or dealt out to as many streams."""
+    splits = op.name == "pto.vmi.channel_split"
+    whole: Sequence[SSAValue] = op.operands if splits else op.results
+    parts = vectors(tuple(op.results if splits else op.operands))
+    values = [*vectors(tuple(whole)), *parts]
+    layouts = [layout_text(value.type) for value in values]
+    if not any(layouts):
+        return
+    if not all(layouts):
+        ctx.report(LAYOUT_USE, op, f"either all vectors of {op.name} have a layout or none")
+        return
+    for part in parts:
+        if not _has(op, part, contiguous, None, ctx):
+            return
+    number = len(parts)
+    if number in (2, 4) and not _dealt(values[0].type, number):
+        message = f"{number} channels make a contiguous vector or one with deinterleaved = {number}"
+        at = values[0] if splits else None
+        ctx.report(LAYOUT_USE, op, f"{message}, found {type_text(values[0].type)}", at=at)
+
+
+def _dealt(whole: object, streams: int) -> bool:
+    assert isinstance(whole, VmiVRegType)
+    layout = layout_text(whole)
+    fields = layout_fields(layout)
+    plain = fields.get("lane_stride", 1) == 1
+    return "<contiguous" in layout or (fields.get("deinterleaved") == streams and plain)

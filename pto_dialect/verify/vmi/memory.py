@@ -1,0 +1,288 @@
+"""Logical vectors in memory: the unified buffer, element types, distribution modes, groups.
+
+Source: verifier-rules page, section 16.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, Signedness
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.facts import element_type, integer, space_of, vector_bits, vector_element, word
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, element_name, type_text
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, LOCATIONS, STRUCTURE, TRIPLES, checks, rule
+from ..program.parsing import VMI_MODES
+from .common import TYPES, UNIFORM, layout_text, vectors, vmi
+
+_PAGE = "verifier-rules page, section 16"
+_F = "!pto.vmi.vreg<64xf32>"
+
+MEMORY = rule(
+    "vmi-memory",
+    ERROR,
+    LOCATIONS,
+    "logical vectors are loaded from and stored to the unified buffer, with elements of the type of the memory",
+    source="operation catalogue, logical vectors",
+    bad=f"%r = pto.vmi.load %p[%c0] : !pto.ptr<f32, gm> -> {_F}",
+    good=f"%r = pto.vmi.load %p[%c0] : !pto.ptr<f32, ub> -> {_F}",
+)
+GROUP = rule(
+    "vmi-group",
+    ERROR,
+    STRUCTURE,
+    "the number of groups divides the lanes (documented, otherwise a warning: 1, 2, 4, 8); a result per group has as "
+    "many lanes as there are groups",
+    source=_PAGE,
+    bad=f"%r = pto.vmi.group_load %p[%c0], %c64 {{num_groups = 3 : i64}} : !pto.ptr<f32, ub> -> {_F}",
+    good=f"%r = pto.vmi.group_load %p[%c0], %c64 {{num_groups = 2 : i64}} : !pto.ptr<f32, ub> -> {_F}",
+)
+
+_LOADS = vmi(
+    "load deinterleave_load masked_load expand_load gather group_load group_broadcast_load group_slot_load stride_load "
+    "vload vgather vgatherb"
+)
+_STORES = vmi(
+    "store interleave_store masked_store compress_store scatter group_store stride_store vstore vsstb vscatter"
+)
+
+
+@checks(LOCATIONS, *_LOADS, *_STORES)
+def memory(op: Operation, ctx: Context) -> None:
+    """Place and element type of the memory."""
+    assert isinstance(op, PtoOp)
+    name = "source" if op.name in _LOADS else "destination"
+    pointer = operand_groups(op)[name][0]
+    space = space_of(pointer.type)
+    if space is not None and space != "ub":
+        ctx.report(MEMORY, op, f"{name} of {op.name} must be in ub, found {space}", at=pointer)
+    element = element_type(pointer.type)
+    moved = vectors(tuple(op.results) if op.name in _LOADS else tuple(op.operands))
+    if element is None or not moved or word(op, "dist_mode") == "unpack":
+        return
+    type_ = moved[0].type
+    assert isinstance(type_, VmiVRegType)
+    if type_.element == element or _promoted(op, element, type_) or _packed(op, element, type_):
+        return
+    message = f"memory has {element_name(element)} elements, the vector {element_name(type_.element)}"
+    ctx.report(MEMORY, op, message, at=pointer)
+
+
+def _promoted(op: Operation, memory: object, data: VmiVRegType) -> bool:
+    """8-bit integers that a gather widens to 16 bits."""
+    if not isinstance(memory, IntegerType) or op.name not in vmi("gather vgather"):
+        return False
+    return isinstance(data.element, IntegerType) and (memory.width.data, data.element.width.data) == (8, 16)
+
+
+def _packed(op: Operation, memory: object, data: VmiVRegType) -> bool:
+    """Bytes stored from wider slots of groups."""
+    grouped = op.name == "pto.vmi.group_store" or (op.name == "pto.vmi.vstore" and "group" in op.attributes)
+    if not grouped or not isinstance(memory, IntegerType) or not isinstance(data.element, IntegerType):
+        return False
+    return memory.width.data == 8 and vector_bits(data) > 8
+
+
+# ------------------------------------------------------------ offsets
+
+
+@checks(TRIPLES, *vmi("gather vgather vgatherb scatter vscatter"))
+def offsets(op: Operation, ctx: Context) -> None:
+    """Offsets of gathers and scatters."""
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    value = (groups.get("offsets") or groups["indices"])[0]
+    element = value.type.element if isinstance(value.type, VmiVRegType) else None
+    wide = element.width.data if isinstance(element, IntegerType) else 0
+    signed = isinstance(element, IntegerType) and element.signedness.data is Signedness.SIGNED
+    if wide not in (16, 32) or signed:
+        message = f"offsets of {op.name} are unsigned integers of 16 or 32 bits, found {vector_element(value.type)}"
+        ctx.report(TYPES, op, message, at=value)
+    elif wide == 16 and op.name in vmi("gather vgather") and vector_bits(op.results[0].type) != 16:
+        message = f"16-bit offsets gather 16-bit lanes, found {vector_element(op.results[0].type)}"
+        ctx.report(TYPES, op, message, at=value)
+
+
+# ------------------------------------------------------------ modes of vload and vstore
+
+
+@checks(STRUCTURE, "pto.vmi.vload", "pto.vmi.vstore")
+def modes(op: Operation, ctx: Context) -> None:
+    """Distribution, groups and block strides exclude each other."""
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    stores = op.name == "pto.vmi.vstore"
+    moved: tuple[SSAValue, ...] = groups["values"] if stores else tuple(op.results)
+    dist, group = word(op, "dist_mode"), integer(op, "group")
+    block, repeat = groups["block_stride"], groups["repeat_stride"]
+    stride = groups["stride"]
+    if group is not None and dist and (stores or dist != "brc"):
+        ctx.report(VMI_MODES, op, f"group excludes dist_mode {dist}", at="dist_mode")
+    if block and dist:
+        ctx.report(VMI_MODES, op, f"a block stride excludes dist_mode {dist}", at="dist_mode")
+    if block and group is not None:
+        ctx.report(VMI_MODES, op, "a block stride excludes group", at="group")
+    if repeat and not block:
+        ctx.report(VMI_MODES, op, "a repeat stride comes with a block stride", at=repeat[0])
+    if group is not None and not stride and not block:
+        ctx.report(VMI_MODES, op, "group needs a stride between the groups", at="group")
+    elif group is None and stride:
+        ctx.report(VMI_MODES, op, "a stride comes with group", at=stride[0])
+    if stores and group is not None and groups["mask"]:
+        ctx.report(VMI_MODES, op, "a store of groups takes no mask", at=groups["mask"][0])
+    wanted = 2 if dist == "dintlv" else 1
+    if len(moved) != wanted:
+        what = f"dist_mode {dist}" if dist else "group" if group is not None else "this form"
+        ctx.report(VMI_MODES, op, f"{what} moves {wanted} vectors, found {len(moved)}")
+    elif wanted == 2 and moved[0].type != moved[1].type:
+        found = f"{type_text(moved[0].type)} and {type_text(moved[1].type)}"
+        ctx.report(UNIFORM, op, f"the two vectors of {op.name} have one type, found {found}")
+    if stores and word(op, "pmode") == "merge":
+        ctx.report(VMI_MODES, op, "a store has no pmode merge", at="pmode")
+    if group is not None and moved:
+        _groups(op, ctx, moved[0].type, group, "group")
+
+
+@checks(STRUCTURE, "pto.vmi.vsstb")
+def store_mode(op: Operation, ctx: Context) -> None:
+    """Inactive blocks are not written."""
+    if word(op, "pmode") == "merge":
+        ctx.report(VMI_MODES, op, "a store has no pmode merge", at="pmode")
+
+
+# ------------------------------------------------------------ groups
+
+DOCUMENTED_GROUPS = (1, 2, 4, 8)
+
+
+def _groups(op: Operation, ctx: Context, type_: object, count: int, name: str) -> bool:
+    if count <= 0:
+        ctx.report(GROUP, op, f"the number of groups is positive, found {count}", at=name)
+    elif isinstance(type_, VmiVRegType) and type_.lanes % count:
+        ctx.report(GROUP, op, f"{count} groups do not divide {type_.lanes} lanes", at=name)
+    else:
+        if count not in DOCUMENTED_GROUPS:
+            message = f"1, 2, 4 and 8 groups are documented, found {count}"
+            ctx.report(GROUP, op, message, at=name, severity=Severity.WARNING)
+        return True
+    return False
+
+
+_GROUPED = {
+    **dict.fromkeys(vmi("group_load group_broadcast_load group_slot_load"), ("num_groups", -1)),
+    **dict.fromkeys(vmi("group_broadcast"), ("num_groups", -1)),
+    **dict.fromkeys(vmi("group_iota vci vbrc"), ("group", -1)),
+    **dict.fromkeys(vmi("group_store vcadd vcmax vcmin"), ("group", 0)),
+    **dict.fromkeys(vmi("group_reduce_addf group_reduce_addi group_reduce_maxf"), ("num_groups", 0)),
+    **dict.fromkeys(vmi("group_reduce_maxi group_reduce_minf group_reduce_mini"), ("num_groups", 0)),
+    "pto.vmi.group_store": ("num_groups", 0),
+}
+"""The attribute that counts groups, and the vector that they divide (-1: the result)."""
+
+_PER_GROUP = frozenset(
+    vmi(
+        "group_slot_load vcadd vcmax vcmin group_reduce_addf group_reduce_addi group_reduce_maxf group_reduce_maxi "
+        "group_reduce_minf group_reduce_mini"
+    )
+)
+"""Operations whose result has one lane for each group."""
+
+
+@checks(STRUCTURE, *_GROUPED)
+def groups(op: Operation, ctx: Context) -> None:
+    """Number of groups, lanes of results per group."""
+    name, position = _GROUPED[op.name]
+    count = integer(op, name)
+    if count is None:
+        return
+    type_ = op.results[0].type if position < 0 else op.operands[position].type
+    if not _groups(op, ctx, type_, count, name):
+        return
+    if op.name == "pto.vmi.group_iota" and count == 1:
+        ctx.report(GROUP, op, "group_iota has more than one group", at=name)
+    if op.name in _PER_GROUP:
+        result = op.results[0].type
+        if isinstance(result, VmiVRegType) and result.lanes != count:
+            ctx.report(GROUP, op, f"{count} groups yield {count} lanes, found {result.lanes}")
+    if op.name in ("pto.vmi.group_broadcast", "pto.vmi.vbrc"):
+        source = op.operands[0].type
+        if not isinstance(source, VmiVRegType):
+            ctx.report(GROUP, op, f"{op.name} with groups spreads a vector, found {type_text(source)}")
+        elif source.lanes != count:
+            ctx.report(GROUP, op, f"{count} groups come from {count} lanes, found {source.lanes}", at=op.operands[0])
+
+
+@checks(STRUCTURE, "pto.vmi.create_group_mask")
+def group_mask(op: Operation, ctx: Context) -> None:
+    """Groups and lanes of each make the lanes of the mask."""
+    count, size = integer(op, "num_groups"), integer(op, "group_size")
+    type_ = op.results[0].type
+    if count is None or size is None or not isinstance(type_, VmiMaskType):
+        return
+    if count <= 0 or size <= 0:
+        ctx.report(GROUP, op, f"groups and lanes of each are positive, found {count} and {size}")
+    elif count * size != type_.lanes:
+        ctx.report(GROUP, op, f"{count} groups of {size} lanes make {count * size} lanes, found {type_.lanes}")
+
+
+# ------------------------------------------------------------ rearrangement
+
+
+@checks(STRUCTURE, "pto.vmi.shuffle")
+def shuffle(op: Operation, ctx: Context) -> None:
+    """One lane number for each lane of the result, inside the source."""
+    source, result = op.operands[0].type, op.results[0].type
+    numbers = op.attributes.get("indices")
+    if not isinstance(numbers, DenseArrayBase) or not isinstance(source, VmiVRegType):
+        return
+    if not isinstance(result, VmiVRegType):
+        return
+    given = [int(number) for number in numbers.get_values()]
+    if len(given) != result.lanes:
+        ctx.report(UNIFORM, op, f"the result has {result.lanes} lanes, found {len(given)} lane numbers")
+    wrong = next((number for number in given if not 0 <= number < source.lanes), None)
+    if wrong is not None:
+        ctx.report(UNIFORM, op, f"the source has lanes 0 to {source.lanes - 1}, found {wrong}", at=str(wrong))
+    if source.element != result.element:
+        message = f"shuffle of {vector_element(source)} yields that type, found {vector_element(result)}"
+        ctx.report(TYPES, op, message, at=op.results[0])
+
+
+@checks(STRUCTURE, "pto.vmi.channel_split", "pto.vmi.channel_merge")
+def channels(op: Operation, ctx: Context) -> None:
+    """Channels of one type that make up the whole."""
+    splits = op.name == "pto.vmi.channel_split"
+    whole = op.operands[0].type if splits else op.results[0].type
+    parts = vectors(tuple(op.results if splits else op.operands))
+    if len(parts) < 2:
+        ctx.report(UNIFORM, op, f"{op.name} has at least two channels, found {len(parts)}")
+        return
+    first = parts[0].type
+    if any(part.type != first for part in parts):
+        ctx.report(UNIFORM, op, f"the channels of {op.name} have one type")
+    elif isinstance(whole, VmiVRegType) and isinstance(first, VmiVRegType):
+        same = whole.lanes == first.lanes * len(parts) and whole.element == first.element
+        if not same:
+            message = f"{len(parts)} channels of {type_text(first)} do not make {type_text(whole)}"
+            ctx.report(UNIFORM, op, message)
+
+
+@checks(TRIPLES, "pto.vmi.vintlv", "pto.vmi.vdintlv")
+def interleave(op: Operation, ctx: Context) -> None:
+    """Equal lanes and elements; layouts on all vectors or on none."""
+    values = vectors((*op.operands, *op.results))
+    first = values[0].type
+    assert isinstance(first, VmiVRegType)
+    for value in values[1:]:
+        type_ = value.type
+        assert isinstance(type_, VmiVRegType)
+        if type_.lanes != first.lanes or type_.element != first.element:
+            found = f"{type_text(first)} and {type_text(type_)}"
+            ctx.report(UNIFORM, op, f"the vectors of {op.name} have equal lanes and elements, found {found}")
+            return
+        if bool(layout_text(type_)) != bool(layout_text(first)):
+            ctx.report(UNIFORM, op, f"either all vectors of {op.name} have a layout or none")
+            return

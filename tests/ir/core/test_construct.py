@@ -1,0 +1,81 @@
+"""Operations made directly are those that xDSL's own functions make."""
+
+from collections.abc import Sequence
+
+import pytest
+from xdsl.dialects import arith
+from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
+
+from pto_dialect.ir.core.construct import append_operation, has_defaults, new_operation
+from pto_dialect.ir.core.registry import op_class
+from pto_dialect.syntax.types.parser import parse_type
+
+TILE = parse_type("!pto.tile_buf<vec, 16x64xf32>")
+PLACE = object()
+
+
+def fields(op: Operation, names: dict[int, str]) -> dict[str, object]:
+    """Everything an operation holds, other objects by role."""
+
+    def role(value: object) -> object:
+        if isinstance(value, (tuple, list)):
+            return type(value).__name__, [role(v) for v in value]
+        if isinstance(value, Use):
+            return value.operation is op, value.index
+        plain = isinstance(value, (Attribute, dict, int, type(None)))
+        return names.get(id(value), value if plain else type(value).__name__)
+
+    # What is not set reads as the default of the class.
+    keys = sorted({*Operation.__dataclass_fields__} - {"location"})
+    return {key: role(getattr(op, key)) for key in keys}
+
+
+def uses(value: SSAValue, order: list[Operation]) -> list[tuple[int, int]]:
+    return [(order.index(use.operation), use.index) for use in value.uses]
+
+
+@pytest.mark.parametrize("operands", [(0, 1, 2), (1, 1, 0), (0, 1)])
+@pytest.mark.parametrize("results", [(), (TILE,), (TILE, TILE)])
+def test_same_operation(operands: Sequence[int], results: Sequence[Attribute]) -> None:
+    made: list[tuple[dict[str, object], list[list[tuple[int, int]]], list[object]]] = []
+    for direct in (True, False):
+        block = Block(arg_types=[TILE] * 3)
+        values = [block.args[index] for index in operands]
+        names = {id(value): f"arg{index}" for index, value in enumerate(block.args)}
+        attributes: dict[str, Attribute] = {"kind": TILE}
+        cls = op_class("pto.tadd")
+        last: Operation | None = None
+        for _ in range(3):
+            if direct:
+                last = new_operation(cls, values, results, dict(attributes), {})
+                append_operation(block, last)
+            else:
+                last = cls.create(operands=values, result_types=results, attributes=attributes)
+                block.add_op(last)
+        assert last is not None
+        names |= {id(block): "block", id(last.prev_op): "previous"}
+        order = list(block.ops)
+        links: list[object] = [order.index(op.prev_op) if op.prev_op else None for op in order]
+        links += [order.index(op.next_op) if op.next_op else None for op in order]
+        assert block.last_op is order[-1] and len(order) == 3
+        assert [(r.op, r.index, r.type) for r in last.results] == [(last, i, t) for i, t in enumerate(results)]
+        made.append((fields(last, names), [uses(value, order) for value in block.args], links))
+    assert made[0] == made[1]
+
+
+def test_operations_made_directly_can_be_changed() -> None:
+    block = Block(arg_types=[TILE] * 2)
+    first, second = block.args
+    op = new_operation(op_class("pto.tadd"), [first, first, second], (), {}, {})
+    append_operation(block, op)
+    op.operands = [second, second, second]
+    assert first.first_use is None and second.uses.get_length() == 3
+    op.detach()
+    op.erase()
+    assert block.is_empty and second.first_use is None
+
+
+def test_classes_with_defaults() -> None:
+    assert has_defaults(arith.AddfOp)
+    assert not has_defaults(op_class("pto.tadd"))
+    assert has_defaults(Operation)

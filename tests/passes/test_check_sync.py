@@ -1,0 +1,223 @@
+"""The pass check-sync on the classic mistakes, and on correct programs. Source: execution page, sections 5 and 6."""
+
+from typing import Any
+
+import pytest
+from sanitize_programs import barrier, found, load, program, set_flag, store, ub, wait_flag
+
+import pto_dialect.passes.check_sync as sync_pass
+from pto_dialect.analysis.ways import Walk
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.passes.sync_flow import Flow
+
+X = ub("x", 0)
+CONDITION = ["%n = pto.get_block_idx", "%some = arith.cmpi eq, %n, %c0 : i64"]
+
+
+def rules(*lines: str) -> list[str]:
+    return [diagnostic.rule for diagnostic in found(program(X, *lines))]
+
+
+def test_a_set_hoisted_out_of_a_condition():
+    lines = [load("%x"), set_flag("MTE2", "MTE3"), "scf.if %some {", wait_flag("MTE2", "MTE3"), store("%x"), "}"]
+    (diagnostic,) = found(program(X, *CONDITION, *lines))
+    assert (diagnostic.rule, diagnostic.severity) == ("sync-path-unmatched", Severity.WARNING)
+    assert "is set here and not waited for on some path" in diagnostic.message
+
+
+def test_a_set_trapped_in_a_condition():
+    lines = ["scf.if %some {", load("%x"), set_flag("MTE2", "MTE3"), "}", wait_flag("MTE2", "MTE3"), store("%x")]
+    (diagnostic,) = found(program(X, *CONDITION, *lines))
+    assert diagnostic.rule == "sync-path-unmatched"
+    assert "this wait for flag EVENT_ID0 from PIPE_MTE2 to PIPE_MTE3 is never ended" in diagnostic.message
+
+
+def test_a_wait_repeated_after_a_branch():
+    lines = [load("%x"), set_flag("MTE2", "MTE3"), "scf.if %some {", wait_flag("MTE2", "MTE3"), store("%x"), "}"]
+    lines += [wait_flag("MTE2", "MTE3"), store("%x")]
+    assert rules(*CONDITION, *lines) == ["sync-path-unmatched"]
+
+
+def test_a_wait_too_many_on_every_path_is_an_error():
+    lines = [load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")]
+    (diagnostic,) = found(program(X, *lines))
+    assert (diagnostic.rule, diagnostic.severity) == ("sync-static-deadlock", Severity.ERROR)
+
+
+def test_nested_fences_that_share_one_event():
+    lines = [load("%x"), set_flag("MTE2", "MTE3"), load("%x"), set_flag("MTE2", "MTE3")]
+    lines += [wait_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")]
+    (diagnostic,) = found(program(X, *lines))
+    assert diagnostic.rule == "sync-event-reuse"
+    assert diagnostic.notes[0].span is not None and diagnostic.notes[0].span.line < diagnostic.span.line  # pyright: ignore
+
+
+def test_fences_with_events_of_their_own():
+    lines = [load("%x"), set_flag("MTE2", "MTE3", 0), set_flag("MTE2", "V", 0)]
+    assert rules(*lines, wait_flag("MTE2", "V", 0), wait_flag("MTE2", "MTE3", 0), store("%x")) == []
+
+
+def test_a_missing_wait_before_a_store():
+    lines = [load("%x"), set_flag("MTE2", "MTE3"), store("%x"), wait_flag("MTE2", "MTE3")]
+    (diagnostic,) = found(program(X, *lines))
+    assert (diagnostic.rule, diagnostic.severity) == ("sync-static-hazard", Severity.ERROR)
+    assert "MTE3 reads what MTE2 writes" in diagnostic.message
+    assert diagnostic.notes[0].span is not None and diagnostic.notes[0].span.text.startswith("pto.mte_gm_ub")
+
+
+def test_a_loop_without_the_way_back():
+    body = [load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")]
+    assert rules("scf.for %i = %i0 to %i3 step %i1 {", *body, "}") == ["sync-static-hazard"]
+
+
+def test_a_loop_with_a_primed_flag_is_right():
+    body = [wait_flag("MTE3", "MTE2"), load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")]
+    loop = ["scf.for %i = %i0 to %i3 step %i1 {", *body, set_flag("MTE3", "MTE2"), "}"]
+    assert rules(set_flag("MTE3", "MTE2"), *loop, wait_flag("MTE3", "MTE2")) == []
+
+
+@pytest.mark.parametrize("predicate, expected", [("sgt", []), ("sge", ["sync-static-deadlock"])])
+def test_conditions_on_the_loop_index_are_decided(predicate: str, expected: list[str]):
+    """The way back is waited for from the second iteration on, and a last time behind the loop."""
+    body = [f"%later = arith.cmpi {predicate}, %i, %i0 : index", "scf.if %later {", wait_flag("MTE3", "MTE2"), "}"]
+    body += [load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"), set_flag("MTE3", "MTE2")]
+    lines = ["scf.for %i = %i0 to %i3 step %i1 {", *body, "}", wait_flag("MTE3", "MTE2")]
+    assert set(rules(*lines)) == set(expected)
+
+
+def test_equal_conditions_have_equal_answers():
+    again = ["%too = arith.cmpi eq, %n, %c0 : i64", "%other = arith.cmpi ne, %n, %c0 : i64"]
+    lines = ["scf.if %some {", load("%x"), set_flag("MTE2", "MTE3"), "}"]
+    lines += ["scf.if %too {", wait_flag("MTE2", "MTE3"), store("%x"), "}"]
+    assert rules(*CONDITION, *again, *lines) == []
+    wrong = [line.replace("%too", "%other") for line in lines]
+    assert rules(*CONDITION, *again, *wrong) == ["sync-path-unmatched", "sync-path-unmatched"]
+
+
+def test_a_loop_of_unknown_length():
+    lines = ["%length = arith.index_cast %n : i64 to index", "scf.for %i = %i0 to %length step %i1 {"]
+    lines += [load("%x"), set_flag("MTE2", "MTE3"), "}", wait_flag("MTE2", "MTE3"), store("%x")]
+    assert set(rules(*CONDITION, *lines)) == {"sync-path-unmatched", "sync-event-reuse", "sync-static-hazard"}
+
+
+def test_a_loop_longer_than_a_machine_word():
+    lines = ["%most = arith.constant 18446744073709551615 : index", "scf.for %i = %i0 to %most step %i1 {"]
+    assert rules(*CONDITION, *lines, set_flag("MTE2", "V"), wait_flag("MTE2", "V"), "}") == []
+
+
+def test_a_barrier_orders_everything():
+    lines = [load("%x"), set_flag("MTE2", "V"), wait_flag("MTE2", "V"), barrier("ALL"), store("%x")]
+    assert rules(*lines) == []
+
+
+def test_functions_without_flags_are_left_to_the_compiler():
+    assert rules(load("%x"), store("%x")) == []
+
+
+def test_flags_that_turn_the_text_round():
+    """The load waits for the store that stands behind it."""
+    lines = [wait_flag("MTE3", "MTE2"), load("%x"), store("%x"), set_flag("MTE3", "MTE2")]
+    (diagnostic,) = found(program(X, *lines))
+    assert (diagnostic.rule, diagnostic.severity) == ("sync-static-hazard", Severity.ERROR)
+    assert "MTE3 reads what MTE2 writes, but the flags let the second run first" in diagnostic.message
+
+
+def test_pointers_to_one_address_are_one_place():
+    """Also where the address is computed: element 16 of f32 is byte 64."""
+    more = [ub("y", 64), "%i16 = arith.constant 16 : index"]
+    more.append("%z = pto.addptr %x, %i16 : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>")
+    lines = [load("%z"), set_flag("MTE2", "V"), wait_flag("MTE2", "V"), store("%y")]
+    assert rules(*more, *lines) == ["sync-static-hazard"]
+    assert rules(*more, *[line.replace("%y", "%x") for line in lines]) == []
+
+
+@pytest.mark.parametrize("event, expected", [("MTE2", []), ("V", ["sync-static-hazard"])])
+def test_handles_that_a_condition_chooses(event: str, expected: list[str]):
+    lines = ["%t = arith.select %some, %x, %y : !pto.ptr<f32, ub>", load("%x"), load("%y")]
+    lines += [set_flag(event, "MTE3"), wait_flag(event, "MTE3"), store("%t")]
+    assert sorted(set(rules(*CONDITION, ub("y", 1024), *lines))) == expected
+
+
+GET, RELEASE = (f'pto.{word}_buf "PIPE_MTE2", 3, 0' for word in ("get", "rls"))
+
+
+@pytest.mark.parametrize(
+    "lines, said",
+    [
+        ([GET, load("%x"), GET, RELEASE], "is got again before it is released"),
+        ([load("%x"), RELEASE], "is released and was not got"),
+        ([GET, load("%x"), RELEASE, GET, RELEASE], None),
+    ],
+)
+def test_buffer_numbers_in_turn(lines: list[str], said: str | None):
+    diagnostics = [d for d in found(program(X, *lines)) if d.rule == "sync-buf-nesting"]
+    assert [said in d.message for d in diagnostics] == ([True] if said else [])  # pyright: ignore[reportOperatorIssue]
+
+
+TILES = """module attributes {{pto.target_arch = "{target}"}} {{
+  func.func @k() attributes {{pto.kernel}} {{
+    %one = arith.constant 1.0 : f32
+    %a = pto.alloc_tile : !pto.tile_buf<vec, {size}xf32>
+    %b = pto.alloc_tile : !pto.tile_buf<vec, {size}xf32>
+    pto.texpands ins(%one : f32) outs(%a : !pto.tile_buf<vec, {size}xf32>)
+    {between}
+    pto.texp ins(%a : !pto.tile_buf<vec, {size}xf32>) outs(%b : !pto.tile_buf<vec, {size}xf32>)
+    pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+    pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+    return
+  }}
+}}
+"""
+BACK = "\n".join((set_flag("V", "MTE3", 1), wait_flag("V", "MTE3", 1), set_flag("MTE3", "V"), wait_flag("MTE3", "V")))
+
+
+@pytest.mark.parametrize(
+    "target, size, between, expected",
+    [
+        ("a2a3", "16x16", "", 1),
+        ("a2a3", "16x16", barrier("V"), 0),
+        ("a2a3", "16x16", barrier("MTE3"), 1),
+        ("a2a3", "16x16", barrier("ALL"), 0),
+        ("a2a3", "16x16", BACK, 0),
+        ("a2a3", "16x64", "", 0),
+        ("a2a3", "15x64", "", 1),
+        ("a5", "16x16", "", 0),
+    ],
+)
+def test_the_vector_unit_of_a2a3_is_a_pipeline(target: str, size: str, between: str, expected: int):
+    """Sixteen repeats of 256 bytes are streamed; the module names the target."""
+    diagnostics = found(TILES.format(target=target, size=size, between=between))
+    assert [d.rule for d in diagnostics] == ["sync-static-hazard"] * expected
+    assert all("on the same pipe, and no barrier stands between" in d.message for d in diagnostics)
+
+
+def branches(count: int, *lines: str) -> list[str]:
+    """Conditions of their own around balanced transfers."""
+    found = ["%n = pto.get_block_idx"]
+    for number in range(count):
+        found += [f"%k{number} = arith.constant {number} : i64", f"%q{number} = arith.cmpi eq, %n, %k{number} : i64"]
+        found += [f"scf.if %q{number} {{", load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3")]
+        found += [store("%x"), set_flag("MTE3", "MTE2"), wait_flag("MTE3", "MTE2"), "}"]
+    return [*found, *lines]
+
+
+def visits(count: int) -> int:
+    """Operations that are carried out for ``count`` conditions, each world counted."""
+    walks: list[Walk[Flow]] = []
+
+    class Counted(Walk[Flow]):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            walks.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sync_pass, "Walk", Counted)
+        assert rules(*branches(count)) == []
+    assert not walks[0].partial
+    return walks[0].visits
+
+
+def test_ways_that_lead_to_one_state_go_on_as_one():
+    """Forty conditions have 10^12 ways; the work grows with their number, and the last mistake is found."""
+    assert visits(40) < 2.2 * visits(20)
+    assert rules(*branches(40, load("%x"), store("%x"))) == ["sync-static-hazard"]

@@ -1,0 +1,135 @@
+"""Communication between ranges of global memory, asynchronous transfers, and signals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from parse_helpers import parsed
+
+from pto_dialect.runtime.errors import ProgramError
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
+
+VIEW, TENSOR = "!pto.partition_tensor_view<2x8xf32>", "!pto.tensor_view<2x8xf32>"
+TILE = "!pto.tile_buf<vec, 2x8xf32>"
+
+
+def run(body: str, *values: np.ndarray) -> None:
+    """The statements on views %v0, %v1, ... of the buffers, all of 2 x 8 numbers, with a staging tile %t."""
+    lines = [f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 8)]
+    for number in range(len(values)):
+        lines += [
+            f"%w{number} = pto.make_tensor_view %p{number}, shape = [%c2, %c8], strides = [%c8, %c1] : {TENSOR}",
+            f"%v{number} = pto.partition_view %w{number}, offsets = [%c0, %c0], sizes = [%c2, %c8]"
+            f" : {TENSOR} -> {VIEW}",
+        ]
+    arguments = ", ".join(f"%p{number}: !pto.ptr<f32>" for number in range(len(values)))
+    text = "\n".join([f"func.func @k({arguments}) {{", *lines, f"%t = pto.alloc_tile : {TILE}", body, "return\n}"])
+    module, found = parsed(text)
+    assert {entry[0] for entry in found} <= {"op-deprecated"}, found
+    Kernel(module, None, None, RunOptions()).run(list(values))
+
+
+def numbers(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((2, 8)).astype(np.float32)
+
+
+@pytest.mark.parametrize("atomic", [False, True])
+def test_put(atomic: bool) -> None:
+    clause = " {atomicType = #pto<atomic_type atomic_add>}" if atomic else ""
+    a, b = numbers(1), numbers(2)
+    want = a + b if atomic else a
+    run(f"pto.comm.tput(%v1, %v0, buf(%t) : {VIEW}, {VIEW}, {TILE}){clause}", a.copy(), b)
+    np.testing.assert_array_equal(b, want)
+
+
+def test_get() -> None:
+    a, b = numbers(1), numbers(2)
+    run(f"pto.comm.tget(%v1, %v0, buf(%t) : {VIEW}, {VIEW}, {TILE})", a.copy(), b)
+    np.testing.assert_array_equal(b, a)
+
+
+def test_one_to_many_and_back() -> None:
+    a, b, c = numbers(1), numbers(2), numbers(3)
+    run(
+        f"pto.comm.tbroadcast(%v0, recv(%t), group(%v1, %v2) : {VIEW}, {TILE}, {VIEW}, {VIEW}) {{root = 0 : i32}}",
+        a,
+        b,
+        c,
+    )
+    np.testing.assert_array_equal(b, a)
+    np.testing.assert_array_equal(c, a)
+
+
+@pytest.mark.parametrize(("word", "function"), [("sum", np.add), ("max", np.maximum), ("min", np.minimum)])
+def test_reduction(word: str, function) -> None:
+    a, b, c = numbers(1), numbers(2), np.zeros((2, 8), np.float32)
+    a[0, 0] = np.nan
+    want = function(a, b)
+    clause = f"{{reduceOp = #pto<reduce_op {word}>, root = 0 : i32}}"
+    run(
+        f"pto.comm.treduce(%v2, %t, recv(%t), group(%v0, %v1) : {VIEW}, {TILE}, {TILE}, {VIEW}, {VIEW}) {clause}",
+        a,
+        b,
+        c,
+    )
+    np.testing.assert_array_equal(c, want)
+
+
+SIGNAL = "!pto.partition_tensor_view<1xi32>"
+
+
+def signal(body: str, value: int) -> np.ndarray:
+    """The statements on the signal %s; the signal and what is stored in the second number of the buffer."""
+    text = f"""func.func @k(%p: !pto.ptr<i32>) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %n = arith.constant 5 : i32
+      %w = pto.make_tensor_view %p, shape = [%c1], strides = [%c1] : !pto.tensor_view<1xi32>
+      %s = pto.partition_view %w, offsets = [%c0], sizes = [%c1] : !pto.tensor_view<1xi32> -> {SIGNAL}
+      {body}
+      return
+    }}"""
+    module, found = parsed(text)
+    assert found == []
+    buffer = np.array([value, 0], np.int32)
+    Kernel(module, None, None, RunOptions()).run([buffer])
+    return buffer
+
+
+def test_signals_are_set_and_counted() -> None:
+    notify = f"pto.comm.tnotify(%s, %n : {SIGNAL}, i32) {{notifyOp = #pto<notify_op {{}}>}}"
+    assert signal(notify.replace("{}", "set"), 7).tolist() == [5, 0]
+    assert signal(notify.replace("{}", "atomic_add"), 7).tolist() == [12, 0]
+    assert signal(notify.replace("{}", "atomic_add"), 2**31 - 1)[0] == -(2**31) + 4
+
+
+@pytest.mark.parametrize(
+    ("compare", "value", "holds"),
+    [
+        ("eq", 5, True),
+        ("eq", 4, False),
+        ("ne", 4, True),
+        ("gt", 6, True),
+        ("gt", 5, False),
+        ("ge", 5, True),
+        ("lt", 4, True),
+        ("le", 6, False),
+    ],
+)
+def test_signals_are_tested(compare: str, value: int, holds: bool) -> None:
+    body = f"""
+      %r = pto.comm.ttest(%s, %n : {SIGNAL}, i32) {{cmp = #pto<wait_cmp {compare}>}} -> i1
+      %x = arith.extui %r : i1 to i32
+      pto.store_scalar %x, %p[%c1] : !pto.ptr<i32>, i32
+    """
+    assert signal(body, value).tolist() == [value, int(holds)]
+
+
+def test_a_signal_that_never_comes_is_a_deadlock() -> None:
+    wait = f"pto.comm.twait(%s, %n : {SIGNAL}, i32) {{cmp = #pto<wait_cmp ge>}}"
+    assert signal(wait, 5).tolist() == [5, 0]
+    with pytest.raises(ProgramError) as caught:
+        signal(wait, 4)
+    assert caught.value.rule == "sync-deadlock"
+    assert caught.value.span is not None and caught.value.span.text.startswith("pto.comm.twait")

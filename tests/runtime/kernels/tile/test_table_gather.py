@@ -1,0 +1,163 @@
+"""Gathers from and scatters to tables in global memory (numerics page, section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from tile_run_helpers import DTYPES
+from tile_values import random_values, same
+
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.runtime.api import compile as compile_kernel
+from pto_dialect.runtime.errors import ProgramError
+from pto_dialect.syntax.read.parser import parse_program
+from pto_dialect.verify.verifier import verify_module
+
+
+def program(statement: str, element: str, shapes: dict[str, Sequence[int]], layout: str) -> str:
+    """A table view ``%m``, a data tile ``%d`` and an index tile ``%i``, all loaded and stored."""
+    sizes = {name: "x".join(map(str, shape)) for name, shape in shapes.items()}
+    types = {"m": element, "d": element, "i": "i32"}
+    numbers = sorted({0, 1, *(n for shape in shapes.values() for n in shape)})
+    lines = [f"%c{n} = arith.constant {n} : index" for n in numbers]
+    for name, shape in shapes.items():
+        view = f"{sizes[name]}x{types[name]}"
+        lines += [
+            f"%v{name} = pto.make_tensor_view %p{name}, shape = [%c{shape[0]}, %c{shape[1]}], "
+            f"strides = [%c{shape[1]}, %c1] : !pto.tensor_view<{view}>",
+            f"%{'m' if name == 'm' else 'g' + name} = pto.partition_view %v{name}, offsets = [%c0, %c0], "
+            f"sizes = [%c{shape[0]}, %c{shape[1]}] : !pto.tensor_view<{view}> -> !pto.partition_tensor_view<{view}>",
+        ]
+    d, i = f"!pto.tile_buf<vec, {sizes['d']}x{element}>", f"!pto.tile_buf<vec, {sizes['i']}xi32{layout}>"
+    lines += [f"%d = pto.alloc_tile : {d}", f"%i = pto.alloc_tile : {i}"]
+    for name, type_ in (("d", d), ("i", i)):
+        part = f"!pto.partition_tensor_view<{sizes[name]}x{types[name]}>"
+        lines.append(f"pto.tload ins(%g{name} : {part}) outs(%{name} : {type_})")
+    m = f"!pto.partition_tensor_view<{sizes['m']}x{element}>"
+    lines.append(statement.replace("{m}", m).replace("{d}", d).replace("{i}", i))
+    lines.append(f"pto.tstore ins(%d : {d}) outs(%gd : !pto.partition_tensor_view<{sizes['d']}x{element}>)")
+    body = "\n    ".join(lines)
+    arguments = f"%pm: !pto.ptr<{element}>, %pd: !pto.ptr<{element}>, %pi: !pto.ptr<i32>"
+    return (
+        'module attributes {pto.target_arch = "a5"} {\n'
+        f"  func.func @k({arguments}) attributes {{pto.kernel}} {{\n    {body}\n    return\n  }}\n}}\n"
+    )
+
+
+def execute(
+    statement: str, element: str, table: Any, data: Any, idx: Any, layout: str = ""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Table and data tile after the statement."""
+    arrays = [np.array(table, DTYPES[element]), np.array(data, DTYPES[element]), np.array(idx, np.int32)]
+    shapes = dict(zip("mdi", (a.shape for a in arrays), strict=True))
+    text = program(statement, element, shapes, layout)
+    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
+    module = parse_program(SourceFile("t.pto", text), engine)
+    assert module is not None
+    verify_module(module, engine)
+    errors = [(d.rule, d.message) for d in engine.diagnostics if d.severity is Severity.ERROR]
+    assert not errors, (text, errors)
+    compile_kernel(module)(*(a.reshape(-1) for a in arrays))
+    return arrays[0], arrays[1]
+
+
+GATHER = "pto.mgather ins(%m, %i : {m}, {i}) outs(%d : {d}) "
+SCATTER = "pto.mscatter ins(%d, %i : {d}, {i}) outs(%m : {m}) "
+
+
+def resolve(index: int, size: int, mode: str) -> int | None:
+    """Where an index leads; ``None`` where it is left out."""
+    if mode == "clamp":
+        # Indices are unsigned.
+        return size - 1 if index < 0 else min(index, size - 1)
+    if mode == "wrap":
+        return index % 2**32 % size
+    return index if 0 <= index < size else None
+
+
+@pytest.mark.parametrize("mode", ["undefined", "clamp", "wrap", "zero"])
+@pytest.mark.parametrize("element", ["i8", "i16", "i32", "f16", "bf16", "f32"])
+@pytest.mark.parametrize("column", [False, True])
+def test_gather_of_rows(element: str, mode: str, column: bool) -> None:
+    rng = np.random.default_rng(50)
+    table, data = random_values(element, (20, 32), rng), random_values(element, (8, 32), rng)
+    low, high = (0, 20) if mode == "undefined" else (-30, 60)
+    indices = rng.integers(low, high, 8)
+    idx = indices.reshape(8, 1) if column else indices.reshape(1, 8)
+    layout = ", blayout=col_major" if column else ""
+    attributes = f"{{coalesce = #pto<coalesce row>, gatherOob = #pto<gather_oob {mode}>}}"
+    _, found = execute(GATHER + attributes, element, table, data, idx, layout)
+    wanted = np.zeros_like(data)
+    for r in range(8):
+        at = resolve(int(indices[r]), 20, mode)
+        if at is not None:
+            wanted[r] = table[at]
+    same(found, wanted)
+
+
+@pytest.mark.parametrize("mode", ["undefined", "clamp", "wrap", "zero"])
+def test_gather_of_elements(mode: str) -> None:
+    rng = np.random.default_rng(51)
+    table, data = random_values("f32", (5, 40), rng), random_values("f32", (8, 16), rng)
+    low, high = (0, 200) if mode == "undefined" else (-500, 700)
+    idx = rng.integers(low, high, (8, 16))
+    attributes = f"{{coalesce = #pto<coalesce elem>, gatherOob = #pto<gather_oob {mode}>}}"
+    _, found = execute(GATHER + attributes, "f32", table, data, idx)
+    wanted = np.zeros_like(data)
+    for place in np.ndindex(8, 16):
+        at = resolve(int(idx[place]), 200, mode)
+        wanted[place] = 0 if at is None else table[divmod(at, 40)]
+    same(found, wanted)
+
+
+def test_an_index_outside_the_table_is_an_error() -> None:
+    data = np.zeros((8, 16), np.float32)
+    idx = np.full((8, 16), 200)
+    for statement in (GATHER, SCATTER):
+        with pytest.raises(ProgramError) as error:
+            execute(statement + "{coalesce = #pto<coalesce elem>}", "f32", np.zeros((5, 40)), data, idx)
+        assert error.value.rule == "mem-oob"
+
+
+@pytest.mark.parametrize("atomic", ["none", "add", "max", "min"])
+@pytest.mark.parametrize("mode", ["undefined", "skip", "clamp", "wrap"])
+@pytest.mark.parametrize("element", ["i32", "f32"])
+def test_scatter_of_rows(element: str, mode: str, atomic: str) -> None:
+    """In row order: the last writer wins, additions accumulate."""
+    rng = np.random.default_rng(52)
+    table, data = random_values(element, (6, 32), rng), random_values(element, (8, 32), rng)
+    low, high = (0, 6) if mode == "undefined" else (-9, 14)
+    indices = rng.integers(low, high, 8)
+    attributes = (
+        f"{{coalesce = #pto<coalesce row>, scatterAtomicOp = #pto<scatter_atomic_op {atomic}>, "
+        f"scatterOob = #pto<scatter_oob {mode}>}}"
+    )
+    found, _ = execute(SCATTER + attributes, element, table, data, indices.reshape(1, 8))
+    wanted = table.copy()
+    combine = {"none": lambda old, new: new, "add": np.add, "max": np.maximum, "min": np.minimum}[atomic]
+    for r in range(8):
+        at = resolve(int(indices[r]), 6, mode)
+        if at is not None:
+            wanted[at] = combine(wanted[at], data[r])
+    same(found, wanted)
+
+
+@pytest.mark.parametrize(("element", "atomic"), [("f16", "add"), ("i32", "none"), ("f32", "max"), ("bf16", "none")])
+def test_scatter_of_elements(element: str, atomic: str) -> None:
+    rng = np.random.default_rng(53)
+    table, data = random_values(element, (3, 32), rng), random_values(element, (8, 16), rng)
+    idx = rng.integers(0, 40, (8, 16))
+    attributes = f"{{coalesce = #pto<coalesce elem>, scatterAtomicOp = #pto<scatter_atomic_op {atomic}>}}"
+    found, _ = execute(SCATTER + attributes, element, table, data, idx)
+    wanted = table.copy()
+    for place in np.ndindex(8, 16):
+        at = divmod(int(idx[place]), 32)
+        old, new = np.float32(wanted[at]), np.float32(data[place])
+        result = {"add": old + new, "max": max(old, new)}.get(atomic)
+        wanted[at] = data[place] if result is None else np.float32(result).astype(wanted.dtype)
+    same(found, wanted)

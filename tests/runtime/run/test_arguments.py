@@ -1,0 +1,128 @@
+"""How arrays and numbers become run-time values. Source: execution page, section 3."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+import pto_dialect
+from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.memory.spaces import Pointer
+from pto_dialect.runtime.memory.values import GmTensor, ValueTile
+from pto_dialect.runtime.run.arguments import bind_argument
+
+
+def type_of(text: str) -> Attribute:
+    """The type that ``text`` spells, read as that of an argument."""
+    module = pto_dialect.parse(f"func.func @f(%x: {text}) {{\n  return\n}}\n")
+    assert isinstance(module, ModuleOp)
+    (function,) = module.body.block.ops
+    return function.regions[0].block.args[0].type
+
+
+def bound(text: str, value: Any) -> Any:
+    return bind_argument("x", type_of(text), value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "wanted"),
+    [
+        ("i32", 5, 5), ("i32", -(2**31), -(2**31)), ("i32", 2**32 - 1, -1), ("i32", 2**31, -(2**31)),
+        ("ui8", 255, 255), ("ui8", -1, 255), ("i64", 2**64 - 1, -1), ("index", -3, -3),
+        ("i1", True, True), ("i1", 0, False), ("i32", np.array([[7, 8]]), 7),
+        ("f32", 1, 1.0), ("f32", 0.1, float(np.float32(0.1))), ("f16", 0.1, float(np.float16(0.1))),
+        ("bf16", 1.01, 1.0078125), ("f64", 0.1, 0.1), ("f32", np.float64(0.1), float(np.float32(0.1))),
+    ],
+)  # fmt: skip
+def test_numbers_take_the_form_generated_code_computes_with(text: str, value: Any, wanted: Any) -> None:
+    found = bound(text, value)
+    assert found == wanted
+    assert type(found) is type(wanted)
+
+
+def test_nan_and_infinity_stay() -> None:
+    assert math.isnan(bound("f16", math.nan))
+    assert bound("f16", -math.inf) == -math.inf
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("i32", 2**32), ("i32", -(2**31) - 1), ("i32", 1.5), ("i32", True), ("i8", "1"), ("f32", "1"),
+        ("i32", np.zeros(0, np.int32)), ("!pto.ptr<f32>", 1.0), ("!pto.pipe", 1),
+        ("!pto.ptr<i2>", np.zeros(1)),
+    ],
+)  # fmt: skip
+def test_values_that_do_not_fit(text: str, value: Any) -> None:
+    with pytest.raises(BindingError):
+        bound(text, value)
+
+
+def test_pointer_shares_the_array() -> None:
+    array = np.arange(4, dtype=np.float32)
+    pointer = bound("!pto.ptr<f32>", array)
+    assert isinstance(pointer, Pointer)
+    pointer.arena.bytes[:4] = 0xFF
+    assert math.isnan(array[0])
+
+
+def test_tile_is_the_array() -> None:
+    array = np.arange(6, dtype=np.float16).reshape(2, 3)
+    tile = bound("!pto.tile<2x3xf16>", array)
+    assert isinstance(tile, ValueTile)
+    assert (tile.read() == array).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "strides", "offset"),
+    [
+        ("!pto.tensor_view<3x4xf32>", (3, 4), (4, 1), 0),
+        ("!pto.tensor_view<?x4xf32>", (3, 4), (4, 1), 0),
+        ("!pto.partition_tensor_view<2x3x2xf32>", (2, 3, 2), (6, 2, 1), 0),
+        ("memref<3x4xf32>", (3, 4), (4, 1), 0),
+        ("memref<?x?xf32>", (3, 4), (4, 1), 0),
+        ("memref<2x3xf32, strided<[4, 1], offset: 2>>", (2, 3), (4, 1), 2),
+        ("memref<3x2xf32, strided<[1, 5]>>", (3, 2), (1, 5), 0),
+    ],
+)
+def test_views_of_whole_buffers(text: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> None:
+    array = np.arange(12, dtype=np.float32).reshape(shape if math.prod(shape) == 12 else (12,))
+    view = bound(text, array)
+    assert isinstance(view, GmTensor)
+    assert (view.shape, view.strides) == (shape, strides)
+    assert view.pointer.offset == offset * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("!pto.tensor_view<3x4xf32>", (11,)),
+        ("!pto.tensor_view<?x4xf32>", (4, 3)),
+        ("!pto.tensor_view<?x4xf32>", (12,)),
+        ("!pto.tensor_view<?x4xf32>", (3, 4, 1)),
+        ("memref<2x3xf32, strided<[4, 1], offset: 6>>", (12,)),
+        ("memref<2x3xf32, strided<[?, 1]>>", (12,)),
+        ("memref<2x3xf32, strided<[4, 1], offset: ?>>", (12,)),
+        ("!pto.tile<3x4xf32>", (4, 3)),
+    ],
+)
+def test_buffers_that_do_not_fit(text: str, shape: tuple[int, ...]) -> None:
+    with pytest.raises(BindingError):
+        bound(text, np.zeros(shape, np.float32))
+
+
+def test_array_of_other_elements() -> None:
+    for dtype in (np.float16, np.float64, np.int16):
+        with pytest.raises(BindingError):
+            bound("!pto.ptr<f32>", np.zeros(4, dtype))
+
+
+def test_buffer_must_be_writable_in_place() -> None:
+    frozen = np.zeros(4, np.float32)
+    frozen.flags.writeable = False
+    for array in (frozen, np.zeros(8, np.float32)[::2]):
+        with pytest.raises(BindingError):
+            bound("!pto.ptr<f32>", array)

@@ -1,0 +1,127 @@
+"""Arrays of watched memory behave like the arrays they stand for, and report the bytes that are used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pto_dialect.runtime.memory.spaces import Arena
+from pto_dialect.sanitize.watch.arena import WatchedArena
+
+
+class Accesses:
+    """In place of the observer of a run: keeps what is read and written."""
+
+    numbers = None
+
+    def __init__(self) -> None:
+        self.bytes: dict[str, set[int]] = {"read": set(), "write": set()}
+
+    def read(self, arena: WatchedArena, region: Any) -> None:
+        self.bytes["read"] |= set(region.offsets().tolist())
+
+    def write(self, arena: WatchedArena, region: Any) -> None:
+        self.bytes["write"] |= set(region.offsets().tolist())
+
+
+def watched() -> tuple[Any, np.ndarray, Accesses]:
+    """A window of 4 x 6 numbers at byte 16, the same numbers as a plain array, and what is accessed."""
+    accesses = Accesses()
+    arena = WatchedArena(Arena("ub", 256), accesses, np.zeros(256, np.uint8))  # pyright: ignore[reportArgumentType]
+    plain = np.random.default_rng(1).permutation(24).astype(np.float32).reshape(4, 6)
+    arena.memory[16:112] = plain.reshape(-1).view(np.uint8)
+    return arena.array((4, 6), np.dtype(np.float32), 16, (24, 4)), plain, accesses
+
+
+WHOLE = set(range(16, 112))
+FIRST = set(range(16, 20))
+
+
+@pytest.mark.parametrize(
+    ("use", "read"),
+    [
+        (lambda a: a + 1, WHOLE),
+        (lambda a: a[1:3, ::2] * 2, {16 + 24 * r + 4 * c + b for r in (1, 2) for c in (0, 2, 4) for b in range(4)}),
+        (lambda a: a[np.array([0, 3]), np.array([0, 5])], FIRST | set(range(108, 112))),
+        (lambda a: np.sort(a, axis=1), WHOLE),
+        (lambda a: a.sum(axis=0), WHOLE),
+        (lambda a: a.T + 0, WHOLE),
+        (lambda a: a.ravel() + 0, WHOLE),
+        (lambda a: a.swapaxes(0, 1) + 0, WHOLE),
+        (lambda a: a[:1].squeeze(0) + 0, set(range(16, 40))),
+        (lambda a: a.reshape(6, 4) + 0, WHOLE),
+        (lambda a: np.concatenate([a, a]), WHOLE),
+        (lambda a: list(a[0] + 0), set(range(16, 40))),
+        (lambda a: [float(row.sum()) for row in a], WHOLE),
+        (lambda a: float(a[:1, :1].reshape(())), FIRST),
+        (lambda a: int(a[:1, :1].reshape(())), FIRST),
+        (lambda a: bool(a[:1, :1].reshape(())), FIRST),
+        (lambda a: 7.0 in a, WHOLE),
+        (lambda a: (a.shape, a.strides, a.ndim, a.size, a.itemsize, a.nbytes, len(a), a.dtype), set()),
+    ],
+)
+def test_what_uses_it_gives_the_same(use: Callable[[Any], Any], read: set[int]) -> None:
+    window, plain, accesses = watched()
+    np.testing.assert_equal(use(window), use(plain))
+    assert accesses.bytes == {"read": read, "write": set()}
+
+
+def _sort(a: Any) -> None:
+    a.sort(axis=1)
+
+
+def _fill(a: Any) -> None:
+    a[1:2].fill(5)
+
+
+def _assign(a: Any) -> None:
+    a[0] = 3
+
+
+def _add(a: Any) -> None:
+    np.add(a[0], 1, out=a[1])
+
+
+def _copy_where(a: Any) -> None:
+    np.copyto(a[0], 9, where=np.array([1, 0, 0, 0, 0, 1], bool))
+
+
+def _at(a: Any) -> None:
+    np.add.at(a, (np.array([0, 0]), np.array([0, 0])), 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "read", "write"),
+    [
+        (_sort, WHOLE, WHOLE),
+        (_fill, set(), set(range(40, 64))),
+        (_assign, set(), set(range(16, 40))),
+        (_add, set(range(16, 40)), set(range(40, 64))),
+        (_copy_where, set(), FIRST | set(range(36, 40))),
+        (_at, FIRST, FIRST),
+    ],
+)
+def test_what_changes_it_changes_the_memory(change: Callable[[Any], None], read: set[int], write: set[int]) -> None:
+    window, plain, accesses = watched()
+    change(window)
+    change(plain)
+    assert (window.data == plain).all()
+    assert accesses.bytes == {"read": read, "write": write}
+
+
+def test_an_index_is_a_number() -> None:
+    accesses = Accesses()
+    arena = WatchedArena(Arena("ub", 8), accesses, np.zeros(8, np.uint8))  # pyright: ignore[reportArgumentType]
+    window = arena.array((), np.dtype(np.int32), 0, ())
+    assert [10, 20][window] == 10
+    assert accesses.bytes["read"] == {0, 1, 2, 3}
+
+
+def test_a_copy_is_watched_as_well() -> None:
+    window, plain, accesses = watched()
+    copied = window.arena.copy()
+    copied.array((4, 6), np.dtype(np.float32), 16, (24, 4))[0] = 1
+    assert (window.data == plain).all() and accesses.bytes["write"] == set(range(16, 40))

@@ -1,0 +1,39 @@
+"""An error inside braces does not end the region around it, and one file's types do not leak into the next."""
+
+from __future__ import annotations
+
+from pto_dialect.api import check
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.syntax.read.parser import parse_program
+
+
+def rules(text: str, *, schematic: bool = False) -> list[str]:
+    engine = DiagnosticEngine()
+    parse_program(SourceFile("t.pto", text), engine, schematic=schematic)
+    return [found.rule for found in engine.diagnostics if found.severity is Severity.ERROR]
+
+
+def test_an_error_inside_an_attribute_dictionary_ends_with_the_statement() -> None:
+    text = 'func.func @f() {\n  "pto.barrier"() {a = 18446744073709551616} : () -> ()\n  return\n}\n'
+    assert rules(text) == ["literal-range"]
+
+
+def test_an_error_in_a_nested_region_leaves_the_outer_one_open() -> None:
+    text = (
+        "func.func @f(%c: index) {\n  scf.for %i = %c to %c step %c {\n    pto.tadd ins(%%) outs(%c)\n  }\n"
+        "  return\n}\nfunc.func @g() {\n  return\n}\n"
+    )
+    assert len(rules(text)) == 1
+
+
+def test_types_of_a_documentation_snippet_are_not_remembered() -> None:
+    text = "func.func @f(%a: !pto.tile<...>) {\n  return\n}\n"
+    assert rules(text, schematic=True) == []
+    assert rules(text) == ["type-schematic"]
+
+
+def test_a_module_with_several_blocks_is_no_reason_to_stop() -> None:
+    text = "module {\n  func.func @f() {\n    return\n  }\n^bb1:\n  func.func @f() {\n    return %x\n  }\n}\n"
+    assert [found.rule for found in check(text).diagnostics][:1] != []
