@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@echo 'make demo     run the examples and compare them with their expected results'
 	@echo 'make test     run all tests (PYTEST_ARGS="-k name" selects)'
-	@echo 'make lint     check style and types'
+	@echo 'make lint     check style, types, and which room imports which'
 	@echo 'make format   rewrite the sources in the project style'
 	@echo 'make bench    measure, side by side with xdsl-opt and numpy'
 	@echo 'make clean    remove .venv and everything else that was generated'
@@ -33,6 +33,7 @@ lint: $(VENV)/installed-test $(VENV)/installed-lint $(VENV)/installed-bench
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m pyright
+	$(VENV)/bin/lint-imports --no-cache
 
 format: $(VENV)/installed-lint
 	$(RUN) -m ruff check --fix .
