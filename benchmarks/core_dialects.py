@@ -1,8 +1,9 @@
 """Compares verdicts on operations of the core dialects with those of MLIR.
 
-Usage: python benchmarks/core_dialects.py [--count N] [--seed S] [--show N]
+Usage: python benchmarks/core_dialects.py [--count N] [--seed S] [--show N] [--generic]
 
-Right programs of func, arith, math, scf, cf and memref operations, in custom and in generic form, get one change each
+Right programs of func, arith, math, scf, cf and memref operations, in custom and in generic form, and of affine, index
+and further scf and memref operations in generic form, get one change each
 (a type, a name, a number, an operation, an operand more or fewer, a line more or fewer); both tools say whether the
 result is right. Programs on which they differ are printed, but for differences that are meant, which are counted.
 """
@@ -28,6 +29,8 @@ from pto_dialect.verify.verifier import verify_module
 
 TOOLS = ("mlir-opt-19", "mlir-opt")
 PROGRAMS = Path(__file__).parent / "core_programs.mlir"
+GENERIC = Path(__file__).parent / "core_generic_programs.mlir"
+"""Programs whose operations the package reads in generic form only."""
 
 TYPES = (
     *("i1", "i8", "i16", "i32", "i64", "index", "f16", "bf16", "f32", "f64", "ui32", "si8", "ui64", "none"),
@@ -38,15 +41,29 @@ TYPES = (
 )
 """Types that take the place of others."""
 
+ATTRIBUTES = (
+    *("affine_map<() -> (0)>", "affine_map<(d0) -> (d0)>", "affine_map<()[s0] -> (s0)>", "affine_map<(d0) -> ()>"),
+    *("affine_map<(d0, d1) -> (d1, d0)>", "affine_map<(d0, d1) -> (d0, d0)>", "affine_map<(d0)[s0] -> (d0, s0 mod 4)>"),
+    *("affine_map<(d0, d1)[s0] -> (d0 * s0 + d1 floordiv 2)>", "affine_map<(d0, d1, d2) -> (d0, d1)>"),
+    *("affine_set<(d0) : (d0 >= 0)>", "affine_set<()[s0] : (s0 - 4 == 0)>", "affine_set<(d0)[s0] : (d0 - s0 >= 0)>"),
+    *("array<i64: 1>", "array<i64: 1, 1>", "array<i64: 0, 0, 0>", "array<i32: 1, 1, 1>", "array<i32: 0, 0, 1>"),
+    *("array<i32: 0, 1, 0, 0>", "array<i64: -9223372036854775808>", "dense<1> : tensor<1xi32>"),
+    *("dense<[1, 2]> : tensor<2xi32>", "dense<1> : tensor<2xi64>", "#index<cmp_predicate ult>", "1 : index", "2 : i32"),
+    *("true", "[0]", "[1, 1]", "unit", '"word"'),
+)
+"""Attributes that take the place of others."""
+
 NUMBERS = ("0", "1", "2", "3", "4", "8", "-1", "15", "100")
 _TOKEN = re.compile(
     r"""(?P<string>"[^"]*")|(?P<block>\^\w+)|(?P<name>%[\w]+(?:\#\d+)?)
       |(?P<type>\b(?:memref|vector|tensor)<(?:[^<>]|<[^<>]*>)*>|\b(?:i\d+|si\d+|ui\d+|index|f16|bf16|f32|f64)\b)
-      |(?P<op>\b(?:arith|math|scf|cf|memref|func)\.\w+(?:\.\w+)?)
+      |(?P<attribute>\baffine_(?:map|set)<(?:[^<>]|->|[<>]=)*>|\#index<[^<>]*>|\barray<[^<>]*>
+        |\bdense<[^<>]*>[ ]:[ ]tensor<[^<>]*>)
+      |(?P<op>\b(?:arith|math|scf|cf|memref|func|affine|index)\.\w+(?:\.\w+)?)
       |(?P<number>(?<![\w.\#-])-?\d+(?![\w.x:]))|(?P<word>\b[a-z_]\w*\b)""",
     re.VERBOSE,
 )
-_OPERATION = re.compile(r"(?:arith|math|scf|cf|memref|func)\.[\w.]+")
+_OPERATION = re.compile(r"(?:arith|math|scf|cf|memref|func|affine|index)\.[\w.]+")
 _FOLDED = {"true": "false", "false": "true", "none": "fast", "nsw": "nuw"}
 
 
@@ -66,8 +83,8 @@ def changed(text: str, names: list[str], source: random.Random) -> Change:
     """``text`` with one change."""
     places = pieces(text)
     kind = source.choice(
-        ("type", "type", "type", "type", "name", "name", "op", "op", "number", "word", "line", "double", "swap", "drop",
-         "add", "block")
+        ("attribute", "type", "type", "type", "type", "name", "name", "op", "op", "number", "word", "line", "double",
+         "swap", "drop", "add", "block")
     )  # fmt: skip
     if kind in ("line", "double", "swap"):
         lines = text.splitlines()
@@ -98,6 +115,8 @@ def changed(text: str, names: list[str], source: random.Random) -> Change:
         new = source.choice([other.group() for other in places if other.lastgroup == "block"])
     elif kind == "number":
         new = source.choice(NUMBERS)
+    elif kind == "attribute":
+        new = source.choice(ATTRIBUTES)
     elif kind == "op":
         dialect = old.strip('"').partition(".")[0]
         new = source.choice([name for name in names if name.startswith(dialect + ".")])
@@ -157,6 +176,11 @@ def verdict(text: str) -> tuple[bool, str]:
 
 MEANT = (
     (
+        "read in generic form only",
+        re.compile("accepted"),
+        re.compile(r"is read in generic form only \[op-unknown\]"),
+    ),
+    (
         "constants that are memrefs have no meaning",
         re.compile("accepted"),
         re.compile(r"dense<\.\.> .*\[literal-type\]"),
@@ -165,27 +189,29 @@ MEANT = (
 """Differences on purpose: the reason, what MLIR says, what the package says."""
 
 
-def base_programs(tool: str) -> Iterator[str]:
-    """The right programs in both forms; the generic one is printed by MLIR."""
-    for text in PROGRAMS.read_text(encoding="utf-8").split("// -----\n"):
-        yield text
-        command = [tool, "--mlir-print-op-generic", "--mlir-print-local-scope", "-"]
-        printed = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
-        yield printed
+def base_programs(tool: str, generic: bool) -> Iterator[str]:
+    """The right programs in both forms; the generic one is printed by MLIR. ``generic``: those of ``GENERIC`` only."""
+    command = [tool, "--mlir-print-op-generic", "--mlir-print-local-scope", "-"]
+    for path in (GENERIC,) if generic else (PROGRAMS, GENERIC):
+        for text in path.read_text(encoding="utf-8").split("// -----\n"):
+            if path is PROGRAMS:
+                yield text
+            yield subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--count", type=click.IntRange(1), default=4000, show_default=True, help="Changed programs.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Start of the random numbers.")
 @click.option("--show", type=int, default=20, show_default=True, help="Disagreements to print.")
-def main(count: int, seed: int, show: int) -> None:
+@click.option("--generic", is_flag=True, help="Only operations that are read in generic form alone.")
+def main(count: int, seed: int, show: int, generic: bool) -> None:
     """Compare verdicts on changed programs with MLIR. Exit code 1 when any differs that is not meant to."""
     tool = next((found for found in map(shutil.which, TOOLS) if found), None)
     if tool is None:
         click.echo("skipped: there is no mlir-opt")
         return
     source = random.Random(seed)
-    base = list(base_programs(tool))
+    base = list(base_programs(tool, generic))
     names = sorted({found for text in base for found in _OPERATION.findall(text)})
     texts = [Change(text, "as it is") for text in base]
     texts += [changed(source.choice(base), names, source) for _ in range(count)]

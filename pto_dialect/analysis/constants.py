@@ -34,11 +34,11 @@ def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
     if op.name == "arith.constant":
         attr = op.properties.get("value")
         return attr.value.data if isinstance(attr, (IntegerAttr, FloatAttr)) else None
-    if op.name in _CASTS:
+    if op.name in _CASTS and len(op.operands) == 1:
         inner = constant_of(op.operands[0], depth - 1)
         return _wrapped(inner, value) if isinstance(inner, int) else None
     combine = _BINARY.get(op.name)
-    if combine is None:
+    if combine is None or len(op.operands) != 2:
         return None
     left = constant_of(op.operands[0], depth - 1)
     right = constant_of(op.operands[1], depth - 1) if isinstance(left, int) else None

@@ -10,6 +10,8 @@ from importlib import import_module
 
 from xdsl.irdl import IRDLOperation
 
+from .core_plain import PLAIN_NAMES, plain_class
+
 _ARITH_SAME = (
     "addi subi muli divsi divui ceildivsi ceildivui remsi remui floordivsi minsi maxsi minui maxui andi ori xori shli "
     "shrsi shrui addf subf mulf divf remf minimumf maximumf minnumf maxnumf negf select"
@@ -76,19 +78,15 @@ ALIASES = {
 }
 """Short spellings of core operations."""
 
-KNOWN_DIALECTS = frozenset(("builtin", "func", "arith", "scf", "cf", "memref", "math", "llvm", "pto"))
+KNOWN_DIALECTS = frozenset(
+    ("builtin", "func", "arith", "scf", "cf", "memref", "math", "affine", "index", "llvm", "pto")
+)
 """Dialects whose unknown operations are errors; operations of other dialects are kept in generic form."""
 
-CLOSED_DIALECTS = frozenset(("func", "arith", "scf", "cf", "memref", "math"))
+CLOSED_DIALECTS = frozenset(("func", "arith", "scf", "cf", "memref", "math", "affine", "index"))
 """Dialects all of whose operations are known by name."""
 
-UNMODELLED = frozenset(
-    (
-        *("scf.forall", "scf.forall.in_parallel", "memref.assume_alignment", "memref.atomic_yield"),
-        *("memref.generic_atomic_rmw", "memref.prefetch", "memref.realloc", "memref.reshape", "memref.transpose"),
-        *("memref.tensor_store", "memref.alloca_scope", "memref.alloca_scope.return"),
-    )
-)
+UNMODELLED = frozenset(("affine.dma_start", "affine.dma_wait"))
 """Their operations that are kept as written, in generic form, and not checked."""
 
 
@@ -107,6 +105,10 @@ def core_class(name: str) -> type[IRDLOperation] | None:
     """xDSL's class for a core operation, or ``None`` when xDSL has none."""
     dialect = name.partition(".")[0]
     if dialect not in KNOWN_DIALECTS or dialect == "pto":
+        return None
+    if name in PLAIN_NAMES:
+        return plain_class(name)
+    if dialect in ("affine", "index"):
         return None
     found = _dialect_classes(dialect).get(name)
     if found is None:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from pto_dialect.diagnostics.suggest import alternatives, did_you_mean, did_you_mean_hint
 from pto_dialect.ir.core.core_ops import KNOWN_DIALECTS
+from pto_dialect.ir.core.core_plain import PLAIN_NAMES
 
 from ..read.lexer import OPERATION_TERMINALS
 from ..read.situation import Message, Situation, shown
@@ -51,6 +52,8 @@ def unknown_operation(name: str, at: Tok | None = None) -> Message:
     """The message for a name that is no operation."""
     dialect = name.partition(".")[0]
     help = operation_hint(name)
+    if name in PLAIN_NAMES:
+        return Message("op-unknown", f"{name} is read in generic form only", f'"{name}"(..) : (..) -> ..', at)
     if dialect == "a5vm":
         return Message(
             "op-unknown",

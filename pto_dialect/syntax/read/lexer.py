@@ -35,7 +35,8 @@ _TOKEN = re.compile(
     |(?P<TYPE_ALIAS>!{BARE_ID}\s*=(?!=))
     |(?P<TYPES>{_TYPE}(?:{SPACE},{SPACE}{_TYPE})*+)
     |(?P<ANGLE>{_NAMELESS}(?:{SPACE},{SPACE}(?:{_NAMELESS}|{_TYPE}))*+)
-    |(?P<BODY>(?:dense|dense_resource|array|strided|affine_map|affine_set|opaque){_BRACKETS})
+    |(?P<BODY>(?:dense|dense_resource|array|strided|affine_map|opaque){_BRACKETS}
+      |affine_set{SPACE}<(?:[^<>]|[<>]=)*+>)
     |(?P<FLAGS>(?:overflow|fastmath)\s*<[^<>]*>)
     |(?P<LOC>loc\((?:[^()"]++|"(?:[^"\\]++|\\.)*+"|\((?:[^()"]++|"(?:[^"\\]++|\\.)*+"|\([^()]*\))*\))*+\))
     |(?P<GROUP>(?:ins|outs){SPACE}\()

@@ -91,12 +91,12 @@ def _unranked(head: Any, parameters: list[Any]) -> Attribute:
 def _layout(parameter: Any) -> Attribute:
     if parameter.value.startswith("strided"):
         return parse_attribute(parameter.value)
-    from xdsl.context import Context
-    from xdsl.parser import Parser
     from xdsl.utils.exceptions import ParseError
 
+    from .affine_layout import layout_map
+
     try:
-        return Parser(Context(), parameter.value).parse_attribute()
+        return layout_map(parameter.value)
     except (ParseError, VerifyException, ValueError):
         raise _fail("this is no affine map", parameter, "affine_map<(d0) -> (d0)>") from None
 

@@ -14,7 +14,9 @@ from pto_dialect.ir.core.types import OpaqueType, type_text
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, rule
 from ..engine.structure import ATTRIBUTE_KIND, ATTRIBUTE_MISSING, OPERAND_COUNT, RESULT_KIND
+from . import forall as core_forall  # noqa: F401 - registers relations
 from . import memref as core_memref  # noqa: F401 - registers relations
+from .affine import IDENTIFIERS, check_identifiers
 from .control import check_branch, check_flow, check_function, check_place, check_regions
 from .kinds import element_type, is_signless
 from .relations import RELATIONS
@@ -32,11 +34,21 @@ CORE_OP = rule(
     good='%v = "llvm.load"(%p) <{ordering = 0 : i64}> : (!llvm.ptr) -> i32',
 )
 
-_WITH_REGIONS = frozenset(("scf.for", "scf.if", "scf.while", "scf.execute_region", "scf.index_switch", "scf.parallel"))
+_WITH_REGIONS = frozenset(
+    (
+        *("scf.for", "scf.if", "scf.while", "scf.execute_region", "scf.index_switch", "scf.parallel", "scf.forall"),
+        *("affine.for", "affine.if", "affine.parallel", "memref.alloca_scope", "memref.generic_atomic_rmw"),
+    )
+)
 _CALLS = frozenset(("func.call", "func.constant", "func.call_indirect"))
 _PLACED = frozenset(
-    ("func.return", "scf.yield", "scf.condition", "scf.reduce", "scf.reduce.return", "cf.br", "cf.cond_br", "cf.switch")
+    (
+        *("func.return", "scf.yield", "scf.condition", "scf.reduce", "scf.reduce.return", "scf.forall.in_parallel"),
+        *("affine.yield", "memref.alloca_scope.return", "memref.atomic_yield", "cf.br", "cf.cond_br", "cf.switch"),
+    )
 )
+_PLACED_WITH_REGIONS = frozenset(("scf.reduce", "scf.forall.in_parallel"))
+_WITH_ATTRIBUTE = "affine.if"
 _FLOAT_TWINS = {
     "addi": "addf", "subi": "subf", "muli": "mulf", "divsi": "divf", "divui": "divf", "remsi": "remf",
     "remui": "remf", "maxsi": "maximumf", "minsi": "minimumf", "maxui": "maximumf", "minui": "minimumf",
@@ -58,7 +70,8 @@ def check_core(op: Operation, ctx: Context) -> bool:
     if name in CORE_NAMES:
         types = [value._type for value in op._operands]
         types += [result._type for result in op.results]
-        key = (name, len(op._operands), *map(id, types), *map(id, op.properties.values()))
+        stated = op.attributes if name == _WITH_ATTRIBUTE else op.properties
+        key = (name, len(op._operands), *map(id, types), *map(id, stated.values()))
         if key not in ctx.accepted:
             if any(isinstance(type_, OpaqueType) for type_ in types):
                 return True
@@ -69,7 +82,7 @@ def check_core(op: Operation, ctx: Context) -> bool:
         if name in _PLACED:
             check_place(op, ctx)
             check_branch(op, ctx)
-            if name == "scf.reduce" and not ctx.failed and check_regions(op, ctx):
+            if name in _PLACED_WITH_REGIONS and not ctx.failed and check_regions(op, ctx):
                 check_flow(op, ctx)
         elif name in _WITH_REGIONS or op.regions:
             if not check_regions(op, ctx):
@@ -77,6 +90,8 @@ def check_core(op: Operation, ctx: Context) -> bool:
             check_flow(op, ctx)
         elif name in _CALLS:
             check_calls(op, ctx)
+        if name in IDENTIFIERS and not ctx.failed:
+            check_identifiers(op, ctx)
     elif name == "func.func":
         return check_regions(op, ctx) and check_function(op, ctx)
     elif isinstance(op, IRDLOperation) and not isinstance(op, (UnregisteredOp, ModuleOp)):
@@ -116,7 +131,7 @@ def _check_signature(op: Operation, ctx: Context) -> None:
         ctx.report(ATTRIBUTE_KIND, op, f"{op.name} has no properties, found {name}", at=name)
         return
     for slot in row.attributes:
-        _check_attribute(op, slot, op.properties.get(slot.name), ctx)
+        _check_attribute(op, slot, _stated(op, slot.name), ctx)
     for relation in row.relations:
         if not ctx.failed:
             RELATIONS[relation](op, ctx)
@@ -141,7 +156,8 @@ def _groups(op: Operation, row: Constraints, ctx: Context) -> list[tuple[CoreSlo
             return None
     else:
         single = sum(slot.arity == "1" for slot in row.operands)
-        if total < single or (total > single and all(slot.arity == "1" for slot in row.operands)):
+        most = None if any(slot.arity == "*" for slot in row.operands) else len(row.operands)
+        if total < single or (most is not None and total > most):
             count = f"{len(row.operands)} operands ({names})" if row.operands else "no operands"
             ctx.report(OPERAND_COUNT, op, f"{op.name} has {count}, found {total}")
             return None
@@ -175,6 +191,11 @@ def _hint(op: Operation, type_: Attribute) -> str | None:
     else:
         twin = _FLOAT_TWINS.get(short)
     return f"{dialect}.{twin} is for {type_text(type_)}" if twin else None
+
+
+def _stated(op: Operation, name: str) -> Attribute | None:
+    """A property; what affine.if demands is an attribute."""
+    return op.attributes.get(name) if op.name == _WITH_ATTRIBUTE else op.properties.get(name)
 
 
 def _check_attribute(op: Operation, slot: CoreSlot, value: Attribute | None, ctx: Context) -> None:

@@ -43,6 +43,10 @@ _PARENTS = {
     "scf.condition": ("scf.while",),
     "scf.reduce": ("scf.parallel",),
     "scf.reduce.return": ("scf.reduce",),
+    "scf.forall.in_parallel": ("scf.forall",),
+    "affine.yield": ("affine.for", "affine.if", "affine.parallel"),
+    "memref.alloca_scope.return": ("memref.alloca_scope",),
+    "memref.atomic_yield": ("memref.generic_atomic_rmw",),
 }
 """Operations that stand directly in the regions of others."""
 
@@ -54,10 +58,20 @@ _ENDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "scf.index_switch": (("scf.yield",),),
     "scf.parallel": (("scf.reduce",),),
     "scf.reduce": (("scf.reduce.return",),),
+    "scf.forall": (("scf.forall.in_parallel",),),
+    "affine.for": (("affine.yield",),),
+    "affine.if": (("affine.yield",),),
+    "affine.parallel": (("affine.yield",),),
+    "memref.alloca_scope": (("memref.alloca_scope.return",),),
 }
 """Terminators of the regions of an operation; the last entry holds for further regions too."""
 
-_SINGLE = frozenset(("scf.for", "scf.if", "scf.while", "scf.index_switch", "scf.parallel", "scf.reduce"))
+_SINGLE = frozenset(
+    (
+        *("scf.for", "scf.if", "scf.while", "scf.index_switch", "scf.parallel", "scf.reduce", "scf.forall"),
+        *("scf.forall.in_parallel", "affine.for", "affine.if", "affine.parallel", "memref.alloca_scope"),
+    )
+)
 """Operations whose regions have one block."""
 
 _REGIONS: dict[str, tuple[int, int | None]] = {
@@ -69,19 +83,26 @@ _REGIONS: dict[str, tuple[int, int | None]] = {
     "scf.index_switch": (1, None),
     "scf.parallel": (1, 1),
     "scf.reduce": (0, None),
+    "scf.forall": (1, 1),
+    "scf.forall.in_parallel": (1, 1),
+    "affine.for": (1, 1),
+    "affine.if": (2, 2),
+    "affine.parallel": (1, 1),
+    "memref.alloca_scope": (1, 1),
+    "memref.generic_atomic_rmw": (1, 1),
 }
 """Least and largest number of regions; other core operations have none."""
 
 
-def _listed(types: Sequence[Attribute]) -> str:
+def listed(types: Sequence[Attribute]) -> str:
     return ", ".join(map(type_text, types)) or "nothing"
 
 
-def _types(values: Sequence[SSAValue]) -> list[Attribute]:
+def types_of(values: Sequence[SSAValue]) -> list[Attribute]:
     return [value.type for value in values]
 
 
-def _differ(found: Sequence[Attribute], wanted: Sequence[Attribute]) -> bool:
+def differ(found: Sequence[Attribute], wanted: Sequence[Attribute]) -> bool:
     """True unless both are equal; types that are not known equal any other."""
     if len(found) != len(wanted):
         return True
@@ -123,7 +144,7 @@ def check_regions(op: Operation, ctx: Context) -> bool:
     for number, region in enumerate(op.regions):
         first = region.first_block
         if first is None:
-            if op.name == "func.func" or (op.name == "scf.if" and number == 1):
+            if op.name == "func.func" or (op.name in ("scf.if", "affine.if") and number == 1):
                 continue
             ctx.report(REGION, op, f"region {number + 1} of {op.name} has no block")
             return False
@@ -176,17 +197,17 @@ def check_function(op: Operation, ctx: Context) -> bool:
             message = f"@{symbol_name(op)} has no body"
             ctx.report(FUNCTION, op, message, help="declare it as func.func private, or give it a body")
         return True
-    if _differ(_types(region.first_block.args), inputs):
-        message = f"@{symbol_name(op)} takes ({_listed(inputs)}), but its first block has "
-        ctx.report(FUNCTION, op, f"{message}({_listed(_types(region.first_block.args))})")
+    if differ(types_of(region.first_block.args), inputs):
+        message = f"@{symbol_name(op)} takes ({listed(inputs)}), but its first block has "
+        ctx.report(FUNCTION, op, f"{message}({listed(types_of(region.first_block.args))})")
     for block in region.blocks:
         last = block.last_op
         if last is None or not any(inner.has_trait(IsTerminator) for inner in block.ops):
             # A terminator in the middle is told there.
             message = f"a block of @{symbol_name(op)} does not end with a terminator"
             ctx.report(TERMINATOR, last or op, message, help="add return")
-        elif last.name == "func.return" and _differ(_types(last.operands), outputs):
-            message = f"@{symbol_name(op)} returns {_listed(outputs)}, found {_listed(_types(last.operands))}"
+        elif last.name == "func.return" and differ(types_of(last.operands), outputs):
+            message = f"@{symbol_name(op)} returns {listed(outputs)}, found {listed(types_of(last.operands))}"
             ctx.report(RETURN_TYPES, last, message)
     return True
 
@@ -237,11 +258,11 @@ def check_branch(op: Operation, ctx: Context) -> None:
         if region is not None and block is region.first_block:
             ctx.report(ENTRY, op, "the first block of a region is entered from outside only")
             continue
-        found, arguments = _types(values), _types(block.args)
-        if _differ(found, arguments):
+        found, arguments = types_of(values), types_of(block.args)
+        if differ(found, arguments):
             position = next((n for n, pair in enumerate(zip(found, arguments, strict=False)) if pair[0] != pair[1]), 0)
             at = values[position] if len(found) == len(arguments) else None
-            message = f"the block takes {_listed(arguments)}, found {_listed(found)}"
+            message = f"the block takes {listed(arguments)}, found {listed(found)}"
             ctx.report(BRANCH, op, message, at=at)
 
 
@@ -315,48 +336,48 @@ def parallel(op: Operation, ctx: Context) -> None:
 
 def check_flow(op: Operation, ctx: Context) -> None:
     """Arguments and yields of the regions of an scf operation."""
-    check = _FLOWS.get(op.name)
+    check = FLOWS.get(op.name)
     if check is not None:
         check(op, ctx)
 
 
-def _arguments(op: Operation, block: Block, wanted: Sequence[Attribute], what: str, ctx: Context) -> None:
-    found = _types(block.args)
-    if _differ(found, wanted):
-        ctx.report(REGION, op, f"{what} of {op.name} have the types {_listed(wanted)}, found {_listed(found)}")
+def check_arguments(op: Operation, block: Block, wanted: Sequence[Attribute], what: str, ctx: Context) -> None:
+    found = types_of(block.args)
+    if differ(found, wanted):
+        ctx.report(REGION, op, f"{what} of {op.name} have the types {listed(wanted)}, found {listed(found)}")
 
 
-def _yields(op: Operation, region: Region, wanted: Sequence[Attribute], ctx: Context, what: str = "has") -> None:
+def check_yields(op: Operation, region: Region, wanted: Sequence[Attribute], ctx: Context, what: str = "has") -> None:
     """The values that scf.yield gives at the end of the blocks of ``region``."""
     for block in region.blocks:
         last = block.last_op
-        if last is None or last.name != "scf.yield":
+        if last is None or last.name not in ("scf.yield", "affine.yield"):
             continue
-        found = _types(last.operands)
-        if _differ(found, wanted):
+        found = types_of(last.operands)
+        if differ(found, wanted):
             wrong = next((n for n, pair in enumerate(zip(found, wanted, strict=False)) if pair[0] != pair[1]), 0)
             at = last.operands[wrong] if len(found) == len(wanted) else None
             results = "results" if what == "has" else "variables"
-            message = f"{op.name} has {results} of type {_listed(wanted)}" if wanted else f"{op.name} has no {results}"
-            ctx.report(YIELD, last, f"{message}, but {_listed(found)} is given here", at=at)
+            message = f"{op.name} has {results} of type {listed(wanted)}" if wanted else f"{op.name} has no {results}"
+            ctx.report(YIELD, last, f"{message}, but {listed(found)} is given here", at=at)
 
 
 def _for(op: Operation, ctx: Context) -> None:
-    initial, results = _types(op.operands[3:]), _types(op.results)
+    initial, results = types_of(op.operands[3:]), types_of(op.results)
     block = op.regions[0].first_block
     assert block is not None
-    if _differ(initial, results):
-        message = f"scf.for starts with {_listed(initial)}, but has results of type {_listed(results)}"
+    if differ(initial, results):
+        message = f"scf.for starts with {listed(initial)}, but has results of type {listed(results)}"
         ctx.report(YIELD, op, message)
         return
     counter = op.operands[0].type
-    if _differ(_types(block.args), [counter, *initial]):
-        rule = LOOP if not _differ(_types(block.args)[1:], initial) and block.args else REGION
-        wanted = _listed([counter, *initial])
+    if differ(types_of(block.args), [counter, *initial]):
+        rule = LOOP if not differ(types_of(block.args)[1:], initial) and block.args else REGION
+        wanted = listed([counter, *initial])
         ctx.report(rule, op, f"counter and variables of scf.for have the types {wanted}, found "
-                   f"{_listed(_types(block.args))}")  # fmt: skip
+                   f"{listed(types_of(block.args))}")  # fmt: skip
         return
-    _yields(op, op.regions[0], results, ctx)
+    check_yields(op, op.regions[0], results, ctx)
 
 
 def _if(op: Operation, ctx: Context) -> None:
@@ -366,37 +387,37 @@ def _if(op: Operation, ctx: Context) -> None:
         return
     for region in (then, otherwise):
         if region.first_block is not None:
-            _arguments(op, region.first_block, (), "regions", ctx)
-        _yields(op, region, _types(op.results), ctx)
+            check_arguments(op, region.first_block, (), "regions", ctx)
+        check_yields(op, region, types_of(op.results), ctx)
 
 
 def _while(op: Operation, ctx: Context) -> None:
     before, after = (region.first_block for region in op.regions)
     assert before is not None and after is not None
-    initial, results = _types(op.operands), _types(op.results)
-    _arguments(op, before, initial, "loop variables", ctx)
-    _arguments(op, after, results, "arguments after do", ctx)
+    initial, results = types_of(op.operands), types_of(op.results)
+    check_arguments(op, before, initial, "loop variables", ctx)
+    check_arguments(op, after, results, "arguments after do", ctx)
     condition = before.last_op
     assert condition is not None
-    given = _types(condition.operands[1:])
-    if _differ(given, results):
-        message = f"scf.while has results of type {_listed(results)}" if results else "scf.while has no results"
-        ctx.report(YIELD, condition, f"{message}, but {_listed(given)} is given here")
-    _yields(op, op.regions[1], initial, ctx, "takes")
+    given = types_of(condition.operands[1:])
+    if differ(given, results):
+        message = f"scf.while has results of type {listed(results)}" if results else "scf.while has no results"
+        ctx.report(YIELD, condition, f"{message}, but {listed(given)} is given here")
+    check_yields(op, op.regions[1], initial, ctx, "takes")
 
 
 def _execute_region(op: Operation, ctx: Context) -> None:
     block = op.regions[0].first_block
     assert block is not None
-    _arguments(op, block, (), "regions", ctx)
-    _yields(op, op.regions[0], _types(op.results), ctx)
+    check_arguments(op, block, (), "regions", ctx)
+    check_yields(op, op.regions[0], types_of(op.results), ctx)
 
 
 def _index_switch(op: Operation, ctx: Context) -> None:
     for region in op.regions:
         assert region.first_block is not None
-        _arguments(op, region.first_block, (), "regions", ctx)
-        _yields(op, region, _types(op.results), ctx)
+        check_arguments(op, region.first_block, (), "regions", ctx)
+        check_yields(op, region, types_of(op.results), ctx)
 
 
 def _parallel(op: Operation, ctx: Context) -> None:
@@ -405,16 +426,16 @@ def _parallel(op: Operation, ctx: Context) -> None:
     lower, _, _, initial = sizes.get_values()
     block = op.regions[0].first_block
     assert block is not None
-    _arguments(op, block, [builtin.IndexType()] * lower, "counters", ctx)
-    starts, results = _types(op.operands[3 * lower :]), _types(op.results)
+    check_arguments(op, block, [builtin.IndexType()] * lower, "counters", ctx)
+    starts, results = types_of(op.operands[3 * lower :]), types_of(op.results)
     reduce = block.last_op
     assert reduce is not None and initial == len(starts)
-    if _differ(starts, results):
-        message = f"scf.parallel starts with {_listed(starts)}, but has results of type {_listed(results)}"
+    if differ(starts, results):
+        message = f"scf.parallel starts with {listed(starts)}, but has results of type {listed(results)}"
         ctx.report(YIELD, op, message)
-    elif _differ(_types(reduce.operands), results):
-        given = _listed(_types(reduce.operands))
-        message = f"scf.parallel has results of type {_listed(results)}" if results else "scf.parallel has no results"
+    elif differ(types_of(reduce.operands), results):
+        given = listed(types_of(reduce.operands))
+        message = f"scf.parallel has results of type {listed(results)}" if results else "scf.parallel has no results"
         ctx.report(YIELD, reduce, f"{message}, but {given} is reduced here")
 
 
@@ -426,13 +447,13 @@ def _reduce(op: Operation, ctx: Context) -> None:
     for region, value in zip(op.regions, op.operands, strict=True):
         block = region.first_block
         assert block is not None and block.last_op is not None
-        _arguments(op, block, [value.type] * 2, "the two arguments of a region", ctx)
-        if _differ(_types(block.last_op.operands), [value.type]):
+        check_arguments(op, block, [value.type] * 2, "the two arguments of a region", ctx)
+        if differ(types_of(block.last_op.operands), [value.type]):
             message = f"this region reduces values of type {type_text(value.type)}, but "
-            ctx.report(YIELD, block.last_op, f"{message}{_listed(_types(block.last_op.operands))} is given here")
+            ctx.report(YIELD, block.last_op, f"{message}{listed(types_of(block.last_op.operands))} is given here")
 
 
-_FLOWS = {
+FLOWS = {
     "scf.for": _for,
     "scf.if": _if,
     "scf.while": _while,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType, Signedness
 from xdsl.ir import Attribute
+
+from pto_dialect.ir.core.affine_maps import affine_text
+from pto_dialect.ir.core.attributes import OpaqueAttr
 
 _CONTAINERS = (builtin.VectorType, builtin.TensorType, builtin.UnrankedTensorType)
 
@@ -98,6 +102,18 @@ TYPES: dict[str, CoreKind] = {
             isinstance(type_, MemRefType) and type_.get_num_dims() == 1 and type_.element_type == IntegerType(8)
         ),
     ),
+    "row": CoreKind(
+        "a memref of one dimension", lambda type_: isinstance(type_, MemRefType) and type_.get_num_dims() == 1
+    ),
+    "numbers": CoreKind(
+        "a memref of signless integers or index of one dimension",
+        lambda type_: (
+            isinstance(type_, MemRefType) and type_.get_num_dims() == 1 and _signless_or_index(type_.element_type)
+        ),
+    ),
+    "anyinteger": CoreKind("an integer or index", lambda type_: isinstance(type_, (IntegerType, IndexType))),
+    "tensor": CoreKind("a tensor", lambda type_: isinstance(type_, builtin.TensorType)),
+    "vector": CoreKind("a vector", lambda type_: isinstance(type_, builtin.VectorType)),
     "function": CoreKind("a function", lambda type_: isinstance(type_, builtin.FunctionType)),
 }
 """Kinds of operand and result types by the name that the table of constraints uses."""
@@ -131,6 +147,16 @@ def _of(*classes: Any) -> Callable[[Attribute], bool]:
     return lambda attr: isinstance(attr, classes)
 
 
+_INDEX_PREDICATE = re.compile(r"#index<cmp_predicate (?:eq|ne|[su](?:lt|le|gt|ge))>|#index\.cmp_predicate<\w+>")
+
+
+def _affine(word: str) -> Callable[[Attribute], bool]:
+    def accepts(attr: Attribute) -> bool:
+        return isinstance(attr, OpaqueAttr) and attr.data.startswith(word) and affine_text(attr.data) is not None
+
+    return accepts
+
+
 def _bool_attribute(attr: Attribute) -> bool:
     return isinstance(attr, IntegerAttr) and attr.type == IntegerType(1)
 
@@ -150,6 +176,24 @@ ATTRIBUTES: dict[str, CoreKind] = {
     "positive": CoreKind(
         "a positive i32",
         lambda attr: _integer_attribute(32)(attr) and attr.value.data > 0,  # pyright: ignore[reportAttributeAccessIssue]
+    ),
+    "locality": CoreKind("an i32 from 0 to 3", _integer_attribute(32, range(4))),
+    "index_attribute": CoreKind(
+        "a number of type index", lambda attr: isinstance(attr, IntegerAttr) and isinstance(attr.type, IndexType)
+    ),
+    "index_predicate": CoreKind(
+        "#index<cmp_predicate ..>",
+        lambda attr: isinstance(attr, OpaqueAttr) and _INDEX_PREDICATE.fullmatch(attr.data) is not None,
+    ),
+    "affine_map": CoreKind("affine_map<..>", _affine("affine_map")),
+    "affine_set": CoreKind("affine_set<..>", _affine("affine_set")),
+    "i32_elements": CoreKind(
+        "dense<..> integers of type i32",
+        lambda attr: isinstance(attr, builtin.DenseIntOrFPElementsAttr) and attr.get_element_type() == IntegerType(32),
+    ),
+    "i64_list": CoreKind(
+        "an array of i64",
+        lambda attr: isinstance(attr, builtin.ArrayAttr) and all(map(_integer_attribute(64), attr.data)),
     ),
     "bool": CoreKind("true or false", _bool_attribute),
     "string": CoreKind("a string", _of(builtin.StringAttr)),

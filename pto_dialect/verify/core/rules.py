@@ -7,6 +7,7 @@ from ..engine.rule import ERROR, STRUCTURE, rule
 _ARITH = "MLIR, dialects arith and math"
 _CONTROL = "MLIR, dialects func, scf and cf"
 _MEMREF = "MLIR, dialect memref"
+_AFFINE = "MLIR, dialect affine"
 
 OPERAND = rule(
     "core-operand",
@@ -188,7 +189,7 @@ INDICES = rule(
     "memref-indices",
     ERROR,
     STRUCTURE,
-    "memref.load and memref.store have one index for each dimension and a value of the element type",
+    "memref.load, memref.store and other accesses have one index for each dimension and a value of the element type",
     source=_MEMREF,
     bad='%v = "memref.load"(%m, %i) : (memref<4x4xf32>, index) -> f32',
     good='%v = "memref.load"(%m, %i, %j) : (memref<4x4xf32>, index, index) -> f32',
@@ -206,8 +207,34 @@ VIEW = rule(
     "memref-view",
     ERROR,
     STRUCTURE,
-    "the result of memref.subview and memref.reinterpret_cast has the sizes, offset and strides that are stated",
+    "the result of memref.subview, memref.reinterpret_cast, memref.transpose and memref.reshape has the sizes, offset "
+    "and strides that are stated",
     source=_MEMREF,
     bad="%v = memref.subview %m[0] [4] [1] : memref<16xf32> to memref<8xf32, strided<[1]>>",
     good="%v = memref.subview %m[0] [4] [1] : memref<16xf32> to memref<4xf32, strided<[1]>>",
+)
+AFFINE_MAP = rule(
+    "affine-map",
+    ERROR,
+    STRUCTURE,
+    "a map has an operand for each of its dimensions and symbols, and as many results as its operation uses",
+    source=_AFFINE,
+    bad='%v = "affine.apply"(%i) <{map = affine_map<(d0, d1) -> (d0 + d1)>}> : (index) -> index',
+    good='%v = "affine.apply"(%i, %j) <{map = affine_map<(d0, d1) -> (d0 + d1)>}> : (index, index) -> index',
+)
+_LOADED = """\
+func.func @f(%i: index, %m: memref<?xf32>) {{
+  scf.for %n = %i to %i step %i {{
+    %v = "affine.load"(%m, %{}) <{{map = affine_map<(d0) -> (d0)>}}> : (memref<?xf32>, index) -> f32
+  }}
+  return
+}}"""
+AFFINE_IDENTIFIER = rule(
+    "affine-identifier",
+    ERROR,
+    STRUCTURE,
+    "dimensions of affine operations are symbols and counters of affine loops; symbols do not change in a function",
+    source=_AFFINE,
+    bad=_LOADED.format("n"),
+    good=_LOADED.format("i"),
 )

@@ -93,6 +93,46 @@ memref.reinterpret_cast | source:anymemref offsets:index* sizes:index* strides:i
 memref.extract_aligned_pointer_as_index | source:anymemref | result:index   |                              |
 memref.view                         | source:bytes byte_shift:index sizes:index* | result:memref |         | viewed
 memref.get_global                   |                     | result:memref   | name:symbol                  |
+memref.transpose                    | in:memref           | result:memref   | permutation:affine_map       | transposed
+memref.reshape                      | source:anymemref shape:numbers | result:anymemref |                  | reshaped
+memref.realloc          | source:row size:index?          | result:row      | alignment:alignment?         | reallocated
+memref.prefetch         | memref:memref indices:index*    |                 | isWrite:bool localityHint:locality \
+                                                                             isDataCache:bool             | prefetched
+memref.assume_alignment             | memref:anymemref    |                 | alignment:positive           | aligned
+memref.alloca_scope                 |                     | results:any*    |                              |
+memref.alloca_scope.return          | results:any*        |                 |                              |
+memref.generic_atomic_rmw           | memref:memref indices:index* | result:number |                       | atomic
+memref.atomic_yield                 | result:any          |                 |                              |
+
+scf.forall | lower:index* upper:index* step:index* outputs:tensor* | results:any* | staticLowerBound:i64_array \
+                       staticUpperBound:i64_array staticStep:i64_array mapping:array?                     | forall
+scf.forall.in_parallel              |                     |                 |                              |
+
+index.add index.sub index.mul index.divs index.divu index.ceildivs index.ceildivu index.floordivs index.rems \
+index.remu index.maxs index.maxu index.mins index.minu index.shl index.shrs index.shru index.and index.or index.xor \
+                                    | lhs:index rhs:index | result:index    |                              |
+index.casts index.castu             | input:anyinteger    | output:anyinteger |                            | one_index
+index.cmp                           | lhs:index rhs:index | result:i1       | pred:index_predicate         |
+index.sizeof                        |                     | result:index    |                              |
+index.constant                      |                     | result:index    | value:index_attribute        |
+index.bool.constant                 |                     | result:i1       | value:bool                   |
+
+affine.apply                        | operands:index*     | result:index    | map:affine_map               | applied
+affine.min affine.max               | operands:index*     | result:index    | map:affine_map               | extremes
+affine.load                         | memref:memref indices:index* | result:any | map:affine_map           | accessed
+affine.store                        | value:any memref:memref indices:index* |  | map:affine_map           | accessed
+affine.vector_load                  | memref:memref indices:index* | result:vector | map:affine_map        | accessed
+affine.vector_store                 | value:vector memref:memref indices:index* |  | map:affine_map        | accessed
+affine.prefetch | memref:memref indices:index* | | map:affine_map isWrite:bool localityHint:locality isDataCache:bool \
+                                                                                                          | accessed
+affine.for      | lower:index* upper:index* inits:any* | results:any* | lowerBoundMap:affine_map \
+                                       upperBoundMap:affine_map step:index_attribute                      | looped
+affine.if                           | operands:any*       | results:any*    | condition:affine_set         | conditional
+affine.parallel | operands:index* | results:any* | reductions:array lowerBoundsMap:affine_map \
+                lowerBoundsGroups:i32_elements upperBoundsMap:affine_map upperBoundsGroups:i32_elements \
+                steps:i64_list                                                                           | in_parallel
+affine.yield                        | operands:any*       |                 |                              |
+affine.delinearize_index            | linear_index:index basis:index* | results:index* |                  | delinearized
 """
 
 

@@ -163,7 +163,7 @@ class _Visibility:
         if block is home:
             return isinstance(owner, Block) or self.place(owner, home) < self.place(user, home)
         tree = self.tree(home.parent)
-        return tree.reaches(home) and tree.dominates(home, block)
+        return not tree.reaches(block) or (tree.reaches(home) and tree.dominates(home, block))
 
 
 def check_dominance(region: Region, ctx: Context) -> list[Region]:

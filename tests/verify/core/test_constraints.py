@@ -15,7 +15,10 @@ from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.core.table import CORE_NAMES, constraints_of
 from pto_dialect.verify.verifier import verify_module
 
-ELSEWHERE = re.compile(r"func\.|scf\.|cf\.(?!assert)|memref\.get_global")
+ELSEWHERE = re.compile(
+    r"func\.|scf\.|cf\.(?!assert)|memref\.(?:get_global|alloca_scope|generic_atomic_rmw|atomic_yield)"
+    r"|affine\.(?:for|if|parallel|yield)"
+)
 """Operations that need regions, blocks or symbols around them."""
 
 

@@ -1,0 +1,324 @@
+"""``affine``: maps and their operands, dimensions and symbols, loops. Source: the MLIR dialect affine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    VectorType,
+)
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.ir.core.affine_maps import AffineText, affine_text
+from pto_dialect.ir.core.attributes import OpaqueAttr
+from pto_dialect.ir.core.types import type_text
+
+from ..engine.context import Context
+from .control import FLOWS, check_arguments, check_yields, differ, listed, types_of
+from .relations import relation
+from .rules import AFFINE_IDENTIFIER, AFFINE_MAP, INDICES, LOOP, REGION, YIELD
+
+_SCOPES = frozenset(("func.func", "builtin.module"))
+_LOOPS = frozenset(("affine.for", "affine.parallel"))
+_SIZED = frozenset(("memref.alloc", "memref.view", "memref.subview"))
+_FLOAT_REDUCTIONS = frozenset((0, 3, 6, 9, 13, 14))
+_ASSIGNMENT = 2
+_REDUCTIONS = range(15)
+
+
+def map_of(op: Operation, name: str) -> AffineText:
+    """The affine map or set of a property, or of the one attribute that is none."""
+    attr = op.properties.get(name) or op.attributes[name]
+    assert isinstance(attr, OpaqueAttr)
+    found = affine_text(attr.data)
+    assert found is not None
+    return found
+
+
+# ------------------------------------------------------------ dimensions and symbols
+
+
+def _top_level(value: SSAValue, scope: Operation) -> bool:
+    owner = value.block.parent_op() if isinstance(value, BlockArgument) else _definition(value).parent_op()
+    return owner is scope
+
+
+def _definition(value: SSAValue) -> Operation:
+    assert isinstance(value, OpResult)
+    return value.op
+
+
+def _scope(op: Operation) -> Operation | None:
+    around = op.parent_op()
+    while around is not None and around.name not in _SCOPES:
+        around = around.parent_op()
+    return around
+
+
+def is_symbol(value: SSAValue, scope: Operation) -> bool:
+    """True for a value that does not change inside ``scope``."""
+    if not isinstance(value.type, IndexType):
+        return False
+    if _top_level(value, scope):
+        return True
+    if isinstance(value, BlockArgument):
+        return False
+    op = _definition(value)
+    if op.name in ("arith.constant", "index.constant"):
+        return True
+    if op.name == "affine.apply":
+        return all(is_symbol(operand, scope) for operand in op.operands)
+    return op.name == "memref.dim" and _sized_by_symbols(op, scope)
+
+
+def _sized_by_symbols(op: Operation, scope: Operation) -> bool:
+    """The size of a memref that is defined at the top of the scope, or has a symbol for this size."""
+    if len(op.operands) != 2:
+        return False
+    memref = op.operands[0]
+    if _top_level(memref, scope):
+        return True
+    number = constant_of(op.operands[1])
+    if isinstance(memref, BlockArgument) or not isinstance(number, int) or not isinstance(memref.type, MemRefType):
+        return False
+    source = _definition(memref)
+    shape = memref.type.get_shape()
+    if source.name not in _SIZED or not 0 <= number < len(shape):
+        return False
+    if shape[number] >= 0:
+        return True
+    sizes = list(_open_sizes(source))
+    place = sum(size < 0 for size in shape[:number])
+    return place < len(sizes) and is_symbol(sizes[place], scope)
+
+
+def _open_sizes(source: Operation) -> Iterator[SSAValue]:
+    """The operands that give the open sizes of an allocation or view."""
+    segments = source.properties.get("operandSegmentSizes")
+    numbers = list(segments.get_values()) if isinstance(segments, DenseArrayBase) else []
+    if source.name == "memref.view":
+        yield from source.operands[2:]
+    elif source.name == "memref.subview" and len(numbers) == 4:
+        start = sum(int(number) for number in numbers[:2])
+        yield from source.operands[start : start + int(numbers[2])]
+    elif source.name != "memref.subview" and numbers:
+        yield from source.operands[: int(numbers[0])]
+
+
+def is_dimension(value: SSAValue, scope: Operation) -> bool:
+    """True for a symbol or the counter of an affine loop, or a map of such."""
+    if not isinstance(value.type, IndexType):
+        return False
+    if is_symbol(value, scope):
+        return True
+    if isinstance(value, BlockArgument):
+        around = value.block.parent_op()
+        return around is not None and around.name in _LOOPS
+    op = _definition(value)
+    if op.name == "affine.apply":
+        return all(is_dimension(operand, scope) for operand in op.operands)
+    return op.name == "memref.dim" and len(op.operands) == 2 and _top_level(op.operands[0], scope)
+
+
+def _bound_operands(op: Operation) -> list[tuple[Sequence[SSAValue], AffineText]]:
+    """The operands of each map of an operation that distinguishes dimensions and symbols."""
+    if op.name == "affine.if":
+        return [(op.operands, map_of(op, "condition"))]
+    lower, upper = (map_of(op, name) for name in _MAP_NAMES[op.name])
+    if op.name == "affine.parallel":
+        return [(op.operands[: lower.inputs], lower), (op.operands[lower.inputs :], upper)]
+    sizes = op.properties["operandSegmentSizes"]
+    assert isinstance(sizes, DenseArrayBase)
+    first, second, _ = (int(number) for number in sizes.get_values())
+    return [(op.operands[:first], lower), (op.operands[first : first + second], upper)]
+
+
+_MAP_NAMES = {
+    "affine.for": ("lowerBoundMap", "upperBoundMap"),
+    "affine.parallel": ("lowerBoundsMap", "upperBoundsMap"),
+}
+_ACCESSES = frozenset(("affine.load", "affine.store", "affine.vector_load", "affine.vector_store", "affine.prefetch"))
+IDENTIFIERS = frozenset((*_MAP_NAMES, "affine.if", *_ACCESSES))
+"""Operations whose operands are dimensions and symbols."""
+
+
+def check_identifiers(op: Operation, ctx: Context) -> None:
+    """Dimensions and symbols of the maps of ``op``."""
+    scope = _scope(op)
+    if scope is None:
+        return
+    if op.name in _ACCESSES:
+        first = 2 if op.name in ("affine.store", "affine.vector_store") else 1
+        for value in op.operands[first:]:
+            if not is_dimension(value, scope):
+                ctx.report(AFFINE_IDENTIFIER, op, f"an index of {op.name} is a dimension or symbol", at=value)
+                return
+        return
+    for operands, text in _bound_operands(op):
+        for number, value in enumerate(operands):
+            symbol = number >= len(text.dims)
+            if not (is_symbol if symbol else is_dimension)(value, scope):
+                what = "symbol" if symbol else "dimension"
+                ctx.report(AFFINE_IDENTIFIER, op, f"this operand of {op.name} is no {what}", at=value)
+                return
+
+
+# ------------------------------------------------------------ maps
+
+
+def _fits(op: Operation, text: AffineText, operands: int, ctx: Context) -> bool:
+    if text.inputs == operands:
+        return True
+    message = f"the map of {op.name} has {len(text.dims)} dimensions and {len(text.symbols)} symbols"
+    ctx.report(AFFINE_MAP, op, f"{message}, found {operands} operands")
+    return False
+
+
+@relation
+def applied(op: Operation, ctx: Context) -> None:
+    """One number from as many operands as the map has names."""
+    text = map_of(op, "map")
+    if _fits(op, text, len(op.operands), ctx) and len(text.results) != 1:
+        ctx.report(AFFINE_MAP, op, f"the map of {op.name} has one result, found {len(text.results)}", at="map")
+
+
+@relation
+def extremes(op: Operation, ctx: Context) -> None:
+    """The least or largest of the results of a map."""
+    text = map_of(op, "map")
+    if _fits(op, text, len(op.operands), ctx) and not text.results:
+        ctx.report(AFFINE_MAP, op, f"the map of {op.name} has a result", at="map")
+
+
+@relation
+def accessed(op: Operation, ctx: Context) -> None:
+    """An element for each dimension of the memref; values of its element type."""
+    stores = op.name in ("affine.store", "affine.vector_store")
+    memref, *indices = op.operands[1:] if stores else op.operands
+    type_ = memref.type
+    assert isinstance(type_, MemRefType)
+    moved = op.operands[0] if stores else op.results[0] if op.results else None
+    if moved is not None:
+        found = moved.type.element_type if isinstance(moved.type, VectorType) and "vector" in op.name else moved.type
+        if found != type_.element_type:
+            message = f"{type_text(type_)} has elements of type {type_text(type_.element_type)}, "
+            ctx.report(INDICES, op, f"{message}found {type_text(found)}", at=moved)
+            return
+    text = map_of(op, "map")
+    if len(text.results) != type_.get_num_dims():
+        message = f"{type_text(type_)} has {type_.get_num_dims()} dimensions, the map {len(text.results)} results"
+        ctx.report(AFFINE_MAP, op, message, at="map")
+    else:
+        _fits(op, text, len(indices), ctx)
+
+
+@relation
+def conditional(op: Operation, ctx: Context) -> None:
+    """As many operands as the set has names."""
+    _fits(op, map_of(op, "condition"), len(op.operands), ctx)
+
+
+@relation
+def delinearized(op: Operation, ctx: Context) -> None:
+    """An index for each element of the basis."""
+    basis = len(op.operands) - 1
+    if not basis or len(op.results) != basis:
+        ctx.report(AFFINE_MAP, op, f"{op.name} gives an index for each of {basis} sizes, found {len(op.results)}")
+
+
+# ------------------------------------------------------------ loops
+
+
+@relation
+def looped(op: Operation, ctx: Context) -> None:
+    """Bounds with a result each."""
+    for (operands, text), name in zip(_bound_operands(op), _MAP_NAMES[op.name], strict=True):
+        if not text.results:
+            ctx.report(AFFINE_MAP, op, f"{name} of {op.name} has a result", at=name)
+            return
+        if not _fits(op, text, len(operands), ctx):
+            return
+
+
+@relation
+def in_parallel(op: Operation, ctx: Context) -> None:
+    """A step, a group of lower and one of upper bounds for each counter, a reduction for each result."""
+    steps, reductions = op.properties["steps"], op.properties["reductions"]
+    assert isinstance(steps, ArrayAttr) and isinstance(reductions, ArrayAttr)
+    count = len(steps.data)
+    lower, upper = (map_of(op, name) for name in _MAP_NAMES[op.name])
+    for name, text in (("lowerBoundsGroups", lower), ("upperBoundsGroups", upper)):
+        groups = op.properties[name]
+        assert isinstance(groups, DenseIntOrFPElementsAttr)
+        numbers = [int(number) for number in groups.get_values()]
+        if len(numbers) != count:
+            ctx.report(LOOP, op, f"{op.name} has {count} steps, but {len(numbers)} numbers in {name}", at=name)
+            return
+        if sum(numbers) != len(text.results):
+            message = f"{name} of {op.name} is about {sum(numbers)} bounds, the map has {len(text.results)}"
+            ctx.report(AFFINE_MAP, op, message, at=name)
+            return
+    if len(reductions.data) != len(op.results):
+        message = f"{op.name} has a reduction for each of {len(op.results)} results, found {len(reductions.data)}"
+        ctx.report(LOOP, op, message, at="reductions")
+    elif not all(isinstance(entry, IntegerAttr) and entry.value.data in _REDUCTIONS for entry in reductions.data):
+        ctx.report(LOOP, op, "a reduction is a number from 0 to 14", at="reductions")
+    elif not all(map(_reduces, reductions.data, op.results)):
+        ctx.report(LOOP, op, "a reduction of integers has integers, one of floats has floats", at="reductions")
+    elif lower.inputs + upper.inputs != len(op.operands):
+        message = f"the bounds of {op.name} have {lower.inputs + upper.inputs} operands, found {len(op.operands)}"
+        ctx.report(AFFINE_MAP, op, message)
+
+
+def _reduces(kind: Attribute, result: SSAValue) -> bool:
+    assert isinstance(kind, IntegerAttr)
+    number = kind.value.data
+    wanted = AnyFloat if number in _FLOAT_REDUCTIONS else IntegerType
+    return number == _ASSIGNMENT or isinstance(result.type, wanted)
+
+
+def _for(op: Operation, ctx: Context) -> None:
+    block = op.regions[0].first_block
+    sizes = op.properties["operandSegmentSizes"]
+    assert block is not None and isinstance(sizes, DenseArrayBase)
+    results = types_of(op.results)
+    initial = types_of(op.operands[len(op.operands) - int(sizes.get_values()[2]) :]) if sizes.get_values()[2] else []
+    if differ(initial, results):
+        message = f"{op.name} starts with {listed(initial)}, but has results of type {listed(results)}"
+        ctx.report(YIELD, op, message)
+        return
+    check_arguments(op, block, [IndexType(), *initial], "counter and variables", ctx)
+    check_yields(op, op.regions[0], results, ctx)
+
+
+def _if(op: Operation, ctx: Context) -> None:
+    if op.results and op.regions[1].first_block is None:
+        ctx.report(REGION, op, f"{op.name} with results has an else region")
+        return
+    for region in op.regions:
+        if region.first_block is not None:
+            check_arguments(op, region.first_block, (), "regions", ctx)
+        check_yields(op, region, types_of(op.results), ctx)
+
+
+def _parallel(op: Operation, ctx: Context) -> None:
+    steps = op.properties["steps"]
+    block = op.regions[0].first_block
+    assert block is not None and isinstance(steps, ArrayAttr)
+    if len(block.args) != len(steps.data):
+        message = f"{op.name} has {len(steps.data)} counters, found {len(block.args)}"
+        ctx.report(REGION, op, message)
+        return
+    check_yields(op, op.regions[0], types_of(op.results), ctx)
+
+
+FLOWS.update({"affine.for": _for, "affine.if": _if, "affine.parallel": _parallel})
