@@ -31,7 +31,7 @@ def generic_pieces(writer: Writer, op: Operation) -> list[Piece]:
         return [head + tail]
     pieces: list[Piece] = [head + " ("]
     for region in op.regions:
-        pieces += [Body(region, isolated=name in _ISOLATED), ", "]
+        pieces += [Body(region, isolated=name in _ISOLATED, generic=not name.startswith("pto.")), ", "]
     pieces[-1] = (", {})" if id(op) in writer.around_calls else ")") + tail
     return pieces
 

@@ -204,7 +204,7 @@ class ModulePrinter:
         entry = blocks[0]
         if entry.args and body.labelled:
             return True
-        if entry.is_empty and (len(blocks) > 1 or self.generic):
+        if entry.is_empty and (len(blocks) > 1 or self.generic or body.generic):
             return True
         return is_target(entry, blocks)
 

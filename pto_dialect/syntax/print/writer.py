@@ -25,10 +25,11 @@ class Body:
     """A region inside a statement, printed as ``{`` .. ``}``.
 
     ``entered`` says that the statement has opened the region for names already, ``labelled`` that the
-    arguments of the entry block are still to be written; ``elided`` is a terminator that goes without saying.
+    arguments of the entry block are still to be written; ``elided`` is a terminator that goes without saying;
+    ``generic`` that a block without anything has a label.
     """
 
-    __slots__ = ("elided", "entered", "isolated", "labelled", "region")
+    __slots__ = ("elided", "entered", "generic", "isolated", "labelled", "region")
 
     def __init__(
         self,
@@ -38,8 +39,10 @@ class Body:
         labelled: bool = True,
         isolated: bool = False,
         elided: Operation | None = None,
+        generic: bool = False,
     ) -> None:
         self.region = region
+        self.generic = generic
         self.entered = entered
         self.labelled = labelled
         self.isolated = isolated

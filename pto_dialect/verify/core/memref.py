@@ -62,11 +62,18 @@ def allocated(op: Operation, ctx: Context) -> None:
     if given != wanted:
         message = f"{type_text(type_)} has {wanted or 'no'} open {'size' if wanted == 1 else 'sizes'}, found {given}"
         ctx.report(SIZES, op, message, at=op.operands[wanted] if given > wanted else None)
-    elif isinstance(type_.layout, AffineMapAttr) and type_.layout.data.num_symbols != symbols:
-        message = f"the layout of {type_text(type_)} has {type_.layout.data.num_symbols} symbols, found {symbols}"
+    elif _symbols(type_.layout) != symbols:
+        message = f"the layout of {type_text(type_)} has {_symbols(type_.layout) or 'no'} symbols, found {symbols}"
         ctx.report(SIZES, op, message)
-    elif symbols and not isinstance(type_.layout, AffineMapAttr):
-        ctx.report(SIZES, op, f"the layout of {type_text(type_)} has no symbols, found {symbols}")
+
+
+def _symbols(layout: Attribute) -> int:
+    """Open numbers of a layout: symbols of a map, unknown offset and strides."""
+    if isinstance(layout, AffineMapAttr):
+        return layout.data.num_symbols
+    if isinstance(layout, StridedLayoutAttr):
+        return [layout.get_offset(), *layout.get_strides()].count(None)
+    return 0
 
 
 @relation
