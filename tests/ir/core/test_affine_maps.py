@@ -29,8 +29,8 @@ def test_permutations(text: str, wanted: bool) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["(a, b) -> (a * b)", "(a, b) -> (a mod b)", "(a) -> (b)", "(a, a) -> (a)", "(a) -> (a", "(a) -> (a +)", "(a) : (a)",
-     "(a) -> (a >= 0)", "(a) -> (2 floordiv a)", "(a) -> (a) (a)", "(a) -> (a ? 1)"],
+    ["(a, b) -> (a * b)", "(a, b) -> (a mod b)", "(a) -> (b)", "(a, a) -> (a)", "(a) -> (a", "(a) -> (a +)",
+     "(a) : (a)", "(a) -> (a >= 0)", "(a) -> (2 floordiv a)", "(a) -> (a) (a)", "(a) -> (a ? 1)"],
 )  # fmt: skip
 def test_what_is_no_map(body: str) -> None:
     assert affine_text(f"affine_map<{body}>") is None
