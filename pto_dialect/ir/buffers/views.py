@@ -20,9 +20,10 @@ from ..core.kinds import (
     VIEW,
     enum,
 )
+from ..core.roles import Role
 
 
-class AllocTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=()):
+class AllocTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), roles=Role.ALLOCATION):
     """A tile buffer, at ``addr`` or wherever there is room; valid sizes exactly where the type has ``?``
     (execution page, section 2).
     """
@@ -34,7 +35,7 @@ class AllocTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=()):
     result = result_def(TILE)
 
 
-class AllocMultiTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), since="august"):
+class AllocMultiTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), since="august", roles=Role.ALLOCATION):
     """``count`` equal tile buffers behind one handle (execution page, section 2)."""
 
     name = "pto.alloc_multi_tile"
@@ -44,7 +45,9 @@ class AllocMultiTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(),
     result = result_def(MULTI_TILE)
 
 
-class MultiTileGetOp(PtoOp, shape=Shape.INDEXED, effect=Effect.HANDLE, typed=("source",), since="august"):
+class MultiTileGetOp(
+    PtoOp, shape=Shape.INDEXED, effect=Effect.HANDLE, typed=("source",), since="august", roles=Role.VIEW
+):
     """Slot ``slot`` of a multi-tile buffer (execution page, section 2)."""
 
     name = "pto.multi_tile_get"
@@ -62,7 +65,7 @@ class TAssignOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("til
     result = result_def(PLACED)
 
 
-class TReshapeOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.HANDLE):
+class TReshapeOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.HANDLE, roles=Role.VIEW):
     """The same bytes as a tile of another shape or layout (execution page, section 2)."""
 
     name = "pto.treshape"
@@ -70,7 +73,7 @@ class TReshapeOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.HANDL
     result = result_def(TILE_OR_VIEW)
 
 
-class BitcastOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
+class BitcastOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.VIEW):
     """The same bytes as a tile of another element type (execution page, section 2)."""
 
     name = "pto.bitcast"
@@ -78,7 +81,9 @@ class BitcastOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
     result = result_def(TILE)
 
 
-class SubviewOp(PtoOp, shape=Shape.SUBVIEW, effect=Effect.HANDLE, typed=("source",), tokens=("sizes",)):
+class SubviewOp(
+    PtoOp, shape=Shape.SUBVIEW, effect=Effect.HANDLE, typed=("source",), tokens=("sizes",), roles=Role.VIEW
+):
     """Alias of rows [i, i+r) and columns [j, j+c) of a tile (execution page, section 2)."""
 
     name = "pto.subview"

@@ -39,6 +39,7 @@ from xdsl.irdl import (
 )
 
 from .kinds import ANY, Kind
+from .roles import Role
 
 
 class Shape(StrEnum):
@@ -131,8 +132,9 @@ class OpSpec:
     operands whose types the text spells (``None``: all, in text order); ``tokens`` names the attributes
     spelled outside the dictionary, in text order; ``outs`` names the operands that stand in ``outs(...)``;
     ``defaults`` pairs an attribute with the text of the value that its absence means; ``fixed_results``
-    gives the types of results that the text never spells. ``since`` is ``"june"`` for operations that only
-    the older dialect had, ``"august"`` for those only the newer one has.
+    gives the types of results that the text never spells. ``roles`` is what those ask about who follow a program.
+    ``since`` is ``"june"`` for operations that only the older dialect had, ``"august"`` for those only the newer one
+    has.
     """
 
     shape: Shape = Shape.GENERIC
@@ -150,6 +152,7 @@ class OpSpec:
     defaults: tuple[tuple[str, str], ...] = ()
     fixed_results: tuple[str, ...] = ()
     since: str = "both"
+    roles: Role = Role.NONE
 
 
 @dataclass(frozen=True)
@@ -223,6 +226,11 @@ def op_spec(cls: type[Operation]) -> OpSpec:
 def is_pto(op: Operation) -> bool:
     """True for operations of this dialect."""
     return type(op) in _SPECS
+
+
+def is_declared(cls: type[Operation]) -> bool:
+    """True for classes of operations of this dialect."""
+    return cls in _SPECS
 
 
 def _slot(name: str, definition: Any) -> Slot:

@@ -1,0 +1,102 @@
+"""What an operation is to whoever follows a program, asked without comparing names.
+
+Operations of PTO state their roles where they are declared (``roles=Role.VIEW``); those of the core dialects stand in
+the table below. An operation may have several roles, most have none: what it reads and writes, its pipe and its form
+are told by its specification.
+"""
+
+from __future__ import annotations
+
+from enum import Flag, auto
+
+from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.ir import Operation
+
+
+class Role(Flag):
+    """Roles that several rooms of the package ask about."""
+
+    NONE = 0
+
+    FUNCTION = auto()
+    """Defines a function."""
+    CALL = auto()
+    """Runs a function that it names."""
+    RETURN = auto()
+    """Ends a function."""
+    YIELD = auto()
+    """Ends a region and gives its values to the operation around it."""
+    LOOP = auto()
+    """Runs its region several times."""
+    COUNTED = auto()
+    """Has bounds, a step and an index: ``scf.for`` and its kin."""
+    CHOICE = auto()
+    """Runs one of its regions, or gives one of its values."""
+    BRANCH = auto()
+    """Goes on in a block that it names."""
+
+    CONSTANT = auto()
+    """Its result is the number that it states."""
+    SELECT = auto()
+    """Gives one of two values."""
+    SCALAR = auto()
+    """Computes with numbers alone."""
+
+    ALLOCATION = auto()
+    """Its result is a buffer of its own."""
+    VIEW = auto()
+    """Its result shows bytes of its first operand."""
+    ADDRESS = auto()
+    """Its result is a pointer made from a number."""
+
+
+_LOOPS = ("scf.while", "scf.forall", "affine.while")
+_COUNTED = ("scf.for", "scf.parallel", "affine.for", "affine.parallel")
+_CHOICES = ("scf.if", "scf.index_switch", "affine.if")
+_MEMREF_VIEWS = ("subview", "reinterpret_cast", "cast", "memory_space_cast", "view", "collapse_shape", "expand_shape")
+
+CORE_ROLES: dict[str, Role] = {
+    "func.func": Role.FUNCTION,
+    "func.call": Role.CALL,
+    "func.return": Role.RETURN,
+    **dict.fromkeys(("scf.yield", "affine.yield"), Role.YIELD),
+    **dict.fromkeys(_LOOPS, Role.LOOP),
+    **dict.fromkeys(_COUNTED, Role.LOOP | Role.COUNTED),
+    **dict.fromkeys(_CHOICES, Role.CHOICE),
+    **dict.fromkeys(("cf.br", "cf.cond_br", "cf.switch"), Role.BRANCH),
+    **dict.fromkeys(("arith.constant", "index.constant"), Role.CONSTANT | Role.SCALAR),
+    "arith.select": Role.SELECT | Role.SCALAR,
+    **dict.fromkeys(("memref.alloc", "memref.alloca"), Role.ALLOCATION),
+    **{f"memref.{name}": Role.VIEW for name in _MEMREF_VIEWS},
+    "builtin.unrealized_conversion_cast": Role.VIEW,
+}
+"""Roles of operations of the core dialects; all of ``arith``, ``math`` and ``index`` are scalar besides."""
+
+_SCALAR_DIALECTS = frozenset(("arith", "math", "index"))
+_found: dict[object, Role] = {}
+
+
+def roles_of(op: Operation) -> Role:
+    """All roles of ``op``."""
+    cls = type(op)
+    found = _found.get(cls)
+    if found is None:
+        if isinstance(op, UnregisteredOp):
+            # Every one has a class of its own.
+            return CORE_ROLES.get(op.op_name.data, Role.NONE)
+        found = _found[cls] = _of_class(cls)
+    return found
+
+
+def has_role(op: Operation, role: Role) -> bool:
+    """Whether ``op`` has ``role``, or one of several joined with ``|``."""
+    return bool(roles_of(op) & role)
+
+
+def _of_class(cls: type[Operation]) -> Role:
+    from .base import is_declared, op_spec
+
+    if is_declared(cls):
+        return op_spec(cls).roles
+    found = CORE_ROLES.get(cls.name, Role.NONE)
+    return found | Role.SCALAR if cls.name.partition(".")[0] in _SCALAR_DIALECTS else found
