@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
 import random
 import shutil
@@ -29,6 +30,7 @@ from queue import Queue
 
 import coverage
 from code_changes import Change, changes, is_possible
+from coverage_contexts import seconds_file
 
 ROOT = Path(__file__).resolve().parents[1]
 HERE = Path(__file__).resolve().parent
@@ -49,6 +51,9 @@ GOAL, ROOM_GOAL = 0.92, 0.88
 SECONDS = 240
 """After which a run counts as noticed: the change made it endless."""
 
+ROUNDS = (6, 14)
+"""Tests of the first rounds, quick ones first: mostly one of them notices the change.  The rest is the last round."""
+
 
 def room_of(path: str) -> str | None:
     """The room of a file of the package."""
@@ -66,16 +71,46 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def pytest(tree: Path, arguments: Sequence[str], seconds: float | None = None, **environment: str) -> int | None:
-    """Exit code of pytest in ``tree``; ``None`` when it took too long."""
-    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", *arguments]
+def environment(tree: Path) -> dict[str, str]:
+    """Variables under which Python finds the package of ``tree``."""
     path = os.pathsep.join((str(tree), str(tree / "benchmarks")))
-    environ = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **environment}
-    try:
-        run = subprocess.run(command, cwd=tree, env=environ, capture_output=True, text=True, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return None
-    return run.returncode
+    # More threads than that only disturb the run beside it.
+    return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+QUIET = ("-q", "--no-header", "-p", "no:cacheprovider")
+
+
+def all_tests(tree: Path, data_file: Path) -> int:
+    """Exit code of a run of all tests that notes who executes what."""
+    ignored = [f"--ignore=tests/{name}" for name in LEFT_OUT]
+    command = [sys.executable, "-m", "pytest", *QUIET, "-n", "2", "--dist", "loadfile", "-p", "coverage_contexts"]
+    environ = {**environment(tree), "PTO_COVERAGE": str(data_file)}
+    return subprocess.run([*command, *ignored], cwd=tree, env=environ, stdout=subprocess.DEVNULL).returncode
+
+
+class Server:
+    """A process that runs pytest in one tree."""
+
+    def __init__(self, tree: Path) -> None:
+        self.tree = tree
+        command = [sys.executable, str(tree / "benchmarks" / "fork_server.py")]
+        self.process = subprocess.Popen(
+            command, cwd=tree, env=environment(tree), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def passes(self, tests: Sequence[str]) -> bool:
+        """True when all of ``tests`` pass, in time."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        print(json.dumps([SECONDS, *QUIET, "-x", *tests]), file=self.process.stdin, flush=True)
+        answer = self.process.stdout.readline().strip()
+        if not answer:
+            sys.exit("the process that runs the tests has ended")
+        return answer == "0"
+
+    def close(self) -> None:
+        """Ends it."""
+        self.process.communicate()
 
 
 # --- who covers what --------------------------------------------------------------------------------------
@@ -86,6 +121,10 @@ class Tests:
 
     def __init__(self, data: coverage.CoverageData, tree: Path) -> None:
         self.data = data
+        file = Path(data.data_filename())
+        self.seconds: dict[str, float] = {}
+        for part in file.parent.glob(seconds_file(file.name, "*").name):
+            self.seconds.update(json.loads(part.read_text(encoding="utf-8")))
         self.names = {self._inner(name): name for name in data.measured_files()}
         self.tree = tree
 
@@ -142,9 +181,7 @@ def spread(tests: Sequence[str], limit: int, rng: random.Random) -> list[str]:
 def collected(tree: Path, data_file: Path) -> coverage.CoverageData:
     """What every test executes, from ``data_file`` or from a run of all tests."""
     if not data_file.exists():
-        ignored = [f"--ignore=tests/{name}" for name in LEFT_OUT]
-        code = pytest(tree, ["-n", "2", "--dist", "loadfile", "-p", "coverage_contexts", *ignored],
-                      PTO_COVERAGE=str(data_file))  # fmt: skip
+        code = all_tests(tree, data_file)
         if code != 0:
             sys.exit(f"the tests do not pass unchanged (exit code {code})")
         whole = coverage.CoverageData(str(data_file))
@@ -219,40 +256,48 @@ def key_of(change: Change) -> str:
     return f"{change.path} | {old} | {new}"
 
 
-def outcome(change: Change, tests: Sequence[str], tree: Path) -> str:
+def outcome(change: Change, tests: Sequence[str], server: Server) -> str:
     """`killed`, `survived` or `uncovered`."""
     if not tests:
         return "uncovered"
-    file = tree / change.path
+    file = server.tree / change.path
     source = file.read_text(encoding="utf-8")
-    chosen = tree / "chosen.txt"
-    chosen.write_text("\n".join(tests), encoding="utf-8")
     for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
         compiled.unlink()
     file.write_text(change.apply(source), encoding="utf-8")
+    begin = 0
     try:
-        return "survived" if pytest(tree, ["-x", f"@{chosen}"], SECONDS) == 0 else "killed"
+        for count in (*ROUNDS, len(tests)):
+            if tests[begin : begin + count] and not server.passes(tests[begin : begin + count]):
+                return "killed"
+            begin += count
     finally:
         file.write_text(source, encoding="utf-8")
+    return "survived"
 
 
 def measured(chosen: list[Change], tests: Tests, trees: list[Path], limit: int, seed: int) -> list[tuple[Change, str]]:
     """The outcome of every change, on as many copies side by side as there are ``trees``."""
-    free: Queue[Path] = Queue()
-    for tree in trees:
-        free.put(tree)
+    servers = [Server(tree) for tree in trees]
+    free: Queue[Server] = Queue()
+    for server in servers:
+        free.put(server)
 
     def one(change: Change) -> tuple[Change, str]:
-        tree = free.get()
+        server = free.get()
         try:
-            result = outcome(change, spread(tests.covering(change), limit, random.Random(seed)), tree)
+            named = spread(tests.covering(change), limit, random.Random(seed))
+            result = outcome(change, sorted(named, key=lambda test: tests.seconds.get(test, 0.0)), server)
         finally:
-            free.put(tree)
+            free.put(server)
         print(f"{result:9} {change.text}", flush=True)
         return change, result
 
     with ThreadPoolExecutor(len(trees)) as pool:
-        return list(pool.map(one, chosen))
+        results = list(pool.map(one, chosen))
+    for server in servers:
+        server.close()
+    return results
 
 
 def report(results: list[tuple[Change, str]], harmless: dict[str, str]) -> tuple[str, bool]:
