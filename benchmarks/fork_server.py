@@ -71,11 +71,13 @@ def main() -> None:
     sys.path.insert(0, str(Path.cwd()))
     for name in (*used_libraries(), "hypothesis", "lit.formats", "filecheck"):
         import_module(name)
+    # Libraries that pytest would like to load itself are loaded already.
+    quiet = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
     for line in sys.stdin:
         seconds, *arguments = json.loads(line)
         child = os.fork()
         if child == 0:
-            run(arguments)
+            run([*quiet, *arguments])
         code = waited(child, seconds)
         print("late" if code is None else code, flush=True)
 
