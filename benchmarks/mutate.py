@@ -4,7 +4,8 @@ Usage: python benchmarks/mutate.py [--count N] [--seed S] [--jobs J] [--tests N]
 
 Needs `pip install -e '.[test,bench]'`.  Works on a copy of the files that git knows.  The tests run once to learn which
 test function executes which line (``--data`` keeps that for the next time); then `N` places, as many in each room of
-the package, are changed, and up to ``--tests`` of the functions that cover a place run.  A change that no test notices
+the package, are changed, and tests that cover the place run, quick ones first: in a process that has loaded everything
+when the change is inside of a function, and up to ``--tests`` functions in a new process when that shows nothing.  A change that no test notices
 is a survivor; those that change nothing a user could see stand in `harmless_changes.txt`, with reasons.  Functions that
 no test executes must stand in `unexecuted_functions.txt`, with reasons.  Exits with 1 when less than 92 % of the others
 are noticed, less than 88 % in a room, or a function without a reason is never executed.
@@ -113,6 +114,37 @@ class Server:
         self.process.communicate()
 
 
+class Loaded:
+    """Clients of a process that has collected all tests of a tree; see `loaded_server.py`."""
+
+    def __init__(self, tree: Path, clients: int) -> None:
+        asked, answered = [os.pipe() for _ in range(clients)], [os.pipe() for _ in range(clients)]
+        own = [end for pipe, back in zip(asked, answered, strict=True) for end in (pipe[0], back[1])]
+        ignored = [f"--ignore=tests/{name}" for name in LEFT_OUT]
+        command = [sys.executable, str(tree / "benchmarks" / "loaded_server.py"), *QUIET, "-s", *ignored]
+        environ = {**environment(tree), "PTO_PIPES": ",".join(map(str, own))}
+        self.process = subprocess.Popen(command, cwd=tree, env=environ, pass_fds=own, stdout=subprocess.DEVNULL)
+        for end in own:
+            os.close(end)
+        self.pipes = [(os.fdopen(pipe[1], "w"), os.fdopen(back[0])) for pipe, back in zip(asked, answered, strict=True)]
+
+    def outcome(self, client: int, path: str, changed: str, tests: Sequence[str]) -> str:
+        """`passed`, `failed`, `late`, or `import` for a change that only a new process shows."""
+        out, back = self.pipes[client]
+        print(json.dumps([SECONDS, path, changed, *tests]), file=out, flush=True)
+        answer = back.readline().strip()
+        if not answer:
+            sys.exit("the process that has loaded the tests has ended")
+        return answer
+
+    def close(self) -> None:
+        """Ends it."""
+        for out, back in self.pipes:
+            out.close()
+            back.close()
+        self.process.wait()
+
+
 # --- who covers what --------------------------------------------------------------------------------------
 
 
@@ -137,6 +169,16 @@ class Tests:
         """Tests by line of a file."""
         name = self.names.get(path)
         return self.data.contexts_by_lineno(name) if name is not None else {}
+
+    def quick_ones(self, names: Sequence[str], limit: int) -> list[str]:
+        """Up to ``limit`` tests in the order of how long they take, as long as they do not take too much together."""
+        chosen: list[str] = []
+        left = SECONDS / 3
+        for name in sorted(names, key=lambda name: self.seconds.get(name, 0.0)):
+            left -= self.seconds.get(name, 0.0)
+            if len(chosen) < limit and (left > 0 or not chosen):
+                chosen.append(name)
+        return chosen
 
     def executed(self, path: str) -> set[int]:
         """Lines that are executed by a test, or when the tests are imported."""
@@ -208,9 +250,8 @@ def unexecuted(tree: Path, tests: Tests) -> Iterator[str]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef):
                 body = {statement.lineno for statement in ast.walk(node) if isinstance(statement, ast.stmt)}
-                first = node.body[0]
-                if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                    body -= {first.lineno}
+                # Docstrings, and the dots of what only describes an interface.
+                body -= {s.lineno for s in node.body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)}
                 if body - {node.lineno} and not (body - {node.lineno}) & executed:
                     yield f"{path} {node.name}"
 
@@ -256,12 +297,9 @@ def key_of(change: Change) -> str:
     return f"{change.path} | {old} | {new}"
 
 
-def outcome(change: Change, tests: Sequence[str], server: Server) -> str:
-    """`killed`, `survived` or `uncovered`."""
-    if not tests:
-        return "uncovered"
+def in_new_process(change: Change, source: str, tests: Sequence[str], server: Server) -> str:
+    """`killed` or `survived`, of a change to the file itself."""
     file = server.tree / change.path
-    source = file.read_text(encoding="utf-8")
     for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
         compiled.unlink()
     file.write_text(change.apply(source), encoding="utf-8")
@@ -277,28 +315,41 @@ def outcome(change: Change, tests: Sequence[str], server: Server) -> str:
 
 
 def measured(chosen: list[Change], tests: Tests, trees: list[Path], limit: int, seed: int) -> list[tuple[Change, str]]:
-    """The outcome of every change, on as many copies side by side as there are ``trees``."""
-    servers = [Server(tree) for tree in trees]
-    free: Queue[Server] = Queue()
-    for server in servers:
-        free.put(server)
+    """The outcome of every change, on as many copies side by side as there are ``trees`` but for the first."""
+    loaded = Loaded(trees[0], len(trees) - 1)
+    servers = [Server(tree) for tree in trees[1:]]
+    free: Queue[int] = Queue()
+    known = tests.quick_ones([name for name in tests.seconds if name.startswith("tests/")], 20 * limit)
+    for client, server in enumerate(servers):
+        free.put(client)
+        source = (trees[0] / "pto_dialect" / "__init__.py").read_text(encoding="utf-8")
+        answer = loaded.outcome(client, "pto_dialect/__init__.py", source, known)
+        if answer != "passed" or not server.passes(known[:limit]):
+            sys.exit("tests that pass in the whole run do not pass by themselves")
 
     def one(change: Change) -> tuple[Change, str]:
-        server = free.get()
+        client = free.get()
         try:
-            named = spread(tests.covering(change), limit, random.Random(seed))
-            result = outcome(change, sorted(named, key=lambda test: tests.seconds.get(test, 0.0)), server)
+            covering = tests.covering(change)
+            source = (trees[0] / change.path).read_text(encoding="utf-8")
+            result = "uncovered"
+            if covering:
+                rng = random.Random(seed)
+                some = tests.quick_ones(spread(covering, 10 * limit, rng), 10 * limit)
+                answer = loaded.outcome(client, change.path, change.apply(source), some)
+                result = "killed" if answer in ("failed", "late") else "survived"
+                if result == "survived":
+                    # Also the last word about changes that a new process would show differently.
+                    few = tests.quick_ones(spread(covering, limit, rng), limit)
+                    result = in_new_process(change, source, few, servers[client])
         finally:
-            free.put(server)
+            free.put(client)
         print(f"{result:9} {change.text}", flush=True)
         return change, result
 
-    known = sorted(tests.seconds, key=tests.seconds.__getitem__)[: 10 * sum(ROUNDS)]
-    if not all(server.passes(known) for server in servers):
-        sys.exit("tests that pass in the whole run do not pass by themselves")
-    with ThreadPoolExecutor(len(trees)) as pool:
+    with ThreadPoolExecutor(len(servers)) as pool:
         results = list(pool.map(one, chosen))
-    for server in servers:
+    for server in (loaded, *servers):
         server.close()
     return results
 
@@ -340,7 +391,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="pto-mutate-") as folder:
-        trees = [copied(Path(folder) / f"tree{number}") for number in range(options.jobs)]
+        trees = [copied(Path(folder) / f"tree{number}") for number in range(options.jobs + 1)]
         data = collected(trees[0], (options.data or Path(folder) / "coverage").absolute())
         tests = Tests(data, trees[0])
         idle = [name for name in unexecuted(trees[0], tests) if name not in reasons("unexecuted_functions.txt")]
