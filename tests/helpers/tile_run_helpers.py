@@ -13,6 +13,7 @@ import numpy as np
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.runtime.api import CompiledKernel
 from pto_dialect.runtime.api import compile as compile_kernel
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.targets.backend import Backend
@@ -144,11 +145,23 @@ def program(statement: str, tiles: tuple[TileData, ...], scalars: Mapping[str, s
     return text.text(arguments, target)
 
 
+def _compiled(text: str, verify: bool, accumulate: str, backend: Backend | None) -> tuple[CompiledKernel | None, list[Any]]:
+    """The kernel of a program, ``None`` with the errors in it."""
+    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
+    module = parse_program(SourceFile("t.pto", text), engine)
+    assert module is not None
+    if verify:
+        verify_module(module, engine)
+    errors = [(d.rule, d.message) for d in engine.diagnostics if d.severity is Severity.ERROR]
+    kernel = compile_kernel(module, accumulate=accumulate, backend=backend, verify=False) if not errors else None
+    return kernel, errors
+
+
 def run(
     statement: str,
     *tiles: TileData,
     scalars: Mapping[str, tuple[str, Any]] | None = None,
-    target: str = "a5",
+    target: str | None = None,
     verify: bool = True,
     accumulate: str = "fast",
     backend: Backend | None = None,
@@ -156,18 +169,24 @@ def run(
     """Whole content of every tile after ``statement``, by name.
 
     ``%name`` in the statement is a tile or a scalar, ``{name}`` the type of a tile. Tiles with an alias show what lies
-    there under their alias. The program must be free of errors when ``verify`` is set.
+    there under their alias. The program must be free of errors when ``verify`` is set. Without a ``target`` it runs for
+    a5, and where it is free of errors for a2a3 too, there with the same result.
     """
     numbers = scalars or {}
-    text = program(statement, tiles, {name: kind for name, (kind, _) in numbers.items()}, target)
-    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
-    module = parse_program(SourceFile("t.pto", text), engine)
-    assert module is not None
-    if verify and module is not None:
-        verify_module(module, engine)
-    errors = [(d.rule, d.message) for d in engine.diagnostics if d.severity is Severity.ERROR]
-    assert module is not None and not errors, (text, errors)
-    kernel = compile_kernel(module, accumulate=accumulate, backend=backend, verify=False)
-    buffers = {item.name: item.data.copy() for item in tiles if item.alias is None}
-    kernel(*(b.reshape(-1) for b in buffers.values()), *(value for _, value in numbers.values()))
-    return buffers
+    kinds = {name: kind for name, (kind, _) in numbers.items()}
+
+    def contents(kernel: CompiledKernel) -> dict[str, np.ndarray]:
+        buffers = {item.name: item.data.copy() for item in tiles if item.alias is None}
+        kernel(*(b.reshape(-1) for b in buffers.values()), *(value for _, value in numbers.values()))
+        return buffers
+
+    text = program(statement, tiles, kinds, target or "a5")
+    kernel, errors = _compiled(text, verify, accumulate, backend)
+    assert kernel is not None, (text, errors)
+    found = contents(kernel)
+    if target is None and verify and backend is None:
+        other, _ = _compiled(program(statement, tiles, kinds, "a2a3"), verify, accumulate, backend)
+        if other is not None:
+            for name, content in contents(other).items():
+                assert content.tobytes() == found[name].tobytes(), f"{name} on a2a3"
+    return found

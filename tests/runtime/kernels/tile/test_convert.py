@@ -160,7 +160,8 @@ def test_default_conversion(source: str, target: str) -> None:
 def test_rounding_and_saturation(source: str, target: str, mode: str, saturation: str) -> None:
     values = inputs(source)
     attributes = f" {{rmode = #pto<round_mode {mode}>, sat_mode = #pto<saturation_mode {saturation}>}}"
-    found = convert(values, source, target, attributes)
+    # Without saturation a2a3 does otherwise, see below.
+    found = convert(values, source, target, attributes, target=None if saturation == "ON" else "a5")
     same(found, converted(values[:3, :31], source, target, MODES[mode], saturation == "ON"))
 
 

@@ -1,4 +1,4 @@
-"""``tprint``: what stands on standard output."""
+"""``tprint``: what stands on standard output, on each target."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from tile_run_helpers import TileData, run
 
 
 def printed(capfd: pytest.CaptureFixture[str], element: str, data: np.ndarray, clause: str = "", **options) -> str:
-    run(f"pto.tprint ins(%a : {{a}}){clause}", TileData("a", element, data, **options))
-    return capfd.readouterr().out
+    found = []
+    for target in ("a2a3", "a5"):
+        run(f"pto.tprint ins(%a : {{a}}){clause}", TileData("a", element, data, **options), target=target)
+        found.append(capfd.readouterr().out)
+    assert found[0] == found[1]
+    return found[0]
 
 
 def test_floats_have_fixed_decimals(capfd: pytest.CaptureFixture[str]) -> None:
