@@ -145,7 +145,9 @@ def program(statement: str, tiles: tuple[TileData, ...], scalars: Mapping[str, s
     return text.text(arguments, target)
 
 
-def _compiled(text: str, verify: bool, accumulate: str, backend: Backend | None) -> tuple[CompiledKernel | None, list[Any]]:
+def _compiled(
+    text: str, verify: bool, accumulate: str, backend: Backend | None
+) -> tuple[CompiledKernel | None, list[Any]]:
     """The kernel of a program, ``None`` with the errors in it."""
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
     module = parse_program(SourceFile("t.pto", text), engine)

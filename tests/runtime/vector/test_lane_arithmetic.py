@@ -68,7 +68,11 @@ def test_a_register_and_a_number(element: str) -> None:
     kind = element if element.startswith("u") else signless
     for op, function in functions.items():
         found = computed(
-            f"pto.{op} %a, %s, %m : {{v}}, {kind}, {{m}} -> {{v}}", element, lanes(element), a, scalars={"s": (kind, 77)}
+            f"pto.{op} %a, %s, %m : {{v}}, {kind}, {{m}} -> {{v}}",
+            element,
+            lanes(element),
+            a,
+            scalars={"s": (kind, 77)},
         )
         assert found.tolist() == [function(int(x)) for x in a], op
     shifts: dict[str, Callable[[int], int]] = {"vshls": lambda x: wrapped(x << 5, element), "vshrs": lambda x: x >> 5}
