@@ -77,7 +77,7 @@ class _Seen(Kernel):
 
 def run_on_cube(body: str, arguments: Mapping[str, tuple[str, Any]]) -> list[Any]:
     """Bytes of the unified buffers of both vector cores after a function of the cube between them."""
-    made = kernel(body, {name: type_ for name, (type_, _) in arguments.items()}, kind="cube", kernel_class=_Seen)
+    made = kernel(body, {name: type_ for name, (type_, _) in arguments.items()}, kernel_class=_Seen)
     assert isinstance(made, _Seen)
     made.run([value for _, value in arguments.values()])
     return made.unified
