@@ -78,13 +78,6 @@ def attribute_text(attr: Attribute) -> str:
     return str(attr)
 
 
-def number_text(attr: builtin.IntegerAttr | builtin.FloatAttr) -> str:
-    """The literal of a number attribute without its type."""
-    if isinstance(attr, builtin.FloatAttr):
-        return float_text(attr.value.data, attr.type)
-    return str(attr.value.data)
-
-
 def _integer(attr: Any) -> str:
     if _is_bool(attr.type):
         return "true" if attr.value.data else "false"

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
+from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from pto_dialect.ir.core import types as t
@@ -297,8 +297,3 @@ def integer_width(type_: Attribute) -> int | None:
 def is_integer(type_: Attribute) -> bool:
     """True for integers and index."""
     return isinstance(type_, (IntegerType, IndexType))
-
-
-def is_memref(type_: Attribute) -> bool:
-    """True for memref types."""
-    return isinstance(type_, MemRefType)

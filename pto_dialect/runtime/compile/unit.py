@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,7 +46,3 @@ class Unit:
     def sets_control(self) -> bool:
         """Something writes the control register."""
         return any(op.name in CONTROL for function in self.program.functions for op in walk(function))
-
-    def functions(self) -> Sequence[Operation]:
-        """The functions to compile, callers before callees."""
-        return self.program.functions

@@ -226,9 +226,6 @@ class MemoryBuilder(ControlBuilder):
         self.pending = RegionStart(isolated=unescape(token.text) in ISOLATED)
         return items
 
-    def generic_regions(self, items: list[Any]) -> list[Any]:
-        return items[1::2]
-
     @statement
     def generic(self, items: list[Any]) -> Operation:
         self.pending = None

@@ -35,11 +35,6 @@ def memref_element(type_: Attribute) -> Attribute:
     return type_.element_type if isinstance(type_, MemRefType) else element_type(type_)
 
 
-def is_container(type_: Attribute) -> bool:
-    """True for vectors and tensors."""
-    return isinstance(type_, _CONTAINERS)
-
-
 def container_shape(type_: Attribute) -> tuple[object, ...]:
     """What two types share whose values correspond element by element; empty for scalars."""
     if isinstance(type_, builtin.VectorType):

@@ -1,0 +1,96 @@
+"""Ways through switches and loops with a condition, and numbers that only a run knows, in the checks of the text."""
+
+from __future__ import annotations
+
+from sanitize_programs import found, load, program, set_flag, store, ub, wait_flag
+
+X = ub("x", 0)
+INDEX = ["%block = pto.get_block_idx", "%n = arith.index_cast %block : i64 to index"]
+
+
+def rules(*lines: str) -> list[str]:
+    return [diagnostic.rule for diagnostic in found(program(X, *lines))]
+
+
+def switch(first: list[str], second: list[str], other: list[str]) -> list[str]:
+    return [
+        "scf.index_switch %n", "case 0 {", *first, "scf.yield", "}", "case 3 {", *second, "scf.yield", "}",
+        "default {", *other, "scf.yield", "}",
+    ]  # fmt: skip
+
+
+def test_every_case_of_a_switch_sets_the_flag() -> None:
+    setting = [load("%x"), set_flag("MTE2", "MTE3")]
+    end = [wait_flag("MTE2", "MTE3"), store("%x")]
+    assert rules(*INDEX, *switch(setting, setting, setting), *end) == []
+    for place in range(3):
+        cases = [setting] * 3
+        cases[place] = [load("%x")]
+        assert "sync-path-unmatched" in rules(*INDEX, *switch(*cases), *end), place
+
+
+def test_a_switch_gives_results() -> None:
+    lines = [*INDEX, "%r = scf.index_switch %n -> index", "case 0 {", "scf.yield %i1 : index", "}", "default {"]
+    lines += ["scf.yield %i3 : index", "}"]
+    lines += [load("%x"), 'pto.set_flag_dyn["PIPE_MTE2", "PIPE_MTE3", %r]']
+    lines += ['pto.wait_flag_dyn["PIPE_MTE2", "PIPE_MTE3", %r]', store("%x")]
+    assert rules(*lines) == []
+
+
+def loop(*body: str) -> list[str]:
+    return [
+        *INDEX, "%end = scf.while (%i = %n) : (index) -> index {", "%more = arith.cmpi slt, %i, %i3 : index",
+        "scf.condition(%more) %i : index", "} do {", "^bb0(%j: index):", *body, "%next = arith.addi %j, %i1 : index",
+        "scf.yield %next : index", "}",
+    ]  # fmt: skip
+
+
+def test_a_loop_with_a_condition_runs_any_number_of_times() -> None:
+    both = [load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")]
+    back = [set_flag("MTE3", "MTE2"), wait_flag("MTE3", "MTE2")]
+    assert rules(*loop(*both, *back)) == []
+    assert "sync-static-hazard" in rules(*loop(*both))
+    assert "sync-path-unmatched" in rules(*loop(load("%x"), set_flag("MTE2", "MTE3")), wait_flag("MTE2", "MTE3"))
+
+
+def test_nothing_is_said_about_flags_whose_number_only_a_run_knows() -> None:
+    unknown = 'pto.{}_flag_dyn["PIPE_MTE2", "PIPE_MTE3", %n]'
+    lines = [*INDEX, load("%x"), unknown.format("set"), unknown.format("wait"), store("%x")]
+    assert rules(*lines) == []
+    # Other pipes are checked as before.
+    assert "sync-static-deadlock" in rules(*lines, wait_flag("V", "MTE3"))
+
+
+T = "!pto.tile_buf<vec, 16x16xf32>"
+HALF = "!pto.tile_buf<vec, 8x16xf32>"
+
+
+def places(*lines: str) -> list[str]:
+    body = "".join(f"  {line}\n" for line in lines)
+    text = f"""func.func @f() {{
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %low = arith.constant 0 : i64
+  %mid = arith.constant 512 : i64
+  %one = arith.constant 1.0 : f32
+{body}  return
+}}
+"""
+    return [diagnostic.rule for diagnostic in found(text, ("check-memory",))]
+
+
+def fill(name: str, type_: str = T) -> str:
+    return f"pto.texpands ins(%one : f32) outs({name} : {type_})"
+
+
+def test_a_window_belongs_to_the_tile_that_has_all_its_bytes() -> None:
+    """A part that is allocated inside of a tile is another tile; a window of the tile is the tile."""
+    whole = f"%a = pto.alloc_tile addr = %low : {T}"
+    window = f"%w = pto.subview %a[%c8, %c0] sizes [8, 16] : {T} -> {HALF}"
+    part = f"%p = pto.alloc_tile addr = %mid : {HALF}"
+    use = f"pto.tadd ins(%a, %a : {T}, {T}) outs(%a : {T})"
+    assert places(whole, window, fill("%a"), fill("%w", HALF), use) == []
+    both = places(
+        whole, part, fill("%a"), fill("%p", HALF), f"pto.tadd ins(%p, %p : {HALF}, {HALF}) outs(%p : {HALF})", use
+    )
+    assert both in (["overlap-tiles"], [])

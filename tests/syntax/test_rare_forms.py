@@ -1,0 +1,60 @@
+"""Forms that programs seldom have: aliases of places, typed strings, words after operands, types of documents."""
+
+from __future__ import annotations
+
+import pytest
+from parse_helpers import parsed, rules
+
+import pto_dialect
+from pto_dialect.syntax.compare import same_module
+
+HEAD = "func.func @f(%x: i32, %g: !pto.ptr<f32, gm>, %i: index) {\n"
+
+
+def test_an_alias_of_a_place_is_read() -> None:
+    text = '#loc1 = loc("first.py":3:4)\nfunc.func @f() {\n  return loc(#loc1)\n} loc(#loc1)\n'
+    module, found = parsed(text)
+    assert module is not None and not found
+
+
+def test_a_value_is_no_attribute() -> None:
+    found = parsed(HEAD + "  %r = arith.addi %x, %x {note = %x} : i32\n  return\n}")[1]
+    assert [(rule, line, message) for rule, line, _, message in found] == [
+        ("parse-syntax", 2, "a value cannot stand in an attribute")
+    ]
+
+
+def test_a_string_may_have_a_type() -> None:
+    text = HEAD + '  %r = arith.addi %x, %x {note = "a word" : i32} : i32\n  return\n}'
+    module, found = parsed(text)
+    assert module is not None and not found
+    assert '"a word"' in pto_dialect.print_module(module)
+
+
+@pytest.mark.parametrize("type_", ["!pto.group<a, b>", "!pto.fmatrix_config<a>"])
+def test_types_of_documents_keep_their_parameters(type_: str) -> None:
+    module, found = parsed(f"func.func @f(%x: {type_}) {{\n  return\n}}")
+    assert module is not None, found
+    assert type_.split("<")[0] in pto_dialect.print_module(module)
+
+
+@pytest.mark.parametrize(("clause", "help"), [("l2cash(nmfv)", "l2cache"), ("unsignd", "unsigned"), ("wrong", "")])
+def test_words_after_operands_are_suggested(clause: str, help: str) -> None:
+    text = HEAD + f"  %r = pto.atomic_add %g, %x {clause} : !pto.ptr<f32, gm>, i32 -> i32\n  return\n}}"
+    diagnostics = pto_dialect.check(text).diagnostics
+    (found,) = [one for one in diagnostics if one.rule == "parse-syntax"]
+    assert clause.partition("(")[0] in found.message
+    assert (help in (found.help or "")) == bool(help) or not help
+
+
+def test_an_operation_without_a_counterpart_is_named() -> None:
+    one = pto_dialect.parse(HEAD + "  %r = arith.addi %x, %x : i32\n  return\n}")
+    two = pto_dialect.parse(HEAD + "  return\n}")
+    assert same_module(one, pto_dialect.parse(HEAD + "  %r = arith.addi %x, %x : i32\n  return\n}")) is None
+    assert "arith.addi" in (same_module(one, two) or "") and same_module(two, one)
+
+
+def test_a_statement_that_ends_too_early() -> None:
+    assert "parse-syntax" in rules(HEAD + "  %r = arith.addi\n  %s = arith.addi %x, %x : i32\n  return\n}")
+    found = parsed(HEAD + "  %r = arith.addi %x,\n  %s = arith.addi %x, %x : i32\n  return\n}")[1]
+    assert [entry[1] for entry in found] == [2]
