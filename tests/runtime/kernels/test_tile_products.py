@@ -45,7 +45,7 @@ def values(rows: int) -> dict[str, str]:
 def data(rows: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(11)
     small = {"a": (rows, DEPTH), "b": (DEPTH, COLS), "c": (rows, COLS), "t": (1, COLS)}
-    found = {name: rng.integers(-5, 6, shape).astype(np.float32) for name, shape in small.items()}
+    found: dict[str, Any] = {name: rng.integers(-5, 6, shape).astype(np.float32) for name, shape in small.items()}
     found["a"], found["b"] = found["a"].astype(np.float16), found["b"].astype(np.float16)
     found["e"], found["f"] = (rng.integers(-5, 6, shape).astype(F8) for shape in ((rows, DEPTH), (DEPTH, COLS)))
     found["s"], found["u"] = (rng.integers(125, 130, shape).astype(np.uint8) for shape in ((rows, 2), (2, COLS)))

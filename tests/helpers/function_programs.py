@@ -7,8 +7,8 @@ from typing import Any
 
 from parse_helpers import parsed
 
-from pto_dialect.runtime.launch import Kernel
-from pto_dialect.runtime.machine import Block, RunOptions
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import Block, RunOptions
 
 
 def kernel(

@@ -16,9 +16,9 @@ from typing import Any
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 
-from pto_dialect.ir.attributes import ENUMS, EnumAttr
-from pto_dialect.ir.base import PtoOp, operand_groups, signature
-from pto_dialect.ir.kinds import BOOL
+from pto_dialect.ir.core.attributes import ENUMS, EnumAttr
+from pto_dialect.ir.core.base import PtoOp, operand_groups, signature
+from pto_dialect.ir.core.kinds import BOOL
 
 
 def declared_forms(cls: type[PtoOp]) -> Iterator[str]:
