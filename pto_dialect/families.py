@@ -12,11 +12,15 @@ from typing import NamedTuple
 
 class Family(NamedTuple):
     """Modules of one family: below ``ir`` (``None`` for operations of xDSL), below ``verify``, and below
-    ``runtime.kernels``."""
+    ``runtime.kernels``.
+
+    ``level`` is the part of the catalogue that the family belongs to, for families that not every target has.
+    """
 
     operations: str | None
     rules: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
+    level: str | None = None
 
 
 FAMILIES: dict[str, Family] = {
@@ -95,102 +99,133 @@ FAMILIES: dict[str, Family] = {
         ),
         kernels=("cube.matmul",),
     ),
-    "cube_mad": Family("cube.mad", rules=("cube.mad",), kernels=("cube.mad",)),
+    "cube_mad": Family("cube.mad", level="micro-cube", rules=("cube.mad",), kernels=("cube.mad",)),
     "fixpipe": Family(
         "cube.fixpipe",
+        level="micro-cube",
         rules=("cube.fixpipe", "cube.fixpipe_types", "cube.fixpipe_extents", "cube.raw_copies"),
         kernels=("cube.fixpipe",),
     ),
-    "mte": Family("cube.mte", rules=("cube.l0_loads", "cube.l1_loads", "vector.dma"), kernels=("cube.mte",)),
+    "mte": Family(
+        "cube.mte", level="micro-cube", rules=("cube.l0_loads", "cube.l1_loads", "vector.dma"), kernels=("cube.mte",)
+    ),
     "mte_raw": Family(
         "cube.mte_raw",
+        level="micro-cube",
         rules=("cube.l0_loads", "vector.dma", "cube.raw_copies"),
         kernels=("cube.mte_raw", "vector.dma_raw"),
     ),
-    "dma": Family("vector.dma", rules=("vector.dma",), kernels=("vector.dma", "cube.mte", "vector.dma_raw")),
+    "dma": Family(
+        "vector.dma", level="micro-dma", rules=("vector.dma",), kernels=("vector.dma", "cube.mte", "vector.dma_raw")
+    ),
     "vector_arith": Family(
         "vector.arith",
+        level="micro-vector",
         rules=("vector.common", "vector.elements", "vector.scopes"),
         kernels=("vector.arith", "vector.convert"),
     ),
     "vector_compare": Family(
         "vector.compare",
+        level="micro-vector",
         rules=("vector.common", "vector.elements", "vector.scopes"),
         kernels=("vector.arith",),
     ),
     "vector_convert": Family(
         "vector.convert",
+        level="micro-vector",
         rules=("vector.common", "vector.elements", "vector.convert", "vector.scopes"),
         kernels=("vector.arith", "vector.convert"),
     ),
     "vector_reduce": Family(
         "vector.reduce",
+        level="micro-vector",
         rules=("vector.common", "vector.elements", "vector.scopes"),
         kernels=("vector.collect",),
     ),
     "vector_rearrange": Family(
         "vector.rearrange",
+        level="micro-vector",
         rules=("vector.common", "vector.elements", "vector.convert", "vector.memory", "vector.scopes"),
         kernels=("vector.collect",),
     ),
     "vector_memory": Family(
         "vector.memory",
+        level="micro-vector",
         rules=("vector.common", "vector.memory", "vector.align", "vector.scopes"),
         kernels=("vector.memory",),
     ),
-    "ub_vector": Family("vector.ub_vector", rules=("vector.ub_vector",), kernels=("vector.ub_vector",)),
-    "predicate": Family("vector.predicate", rules=("vector.predicate", "vector.scopes"), kernels=("vector.predicate",)),
+    "ub_vector": Family(
+        "vector.ub_vector", level="micro-ub", rules=("vector.ub_vector",), kernels=("vector.ub_vector",)
+    ),
+    "predicate": Family(
+        "vector.predicate",
+        level="micro-vector",
+        rules=("vector.predicate", "vector.scopes"),
+        kernels=("vector.predicate",),
+    ),
     "predicate_memory": Family(
         "vector.predicate_memory",
+        level="micro-vector",
         rules=("vector.predicate", "vector.memory", "vector.align", "vector.scopes"),
         kernels=("vector.predicate",),
     ),
     "vmi_plain": Family(
         "vmi.plain",
+        level="micro-vmi",
         rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
         kernels=("vmi.arith",),
     ),
     "vmi_masked": Family(
         "vmi.masked",
+        level="micro-vmi",
         rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
         kernels=("vmi.arith",),
     ),
     "vmi_mask": Family(
         "vmi.mask",
+        level="micro-vmi",
         rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
         kernels=("vmi.mask", "vmi.arith"),
     ),
     "vmi_convert": Family(
         "vmi.convert",
+        level="micro-vmi",
         rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
         kernels=("vmi.convert", "vmi.collect", "vmi.mask", "vmi.arith", "vmi.registers"),
     ),
     "vmi_reduce": Family(
         "vmi.reduce",
+        level="micro-vmi",
         rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
         kernels=("vmi.collect",),
     ),
     "vmi_rearrange": Family(
         "vmi.rearrange",
+        level="micro-vmi",
         rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
         kernels=("vmi.collect",),
     ),
     "vmi_load": Family(
         "vmi.load",
+        level="micro-vmi",
         rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
         kernels=("vmi.load",),
     ),
     "vmi_store": Family(
         "vmi.store",
+        level="micro-vmi",
         rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
         kernels=("vmi.store",),
     ),
-    "simt_control": Family("simt.control", rules=("simt.common", "simt.scopes"), kernels=("simt.launch", "simt.state")),
-    "simt_query": Family("simt.query", kernels=("simt.query",)),
-    "simt_group": Family("simt.group", rules=("simt.common",), kernels=("simt.group",)),
-    "simt_math": Family("simt.math", rules=("simt.common", "simt.convert"), kernels=("simt.math",)),
+    "simt_control": Family(
+        "simt.control", level="simt", rules=("simt.common", "simt.scopes"), kernels=("simt.launch", "simt.state")
+    ),
+    "simt_query": Family("simt.query", level="simt", kernels=("simt.query",)),
+    "simt_group": Family("simt.group", level="simt", rules=("simt.common",), kernels=("simt.group",)),
+    "simt_math": Family("simt.math", level="simt", rules=("simt.common", "simt.convert"), kernels=("simt.math",)),
     "simt_memory": Family(
         "simt.memory",
+        level="simt",
         rules=("simt.common", "simt.scopes"),
         kernels=("simt.memory", "buffers.pointers"),
     ),
@@ -250,6 +285,11 @@ TILE_FAMILIES = frozenset(name for name in FAMILIES if name.startswith("tile_"))
 
 MATRIX_FAMILIES = frozenset(("matmul", "gemv"))
 """Families of matrix products of tiles."""
+
+
+def level_of(family: str) -> str | None:
+    """Catalogue level of a family; ``None`` for families that every target has."""
+    return FAMILIES[family].level
 
 
 def rule_modules(family: str) -> tuple[str, ...]:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
+from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.targets.op_availability import MICRO_LEVELS
 from pto_dialect.targets.profile import Profile, TargetChoice, resolve_target
 
-MICRO_FAMILIES = frozenset(
-    family
-    for family, _, _ in OPS.values()
-    if family.startswith(("vector_", "predicate", "simt_", "vmi_", "cube_mad", "fixpipe", "mte"))
-)
+MICRO_FAMILIES = frozenset(name for name, family in FAMILIES.items() if family.level in MICRO_LEVELS)
 """Families that exist on a5 only; a module that uses one defaults to that target."""
 
 

@@ -19,7 +19,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import space_of as memory_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.attributes import EnumAttr
-from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import family_named
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType, TileType, byte_width
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.buffers.alloc import address_operand, space_of, tile_bytes
@@ -93,7 +93,7 @@ class Statistics:
         """Operations by family, the largest first; operations of other dialects go under the dialect's name."""
         found: dict[str, Counter[str]] = {}
         for name, count in self.operations.items():
-            family = OPS[name][0] if name in OPS else name.partition(".")[0]
+            family = family_named(name)
             found.setdefault(family, Counter())[name] = count
         return dict(sorted(found.items(), key=lambda item: (-item[1].total(), item[0])))
 

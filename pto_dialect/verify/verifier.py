@@ -18,8 +18,8 @@ from pto_dialect.collector import paused
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.families import PROGRAM_RULES, all_rule_modules, rule_modules
 from pto_dialect.ir.core.base import PtoOp
-from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.location import SourceLoc
+from pto_dialect.ir.core.registry import family_named
 from pto_dialect.targets.backend import ATTRIBUTE, BACKENDS, backend_named
 from pto_dialect.targets.profile import TargetChoice
 
@@ -173,8 +173,7 @@ class Verifier:
 def _tables(name: str, passes: tuple[str, ...]) -> tuple[Table, Table]:
     """Check functions for one operation, all of them and those that are not pure; imports the rule groups of its family
     first."""
-    family = OPS[name][0] if name in OPS else name.partition(".")[0]
-    for group in rule_modules(family):
+    for group in rule_modules(family_named(name)):
         import_module(f"pto_dialect.verify.{group}")
     table = [(stage, CHECKS[stage][name]) for stage in passes if name in CHECKS[stage]]
     return table, [(stage, some) for stage, all in table if (some := [check for check in all if check not in PURE])]

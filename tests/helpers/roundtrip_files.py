@@ -6,9 +6,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-from pto_dialect.families import FAMILIES
+from pto_dialect.families import FAMILIES, level_of
 from pto_dialect.targets.op_availability import MICRO_LEVELS
-from pto_dialect.verify.program.arch import level_of
 from run_lines import parse_run_lines
 
 FOLDER = Path(__file__).parents[2] / "lit-tests" / "roundtrip"

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import FunctionType, IndexType, IntegerType, MemRefTy
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from pto_dialect.families import FAMILIES
+from pto_dialect.families import FAMILIES, level_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.registry import family_of
@@ -36,7 +36,6 @@ from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.watch.core import WatchedCore
 from pto_dialect.sanitize.watch.watch import Watch
 from pto_dialect.targets.op_availability import MICRO_LEVELS
-from pto_dialect.verify.program.arch import level_of
 
 MEMORY = (t.PtrType, t.TileBufType, t.ShapedView, MemRefType)
 """Types of operands that refer to memory."""

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from single_operations import REFUSALS, Limits, Statement, Touched, Trial, statements, statements_of
 
+from pto_dialect.families import level_of
 from pto_dialect.ir.core.base import Pipe, op_spec
 from pto_dialect.ir.core.registry import all_op_classes, family_of
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.runtime.kernels.registry import find
 from pto_dialect.targets.op_availability import MICRO_LEVELS
-from pto_dialect.verify.program.arch import level_of
 
 EVERYWHERE = {"m": 16, "n": 16, "k": 16, "indexRow": 0, "indexCol": 0, "sub_blockid": 0}
 SCALARS: dict[str, dict[str, Any]] = {

@@ -18,6 +18,7 @@ import pytest
 import pto_dialect
 from pto_dialect.families import FAMILIES, LANE_MODULES, all_rule_modules
 from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import family_named
 from pto_dialect.runtime.kernels import registry
 from pto_dialect.verify import catalogue
 from pto_dialect.verify.engine.rule import CHECKS, PASSES
@@ -68,7 +69,7 @@ def operations_by_family() -> dict[str, list[str]]:
     named = set(OPS) | {name for table in CHECKS.values() for name in table} | set(registry.KERNELS)
     found: dict[str, list[str]] = {}
     for name in sorted(named):
-        found.setdefault(OPS[name][0] if name in OPS else name.partition(".")[0], []).append(name)
+        found.setdefault(family_named(name), []).append(name)
     return found
 
 

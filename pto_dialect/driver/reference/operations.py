@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+from pto_dialect.families import level_of
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import family_of, op_class
 from pto_dialect.runtime.kernels.refusals import reason
 from pto_dialect.targets.profile import get_profile
-from pto_dialect.verify.program.arch import level_of
 
 from .markdown import WRITTEN_BY, cell, table
 

@@ -26,6 +26,11 @@ def all_op_classes() -> list[type[PtoOp]]:
     return [op_class(mnemonic) for mnemonic in OPS]
 
 
+def family_named(name: str) -> str:
+    """Name of the family of operation ``name``; for other dialects than this one the dialect."""
+    return OPS[name][0] if name in OPS else name.partition(".")[0]
+
+
 def family_of(cls: type[PtoOp]) -> str:
     """Name of the family that ``cls`` belongs to: ``"matmul"``, ``"tile_elementwise"`` ..."""
     return OPS[cls.name][0]

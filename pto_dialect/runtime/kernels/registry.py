@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
 from pto_dialect.families import LANE_MODULES, kernel_modules
-from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import family_named
 
 from .refusals import reason
 
@@ -58,8 +58,7 @@ _imported: set[str] = set()
 def find(name: str) -> Generate | None:
     """The code generator of operation ``name``, importing the modules of its family."""
     if name not in KERNELS:
-        family = OPS[name][0] if name in OPS else name.partition(".")[0]
-        for module in kernel_modules(family):
+        for module in kernel_modules(family_named(name)):
             if module not in _imported:
                 _imported.add(module)
                 import_module(f"{__package__}.{module}")

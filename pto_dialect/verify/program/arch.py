@@ -6,10 +6,9 @@ Source: verifier-rules page, sections 2 and 17; targets page, sections 1 and 7.
 
 from __future__ import annotations
 
-from functools import cache
-
 from xdsl.ir import Operation
 
+from pto_dialect.families import level_of
 from pto_dialect.ir.core.index import OPS
 
 from ..engine.context import Context
@@ -35,25 +34,6 @@ ARCH_MIX = rule(
     good="pto.tload ins(%v : !pto.partition_tensor_view<16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)",
     target="a2a3",
 )
-
-LEVELS: tuple[tuple[str, str], ...] = (
-    ("vector_", "micro-vector"),
-    ("predicate", "micro-vector"),
-    ("cube_mad", "micro-cube"),
-    ("fixpipe", "micro-cube"),
-    ("mte", "micro-cube"),
-    ("dma", "micro-dma"),
-    ("simt_", "simt"),
-    ("vmi_", "micro-vmi"),
-    ("ub_vector", "micro-ub"),
-)
-"""Catalogue level of the operation families that not every target has, by the beginning of their name."""
-
-
-@cache
-def level_of(family: str) -> str | None:
-    """Catalogue level of an operation family; ``None`` for families that every target has."""
-    return next((level for prefix, level in LEVELS if family.startswith(prefix)), None)
 
 
 def _check_level(level: str) -> Check:

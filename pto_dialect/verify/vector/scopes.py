@@ -12,6 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from pto_dialect.diagnostics.diagnostic import Note, Severity
+from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.base import Effect, op_spec
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.types import AlignType, MaskType, VRegType, type_text
@@ -66,16 +67,8 @@ MEMBAR = rule(
     source=_PAGE,
 )
 
-VECTOR_FAMILIES = (
-    "vector_memory",
-    "vector_arith",
-    "vector_compare",
-    "vector_convert",
-    "vector_reduce",
-    "vector_rearrange",
-    "predicate",
-    "predicate_memory",
-)
+VECTOR_FAMILIES = tuple(name for name, family in FAMILIES.items() if family.level == "micro-vector")
+"""Families of vector registers and predicates."""
 _SORTS = frozenset(("pto.vbitsort", "pto.vmrgsort4"))
 _VALUES = (VRegType, MaskType, AlignType)
 

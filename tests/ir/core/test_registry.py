@@ -13,7 +13,7 @@ import pytest
 from roundtrip_files import checked_lines, forms
 from xdsl.ir import Operation
 
-from pto_dialect.families import FAMILIES
+from pto_dialect.families import FAMILIES, level_of
 from pto_dialect.ir.core import make_index
 from pto_dialect.ir.core.aliases import (
     ATTRIBUTE_ALIASES,
@@ -30,7 +30,6 @@ from pto_dialect.runtime.kernels import refusals
 from pto_dialect.runtime.kernels.registry import find
 from pto_dialect.targets.a2a3 import A2A3
 from pto_dialect.targets.a5 import A5
-from pto_dialect.verify.program.arch import level_of
 
 MNEMONICS = (Path(__file__).parent / "mnemonics.txt").read_text(encoding="utf-8").split()
 CLASSES = all_op_classes()
