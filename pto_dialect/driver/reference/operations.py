@@ -21,7 +21,7 @@ TITLES = {
     "tile_partial": "Tiles: partial sources",
     "tile_move": "Tiles: moves and conversion",
     "tile_memory": "Tiles: loads and stores",
-    "tile_irregular": "Tiles: gathers, sorting, quantisation, generation",
+    "tile_irregular": "Tiles: irregular",
     "matmul": "Tiles: matrix products",
     "gemv": "Tiles: matrix-vector products",
     "views": "Tiles and views: handles",
