@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from markdown_pages import ROOT
 
+from pto_dialect.api import check
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
@@ -202,3 +204,17 @@ def test_pipes(row: list[str]) -> None:
             spec = op_spec(cls)
             depends = cls.active_pipe is not PtoOp.active_pipe
             assert depends or Pipe(f"PIPE_{name}") in (spec.pipe, *spec.pipes), mnemonic
+
+
+PROGRAMS = re.findall(r"^```mlir\n(.*?)^```$", (FOLDER / "language.md").read_text(encoding="utf-8"), re.M | re.S)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
+def test_programs_of_the_page_on_the_language_are_right(program: str, tmp_path: Path) -> None:
+    file = tmp_path / "program.pto"
+    file.write_text(program)
+    assert check(file).diagnostics == ()
+
+
+def test_the_page_on_the_language_shows_every_form() -> None:
+    assert len(PROGRAMS) == 5
