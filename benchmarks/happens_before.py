@@ -2,7 +2,7 @@
 
 Nodes are the operations of a run in the order in which they were issued; edges are the order of a pipe, what the scalar
 unit had waited for, and signals.  Two accesses of one byte race when neither node can be reached from the other.
-Source: execution page, section 6.2.
+Source: docs/reference/watching.md, "Order of events".
 """
 
 from __future__ import annotations

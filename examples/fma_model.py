@@ -1,8 +1,8 @@
 """The matrix product bit by bit: one fused multiply-add after the other, in integer arithmetic.
 
-``c = init; for k in 0 … K-1: c = fma(a[:, k], b[k, :], c)``, each rounded once to nearest even f32 (numerics
-page, section 3). Every value is an integer multiple of one small power of two, the unit, so nothing but the
-rounding itself is ever inexact, and no floating-point sum takes part in it.
+``c = init; for k in 0 … K-1: c = fma(a[:, k], b[k, :], c)``, each rounded once to nearest even f32
+(docs/reference/numerics.md, "Matrix products"). Every value is an integer multiple of one small power of two, the unit,
+so nothing but the rounding itself is ever inexact, and no floating-point sum takes part in it.
 """
 
 from __future__ import annotations

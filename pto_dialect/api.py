@@ -55,7 +55,8 @@ def parse(text: str, filename: str = "<string>", *, schematic: bool = False) -> 
     A text in assembly form, or one with operations outside a module, gets a module around it. ``filename`` is
     the name in diagnostics. ``schematic`` accepts snippets of documentation, with ``...`` in types.
 
-    Raises :class:`ParseError` with all syntax errors of the text. Source: language page, section 2.
+    Raises :class:`ParseError` with all syntax errors of the text. Source: docs/reference/language.md, "Modules and
+    functions".
     """
     from pto_dialect.syntax.read.parser import parse_program
 
@@ -71,7 +72,7 @@ def check(path_or_text: str | os.PathLike[str], target: str | None = None) -> Ch
 
     ``path_or_text`` is a file if it is a path object, or a string of one line that ends in ``.pto`` or names
     an existing file; any other string is the program itself. ``target`` is a2, a3, a2a3, a5 or cpu-sim; by
-    default the module's own (targets page, section 1).
+    default the module's own (docs/reference/targets.md, "Choice of the target").
 
     Raises FileNotFoundError for a file that does not exist and ValueError for an unknown target.
     """

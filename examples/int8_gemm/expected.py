@@ -1,4 +1,4 @@
-"""C = requantise(A B + bias), in exact integers up to the scaling (numerics page, section 4: req8)."""
+"""C = requantise(A B + bias), in exact integers up to the scaling (docs/reference/numerics.md, "Write-back": req8)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ def channel_table(scale: Array, zero_point: Array) -> Array:
     """Entries [N] of the write-back table for scales and zero points −256 … 255, with signed results.
 
     Scale in bits 31:13 (the low 13 bits of the f32 are lost), zero point in bits 45:37, sign in bit 46
-    (layouts page, section 9).
+    (docs/reference/layouts.md, "Write-back addresses").
     """
     bits = scale.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF_E000)
     offset = (zero_point.astype(np.int64) & 0x1FF) << 37

@@ -11,7 +11,8 @@ F16_MAX = 65504.0
 
 
 def hidden(x: Array, w1: Array, scale: float) -> Array:
-    """H [M, H]: sum in f32, times ``scale`` in f32, relu, nearest f16, saturated (numerics page, section 4).
+    """H [M, H]: sum in f32, times ``scale`` in f32, relu, nearest f16, saturated (docs/reference/numerics.md,
+    "Write-back").
 
     The sum is taken in float64, which is right where it is exact in f32, as for the inputs of this example.
     """

@@ -1,4 +1,4 @@
-"""C = (A with its scales) (B with its scales) + bias (numerics page, sections 1 and 3)."""
+"""C = (A with its scales) (B with its scales) + bias (docs/reference/numerics.md, "Formats", "Matrix products")."""
 
 from __future__ import annotations
 

@@ -11,8 +11,9 @@ F16_MAX = 65504.0
 
 
 def leaky(a: Array, b: Array) -> Array:
-    """Nearest f16 of q = ``a b`` where q ≥ 0 and of q / 4 elsewhere, saturated; exact sums (numerics page,
-    section 4)."""
+    """Nearest f16 of q = ``a b`` where q ≥ 0 and of q / 4 elsewhere, saturated; exact sums (docs/reference/numerics.md,
+    "Write-back").
+    """
     total = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)
     active = np.where(total >= 0, total, total * np.float32(0.25))
     return np.clip(active, -F16_MAX, F16_MAX).astype(np.float16)

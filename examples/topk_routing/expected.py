@@ -11,7 +11,8 @@ from examples.expectation import TOLERANCE, Accumulate, Wanted
 def expected(entry: str, data: Data, accumulate: Accumulate) -> dict[str, Wanted]:
     """``experts`` [tokens, k] and ``weights`` [tokens, k] for ``logits`` [tokens, experts].
 
-    Of equal logits the expert with the smaller number comes first (numerics page, section 7: the sort is stable).
+    Of equal logits the expert with the smaller number comes first (docs/reference/tiles.md, "Irregular operations": the
+    sort is stable).
     """
     k = data["experts"].shape[1]
     experts = np.argsort(-data["logits"], axis=1, kind="stable")[:, :k]

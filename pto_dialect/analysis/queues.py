@@ -1,6 +1,6 @@
 """Operations on queues between the cube core and the vector cores, as rules see them.
 
-Source: execution page, section 5.
+Source: docs/reference/execution.md, "Queues between cores".
 """
 
 from __future__ import annotations

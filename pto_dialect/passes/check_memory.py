@@ -1,6 +1,6 @@
 """``check-memory``: tiles with addresses that share bytes while both are in use.
 
-Source: verifier-rules page, section 17; execution page, section 6.3.
+Source: docs/reference/constraints.md, "Whole programs"; docs/reference/watching.md, "Findings".
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .base import PtoPass
 from .check_sync import entry_functions
 from .tile_places import Allocator, Places, Positions, Tile, allocator
 
-_PAGE = "verifier-rules page, section 17"
+_PAGE = 'docs/reference/constraints.md, "Whole programs"'
 _T = "!pto.tile_buf<vec, 16x16xf32>"
 _BAD = f"""func.func @f() {{
   %c0 = arith.constant 0 : i64

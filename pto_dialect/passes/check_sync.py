@@ -1,4 +1,6 @@
-"""``check-sync``: flags and hazards on every path through a function. Source: execution page, sections 5 and 6."""
+"""``check-sync``: flags and hazards on every path through a function. Source: docs/reference/execution.md,
+"Synchronisation"; docs/reference/watching.md, "Order of events".
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from pto_dialect.verify.program.runs import RUN_RULES
 from .base import PtoPass
 from .sync_flow import GETS, RELEASES, SETS, WAITS, Access, Flow, Key
 
-_PAGE = "execution page, section 6.3"
+_PAGE = 'docs/reference/watching.md, "Findings"'
 
 _FLAGS = '"PIPE_MTE2", "PIPE_V", "EVENT_ID0"'
 
@@ -64,7 +66,7 @@ HAZARD = rule(
     ERROR,
     SYNC,
     "in a function that orders its pipes, what one pipe writes and another uses is ordered",
-    source="verifier-rules page, section 17",
+    source='docs/reference/constraints.md, "Whole programs"',
 )
 
 _ORDERING = SETS | WAITS | GETS | RELEASES

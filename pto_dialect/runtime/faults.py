@@ -7,7 +7,7 @@ class Fault(Exception):
     """A program did something the machine does not allow.
 
     Kernels and memory functions raise it without knowing which operation they serve; the caller that knows
-    turns it into a diagnostic by adding the source location (execution page, section 6.3).
+    turns it into a diagnostic by adding the source location (docs/reference/watching.md, "Findings").
 
     Attributes:
         rule: kebab-case id of the violated rule, e.g. ``mem-oob``, ``mem-align``, ``unmodelled``.

@@ -1,4 +1,4 @@
-"""Runs a program under watch. Source: execution page, section 6."""
+"""Runs a program under watch. Source: docs/reference/watching.md, "Order of events"."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Enumerations as the assembly form spells them: ``#pto.cmp<EQ>`` for ``#pto<cmp eq>``.
 
-Source: level-1 page, section 2.3, rule 7.
+Source: docs/reference/language.md, "PTO-AS assembly", rule 7.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from pto_dialect.ir.core.kinds import TILE_OR_VIEW
 
 READ_MODIFY_WRITE = frozenset(("pto.taxpy", "pto.tinsert", "pto.tinsert_fp", "pto.tsetval"))
 """Operations that keep what a destination holds. Their value forms take the old tile as a last operand: ``%d1 =
-pto.taxpy %s, %x, %d0``. Source: level1-and-assembly page, section 2.1, rule 10."""
+pto.taxpy %s, %x, %d0``. Source: docs/reference/language.md, "Level 1 and Level 2", rule 10."""
 
 MERGE_SORT = "pto.tmrgsort"
 MERGE_SORT_SOURCES = 4
@@ -36,7 +36,7 @@ def fitting_slots(slots: Sequence[Slot], values: Sequence[SSAValue]) -> Sequence
 def merge_sort_inputs(values: Sequence[SSAValue], scratch: bool) -> dict[str, list[SSAValue]]:
     """Inputs of ``tmrgsort``: sources and a block length, or sources and (``scratch``) the scratch tile.
 
-    Source: syntax-families page, shape D2.
+    Source: docs/reference/language.md, "Shapes".
     """
     if values and not TILE_OR_VIEW.accepts(values[-1].type):
         return {"srcs": list(values[:-1]), "blockLen": [values[-1]]}

@@ -1,7 +1,7 @@
 """How an operation is written, in one line, for messages about statements that are not.
 
 The line is made from the declaration: ``%value = pto.vlds %source[%offset] : type -> type``. Optional parts stand in
-``[..]``. Source: syntax-families page, section 2.
+``[..]``. Source: docs/reference/language.md, "Shapes".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The a2a3 profile.  Source: targets page."""
+"""The a2a3 profile.  Source: docs/reference/targets.md, "Choice of the target"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The a5 profile, and cpu-sim with the same tables.  Source: targets page."""
+"""The a5 profile, and cpu-sim with the same tables.  Source: docs/reference/targets.md, "Choice of the target"."""
 
 from __future__ import annotations
 

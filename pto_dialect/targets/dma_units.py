@@ -1,6 +1,6 @@
 """Units in which data-movement operations count lengths and strides.
 
-Source: targets page (burst units of the machine-readable companion); layouts page, section 5.
+Source: docs/reference/layouts.md, "Transfers".
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PAD_COUNT_BITS: Final = 8
 GM_STRIDE_BITS: Final = 40
 LOCAL_STRIDE_BITS: Final = 21
 """Widths of the fields that hold burst counts, padding counts, and strides on the global and the on-chip side.
-Source: verifier-rules page, section 12."""
+Source: docs/reference/constraints.md, "Transfers"."""
 
 LOCAL_ALIGNMENT: Final = 32
 """Bytes whose multiple a burst address in the unified buffer or in L1 is."""

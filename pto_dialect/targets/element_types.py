@@ -1,8 +1,7 @@
 """Names of element types and the rule by which a table row admits one.
 
 Tables in this package spell element types the way programs do, without the ``!pto.`` prefix:
-``f16``, ``si8``, ``f8E4M3FN``, ``hif8``, ``f4E1M2x2``.  Source: targets page, section 7; language page,
-section 6 (the set of low-precision types).
+``f16``, ``si8``, ``f8E4M3FN``, ``hif8``, ``f4E1M2x2``.  Source: docs/reference/targets.md, "Element types".
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def row_admits(row: AbstractSet[str], elem: str, *, any_sign: bool = True) -> bo
     """Whether a table row admits the element type ``elem``.
 
     An entry ``iN`` also admits ``siN`` and ``uiN`` when ``any_sign`` holds; an entry that names a sign
-    admits only that sign.  Source: targets page, section 7.
+    admits only that sign.  Source: docs/reference/targets.md, "Element types".
     """
     if elem in row:
         return True

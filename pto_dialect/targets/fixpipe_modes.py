@@ -1,4 +1,5 @@
-"""Pre-quantisation modes of the L0C write-back (targets page, section 5): one row per mode keyword.
+"""Pre-quantisation modes of the L0C write-back (docs/reference/targets.md, "Quantisation modes"): one row per mode
+keyword.
 
 The table is shared by the verifier (legal source and destination types) and the interpreter (which formula
 runs), so this module stays free of numpy.

@@ -1,7 +1,7 @@
 """Element types and extents of matrix multiplications.
 
-Tile level: targets page, section 3 (triples are destination, left, right).
-Micro level: targets page, section 4 (combinations are left, right, destination).
+Tile level: docs/reference/targets.md, "Matrix products of tiles".
+Micro level: docs/reference/targets.md, "Products on pointers".
 """
 
 from __future__ import annotations

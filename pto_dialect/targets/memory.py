@@ -1,4 +1,4 @@
-"""On-chip memories: sizes, base alignments, names.  Source: targets page, section 2.
+"""On-chip memories: sizes, base alignments, names.  Source: docs/reference/targets.md, "Memories".
 
 All figures are bytes.  A space is named by its pointer name (``ub``, ``l0c``); the tile locations (``vec``,
 ``acc``) are accepted as aliases.

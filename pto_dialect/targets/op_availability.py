@@ -1,6 +1,6 @@
 """Which operations exist on a profile and which accept low-precision tiles.
 
-Source: targets page, section 7.
+Source: docs/reference/targets.md, "Element types".
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ A5_UNAVAILABLE: Final = frozenset({"taddrelu"})
 """Tile operations (mnemonics without ``pto.``) that are an error on the profile."""
 
 MICRO_LEVELS: Final = frozenset({"micro-vector", "micro-cube", "simt", "micro-vmi"})
-"""Catalogue levels that select a5 when nothing else names a target (targets page, section 1)."""
+"""Catalogue levels that select a5 when nothing else names a target (docs/reference/targets.md, "Choice of the target").
+"""
 
 # The plain copies between GM and UB serve both generations, so the level micro-dma is in neither set; its
 # structured mte_* operations belong to a5.

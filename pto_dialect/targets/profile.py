@@ -1,6 +1,6 @@
 """What one chip generation allows, and how a module chooses it.
 
-Source: targets page; language page, section 5.
+Source: docs/reference/targets.md, "Choice of the target".
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Profile:
     arch: str
     """Whose rules hold: ``a2a3`` or ``a5``."""
 
-    # memory, section 2
+    # memory
     capacity: Mapping[str, int | None]
     planner_limit: Mapping[str, int]
     alignment: Mapping[str, BaseAlignment]
@@ -40,7 +40,7 @@ class Profile:
     space_aliases: Mapping[str, str]
     burst_units: Mapping[str, BurstUnit]
 
-    # matrix multiplication, sections 3 and 4
+    # matrix multiplication
     matmul_triples: frozenset[Triple]
     mx_triples: frozenset[Triple]
     gemv_range_severity: str
@@ -49,10 +49,10 @@ class Profile:
     mad_undocumented: frozenset[Triple]
     mad_mx: frozenset[Triple]
 
-    # layouts, section 6
+    # layouts
     layouts: Mapping[str, LayoutRequirement]
 
-    # tile operations, sections 5, 7 and 8
+    # tile operations
     tile_dtypes: DtypeTable
     documented_dtypes: DtypeTable
     gather_index: frozenset[str]
@@ -73,7 +73,7 @@ class Profile:
     tcvt_pairs: PairTable
     tile_rules: TileRules
 
-    # synchronisation, section 10
+    # synchronisation
     sync: SyncResources
 
     def dtype_allowed(self, op: str, elem: str) -> bool:
@@ -178,7 +178,7 @@ def resolve_target(
     The option wins (``target-override`` if the module says otherwise), then the attributes (text that names
     no target means a2a3, ``target-unknown``), then the default: a5 for micro-level operations, else a2a3.
     Raises ``ValueError`` for an unknown option word.
-    Source: targets page, section 1; language page, section 5.
+    Source: docs/reference/targets.md, "Choice of the target".
     """
     stated, warning = _stated_by_module(module_attr_arch, module_attr_device_spec)
     warnings = () if warning is None else (warning,)

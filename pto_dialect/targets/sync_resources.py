@@ -1,4 +1,4 @@
-"""Flags, buffers and semaphores of a core.  Source: targets page, section 10."""
+"""Flags, buffers and semaphores of a core.  Source: docs/reference/targets.md, "Synchronisation resources"."""
 
 from __future__ import annotations
 

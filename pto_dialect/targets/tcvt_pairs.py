@@ -1,4 +1,4 @@
-"""Documented conversions of ``pto.tcvt``.  Source: targets page, section 8.
+"""Documented conversions of ``pto.tcvt``.  Source: docs/reference/targets.md, "Conversions".
 
 Integer names are literal here: ``i8`` is signed (or signless), ``ui8`` unsigned.
 """

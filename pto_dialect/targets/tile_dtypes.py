@@ -1,4 +1,4 @@
-"""Element types per tile operation.  Source: targets page, section 7.
+"""Element types per tile operation.  Source: docs/reference/targets.md, "Element types".
 
 A key is the mnemonic without ``pto.``; operations whose forms differ carry the form in brackets
 (``tgather[index]``, ``tstore[acc]``).  The row names the data operands; index, mask and scale operands are in

@@ -1,6 +1,6 @@
 """Layouts that tile locations require, and the blocks they are made of.
 
-Source: targets page, section 6; verifier rules page, section 4.
+Source: docs/reference/targets.md, "Layouts of locations"; docs/reference/constraints.md, "Matrix products of tiles".
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def c0_elements(element_bits: int) -> int:
 def inner_block(fractal: int, slayout: str, element_bits: int) -> tuple[int, int]:
     """(rows, columns) of one block of a boxed layout.
 
-    Raises ``KeyError`` for a fractal size outside 32, 512, 1024.  Source: layouts page, section 1.
+    Raises ``KeyError`` for a fractal size outside 32, 512, 1024.  Source: docs/reference/layouts.md, "Fractals".
     """
     long_side = {512: c0_elements(element_bits), 1024: 16, 32: 2}[fractal]
     return (16, long_side) if slayout == "row_major" else (long_side, 16)

@@ -1,6 +1,7 @@
 """Location pairs and conversions of tile moves, loads and stores.
 
-Source: targets page, sections 5 (header mapping) and 7; operation catalogue (pairs of textract and tinsert).
+Source: docs/reference/targets.md, "Quantisation modes" and 7; docs/reference/operations.md, "Tiles: moves and
+conversion".
 """
 
 from __future__ import annotations

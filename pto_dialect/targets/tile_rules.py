@@ -1,4 +1,6 @@
-"""Tile rules that differ between the profiles and are no table of types.  Source: targets page, section 7."""
+"""Tile rules that differ between the profiles and are no table of types. Source: docs/reference/targets.md, "Element
+types".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clauses that ``pto.vcvt`` (a5) needs per conversion.  Source: targets page, section 9.
+"""Clauses that ``pto.vcvt`` (a5) needs per conversion.  Source: docs/reference/targets.md, "Conversions".
 
 A clause that a conversion does not need must be absent; both directions are errors.  Signless integers
 count as signed.

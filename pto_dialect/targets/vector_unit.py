@@ -1,4 +1,4 @@
-"""Register geometry of the a5 vector unit.  Source: targets page (vector section of the companion)."""
+"""Register geometry of the a5 vector unit.  Source: docs/reference/vectors.md, "Registers"."""
 
 from __future__ import annotations
 

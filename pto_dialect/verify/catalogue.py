@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -66,7 +67,21 @@ def _section(heading: str, rules: Iterable[Rule]) -> str:
 
 def _row(declared: Rule) -> str:
     name = f"[`{declared.id}`](#{declared.id})" if _examples(declared) else f"`{declared.id}`"
-    return f"| {name} | {declared.severity.label} | {_cell(declared.text)} | {_cell(declared.source)} |"
+    return f"| {name} | {declared.severity.label} | {_cell(declared.text)} | {_links(declared.source)} |"
+
+
+def _links(source: str) -> str:
+    """Pages and headings of ``source`` as links, by their headings."""
+    links: list[str] = []
+    for citation in source.split("; "):
+        page = citation.partition(",")[0].removeprefix("docs/")
+        links += [f"[{heading}]({page}#{_anchor(heading)})" for heading in re.findall(r'"([^"]+)"', citation)]
+    return ", ".join(links)
+
+
+def _anchor(heading: str) -> str:
+    """The name of a heading in a link, as GitHub makes it."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def _cell(text: str) -> str:

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from markdown_pages import ROOT, headings
 
-from pto_dialect.ir.index import OPS
-from pto_dialect.ir.registry import op_class
-from pto_dialect.verify.rule import RULES
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import op_class
+from pto_dialect.verify.engine.rule import RULES
 from pto_dialect.verify.verifier import load_all_rules
 
 TREES = ("pto_dialect", "grammar", "tools", "tests", "lit-tests", "examples", "benchmarks")

@@ -74,7 +74,7 @@ def elementwise(function: Any, element: str, *arrays: np.ndarray) -> np.ndarray:
 
 
 def same(found: np.ndarray, wanted: np.ndarray) -> None:
-    """Equal elements; NaN equals NaN and the sign of zero does not count (numerics page, section 13)."""
+    """Equal elements; NaN equals NaN and the sign of zero does not count (docs/reference/numerics.md, "Accuracy")."""
     assert found.dtype == wanted.dtype
     assert found.shape == wanted.shape
     if found.dtype.kind in "iub":

@@ -1,4 +1,4 @@
-"""The pass check-memory. Source: verifier-rules page, section 17."""
+"""The pass check-memory. Source: docs/reference/constraints.md, "Whole programs"."""
 
 import pytest
 from sanitize_programs import found

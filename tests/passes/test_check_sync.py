@@ -1,4 +1,6 @@
-"""The pass check-sync on the classic mistakes, and on correct programs. Source: execution page, sections 5 and 6."""
+"""The pass check-sync on the classic mistakes, and on correct programs. Source: docs/reference/execution.md,
+"Synchronisation"; docs/reference/watching.md, "Order of events".
+"""
 
 from typing import Any
 

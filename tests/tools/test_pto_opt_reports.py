@@ -116,7 +116,7 @@ def test_a_rule_is_explained_with_programs_that_do_as_said() -> None:
     assert text.startswith("mad-space: ")
     assert re.search(r"^severity +error$", text, re.MULTILINE)
     assert re.search(r"^pass +verify-locations$", text, re.MULTILINE)
-    assert re.search(r"^source +verifier-rules page, section 2$", text, re.MULTILINE)
+    assert re.search(r"^source +docs/reference/constraints\.md, \"Products on pointers\"$", text, re.MULTILINE)
     broken, right = re.findall(r"^    (?:!|module)(?:.*\n(?:    .*\n)*)", text, re.MULTILINE)
     assert "[mad-space]" in opt(stdin=broken).stderr.decode()
     assert opt(stdin=right).exit_code == 0

@@ -32,7 +32,7 @@ SECOND_MISTAKE = {
     # K is 32, so one column of scales would do.
     "matmul-mx-k64": {"mx-scale-shape"},
 }
-"""Rules whose bad example of the specification breaks another rule as well."""
+"""Rules whose bad example breaks another rule as well."""
 
 
 def diagnose(text: str) -> tuple[Diagnostic, ...]:

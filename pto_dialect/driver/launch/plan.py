@@ -1,4 +1,4 @@
-"""What a launch file asks for. Source: execution page, section 3."""
+"""What a launch file asks for. Source: docs/reference/execution.md, "Launches"."""
 
 from __future__ import annotations
 

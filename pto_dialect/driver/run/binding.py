@@ -1,4 +1,4 @@
-"""From names and values to what a kernel is called with. Source: execution page, section 3."""
+"""From names and values to what a kernel is called with. Source: docs/reference/execution.md, "Launches"."""
 
 from __future__ import annotations
 

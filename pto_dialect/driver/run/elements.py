@@ -2,7 +2,8 @@
 
 An element type that numpy knows (integers, f16, f32, f64, i1) is that numpy type. The others (bf16, 8-bit and
 4-bit floats, packed pairs) are bit patterns: unsigned integers of the storage size, or the void type that
-``numpy.save`` makes of an ml_dtypes array. Source: execution page, section 3; numerics page, section 1.
+``numpy.save`` makes of an ml_dtypes array. Source: docs/reference/execution.md, "Launches"; docs/reference/numerics.md,
+"Formats".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The VALUE of an argument, an output or an expectation as it is written, before any file is touched.
 
-Source: execution page, section 3.
+Source: docs/reference/execution.md, "Launches".
 """
 
 from __future__ import annotations

@@ -19,13 +19,15 @@ class TileConfigOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("
 
 
 class BindTileOp(TileConfigOp):
-    """Memref that carries a tile layout and, optionally, valid sizes (numerics page, section 15.1)."""
+    """Memref that carries a tile layout and, optionally, valid sizes (docs/reference/execution.md, "Pointers, tiles and
+    views").
+    """
 
     name = "pto.bind_tile"
 
 
 class MaterializeTileOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("source",), since="june"):
-    """Tile over the storage of a memref (numerics page, section 15.1)."""
+    """Tile over the storage of a memref (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.materialize_tile"
     source = operand_def(MEMREF)
@@ -36,14 +38,14 @@ class MaterializeTileOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typ
 
 
 class DeclareTileMemrefOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE, since="june"):
-    """Memref bound to storage later (numerics page, section 15.1)."""
+    """Memref bound to storage later (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.declare_tile_memref"
     result = result_def(MEMREF)
 
 
 class PointerCastOp(PtoOp, shape=Shape.RETIRED_CAST, effect=Effect.HANDLE, typed=(), since="june"):
-    """Memref over fixed byte addresses (numerics page, section 15.1)."""
+    """Memref over fixed byte addresses (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.pointer_cast"
     addrs = var_operand_def(I64)
@@ -54,7 +56,7 @@ class PointerCastOp(PtoOp, shape=Shape.RETIRED_CAST, effect=Effect.HANDLE, typed
 
 
 class SimdTileToMemrefOp(PtoOp, shape=Shape.RETIRED_CAST, effect=Effect.HANDLE, since="june"):
-    """Memref over the storage of a tile (numerics page, section 15.1)."""
+    """Memref over the storage of a tile (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.simd.tile_to_memref"
     src = operand_def(TILE)

@@ -25,7 +25,7 @@ from ..core.kinds import (
 
 
 class AddptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("ptr",)):
-    """Ptr advanced by ``offset`` elements (numerics page, section 15.1)."""
+    """Ptr advanced by ``offset`` elements (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.addptr"
     ptr = operand_def(PTR)
@@ -34,7 +34,9 @@ class AddptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("ptr"
 
 
 class CastptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
-    """Address or pointer reinterpreted as another address or pointer type (numerics page, section 15.1)."""
+    """Address or pointer reinterpreted as another address or pointer type (docs/reference/execution.md, "Pointers,
+    tiles and views").
+    """
 
     name = "pto.castptr"
     input = operand_def(ANY)
@@ -42,7 +44,7 @@ class CastptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
 
 
 class InttoptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
-    """Pointer at a byte address (numerics page, section 15.1)."""
+    """Pointer at a byte address (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.inttoptr"
     addr = operand_def(INTEGER)
@@ -50,7 +52,7 @@ class InttoptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
 
 
 class PtrtointOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
-    """Byte address of a pointer (numerics page, section 15.1)."""
+    """Byte address of a pointer (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.ptrtoint"
     ptr = operand_def(PTR)
@@ -58,7 +60,7 @@ class PtrtointOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
 
 
 class TensorViewAddrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
-    """Base pointer of a view (numerics page, section 15.1)."""
+    """Base pointer of a view (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.tensor_view_addr"
     src = operand_def(VIEW)
@@ -66,7 +68,7 @@ class TensorViewAddrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
 
 
 class TileBufAddrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
-    """Base pointer of a tile (numerics page, section 15.1)."""
+    """Base pointer of a tile (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.tile_buf_addr"
     src = operand_def(TILE)
@@ -74,7 +76,7 @@ class TileBufAddrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
 
 
 class LoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",)):
-    """The element of ptr at ``offset`` (elements) (numerics page, section 15.1)."""
+    """The element of ptr at ``offset`` (elements) (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.load"
     ptr = operand_def(PTR_OR_MEMREF)
@@ -91,13 +93,15 @@ class ScalarLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), type
 
 
 class LoadScalarOp(ScalarLoadOp):
-    """The element of ptr at ``offset`` (elements) (numerics page, section 15.1)."""
+    """The element of ptr at ``offset`` (elements) (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.load_scalar"
 
 
 class LdDevOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",), since="august"):
-    """One element read past the data cache, ``offset`` in elements (numerics page, section 15.1)."""
+    """One element read past the data cache, ``offset`` in elements (docs/reference/execution.md, "Pointers, tiles and
+    views").
+    """
 
     name = "pto.ld_dev"
     ptr = operand_def(PTR)
@@ -113,7 +117,7 @@ class StoreOp(
     text=("value", "ptr", "offset"),
     typed=("ptr", "value"),
 ):
-    """Element of ptr at ``offset`` = value (numerics page, section 15.1)."""
+    """Element of ptr at ``offset`` = value (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.store"
     ptr = operand_def(PTR_OR_MEMREF)
@@ -129,7 +133,7 @@ class StoreScalarOp(
     text=("value", "ptr", "offset"),
     typed=("ptr", "value"),
 ):
-    """Element of ptr at ``offset`` = value (numerics page, section 15.1)."""
+    """Element of ptr at ``offset`` = value (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.store_scalar"
     ptr = operand_def(PTR)
@@ -145,7 +149,9 @@ class StDevOp(
     typed=("ptr", "value"),
     since="august",
 ):
-    """One element written past the data cache, ``offset`` in elements (numerics page, section 15.1)."""
+    """One element written past the data cache, ``offset`` in elements (docs/reference/execution.md, "Pointers, tiles
+    and views").
+    """
 
     name = "pto.st_dev"
     value = operand_def(DEVICE_INTEGER)
@@ -154,14 +160,16 @@ class StDevOp(
 
 
 class DeclareLocalArrayOp(PtoOp, shape=Shape.NULLARY_ARROW, pipe=Pipe.S, effect=Effect.HANDLE):
-    """Array of the scalar unit, contents undefined until set (numerics page, section 15.1)."""
+    """Array of the scalar unit, contents undefined until set (docs/reference/execution.md, "Pointers, tiles and
+    views").
+    """
 
     name = "pto.declare_local_array"
     array = result_def(LOCAL_ARRAY)
 
 
 class LocalArrayGetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("array",), typed=("array",)):
-    """Array element at the indices, row-major (numerics page, section 15.1)."""
+    """Array element at the indices, row-major (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.local_array_get"
     array = operand_def(LOCAL_ARRAY)
@@ -170,7 +178,7 @@ class LocalArrayGetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("array",),
 
 
 class LocalArraySetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, writes=("array",), typed=("array", "value")):
-    """Array element at the indices = value (numerics page, section 15.1)."""
+    """Array element at the indices = value (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.local_array_set"
     array = operand_def(LOCAL_ARRAY)
@@ -179,14 +187,16 @@ class LocalArraySetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, writes=("array",)
 
 
 class DeclareStructOp(PtoOp, shape=Shape.NULLARY_ARROW, pipe=Pipe.S, effect=Effect.HANDLE, since="august"):
-    """Struct of the scalar unit, contents undefined until set (numerics page, section 15.1)."""
+    """Struct of the scalar unit, contents undefined until set (docs/reference/execution.md, "Pointers, tiles and
+    views").
+    """
 
     name = "pto.declare_struct"
     s = result_def(STRUCT)
 
 
 class StructGetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("s",), tokens=("path",), since="august"):
-    """Field of the struct at a path of field numbers (numerics page, section 15.1)."""
+    """Field of the struct at a path of field numbers (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.struct_get"
     s = operand_def(STRUCT)
@@ -195,7 +205,9 @@ class StructGetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("s",), tokens=
 
 
 class StructSetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, writes=("s",), tokens=("path",), since="august"):
-    """Field of the struct at a path of field numbers = value (numerics page, section 15.1)."""
+    """Field of the struct at a path of field numbers = value (docs/reference/execution.md, "Pointers, tiles and
+    views").
+    """
 
     name = "pto.struct_set"
     s = operand_def(STRUCT)
@@ -204,13 +216,13 @@ class StructSetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, writes=("s",), tokens
 
 
 class TrapOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.S, effect=Effect.REPORT):
-    """Stops the program with an error (numerics page, section 15.1)."""
+    """Stops the program with an error (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.trap"
 
 
 class PrintOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.S, effect=Effect.REPORT, tokens=("format",)):
-    """Prints ``format`` with the scalar (numerics page, section 15.1)."""
+    """Prints ``format`` with the scalar (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.print"
     scalar = operand_def(INT_OR_FLOAT)

@@ -25,7 +25,7 @@ from ..core.roles import Role
 
 class AllocTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), roles=Role.ALLOCATION):
     """A tile buffer, at ``addr`` or wherever there is room; valid sizes exactly where the type has ``?``
-    (execution page, section 2).
+    (docs/reference/execution.md, "Pointers, tiles and views").
     """
 
     name = "pto.alloc_tile"
@@ -36,7 +36,7 @@ class AllocTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), role
 
 
 class AllocMultiTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), since="august", roles=Role.ALLOCATION):
-    """``count`` equal tile buffers behind one handle (execution page, section 2)."""
+    """``count`` equal tile buffers behind one handle (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.alloc_multi_tile"
     addr = opt_operand_def(I64)
@@ -48,7 +48,7 @@ class AllocMultiTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(),
 class MultiTileGetOp(
     PtoOp, shape=Shape.INDEXED, effect=Effect.HANDLE, typed=("source",), since="august", roles=Role.VIEW
 ):
-    """Slot ``slot`` of a multi-tile buffer (execution page, section 2)."""
+    """Slot ``slot`` of a multi-tile buffer (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.multi_tile_get"
     source = operand_def(MULTI_TILE)
@@ -57,7 +57,7 @@ class MultiTileGetOp(
 
 
 class TAssignOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("tile",)):
-    """The tile rebound to byte address ``addr`` (execution page, section 2)."""
+    """The tile rebound to byte address ``addr`` (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.tassign"
     tile = operand_def(PLACED)
@@ -66,7 +66,7 @@ class TAssignOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("til
 
 
 class TReshapeOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.HANDLE, roles=Role.VIEW):
-    """The same bytes as a tile of another shape or layout (execution page, section 2)."""
+    """The same bytes as a tile of another shape or layout (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.treshape"
     src = operand_def(TILE_OR_VIEW)
@@ -74,7 +74,7 @@ class TReshapeOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.HANDL
 
 
 class BitcastOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.VIEW):
-    """The same bytes as a tile of another element type (execution page, section 2)."""
+    """The same bytes as a tile of another element type (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.bitcast"
     src = operand_def(TILE)
@@ -84,7 +84,7 @@ class BitcastOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.
 class SubviewOp(
     PtoOp, shape=Shape.SUBVIEW, effect=Effect.HANDLE, typed=("source",), tokens=("sizes",), roles=Role.VIEW
 ):
-    """Alias of rows [i, i+r) and columns [j, j+c) of a tile (execution page, section 2)."""
+    """Alias of rows [i, i+r) and columns [j, j+c) of a tile (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.subview"
     source = operand_def(TILE)
@@ -103,13 +103,13 @@ class ValidSizeOp(PtoOp, shape=Shape.FLAT_VALUE, state_reads=("valid_shape",)):
 
 
 class TileValidRowsOp(ValidSizeOp):
-    """Number of valid rows (execution page, section 2)."""
+    """Number of valid rows (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.tile_valid_rows"
 
 
 class TileValidColsOp(ValidSizeOp):
-    """Number of valid columns (execution page, section 2)."""
+    """Number of valid columns (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.tile_valid_cols"
 
@@ -120,7 +120,7 @@ class GetValidshapeOp(
     state_reads=("valid_shape",),
     fixed_results=("index", "index"),
 ):
-    """Numbers of valid rows and columns (execution page, section 2)."""
+    """Numbers of valid rows and columns (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.get_validshape"
     source = operand_def(TILE)
@@ -130,7 +130,7 @@ class GetValidshapeOp(
 
 class SetValidshapeOp(PtoOp, shape=Shape.FLAT_VOID, state_writes=("valid_shape",), typed=("source",)):
     """Sets the run-time valid rows and columns of a tile whose type leaves them open
-    (execution page, section 2).
+    (docs/reference/execution.md, "Pointers, tiles and views").
     """
 
     name = "pto.set_validshape"
@@ -141,7 +141,7 @@ class SetValidshapeOp(PtoOp, shape=Shape.FLAT_VOID, state_writes=("valid_shape",
 
 class MakeTensorViewOp(PtoOp, shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed=()):
     """View of global memory from ``ptr`` with the given shape and strides in elements
-    (layouts page, section 4).
+    (docs/reference/layouts.md, "Views of global memory").
     """
 
     name = "pto.make_tensor_view"
@@ -154,7 +154,7 @@ class MakeTensorViewOp(PtoOp, shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, type
 
 class PartitionViewOp(PtoOp, shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed=("source",)):
     """Rectangular part of a view: offsets and sizes in elements, one per dimension
-    (layouts page, section 4).
+    (docs/reference/layouts.md, "Views of global memory").
     """
 
     name = "pto.partition_view"
@@ -173,12 +173,12 @@ class ViewDimensionOp(PtoOp, shape=Shape.DIM_QUERY, effect=Effect.PURE, typed=("
 
 
 class GetTensorViewDimOp(ViewDimensionOp):
-    """Size of dimension ``dim_index`` (layouts page, section 4)."""
+    """Size of dimension ``dim_index`` (docs/reference/layouts.md, "Views of global memory")."""
 
     name = "pto.get_tensor_view_dim"
 
 
 class GetTensorViewStrideOp(ViewDimensionOp):
-    """Stride of dimension ``dim_index`` in elements (layouts page, section 4)."""
+    """Stride of dimension ``dim_index`` in elements (docs/reference/layouts.md, "Views of global memory")."""
 
     name = "pto.get_tensor_view_stride"

@@ -1,6 +1,6 @@
 """Affine maps and sets of integers, which attributes keep as text: their names and expressions.
 
-Source: the MLIR dialect affine.
+Source: docs/reference/core-dialects.md, "Affine maps".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Other spellings of mnemonics, and what replaced the operations that the newer dialect dropped.
 
-Source: level1-and-assembly page, section 5; language page, section 8.
+Source: docs/reference/language.md, "Other names", "Versions".
 """
 
 from __future__ import annotations

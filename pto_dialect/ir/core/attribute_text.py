@@ -1,7 +1,7 @@
 """Text of any attribute or type, spelled as ``mlir-opt`` spells it.
 
-Types keep their text (``ir.types.type_text``); attributes are spelled anew.  Source: language page, sections
-2.3, 2.8 and 4.1.
+Types keep their text (``ir.types.type_text``); attributes are spelled anew. Source: docs/reference/language.md,
+"Attributes", "Printing".
 """
 
 from __future__ import annotations

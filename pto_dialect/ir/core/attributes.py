@@ -1,7 +1,7 @@
 """Enumeration attributes of the dialect, as one table, and the attribute classes.
 
 A ``#pto`` enumeration has one of two spellings, which are not interchangeable: form B ``#pto.pipe<PIPE_V>`` and form S
-``#pto<cmp gt>``.  Source: language page, section 4.1.
+``#pto<cmp gt>``.  Source: docs/reference/language.md, "Attributes".
 """
 
 from __future__ import annotations

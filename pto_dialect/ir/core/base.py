@@ -43,7 +43,7 @@ from .roles import Role
 
 
 class Shape(StrEnum):
-    """How an operation is written: one grammar rule per shape. Source: syntax-families page, section 2."""
+    """How an operation is written: one grammar rule per shape. Source: docs/reference/language.md, "Shapes"."""
 
     NULLARY = "OP_NULLARY"
     NULLARY_TYPED = "OP_NULLARY_TYPED"
@@ -86,7 +86,7 @@ class Shape(StrEnum):
 
 
 class Pipe(StrEnum):
-    """Hardware queue an operation executes on. Source: execution page, section 1.2."""
+    """Hardware queue an operation executes on. Source: docs/reference/execution.md, "Pipes of operations"."""
 
     S = "PIPE_S"
     V = "PIPE_V"

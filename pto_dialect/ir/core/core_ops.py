@@ -1,6 +1,6 @@
 """Operations of the dialects around ``pto``: how each is written and which xDSL class represents it.
 
-Source: language page, section 2.4.
+Source: docs/reference/core-dialects.md, "Operations".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where tiles live, and which pipe that implies. Source: execution page, section 1.2."""
+"""Where tiles live, and which pipe that implies. Source: docs/reference/execution.md, "Pipes of operations"."""
 
 from __future__ import annotations
 

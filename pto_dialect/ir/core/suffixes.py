@@ -1,6 +1,6 @@
 """Opcodes of the assembly form with suffixes, and keys written ``#key=value``.
 
-Source: level-1 page, section 2.3, rules 5, 6 and 8.
+Source: docs/reference/language.md, "PTO-AS assembly", rules 5, 6 and 8.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Every PTO type is an xDSL attribute whose payload (``data``) is its canonical te
 are equal exactly when class and canonical text are equal. Native Python fields (``rows``, ``element`` ...) sit beside
 it.
 
-Source: language page, section 3.
+Source: docs/reference/language.md, "Types".
 """
 
 from __future__ import annotations

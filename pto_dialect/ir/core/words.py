@@ -1,4 +1,4 @@
-"""Closed lists of quoted words that operations take as attributes. Source: language page, section 4.3."""
+"""Closed lists of quoted words that operations take as attributes. Source: docs/reference/words.md, "Quoted words"."""
 
 from __future__ import annotations
 

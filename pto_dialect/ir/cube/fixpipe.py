@@ -53,7 +53,7 @@ class MteL0cGmOp(
     tokens=("unit_flag", "pre_quant_mode", "pre_relu_mode", "mode", "sat_mode", "atomic_type", "atomic_op"),
 ):
     """L0C to global memory; ``destination`` is read as well when an atomic clause is given
-    (numerics page, section 4; layouts page, section 9).
+    (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses").
     """
 
     name = "pto.mte_l0c_gm"
@@ -122,7 +122,7 @@ class MteL0cL1Op(
     ),
     tokens=("unit_flag", "pre_quant_mode", "pre_relu_mode", "mode", "sat_mode"),
 ):
-    """L0C to L1 (numerics page, section 4; layouts page, section 9)."""
+    """L0C to L1 (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses")."""
 
     name = "pto.mte_l0c_l1"
     source = operand_def(PTR_OR_MEMREF)
@@ -191,7 +191,7 @@ class MteL0cUbOp(
     tokens=("dst_mode", "unit_flag", "pre_quant_mode", "pre_relu_mode", "mode", "sat_mode"),
 ):
     """L0C to the unified buffer of one vector core (``sub_blockid``) or split over both
-    (numerics page, section 4; layouts page, section 9).
+    (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses").
     """
 
     name = "pto.mte_l0c_ub"
@@ -234,13 +234,13 @@ class PackedWriteBackOp(
 
 
 class CopyMatrixCcToCbufOp(PackedWriteBackOp):
-    """L0C to L1, sizes and modes packed in two words (language page, section 6.1)."""
+    """L0C to L1, sizes and modes packed in two words (docs/reference/execution.md, "Control words")."""
 
     name = "pto.copy_matrix_cc_to_cbuf"
 
 
 class CopyMatrixCcToUbOp(PackedWriteBackOp):
-    """L0C to the unified buffer, sizes and modes packed in two words (language page, section 6.1)."""
+    """L0C to the unified buffer, sizes and modes packed in two words (docs/reference/execution.md, "Control words")."""
 
     name = "pto.copy_matrix_cc_to_ub"
 
@@ -252,7 +252,9 @@ class CopyMatrixCcToGmOp(
     reads=("source",),
     writes=("destination",),
 ):
-    """L0C to global memory, sizes and modes packed in the words xm and xt (language page, section 6.1)."""
+    """L0C to global memory, sizes and modes packed in the words xm and xt (docs/reference/execution.md, "Control
+    words").
+    """
 
     name = "pto.copy_matrix_cc_to_gm"
     source = operand_def(PTR)

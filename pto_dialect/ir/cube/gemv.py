@@ -13,38 +13,38 @@ from .matmul import (
 
 
 class TGemvOp(ProductOp):
-    """dst[0,j] = sum over k of lhs[0,k]·rhs[k,j], k increasing (numerics page, section 3)."""
+    """dst[0,j] = sum over k of lhs[0,k]·rhs[k,j], k increasing (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.tgemv"
 
 
 class TGemvAccOp(AccumulatingProductOp):
-    """dst[0,j] = acc_in[0,j] + sum over k of lhs[0,k]·rhs[k,j] (numerics page, section 3)."""
+    """dst[0,j] = acc_in[0,j] + sum over k of lhs[0,k]·rhs[k,j] (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.tgemv.acc"
 
 
 class TGemvBiasOp(BiasedProductOp):
-    """dst[0,j] = bias[0,j] + sum over k of a[0,k]·b[k,j] (numerics page, section 3)."""
+    """dst[0,j] = bias[0,j] + sum over k of a[0,k]·b[k,j] (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.tgemv.bias"
 
 
 class TGemvMxOp(ScaledProductOp):
     """dst[0,j] = sum over k of a[0,k]·b[k,j], both scaled by one power of two per 32 elements along k
-    (numerics page, section 3).
+    (docs/reference/numerics.md, "Matrix products").
     """
 
     name = "pto.tgemv.mx"
 
 
 class TGemvMxAccOp(AccumulatingScaledProductOp):
-    """dst = c_in + the MX product of row a and b (numerics page, section 3)."""
+    """dst = c_in + the MX product of row a and b (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.tgemv.mx.acc"
 
 
 class TGemvMxBiasOp(BiasedScaledProductOp):
-    """dst = bias[0,j] + the MX product of row a and b (numerics page, section 3)."""
+    """dst = bias[0,j] + the MX product of row a and b (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.tgemv.mx.bias"

@@ -34,13 +34,13 @@ class PlainMadOp(
 
 
 class MadOp(PlainMadOp, reads=("lhs", "rhs")):
-    """dst = lhs·rhs (m x k times k x n) (numerics page, section 3)."""
+    """dst = lhs·rhs (m x k times k x n) (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.mad"
 
 
 class MadAccOp(PlainMadOp, reads=("lhs", "rhs", "dst")):
-    """dst += lhs·rhs (numerics page, section 3)."""
+    """dst += lhs·rhs (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.mad_acc"
 
@@ -53,7 +53,9 @@ class MadBiasOp(
     writes=("dst",),
     tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "tf32_mode", "n_dir"),
 ):
-    """dst = bias[n] + lhs·rhs, one bias per column from the bias table (numerics page, section 3)."""
+    """dst = bias[n] + lhs·rhs, one bias per column from the bias table (docs/reference/numerics.md, "Matrix
+    products").
+    """
 
     name = "pto.mad_bias"
     lhs = operand_def(PTR_OR_MEMREF)
@@ -93,13 +95,13 @@ class ScaledMadOp(
 
 
 class MadMxOp(ScaledMadOp, reads=("lhs", "rhs")):
-    """dst = the scaled product of lhs and rhs (numerics page, section 3)."""
+    """dst = the scaled product of lhs and rhs (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.mad_mx"
 
 
 class MadMxAccOp(ScaledMadOp, reads=("lhs", "rhs", "dst")):
-    """dst += the scaled product of lhs and rhs (numerics page, section 3)."""
+    """dst += the scaled product of lhs and rhs (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.mad_mx_acc"
 
@@ -114,7 +116,7 @@ class MadMxBiasOp(
     tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "n_dir"),
 ):
     """dst = bias[n] + the scaled product of lhs and rhs; one scale per 32 elements along k
-    (numerics page, section 3).
+    (docs/reference/numerics.md, "Matrix products").
     """
 
     name = "pto.mad_mx_bias"
@@ -141,14 +143,16 @@ class RawMadOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.M, reads=("lhs", "rhs", "
 
 
 class MadRawOp(RawMadOp):
-    """dst = lhs·rhs; without bit 62 or 63 of xt the product is added to dst (language page, section 6.1)."""
+    """dst = lhs·rhs; without bit 62 or 63 of xt the product is added to dst (docs/reference/execution.md, "Control
+    words").
+    """
 
     name = "pto.mad_raw"
 
 
 class MadMxRawOp(RawMadOp, state_reads=("mx_scale",)):
     """dst = the scaled product of lhs and rhs; without bit 62 or 63 of xt it is added to dst
-    (language page, section 6.1).
+    (docs/reference/execution.md, "Control words").
     """
 
     name = "pto.mad_mx_raw"
@@ -172,7 +176,7 @@ class BiasedRawMadOp(
 
 class MadBiasRawOp(BiasedRawMadOp):
     """dst = bias[n] + lhs·rhs; without bit 62 or 63 of xt the product is added to dst instead
-    (language page, section 6.1).
+    (docs/reference/execution.md, "Control words").
     """
 
     name = "pto.mad_bias_raw"
@@ -180,7 +184,7 @@ class MadBiasRawOp(BiasedRawMadOp):
 
 class MadMxBiasRawOp(BiasedRawMadOp, state_reads=("mx_scale",)):
     """dst = bias[n] + the scaled product; without bit 62 or 63 of xt it is added to dst instead
-    (language page, section 6.1).
+    (docs/reference/execution.md, "Control words").
     """
 
     name = "pto.mad_mx_bias_raw"

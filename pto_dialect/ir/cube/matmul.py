@@ -26,7 +26,7 @@ class ProductOp(
 
 
 class TMatmulOp(ProductOp):
-    """dst[i,j] = sum over k of lhs[i,k]·rhs[k,j], k increasing (numerics page, section 3)."""
+    """dst[i,j] = sum over k of lhs[i,k]·rhs[k,j], k increasing (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.tmatmul"
 
@@ -50,7 +50,7 @@ class AccumulatingProductOp(
 
 
 class TMatmulAccOp(AccumulatingProductOp):
-    """dst[i,j] = acc_in[i,j] + sum over k of lhs[i,k]·rhs[k,j] (numerics page, section 3)."""
+    """dst[i,j] = acc_in[i,j] + sum over k of lhs[i,k]·rhs[k,j] (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.tmatmul.acc"
 
@@ -74,7 +74,7 @@ class BiasedProductOp(
 
 
 class TMatmulBiasOp(BiasedProductOp):
-    """dst[i,j] = bias[0,j] + sum over k of a[i,k]·b[k,j] (numerics page, section 3)."""
+    """dst[i,j] = bias[0,j] + sum over k of a[i,k]·b[k,j] (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.tmatmul.bias"
 
@@ -100,7 +100,7 @@ class ScaledProductOp(
 
 class TMatmulMxOp(ScaledProductOp):
     """dst[i,j] = sum over k of a[i,k]·b[k,j]·2^(a_scale[i,k/32] − 127)·2^(b_scale[k/32,j] − 127)
-    (numerics page, section 3).
+    (docs/reference/numerics.md, "Matrix products").
     """
 
     name = "pto.tmatmul.mx"
@@ -127,7 +127,7 @@ class AccumulatingScaledProductOp(
 
 
 class TMatmulMxAccOp(AccumulatingScaledProductOp):
-    """dst = c_in + the MX product of a and b (numerics page, section 3)."""
+    """dst = c_in + the MX product of a and b (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.tmatmul.mx.acc"
 
@@ -151,14 +151,14 @@ class BiasedScaledProductOp(
 
 
 class TMatmulMxBiasOp(BiasedScaledProductOp):
-    """dst = bias[0,j] + the MX product of a and b (numerics page, section 3)."""
+    """dst = bias[0,j] + the MX product of a and b (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.tmatmul.mx.bias"
 
 
 class TGetScaleAddrOp(PtoOp, shape=Shape.DPS, pipe=Pipe.S, effect=Effect.HANDLE):
     """dst = the scale tile bound to a left or right tile: its address is the data address divided by 16
-    (layouts page, section 8).
+    (docs/reference/layouts.md, "MX scales").
     """
 
     name = "pto.tget_scale_addr"

@@ -23,13 +23,13 @@ class LoopedBurstOp(PtoOp, shape=Shape.DMA_BURST, reads=("source",), writes=("de
 
 
 class MteGmL1Op(LoopedBurstOp, pipe=Pipe.MTE2):
-    """Global memory to L1 in strided bursts (layouts page, section 5)."""
+    """Global memory to L1 in strided bursts (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.mte_gm_l1"
 
 
 class MteL1UbOp(LoopedBurstOp, pipe=Pipe.MTE1):
-    """L1 to the unified buffer in strided bursts (layouts page, section 5)."""
+    """L1 to the unified buffer in strided bursts (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.mte_l1_ub"
 
@@ -46,13 +46,13 @@ class TableBurstOp(PtoOp, shape=Shape.DMA_BURST, reads=("source",), writes=("des
 
 
 class MteL1BtOp(TableBurstOp, pipe=Pipe.MTE1):
-    """L1 to the bias table (layouts page, section 5)."""
+    """L1 to the bias table (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.mte_l1_bt"
 
 
 class MteL1FbOp(TableBurstOp, pipe=Pipe.FIX):
-    """L1 to the fixpipe buffer (quantisation parameters) (layouts page, section 5)."""
+    """L1 to the fixpipe buffer (quantisation parameters) (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.mte_l1_fb"
 
@@ -66,7 +66,7 @@ class MteUbL1Op(
     text=("source", "destination", "len_burst", "n_burst", "src_stride", "dst_stride"),
     typed=("source", "destination", "n_burst", "len_burst", "src_stride", "dst_stride"),
 ):
-    """Unified buffer to L1 in strided bursts (layouts page, section 5)."""
+    """Unified buffer to L1 in strided bursts (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.mte_ub_l1"
     source = operand_def(PTR)
@@ -100,7 +100,7 @@ class MteGmL1FracOp(
     tokens=("mode",),
 ):
     """Global memory matrix to L1 fractals: row-major (nd2nz) or column-major (dn2nz) source to NZ blocks
-    (layouts page, section 6).
+    (docs/reference/layouts.md, "Loads with a change of layout").
     """
 
     name = "pto.mte_gm_l1_frac"
@@ -128,7 +128,7 @@ class MteL1L0aOp(
     defaults=(("transpose", "false"),),
 ):
     """L1 fractals to L0A: m x k elements from a start position, or an explicit window of fractals
-    (layouts page, section 7.1).
+    (docs/reference/layouts.md, "Loads into L0").
     """
 
     name = "pto.mte_l1_l0a"
@@ -156,7 +156,7 @@ class MteL1L0bOp(
     defaults=(("transpose", "false"),),
 ):
     """L1 fractals to L0B: k x n elements from a start position, or an explicit window of fractals
-    (layouts page, section 7.1).
+    (docs/reference/layouts.md, "Loads into L0").
     """
 
     name = "pto.mte_l1_l0b"
@@ -183,7 +183,7 @@ class MteL1L0aMxOp(
     writes=("destination",),
     state_writes=("mx_scale",),
 ):
-    """MX scales to the scale area of L0A (layouts page, section 8)."""
+    """MX scales to the scale area of L0A (docs/reference/layouts.md, "MX scales")."""
 
     name = "pto.mte_l1_l0a_mx"
     source = operand_def(PTR_OR_MEMREF)
@@ -208,7 +208,7 @@ class MteL1L0bMxOp(
     writes=("destination",),
     state_writes=("mx_scale",),
 ):
-    """MX scales to the scale area of L0B (layouts page, section 8)."""
+    """MX scales to the scale area of L0B (docs/reference/layouts.md, "MX scales")."""
 
     name = "pto.mte_l1_l0b_mx"
     source = operand_def(PTR_OR_MEMREF)

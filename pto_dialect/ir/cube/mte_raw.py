@@ -15,7 +15,7 @@ class CopyGmToCbufOp(
     reads=("source",),
     writes=("destination",),
 ):
-    """Global memory to L1, ``n_burst`` strided bursts (layouts page, section 5)."""
+    """Global memory to L1, ``n_burst`` strided bursts (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_gm_to_cbuf"
     source = operand_def(PTR)
@@ -39,13 +39,13 @@ class LocalCopyOp(PtoOp, shape=Shape.FLAT_VOID, reads=("source",), writes=("dest
 
 
 class CopyCbufToUbufOp(LocalCopyOp, pipe=Pipe.MTE1):
-    """L1 to the unified buffer (layouts page, section 5)."""
+    """L1 to the unified buffer (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_cbuf_to_ubuf"
 
 
 class CopyUbufToCbufOp(LocalCopyOp, pipe=Pipe.MTE3):
-    """Unified buffer to L1 (layouts page, section 5)."""
+    """Unified buffer to L1 (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_ubuf_to_cbuf"
 
@@ -57,7 +57,7 @@ class CopyCbufToBtOp(
     reads=("source",),
     writes=("destination",),
 ):
-    """L1 to the bias table; ``conv_control`` converts f16 to f32 (layouts page, section 5)."""
+    """L1 to the bias table; ``conv_control`` converts f16 to f32 (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_cbuf_to_bt"
     source = operand_def(PTR)
@@ -76,7 +76,7 @@ class CopyCbufToFbufOp(
     reads=("source",),
     writes=("destination",),
 ):
-    """L1 to the fixpipe buffer (layouts page, section 5)."""
+    """L1 to the fixpipe buffer (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_cbuf_to_fbuf"
     source = operand_def(PTR)
@@ -102,13 +102,13 @@ class FractalLoadOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, reads=("source
 
 
 class CopyGmToCbufMultiDn2nzOp(FractalLoadOp):
-    """Column-major matrices to NZ fractals (layouts page, section 6)."""
+    """Column-major matrices to NZ fractals (docs/reference/layouts.md, "Loads with a change of layout")."""
 
     name = "pto.copy_gm_to_cbuf_multi_dn2nz"
 
 
 class CopyGmToCbufMultiNd2nzOp(FractalLoadOp):
-    """Row-major matrices to NZ fractals (layouts page, section 6)."""
+    """Row-major matrices to NZ fractals (docs/reference/layouts.md, "Loads with a change of layout")."""
 
     name = "pto.copy_gm_to_cbuf_multi_nd2nz"
 
@@ -135,13 +135,13 @@ class FractalCopyOp(
 
 
 class LoadCbufToCaOp(FractalCopyOp):
-    """L1 fractals to L0A (layouts page, section 7.2)."""
+    """L1 fractals to L0A (docs/reference/layouts.md, "Fractal copies")."""
 
     name = "pto.load_cbuf_to_ca"
 
 
 class LoadCbufToCbOp(FractalCopyOp):
-    """L1 fractals to L0B (layouts page, section 7.2)."""
+    """L1 fractals to L0B (docs/reference/layouts.md, "Fractal copies")."""
 
     name = "pto.load_cbuf_to_cb"
 
@@ -167,13 +167,13 @@ class Int4FractalCopyOp(
 
 
 class LoadCbufToCaS4Op(Int4FractalCopyOp):
-    """L1 fractals of 4-bit integers to L0A (layouts page, section 7.2)."""
+    """L1 fractals of 4-bit integers to L0A (docs/reference/layouts.md, "Fractal copies")."""
 
     name = "pto.load_cbuf_to_ca_s4"
 
 
 class LoadCbufToCbS4Op(Int4FractalCopyOp):
-    """L1 fractals of 4-bit integers to L0B (layouts page, section 7.2)."""
+    """L1 fractals of 4-bit integers to L0B (docs/reference/layouts.md, "Fractal copies")."""
 
     name = "pto.load_cbuf_to_cb_s4"
 
@@ -186,7 +186,7 @@ class LoadCbufToCaMxOp(
     writes=("destination",),
 ):
     """MX scales to L0A; controls are x and y start, x and y step, source and destination stride, or m and k
-    only (layouts page, section 8).
+    only (docs/reference/layouts.md, "MX scales").
     """
 
     name = "pto.load_cbuf_to_ca_mx"
@@ -202,7 +202,7 @@ class LoadCbufToCbMxOp(
     reads=("source",),
     writes=("destination",),
 ):
-    """MX scales to L0B (layouts page, section 8)."""
+    """MX scales to L0B (docs/reference/layouts.md, "MX scales")."""
 
     name = "pto.load_cbuf_to_cb_mx"
     source = operand_def(PTR)
@@ -217,7 +217,7 @@ class LoadCbufToCbMxOp(
 
 class CreateCbufMatrixOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, writes=("dst",), since="august"):
     """Fills ``repeat_times`` runs of ``block_num_32b`` 32-byte blocks of L1 with a constant word
-    (numerics page, section 10).
+    (docs/reference/execution.md, "Registers of a core").
     """
 
     name = "pto.create_cbuf_matrix"
@@ -230,7 +230,7 @@ class CreateCbufMatrixOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, writes=("
 
 
 class RawFillL1Op(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, writes=("dst",), since="august"):
-    """As ``create_cbuf_matrix``, starting at a byte offset (numerics page, section 10)."""
+    """As ``create_cbuf_matrix``, starting at a byte offset (docs/reference/execution.md, "Registers of a core")."""
 
     name = "pto.raw_fill_l1"
     dst = operand_def(PTR_OR_MEMREF)

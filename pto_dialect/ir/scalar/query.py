@@ -15,24 +15,24 @@ class CoreQueryOp(PtoOp, shape=Shape.NULLARY, effect=Effect.QUERY, fixed_results
 
 
 class GetBlockIdxOp(CoreQueryOp):
-    """Index of this block (execution page, section 1.1)."""
+    """Index of this block (docs/reference/execution.md, "Which core runs what")."""
 
     name = "pto.get_block_idx"
 
 
 class GetBlockNumOp(CoreQueryOp):
-    """Number of blocks of the launch (execution page, section 1.1)."""
+    """Number of blocks of the launch (docs/reference/execution.md, "Which core runs what")."""
 
     name = "pto.get_block_num"
 
 
 class GetSubblockIdxOp(CoreQueryOp):
-    """Index of this vector core in its block, 0 or 1 (execution page, section 1.1)."""
+    """Index of this vector core in its block, 0 or 1 (docs/reference/execution.md, "Which core runs what")."""
 
     name = "pto.get_subblock_idx"
 
 
 class GetSubblockNumOp(CoreQueryOp):
-    """Number of vector cores per block (execution page, section 1.1)."""
+    """Number of vector cores per block (docs/reference/execution.md, "Which core runs what")."""
 
     name = "pto.get_subblock_num"

@@ -17,20 +17,20 @@ class SectionOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION):
 
 
 class SectionCubeOp(SectionOp):
-    """The body runs on the cube core (execution page, section 1.1)."""
+    """The body runs on the cube core (docs/reference/execution.md, "Which core runs what")."""
 
     name = "pto.section.cube"
 
 
 class SectionVectorOp(SectionOp):
-    """The body runs on both vector cores (execution page, section 1.1)."""
+    """The body runs on both vector cores (docs/reference/execution.md, "Which core runs what")."""
 
     name = "pto.section.vector"
 
 
 class VecscopeOp(SectionOp, pipe=Pipe.V):
     """The body is one vector function: the only place for register, mask and align values
-    (language page, section 6).
+    (docs/reference/constraints.md, "Vector registers").
     """
 
     name = "pto.vecscope"
@@ -43,7 +43,7 @@ class SectionSimtOp(
     tokens=("dimX", "dimY", "dimZ"),
     since="august",
 ):
-    """The body runs once per work item of a dimX x dimY x dimZ grid (numerics page, section 11)."""
+    """The body runs once per work item of a dimX x dimY x dimZ grid (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.section.simt"
     traits = traits_def(NoTerminator())
@@ -54,7 +54,9 @@ class SectionSimtOp(
 
 
 class StrictVecscopeOp(PtoOp, shape=Shape.REGION, pipe=Pipe.V, effect=Effect.REGION):
-    """As ``vecscope``, the body sees outer values only as block arguments (language page, section 6)."""
+    """As ``vecscope``, the body sees outer values only as block arguments (docs/reference/constraints.md, "Vector
+    registers").
+    """
 
     name = "pto.strict_vecscope"
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
@@ -64,7 +66,7 @@ class StrictVecscopeOp(PtoOp, shape=Shape.REGION, pipe=Pipe.V, effect=Effect.REG
 
 class FusionRegionOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION, since="august"):
     """Groups operations that a compiler treats as one; results are the yielded values
-    (numerics page, section 15.1).
+    (docs/reference/execution.md, "Which core runs what").
     """
 
     name = "pto.fusion_region"
@@ -73,7 +75,7 @@ class FusionRegionOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION, since="aug
 
 
 class YieldOp(PtoOp, shape=Shape.REGION_YIELD, effect=Effect.REGION, since="august"):
-    """Ends a ``fusion_region`` with its results (numerics page, section 15.1)."""
+    """Ends a ``fusion_region`` with its results (docs/reference/execution.md, "Which core runs what")."""
 
     name = "pto.yield"
     traits = traits_def(IsTerminator())

@@ -16,7 +16,7 @@ class SimtLaunchOp(
     typed=("args",),
     tokens=("callee",),
 ):
-    """Runs the callee once per work item of a dimX x dimY x dimZ grid (numerics page, section 11)."""
+    """Runs the callee once per work item of a dimX x dimY x dimZ grid (docs/reference/work-items.md, "Launches")."""
 
     name = "pto.simt_launch"
     dimX = operand_def(I32)
@@ -27,7 +27,9 @@ class SimtLaunchOp(
 
 
 class StoreVfsimtInfoOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=("simt_dims",)):
-    """Sets the launch dimensions that the next call of a SIMT function uses (numerics page, section 11)."""
+    """Sets the launch dimensions that the next call of a SIMT function uses (docs/reference/work-items.md,
+    "Launches").
+    """
 
     name = "pto.store_vfsimt_info"
     dimZ = operand_def(I32)
@@ -36,7 +38,7 @@ class StoreVfsimtInfoOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=
 
 
 class KeepOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, reads=("payload",), state_writes=("slots",)):
-    """Saves a value of the work item in a slot for a later launch (numerics page, section 11)."""
+    """Saves a value of the work item in a slot for a later launch (docs/reference/work-items.md, "Launches")."""
 
     name = "pto.keep"
     payload = operand_def(ANY)
@@ -44,7 +46,7 @@ class KeepOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, reads=("payload",), stat
 
 
 class ResumeOp(PtoOp, shape=Shape.NULLARY_TYPED, pipe=Pipe.V, state_reads=("slots",)):
-    """The value that an earlier launch kept in a slot (numerics page, section 11)."""
+    """The value that an earlier launch kept in a slot (docs/reference/work-items.md, "Launches")."""
 
     name = "pto.resume"
     slot = attr_def(I64_ATTR)
@@ -56,18 +58,18 @@ class BarrierOrFenceOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.V, effect=Effect.SY
 
 
 class SyncthreadsOp(BarrierOrFenceOp):
-    """Waits for all work items of the block (numerics page, section 11)."""
+    """Waits for all work items of the block (docs/reference/work-items.md, "Launches")."""
 
     name = "pto.syncthreads"
 
 
 class ThreadfenceOp(BarrierOrFenceOp):
-    """Orders memory accesses as the whole device sees them (numerics page, section 11)."""
+    """Orders memory accesses as the whole device sees them (docs/reference/work-items.md, "Launches")."""
 
     name = "pto.threadfence"
 
 
 class ThreadfenceBlockOp(BarrierOrFenceOp):
-    """Orders memory accesses as the block sees them (numerics page, section 11)."""
+    """Orders memory accesses as the block sees them (docs/reference/work-items.md, "Launches")."""
 
     name = "pto.threadfence_block"

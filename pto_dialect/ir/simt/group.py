@@ -16,25 +16,25 @@ class VoteOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
 
 
 class VoteAllOp(VoteOp):
-    """Whether pred holds in all active lanes (numerics page, section 11)."""
+    """Whether pred holds in all active lanes (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.vote_all"
 
 
 class VoteAnyOp(VoteOp):
-    """Whether pred holds in some active lane (numerics page, section 11)."""
+    """Whether pred holds in some active lane (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.vote_any"
 
 
 class VoteUniOp(VoteOp):
-    """Whether pred is the same in all active lanes (numerics page, section 11)."""
+    """Whether pred is the same in all active lanes (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.vote_uni"
 
 
 class VoteBallotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
-    """Bit i is set where pred holds in lane i (numerics page, section 11)."""
+    """Bit i is set where pred holds in lane i (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.vote_ballot"
     pred = operand_def(I1)
@@ -50,19 +50,19 @@ class ReductionOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PUR
 
 
 class ReduxAddOp(ReductionOp):
-    """Sum over the active lanes (numerics page, section 11)."""
+    """Sum over the active lanes (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.redux_add"
 
 
 class ReduxMaxOp(ReductionOp):
-    """Maximum over the active lanes (numerics page, section 11)."""
+    """Maximum over the active lanes (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.redux_max"
 
 
 class ReduxMinOp(ReductionOp):
-    """Minimum over the active lanes (numerics page, section 11)."""
+    """Minimum over the active lanes (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.redux_min"
 
@@ -74,7 +74,7 @@ class ShuffleIdxOp(
     effect=Effect.PURE,
     defaults=(("width", "32 : i32"),),
 ):
-    """Value of the lane ``index`` in its group of ``width`` (numerics page, section 11)."""
+    """Value of the lane ``index`` in its group of ``width`` (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.shuffle_idx"
     value = operand_def(SHUFFLE_VALUE)
@@ -90,7 +90,7 @@ class ShuffleBflyOp(
     effect=Effect.PURE,
     defaults=(("width", "32 : i32"),),
 ):
-    """Value of the lane whose number differs by the bits of ``mask`` (numerics page, section 11)."""
+    """Value of the lane whose number differs by the bits of ``mask`` (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.shuffle_bfly"
     value = operand_def(SHUFFLE_VALUE)
@@ -115,12 +115,12 @@ class ShiftShuffleOp(
 
 
 class ShuffleUpOp(ShiftShuffleOp):
-    """Value of the lane ``offset`` below (numerics page, section 11)."""
+    """Value of the lane ``offset`` below (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.shuffle_up"
 
 
 class ShuffleDownOp(ShiftShuffleOp):
-    """Value of the lane ``offset`` above (numerics page, section 11)."""
+    """Value of the lane ``offset`` above (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.shuffle_down"

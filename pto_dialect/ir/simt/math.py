@@ -9,7 +9,7 @@ from ..core.kinds import CONVERTIBLE, F32, FLOAT, I32, I32_OR_I64, I64, SIMT_FLO
 
 
 class AbsfOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
-    """|value| (numerics page, section 11)."""
+    """|value| (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.absf"
     value = operand_def(SIMT_FLOAT_ABS)
@@ -24,19 +24,19 @@ class SimtFunctionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.P
 
 
 class ExpOp(SimtFunctionOp):
-    """E^value (numerics page, section 11)."""
+    """E^value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.exp"
 
 
 class LogOp(SimtFunctionOp):
-    """Natural logarithm of value (numerics page, section 11)."""
+    """Natural logarithm of value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.log"
 
 
 class SqrtOp(SimtFunctionOp):
-    """Square root of value (numerics page, section 11)."""
+    """Square root of value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.sqrt"
 
@@ -49,19 +49,19 @@ class SimtAngleOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE
 
 
 class SinOp(SimtAngleOp):
-    """Sine of value (numerics page, section 11)."""
+    """Sine of value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.sin"
 
 
 class CosOp(SimtAngleOp):
-    """Cosine of value (numerics page, section 11)."""
+    """Cosine of value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.cos"
 
 
 class PowOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
-    """Lhs raised to rhs (numerics page, section 11)."""
+    """Lhs raised to rhs (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.pow"
     lhs = operand_def(SIMT_FLOAT)
@@ -77,25 +77,25 @@ class SimtRoundingOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.P
 
 
 class CeilOp(SimtRoundingOp):
-    """Value rounded toward +inf (numerics page, section 11)."""
+    """Value rounded toward +inf (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.ceil"
 
 
 class FloorOp(SimtRoundingOp):
-    """Value rounded toward −inf (numerics page, section 11)."""
+    """Value rounded toward −inf (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.floor"
 
 
 class RintOp(SimtRoundingOp):
-    """Value rounded to the nearest integer, ties to even (numerics page, section 11)."""
+    """Value rounded to the nearest integer, ties to even (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.rint"
 
 
 class RoundOp(SimtRoundingOp):
-    """Value rounded to the nearest integer, ties away from zero (numerics page, section 11)."""
+    """Value rounded to the nearest integer, ties away from zero (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.round"
 
@@ -109,19 +109,19 @@ class SimtExtremumOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.P
 
 
 class FmaxOp(SimtExtremumOp):
-    """Max(lhs, rhs) (numerics page, section 11)."""
+    """Max(lhs, rhs) (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.fmax"
 
 
 class FminOp(SimtExtremumOp):
-    """Min(lhs, rhs) (numerics page, section 11)."""
+    """Min(lhs, rhs) (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.fmin"
 
 
 class FmaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
-    """Lhs·rhs + acc with one rounding (numerics page, section 11)."""
+    """Lhs·rhs + acc with one rounding (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.fma"
     lhs = operand_def(SIMT_FLOAT_FMA)
@@ -137,7 +137,7 @@ class ConvertOp(
     effect=Effect.PURE,
     tokens=("rounding", "saturation", "signedness"),
 ):
-    """Src in the result type, rounded and saturated as the clauses say (numerics page, section 2)."""
+    """Src in the result type, rounded and saturated as the clauses say (docs/reference/numerics.md, "Rounding")."""
 
     name = "pto.convert"
     src = operand_def(CONVERTIBLE)
@@ -148,7 +148,7 @@ class ConvertOp(
 
 
 class MulhiOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE, tokens=("signedness",)):
-    """High half of the product (numerics page, section 11)."""
+    """High half of the product (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.mulhi"
     lhs = operand_def(I32_OR_I64)
@@ -158,7 +158,7 @@ class MulhiOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE, t
 
 
 class MulI32toi64Op(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE, tokens=("signedness",)):
-    """Full 64-bit product (numerics page, section 11)."""
+    """Full 64-bit product (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.mul_i32toi64"
     lhs = operand_def(I32)
@@ -169,7 +169,7 @@ class MulI32toi64Op(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.P
 
 class PrmtOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Four bytes picked by the nibbles of selector from the eight bytes of rhs:lhs
-    (numerics page, section 11).
+    (docs/reference/work-items.md, "Operations").
     """
 
     name = "pto.prmt"

@@ -16,7 +16,7 @@ class LdgOp(
     typed=("ptr",),
     tokens=("l1cache", "l2cache"),
 ):
-    """The element of ptr at ``offset`` (elements) (numerics page, section 11)."""
+    """The element of ptr at ``offset`` (elements) (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.ldg"
     ptr = operand_def(PTR)
@@ -35,7 +35,7 @@ class StgOp(
     typed=("ptr", "value"),
     tokens=("l1cache", "l2cache"),
 ):
-    """Element of ptr at ``offset`` = value (numerics page, section 11)."""
+    """Element of ptr at ``offset`` = value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.stg"
     ptr = operand_def(PTR)
@@ -63,49 +63,49 @@ class AtomicOp(
 
 
 class AtomicExchOp(AtomicOp):
-    """old = *ptr; *ptr = value (numerics page, section 11)."""
+    """old = *ptr; *ptr = value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.atomic_exch"
 
 
 class AtomicAddOp(AtomicOp):
-    """old = *ptr; *ptr = old + value (numerics page, section 11)."""
+    """old = *ptr; *ptr = old + value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.atomic_add"
 
 
 class AtomicSubOp(AtomicOp):
-    """old = *ptr; *ptr = old − value (numerics page, section 11)."""
+    """old = *ptr; *ptr = old − value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.atomic_sub"
 
 
 class AtomicMinOp(AtomicOp):
-    """old = *ptr; *ptr = min(old, value) (numerics page, section 11)."""
+    """old = *ptr; *ptr = min(old, value) (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.atomic_min"
 
 
 class AtomicMaxOp(AtomicOp):
-    """old = *ptr; *ptr = max(old, value) (numerics page, section 11)."""
+    """old = *ptr; *ptr = max(old, value) (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.atomic_max"
 
 
 class AtomicAndOp(AtomicOp):
-    """old = *ptr; *ptr = old & value (numerics page, section 11)."""
+    """old = *ptr; *ptr = old & value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.atomic_and"
 
 
 class AtomicOrOp(AtomicOp):
-    """old = *ptr; *ptr = old | value (numerics page, section 11)."""
+    """old = *ptr; *ptr = old | value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.atomic_or"
 
 
 class AtomicXorOp(AtomicOp):
-    """old = *ptr; *ptr = old ^ value (numerics page, section 11)."""
+    """old = *ptr; *ptr = old ^ value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.atomic_xor"
 
@@ -119,7 +119,7 @@ class AtomicCasOp(
     typed=("ptr", "value"),
     tokens=("l2cache", "signedness"),
 ):
-    """old = *ptr; if old equals compare, *ptr = value (numerics page, section 11)."""
+    """old = *ptr; if old equals compare, *ptr = value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.atomic_cas"
     ptr = operand_def(PTR)

@@ -15,127 +15,127 @@ class WorkItemQueryOp(PtoOp, shape=Shape.NULLARY_TYPED, effect=Effect.QUERY):
 
 
 class GetTidXOp(WorkItemQueryOp):
-    """X coordinate of the work item in its block (numerics page, section 15.4)."""
+    """X coordinate of the work item in its block (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_tid_x"
 
 
 class GetTidYOp(WorkItemQueryOp):
-    """Y coordinate of the work item in its block (numerics page, section 15.4)."""
+    """Y coordinate of the work item in its block (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_tid_y"
 
 
 class GetTidZOp(WorkItemQueryOp):
-    """Z coordinate of the work item in its block (numerics page, section 15.4)."""
+    """Z coordinate of the work item in its block (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_tid_z"
 
 
 class GetBlockDimXOp(WorkItemQueryOp):
-    """Size of the block along x (numerics page, section 15.4)."""
+    """Size of the block along x (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_block_dim_x"
 
 
 class GetBlockDimYOp(WorkItemQueryOp):
-    """Size of the block along y (numerics page, section 15.4)."""
+    """Size of the block along y (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_block_dim_y"
 
 
 class GetBlockDimZOp(WorkItemQueryOp):
-    """Size of the block along z (numerics page, section 15.4)."""
+    """Size of the block along z (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_block_dim_z"
 
 
 class GetBlockIdxXOp(WorkItemQueryOp):
-    """Index of the block (numerics page, section 15.4)."""
+    """Index of the block (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_block_idx_x"
 
 
 class GetBlockIdxYOp(WorkItemQueryOp):
-    """0: blocks are numbered along x (numerics page, section 15.4)."""
+    """0: blocks are numbered along x (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_block_idx_y"
 
 
 class GetBlockIdxZOp(WorkItemQueryOp):
-    """0: blocks are numbered along x (numerics page, section 15.4)."""
+    """0: blocks are numbered along x (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_block_idx_z"
 
 
 class GetGridDimXOp(WorkItemQueryOp):
-    """Number of blocks along x (numerics page, section 15.4)."""
+    """Number of blocks along x (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_grid_dim_x"
 
 
 class GetGridDimYOp(WorkItemQueryOp):
-    """Number of blocks along y (numerics page, section 15.4)."""
+    """Number of blocks along y (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_grid_dim_y"
 
 
 class GetGridDimZOp(WorkItemQueryOp):
-    """Number of blocks along z (numerics page, section 15.4)."""
+    """Number of blocks along z (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_grid_dim_z"
 
 
 class GetLaneidOp(WorkItemQueryOp):
-    """Number of the lane in its group of 32 (numerics page, section 15.4)."""
+    """Number of the lane in its group of 32 (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_laneid"
 
 
 class GetLanemaskEqOp(WorkItemQueryOp):
-    """Bit of this lane (numerics page, section 15.4)."""
+    """Bit of this lane (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_lanemask_eq"
 
 
 class GetLanemaskLeOp(WorkItemQueryOp):
-    """Bits of this and all lower lanes (numerics page, section 15.4)."""
+    """Bits of this and all lower lanes (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_lanemask_le"
 
 
 class GetLanemaskLtOp(WorkItemQueryOp):
-    """Bits of all lower lanes (numerics page, section 15.4)."""
+    """Bits of all lower lanes (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_lanemask_lt"
 
 
 class GetLanemaskGeOp(WorkItemQueryOp):
-    """Bits of this and all higher lanes (numerics page, section 15.4)."""
+    """Bits of this and all higher lanes (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_lanemask_ge"
 
 
 class GetLanemaskGtOp(WorkItemQueryOp):
-    """Bits of all higher lanes (numerics page, section 15.4)."""
+    """Bits of all higher lanes (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_lanemask_gt"
 
 
 class GetVeccoreidOp(WorkItemQueryOp):
-    """Number of the vector core (numerics page, section 15.4)."""
+    """Number of the vector core (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_veccoreid"
 
 
 class GetClock32Op(WorkItemQueryOp):
-    """Low half of the cycle counter (numerics page, section 15.4)."""
+    """Low half of the cycle counter (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_clock32"
 
 
 class GetClock64Op(PtoOp, shape=Shape.NULLARY_TYPED, effect=Effect.QUERY):
-    """Cycle counter (numerics page, section 15.4)."""
+    """Cycle counter (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_clock64"
     result = result_def(I64)

@@ -30,7 +30,9 @@ class CommTPutOp(
     writes=("dst", "ping", "pong"),
     defaults=(("atomicType", "#pto<atomic_type atomic_none>"),),
 ):
-    """dst (remote) = src, or += src, staged through the ping and pong tiles (numerics page, section 15.3)."""
+    """dst (remote) = src, or += src, staged through the ping and pong tiles (docs/reference/execution.md,
+    "Communication").
+    """
 
     name = "pto.comm.tput"
     dst = operand_def(TILE_OR_VIEW)
@@ -48,7 +50,7 @@ class CommTGetOp(
     reads=("src",),
     writes=("dst", "ping", "pong"),
 ):
-    """dst = src (remote), staged through the ping and pong tiles (numerics page, section 15.3)."""
+    """dst = src (remote), staged through the ping and pong tiles (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tget"
     dst = operand_def(TILE_OR_VIEW)
@@ -75,13 +77,13 @@ class GroupWriteOp(
 
 
 class CommTBroadcastOp(GroupWriteOp):
-    """Every member of the group = src (numerics page, section 15.3)."""
+    """Every member of the group = src (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tbroadcast"
 
 
 class CommTScatterOp(GroupWriteOp):
-    """Member i of the group = slice i of src (numerics page, section 15.3)."""
+    """Member i of the group = slice i of src (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tscatter"
 
@@ -94,7 +96,7 @@ class CommTGatherOp(
     reads=("group",),
     writes=("dst", "ping", "pong"),
 ):
-    """dst = the members of the group, concatenated (numerics page, section 15.3)."""
+    """dst = the members of the group, concatenated (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tgather"
     dst = operand_def(TILE_OR_VIEW)
@@ -113,7 +115,7 @@ class CommTReduceOp(
     writes=("dst", "acc", "recvPing", "recvPong"),
 ):
     """dst = sum, maximum or minimum over the members of the group, in index order
-    (numerics page, section 15.3).
+    (docs/reference/execution.md, "Communication").
     """
 
     name = "pto.comm.treduce"
@@ -127,7 +129,7 @@ class CommTReduceOp(
 
 
 class CommTNotifyOp(PtoOp, shape=Shape.PAREN, reads=("signal",), writes=("signal",)):
-    """signal = value, or += value (numerics page, section 15.3)."""
+    """signal = value, or += value (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tnotify"
     signal = operand_def(TILE_OR_VIEW)
@@ -136,7 +138,7 @@ class CommTNotifyOp(PtoOp, shape=Shape.PAREN, reads=("signal",), writes=("signal
 
 
 class CommTWaitOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
-    """Blocks until every element of signal compares with cmpValue (numerics page, section 15.3)."""
+    """Blocks until every element of signal compares with cmpValue (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.twait"
     signal = operand_def(TILE_OR_VIEW)
@@ -145,7 +147,7 @@ class CommTWaitOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
 
 
 class CommTTestOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
-    """Whether every element of signal compares with cmpValue (numerics page, section 15.3)."""
+    """Whether every element of signal compares with cmpValue (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.ttest"
     signal = operand_def(TILE_OR_VIEW)
@@ -155,7 +157,7 @@ class CommTTestOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
 
 
 class CommBuildAsyncSessionOp(PtoOp, shape=Shape.PAREN, writes=("scratch", "workspace")):
-    """Session of asynchronous transfers (numerics page, section 15.3)."""
+    """Session of asynchronous transfers (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.build_async_session"
     scratch = operand_def(TILE)
@@ -178,13 +180,13 @@ class AsyncTransferOp(PtoOp, shape=Shape.PAREN, reads=("src",), writes=("dst",))
 
 
 class CommTPutAsyncOp(AsyncTransferOp):
-    """Starts dst (remote) = src (numerics page, section 15.3)."""
+    """Starts dst (remote) = src (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tput_async"
 
 
 class CommTGetAsyncOp(AsyncTransferOp):
-    """starts dst = src (remote) (numerics page, section 15.3)."""
+    """starts dst = src (remote) (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tget_async"
 
@@ -198,19 +200,19 @@ class AsyncEventOp(PtoOp, shape=Shape.PAREN, reads=("event",)):
 
 
 class CommWaitAsyncEventOp(AsyncEventOp):
-    """Waits for the transfer; true once it is done (numerics page, section 15.3)."""
+    """Waits for the transfer; true once it is done (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.wait_async_event"
 
 
 class CommTestAsyncEventOp(AsyncEventOp):
-    """Whether the transfer is done (numerics page, section 15.3)."""
+    """Whether the transfer is done (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.test_async_event"
 
 
 class MakePrefetchAsyncContextOp(PtoOp, shape=Shape.PAREN, effect=Effect.CHANNEL):
-    """Context of asynchronous prefetches (numerics page, section 15.3)."""
+    """Context of asynchronous prefetches (docs/reference/execution.md, "Communication")."""
 
     name = "pto.make_prefetch_async_context"
     workspace = operand_def(PTR)
@@ -218,7 +220,7 @@ class MakePrefetchAsyncContextOp(PtoOp, shape=Shape.PAREN, effect=Effect.CHANNEL
 
 
 class GetPrefetchAsyncSessionOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.CHANNEL):
-    """Session of a prefetch context (numerics page, section 15.3)."""
+    """Session of a prefetch context (docs/reference/execution.md, "Communication")."""
 
     name = "pto.get_prefetch_async_session"
     ctx = operand_def(PREFETCH_CONTEXT)
@@ -226,7 +228,7 @@ class GetPrefetchAsyncSessionOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.CHA
 
 
 class TPrefetchAsyncOp(PtoOp, shape=Shape.PAREN, pipe=Pipe.MTE2, reads=("src",)):
-    """Starts a prefetch of src into the cache (numerics page, section 15.3)."""
+    """Starts a prefetch of src into the cache (docs/reference/execution.md, "Communication")."""
 
     name = "pto.tprefetch_async"
     src = operand_def(TILE_OR_VIEW)

@@ -29,14 +29,16 @@ class CoreSemaphoreOp(
 
 class SyncSetOp(CoreSemaphoreOp):
     """Signals the other cores of the block once the earlier work of the pipe is done
-    (execution page, section 5).
+    (docs/reference/execution.md, "Synchronisation").
     """
 
     name = "pto.sync.set"
 
 
 class SyncWaitOp(CoreSemaphoreOp):
-    """The pipe waits for the signal of the other cores of the block (execution page, section 5)."""
+    """The pipe waits for the signal of the other cores of the block (docs/reference/execution.md,
+    "Synchronisation").
+    """
 
     name = "pto.sync.wait"
 
@@ -60,19 +62,19 @@ class BlockSemaphoreOp(
 
 
 class SetIntraBlockOp(BlockSemaphoreOp):
-    """Signals one vector core or the cube core of the same block (execution page, section 5)."""
+    """Signals one vector core or the cube core of the same block (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.set_intra_block"
 
 
 class WaitIntraBlockOp(BlockSemaphoreOp):
-    """The pipe waits for one core of the same block (execution page, section 5)."""
+    """The pipe waits for one core of the same block (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.wait_intra_block"
 
 
 class WaitCrossBlockOp(BlockSemaphoreOp):
-    """The pipe waits until every block has signalled (execution page, section 5)."""
+    """The pipe waits until every block has signalled (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.wait_cross_block"
 
@@ -86,7 +88,7 @@ class SetCrossBlockOp(
     defaults=(("ffts_mode", "0 : i32"),),
     since="august",
 ):
-    """Signals the same cores of all blocks (execution page, section 5)."""
+    """Signals the same cores of all blocks (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.set_cross_block"
     event_id_dyn = opt_operand_def(INDEX)
@@ -99,7 +101,7 @@ class SetCrossBlockOp(
 
 
 class SetFftsOp(PtoOp, shape=Shape.FLAT_VOID, state_writes=("ffts",)):
-    """Sets the base address of the flag area shared by the cores (execution page, section 5)."""
+    """Sets the base address of the flag area shared by the cores (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.set_ffts"
     ffts = operand_def(PTR_OR_MEMREF)
@@ -113,7 +115,9 @@ class SyncallOp(
     writes=("gm_workspace", "ub_workspace", "l1_workspace"),
     tokens=("mode", "core_type"),
 ):
-    """Barrier over the cores of all blocks; soft mode counts in a workspace (execution page, section 5)."""
+    """Barrier over the cores of all blocks; soft mode counts in a workspace (docs/reference/execution.md,
+    "Synchronisation").
+    """
 
     name = "pto.syncall"
     gm_workspace = opt_operand_def(PTR_OR_VIEW)
@@ -132,7 +136,9 @@ class DcciOp(
     tokens=("cache", "dst"),
     since="august",
 ):
-    """Writes back and invalidates data cache lines of the scalar unit (execution page, section 5)."""
+    """Writes back and invalidates data cache lines of the scalar unit (docs/reference/execution.md,
+    "Synchronisation").
+    """
 
     name = "pto.dcci"
     ptr = operand_def(PTR)
@@ -148,7 +154,9 @@ class CmoCacheinvalidOp(
     tokens=("space",),
     since="august",
 ):
-    """Invalidates one line or all of the data cache of the scalar unit (execution page, section 5)."""
+    """Invalidates one line or all of the data cache of the scalar unit (docs/reference/execution.md,
+    "Synchronisation").
+    """
 
     name = "pto.cmo.cacheinvalid"
     addr = opt_operand_def(ANY)

@@ -23,7 +23,9 @@ class FlagOp(
 
 
 class SetFlagOp(FlagOp):
-    """src_pipe raises the flag for dst_pipe once its earlier work is done (execution page, section 5)."""
+    """src_pipe raises the flag for dst_pipe once its earlier work is done (docs/reference/execution.md,
+    "Synchronisation").
+    """
 
     name = "pto.set_flag"
 
@@ -32,7 +34,7 @@ class SetFlagOp(FlagOp):
 
 
 class WaitFlagOp(FlagOp):
-    """dst_pipe waits for the flag and takes it (execution page, section 5)."""
+    """dst_pipe waits for the flag and takes it (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.wait_flag"
 
@@ -55,7 +57,9 @@ class DynamicFlagOp(
 
 
 class SetFlagDynOp(DynamicFlagOp):
-    """src_pipe raises the flag for dst_pipe once its earlier work is done (execution page, section 5)."""
+    """src_pipe raises the flag for dst_pipe once its earlier work is done (docs/reference/execution.md,
+    "Synchronisation").
+    """
 
     name = "pto.set_flag_dyn"
 
@@ -64,7 +68,7 @@ class SetFlagDynOp(DynamicFlagOp):
 
 
 class WaitFlagDynOp(DynamicFlagOp):
-    """dst_pipe waits for the flag and takes it (execution page, section 5)."""
+    """dst_pipe waits for the flag and takes it (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.wait_flag_dyn"
 
@@ -74,7 +78,7 @@ class WaitFlagDynOp(DynamicFlagOp):
 
 class BarrierOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, tokens=("pipe",)):
     """Later work of the pipe waits for all its earlier work; PIPE_ALL joins all pipes of the core
-    (execution page, section 5).
+    (docs/reference/execution.md, "Synchronisation").
     """
 
     name = "pto.barrier"
@@ -98,7 +102,7 @@ class OperationEventOp(
 
 
 class RecordEventOp(OperationEventOp):
-    """The pipe of src_op raises the event for the pipe of dst_op (execution page, section 5)."""
+    """The pipe of src_op raises the event for the pipe of dst_op (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.record_event"
 
@@ -107,7 +111,7 @@ class RecordEventOp(OperationEventOp):
 
 
 class WaitEventOp(OperationEventOp):
-    """The pipe of dst_op waits for the event of the pipe of src_op (execution page, section 5)."""
+    """The pipe of dst_op waits for the event of the pipe of src_op (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.wait_event"
 
@@ -116,7 +120,7 @@ class WaitEventOp(OperationEventOp):
 
 
 class BarrierSyncOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, tokens=("op_type",)):
-    """Barrier on the pipe of an operation class (execution page, section 5)."""
+    """Barrier on the pipe of an operation class (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.barrier_sync"
     op_type = attr_def(enum("sync_op_type"))
@@ -126,7 +130,7 @@ class BarrierSyncOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, tokens=
 
 
 class TSyncOp(PtoOp, shape=Shape.INS_ONLY, reads=("events",)):
-    """Waits for the events of the given tiles (execution page, section 5)."""
+    """Waits for the events of the given tiles (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.tsync"
     events = var_operand_def(TILE_OR_VIEW)
@@ -134,7 +138,7 @@ class TSyncOp(PtoOp, shape=Shape.INS_ONLY, reads=("events",)):
 
 class MemBarOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.V, effect=Effect.SYNC, tokens=("kind",)):
     """Orders accesses of the unified buffer of the named classes inside a vector function
-    (execution page, section 5).
+    (docs/reference/execution.md, "Synchronisation").
     """
 
     name = "pto.mem_bar"
@@ -142,7 +146,9 @@ class MemBarOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.V, effect=Effect.SYNC, t
 
 
 class DsbOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.S, effect=Effect.SYNC, tokens=("mem",), since="august"):
-    """The scalar unit waits for its earlier accesses to the named memories (execution page, section 5)."""
+    """The scalar unit waits for its earlier accesses to the named memories (docs/reference/execution.md,
+    "Synchronisation").
+    """
 
     name = "pto.dsb"
     mem = attr_def(enum("dsb_mem"))
@@ -156,7 +162,7 @@ class FenceBarrierAllOp(
     tokens=("scope",),
     since="august",
 ):
-    """Drains the transfer pipes towards the named memories (execution page, section 5)."""
+    """Drains the transfer pipes towards the named memories (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.fence.barrier_all"
     scope = attr_def(enum("fence_scope"))
@@ -180,13 +186,17 @@ class BufferTokenOp(
 
 
 class GetBufOp(BufferTokenOp):
-    """The pipe waits until every earlier release of the buffer number is done (execution page, section 5)."""
+    """The pipe waits until every earlier release of the buffer number is done (docs/reference/execution.md,
+    "Synchronisation").
+    """
 
     name = "pto.get_buf"
 
 
 class RlsBufOp(BufferTokenOp):
-    """Releases the buffer number when the earlier work of the pipe is done (execution page, section 5)."""
+    """Releases the buffer number when the earlier work of the pipe is done (docs/reference/execution.md,
+    "Synchronisation").
+    """
 
     name = "pto.rls_buf"
 
@@ -211,19 +221,23 @@ class DynamicBufferTokenOp(
 
 
 class GetBufDynOp(DynamicBufferTokenOp):
-    """The pipe waits until every earlier release of the buffer number is done (execution page, section 5)."""
+    """The pipe waits until every earlier release of the buffer number is done (docs/reference/execution.md,
+    "Synchronisation").
+    """
 
     name = "pto.get_buf_dyn"
 
 
 class RlsBufDynOp(DynamicBufferTokenOp):
-    """Releases the buffer number when the earlier work of the pipe is done (execution page, section 5)."""
+    """Releases the buffer number when the earlier work of the pipe is done (docs/reference/execution.md,
+    "Synchronisation").
+    """
 
     name = "pto.rls_buf_dyn"
 
 
 class DeclareEventidArrayOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
-    """Array of flag numbers (execution page, section 5)."""
+    """Array of flag numbers (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.declare_eventid_array"
     array = result_def(EVENTID_ARRAY)
@@ -237,7 +251,7 @@ class EventidArrayGetOp(
     typed=("array",),
     fixed_results=("index",),
 ):
-    """Flag number at ``index`` (execution page, section 5)."""
+    """Flag number at ``index`` (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.eventid_array_get"
     array = operand_def(EVENTID_ARRAY)
@@ -246,7 +260,7 @@ class EventidArrayGetOp(
 
 
 class EventidArraySetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, writes=("array",), typed=("array",)):
-    """Flag number at ``index`` = value (execution page, section 5)."""
+    """Flag number at ``index`` = value (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.eventid_array_set"
     array = operand_def(EVENTID_ARRAY)

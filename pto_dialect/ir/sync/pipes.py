@@ -49,13 +49,13 @@ class CorePipeOp(
 
 
 class AicInitializePipeOp(CorePipeOp):
-    """Creates the cube core's end of a queue (execution page, section 5)."""
+    """Creates the cube core's end of a queue (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.aic_initialize_pipe"
 
 
 class AivInitializePipeOp(CorePipeOp):
-    """Creates the vector core's end of a queue (execution page, section 5)."""
+    """Creates the vector core's end of a queue (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.aiv_initialize_pipe"
 
@@ -66,7 +66,9 @@ class InitializeL2lPipeOp(
     effect=Effect.CHANNEL,
     tokens=("dir_mask", "slot_size", "slot_num", "flag_base", "nosplit"),
 ):
-    """Creates a queue whose slots lie in the consumer's local memory (execution page, section 5)."""
+    """Creates a queue whose slots lie in the consumer's local memory (docs/reference/execution.md, "Queues between
+    cores").
+    """
 
     name = "pto.initialize_l2l_pipe"
     local_addr = operand_def(ANY)
@@ -87,7 +89,7 @@ class InitializeL2g2lPipeOp(
     tokens=("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base", "nosplit"),
 ):
     """Creates a queue whose slots lie in global memory, optionally staged locally
-    (execution page, section 5).
+    (docs/reference/execution.md, "Queues between cores").
     """
 
     name = "pto.initialize_l2g2l_pipe"
@@ -110,7 +112,7 @@ class ReserveBufferOp(
     effect=Effect.CHANNEL,
     tokens=("name", "size", "location", "autoAlloc", "base"),
 ):
-    """Address of a named local buffer for a queue (execution page, section 5)."""
+    """Address of a named local buffer for a queue (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.reserve_buffer"
     symbol = attr_def(STRING, attr_name="name")
@@ -127,7 +129,9 @@ class ImportReservedBufferOp(
     effect=Effect.CHANNEL,
     tokens=("name", "peer_func"),
 ):
-    """Address of the buffer that another function reserved under a name (execution page, section 5)."""
+    """Address of the buffer that another function reserved under a name (docs/reference/execution.md, "Queues between
+    cores").
+    """
 
     name = "pto.import_reserved_buffer"
     symbol = attr_def(STRING, attr_name="name")
@@ -136,14 +140,16 @@ class ImportReservedBufferOp(
 
 
 class DeclareTileOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
-    """Tile handle that a later pop binds (execution page, section 5)."""
+    """Tile handle that a later pop binds (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.declare_tile"
     tile = result_def(TILE)
 
 
 class DeclareGlobalOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
-    """Global entry handle that a later pop or allocation binds (execution page, section 5)."""
+    """Global entry handle that a later pop or allocation binds (docs/reference/execution.md, "Queues between
+    cores").
+    """
 
     name = "pto.declare_global"
     entry = result_def(TENSOR_VIEW)
@@ -164,13 +170,13 @@ class NumberedReleaseOp(
 
 
 class TFreeFromAicOp(NumberedReleaseOp):
-    """Returns the slot to the cube core (execution page, section 5)."""
+    """Returns the slot to the cube core (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.tfree_from_aic"
 
 
 class TFreeFromAivOp(NumberedReleaseOp):
-    """Returns the slot to the vector core (execution page, section 5)."""
+    """Returns the slot to the vector core (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.tfree_from_aiv"
 
@@ -190,13 +196,13 @@ class NumberedAllocationOp(
 
 
 class TAllocToAicOp(NumberedAllocationOp):
-    """The next free slot towards the cube core (execution page, section 5)."""
+    """The next free slot towards the cube core (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.talloc_to_aic"
 
 
 class TAllocToAivOp(NumberedAllocationOp):
-    """The next free slot towards the vector core (execution page, section 5)."""
+    """The next free slot towards the vector core (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.talloc_to_aiv"
 
@@ -210,7 +216,7 @@ class TPushOp(
     typed=("tile", "pipe_handle"),
     tokens=("split",),
 ):
-    """Waits for a free slot and stores the tile in it (execution page, section 5)."""
+    """Waits for a free slot and stores the tile in it (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.tpush"
     tile = operand_def(ENTRY)
@@ -231,7 +237,7 @@ class TPushToAicOp(
     typed=("tile",),
     tokens=("id", "split"),
 ):
-    """As ``tpush``, from a vector core to the cube core (execution page, section 5)."""
+    """As ``tpush``, from a vector core to the cube core (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.tpush_to_aic"
     tile = operand_def(ENTRY)
@@ -248,7 +254,7 @@ class TPushToAivOp(
     state_writes=("fifo",),
     tokens=("id", "split"),
 ):
-    """As ``tpush``, from the cube core to the vector cores (execution page, section 5)."""
+    """As ``tpush``, from the cube core to the vector cores (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.tpush_to_aiv"
     tile = operand_def(ENTRY)
@@ -265,7 +271,7 @@ class TPopOp(
     typed=("tile", "pipe_handle"),
     tokens=("split",),
 ):
-    """Waits for a full slot and binds the tile to it (execution page, section 5)."""
+    """Waits for a full slot and binds the tile to it (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.tpop"
     tile = operand_def(ENTRY)
@@ -285,7 +291,9 @@ class TPopFromAicOp(
     typed=(),
     tokens=("id", "split"),
 ):
-    """The tile in the next full slot that the cube core pushed (execution page, section 5)."""
+    """The tile in the next full slot that the cube core pushed (docs/reference/execution.md, "Queues between
+    cores").
+    """
 
     name = "pto.tpop_from_aic"
     valid_row = opt_operand_def(INDEX)
@@ -307,7 +315,9 @@ class TPopFromAivOp(
     typed=(),
     tokens=("id", "split"),
 ):
-    """The tile in the next full slot that a vector core pushed (execution page, section 5)."""
+    """The tile in the next full slot that a vector core pushed (docs/reference/execution.md, "Queues between
+    cores").
+    """
 
     name = "pto.tpop_from_aiv"
     valid_row = opt_operand_def(INDEX)
@@ -328,7 +338,7 @@ class TAllocOp(
     state_writes=("fifo",),
     tokens=("split",),
 ):
-    """Binds the entry to the next free slot; no data moves (execution page, section 5)."""
+    """Binds the entry to the next free slot; no data moves (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.talloc"
     entry = operand_def(TENSOR_VIEW)
@@ -338,7 +348,7 @@ class TAllocOp(
 
 class TFreeOp(PtoOp, shape=Shape.PAREN, pipe=Pipe.S, state_writes=("fifo",), tokens=("split",)):
     """Returns the slot to the producer; follows the last use of the popped tile
-    (execution page, section 5).
+    (docs/reference/execution.md, "Queues between cores").
     """
 
     name = "pto.tfree"
@@ -355,7 +365,7 @@ class SetQuantScalarOp(
     tokens=("id",),
     since="august",
 ):
-    """Scale of the next pushes through the fixpipe (numerics page, section 15.1)."""
+    """Scale of the next pushes through the fixpipe (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.set_quant_scalar"
     scale = operand_def(F32)
@@ -372,7 +382,7 @@ class SetQuantVectorOp(
     since="august",
 ):
     """Scale tile, one entry per channel, of the next pushes through the fixpipe
-    (numerics page, section 15.1).
+    (docs/reference/execution.md, "Pointers, tiles and views").
     """
 
     name = "pto.set_quant_vector"

@@ -10,53 +10,53 @@ from .forms import BinaryScratchTileOp, BinaryTileOp, TernaryTileOp, UnaryTileOp
 
 
 class TAbsOp(UnaryTileOp):
-    """dst[i,j] = |src[i,j]| (numerics page, section 5)."""
+    """dst[i,j] = |src[i,j]| (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tabs"
 
 
 class TNegOp(UnaryTileOp):
-    """dst[i,j] = −src[i,j] (numerics page, section 5)."""
+    """dst[i,j] = −src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tneg"
 
 
 class TNotOp(UnaryTileOp):
-    """dst[i,j] = bitwise complement of src[i,j] (numerics page, section 5)."""
+    """dst[i,j] = bitwise complement of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tnot"
 
 
 class TExpOp(UnaryTileOp, defaults=(("precisionType", "#pto<exp_precision default>"),)):
-    """dst[i,j] = e^src[i,j] (numerics page, section 5)."""
+    """dst[i,j] = e^src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.texp"
     precisionType = opt_attr_def(enum("exp_precision"))
 
 
 class TLogOp(UnaryTileOp, defaults=(("precisionType", "#pto<log_precision default>"),)):
-    """dst[i,j] = natural logarithm of src[i,j] (numerics page, section 5)."""
+    """dst[i,j] = natural logarithm of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tlog"
     precisionType = opt_attr_def(enum("log_precision"))
 
 
 class TSqrtOp(UnaryTileOp, defaults=(("precisionType", "#pto<sqrt_precision default>"),)):
-    """dst[i,j] = square root of src[i,j] (numerics page, section 5)."""
+    """dst[i,j] = square root of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsqrt"
     precisionType = opt_attr_def(enum("sqrt_precision"))
 
 
 class TRecipOp(UnaryTileOp, defaults=(("precisionType", "#pto<recip_precision default>"),)):
-    """dst[i,j] = 1 / src[i,j] (numerics page, section 5)."""
+    """dst[i,j] = 1 / src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.trecip"
     precisionType = opt_attr_def(enum("recip_precision"))
 
 
 class TReluOp(UnaryTileOp):
-    """dst[i,j] = max(src[i,j], 0) (numerics page, section 5)."""
+    """dst[i,j] = max(src[i,j], 0) (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.trelu"
 
@@ -70,7 +70,7 @@ class TRsqrtOp(
     text=("src", "tmp", "dst"),
     defaults=(("precisionType", "#pto<rsqrt_precision default>"),),
 ):
-    """dst[i,j] = 1 / square root of src[i,j] (numerics page, section 5)."""
+    """dst[i,j] = 1 / square root of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.trsqrt"
     src = operand_def(TILE_OR_VIEW)
@@ -89,7 +89,7 @@ class TCvtOp(
     defaults=(("rmode", "#pto<round_mode CAST_RINT>"),),
 ):
     """dst[i,j] = src[i,j] converted to the element type of dst, rounded by rmode and saturated by sat_mode
-    (numerics page, section 8).
+    (docs/reference/tiles.md, "Conversion").
     """
 
     name = "pto.tcvt"
@@ -102,25 +102,25 @@ class TCvtOp(
 
 
 class TAddOp(BinaryTileOp):
-    """dst[i,j] = src0[i,j] + src1[i,j] (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] + src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tadd"
 
 
 class TSubOp(BinaryTileOp):
-    """dst[i,j] = src0[i,j] − src1[i,j] (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] − src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsub"
 
 
 class TMulOp(BinaryTileOp):
-    """dst[i,j] = src0[i,j] · src1[i,j] (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] · src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tmul"
 
 
 class TDivOp(BinaryTileOp, defaults=(("precisionType", "#pto<div_precision default>"),)):
-    """dst[i,j] = src0[i,j] / src1[i,j]; integers truncate toward zero (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] / src1[i,j]; integers truncate toward zero (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tdiv"
     precisionType = opt_attr_def(enum("div_precision"))
@@ -128,7 +128,7 @@ class TDivOp(BinaryTileOp, defaults=(("precisionType", "#pto<div_precision defau
 
 class TFmodOp(BinaryTileOp, defaults=(("precisionType", "#pto<fmod_precision default>"),)):
     """dst[i,j] = src0 − trunc(src0 / src1)·src1: remainder with the sign of the dividend
-    (numerics page, section 5).
+    (docs/reference/tiles.md, "Elementwise").
     """
 
     name = "pto.tfmod"
@@ -136,50 +136,50 @@ class TFmodOp(BinaryTileOp, defaults=(("precisionType", "#pto<fmod_precision def
 
 
 class TMaxOp(BinaryTileOp):
-    """dst[i,j] = max(src0[i,j], src1[i,j]); NaN propagates (numerics page, section 5)."""
+    """dst[i,j] = max(src0[i,j], src1[i,j]); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tmax"
 
 
 class TMinOp(BinaryTileOp):
-    """dst[i,j] = min(src0[i,j], src1[i,j]); NaN propagates (numerics page, section 5)."""
+    """dst[i,j] = min(src0[i,j], src1[i,j]); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tmin"
 
 
 class TAndOp(BinaryTileOp):
-    """dst[i,j] = src0[i,j] & src1[i,j] (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] & src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tand"
 
 
 class TOrOp(BinaryTileOp):
-    """dst[i,j] = src0[i,j] | src1[i,j] (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] | src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tor"
 
 
 class TShlOp(BinaryTileOp):
-    """dst[i,j] = src0[i,j] << src1[i,j] (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] << src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tshl"
 
 
 class TShrOp(BinaryTileOp):
-    """dst[i,j] = src0[i,j] >> src1[i,j], arithmetic unless unsigned (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] >> src1[i,j], arithmetic unless unsigned (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tshr"
 
 
 class TAddReluOp(BinaryTileOp, since="august"):
-    """dst[i,j] = max(src0[i,j] + src1[i,j], 0) (numerics page, section 5)."""
+    """dst[i,j] = max(src0[i,j] + src1[i,j], 0) (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.taddrelu"
 
 
 class TCmpOp(PtoOp, shape=Shape.DPS_INNER, pipe=Pipe.V, reads=("src0", "src1"), writes=("dst",)):
     """Packed bits of src0[i,j] cmpMode src1[i,j]: bit j mod 8 of byte j div 8 of row i
-    (numerics page, section 5).
+    (docs/reference/tiles.md, "Elementwise").
     """
 
     name = "pto.tcmp"
@@ -191,20 +191,20 @@ class TCmpOp(PtoOp, shape=Shape.DPS_INNER, pipe=Pipe.V, reads=("src0", "src1"), 
 
 
 class TXorOp(BinaryScratchTileOp):
-    """dst[i,j] = src0[i,j] ^ src1[i,j] (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] ^ src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.txor"
 
 
 class TPreluOp(BinaryScratchTileOp):
-    """dst[i,j] = src0[i,j] > 0 ? src0[i,j] : src0[i,j]·src1[i,j] (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] > 0 ? src0[i,j] : src0[i,j]·src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tprelu"
 
 
 class TRemOp(BinaryScratchTileOp, defaults=(("precisionType", "#pto<rem_precision default>"),)):
     """dst[i,j] = src0 − floor(src0 / src1)·src1: remainder with the sign of the divisor
-    (numerics page, section 5).
+    (docs/reference/tiles.md, "Elementwise").
     """
 
     name = "pto.trem"
@@ -221,7 +221,7 @@ class TPowOp(
     defaults=(("precisionType", "#pto<pow_precision default>"),),
     since="august",
 ):
-    """dst[i,j] = base[i,j] raised to exp[i,j] (numerics page, section 5)."""
+    """dst[i,j] = base[i,j] raised to exp[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tpow"
     base = operand_def(TILE_OR_VIEW)
@@ -233,19 +233,19 @@ class TPowOp(
 
 
 class TAddcOp(TernaryTileOp):
-    """dst[i,j] = src0[i,j] + src1[i,j] + src2[i,j] (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] + src1[i,j] + src2[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.taddc"
 
 
 class TSubcOp(TernaryTileOp):
-    """dst[i,j] = src0[i,j] − src1[i,j] + src2[i,j] (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] − src1[i,j] + src2[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsubc"
 
 
 class TSelOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("mask", "src0", "src1"), writes=("tmp", "dst")):
-    """dst[i,j] = bit (i,j) of mask ? src0[i,j] : src1[i,j] (numerics page, section 5)."""
+    """dst[i,j] = bit (i,j) of mask ? src0[i,j] : src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsel"
     mask = operand_def(TILE_OR_VIEW)

@@ -9,98 +9,112 @@ from .forms import BinaryScratchTileOp, BinaryTileOp, UnaryTileOp
 
 
 class TColExpandOp(UnaryTileOp):
-    """dst[i,j] = src[0,j] (numerics page, section 6)."""
+    """dst[i,j] = src[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpand"
 
 
 class TRowExpandOp(UnaryTileOp):
-    """dst[i,j] = src[i,0] (numerics page, section 6)."""
+    """dst[i,j] = src[i,0] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.trowexpand"
 
 
 class TColExpandAddOp(BinaryTileOp):
-    """dst[i,j] = src0[i,j] + src1[0,j] (numerics page, section 6)."""
+    """dst[i,j] = src0[i,j] + src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpandadd"
 
 
 class TColExpandSubOp(BinaryTileOp):
-    """dst[i,j] = src0[i,j] − src1[0,j] (numerics page, section 6)."""
+    """dst[i,j] = src0[i,j] − src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpandsub"
 
 
 class TColExpandMulOp(BinaryTileOp):
-    """dst[i,j] = src0[i,j] · src1[0,j] (numerics page, section 6)."""
+    """dst[i,j] = src0[i,j] · src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpandmul"
 
 
 class TColExpandDivOp(BinaryTileOp, defaults=(("precisionType", "#pto<div_precision default>"),)):
-    """dst[i,j] = src0[i,j] / src1[0,j] (numerics page, section 6)."""
+    """dst[i,j] = src0[i,j] / src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpanddiv"
     precisionType = opt_attr_def(enum("div_precision"))
 
 
 class TColExpandMaxOp(BinaryTileOp):
-    """dst[i,j] = max(src0[i,j], src1[0,j]) (numerics page, section 6)."""
+    """dst[i,j] = max(src0[i,j], src1[0,j]) (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpandmax"
 
 
 class TColExpandMinOp(BinaryTileOp):
-    """dst[i,j] = min(src0[i,j], src1[0,j]) (numerics page, section 6)."""
+    """dst[i,j] = min(src0[i,j], src1[0,j]) (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpandmin"
 
 
 class TColExpandExpdifOp(BinaryTileOp):
-    """dst[i,j] = e^(src0[i,j] − src1[0,j]) (numerics page, section 6)."""
+    """dst[i,j] = e^(src0[i,j] − src1[0,j]) (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpandexpdif"
 
 
 class TRowExpandAddOp(BinaryScratchTileOp):
-    """dst[i,j] = src0[i,j] + b, b = the value of row i of src1 (numerics page, section 6)."""
+    """dst[i,j] = src0[i,j] + b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
+    reductions").
+    """
 
     name = "pto.trowexpandadd"
 
 
 class TRowExpandSubOp(BinaryScratchTileOp):
-    """dst[i,j] = src0[i,j] − b, b = the value of row i of src1 (numerics page, section 6)."""
+    """dst[i,j] = src0[i,j] − b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
+    reductions").
+    """
 
     name = "pto.trowexpandsub"
 
 
 class TRowExpandMulOp(BinaryScratchTileOp):
-    """dst[i,j] = src0[i,j] · b, b = the value of row i of src1 (numerics page, section 6)."""
+    """dst[i,j] = src0[i,j] · b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
+    reductions").
+    """
 
     name = "pto.trowexpandmul"
 
 
 class TRowExpandDivOp(BinaryScratchTileOp, defaults=(("precisionType", "#pto<div_precision default>"),)):
-    """dst[i,j] = src0[i,j] / b, b = the value of row i of src1 (numerics page, section 6)."""
+    """dst[i,j] = src0[i,j] / b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
+    reductions").
+    """
 
     name = "pto.trowexpanddiv"
     precisionType = opt_attr_def(enum("div_precision"))
 
 
 class TRowExpandMaxOp(BinaryScratchTileOp):
-    """dst[i,j] = max(src0[i,j], b), b = the value of row i of src1 (numerics page, section 6)."""
+    """dst[i,j] = max(src0[i,j], b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
+    reductions").
+    """
 
     name = "pto.trowexpandmax"
 
 
 class TRowExpandMinOp(BinaryScratchTileOp):
-    """dst[i,j] = min(src0[i,j], b), b = the value of row i of src1 (numerics page, section 6)."""
+    """dst[i,j] = min(src0[i,j], b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
+    reductions").
+    """
 
     name = "pto.trowexpandmin"
 
 
 class TRowExpandExpdifOp(BinaryScratchTileOp):
-    """dst[i,j] = e^(src0[i,j] − b), b = the value of row i of src1 (numerics page, section 6)."""
+    """dst[i,j] = e^(src0[i,j] − b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
+    reductions").
+    """
 
     name = "pto.trowexpandexpdif"

@@ -20,7 +20,7 @@ class TGatherOp(
     tokens=("maskPattern", "axis"),
 ):
     """dst[i,j] = src at flat index indices[i,j], or the lanes that maskPattern selects, or the indices (count
-    in cdst) of elements that compare with kValue (numerics page, section 7).
+    in cdst) of elements that compare with kValue (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.tgather"
@@ -47,7 +47,7 @@ class TScatterOp(
     tokens=("maskPattern", "axis"),
 ):
     """dst at flat index indexes[i,j] = src[i,j], or src spread over the positions that maskPattern selects
-    (numerics page, section 7).
+    (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.tscatter"
@@ -63,7 +63,7 @@ class TScatterOp(
 
 
 class TGatherbOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "offsets"), writes=("dst",)):
-    """32-byte blocks of src at the byte offsets in offsets (numerics page, section 7)."""
+    """32-byte blocks of src at the byte offsets in offsets (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tgatherb"
     src = operand_def(TILE_OR_VIEW)
@@ -73,7 +73,9 @@ class TGatherbOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "offsets"), 
 
 
 class TSort32Op(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "idx"), writes=("tmp", "dst")):
-    """Groups of 32 scores sorted descending; dst holds (score, index) pairs (numerics page, section 7)."""
+    """Groups of 32 scores sorted descending; dst holds (score, index) pairs (docs/reference/tiles.md, "Irregular
+    operations").
+    """
 
     name = "pto.tsort32"
     src = operand_def(TILE_OR_VIEW)
@@ -95,7 +97,7 @@ class TMrgsortOp(
     defaults=(("exhausted", "false"),),
 ):
     """Merges sorted blocks of blockLen inside one source, or 2 to 4 sorted sources; excuted = consumed counts
-    (numerics page, section 7).
+    (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.tmrgsort"
@@ -109,7 +111,7 @@ class TMrgsortOp(
 
 
 class TDequantOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "scale", "offset"), writes=("dst",)):
-    """dst[i,j] = (src[i,j] − offset[i])·scale[i] (numerics page, section 7)."""
+    """dst[i,j] = (src[i,j] − offset[i])·scale[i] (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tdequant"
     src = operand_def(TILE_OR_VIEW)
@@ -129,7 +131,7 @@ class TQuantOp(
     text=("src", "fp", "offset", "dst", "tmp"),
 ):
     """dst = clamp(round(src·fp)) as i8, or clamp(round(src·fp + offset)) as u8, one fp (and offset) per row
-    (numerics page, section 7).
+    (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.tquant"
@@ -157,7 +159,7 @@ class TQuantMxOp(
     since="august",
 ):
     """Packed elements in dst, one shared exponent per 32 elements in exp, with their maxima and scaling
-    factors (numerics page, section 7).
+    factors (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.tquant.mx"
@@ -177,7 +179,7 @@ class TQuantMxOp(
 
 class THistogramOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "idx"), writes=("dst",)):
     """dst[i,b] = number of elements of row i whose selected byte is at most b, filtered by idx
-    (numerics page, section 7).
+    (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.thistogram"
@@ -196,7 +198,7 @@ class TRandomOp(
     defaults=(("rounds", "10 : i32"),),
 ):
     """dst = Philox 4x32 random words from key and counter after the given number of rounds
-    (numerics page, section 7).
+    (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.trandom"
@@ -218,7 +220,7 @@ class TCiOp(
     writes=("tmp", "dst"),
     defaults=(("descending", "false"),),
 ):
-    """dst[0,j] = S + j, or S − j when descending (numerics page, section 7)."""
+    """dst[0,j] = S + j, or S − j when descending (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tci"
     S = operand_def(INTEGER)
@@ -236,7 +238,7 @@ class TTriOp(
     defaults=(("upperOrLower", "0 : i32"),),
 ):
     """dst[i,j] = 1 on and below the diagonal offset (upperOrLower 0) or on and above it (1), else 0
-    (numerics page, section 7).
+    (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.ttri"

@@ -18,7 +18,7 @@ class TLoadOp(
     tokens=("pad_mode", "init_out_buffer"),
 ):
     """dst valid region = the elements of the src view; what lies outside follows the padding of the tile type
-    (layouts page, section 4).
+    (docs/reference/layouts.md, "Views of global memory").
     """
 
     name = "pto.tload"
@@ -47,7 +47,7 @@ class TStoreOp(
     ),
 ):
     """dst view = the valid region of src; an accumulator source passes the fixpipe (relu, quantisation,
-    atomic add) (numerics page, sections 4 and 7).
+    atomic add) (docs/reference/numerics.md, "Write-back"; docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.tstore"
@@ -65,7 +65,9 @@ class TStoreOp(
 
 
 class TStoreFpOp(PtoOp, shape=Shape.DPS, pipe=Pipe.FIX, reads=("src", "fp"), writes=("dst",), since="june"):
-    """Accumulator tile stored with one quantisation parameter per channel (numerics page, section 4)."""
+    """Accumulator tile stored with one quantisation parameter per channel (docs/reference/numerics.md,
+    "Write-back").
+    """
 
     name = "pto.tstore_fp"
     src = operand_def(TILE_OR_VIEW)
@@ -74,7 +76,7 @@ class TStoreFpOp(PtoOp, shape=Shape.DPS, pipe=Pipe.FIX, reads=("src", "fp"), wri
 
 
 class TPrefetchOp(PtoOp, shape=Shape.DPS, pipe=Pipe.MTE2, reads=("src",)):
-    """Hints that the src view will be loaded; no data result (numerics page, section 7)."""
+    """Hints that the src view will be loaded; no data result (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tprefetch"
     src = operand_def(TILE_OR_VIEW)
@@ -92,7 +94,7 @@ class MGatherOp(
     defaults=(("gatherOob", "#pto<gather_oob undefined>"),),
 ):
     """dst[i,:] = mem[idx[i],:] (coalesce row) or dst[i,j] = mem[idx[i,j]] (elem); gatherOob rules indices out
-    of range (numerics page, section 7).
+    of range (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.mgather"
@@ -123,7 +125,7 @@ class MScatterOp(
     ),
 ):
     """Mem[idx[i],:] = src[i,:] (coalesce row) or mem[idx[i,j]] = src[i,j] (elem), combined atomically on
-    request; scatterOob rules indices out of range (numerics page, section 7).
+    request; scatterOob rules indices out of range (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.mscatter"
@@ -140,7 +142,7 @@ class MScatterOp(
 
 
 class TGetValOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.S, reads=("src",)):
-    """The element of src at a linear offset (numerics page, section 7)."""
+    """The element of src at a linear offset (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tgetval"
     src = operand_def(TILE_OR_VIEW)
@@ -149,7 +151,7 @@ class TGetValOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.S, reads=("src",)):
 
 
 class TSetValOp(PtoOp, shape=Shape.DPS, pipe=Pipe.S, writes=("dst",), text=("offset", "val", "dst")):
-    """dst element at a linear offset = val (numerics page, section 7)."""
+    """dst element at a linear offset = val (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tsetval"
     dst = opt_operand_def(TILE_OR_VIEW)
@@ -159,7 +161,7 @@ class TSetValOp(PtoOp, shape=Shape.DPS, pipe=Pipe.S, writes=("dst",), text=("off
 
 
 class TPrintOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.V, reads=("src",)):
-    """Prints src (numerics page, section 7)."""
+    """Prints src (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tprint"
     src = operand_def(TILE_OR_VIEW)

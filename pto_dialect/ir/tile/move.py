@@ -20,7 +20,7 @@ class TMovOp(
     defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
 ):
     """dst = src in the layout and location of dst; an accumulator source passes the fixpipe (relu,
-    quantisation) (layouts page, section 10; numerics page, section 4).
+    quantisation) (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """
 
     name = "pto.tmov"
@@ -46,7 +46,7 @@ class TMovOp(
 
 class TMovFpOp(PtoOp, shape=Shape.DPS, pipe=Pipe.FIX, reads=("src", "fp"), writes=("dst",), since="june"):
     """Accumulator tile moved with one quantisation parameter per channel
-    (layouts page, section 10; numerics page, section 4).
+    (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """
 
     name = "pto.tmov.fp"
@@ -66,7 +66,7 @@ class TExtractOp(
     defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
 ):
     """dst[i,j] = src[indexRow + i, indexCol + j]; an accumulator source passes the fixpipe
-    (layouts page, section 10; numerics page, section 4).
+    (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """
 
     name = "pto.textract"
@@ -99,7 +99,7 @@ class TInsertOp(
     defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
 ):
     """dst[indexRow + i, indexCol + j] = src[i,j], the rest of dst is kept; an accumulator source passes the
-    fixpipe (layouts page, section 10; numerics page, section 4).
+    fixpipe (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """
 
     name = "pto.tinsert"
@@ -143,7 +143,7 @@ class ParameterWindowOp(
 
 class TExtractFpOp(ParameterWindowOp):
     """dst[i,j] = fixpipe(src[indexRow + i, indexCol + j])
-    (layouts page, section 10; numerics page, section 4).
+    (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """
 
     name = "pto.textract_fp"
@@ -151,7 +151,7 @@ class TExtractFpOp(ParameterWindowOp):
 
 class TInsertFpOp(ParameterWindowOp):
     """dst[indexRow + i, indexCol + j] = fixpipe(src[i,j]), the rest of dst is kept
-    (layouts page, section 10; numerics page, section 4).
+    (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """
 
     name = "pto.tinsert_fp"
@@ -169,33 +169,35 @@ class PaddingOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("ds
 
 
 class TFillPadOp(PaddingOp):
-    """dst = src inside the valid region of src, the pad value of dst elsewhere (numerics page, section 7)."""
+    """dst = src inside the valid region of src, the pad value of dst elsewhere (docs/reference/tiles.md, "Irregular
+    operations").
+    """
 
     name = "pto.tfillpad"
     padValue = opt_attr_def(enum("pad_value"))
 
 
 class TFillPadExpandOp(PaddingOp, since="june"):
-    """As ``tfillpad``, dst may be larger than src (numerics page, section 7)."""
+    """As ``tfillpad``, dst may be larger than src (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tfillpad_expand"
 
 
 class TFillPadInplaceOp(PaddingOp, since="june"):
-    """As ``tfillpad``, dst and src share their storage (numerics page, section 7)."""
+    """As ``tfillpad``, dst and src share their storage (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tfillpad_inplace"
 
 
 class TTransOp(UnaryScratchTileOp):
-    """dst[j,i] = src[i,j] (layouts page, section 10)."""
+    """dst[j,i] = src[i,j] (docs/reference/layouts.md, "Moves between tiles")."""
 
     name = "pto.ttrans"
 
 
 class TConcatOp(BinaryTileOp):
     """Row i of dst = row i of src0 followed by row i of src1, valid columns only
-    (layouts page, section 10).
+    (docs/reference/layouts.md, "Moves between tiles").
     """
 
     name = "pto.tconcat"
@@ -209,7 +211,7 @@ class TConcatIdxOp(
     writes=("dst",),
 ):
     """Row i of dst = the leading elements of rows i of src0 and src1, as many as src0Idx and src1Idx say
-    (numerics page, section 7).
+    (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.tconcatidx"

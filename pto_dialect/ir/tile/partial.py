@@ -10,25 +10,29 @@ from .forms import BinaryTileOp
 
 
 class TPartAddOp(BinaryTileOp):
-    """dst[i,j] = src0[i,j] + src1[i,j] where both are valid (numerics page, section 6)."""
+    """dst[i,j] = src0[i,j] + src1[i,j] where both are valid (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tpartadd"
 
 
 class TPartMulOp(BinaryTileOp):
-    """dst[i,j] = src0[i,j] · src1[i,j] where both are valid (numerics page, section 6)."""
+    """dst[i,j] = src0[i,j] · src1[i,j] where both are valid (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tpartmul"
 
 
 class TPartMaxOp(BinaryTileOp):
-    """dst[i,j] = max(src0[i,j], src1[i,j]) where both are valid (numerics page, section 6)."""
+    """dst[i,j] = max(src0[i,j], src1[i,j]) where both are valid (docs/reference/tiles.md, "Broadcasts and
+    reductions").
+    """
 
     name = "pto.tpartmax"
 
 
 class TPartMinOp(BinaryTileOp):
-    """dst[i,j] = min(src0[i,j], src1[i,j]) where both are valid (numerics page, section 6)."""
+    """dst[i,j] = min(src0[i,j], src1[i,j]) where both are valid (docs/reference/tiles.md, "Broadcasts and
+    reductions").
+    """
 
     name = "pto.tpartmin"
 
@@ -53,12 +57,16 @@ class PartialArgOp(
 
 
 class TPartArgMaxOp(PartialArgOp):
-    """dst = the larger of the valid values, dstIdx = its index operand (numerics page, section 6)."""
+    """dst = the larger of the valid values, dstIdx = its index operand (docs/reference/tiles.md, "Broadcasts and
+    reductions").
+    """
 
     name = "pto.tpartargmax"
 
 
 class TPartArgMinOp(PartialArgOp):
-    """dst = the smaller of the valid values, dstIdx = its index operand (numerics page, section 6)."""
+    """dst = the smaller of the valid values, dstIdx = its index operand (docs/reference/tiles.md, "Broadcasts and
+    reductions").
+    """
 
     name = "pto.tpartargmin"

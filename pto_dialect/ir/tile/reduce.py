@@ -10,73 +10,75 @@ from .forms import UnaryScratchTileOp, UnaryTileOp
 
 
 class TRowSumOp(UnaryScratchTileOp):
-    """dst[i,0] = sum over j of src[i,j], j increasing (numerics page, section 6)."""
+    """dst[i,0] = sum over j of src[i,j], j increasing (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.trowsum"
 
 
 class TRowProdOp(UnaryScratchTileOp):
-    """dst[i,0] = product over j of src[i,j], j increasing (numerics page, section 6)."""
+    """dst[i,0] = product over j of src[i,j], j increasing (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.trowprod"
 
 
 class TRowMaxOp(UnaryScratchTileOp):
-    """dst[i,0] = max over j of src[i,j]; NaN propagates (numerics page, section 6)."""
+    """dst[i,0] = max over j of src[i,j]; NaN propagates (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.trowmax"
 
 
 class TRowMinOp(UnaryScratchTileOp):
-    """dst[i,0] = min over j of src[i,j]; NaN propagates (numerics page, section 6)."""
+    """dst[i,0] = min over j of src[i,j]; NaN propagates (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.trowmin"
 
 
 class TRowArgMaxOp(UnaryScratchTileOp):
-    """dst[i,0] = column of the first maximum of row i (numerics page, section 6)."""
+    """dst[i,0] = column of the first maximum of row i (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.trowargmax"
 
 
 class TRowArgMinOp(UnaryScratchTileOp):
-    """dst[i,0] = column of the first minimum of row i (numerics page, section 6)."""
+    """dst[i,0] = column of the first minimum of row i (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.trowargmin"
 
 
 class TColArgMaxOp(UnaryScratchTileOp):
-    """dst[0,j] = row of the first maximum of column j (numerics page, section 6)."""
+    """dst[0,j] = row of the first maximum of column j (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolargmax"
 
 
 class TColArgMinOp(UnaryScratchTileOp):
-    """dst[0,j] = row of the first minimum of column j (numerics page, section 6)."""
+    """dst[0,j] = row of the first minimum of column j (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolargmin"
 
 
 class TColProdOp(UnaryTileOp):
-    """dst[0,j] = product over i of src[i,j], i increasing (numerics page, section 6)."""
+    """dst[0,j] = product over i of src[i,j], i increasing (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolprod"
 
 
 class TColMaxOp(UnaryTileOp):
-    """dst[0,j] = max over i of src[i,j]; NaN propagates (numerics page, section 6)."""
+    """dst[0,j] = max over i of src[i,j]; NaN propagates (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolmax"
 
 
 class TColMinOp(UnaryTileOp):
-    """dst[0,j] = min over i of src[i,j]; NaN propagates (numerics page, section 6)."""
+    """dst[0,j] = min over i of src[i,j]; NaN propagates (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolmin"
 
 
 class TColSumOp(PtoOp, shape=Shape.DPS_INNER, pipe=Pipe.V, reads=("src",), writes=("tmp", "dst")):
-    """dst[0,j] = sum over i of src[i,j]; isBinary changes the order only (numerics page, section 6)."""
+    """dst[0,j] = sum over i of src[i,j]; isBinary changes the order only (docs/reference/tiles.md, "Broadcasts and
+    reductions").
+    """
 
     name = "pto.tcolsum"
     src = operand_def(TILE_OR_VIEW)

@@ -10,39 +10,39 @@ from .forms import TileIntegerScalarOp, TileScalarOp, TileScalarScratchOp, TileS
 
 
 class TAddsOp(TileScalarOp):
-    """dst[i,j] = src[i,j] + scalar (numerics page, section 5)."""
+    """dst[i,j] = src[i,j] + scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tadds"
 
 
 class TSubsOp(TileScalarOp):
-    """dst[i,j] = src[i,j] − scalar (numerics page, section 5)."""
+    """dst[i,j] = src[i,j] − scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsubs"
 
 
 class TMaxsOp(TileScalarOp):
-    """dst[i,j] = max(src[i,j], scalar); NaN propagates (numerics page, section 5)."""
+    """dst[i,j] = max(src[i,j], scalar); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tmaxs"
 
 
 class TMinsOp(TileScalarOp):
-    """dst[i,j] = min(src[i,j], scalar); NaN propagates (numerics page, section 5)."""
+    """dst[i,j] = min(src[i,j], scalar); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tmins"
 
 
 class TFmodsOp(TileScalarOp):
     """dst[i,j] = src − trunc(src / scalar)·scalar: remainder with the sign of the dividend
-    (numerics page, section 5).
+    (docs/reference/tiles.md, "Elementwise").
     """
 
     name = "pto.tfmods"
 
 
 class TMulsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0",), writes=("dst",)):
-    """dst[i,j] = src0[i,j] · scalar (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] · scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tmuls"
     src0 = operand_def(TILE_OR_VIEW)
@@ -60,7 +60,7 @@ class TDivsOp(
     defaults=(("precisionType", "#pto<div_precision default>"),),
 ):
     """dst[i,j] = src[i,j] / scalar, or scalar / src[i,j] when the scalar is written first
-    (numerics page, section 5).
+    (docs/reference/tiles.md, "Elementwise").
     """
 
     name = "pto.tdivs"
@@ -72,7 +72,7 @@ class TDivsOp(
 
 
 class TAxpyOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "dst"), writes=("dst",)):
-    """dst[i,j] += scalar · src[i,j]; dst is read and written (numerics page, section 5)."""
+    """dst[i,j] += scalar · src[i,j]; dst is read and written (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.taxpy"
     src = operand_def(TILE_OR_VIEW)
@@ -82,7 +82,7 @@ class TAxpyOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "dst"), writes=
 
 
 class TLreluOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("dst",)):
-    """dst[i,j] = src[i,j] > 0 ? src[i,j] : src[i,j]·slope (numerics page, section 5)."""
+    """dst[i,j] = src[i,j] > 0 ? src[i,j] : src[i,j]·slope (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tlrelu"
     src = operand_def(TILE_OR_VIEW)
@@ -99,7 +99,7 @@ class TCmpsOp(
     writes=("dst",),
     defaults=(("cmpMode", "#pto<cmp eq>"),),
 ):
-    """Packed bits of src[i,j] cmpMode scalar (numerics page, section 5)."""
+    """Packed bits of src[i,j] cmpMode scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tcmps"
     src = operand_def(TILE_OR_VIEW)
@@ -110,7 +110,7 @@ class TCmpsOp(
 
 
 class TExpandsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, writes=("dst",)):
-    """dst[i,j] = scalar (numerics page, section 5)."""
+    """dst[i,j] = scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.texpands"
     scalar = operand_def(NUMBER)
@@ -120,7 +120,7 @@ class TExpandsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, writes=("dst",)):
 
 class TRemsOp(TileScalarScratchOp):
     """dst[i,j] = src − floor(src / scalar)·scalar: remainder with the sign of the divisor
-    (numerics page, section 5).
+    (docs/reference/tiles.md, "Elementwise").
     """
 
     name = "pto.trems"
@@ -136,7 +136,7 @@ class TPowsOp(
     defaults=(("precisionType", "#pto<pow_precision default>"),),
     since="august",
 ):
-    """dst[i,j] = src[i,j] raised to scalar (numerics page, section 5)."""
+    """dst[i,j] = src[i,j] raised to scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tpows"
     src = operand_def(TILE_OR_VIEW)
@@ -148,31 +148,31 @@ class TPowsOp(
 
 
 class TAndsOp(TileIntegerScalarOp):
-    """dst[i,j] = src[i,j] & scalar (numerics page, section 5)."""
+    """dst[i,j] = src[i,j] & scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tands"
 
 
 class TOrsOp(TileIntegerScalarOp):
-    """dst[i,j] = src[i,j] | scalar (numerics page, section 5)."""
+    """dst[i,j] = src[i,j] | scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tors"
 
 
 class TShlsOp(TileIntegerScalarOp):
-    """dst[i,j] = src[i,j] << scalar (numerics page, section 5)."""
+    """dst[i,j] = src[i,j] << scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tshls"
 
 
 class TShrsOp(TileIntegerScalarOp):
-    """dst[i,j] = src[i,j] >> scalar, arithmetic unless unsigned (numerics page, section 5)."""
+    """dst[i,j] = src[i,j] >> scalar, arithmetic unless unsigned (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tshrs"
 
 
 class TXorsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("tmp", "dst")):
-    """dst[i,j] = src[i,j] ^ scalar (numerics page, section 5)."""
+    """dst[i,j] = src[i,j] ^ scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.txors"
     src = operand_def(TILE_OR_VIEW)
@@ -183,19 +183,19 @@ class TXorsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("tmp"
 
 
 class TAddscOp(TileScalarTileOp):
-    """dst[i,j] = src0[i,j] + scalar + src1[i,j] (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] + scalar + src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.taddsc"
 
 
 class TSubscOp(TileScalarTileOp):
-    """dst[i,j] = src0[i,j] − scalar + src1[i,j] (numerics page, section 5)."""
+    """dst[i,j] = src0[i,j] − scalar + src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsubsc"
 
 
 class TSelsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("mask", "src"), writes=("tmp", "dst")):
-    """dst[i,j] = bit (i,j) of mask ? src[i,j] : scalar (numerics page, section 5)."""
+    """dst[i,j] = bit (i,j) of mask ? src[i,j] : scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsels"
     mask = operand_def(TILE_OR_VIEW)

@@ -11,157 +11,157 @@ from .forms import MaskedBinaryOp, MaskedScalarOp, MaskedUnaryOp
 
 
 class VAbsOp(MaskedUnaryOp):
-    """lane i = |input[i]| (numerics page, section 9.3)."""
+    """lane i = |input[i]| (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vabs"
 
 
 class VNegOp(MaskedUnaryOp):
-    """lane i = −input[i] (numerics page, section 9.3)."""
+    """lane i = −input[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vneg"
 
 
 class VReluOp(MaskedUnaryOp):
-    """lane i = max(input[i], 0) (numerics page, section 9.3)."""
+    """lane i = max(input[i], 0) (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vrelu"
 
 
 class VExpOp(MaskedUnaryOp):
-    """lane i = e^input[i] (numerics page, section 9.3)."""
+    """lane i = e^input[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vexp"
 
 
 class VLnOp(MaskedUnaryOp):
-    """lane i = natural logarithm of input[i] (numerics page, section 9.3)."""
+    """lane i = natural logarithm of input[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vln"
 
 
 class VSqrtOp(MaskedUnaryOp):
-    """lane i = square root of input[i] (numerics page, section 9.3)."""
+    """lane i = square root of input[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vsqrt"
 
 
 class VNotOp(MaskedUnaryOp):
-    """lane i = bitwise complement of input[i] (numerics page, section 9.3)."""
+    """lane i = bitwise complement of input[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vnot"
 
 
 class VAddOp(MaskedBinaryOp):
-    """lane i = lhs[i] + rhs[i] (numerics page, section 9.3)."""
+    """lane i = lhs[i] + rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vadd"
 
 
 class VSubOp(MaskedBinaryOp):
-    """lane i = lhs[i] − rhs[i] (numerics page, section 9.3)."""
+    """lane i = lhs[i] − rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vsub"
 
 
 class VMulOp(MaskedBinaryOp):
-    """lane i = lhs[i] · rhs[i] (numerics page, section 9.3)."""
+    """lane i = lhs[i] · rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmul"
 
 
 class VDivOp(MaskedBinaryOp):
-    """lane i = lhs[i] / rhs[i] (numerics page, section 9.3)."""
+    """lane i = lhs[i] / rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vdiv"
 
 
 class VMaxOp(MaskedBinaryOp):
-    """lane i = max(lhs[i], rhs[i]); NaN propagates (numerics page, section 9.3)."""
+    """lane i = max(lhs[i], rhs[i]); NaN propagates (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmax"
 
 
 class VMinOp(MaskedBinaryOp):
-    """lane i = min(lhs[i], rhs[i]); NaN propagates (numerics page, section 9.3)."""
+    """lane i = min(lhs[i], rhs[i]); NaN propagates (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmin"
 
 
 class VAndOp(MaskedBinaryOp):
-    """lane i = lhs[i] & rhs[i] (numerics page, section 9.3)."""
+    """lane i = lhs[i] & rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vand"
 
 
 class VOrOp(MaskedBinaryOp):
-    """lane i = lhs[i] | rhs[i] (numerics page, section 9.3)."""
+    """lane i = lhs[i] | rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vor"
 
 
 class VXorOp(MaskedBinaryOp):
-    """lane i = lhs[i] ^ rhs[i] (numerics page, section 9.3)."""
+    """lane i = lhs[i] ^ rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vxor"
 
 
 class VShlOp(MaskedBinaryOp):
-    """lane i = lhs[i] << rhs[i] (numerics page, section 9.3)."""
+    """lane i = lhs[i] << rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vshl"
 
 
 class VShrOp(MaskedBinaryOp):
-    """lane i = lhs[i] >> rhs[i], arithmetic unless unsigned (numerics page, section 9.3)."""
+    """lane i = lhs[i] >> rhs[i], arithmetic unless unsigned (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vshr"
 
 
 class VPreluOp(MaskedBinaryOp):
-    """lane i = lhs[i] > 0 ? lhs[i] : lhs[i]·rhs[i] (numerics page, section 9.3)."""
+    """lane i = lhs[i] > 0 ? lhs[i] : lhs[i]·rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vprelu"
 
 
 class VAddsOp(MaskedScalarOp):
-    """lane i = input[i] + scalar (numerics page, section 9.3)."""
+    """lane i = input[i] + scalar (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vadds"
 
 
 class VMulsOp(MaskedScalarOp):
-    """lane i = input[i] · scalar (numerics page, section 9.3)."""
+    """lane i = input[i] · scalar (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmuls"
 
 
 class VMaxsOp(MaskedScalarOp):
-    """lane i = max(input[i], scalar) (numerics page, section 9.3)."""
+    """lane i = max(input[i], scalar) (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmaxs"
 
 
 class VMinsOp(MaskedScalarOp):
-    """lane i = min(input[i], scalar) (numerics page, section 9.3)."""
+    """lane i = min(input[i], scalar) (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmins"
 
 
 class VLreluOp(MaskedScalarOp):
-    """lane i = input[i] > 0 ? input[i] : input[i]·scalar (numerics page, section 9.3)."""
+    """lane i = input[i] > 0 ? input[i] : input[i]·scalar (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vlrelu"
 
 
 class VShlsOp(MaskedScalarOp):
-    """lane i = input[i] << scalar (numerics page, section 9.3)."""
+    """lane i = input[i] << scalar (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vshls"
 
 
 class VShrsOp(MaskedScalarOp):
-    """lane i = input[i] >> scalar, arithmetic unless unsigned (numerics page, section 9.3)."""
+    """lane i = input[i] >> scalar, arithmetic unless unsigned (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vshrs"
 
@@ -177,19 +177,19 @@ class MultiplyAddOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PU
 
 
 class VMulaOp(MultiplyAddOp):
-    """lane i = acc[i] + lhs[i]·rhs[i] with one rounding (numerics page, section 9.3)."""
+    """lane i = acc[i] + lhs[i]·rhs[i] with one rounding (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmula"
 
 
 class VMaddOp(MultiplyAddOp, since="august"):
-    """lane i = lhs[i]·acc[i] + rhs[i] with one rounding (numerics page, section 9.3)."""
+    """lane i = lhs[i]·acc[i] + rhs[i] with one rounding (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmadd"
 
 
 class VAxpyOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
-    """lane i = alpha·src0[i] + src1[i] with one rounding (numerics page, section 9.3)."""
+    """lane i = alpha·src0[i] + src1[i] with one rounding (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vaxpy"
     src0 = operand_def(VREG)
@@ -200,7 +200,7 @@ class VAxpyOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
 
 
 class VMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
-    """Low and high words of the double-width products (numerics page, section 9.3)."""
+    """Low and high words of the double-width products (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmull"
     lhs = operand_def(VREG)
@@ -221,13 +221,13 @@ class CarryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
 
 
 class VAddcOp(CarryOp):
-    """result = lhs + rhs; carry where the sum overflows (numerics page, section 9.3)."""
+    """result = lhs + rhs; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vaddc"
 
 
 class VSubcOp(CarryOp):
-    """result = lhs − rhs; carry where nothing is borrowed (numerics page, section 9.3)."""
+    """result = lhs − rhs; carry where nothing is borrowed (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vsubc"
 
@@ -244,13 +244,15 @@ class CarryChainOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PUR
 
 
 class VAddcsOp(CarryChainOp):
-    """result = lhs + rhs + carry_in; carry where the sum overflows (numerics page, section 9.3)."""
+    """result = lhs + rhs + carry_in; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vaddcs"
 
 
 class VSubcsOp(CarryChainOp):
-    """result = lhs − rhs − (1 − carry_in); carry where nothing is borrowed (numerics page, section 9.3)."""
+    """result = lhs − rhs − (1 − carry_in); carry where nothing is borrowed (docs/reference/vectors.md,
+    "Arithmetic").
+    """
 
     name = "pto.vsubcs"
 
@@ -264,20 +266,20 @@ class FusedConversionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effec
 
 
 class VAddreluconvOp(FusedConversionOp):
-    """lane i = max(lhs[i] + rhs[i], 0) in the result type (numerics page, section 9.3)."""
+    """lane i = max(lhs[i] + rhs[i], 0) in the result type (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vaddreluconv"
 
 
 class VMulconvOp(FusedConversionOp):
-    """lane i = lhs[i]·rhs[i] in the result type (numerics page, section 9.3)."""
+    """lane i = lhs[i]·rhs[i] in the result type (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmulconv"
 
 
 class VExpdifOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("part",)):
     """lane i = e^(input − max) in f32, of the even or odd lanes of a 16-bit input
-    (numerics page, section 9.3).
+    (docs/reference/vectors.md, "Arithmetic").
     """
 
     name = "pto.vexpdif"
@@ -296,7 +298,7 @@ class VMulscvtOp(
     tokens=("rnd", "part"),
     since="august",
 ):
-    """Even or odd lanes = input[i]·scalar rounded to f16 (numerics page, section 9.3)."""
+    """Even or odd lanes = input[i]·scalar rounded to f16 (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmulscvt"
     input = operand_def(VREG)

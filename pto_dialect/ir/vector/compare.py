@@ -10,7 +10,7 @@ from ..core.words import COMPARE
 
 
 class VCmpOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("cmp_mode",)):
-    """mask[i] = lane i is active and src0[i] compares with src1[i] (numerics page, section 9.3)."""
+    """mask[i] = lane i is active and src0[i] compares with src1[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vcmp"
     src0 = operand_def(VREG)
@@ -21,7 +21,7 @@ class VCmpOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tok
 
 
 class VCmpsOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("cmp_mode",)):
-    """mask[i] = lane i is active and src[i] compares with scalar (numerics page, section 9.3)."""
+    """mask[i] = lane i is active and src[i] compares with scalar (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vcmps"
     src = operand_def(VREG)
@@ -32,7 +32,7 @@ class VCmpsOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, to
 
 
 class VSelOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
-    """lane i = mask[i] ? src0[i] : src1[i] (numerics page, section 9.3)."""
+    """lane i = mask[i] ? src0[i] : src1[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vsel"
     src0 = operand_def(VREG)
@@ -50,12 +50,12 @@ class LaneSelectOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PUR
 
 
 class VSelrOp(LaneSelectOp):
-    """lane i = src0[src1[i]] (numerics page, section 9.3)."""
+    """lane i = src0[src1[i]] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vselr"
 
 
 class VSelrv2Op(LaneSelectOp):
-    """lane i = src0[src1[i]], second register form (numerics page, section 9.3)."""
+    """lane i = src0[src1[i]], second register form (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vselrv2"

@@ -11,7 +11,7 @@ from ..core.words import CONVERSION_PART, ORDER, POSITION, ROUND, ROUND_TO_INTEG
 
 class VCvtOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Lanes in the element type of the result; ``part`` says which lanes of the wider register take part
-    (numerics page, section 9.4).
+    (docs/reference/vectors.md, "Conversion").
     """
 
     name = "pto.vcvt"
@@ -24,7 +24,7 @@ class VCvtOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
 
 
 class VTrcOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("round_mode",)):
-    """lane i = input[i] rounded to an integral value of the same type (numerics page, section 9.4)."""
+    """lane i = input[i] rounded to an integral value of the same type (docs/reference/vectors.md, "Conversion")."""
 
     name = "pto.vtrc"
     input = operand_def(VREG)
@@ -34,7 +34,7 @@ class VTrcOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tok
 
 
 class VBitcastOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
-    """The same 256 bytes as another element type (numerics page, section 9.3)."""
+    """The same 256 bytes as another element type (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vbitcast"
     input = operand_def(VREG)
@@ -42,7 +42,7 @@ class VBitcastOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE)
 
 
 class VBrOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
-    """every lane = value (numerics page, section 9.3)."""
+    """every lane = value (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vbr"
     value = operand_def(ANY)
@@ -50,7 +50,9 @@ class VBrOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
 
 
 class VDupOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
-    """active lanes = the scalar, or the lowest or highest lane of a register (numerics page, section 9.3)."""
+    """active lanes = the scalar, or the lowest or highest lane of a register (docs/reference/vectors.md,
+    "Arithmetic").
+    """
 
     name = "pto.vdup"
     input = operand_def(ANY)
@@ -60,7 +62,7 @@ class VDupOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
 
 
 class VCiOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
-    """lane i = index + i, or index − i for order DESC (numerics page, section 9.3)."""
+    """lane i = index + i, or index − i for order DESC (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vci"
     index = operand_def(INT_OR_FLOAT)

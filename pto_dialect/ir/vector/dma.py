@@ -10,7 +10,7 @@ from ..core.kinds import I1, I64, INT_OR_FLOAT, PTR, PTR_OR_MEMREF
 
 class MteGmUbOp(PtoOp, shape=Shape.DMA_BURST, pipe=Pipe.MTE2, reads=("source",), writes=("destination",)):
     """Global memory to the unified buffer: bursts of ``len_burst`` bytes, outer loops, optional padding of
-    each burst (layouts page, section 5).
+    each burst (docs/reference/layouts.md, "Transfers").
     """
 
     name = "pto.mte_gm_ub"
@@ -31,7 +31,7 @@ class MteGmUbOp(PtoOp, shape=Shape.DMA_BURST, pipe=Pipe.MTE2, reads=("source",),
 
 class MteUbGmOp(PtoOp, shape=Shape.DMA_BURST, pipe=Pipe.MTE3, reads=("source",), writes=("destination",)):
     """Unified buffer to global memory: bursts of ``len_burst`` bytes, outer loops
-    (layouts page, section 5).
+    (docs/reference/layouts.md, "Transfers").
     """
 
     name = "pto.mte_ub_gm"
@@ -56,7 +56,7 @@ class MteUbUbOp(
     text=("source", "destination", "len_burst", "n_burst", "src_stride", "dst_stride"),
     typed=("source", "destination", "n_burst", "len_burst", "src_stride", "dst_stride"),
 ):
-    """Copy inside the unified buffer, ``n_burst`` strided bursts (layouts page, section 5)."""
+    """Copy inside the unified buffer, ``n_burst`` strided bursts (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.mte_ub_ub"
     source = operand_def(PTR)
@@ -75,7 +75,7 @@ class CopyGmToUbufOp(
     writes=("destination",),
 ):
     """Global memory to the unified buffer; outer loops come from the loop registers
-    (layouts page, section 5).
+    (docs/reference/layouts.md, "Transfers").
     """
 
     name = "pto.copy_gm_to_ubuf"
@@ -99,7 +99,9 @@ class CopyUbufToGmOp(
     reads=("source",),
     writes=("destination",),
 ):
-    """Unified buffer to global memory; outer loops come from the loop registers (layouts page, section 5)."""
+    """Unified buffer to global memory; outer loops come from the loop registers (docs/reference/layouts.md,
+    "Transfers").
+    """
 
     name = "pto.copy_ubuf_to_gm"
     source = operand_def(PTR_OR_MEMREF)
@@ -113,7 +115,7 @@ class CopyUbufToGmOp(
 
 
 class CopyUbufToUbufOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, reads=("source",), writes=("destination",)):
-    """Copy inside the unified buffer, ``n_burst`` strided bursts (layouts page, section 5)."""
+    """Copy inside the unified buffer, ``n_burst`` strided bursts (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_ubuf_to_ubuf"
     source = operand_def(PTR)

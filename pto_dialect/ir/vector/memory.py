@@ -14,7 +14,7 @@ from ..core.words import LOAD_DIST, LOAD_PAIR_DIST, POST_UPDATE, SPECIAL_REGISTE
 
 class VLdsOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), typed=("source",)):
     """Register from memory at source + offset, distributed over the lanes as ``dist`` says
-    (numerics page, section 9.1).
+    (docs/reference/vectors.md, "Loads and stores").
     """
 
     name = "pto.vlds"
@@ -26,7 +26,7 @@ class VLdsOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), typed=(
 
 
 class VLdsx2Op(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), tokens=("dist",)):
-    """Two registers from memory, deinterleaved as ``dist`` says (numerics page, section 9.1)."""
+    """Two registers from memory, deinterleaved as ``dist`` says (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.vldsx2"
     source = operand_def(PTR_OR_MEMREF)
@@ -38,7 +38,7 @@ class VLdsx2Op(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), token
 
 
 class VSldbOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
-    """Register from 32-byte blocks ``block_stride`` blocks apart (numerics page, section 9.1)."""
+    """Register from 32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.vsldb"
     source = operand_def(PTR_OR_MEMREF)
@@ -50,7 +50,7 @@ class VSldbOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
 
 
 class UvldOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), typed=("source",)):
-    """Register from an unaligned address (numerics page, section 9.1)."""
+    """Register from an unaligned address (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.uvld"
     source = operand_def(PTR_OR_MEMREF)
@@ -59,7 +59,7 @@ class UvldOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), typed=(
 
 
 class VLdasOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
-    """State that starts an unaligned load stream (numerics page, section 9.1)."""
+    """State that starts an unaligned load stream (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.vldas"
     source = operand_def(PTR)
@@ -67,7 +67,9 @@ class VLdasOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
 
 
 class VLdusOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
-    """The next register of an unaligned load stream and the state after it (numerics page, section 9.1)."""
+    """The next register of an unaligned load stream and the state after it (docs/reference/vectors.md, "Loads and
+    stores").
+    """
 
     name = "pto.vldus"
     source = operand_def(PTR)
@@ -88,19 +90,19 @@ class GatherOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
 
 
 class VGather2Op(GatherOp):
-    """lane i = source[offsets[i]] (elements) (numerics page, section 9.1)."""
+    """lane i = source[offsets[i]] (elements) (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.vgather2"
 
 
 class VGather2BcOp(GatherOp):
-    """As ``vgather2`` with 32-bit offsets (numerics page, section 9.1)."""
+    """As ``vgather2`` with 32-bit offsets (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.vgather2_bc"
 
 
 class VGatherbOp(GatherOp):
-    """block b = 32 bytes at byte offset offsets[b] of source (numerics page, section 9.1)."""
+    """block b = 32 bytes at byte offset offsets[b] of source (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.vgatherb"
 
@@ -113,7 +115,7 @@ class VStsOp(
     typed=("value", "destination", "mask"),
 ):
     """Memory at destination + offset = active lanes of value, collected as ``dist`` says
-    (numerics page, section 9.1).
+    (docs/reference/vectors.md, "Loads and stores").
     """
 
     name = "pto.vsts"
@@ -127,7 +129,7 @@ class VStsOp(
 
 class VStsx2Op(PtoOp, shape=Shape.INDEXED_STORE, pipe=Pipe.V, writes=("destination",), tokens=("dist",)):
     """Memory at destination + offset = two registers, interleaved as ``dist`` says
-    (numerics page, section 9.1).
+    (docs/reference/vectors.md, "Loads and stores").
     """
 
     name = "pto.vstsx2"
@@ -140,7 +142,9 @@ class VStsx2Op(PtoOp, shape=Shape.INDEXED_STORE, pipe=Pipe.V, writes=("destinati
 
 
 class VSstbOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
-    """32-byte blocks ``block_stride`` blocks apart = active blocks of value (numerics page, section 9.1)."""
+    """32-byte blocks ``block_stride`` blocks apart = active blocks of value (docs/reference/vectors.md, "Loads and
+    stores").
+    """
 
     name = "pto.vsstb"
     value = operand_def(VREG)
@@ -152,7 +156,7 @@ class VSstbOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)
 
 
 class VScatterOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
-    """destination[offsets[i]] = lane i of value (elements) (numerics page, section 9.1)."""
+    """destination[offsets[i]] = lane i of value (elements) (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.vscatter"
     value = operand_def(VREG)
@@ -162,7 +166,7 @@ class VScatterOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination
 
 
 class InitAlignOp(PtoOp, shape=Shape.NULLARY_TYPED, pipe=Pipe.V, effect=Effect.PURE):
-    """State of an empty unaligned store stream (numerics page, section 9.1)."""
+    """State of an empty unaligned store stream (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.init_align"
     result = result_def(ALIGN)
@@ -170,7 +174,7 @@ class InitAlignOp(PtoOp, shape=Shape.NULLARY_TYPED, pipe=Pipe.V, effect=Effect.P
 
 class VStusOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, writes=("base",)):
     """Appends a register to an unaligned store stream that advances by ``offset`` elements
-    (numerics page, section 9.1).
+    (docs/reference/vectors.md, "Loads and stores").
     """
 
     name = "pto.vstus"
@@ -192,7 +196,7 @@ class VSturOp(
     tokens=("mode",),
 ):
     """Appends the bytes counted by the last compaction, at base plus special register AR
-    (numerics page, section 9.1).
+    (docs/reference/vectors.md, "Loads and stores").
     """
 
     name = "pto.vstur"
@@ -204,7 +208,9 @@ class VSturOp(
 
 
 class VStasOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
-    """Writes the rest of an unaligned store stream at destination + offset (numerics page, section 9.1)."""
+    """Writes the rest of an unaligned store stream at destination + offset (docs/reference/vectors.md, "Loads and
+    stores").
+    """
 
     name = "pto.vstas"
     value = operand_def(ALIGN)
@@ -214,7 +220,7 @@ class VStasOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)
 
 
 class VStarOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
-    """Writes the rest of an unaligned store stream (numerics page, section 9.1)."""
+    """Writes the rest of an unaligned store stream (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.vstar"
     value = operand_def(ALIGN)
@@ -239,12 +245,12 @@ class SpecialRegisterStoreOp(
 
 
 class SprstiOp(SpecialRegisterStoreOp):
-    """Memory at destination + 4·offset bytes = special register (numerics page, section 9.1)."""
+    """Memory at destination + 4·offset bytes = special register (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.sprsti"
 
 
 class SprstsOp(SpecialRegisterStoreOp):
-    """Memory at destination + offset bytes = special register (numerics page, section 9.1)."""
+    """Memory at destination + offset bytes = special register (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.sprsts"

@@ -17,13 +17,13 @@ class PatternB8Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PUR
 
 
 class PsetB8Op(PatternB8Op):
-    """Predicate from a pattern (numerics page, section 9.2)."""
+    """Predicate from a pattern (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pset_b8"
 
 
 class PgeB8Op(PatternB8Op):
-    """Predicate from a pattern, compare form (numerics page, section 9.2)."""
+    """Predicate from a pattern, compare form (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pge_b8"
 
@@ -36,13 +36,13 @@ class PatternB16Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PU
 
 
 class PsetB16Op(PatternB16Op):
-    """Predicate from a pattern (numerics page, section 9.2)."""
+    """Predicate from a pattern (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pset_b16"
 
 
 class PgeB16Op(PatternB16Op):
-    """Predicate from a pattern, compare form (numerics page, section 9.2)."""
+    """Predicate from a pattern, compare form (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pge_b16"
 
@@ -55,20 +55,20 @@ class PatternB32Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PU
 
 
 class PsetB32Op(PatternB32Op):
-    """Predicate from a pattern (numerics page, section 9.2)."""
+    """Predicate from a pattern (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pset_b32"
 
 
 class PgeB32Op(PatternB32Op):
-    """Predicate from a pattern, compare form (numerics page, section 9.2)."""
+    """Predicate from a pattern, compare form (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pge_b32"
 
 
 class PltB8Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
-    (numerics page, section 9.2).
+    (docs/reference/vectors.md, "Predicates").
     """
 
     name = "pto.plt_b8"
@@ -79,7 +79,7 @@ class PltB8Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
 
 class PltB16Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
-    (numerics page, section 9.2).
+    (docs/reference/vectors.md, "Predicates").
     """
 
     name = "pto.plt_b16"
@@ -90,7 +90,7 @@ class PltB16Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
 
 class PltB32Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
-    (numerics page, section 9.2).
+    (docs/reference/vectors.md, "Predicates").
     """
 
     name = "pto.plt_b32"
@@ -100,7 +100,7 @@ class PltB32Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
 
 
 class PltmB8Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Lane i is active where loop·lanes + i < bound (numerics page, section 9.2)."""
+    """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pltm_b8"
     loop = operand_def(I16)
@@ -109,7 +109,7 @@ class PltmB8Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, s
 
 
 class PltmB16Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Lane i is active where loop·lanes + i < bound (numerics page, section 9.2)."""
+    """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pltm_b16"
     loop = operand_def(I16)
@@ -118,7 +118,7 @@ class PltmB16Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, 
 
 
 class PltmB32Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Lane i is active where loop·lanes + i < bound (numerics page, section 9.2)."""
+    """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pltm_b32"
     loop = operand_def(I16)
@@ -136,31 +136,31 @@ class MaskedLogicOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PU
 
 
 class PandOp(MaskedLogicOp):
-    """Src0 & src1 where mask is active, else 0 (numerics page, section 9.2)."""
+    """Src0 & src1 where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pand"
 
 
 class PorOp(MaskedLogicOp):
-    """Src0 | src1 where mask is active, else 0 (numerics page, section 9.2)."""
+    """Src0 | src1 where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.por"
 
 
 class PxorOp(MaskedLogicOp):
-    """Src0 ^ src1 where mask is active, else 0 (numerics page, section 9.2)."""
+    """Src0 ^ src1 where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pxor"
 
 
 class PselOp(MaskedLogicOp):
-    """Src0 where mask is active, else src1 (numerics page, section 9.2)."""
+    """Src0 where mask is active, else src1 (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.psel"
 
 
 class PnotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
-    """Complement of input where mask is active, else 0 (numerics page, section 9.2)."""
+    """Complement of input where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pnot"
     input = operand_def(MASK)
@@ -169,7 +169,7 @@ class PnotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
 
 
 class PbitcastOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
-    """The same 256 bits as another granularity (numerics page, section 9.2)."""
+    """The same 256 bits as another granularity (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pbitcast"
     input = operand_def(MASK)
@@ -185,12 +185,12 @@ class HalfPredicateOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.
 
 
 class PpackOp(HalfPredicateOp):
-    """Every second bit, in the lower or higher half (numerics page, section 9.2)."""
+    """Every second bit, in the lower or higher half (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.ppack"
 
 
 class PunpackOp(HalfPredicateOp):
-    """Bits of the lower or higher half, one bit apart (numerics page, section 9.2)."""
+    """Bits of the lower or higher half, one bit apart (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.punpack"

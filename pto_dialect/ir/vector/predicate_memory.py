@@ -19,13 +19,13 @@ class InterleaveB8Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.P
 
 
 class PintlvB8Op(InterleaveB8Op):
-    """low, high = the lanes of lhs and rhs alternating (numerics page, section 9.2)."""
+    """low, high = the lanes of lhs and rhs alternating (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pintlv_b8"
 
 
 class PdintlvB8Op(InterleaveB8Op):
-    """low = even lanes, high = odd lanes of lhs followed by rhs (numerics page, section 9.2)."""
+    """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pdintlv_b8"
 
@@ -40,13 +40,13 @@ class InterleaveB16Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.
 
 
 class PintlvB16Op(InterleaveB16Op):
-    """low, high = the lanes of lhs and rhs alternating (numerics page, section 9.2)."""
+    """low, high = the lanes of lhs and rhs alternating (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pintlv_b16"
 
 
 class PdintlvB16Op(InterleaveB16Op):
-    """low = even lanes, high = odd lanes of lhs followed by rhs (numerics page, section 9.2)."""
+    """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pdintlv_b16"
 
@@ -61,13 +61,13 @@ class InterleaveB32Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.
 
 
 class PintlvB32Op(InterleaveB32Op):
-    """low, high = the lanes of lhs and rhs alternating (numerics page, section 9.2)."""
+    """low, high = the lanes of lhs and rhs alternating (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pintlv_b32"
 
 
 class PdintlvB32Op(InterleaveB32Op):
-    """low = even lanes, high = odd lanes of lhs followed by rhs (numerics page, section 9.2)."""
+    """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pdintlv_b32"
 
@@ -83,13 +83,13 @@ class PredicateLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",)
 
 
 class PldsOp(PredicateLoadOp):
-    """Predicate from source + offset bytes (numerics page, section 9.2)."""
+    """Predicate from source + offset bytes (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.plds"
 
 
 class PldiOp(PredicateLoadOp):
-    """Predicate from source + offset units of the distribution (numerics page, section 9.2)."""
+    """Predicate from source + offset units of the distribution (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pldi"
 
@@ -111,19 +111,19 @@ class PredicateStoreOp(
 
 
 class PstsOp(PredicateStoreOp):
-    """Memory at destination + offset bytes = value (numerics page, section 9.2)."""
+    """Memory at destination + offset bytes = value (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.psts"
 
 
 class PstiOp(PredicateStoreOp):
-    """Memory at destination + offset units of the distribution = value (numerics page, section 9.2)."""
+    """Memory at destination + offset units of the distribution = value (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.psti"
 
 
 class PstuOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, writes=("base",)):
-    """Appends one bit per lane to an unaligned store stream (numerics page, section 9.2)."""
+    """Appends one bit per lane to an unaligned store stream (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pstu"
     align_in = operand_def(ALIGN)

@@ -19,13 +19,15 @@ class InterleaveOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PUR
 
 
 class VIntlvOp(InterleaveOp):
-    """low, high = the lanes of lhs and rhs alternating (numerics page, section 9.5)."""
+    """low, high = the lanes of lhs and rhs alternating (docs/reference/vectors.md, "Reductions and rearrangement")."""
 
     name = "pto.vintlv"
 
 
 class VDintlvOp(InterleaveOp):
-    """low = even lanes, high = odd lanes of lhs followed by rhs (numerics page, section 9.5)."""
+    """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Reductions and
+    rearrangement").
+    """
 
     name = "pto.vdintlv"
 
@@ -40,19 +42,21 @@ class HalfInterleaveOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect
 
 
 class VIntlvv2Op(HalfInterleaveOp):
-    """LOWER = low, HIGHER = high result of ``vintlv`` (numerics page, section 15.5)."""
+    """LOWER = low, HIGHER = high result of ``vintlv`` (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.vintlvv2"
 
 
 class VDintlvv2Op(HalfInterleaveOp):
-    """LOWER = low, HIGHER = high result of ``vdintlv`` (numerics page, section 15.5)."""
+    """LOWER = low, HIGHER = high result of ``vdintlv`` (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.vdintlvv2"
 
 
 class VSqzOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, state_writes=("sqzn",)):
-    """The active lanes moved to the front, in order; the rest 0 (numerics page, section 9.5)."""
+    """The active lanes moved to the front, in order; the rest 0 (docs/reference/vectors.md, "Reductions and
+    rearrangement").
+    """
 
     name = "pto.vsqz"
     input = operand_def(VREG)
@@ -61,7 +65,7 @@ class VSqzOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, state_writes=("sqzn",))
 
 
 class VUsqzOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, state_writes=("sqzn",)):
-    """lane i = number of active lanes below i (numerics page, section 9.5)."""
+    """lane i = number of active lanes below i (docs/reference/vectors.md, "Reductions and rearrangement")."""
 
     name = "pto.vusqz"
     src = operand_def(VREG)
@@ -70,7 +74,9 @@ class VUsqzOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, state_writes=("sqzn",)
 
 
 class VPackOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("part",)):
-    """Low half of every lane, in the lower or higher half of the register (numerics page, section 9.5)."""
+    """Low half of every lane, in the lower or higher half of the register (docs/reference/vectors.md, "Reductions and
+    rearrangement").
+    """
 
     name = "pto.vpack"
     src = operand_def(VREG)
@@ -87,13 +93,13 @@ class UnpackOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, t
 
 
 class VSunpackOp(UnpackOp):
-    """Lanes of half ``part``, sign-extended (numerics page, section 9.5)."""
+    """Lanes of half ``part``, sign-extended (docs/reference/vectors.md, "Reductions and rearrangement")."""
 
     name = "pto.vsunpack"
 
 
 class VZunpackOp(UnpackOp):
-    """Lanes of half ``part``, zero-extended (numerics page, section 9.5)."""
+    """Lanes of half ``part``, zero-extended (docs/reference/vectors.md, "Reductions and rearrangement")."""
 
     name = "pto.vzunpack"
 
@@ -106,7 +112,7 @@ class VBitsortOp(
     writes=("destination",),
 ):
     """Memory records (score, index) of 32 elements sorted descending, ``repeat_times`` times
-    (numerics page, section 9.5).
+    (docs/reference/vectors.md, "Reductions and rearrangement").
     """
 
     name = "pto.vbitsort"
@@ -124,7 +130,9 @@ class VMrgsort4Op(
     writes=("destination",),
     state_writes=("vms4_sr",),
 ):
-    """Merges up to four descending lists of 8-byte records in memory (numerics page, section 9.5)."""
+    """Merges up to four descending lists of 8-byte records in memory (docs/reference/vectors.md, "Reductions and
+    rearrangement").
+    """
 
     name = "pto.vmrgsort4"
     destination = operand_def(PTR)

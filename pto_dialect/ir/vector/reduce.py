@@ -10,14 +10,14 @@ from .forms import MaskedUnaryOp
 
 
 class VCaddOp(MaskedUnaryOp):
-    """lane 0 = sum of the active lanes (numerics page, section 9.5)."""
+    """lane 0 = sum of the active lanes (docs/reference/vectors.md, "Reductions and rearrangement")."""
 
     name = "pto.vcadd"
 
 
 class VCmaxOp(MaskedUnaryOp):
     """lane 0 = maximum of the active lanes, lane 1 = number of its first lane
-    (numerics page, section 9.5).
+    (docs/reference/vectors.md, "Reductions and rearrangement").
     """
 
     name = "pto.vcmax"
@@ -25,32 +25,38 @@ class VCmaxOp(MaskedUnaryOp):
 
 class VCminOp(MaskedUnaryOp):
     """lane 0 = minimum of the active lanes, lane 1 = number of its first lane
-    (numerics page, section 9.5).
+    (docs/reference/vectors.md, "Reductions and rearrangement").
     """
 
     name = "pto.vcmin"
 
 
 class VCgaddOp(MaskedUnaryOp):
-    """lane g = sum of the active lanes of 32-byte group g (numerics page, section 9.5)."""
+    """lane g = sum of the active lanes of 32-byte group g (docs/reference/vectors.md, "Reductions and
+    rearrangement").
+    """
 
     name = "pto.vcgadd"
 
 
 class VCgmaxOp(MaskedUnaryOp):
-    """lane g = maximum of the active lanes of 32-byte group g (numerics page, section 9.5)."""
+    """lane g = maximum of the active lanes of 32-byte group g (docs/reference/vectors.md, "Reductions and
+    rearrangement").
+    """
 
     name = "pto.vcgmax"
 
 
 class VCgminOp(MaskedUnaryOp):
-    """lane g = minimum of the active lanes of 32-byte group g (numerics page, section 9.5)."""
+    """lane g = minimum of the active lanes of 32-byte group g (docs/reference/vectors.md, "Reductions and
+    rearrangement").
+    """
 
     name = "pto.vcgmin"
 
 
 class VCpaddOp(MaskedUnaryOp):
-    """lane i = sum of the active lanes 2i and 2i + 1 (numerics page, section 9.5)."""
+    """lane i = sum of the active lanes 2i and 2i + 1 (docs/reference/vectors.md, "Reductions and rearrangement")."""
 
     name = "pto.vcpadd"
 
@@ -66,7 +72,7 @@ class BroadcastExtremumOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Eff
 
 class VCbmaxOp(BroadcastExtremumOp):
     """value = maximum of the active lanes, predicate = active lanes equal to it
-    (numerics page, section 9.5).
+    (docs/reference/vectors.md, "Reductions and rearrangement").
     """
 
     name = "pto.vcbmax"
@@ -74,7 +80,7 @@ class VCbmaxOp(BroadcastExtremumOp):
 
 class VCbminOp(BroadcastExtremumOp):
     """value = minimum of the active lanes, predicate = active lanes equal to it
-    (numerics page, section 9.5).
+    (docs/reference/vectors.md, "Reductions and rearrangement").
     """
 
     name = "pto.vcbmin"
@@ -91,12 +97,12 @@ class HistogramOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE
 
 
 class Chistv2Op(HistogramOp):
-    """Bin b of acc += number of active bytes at most b (numerics page, section 9.5)."""
+    """Bin b of acc += number of active bytes at most b (docs/reference/vectors.md, "Reductions and rearrangement")."""
 
     name = "pto.chistv2"
 
 
 class Dhistv2Op(HistogramOp):
-    """Bin b of acc += number of active bytes equal to b (numerics page, section 9.5)."""
+    """Bin b of acc += number of active bytes equal to b (docs/reference/vectors.md, "Reductions and rearrangement")."""
 
     name = "pto.dhistv2"

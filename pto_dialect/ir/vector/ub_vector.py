@@ -12,7 +12,7 @@ from ..core.kinds import I64, PTR
 
 
 class UbSetMaskOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=("mask",), since="august"):
-    """mask register = mask1:mask0 (language page, section 8)."""
+    """mask register = mask1:mask0 (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.set_mask"
     mask0 = operand_def(I64)
@@ -24,13 +24,13 @@ class MaskModeOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.V, state_writes=("mask",)
 
 
 class UbSetMaskNormOp(MaskModeOp):
-    """Mask bits select lanes (language page, section 8)."""
+    """Mask bits select lanes (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.set_mask_norm"
 
 
 class UbSetMaskCountOp(MaskModeOp):
-    """Mask value counts elements (language page, section 8)."""
+    """Mask value counts elements (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.set_mask_count"
 
@@ -56,43 +56,43 @@ class UbUnaryOp(
 
 
 class UbVAbsOp(UbUnaryOp):
-    """dst = |src| (language page, section 8)."""
+    """dst = |src| (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vabs"
 
 
 class UbVExpOp(UbUnaryOp):
-    """dst = e^src (language page, section 8)."""
+    """dst = e^src (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vexp"
 
 
 class UbVLnOp(UbUnaryOp):
-    """dst = natural logarithm of src (language page, section 8)."""
+    """dst = natural logarithm of src (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vln"
 
 
 class UbVNotOp(UbUnaryOp):
-    """dst = bitwise complement of src (language page, section 8)."""
+    """dst = bitwise complement of src (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vnot"
 
 
 class UbVReluOp(UbUnaryOp):
-    """dst = max(src, 0) (language page, section 8)."""
+    """dst = max(src, 0) (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vrelu"
 
 
 class UbVRsqrtOp(UbUnaryOp):
-    """dst = 1 / square root of src (language page, section 8)."""
+    """dst = 1 / square root of src (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vrsqrt"
 
 
 class UbVSqrtOp(UbUnaryOp):
-    """dst = square root of src (language page, section 8)."""
+    """dst = square root of src (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vsqrt"
 
@@ -105,7 +105,7 @@ class UbVDupOp(
     state_reads=("mask",),
     since="august",
 ):
-    """dst = scalar (language page, section 8)."""
+    """dst = scalar (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vdup"
     dst = operand_def(PTR)
@@ -141,55 +141,55 @@ class UbBinaryOp(
 
 
 class UbVAddOp(UbBinaryOp):
-    """dst = src0 + src1 (language page, section 8)."""
+    """dst = src0 + src1 (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vadd"
 
 
 class UbVAddreluOp(UbBinaryOp):
-    """dst = max(src0 + src1, 0) (language page, section 8)."""
+    """dst = max(src0 + src1, 0) (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vaddrelu"
 
 
 class UbVSubOp(UbBinaryOp):
-    """dst = src0 − src1 (language page, section 8)."""
+    """dst = src0 − src1 (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vsub"
 
 
 class UbVMulOp(UbBinaryOp):
-    """dst = src0 · src1 (language page, section 8)."""
+    """dst = src0 · src1 (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vmul"
 
 
 class UbVDivOp(UbBinaryOp):
-    """dst = src0 / src1 (language page, section 8)."""
+    """dst = src0 / src1 (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vdiv"
 
 
 class UbVMaxOp(UbBinaryOp):
-    """dst = max(src0, src1) (language page, section 8)."""
+    """dst = max(src0, src1) (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vmax"
 
 
 class UbVMinOp(UbBinaryOp):
-    """dst = min(src0, src1) (language page, section 8)."""
+    """dst = min(src0, src1) (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vmin"
 
 
 class UbVAndOp(UbBinaryOp):
-    """dst = src0 & src1 (language page, section 8)."""
+    """dst = src0 & src1 (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vand"
 
 
 class UbVOrOp(UbBinaryOp):
-    """dst = src0 | src1 (language page, section 8)."""
+    """dst = src0 | src1 (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vor"
 
@@ -216,36 +216,36 @@ class UbScalarOp(
 
 
 class UbVAddsOp(UbScalarOp):
-    """dst = src + shiftDist (the scalar) (language page, section 8)."""
+    """dst = src + shiftDist (the scalar) (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vadds"
 
 
 class UbVMulsOp(UbScalarOp):
-    """dst = src · shiftDist (the scalar) (language page, section 8)."""
+    """dst = src · shiftDist (the scalar) (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vmuls"
 
 
 class UbVMaxsOp(UbScalarOp):
-    """dst = max(src, shiftDist), shiftDist being the scalar (language page, section 8)."""
+    """dst = max(src, shiftDist), shiftDist being the scalar (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vmaxs"
 
 
 class UbVMinsOp(UbScalarOp):
-    """dst = min(src, shiftDist), shiftDist being the scalar (language page, section 8)."""
+    """dst = min(src, shiftDist), shiftDist being the scalar (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vmins"
 
 
 class UbVShlOp(UbScalarOp):
-    """dst = src << shiftDist (language page, section 8)."""
+    """dst = src << shiftDist (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vshl"
 
 
 class UbVShrOp(UbScalarOp):
-    """dst = src >> shiftDist (language page, section 8)."""
+    """dst = src >> shiftDist (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vshr"

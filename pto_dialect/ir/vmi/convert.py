@@ -11,25 +11,25 @@ from .forms import VmiUnaryOp
 
 
 class VmiExtfOp(VmiUnaryOp):
-    """Lanes in a wider float type (numerics page, sections 9.4 and 12)."""
+    """Lanes in a wider float type (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.extf"
 
 
 class VmiExtsiOp(VmiUnaryOp):
-    """Lanes sign-extended (numerics page, sections 9.4 and 12)."""
+    """Lanes sign-extended (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.extsi"
 
 
 class VmiExtuiOp(VmiUnaryOp):
-    """Lanes zero-extended (numerics page, sections 9.4 and 12)."""
+    """Lanes zero-extended (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.extui"
 
 
 class VmiSitofpOp(VmiUnaryOp):
-    """Signed integers as floats (numerics page, sections 9.4 and 12)."""
+    """Signed integers as floats (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.sitofp"
 
@@ -44,25 +44,29 @@ class VmiFloatConversionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Ef
 
 
 class VmiFptosiOp(VmiFloatConversionOp):
-    """Floats as signed integers, rounded and saturated (numerics page, sections 9.4 and 12)."""
+    """Floats as signed integers, rounded and saturated (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.fptosi"
 
 
 class VmiFptouiOp(VmiFloatConversionOp):
-    """Floats as unsigned integers, rounded and saturated (numerics page, sections 9.4 and 12)."""
+    """Floats as unsigned integers, rounded and saturated (docs/reference/vectors.md, "Conversion", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.fptoui"
 
 
 class VmiTruncfOp(VmiFloatConversionOp):
-    """Floats in a narrower type, rounded and saturated (numerics page, sections 9.4 and 12)."""
+    """Floats in a narrower type, rounded and saturated (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.truncf"
 
 
 class VmiTrunciOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Integers in a narrower type, wrapped or saturated (numerics page, sections 9.4 and 12)."""
+    """Integers in a narrower type, wrapped or saturated (docs/reference/vectors.md, "Conversion", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.trunci"
     source = operand_def(VMI_VREG)
@@ -71,7 +75,9 @@ class VmiTrunciOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE
 
 
 class VmiVCvtOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Lanes in the element type of the result, rounded and saturated (numerics page, sections 9.4 and 12)."""
+    """Lanes in the element type of the result, rounded and saturated (docs/reference/vectors.md, "Conversion", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.vcvt"
     source = operand_def(VMI_VREG)
@@ -82,25 +88,25 @@ class VmiVCvtOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, 
 
 
 class VmiBitcastOp(VmiUnaryOp):
-    """The same bits as another element type (numerics page, sections 9.4 and 12)."""
+    """The same bits as another element type (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.bitcast"
 
 
 class VmiVInterpretCastOp(VmiUnaryOp):
-    """The same bits as another element type (numerics page, sections 9.4 and 12)."""
+    """The same bits as another element type (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.vinterpret_cast"
 
 
 class VmiEnsureLayoutOp(VmiUnaryOp):
-    """The same lanes in another layout (numerics page, sections 9.4 and 12)."""
+    """The same lanes in another layout (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.ensure_layout"
 
 
 class VmiBroadcastOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """every lane = value (numerics page, sections 9.4 and 12)."""
+    """every lane = value (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.broadcast"
     value = operand_def(ANY)
@@ -108,7 +114,7 @@ class VmiBroadcastOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.P
 
 
 class VmiVBrcOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Every lane, or every lane of a group, = value (numerics page, sections 9.4 and 12)."""
+    """Every lane, or every lane of a group, = value (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.vbrc"
     value = operand_def(ANY)
@@ -117,7 +123,7 @@ class VmiVBrcOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, 
 
 
 class VmiConstantOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Constant lanes (numerics page, sections 9.4 and 12)."""
+    """Constant lanes (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.constant"
     value = attr_def(ANY_ATTR)
@@ -125,7 +131,7 @@ class VmiConstantOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE,
 
 
 class VmiGroupBroadcastOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Lane g·S + j = source[g], S lanes per group (numerics page, sections 9.4 and 12)."""
+    """Lane g·S + j = source[g], S lanes per group (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.group_broadcast"
     source = operand_def(VMI_VREG)
@@ -134,7 +140,7 @@ class VmiGroupBroadcastOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Eff
 
 
 class VmiIotaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """lane i = base + i, or base − i for order DESC (numerics page, sections 9.4 and 12)."""
+    """lane i = base + i, or base − i for order DESC (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.iota"
     base = operand_def(INT_OR_FLOAT)
@@ -143,7 +149,9 @@ class VmiIotaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, 
 
 
 class VmiGroupIotaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Lane j of each group = base + j, or base − j for order DESC (numerics page, sections 9.4 and 12)."""
+    """Lane j of each group = base + j, or base − j for order DESC (docs/reference/vectors.md, "Conversion", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.group_iota"
     base = operand_def(INT_OR_FLOAT)
@@ -153,7 +161,9 @@ class VmiGroupIotaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.P
 
 
 class VmiVCiOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Lane i (of each group) = base + i, or base − i for order DESC (numerics page, sections 9.4 and 12)."""
+    """Lane i (of each group) = base + i, or base − i for order DESC (docs/reference/vectors.md, "Conversion", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.vci"
     base = operand_def(INT_OR_FLOAT)
@@ -163,7 +173,9 @@ class VmiVCiOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, s
 
 
 class VmiPackOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Logical value from its physical registers or masks (numerics page, sections 9.4 and 12)."""
+    """Logical value from its physical registers or masks (docs/reference/vectors.md, "Conversion", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.pack"
     parts = var_operand_def(VREG_OR_MASK)
@@ -171,7 +183,7 @@ class VmiPackOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, sin
 
 
 class VmiUnpackOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Physical registers or masks of a logical value (numerics page, sections 9.4 and 12)."""
+    """Physical registers or masks of a logical value (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.unpack"
     source = operand_def(VMI_ANY)

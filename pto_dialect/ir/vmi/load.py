@@ -17,7 +17,7 @@ class VmiLoadOp(
     typed=("source",),
     since="august",
 ):
-    """lane i = source[offset + i] (numerics page, section 12)."""
+    """lane i = source[offset + i] (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.load"
     source = operand_def(PTR_OR_MEMREF)
@@ -33,7 +33,7 @@ class VmiDeinterleaveLoadOp(
     typed=("source",),
     since="august",
 ):
-    """low = even elements, high = odd elements from source + offset (numerics page, section 12)."""
+    """low = even elements, high = odd elements from source + offset (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.deinterleave_load"
     source = operand_def(PTR_OR_MEMREF)
@@ -60,21 +60,21 @@ class VmiPassthruLoadOp(
 
 
 class VmiMaskedLoadOp(VmiPassthruLoadOp):
-    """lane i = source[offset + i] where active, else passthru[i] (numerics page, section 12)."""
+    """lane i = source[offset + i] where active, else passthru[i] (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.masked_load"
 
 
 class VmiExpandLoadOp(VmiPassthruLoadOp):
     """active lanes = consecutive elements from source + offset, other lanes = passthru
-    (numerics page, section 12).
+    (docs/reference/vectors.md, "Logical vectors").
     """
 
     name = "pto.vmi.expand_load"
 
 
 class VmiGatherOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), since="august"):
-    """lane i = source[indices[i]] where active, else passthru[i] (numerics page, section 12)."""
+    """lane i = source[indices[i]] where active, else passthru[i] (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.gather"
     source = operand_def(PTR_OR_MEMREF)
@@ -92,7 +92,7 @@ class VmiGroupLoadOp(
     typed=("source",),
     since="august",
 ):
-    """Group g from source + offset + g·row_stride (numerics page, section 12)."""
+    """Group g from source + offset + g·row_stride (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.group_load"
     source = operand_def(PTR_OR_MEMREF)
@@ -120,13 +120,13 @@ class VmiGroupElementLoadOp(
 
 
 class VmiGroupBroadcastLoadOp(VmiGroupElementLoadOp):
-    """Every lane of group g = source[offset + g·source_group_stride] (numerics page, section 12)."""
+    """Every lane of group g = source[offset + g·source_group_stride] (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.group_broadcast_load"
 
 
 class VmiGroupSlotLoadOp(VmiGroupElementLoadOp):
-    """slot g = source[offset + g·source_group_stride] (numerics page, section 12)."""
+    """slot g = source[offset + g·source_group_stride] (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.group_slot_load"
 
@@ -139,7 +139,7 @@ class VmiStrideLoadOp(
     typed=("source", "block_stride", "repeat_stride", "mask"),
     since="august",
 ):
-    """32-byte blocks ``block_stride`` blocks apart (numerics page, section 12)."""
+    """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.stride_load"
     source = operand_def(PTR_OR_MEMREF)
@@ -159,7 +159,7 @@ class VmiVLoadOp(
     since="august",
 ):
     """One vector, or two deinterleaved ones, as ``dist_mode``, ``group`` or the block strides say
-    (numerics page, section 12).
+    (docs/reference/vectors.md, "Logical vectors").
     """
 
     name = "pto.vmi.vload"
@@ -185,12 +185,12 @@ class VmiMaskedGatherOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("sour
 
 
 class VmiVGatherOp(VmiMaskedGatherOp):
-    """lane i = source[offsets[i]], offsets in elements (numerics page, section 12)."""
+    """lane i = source[offsets[i]], offsets in elements (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.vgather"
 
 
 class VmiVGatherbOp(VmiMaskedGatherOp):
-    """lane i = source at byte offset offsets[i] (numerics page, section 12)."""
+    """lane i = source at byte offset offsets[i] (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.vgatherb"

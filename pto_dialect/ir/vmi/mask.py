@@ -25,20 +25,22 @@ class VmiPatternOp(
 
 
 class VmiPsetOp(VmiPatternOp):
-    """Predicate from a pattern, per group if given (numerics page, sections 9.2 and 12)."""
+    """Predicate from a pattern, per group if given (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
     name = "pto.vmi.pset"
 
 
 class VmiPgeOp(VmiPatternOp):
-    """Predicate from a pattern, per group if given, compare form (numerics page, sections 9.2 and 12)."""
+    """Predicate from a pattern, per group if given, compare form (docs/reference/vectors.md, "Predicates", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.pge"
 
 
 class VmiPltOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
-    (numerics page, sections 9.2 and 12).
+    (docs/reference/vectors.md, "Predicates", "Logical vectors").
     """
 
     name = "pto.vmi.plt"
@@ -48,7 +50,7 @@ class VmiPltOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, s
 
 
 class VmiCreateMaskOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Lane i is active where i < active_lanes (numerics page, sections 9.2 and 12)."""
+    """Lane i is active where i < active_lanes (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
     name = "pto.vmi.create_mask"
     active_lanes = operand_def(INDEX)
@@ -57,7 +59,7 @@ class VmiCreateMaskOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.
 
 class VmiCreateGroupMaskOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
     """Lane i is active where i mod group_size < active_elems_per_group
-    (numerics page, sections 9.2 and 12).
+    (docs/reference/vectors.md, "Predicates", "Logical vectors").
     """
 
     name = "pto.vmi.create_group_mask"
@@ -68,7 +70,7 @@ class VmiCreateGroupMaskOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Ef
 
 
 class VmiConstantMaskOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Constant predicate (numerics page, sections 9.2 and 12)."""
+    """Constant predicate (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
     name = "pto.vmi.constant_mask"
     value = attr_def(ANY_ATTR)
@@ -84,19 +86,19 @@ class VmiMaskLogicOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.P
 
 
 class VmiMaskAndOp(VmiMaskLogicOp):
-    """Lhs & rhs (numerics page, sections 9.2 and 12)."""
+    """Lhs & rhs (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
     name = "pto.vmi.mask_and"
 
 
 class VmiMaskOrOp(VmiMaskLogicOp):
-    """Lhs | rhs (numerics page, sections 9.2 and 12)."""
+    """Lhs | rhs (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
     name = "pto.vmi.mask_or"
 
 
 class VmiMaskXorOp(VmiMaskLogicOp):
-    """Lhs ^ rhs (numerics page, sections 9.2 and 12)."""
+    """Lhs ^ rhs (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
     name = "pto.vmi.mask_xor"
 
@@ -109,25 +111,27 @@ class VmiMaskUnaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.P
 
 
 class VmiMaskNotOp(VmiMaskUnaryOp):
-    """Complement of source (numerics page, sections 9.2 and 12)."""
+    """Complement of source (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
     name = "pto.vmi.mask_not"
 
 
 class VmiEnsureMaskGranularityOp(VmiMaskUnaryOp):
-    """The same predicate for another element width (numerics page, sections 9.2 and 12)."""
+    """The same predicate for another element width (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
     name = "pto.vmi.ensure_mask_granularity"
 
 
 class VmiEnsureMaskLayoutOp(VmiMaskUnaryOp):
-    """The same predicate in another layout (numerics page, sections 9.2 and 12)."""
+    """The same predicate in another layout (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
     name = "pto.vmi.ensure_mask_layout"
 
 
 class VmiActivePrefixIndexOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """lane i = number of active lanes below i (numerics page, sections 9.5 and 12)."""
+    """lane i = number of active lanes below i (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.active_prefix_index"
     mask = operand_def(VMI_MASK)
@@ -142,7 +146,9 @@ class VmiCmpfOp(
     tokens=("predicate",),
     since="august",
 ):
-    """Lane i is active where lhs[i] compares with rhs[i], floats (numerics page, sections 9.3 and 12)."""
+    """Lane i is active where lhs[i] compares with rhs[i], floats (docs/reference/vectors.md, "Arithmetic", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.cmpf"
     lhs = operand_def(VMI_VREG)
@@ -159,7 +165,9 @@ class VmiCmpiOp(
     tokens=("predicate",),
     since="august",
 ):
-    """Lane i is active where lhs[i] compares with rhs[i], integers (numerics page, sections 9.3 and 12)."""
+    """Lane i is active where lhs[i] compares with rhs[i], integers (docs/reference/vectors.md, "Arithmetic", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.cmpi"
     lhs = operand_def(VMI_VREG)
@@ -169,7 +177,9 @@ class VmiCmpiOp(
 
 
 class VmiVCmpOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Lane i is active where seed is and lhs[i] compares with rhs[i] (numerics page, sections 9.3 and 12)."""
+    """Lane i is active where seed is and lhs[i] compares with rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.vcmp"
     lhs = operand_def(VMI_VREG)
@@ -181,7 +191,9 @@ class VmiVCmpOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, 
 
 
 class VmiVCmpsOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Lane i is active where seed is and src[i] compares with scalar (numerics page, sections 9.3 and 12)."""
+    """Lane i is active where seed is and src[i] compares with scalar (docs/reference/vectors.md, "Arithmetic", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.vcmps"
     src = operand_def(VMI_VREG)
@@ -202,13 +214,17 @@ class VmiChoiceOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE
 
 
 class VmiSelectOp(VmiChoiceOp):
-    """lane i = mask[i] ? true_value[i] : false_value[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = mask[i] ? true_value[i] : false_value[i] (docs/reference/vectors.md, "Arithmetic", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.select"
 
 
 class VmiVSelOp(VmiChoiceOp):
-    """lane i = mask[i] ? true_value[i] : false_value[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = mask[i] ? true_value[i] : false_value[i] (docs/reference/vectors.md, "Arithmetic", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.vsel"
     pmode = opt_attr_def(VMI_PMODE)

@@ -11,43 +11,45 @@ from .forms import VmiMaskedBinaryOp, VmiMaskedBitwiseOp, VmiMaskedScalarOp, Vmi
 
 
 class VmiVAbsOp(VmiMaskedUnaryOp):
-    """lane i = |source[i]| (numerics page, sections 9.3 and 12)."""
+    """lane i = |source[i]| (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vabs"
 
 
 class VmiVNegOp(VmiMaskedUnaryOp):
-    """lane i = −source[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = −source[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vneg"
 
 
 class VmiVExpOp(VmiMaskedUnaryOp):
-    """lane i = e^source[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = e^source[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vexp"
 
 
 class VmiVLnOp(VmiMaskedUnaryOp):
-    """lane i = natural logarithm of source[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = natural logarithm of source[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vln"
 
 
 class VmiVSqrtOp(VmiMaskedUnaryOp):
-    """lane i = square root of source[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = square root of source[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vsqrt"
 
 
 class VmiVReluOp(VmiMaskedUnaryOp):
-    """lane i = max(source[i], 0) (numerics page, sections 9.3 and 12)."""
+    """lane i = max(source[i], 0) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vrelu"
 
 
 class VmiVNotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """lane i = bitwise complement of source[i]; vector or predicate (numerics page, sections 9.3 and 12)."""
+    """lane i = bitwise complement of source[i]; vector or predicate (docs/reference/vectors.md, "Arithmetic", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.vnot"
     source = operand_def(VMI_ANY)
@@ -57,91 +59,91 @@ class VmiVNotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, 
 
 
 class VmiVAddOp(VmiMaskedBinaryOp):
-    """lane i = lhs[i] + rhs[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = lhs[i] + rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vadd"
 
 
 class VmiVSubOp(VmiMaskedBinaryOp):
-    """lane i = lhs[i] − rhs[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = lhs[i] − rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vsub"
 
 
 class VmiVMulOp(VmiMaskedBinaryOp):
-    """lane i = lhs[i] · rhs[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = lhs[i] · rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vmul"
 
 
 class VmiVDivOp(VmiMaskedBinaryOp):
-    """lane i = lhs[i] / rhs[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = lhs[i] / rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vdiv"
 
 
 class VmiVMaxOp(VmiMaskedBinaryOp):
-    """lane i = max(lhs[i], rhs[i]) (numerics page, sections 9.3 and 12)."""
+    """lane i = max(lhs[i], rhs[i]) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vmax"
 
 
 class VmiVMinOp(VmiMaskedBinaryOp):
-    """lane i = min(lhs[i], rhs[i]) (numerics page, sections 9.3 and 12)."""
+    """lane i = min(lhs[i], rhs[i]) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vmin"
 
 
 class VmiVShlOp(VmiMaskedBinaryOp):
-    """lane i = lhs[i] << rhs[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = lhs[i] << rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vshl"
 
 
 class VmiVShrOp(VmiMaskedBinaryOp):
-    """lane i = lhs[i] >> rhs[i], logical unless signed (numerics page, sections 9.3 and 12)."""
+    """lane i = lhs[i] >> rhs[i], logical unless signed (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vshr"
 
 
 class VmiVAndOp(VmiMaskedBitwiseOp):
-    """lane i = lhs[i] & rhs[i]; vectors or predicates (numerics page, sections 9.3 and 12)."""
+    """lane i = lhs[i] & rhs[i]; vectors or predicates (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vand"
 
 
 class VmiVOrOp(VmiMaskedBitwiseOp):
-    """lane i = lhs[i] | rhs[i]; vectors or predicates (numerics page, sections 9.3 and 12)."""
+    """lane i = lhs[i] | rhs[i]; vectors or predicates (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vor"
 
 
 class VmiVXorOp(VmiMaskedBitwiseOp):
-    """lane i = lhs[i] ^ rhs[i]; vectors or predicates (numerics page, sections 9.3 and 12)."""
+    """lane i = lhs[i] ^ rhs[i]; vectors or predicates (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vxor"
 
 
 class VmiVAddsOp(VmiMaskedScalarOp):
-    """lane i = src[i] + scalar (numerics page, sections 9.3 and 12)."""
+    """lane i = src[i] + scalar (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vadds"
 
 
 class VmiVMulsOp(VmiMaskedScalarOp):
-    """lane i = src[i] · scalar (numerics page, sections 9.3 and 12)."""
+    """lane i = src[i] · scalar (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vmuls"
 
 
 class VmiVMaxsOp(VmiMaskedScalarOp):
-    """lane i = max(src[i], scalar) (numerics page, sections 9.3 and 12)."""
+    """lane i = max(src[i], scalar) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vmaxs"
 
 
 class VmiVMinsOp(VmiMaskedScalarOp):
-    """lane i = min(src[i], scalar) (numerics page, sections 9.3 and 12)."""
+    """lane i = min(src[i], scalar) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vmins"
 
@@ -157,19 +159,21 @@ class VmiMaskedShiftOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect
 
 
 class VmiVShlsOp(VmiMaskedShiftOp):
-    """lane i = src[i] << scalar (numerics page, sections 9.3 and 12)."""
+    """lane i = src[i] << scalar (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vshls"
 
 
 class VmiVShrsOp(VmiMaskedShiftOp):
-    """lane i = src[i] >> scalar, logical unless signed (numerics page, sections 9.3 and 12)."""
+    """lane i = src[i] >> scalar, logical unless signed (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vshrs"
 
 
 class VmiVMulaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """lane i = acc[i] + lhs[i]·rhs[i] with one rounding (numerics page, sections 9.3 and 12)."""
+    """lane i = acc[i] + lhs[i]·rhs[i] with one rounding (docs/reference/vectors.md, "Arithmetic", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.vmula"
     acc = operand_def(VMI_VREG)
@@ -181,7 +185,7 @@ class VmiVMulaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE,
 
 
 class VmiVMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Low and high words of the double-width products (numerics page, sections 9.3 and 12)."""
+    """Low and high words of the double-width products (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vmull"
     a = operand_def(VMI_VREG)
@@ -193,7 +197,7 @@ class VmiVMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE,
 
 
 class VmiVAxpyOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """lane i = acc[i] + alpha·x[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = acc[i] + alpha·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vaxpy"
     x = operand_def(VMI_VREG)
@@ -205,7 +209,7 @@ class VmiVAxpyOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, si
 
 
 class VmiVLreluOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """lane i = x[i] > 0 ? x[i] : slope·x[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = x[i] > 0 ? x[i] : slope·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vlrelu"
     x = operand_def(VMI_VREG)
@@ -216,7 +220,7 @@ class VmiVLreluOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, s
 
 
 class VmiVPreluOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """lane i = x[i] > 0 ? x[i] : alpha[i]·x[i] (numerics page, sections 9.3 and 12)."""
+    """lane i = x[i] > 0 ? x[i] : alpha[i]·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vprelu"
     x = operand_def(VMI_VREG)
@@ -227,7 +231,7 @@ class VmiVPreluOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE
 
 
 class VmiVExpdifOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """lane i = e^(x[i] − max[i]) (numerics page, sections 9.3 and 12)."""
+    """lane i = e^(x[i] − max[i]) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vexpdif"
     x = operand_def(VMI_VREG)
@@ -238,7 +242,9 @@ class VmiVExpdifOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PUR
 
 
 class VmiVAddcOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """result = lhs + rhs; carry where the sum overflows (numerics page, sections 9.3 and 12)."""
+    """result = lhs + rhs; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.vaddc"
     lhs = operand_def(VMI_VREG)
@@ -249,7 +255,9 @@ class VmiVAddcOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE,
 
 
 class VmiVAddcsOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """result = lhs + rhs + carry_in; carry where the sum overflows (numerics page, sections 9.3 and 12)."""
+    """result = lhs + rhs + carry_in; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.vaddcs"
     lhs = operand_def(VMI_VREG)

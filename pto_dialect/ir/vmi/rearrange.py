@@ -10,7 +10,9 @@ from ..core.words import VMI_PMODE
 
 
 class VmiCompressOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """The active lanes moved to the front, in order (numerics page, sections 9.5 and 12)."""
+    """The active lanes moved to the front, in order (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.compress"
     source = operand_def(VMI_VREG)
@@ -26,7 +28,7 @@ class VmiShuffleOp(
     tokens=("indices",),
     since="august",
 ):
-    """lane i = source[indices[i]] (numerics page, sections 9.5 and 12)."""
+    """lane i = source[indices[i]] (docs/reference/vectors.md, "Reductions and rearrangement", "Logical vectors")."""
 
     name = "pto.vmi.shuffle"
     source = operand_def(VMI_VREG)
@@ -35,7 +37,7 @@ class VmiShuffleOp(
 
 
 class VmiVSelrOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """lane i = source[index[i]] (numerics page, sections 9.5 and 12)."""
+    """lane i = source[index[i]] (docs/reference/vectors.md, "Reductions and rearrangement", "Logical vectors")."""
 
     name = "pto.vmi.vselr"
     source = operand_def(VMI_VREG)
@@ -55,19 +57,25 @@ class VmiInterleaveOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.
 
 
 class VmiVIntlvOp(VmiInterleaveOp):
-    """low, high = the lanes of lhs and rhs alternating (numerics page, sections 9.5 and 12)."""
+    """low, high = the lanes of lhs and rhs alternating (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.vintlv"
 
 
 class VmiVDintlvOp(VmiInterleaveOp):
-    """low = even lanes, high = odd lanes of lhs followed by rhs (numerics page, sections 9.5 and 12)."""
+    """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Reductions and
+    rearrangement", "Logical vectors").
+    """
 
     name = "pto.vmi.vdintlv"
 
 
 class VmiChannelSplitOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """One vector per channel of an interleaved vector (numerics page, sections 9.5 and 12)."""
+    """One vector per channel of an interleaved vector (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.channel_split"
     source = operand_def(VMI_VREG)
@@ -75,7 +83,9 @@ class VmiChannelSplitOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.P
 
 
 class VmiChannelMergeOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Vector whose lanes alternate between the inputs (numerics page, sections 9.5 and 12)."""
+    """Vector whose lanes alternate between the inputs (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.channel_merge"
     inputs = var_operand_def(VMI_VREG)

@@ -11,44 +11,58 @@ from .forms import VmiReductionOp
 
 
 class VmiReduceAddfOp(VmiReductionOp):
-    """Sum of the active lanes, floats (numerics page, sections 9.5 and 12)."""
+    """Sum of the active lanes, floats (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.reduce_addf"
     reassoc = opt_attr_def(UNIT)
 
 
 class VmiReduceAddiOp(VmiReductionOp):
-    """Sum of the active lanes, integers (numerics page, sections 9.5 and 12)."""
+    """Sum of the active lanes, integers (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.reduce_addi"
 
 
 class VmiReduceMaxfOp(VmiReductionOp):
-    """Maximum of the active lanes, floats (numerics page, sections 9.5 and 12)."""
+    """Maximum of the active lanes, floats (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.reduce_maxf"
 
 
 class VmiReduceMaxiOp(VmiReductionOp):
-    """Maximum of the active lanes, integers (numerics page, sections 9.5 and 12)."""
+    """Maximum of the active lanes, integers (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.reduce_maxi"
 
 
 class VmiReduceMinfOp(VmiReductionOp):
-    """Minimum of the active lanes, floats (numerics page, sections 9.5 and 12)."""
+    """Minimum of the active lanes, floats (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.reduce_minf"
 
 
 class VmiReduceMiniOp(VmiReductionOp):
-    """Minimum of the active lanes, integers (numerics page, sections 9.5 and 12)."""
+    """Minimum of the active lanes, integers (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.reduce_mini"
 
 
 class VmiVCaddOp(VmiReductionOp):
-    """Sum of the active lanes, per group if given (numerics page, sections 9.5 and 12)."""
+    """Sum of the active lanes, per group if given (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
+    vectors").
+    """
 
     name = "pto.vmi.vcadd"
     group = opt_attr_def(I64_ATTR)
@@ -57,7 +71,9 @@ class VmiVCaddOp(VmiReductionOp):
 
 
 class VmiVCmaxOp(VmiReductionOp):
-    """Maximum of the active lanes, per group if given (numerics page, sections 9.5 and 12)."""
+    """Maximum of the active lanes, per group if given (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.vcmax"
     group = opt_attr_def(I64_ATTR)
@@ -65,7 +81,9 @@ class VmiVCmaxOp(VmiReductionOp):
 
 
 class VmiVCminOp(VmiReductionOp):
-    """Minimum of the active lanes, per group if given (numerics page, sections 9.5 and 12)."""
+    """Minimum of the active lanes, per group if given (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.vcmin"
     group = opt_attr_def(I64_ATTR)
@@ -82,38 +100,50 @@ class VmiGroupReductionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Eff
 
 
 class VmiGroupReduceAddfOp(VmiGroupReductionOp):
-    """Sum of the active lanes of each group, floats (numerics page, sections 9.5 and 12)."""
+    """Sum of the active lanes of each group, floats (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.group_reduce_addf"
     reassoc = opt_attr_def(UNIT)
 
 
 class VmiGroupReduceAddiOp(VmiGroupReductionOp):
-    """Sum of the active lanes of each group, integers (numerics page, sections 9.5 and 12)."""
+    """Sum of the active lanes of each group, integers (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.group_reduce_addi"
 
 
 class VmiGroupReduceMaxfOp(VmiGroupReductionOp):
-    """Maximum of the active lanes of each group, floats (numerics page, sections 9.5 and 12)."""
+    """Maximum of the active lanes of each group, floats (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.group_reduce_maxf"
 
 
 class VmiGroupReduceMaxiOp(VmiGroupReductionOp):
-    """Maximum of the active lanes of each group, integers (numerics page, sections 9.5 and 12)."""
+    """Maximum of the active lanes of each group, integers (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.group_reduce_maxi"
 
 
 class VmiGroupReduceMinfOp(VmiGroupReductionOp):
-    """Minimum of the active lanes of each group, floats (numerics page, sections 9.5 and 12)."""
+    """Minimum of the active lanes of each group, floats (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.group_reduce_minf"
 
 
 class VmiGroupReduceMiniOp(VmiGroupReductionOp):
-    """Minimum of the active lanes of each group, integers (numerics page, sections 9.5 and 12)."""
+    """Minimum of the active lanes of each group, integers (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.group_reduce_mini"
 
@@ -128,12 +158,16 @@ class VmiHistogramOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.P
 
 
 class VmiVChistOp(VmiHistogramOp):
-    """Bin b of acc += number of active bytes at most b (numerics page, sections 9.5 and 12)."""
+    """Bin b of acc += number of active bytes at most b (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.vchist"
 
 
 class VmiVDhistOp(VmiHistogramOp):
-    """Bin b of acc += number of active bytes equal to b (numerics page, sections 9.5 and 12)."""
+    """Bin b of acc += number of active bytes equal to b (docs/reference/vectors.md, "Reductions and rearrangement",
+    "Logical vectors").
+    """
 
     name = "pto.vmi.vdhist"

@@ -17,7 +17,7 @@ class VmiStoreOp(
     typed=("value", "destination"),
     since="august",
 ):
-    """Destination[offset + i] = value[i] (numerics page, section 12)."""
+    """Destination[offset + i] = value[i] (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.store"
     value = operand_def(VMI_VREG)
@@ -33,7 +33,7 @@ class VmiInterleaveStoreOp(
     typed=("low", "high", "destination"),
     since="august",
 ):
-    """Lanes of low and high alternating from destination + offset (numerics page, section 12)."""
+    """Lanes of low and high alternating from destination + offset (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.interleave_store"
     low = operand_def(VMI_VREG)
@@ -59,19 +59,19 @@ class VmiActiveLaneStoreOp(
 
 
 class VmiMaskedStoreOp(VmiActiveLaneStoreOp):
-    """Destination[offset + i] = value[i] where active (numerics page, section 12)."""
+    """Destination[offset + i] = value[i] where active (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.masked_store"
 
 
 class VmiCompressStoreOp(VmiActiveLaneStoreOp):
-    """The active lanes, consecutively from destination + offset (numerics page, section 12)."""
+    """The active lanes, consecutively from destination + offset (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.compress_store"
 
 
 class VmiScatterOp(PtoOp, shape=Shape.INDEXED_STORE, pipe=Pipe.V, writes=("destination",), since="august"):
-    """destination[indices[i]] = value[i] where active (numerics page, section 12)."""
+    """destination[indices[i]] = value[i] where active (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.scatter"
     value = operand_def(VMI_VREG)
@@ -88,7 +88,7 @@ class VmiGroupStoreOp(
     typed=("value", "destination"),
     since="august",
 ):
-    """Group g to destination + offset + g·row_stride (numerics page, section 12)."""
+    """Group g to destination + offset + g·row_stride (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.group_store"
     value = operand_def(VMI_VREG)
@@ -106,7 +106,7 @@ class VmiStrideStoreOp(
     typed=("value", "destination", "block_stride", "repeat_stride", "mask"),
     since="august",
 ):
-    """32-byte blocks ``block_stride`` blocks apart (numerics page, section 12)."""
+    """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.stride_store"
     value = operand_def(VMI_VREG)
@@ -126,7 +126,7 @@ class VmiVStoreOp(
     since="august",
 ):
     """One vector, or two interleaved ones, as ``dist_mode``, ``group`` or the block strides say
-    (numerics page, section 12).
+    (docs/reference/vectors.md, "Logical vectors").
     """
 
     name = "pto.vmi.vstore"
@@ -150,7 +150,7 @@ class VmiVSstbOp(
     typed=("value", "destination", "mask"),
     since="august",
 ):
-    """32-byte blocks ``block_stride`` blocks apart (numerics page, section 12)."""
+    """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.vsstb"
     value = operand_def(VMI_VREG)
@@ -162,7 +162,9 @@ class VmiVSstbOp(
 
 
 class VmiVScatterOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",), since="august"):
-    """destination[offsets[i]] = value[i] where active, offsets in elements (numerics page, section 12)."""
+    """destination[offsets[i]] = value[i] where active, offsets in elements (docs/reference/vectors.md, "Logical
+    vectors").
+    """
 
     name = "pto.vmi.vscatter"
     value = operand_def(VMI_VREG)

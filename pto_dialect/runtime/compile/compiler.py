@@ -1,6 +1,6 @@
 """Compiles the functions of a module to Python and finds the program place of an error.
 
-Source: execution page, section 3.
+Source: docs/reference/execution.md, "Launches".
 """
 
 from __future__ import annotations

@@ -164,8 +164,8 @@ class Generator:
     def destination(self, op: PtoOp, name: str = "dst", position: int = 0) -> SSAValue:
         """The tile an instruction writes: its destination operand, or (value forms) a new tile value for its result.
 
-        A destination operand that is a value itself is the old content of the result (level1-and-assembly page, section
-        2.1, rule 10).
+        A destination operand that is a value itself is the old content of the result (docs/reference/language.md,
+        "Level 1 and Level 2", rule 10).
         """
         given = self.operand(op, name)
         if given is not None and not (op.results and isinstance(given.type, t.TileType)):

@@ -1,8 +1,8 @@
 """Addresses for tiles, memrefs and queue buffers that the program leaves unplaced.
 
 Buffers of a function are placed one behind the other, behind those of the functions that call it; when a memory is too
-small for that, buffers of one function whose lives do not overlap share bytes. Source: execution page, section 2;
-targets page, section 2.
+small for that, buffers of one function whose lives do not overlap share bytes. Source: docs/reference/execution.md,
+"Pointers, tiles and views"; docs/reference/targets.md, "Memories".
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Which functions a launch runs, and on which cores. Source: execution page, sections 1.1 and 3.
+"""Which functions a launch runs, and on which cores. Source: docs/reference/execution.md, "Which core runs what",
+"Launches".
 
 The cube kernel and the vector kernel of one logical program run as one block group when the entry names either of them,
 or a function that calls both:

@@ -1,4 +1,5 @@
-"""Write-back of the accumulator: addressing of mte_l0c_gm, mte_l0c_l1, mte_l0c_ub (layouts page, section 9).
+"""Write-back of the accumulator: addressing of mte_l0c_gm, mte_l0c_l1, mte_l0c_ub (docs/reference/layouts.md,
+"Write-back addresses").
 
 Values pass through a conversion function supplied by the caller; this module only decides which source byte
 reaches which destination element.

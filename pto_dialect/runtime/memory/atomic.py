@@ -1,7 +1,8 @@
 """The atomic mode of stores to global memory, which stands in the control register.
 
-Source: language page, section 6.1; numerics page, sections 4 and 10. Bits 6 to 8 hold the element type, 0 for none, and
-bits 9 and 10 the operation. A store obeys what the register holds when the scalar unit issues it.
+Source: docs/reference/execution.md, "Control words", "Registers of a core"; docs/reference/numerics.md, "Write-back".
+Bits 6 to 8 hold the element type, 0 for none, and bits 9 and 10 the operation. A store obeys what the register holds
+when the scalar unit issues it.
 """
 
 from __future__ import annotations

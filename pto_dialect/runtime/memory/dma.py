@@ -1,4 +1,4 @@
-"""Burst copies between memories: the addressing of the DMA operations (layouts page, section 5).
+"""Burst copies between memories: the addressing of the DMA operations (docs/reference/layouts.md, "Transfers").
 
 A transfer is ``bursts`` runs of ``length`` bytes, repeated by loop groups listed from inner to outer. The
 result is that of copying burst after burst, the innermost group fastest; the copy is one numpy assignment
@@ -20,7 +20,7 @@ from .cast import copy_cast
 from .spaces import Pointer, may_self_overlap, strided_view
 
 BURST_ALIGNMENT = 32
-"""Burst addresses in UB and L1 are multiples of this many bytes (layouts page, section 5)."""
+"""Burst addresses in UB and L1 are multiples of this many bytes (docs/reference/layouts.md, "Transfers")."""
 
 _BYTE = np.dtype(np.uint8)
 _BURST_SPACES = ("ub", "l1")
@@ -76,7 +76,7 @@ def burst_copy(
         dst_stride, src_stride: bytes from one burst to the next.
         loops: groups (count, src stride, dst stride), inner to outer.
         pad: fill around each burst in the destination: ``left`` elements, the payload, then the pad value up
-            to ``dst_stride`` (layouts page, section 5). A right count that reaches further is honoured.
+            to ``dst_stride`` (docs/reference/layouts.md, "Transfers"). A right count that reaches further is honoured.
         mode: how bursts combine with what the destination holds; without one they replace it.
 
     Raises:
@@ -168,7 +168,7 @@ def gap_copy(
         length: units per burst.
         bursts: number of bursts; 0 copies nothing.
         dst_gap, src_gap: units between the end of a burst and the start of the next.
-        unit: bytes per unit: 32; for mte_l1_fb 64 on a5 and 128 on a2a3 (layouts page, section 5).
+        unit: bytes per unit: 32; for mte_l1_fb 64 on a5 and 128 on a2a3 (docs/reference/layouts.md, "Transfers").
         loops: groups (count, src stride, dst stride) in bytes, inner to outer.
 
     Raises:
@@ -183,7 +183,7 @@ def gap_copy(
 def l1_to_fb(
     dst: Pointer, src: Pointer, length: int, bursts: int, dst_gap: int, src_gap: int, *, unit: int = 64
 ) -> None:
-    """mte_l1_fb: copy fixpipe tables; ``unit`` is 64 bytes on a5, 128 on a2a3 (layouts page, section 5).
+    """mte_l1_fb: copy fixpipe tables; ``unit`` is 64 bytes on a5, 128 on a2a3 (docs/reference/layouts.md, "Transfers").
 
     Raises:
         Fault: as :func:`gap_copy`, and ``mem-align`` for a destination below the alignment of its memory.
@@ -195,7 +195,7 @@ def l1_to_fb(
 def l1_to_bt(
     dst: Pointer, src: Pointer, length: int, bursts: int, dst_gap: int, src_gap: int, *, unit: int = 32
 ) -> None:
-    """mte_l1_bt: load bias values, widening f16 or bf16 to f32 (layouts page, section 5).
+    """mte_l1_bt: load bias values, widening f16 or bf16 to f32 (docs/reference/layouts.md, "Transfers").
 
     Args:
         dst: bias table pointer, f32 or a 32-bit integer type.

@@ -1,5 +1,5 @@
 """Fractal loads of the cube core: GM to L1, L1 to L0A and L0B, MX scales, and the matrices ``mad`` reads
-(layouts page, sections 6 to 8).
+(docs/reference/layouts.md, "Loads with a change of layout", "Loads into L0", "MX scales").
 
 C0 is the number of elements in 32 bytes. Elements are moved as raw bits; nothing here depends on their type
 but its size.
@@ -42,7 +42,8 @@ def gm_to_l1_frac(
     loop3: int = 0,
     loop4: int = 0,
 ) -> None:
-    """mte_gm_l1_frac: load ``group_count`` matrices of ``n_value`` x ``d_value`` elements as NZ (section 6).
+    """mte_gm_l1_frac: load ``group_count`` matrices of ``n_value`` x ``d_value`` elements as NZ
+    (docs/reference/layouts.md, "Loads with a change of layout").
 
     Lanes d >= ``d_value`` of the last C0 become 0; rows n >= ``n_value`` are not written. Small-C0 mode
     addresses alike.
@@ -93,7 +94,8 @@ def load_fractals(
     transpose: bool = False,
     packed: bool = False,
 ) -> None:
-    """Raw fractal copy: mte_l1_l0a, mte_l1_l0b with eight operands, load_cbuf_to_ca, load_cbuf_to_cb (7.2).
+    """Raw fractal copy: mte_l1_l0a, mte_l1_l0b with eight operands, load_cbuf_to_ca, load_cbuf_to_cb
+    (docs/reference/layouts.md, "Fractal copies").
 
     Seen as matrices of the element size, the source holds 16-row fractals in NZ order with ``src_stride``
     fractals per block column. The window of ``m_step`` x ``k_step`` fractals at (``m_start``, ``k_start``) is
@@ -228,7 +230,8 @@ def l1_to_l0a(
     transpose: bool = False,
     packed: bool = False,
 ) -> bool:
-    """mte_l1_l0a with four or six operands: the L0A image of an M x K operand (section 7.1).
+    """mte_l1_l0a with four or six operands: the L0A image of an M x K operand (docs/reference/layouts.md, "Loads into
+    L0").
 
     Args:
         dst, src: L0A and L1 addresses; ``src`` gives the element size.
@@ -259,7 +262,8 @@ def l1_to_l0b(
     transpose: bool = False,
     packed: bool = False,
 ) -> bool:
-    """mte_l1_l0b with four or six operands: the L0B image of a K x N operand (section 7.1).
+    """mte_l1_l0b with four or six operands: the L0B image of a K x N operand (docs/reference/layouts.md, "Loads into
+    L0").
 
     The arguments, result and faults are those of :func:`l1_to_l0a`; with ``transpose`` the source is NZ of
     K x N, without it NZ of N x K.
@@ -269,7 +273,9 @@ def l1_to_l0b(
 
 
 def mx_scale_address(data_address: int) -> int:
-    """Byte offset in the MX scale RAM of the scales that belong to an L0A or L0B byte address (section 8)."""
+    """Byte offset in the MX scale RAM of the scales that belong to an L0A or L0B byte address
+    (docs/reference/layouts.md, "MX scales").
+    """
     return data_address // 16
 
 
@@ -284,7 +290,8 @@ def load_mx_fragments(
     src_stride: int,
     dst_stride: int,
 ) -> None:
-    """Raw copy of 32-byte MX scale fragments: mte_l1_l0{a,b}_mx with eight operands (section 8).
+    """Raw copy of 32-byte MX scale fragments: mte_l1_l0{a,b}_mx with eight operands (docs/reference/layouts.md, "MX
+    scales").
 
     Fragment (x, y) lies at ``x·stride + y``. The ``x_step`` x ``y_step`` fragments at (``x_start``,
     ``y_start``) go to the origin of the destination.
@@ -318,7 +325,8 @@ def l1_to_l0_mx(
     start_row: int = 0,
     start_col: int = 0,
 ) -> None:
-    """mte_l1_l0a_mx (``outer`` = M) and mte_l1_l0b_mx (``outer`` = N) with four or six operands (section 8).
+    """mte_l1_l0a_mx (``outer`` = M) and mte_l1_l0b_mx (``outer`` = N) with four or six operands
+    (docs/reference/layouts.md, "MX scales").
 
     Args:
         scale_ram: MX scale memory of the operand's side.
@@ -347,7 +355,7 @@ def _mx_scales(scale_ram: Arena, data_address: int, outer: int, k: int) -> Array
 def read_mx_scales_left(scale_ram: Arena, data_address: int, m: int, k: int) -> Array:
     """Scale bytes (e8m0) of an M x K left operand at an L0A byte address: uint8 [M, ceil(K/32)].
 
-    Those of one row are a plain list (layouts page, section 8).
+    Those of one row are a plain list (docs/reference/layouts.md, "MX scales").
 
     Raises:
         Fault: ``mem-oob``.
@@ -378,7 +386,7 @@ def _check_footprint(pointer: Pointer, nbytes: int, operand: str) -> None:
 
 
 def mad_view_a(pointer: Pointer, m: int, k: int, *, disable_gemv: bool = False) -> MatrixView:
-    """The left operand [M, K] as ``mad`` reads it from L0A (sections 7.1 and 7.3).
+    """The left operand [M, K] as ``mad`` reads it from L0A (docs/reference/layouts.md, "Loads into L0").
 
     With M = 1 and without ``disable_gemv`` it is K contiguous elements, otherwise NZ with up16(M) rows.
     Packed 4-bit operands are read as bytes: give K in pairs.
@@ -403,7 +411,8 @@ def mad_view_a(pointer: Pointer, m: int, k: int, *, disable_gemv: bool = False) 
 
 
 def mad_view_b(pointer: Pointer, k: int, n: int) -> MatrixView:
-    """The right operand [K, N] as ``mad`` reads it from L0B: ZN with up16(N) columns (section 7.1).
+    """The right operand [K, N] as ``mad`` reads it from L0B: ZN with up16(N) columns (docs/reference/layouts.md, "Loads
+    into L0").
 
     Packed 4-bit operands are read as bytes: give K in pairs.
 
@@ -434,7 +443,8 @@ def mad_operand_b(pointer: Pointer, k: int, n: int) -> Array:
 
 
 def l0c_view(pointer: Pointer, m: int, n: int) -> TileView:
-    """The accumulator [M, N] in L0C: NZ with 16x16 blocks and up16(M) rows of 4-byte slots (section 3).
+    """The accumulator [M, N] in L0C: NZ with 16x16 blocks and up16(M) rows of 4-byte slots (docs/reference/layouts.md,
+    "Layouts of the memories").
 
     A narrower pointer type uses the first bytes of each slot.
 

@@ -1,4 +1,6 @@
-"""Parts of one size of a global-memory view, for programs that walk over it (layouts page, section 4)."""
+"""Parts of one size of a global-memory view, for programs that walk over it (docs/reference/layouts.md, "Views of
+global memory").
+"""
 
 from __future__ import annotations
 

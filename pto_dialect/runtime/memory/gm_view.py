@@ -1,5 +1,6 @@
-"""GM tensor views in the coordinate order of the tile that is loaded from or stored to them (layouts page,
-section 4)."""
+"""GM tensor views in the coordinate order of the tile that is loaded from or stored to them (docs/reference/layouts.md,
+"Views of global memory").
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from .spaces import Array, Pointer, strided_view
 
 
 class GmMatrix(NamedTuple):
-    """How the five dims of a GM view become tile rows and columns (layouts page, section 4)."""
+    """How the five dims of a GM view become tile rows and columns (docs/reference/layouts.md, "Views of global
+    memory").
+    """
 
     rows: int
     cols: int
@@ -41,7 +44,9 @@ _GM_DIMS = {
 
 
 def gm_matrix_index(shape: Sequence[int], layout: str = "nd") -> GmMatrix:
-    """Tile matrix of a GM view of five extents in one of the layouts (layouts page, sections 4 and 8)."""
+    """Tile matrix of a GM view of five extents in one of the layouts (docs/reference/layouts.md, "Views of global
+    memory", "MX scales").
+    """
     row_dims, col_dims = _GM_DIMS[layout]
     rows = cols = 1
     for dim in row_dims:

@@ -1,8 +1,8 @@
 """Tile layouts as strided numpy views: logical matrix coordinates on one side, bytes on the other.
 
-Every layout of the layouts page is separable, ``offset(r, c) = f(r) + g(c)``, and ``f`` and ``g`` are linear
-except for a jump at block borders. An :class:`Axis` describes one of them; a :class:`MatrixView` cuts a
-window at the block borders into at most nine strided pieces, usually one, each copied by one numpy call.
+Every layout (docs/reference/layouts.md, "Tile layouts") is separable, ``offset(r, c) = f(r) + g(c)``, and ``f`` and
+``g`` are linear except for a jump at block borders. An :class:`Axis` describes one of them; a :class:`MatrixView` cuts
+a window at the block borders into at most nine strided pieces, usually one, each copied by one numpy call.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Axis(NamedTuple):
 
 @dataclass(frozen=True)
 class TileLayout:
-    """Physical layout of a tile (layouts page, section 2). Immutable and hashable; build it with
+    """Physical layout of a tile (docs/reference/layouts.md, "Tile layouts"). Immutable and hashable; build it with
     :func:`tile_layout`.
 
     Attributes:
@@ -124,7 +124,7 @@ class TileLayout:
 
     @cached_property
     def inner(self) -> tuple[int, int]:
-        """Inner block (ir, ic) in elements; (1, 1) without boxes (layouts page, section 1)."""
+        """Inner block (ir, ic) in elements; (1, 1) without boxes (docs/reference/layouts.md, "Fractals")."""
         if self.slayout == "none_box":
             return 1, 1
         long = FRACTAL_ROWS
@@ -221,7 +221,7 @@ def tile_layout(
 
 
 def native_blayout(loc: str, target: str, blayout: str) -> str:
-    """Block order that counts for a tile location (targets page, section 6).
+    """Block order that counts for a tile location (docs/reference/targets.md, "Layouts of locations").
 
     A boxed ``left`` tile is ZZ on a2a3 and NZ on the other targets, whatever its type says; elsewhere the
     type decides.
@@ -245,15 +245,15 @@ def native_layout(
     fractal: int = 512,
     packed: bool = False,
 ) -> TileLayout:
-    """Layout a tile of a given location really has on a target (targets page, section 6; layouts page).
+    """Layout a tile of a given location really has on a target (docs/reference/targets.md, "Layouts of locations").
 
     Args:
         loc: vec, mat, left, right, acc, bias or scaling.
         target: a2a3, a5 or cpu-sim.
         rows, cols, item_bytes, blayout, slayout, fractal: as the tile type states them.
         packed: elements are 4-bit, two per byte, and ``rows``, ``cols`` count them singly (mat, left and
-            right operands; layouts page, section 1). The result then describes the bytes: the two of a pair
-            are neighbours in the direction that is contiguous inside a block.
+            right operands; docs/reference/layouts.md, "Fractals"). The result then describes the bytes: the two of a
+            pair are neighbours in the direction that is contiguous inside a block.
     """
     if slayout != "none_box":
         blayout = native_blayout(loc, target, blayout)

@@ -1,4 +1,6 @@
-"""Memrefs as run-time values. Source: execution page, section 2; language page, section 2.4."""
+"""Memrefs as run-time values. Source: docs/reference/execution.md, "Pointers, tiles and views";
+docs/reference/core-dialects.md, "Operations".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Views of MX scales in global memory whose bytes lie in blocks of 16 x 2. Source: layouts page, section 8."""
+"""Views of MX scales in global memory whose bytes lie in blocks of 16 x 2. Source: docs/reference/layouts.md, "MX
+scales".
+"""
 
 from __future__ import annotations
 

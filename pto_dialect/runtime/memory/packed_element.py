@@ -1,4 +1,4 @@
-"""Several numbers as one element of memory: ``vector<2xf16>``. Source: numerics page, section 11."""
+"""Several numbers as one element of memory: ``vector<2xf16>``. Source: docs/reference/work-items.md, "Operations"."""
 
 from __future__ import annotations
 

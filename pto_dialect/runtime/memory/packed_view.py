@@ -1,4 +1,4 @@
-"""4-bit numbers in the memories of the matrix unit. Source: layouts page, sections 1 and 2.
+"""4-bit numbers in the memories of the matrix unit. Source: docs/reference/layouts.md, "Fractals", "Tile layouts".
 
 There a tile counts single numbers, two of which share a byte along the direction that is contiguous inside a block. In
 the unified buffer and in global memory an element is one pair, so those need nothing special.

@@ -1,7 +1,8 @@
 """Memory spaces as byte arenas, pointers into them, and bounds-checked strided views of their bytes.
 
 Every access is checked against the arena it touches and against nothing else: a pointer may hold any byte
-offset, also a negative one, until something is read or written through it (execution page, sections 1 and 2).
+offset, also a negative one, until something is read or written through it (docs/reference/execution.md, "Cores and
+memories", "Pointers, tiles and views").
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ SPACE_ALIASES: Mapping[str, str] = {
     "bias": "bt",
     "scaling": "fb",
 }
-"""Tile locations and alternative pointer spaces → name of the memory (targets page, section 2)."""
+"""Tile locations and alternative pointer spaces → name of the memory (docs/reference/targets.md, "Memories")."""
 
 BASE_ALIGNMENT: Mapping[str, int] = {
     "gm": 1,
@@ -47,7 +48,7 @@ BASE_ALIGNMENT: Mapping[str, int] = {
     "scale_left": 16,
     "scale_right": 16,
 }
-"""Natural base alignment in bytes (targets page, section 2). In ``fb`` a quantisation row wants 128."""
+"""Natural base alignment in bytes (docs/reference/targets.md, "Memories"). In ``fb`` a quantisation row wants 128."""
 
 HARD_ALIGNMENT = 32
 """A base below this alignment is an error in every on-chip memory; the natural alignment is only advice."""
@@ -59,7 +60,7 @@ CORE_SPACES: Mapping[CoreKind, tuple[str, ...]] = {
     "aic": ("l1", "l0a", "l0b", "l0c", "bt", "fb", "scale_left", "scale_right"),
     "aiv": ("ub",),
 }
-"""Memories owned by each kind of core (execution page, section 1)."""
+"""Memories owned by each kind of core (docs/reference/execution.md, "Cores and memories")."""
 
 
 class Arena:
@@ -354,7 +355,7 @@ class CoreMemory:
 
     Args:
         kind: ``aic`` (l1, l0a, l0b, l0c, bt, fb, scale_left, scale_right) or ``aiv`` (ub).
-        sizes: bytes per memory name (targets page, section 2); a missing name means 0 bytes.
+        sizes: bytes per memory name (docs/reference/targets.md, "Memories"); a missing name means 0 bytes.
         name: prefix for messages, e.g. ``aiv1``; default the kind.
         fill: initial content of all arenas.
     """

@@ -1,7 +1,7 @@
 """What SSA values are at run time: tiles, tile values and global-memory views.
 
 Integers and ``index`` are Python ints, floats are Python floats rounded to their type, pointers are
-``spaces.Pointer``.  Source: execution page, section 2.
+``spaces.Pointer``.  Source: docs/reference/execution.md, "Pointers, tiles and views".
 """
 
 from __future__ import annotations

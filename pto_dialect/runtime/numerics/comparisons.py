@@ -1,4 +1,6 @@
-"""Comparison modes of tiles and vector registers. Source: numerics page, compares."""
+"""Comparison modes of tiles and vector registers. Source: docs/reference/tiles.md, "Elementwise";
+docs/reference/vectors.md, "Arithmetic".
+"""
 
 from __future__ import annotations
 

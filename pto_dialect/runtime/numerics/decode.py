@@ -12,7 +12,7 @@ __all__ = ["decode", "hif8_values", "value_table"]
 
 
 def hif8_values() -> np.ndarray:
-    """Values of the 256 HiF8 codes as float32 (numerics page, section 1.1)."""
+    """Values of the 256 HiF8 codes as float32 (docs/reference/numerics.md, "hif8")."""
     values = np.zeros(256, np.float32)
     for code in range(256):
         values[code] = _hif8_value(code)
@@ -115,7 +115,8 @@ def decode(raw: np.ndarray, fmt: str | Format) -> np.ndarray:
     Floats decode exactly to float32 (f64 stays float64), integers to their own dtype (i4/si4 to int8, ui4 to
     uint8). Packed formats double the last axis; the even index is the low part of the unit. Formats that
     compute in their storage dtype return ``raw`` itself, not a copy. An array of another dtype with the same
-    item size is reinterpreted. Raises ``ValueError`` for a wrong item size. Source: numerics page, section 1.
+    item size is reinterpreted. Raises ``ValueError`` for a wrong item size. Source: docs/reference/numerics.md,
+    "Formats".
     """
     fmt = format_of(fmt)
     units = _as_storage(np.asarray(raw), fmt)

@@ -1,4 +1,6 @@
-"""Values to storage: the conversions of converters and stores (numerics page, sections 1.2, 2 and 8)."""
+"""Values to storage: the conversions of converters and stores (docs/reference/numerics.md, "Narrowing and saturation",
+"Rounding"; docs/reference/tiles.md, "Conversion").
+"""
 
 from __future__ import annotations
 
@@ -24,15 +26,16 @@ def encode(
 ) -> np.ndarray:
     """Convert ``values`` (bool, integers, any float dtype of numpy or ml_dtypes) to storage of ``fmt``.
 
-    ``rounding`` is one of R A F C Z O H (H is computed as A). ``saturate`` selects the column of the numerics
-    page, section 1.2: overflow and infinities become the largest finite value and NaN becomes 0 (``keep_nan``
-    keeps it where the format has one), or IEEE results; integers clamp or wrap, NaN gives 0. Destinations f32
-    and f64 are IEEE either way, the fp4 formats saturate either way. Without saturation a finite overflow
-    follows IEEE 754: the letters that round toward zero for its sign stop at the largest finite value. f8E8M0
+    ``rounding`` is one of R A F C Z O H (H is computed as A). ``saturate`` selects the column of the
+    docs/reference/numerics.md, "Narrowing and saturation": overflow and infinities become the largest finite value and
+    NaN becomes 0 (``keep_nan`` keeps it where the format has one), or IEEE results; integers clamp or wrap, NaN gives
+    0. Destinations f32 and f64 are IEEE either way, the fp4 formats saturate either way. Without saturation a finite
+    overflow follows IEEE 754: the letters that round toward zero for its sign stop at the largest finite value. f8E8M0
     has neither zero nor sign: values below its range become 2**-127, negative values NaN.
 
     Packed formats halve the last axis, which must be even (``ValueError``). Values already in the storage
-    dtype may be returned without a copy. Source: numerics page, sections 1.1, 1.2, 2 and 8.
+    dtype may be returned without a copy. Source: docs/reference/numerics.md, "hif8", "Narrowing and saturation",
+    "Rounding"; docs/reference/tiles.md, "Conversion".
     """
     fmt = format_of(fmt)
     letter = check_letter(rounding)
@@ -95,7 +98,7 @@ def _code_dtype(fmt: Format) -> np.dtype:
 
 
 def _nearest(x: np.ndarray, fmt: Format, saturate: bool, keep_nan: bool) -> np.ndarray:
-    """Nearest even through the casts of numpy and ml_dtypes, repaired where section 1.2 differs from them."""
+    """Nearest even through the casts of numpy and ml_dtypes, repaired where saturation differs from them."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         raw = x.astype(fmt.storage)
     if not saturate:

@@ -1,4 +1,4 @@
-"""Value pipeline of the L0C write-back: pre_quant, pre_relu, clip, convert (numerics page, section 4).
+"""Value pipeline of the L0C write-back: pre_quant, pre_relu, clip, convert (docs/reference/numerics.md, "Write-back").
 
 Layout and atomics are not handled here: the pipeline maps an accumulator rectangle [M,N] to destination
 storage of the same logical shape.
@@ -221,8 +221,8 @@ def convert(
     zero.
 
     The result has shape [M,N], or [M,N/2] for packed 4-bit destinations; it may be ``x`` itself. Raises
-    ``ValueError`` for unknown modes and payloads that do not fit the mode. Source: numerics page, section 4;
-    table entries: layouts page, section 9.
+    ``ValueError`` for unknown modes and payloads that do not fit the mode. Source: docs/reference/numerics.md,
+    "Write-back"; table entries: docs/reference/layouts.md, "Write-back addresses".
     """
     if saturation not in _SATURATIONS:
         raise ValueError(f"unknown saturation '{saturation}'")

@@ -1,4 +1,6 @@
-"""The defined accumulation order of a matrix multiply: one fused multiply-add per k, in order (section 3)."""
+"""The defined accumulation order of a matrix multiply: one fused multiply-add per k, in order
+(docs/reference/numerics.md, "Matrix products").
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,8 @@ def accumulate_fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
     """Update ``c`` [M,N] in place: ``c = fma(a[:, k], b[k, :], c)`` for k = 0 … K-1, bit-exact in float32.
 
     ``a`` [M,K] and ``b`` [K,N] hold values with at most 24 significant bits (float32, or float64 for scaled
-    MX operands), so every product is exact in float64. ``c`` is float32. Source: numerics page, section 3.
+    MX operands), so every product is exact in float64. ``c`` is float32. Source: docs/reference/numerics.md, "Matrix
+    products".
     """
     if 0 in (*a.shape, *b.shape):
         return

@@ -1,4 +1,4 @@
-"""The number formats of the NPU as one table (numerics page, sections 1 and 1.1)."""
+"""The number formats of the NPU as one table (docs/reference/numerics.md, "Formats", "hif8")."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(_BY_NAME)
 def format_of(name: str | Format) -> Format:
     """Return the format called ``name`` (``!pto.`` prefix allowed); a ``Format`` is returned unchanged.
 
-    Raises ``ValueError`` for an unknown name. Source: numerics page, section 1.
+    Raises ``ValueError`` for an unknown name. Source: docs/reference/numerics.md, "Formats".
     """
     if isinstance(name, Format):
         return name

@@ -1,4 +1,6 @@
-"""Conversion to integer formats and packing of 4-bit values (numerics page, sections 1.2 and 8)."""
+"""Conversion to integer formats and packing of 4-bit values (docs/reference/numerics.md, "Narrowing and saturation";
+docs/reference/tiles.md, "Conversion").
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,7 @@ def _from_float(whole: np.ndarray, fmt: Format, saturate: bool) -> np.ndarray:
 def pack_nibbles(codes: np.ndarray) -> np.ndarray:
     """Pack values along the last axis two per byte, the even index in the low nibble; only low 4 bits count.
 
-    Raises ``ValueError`` if the last axis has odd length. Source: numerics page, section 1.
+    Raises ``ValueError`` if the last axis has odd length. Source: docs/reference/numerics.md, "Formats".
     """
     if codes.ndim == 0 or codes.shape[-1] % 2:
         raise ValueError(f"4-bit values are stored in pairs, got shape {codes.shape}")

@@ -1,5 +1,6 @@
-"""Matrix multiply of the cube unit: fast and exact paths, exception modes, MX scales (numerics, section
-3)."""
+"""Matrix multiply of the cube unit: fast and exact paths, exception modes, MX scales (docs/reference/numerics.md,
+"Matrix products").
+"""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def matmul(
     ``exact=True`` starts from ``init`` and performs one fused multiply-add per k in increasing order, bit for
     bit; it switches to BLAS only where every order is exact (small integers).
 
-    Raises ``ValueError`` for shapes that do not fit. Source: numerics page, section 3.
+    Raises ``ValueError`` for shapes that do not fit. Source: docs/reference/numerics.md, "Matrix products".
     """
     if exact and not _order_is_irrelevant(a, b, init):
         return _matmul_fma(a, b, init, out)
@@ -107,7 +108,7 @@ def matmul_int(
 
     Products are exact and sums wrap modulo 2**32. ``init`` (int32 [M,N], [N] or [1,N]) and ``out`` as in
     ``matmul``. Runs on float32 BLAS while no sum can pass 2**24 (K up to 1024 for int8), then on float64.
-    Raises ``ValueError`` for other operand dtypes. Source: numerics page, section 3.
+    Raises ``ValueError`` for other operand dtypes. Source: docs/reference/numerics.md, "Matrix products".
     """
     if a.dtype.itemsize != 1 or b.dtype.itemsize != 1 or a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
         raise ValueError(f"8-bit integer operands expected, got {a.dtype} and {b.dtype}")
@@ -123,8 +124,8 @@ def matmul_int(
 def sanitize_inputs(x: np.ndarray, fmt: str | Format) -> np.ndarray:
     """Replace infinities by the largest finite value of ``fmt`` (with their sign) and NaN by 0.
 
-    ``x`` holds decoded values; it is returned unchanged, not copied, if it has neither. Numerics page,
-    section 3.
+    ``x`` holds decoded values; it is returned unchanged, not copied, if it has neither. docs/reference/numerics.md,
+    "Matrix products".
     """
     if np.isfinite(x).all():
         return x
@@ -155,7 +156,7 @@ def apply_exception_mode(
     remains only where a scale byte or ``init`` is NaN. - ``default`` (no clause): IEEE if result and inputs
     are finite, otherwise as ``sat``. The second result is True in that last case only.
 
-    Source: numerics page, section 3.
+    Source: docs/reference/numerics.md, "Matrix products".
     """
     if mode not in ("sat", "nosat", "default"):
         raise ValueError(f"unknown exception mode '{mode}'")
@@ -219,8 +220,8 @@ def apply_mx_scale(a: np.ndarray, scale_bytes: np.ndarray, axis: int) -> np.ndar
 
     Scale 255 gives NaN. ``a`` is float32 [M,K] with axis 1 or [K,N] with axis 0; ``scale_bytes`` is uint8
     with ceil(K/32) entries on that axis. The result is exact: float32, or float64 if the scaled values leave
-    the range of float32. Raises ``ValueError`` if the scales do not cover K. Source: numerics page, section 3
-    (MX).
+    the range of float32. Raises ``ValueError`` if the scales do not cover K. Source: docs/reference/numerics.md,
+    "Matrix products".
     """
     axis %= a.ndim
     groups = -(-a.shape[axis] // MX_GROUP)

@@ -38,7 +38,7 @@ class Ranks:
 
 @cache
 def ranks_of(name: str) -> Ranks:
-    """Rounding tables of the float format ``name`` (not f64, f8E8M0). Numerics page, sections 1 and 1.1."""
+    """Rounding tables of the float format ``name`` (not f64, f8E8M0). docs/reference/numerics.md, "Formats", "hif8"."""
     fmt = format_of(name)
     exponents = np.maximum(np.arange(256), 1) - 127
     if fmt.exponent_bits == 0:
@@ -76,7 +76,7 @@ def _tapered_ranks(exponents: np.ndarray) -> Ranks:
 def round_ranks(x: np.ndarray, ranks: Ranks, letter: str) -> np.ndarray:
     """Ranks (int32, same shape) of the magnitudes of float32 ``x`` rounded by ``letter``.
 
-    They exceed ``last`` on overflow. NaN gives an unspecified rank. Source: numerics page, section 2.
+    They exceed ``last`` on overflow. NaN gives an unspecified rank. Source: docs/reference/numerics.md, "Rounding".
     """
     bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
     exponent = (bits >> np.uint32(23)) & np.uint32(0xFF)
@@ -104,7 +104,7 @@ def overflow_rank(ranks: Ranks, letter: str, negative: np.ndarray) -> np.ndarray
 
 
 def narrow_f64(x: np.ndarray, letter: str) -> np.ndarray:
-    """Round a float64 array to float32 by ``letter`` (R A F C Z O). Numerics page, section 2.
+    """Round a float64 array to float32 by ``letter`` (R A F C Z O). docs/reference/numerics.md, "Rounding".
 
     Rounding to odd here and by any letter to at most 22 significand bits afterwards equals one rounding.
     """

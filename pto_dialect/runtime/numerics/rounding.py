@@ -1,4 +1,4 @@
-"""Rounding letters of the ISA and the two 19-bit float views (numerics page, sections 1 and 2)."""
+"""Rounding letters of the ISA and the two 19-bit float views (docs/reference/numerics.md, "Formats", "Rounding")."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_letter(letter: str) -> str:
 def round_to_integer(x: np.ndarray, letter: str = "R") -> np.ndarray:
     """Round float16/32/64 values to integral values of the same dtype.
 
-    NaN and infinities pass through, the sign of zero is kept. Source: numerics page, section 2.
+    NaN and infinities pass through, the sign of zero is kept. Source: docs/reference/numerics.md, "Rounding".
     """
     letter = check_letter(letter)
     if letter == "R":
@@ -55,7 +55,8 @@ def rounds_up(letter: str, low: np.ndarray, half: np.ndarray, odd: np.ndarray, n
     """Whether a magnitude that is cut by ``low`` (with ``half`` the tie) moves to the next larger magnitude.
 
     ``low`` and ``half`` are unsigned integers, ``odd`` and ``negative`` are boolean; ``odd`` tells that the
-    cut magnitude has an odd last digit. ``letter`` is R, A, F, C, Z or O. Source: numerics page, section 2.
+    cut magnitude has an odd last digit. ``letter`` is R, A, F, C, Z or O. Source: docs/reference/numerics.md,
+    "Rounding".
     """
     if letter == "R":
         return (low > half) | ((low == half) & odd)
@@ -73,7 +74,7 @@ def rounds_up(letter: str, low: np.ndarray, half: np.ndarray, odd: np.ndarray, n
 def tf32(x: np.ndarray, mode: Tf32Mode = "round_even") -> np.ndarray:
     """Round float32 values to the 10-bit mantissa of tf32; NaN and infinities are kept.
 
-    Source: numerics page, section 1 (bit formulas).
+    Source: docs/reference/numerics.md, "Formats".
     """
     values = np.ascontiguousarray(x, np.float32)
     bits = values.view(np.uint32)
@@ -95,10 +96,12 @@ def tf32(x: np.ndarray, mode: Tf32Mode = "round_even") -> np.ndarray:
 
 
 def fp19(x: np.ndarray) -> np.ndarray:
-    """Drop the low 13 bits of float32 values: what a parameter table keeps. Numerics page, section 1."""
+    """Drop the low 13 bits of float32 values: what a parameter table keeps. docs/reference/numerics.md, "Formats"."""
     return fp19_bits(np.ascontiguousarray(x, np.float32).view(np.uint32)).reshape(np.shape(x))
 
 
 def fp19_bits(words: np.ndarray) -> np.ndarray:
-    """Read uint32/uint64 table entries as fp19: bits 31:13 of a float32. Layouts page, section 9."""
+    """Read uint32/uint64 table entries as fp19: bits 31:13 of a float32. docs/reference/layouts.md, "Write-back
+    addresses".
+    """
     return (words.astype(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)

@@ -5,7 +5,7 @@ and adds one for the entry; the consumer takes that and returns the slot when it
 is split goes to (or comes from) both vector cores, and so does a whole one on a2a3; a whole one on a5 concerns AIV0
 alone.
 
-Source: execution page, section 5 (pipes between cores).
+Source: docs/reference/execution.md, "Queues between cores".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which ends of queues belong together. Source: execution page, section 5 (pipes between cores)."""
+"""Which ends of queues belong together. Source: docs/reference/execution.md, "Queues between cores"."""
 
 from __future__ import annotations
 

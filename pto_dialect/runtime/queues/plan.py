@@ -1,6 +1,6 @@
 """What the text of a program says about its queues between cores: identity, sizes, and what is popped.
 
-Source: execution page, section 5 (pipes between cores).
+Source: docs/reference/execution.md, "Queues between cores".
 """
 
 from __future__ import annotations

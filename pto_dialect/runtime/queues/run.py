@@ -1,7 +1,7 @@
 """Runs a program with its pipes as queues: the reference schedule.
 
 The scalar unit walks the program and appends instructions to the queue of their pipe; among the queue heads that can
-run, the one issued first runs.  Source: execution page, section 4.
+run, the one issued first runs.  Source: docs/reference/execution.md, "Scheduling".
 """
 
 from __future__ import annotations

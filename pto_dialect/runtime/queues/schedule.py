@@ -1,7 +1,7 @@
 """Which of the things that may happen next do happen, within the order that flags, barriers and signals allow.
 
 Hardware decides that anew in each run. A program that orders its pipes gives the same results under every schedule; one
-whose results change has a race.  Source: execution page, section 4.
+whose results change has a race.  Source: docs/reference/execution.md, "Scheduling".
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Binds arrays and numbers to the arguments of an entry function. Source: execution page, sections 1 and 3."""
+"""Binds arrays and numbers to the arguments of an entry function. Source: docs/reference/execution.md, "Cores and
+memories", "Launches".
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Launches a compiled kernel on numpy arrays: cores and blocks.
 
-Source: execution page, sections 1 and 3.
+Source: docs/reference/execution.md, "Cores and memories", "Launches".
 """
 
 from __future__ import annotations

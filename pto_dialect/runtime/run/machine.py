@@ -1,4 +1,6 @@
-"""The cores that run a program, their memories and their control state. Source: execution page, section 1."""
+"""The cores that run a program, their memories and their control state. Source: docs/reference/execution.md, "Cores and
+memories".
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Runs independent blocks in several processes that share the buffers of the launch.
 
 This process takes part; each other one is a copy of it with the compiled program in it. The buffers that the program
-may write lie in memory that all of them see while they run.  Source: execution page, sections 1 and 3.
+may write lie in memory that all of them see while they run. Source: docs/reference/execution.md, "Cores and memories",
+"Launches".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Loads, stores and atomic updates of work-items. Source: numerics page, section 11."""
+"""Loads, stores and atomic updates of work-items. Source: docs/reference/work-items.md, "Operations"."""
 
 from __future__ import annotations
 

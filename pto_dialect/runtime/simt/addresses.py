@@ -1,4 +1,6 @@
-"""Addresses of work-items: one pointer type, as many addresses as work-items. Source: execution page, section 2."""
+"""Addresses of work-items: one pointer type, as many addresses as work-items. Source: docs/reference/execution.md,
+"Pointers, tiles and views".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Which code of a program work-items run. Source: numerics page, section 11; execution page, section 1.1."""
+"""Which code of a program work-items run. Source: docs/reference/work-items.md, "Operations";
+docs/reference/execution.md, "Which core runs what".
+"""
 
 from __future__ import annotations
 

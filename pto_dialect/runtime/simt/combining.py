@@ -1,4 +1,4 @@
-"""What atomic updates leave in memory. Source: numerics page, section 11."""
+"""What atomic updates leave in memory. Source: docs/reference/work-items.md, "Operations"."""
 
 from __future__ import annotations
 

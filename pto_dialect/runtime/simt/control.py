@@ -1,4 +1,4 @@
-"""Loops and branches of work-items at run time. Source: language page, section 2.4 (``scf``)."""
+"""Loops and branches of work-items at run time. Source: docs/reference/core-dialects.md, "Operations"."""
 
 from __future__ import annotations
 

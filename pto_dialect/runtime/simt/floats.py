@@ -1,4 +1,6 @@
-"""Float arithmetic on the values of work-items. Source: numerics page, sections 2, 11 and 13."""
+"""Float arithmetic on the values of work-items. Source: docs/reference/numerics.md, "Rounding", "Accuracy";
+docs/reference/work-items.md, "Operations".
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Exchange between the lanes of a group: votes, shuffles and reductions over the lanes that run.
 
-Source: numerics page, section 11.
+Source: docs/reference/work-items.md, "Operations".
 """
 
 from __future__ import annotations

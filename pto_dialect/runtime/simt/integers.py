@@ -1,4 +1,4 @@
-"""Integer arithmetic on the values of work-items. Source: language page, section 2.4 (``arith``).
+"""Integer arithmetic on the values of work-items. Source: docs/reference/core-dialects.md, "Operations".
 
 Results wrap at the width of the type; a single bit is a boolean.  Shifts by the width or more leave nothing but the
 sign.

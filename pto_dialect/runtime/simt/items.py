@@ -1,7 +1,7 @@
 """The work-items of one launch, and which of them run.
 
 A value of a work-item is an array whose first axis counts the work-items by linear number; an axis of extent 1 is a
-value that all of them share.  Source: numerics page, sections 11 and 15.4.
+value that all of them share.  Source: docs/reference/work-items.md, "Launches", "Queries".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Starts work-items. Source: numerics page, section 11."""
+"""Starts work-items. Source: docs/reference/work-items.md, "Launches"."""
 
 from __future__ import annotations
 

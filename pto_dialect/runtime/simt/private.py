@@ -1,4 +1,6 @@
-"""Memory that each work-item has for itself. Source: execution page, section 2; language page, section 2.4."""
+"""Memory that each work-item has for itself. Source: docs/reference/execution.md, "Pointers, tiles and views";
+docs/reference/core-dialects.md, "Operations".
+"""
 
 from __future__ import annotations
 

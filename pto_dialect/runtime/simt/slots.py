@@ -1,4 +1,4 @@
-"""Values that work-items keep from one launch to the next. Source: numerics page, section 11.
+"""Values that work-items keep from one launch to the next. Source: docs/reference/work-items.md, "Operations".
 
 A slot has 32 bits for each work-item; values of 64 bits take two.
 """

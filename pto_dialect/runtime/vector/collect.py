@@ -1,4 +1,4 @@
-"""Reductions and rearrangement of registers. Source: numerics page, section 9.5."""
+"""Reductions and rearrangement of registers. Source: docs/reference/vectors.md, "Reductions and rearrangement"."""
 
 from __future__ import annotations
 

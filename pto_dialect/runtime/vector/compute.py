@@ -1,4 +1,4 @@
-"""Lane-wise arithmetic of registers. Source: numerics page, section 9.3.
+"""Lane-wise arithmetic of registers. Source: docs/reference/vectors.md, "Arithmetic".
 
 Every function takes registers and returns new ones; lanes that are not active are 0.
 """

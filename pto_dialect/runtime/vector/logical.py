@@ -1,4 +1,4 @@
-"""Logical vectors and predicates: arrays of any number of lanes. Source: numerics page, section 12.
+"""Logical vectors and predicates: arrays of any number of lanes. Source: docs/reference/vectors.md, "Logical vectors".
 
 A logical vector is an array of its lanes in their storage type, a predicate a boolean array of as many. Neither changes
 once it is made. The predicate with all lanes is one object for each number of lanes: masking with it is free.
@@ -66,7 +66,9 @@ def masked(values: Array, mask: Array | None) -> Array:
 
 
 def pattern(name: str, count: int, groups: int) -> Array:
-    """The predicate that a pattern names, the same in each of ``groups`` groups. Source: numerics page, section 9.2."""
+    """The predicate that a pattern names, the same in each of ``groups`` groups. Source: docs/reference/vectors.md,
+    "Predicates".
+    """
     size = count // groups
     if name in ("PAT_M3", "PAT_M4"):
         return np.tile(np.arange(size) % int(name[-1]) == 0, groups)

@@ -1,4 +1,4 @@
-"""Lane-wise arithmetic of logical vectors. Source: numerics page, sections 9.3 and 12.
+"""Lane-wise arithmetic of logical vectors. Source: docs/reference/vectors.md, "Arithmetic", "Logical vectors".
 
 Every function takes logical vectors and returns new ones. The mask comes first and is ``None`` where there is none.
 """

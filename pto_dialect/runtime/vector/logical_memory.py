@@ -1,4 +1,4 @@
-"""Loads and stores of logical vectors. Source: numerics page, section 12.
+"""Loads and stores of logical vectors. Source: docs/reference/vectors.md, "Logical vectors".
 
 Addresses are pointers with the byte offset of the access added; strides are in elements, those of blocks in blocks of
 32 bytes. Only the bytes of active lanes are touched.

@@ -1,4 +1,4 @@
-"""Loads and stores of registers and predicates. Source: numerics page, sections 9.1 and 9.2.
+"""Loads and stores of registers and predicates. Source: docs/reference/vectors.md, "Loads and stores", "Predicates".
 
 Loads return new arrays. Addresses are pointers with the byte offset of the access added.
 """

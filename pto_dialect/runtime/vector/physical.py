@@ -1,4 +1,5 @@
-"""Where the lanes of a logical vector lie in registers, by its layout. Source: language page, section 4.1.
+"""Where the lanes of a logical vector lie in registers, by its layout. Source: docs/reference/language.md,
+"Attributes".
 
 Lane i of a ``contiguous`` vector is the i-th lane of its registers. ``deinterleaved`` has F streams, each in registers
 of its own, one stream behind the other: lane i is the next one of stream i mod F; ``block_deinterleaved`` deals out

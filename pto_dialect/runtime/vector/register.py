@@ -1,4 +1,4 @@
-"""Registers and predicates. Source: numerics page, section 9.
+"""Registers and predicates. Source: docs/reference/vectors.md, "Registers".
 
 A predicate is a boolean array of 256 bits; lane i of elements of n bytes is bit n·i (of 64-bit elements bit 4·i, which
 is as coarse as predicates get). Predicates with all lanes of a width are known by identity: masking with them is free.

@@ -1,4 +1,6 @@
-"""Sorting and merging of (score, index) records of eight bytes. Source: numerics page, section 9.5."""
+"""Sorting and merging of (score, index) records of eight bytes. Source: docs/reference/vectors.md, "Reductions and
+rearrangement".
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Alignments that vector loads and stores demand of their addresses in the unified buffer.
 
-Source: micro-instructions page of the ISA (distributions of vlds and vsts).
+Source: docs/reference/vectors.md, "Loads and stores".
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What every pipe of every core waits for when nothing can go on. Source: execution page, sections 4 and 6.5."""
+"""What every pipe of every core waits for when nothing can go on. Source: docs/reference/execution.md, "Scheduling";
+docs/reference/watching.md, "Reports".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where infinities and NaNs come up. Source: execution page, section 6.3 (numeric-nan-inf)."""
+"""Where infinities and NaNs come up. Source: docs/reference/watching.md, "Findings"."""
 
 from __future__ import annotations
 

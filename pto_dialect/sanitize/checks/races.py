@@ -1,6 +1,6 @@
 """Accesses of one place that nothing orders, or that signals order against the text.
 
-Source: execution page, sections 6.2 to 6.4.
+Source: docs/reference/watching.md, "Order of events", "Findings", "No findings".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Order of loads and stores inside one vector scope, which the vector unit keeps only where mem_bar says so.
 
-Source: execution page, sections 5 and 6.2.
+Source: docs/reference/execution.md, "Synchronisation"; docs/reference/watching.md, "Order of events".
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 One process for each core, one track for each pipe; an operation is a slice, a signal is a slice at either end with a
 flow between them, a finding is an instant. The order is causal: what waits starts after what it waits for. Durations
-are 1, or those of a simple cost model; neither says how long a chip takes.  Source: execution page, sections 1.2 and 5.
+are 1, or those of a simple cost model; neither says how long a chip takes. Source: docs/reference/execution.md, "Pipes
+of operations", "Synchronisation".
 """
 
 from __future__ import annotations

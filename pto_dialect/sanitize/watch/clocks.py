@@ -1,4 +1,6 @@
-"""Vector clocks: what each pipe of each core knows to have happened. Source: execution page, section 6.2."""
+"""Vector clocks: what each pipe of each core knows to have happened. Source: docs/reference/watching.md, "Order of
+events".
+"""
 
 from __future__ import annotations
 

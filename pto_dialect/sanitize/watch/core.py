@@ -1,6 +1,6 @@
 """A core under watch: its pipes are queues, and every signal carries what its sender knows.
 
-Source: execution page, sections 4 and 6.2.
+Source: docs/reference/execution.md, "Scheduling"; docs/reference/watching.md, "Order of events".
 """
 
 from __future__ import annotations

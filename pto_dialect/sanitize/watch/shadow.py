@@ -1,7 +1,7 @@
 """What is known about the bytes of one memory: who wrote and read them last, and whether they were written at all.
 
-One cell stands for ``grain`` bytes; the first access that needs finer cells splits all of them.  Source: execution
-page, section 6.1.
+One cell stands for ``grain`` bytes; the first access that needs finer cells splits all of them. Source:
+docs/reference/watching.md, "Shadow memory".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Signals of one core on their way: flags, semaphores, locks and queue tokens with what their senders knew.
 
-Source: execution page, sections 5 and 6.2.
+Source: docs/reference/execution.md, "Synchronisation"; docs/reference/watching.md, "Order of events".
 """
 
 from __future__ import annotations

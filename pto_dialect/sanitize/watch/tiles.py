@@ -1,6 +1,6 @@
 """Tiles that lose their content to other tiles, and accesses beside the tile they go through.
 
-Source: execution page, section 6.3.
+Source: docs/reference/watching.md, "Findings".
 """
 
 from __future__ import annotations

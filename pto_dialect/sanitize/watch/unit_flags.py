@@ -1,6 +1,6 @@
 """Unit flags: the hand-over of accumulators between the cube unit and the write-back, block by block.
 
-Source: execution page, section 5 (unit_flag) and section 6.3.
+Source: docs/reference/execution.md, "Synchronisation"; docs/reference/watching.md, "Findings".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The observer of one run: who accesses what, in which order, and what is wrong with it.
 
-Source: execution page, section 6.
+Source: docs/reference/watching.md, "Order of events".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What only the assembly form writes: memory operands, numbers, destinations first, keys, directives.
 
-Source: level-1 page, section 2.3.
+Source: docs/reference/language.md, "PTO-AS assembly".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 ``%c = pto.tmatmul %a, %b : (T, T) -> T`` and ``%c = tmatmul %a, %b`` become the same operation as the
 destination-passing form, without a destination operand and with a result instead.
 
-Source: level-1 page, sections 2 and 3.
+Source: docs/reference/language.md, "Level 1 and Level 2".
 """
 
 from __future__ import annotations

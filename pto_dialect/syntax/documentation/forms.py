@@ -3,7 +3,8 @@
 Each form brings one kind of statement to what a program says, or answers ``None`` where the statement is another one.
 What a form adds (a full mask, an offset of zero) or leaves away is in its note, which becomes a diagnostic.
 
-Source: level1-and-assembly page, sections 3, 5 and 7; the pages of the instructions.
+Source: docs/reference/language.md, "Level 1 and Level 2", "Other names", "Notations of documents"; the pages of the
+instructions.
 """
 
 from __future__ import annotations

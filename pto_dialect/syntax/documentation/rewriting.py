@@ -4,7 +4,7 @@ Pages of the instruction manual write placeholders for types (``!pto.vreg<NxT>``
 those of programs: destinations first and no prefix (``vabs %r, %s, %m``), ``ins(..) outs(..)`` for every operation,
 operations that the dialect does not have. Each statement is rewritten in its place; no line moves.
 
-Source: level1-and-assembly page, sections 2.3, 7 and 8.
+Source: docs/reference/language.md, "PTO-AS assembly", "Notations of documents".
 """
 
 from __future__ import annotations

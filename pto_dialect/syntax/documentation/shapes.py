@@ -1,6 +1,6 @@
 """Whether a statement of documentation has the operands of the dialect, and small repairs that fit every operation.
 
-Source: level1-and-assembly page, sections 2.4 and 7.
+Source: docs/reference/language.md, "Level 1 and Level 2", "Notations of documents".
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 ``%r = op %a, "W" {k = v} : A -> R``, ``op ins(%a : A) outs(%r : R)`` and ``op %r, %a`` have the same parts.
 
-Source: level1-and-assembly page, sections 2.4 and 7.
+Source: docs/reference/language.md, "Level 1 and Level 2", "Notations of documents".
 """
 
 from __future__ import annotations

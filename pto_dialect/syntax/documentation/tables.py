@@ -1,6 +1,6 @@
 """What the instruction manual describes and the dialect does not have: operations, and forms of operations.
 
-Source: level1-and-assembly page, sections 3, 8 and 9.
+Source: docs/reference/language.md, "Level 1 and Level 2", "Notations of documents".
 """
 
 from __future__ import annotations

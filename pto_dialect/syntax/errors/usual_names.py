@@ -1,6 +1,6 @@
 """Which operations are usual, and what other languages call them: for suggestions about unknown names.
 
-The usual ones come in the order of how many programs use them. Source: usage of the operations table.
+The usual ones come in the order of how many programs use them.
 """
 
 from __future__ import annotations

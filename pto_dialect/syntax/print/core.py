@@ -1,6 +1,6 @@
 """Custom forms of ``builtin``, ``func``, ``arith``, ``math``, ``scf`` and ``cf`` statements.
 
-Source: language page, sections 2.2 and 2.4.
+Source: docs/reference/language.md, "Modules and functions"; docs/reference/core-dialects.md, "Operations".
 """
 
 from __future__ import annotations

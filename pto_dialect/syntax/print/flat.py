@@ -1,6 +1,6 @@
 """Custom forms of the flat shapes: operands, then types, then result types.
 
-Source: syntax-families page, F1 to F8, M1 and M2.
+Source: docs/reference/language.md, "Shapes".
 """
 
 from __future__ import annotations

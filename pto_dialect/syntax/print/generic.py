@@ -1,7 +1,7 @@
 """Generic form of any operation: ``"name"(%a)[^bb1] <{properties}> ({regions}) {attributes} : signature``.
 
 Properties are those of the core dialects; operations of this dialect keep everything in the attribute
-dictionary, which tools that do not know them accept as well.  Source: language page, section 2.7.
+dictionary, which tools that do not know them accept as well.  Source: docs/reference/language.md, "Generic form".
 """
 
 from __future__ import annotations

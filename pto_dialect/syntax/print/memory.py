@@ -1,4 +1,4 @@
-"""Custom forms of ``memref`` and ``llvm`` statements. Source: language page, section 2.4."""
+"""Custom forms of ``memref`` and ``llvm`` statements. Source: docs/reference/core-dialects.md, "Operations"."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Custom forms of cube and transfer micro-instructions: groups and clauses between operands and types.
 
-Source: syntax-families page, X1 to X5.
+Source: docs/reference/language.md, "Shapes".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Custom forms of allocation, views, regions, pipes, communication and launch.
 
-Source: syntax-families page, C1 to C5, R1, R2, V1 to V5.
+Source: docs/reference/language.md, "Shapes".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Custom forms of synchronisation statements.
 
-Source: syntax-families page, Y1 to Y4, and the table of spellings in its section 4.
+Source: docs/reference/language.md, "Shapes", "Attributes".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Custom forms of tile operations: ``ins(..) outs(..)``, or values in and out where there is no destination.
 
-Source: syntax-families page, D1 to D6; level-1 page, sections 2 and 3.
+Source: docs/reference/language.md, "Shapes", "Level 1 and Level 2".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reads one attribute token: ``#pto.pipe<PIPE_V>``, ``#pto<cmp gt>``, ``dense<..>``, ``array<..>``, ``strided<..>``.
 
-Attributes are memoised by spelling. Source: language page, section 4.1.
+Attributes are memoised by spelling. Source: docs/reference/language.md, "Attributes".
 """
 
 from __future__ import annotations

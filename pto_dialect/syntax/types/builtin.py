@@ -1,6 +1,6 @@
 """Parameter lists of MLIR's own shaped types: ``memref<..>``, ``vector<..>`` and ``tensor<..>``.
 
-Source: language page, section 3.1.
+Source: docs/reference/language.md, "Types".
 """
 
 from __future__ import annotations

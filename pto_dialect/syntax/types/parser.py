@@ -1,7 +1,7 @@
 """Parses one type spelling into its interned type object.
 
 ``parse_type`` is memoised: the same spelling always yields the same object, so types of values can be compared with
-``is`` first.  Source: language page, section 3.
+``is`` first.  Source: docs/reference/language.md, "Types".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Layouts of logical vectors: ``#pto.vmi.layout<deinterleaved = 2, lane_stride = 2>``.
 
-Source: language page, section 4.1.
+Source: docs/reference/language.md, "Attributes".
 """
 
 from __future__ import annotations

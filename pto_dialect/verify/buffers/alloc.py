@@ -1,6 +1,7 @@
 """Rules of tile buffers: layout of the type, open valid sizes, addresses, room.
 
-Source: verifier-rules page, sections 10, 17 and 18; targets page, sections 2 and 6; language page, section 6.
+Source: docs/reference/constraints.md, "Allocation, views and scalars", "Whole programs", "Runs";
+docs/reference/targets.md, "Memories", "Layouts of locations".
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pto_dialect.targets.tile_layouts import NONE_BOX_ALIGN, inner_block
 from ..engine.context import Context
 from ..engine.rule import ERROR, INFO, SHAPES, STRUCTURE, WARNING, Rule, checks, rule
 
-_PAGE = "verifier-rules page, section 10"
+_PAGE = 'docs/reference/constraints.md, "Allocation, views and scalars"'
 _GOOD = "%a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>"
 
 
@@ -83,7 +84,7 @@ FRACTAL_ADDRESS = rule(
     WARNING,
     SHAPES,
     "the address of a left, right or acc tile is a multiple of the block size",
-    source="verifier-rules page, section 18; targets page, section 2",
+    source='docs/reference/constraints.md, "Runs"; docs/reference/targets.md, "Memories"',
     bad=_at(32, "!L"),
     good=_at(512, "!L"),
 )
@@ -101,7 +102,7 @@ CAPACITY = rule(
     ERROR,
     SHAPES,
     "a tile fits into its memory, at its address if that is constant",
-    source="verifier-rules page, section 17; targets page, section 2",
+    source='docs/reference/constraints.md, "Whole programs"; docs/reference/targets.md, "Memories"',
     bad=_at(262144),
     good=_at(4096),
 )
@@ -110,7 +111,7 @@ PLANNER = rule(
     WARNING,
     SHAPES,
     "vec tiles of a5 stay below 248 K, which is all that a memory planner hands out",
-    source="verifier-rules page, section 17; targets page, section 2",
+    source='docs/reference/constraints.md, "Whole programs"; docs/reference/targets.md, "Memories"',
     bad=_at(258048),
     good=_at(4096),
 )
@@ -119,7 +120,7 @@ DEAD = rule(
     INFO,
     STRUCTURE,
     "an allocated tile is used",
-    source="verifier-rules page, section 17",
+    source='docs/reference/constraints.md, "Whole programs"',
     bad=_GOOD,
     good=f"{_GOOD}\npto.tabs ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%a : !pto.tile_buf<vec, 16x16xf32>)",
 )
@@ -272,7 +273,7 @@ REBOUND = rule(
     ERROR,
     STRUCTURE,
     "tassign keeps the type of the tile",
-    source="operation catalogue",
+    source='docs/reference/operations.md, "Tiles and views: handles"',
 )
 
 

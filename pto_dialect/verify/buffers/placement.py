@@ -1,6 +1,6 @@
 """Rules about the places of tile buffers in one function: explicit addresses, and what else uses the memory.
 
-Source: verifier-rules page, sections 1, 10 and 17.
+Source: docs/reference/constraints.md, "Modules and functions", "Allocation, views and scalars", "Whole programs".
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LEVEL_MIX = rule(
     WARNING,
     STRUCTURE,
     "tiles have addresses in a memory that the function also uses through pointers to fixed addresses",
-    source="verifier-rules page, section 1",
+    source='docs/reference/constraints.md, "Modules and functions"',
     bad=_function(f"%a = pto.alloc_tile : {_T}", "%p = pto.castptr %at1024 : i64 -> !U32"),
     good=_function(f"%a = pto.alloc_tile addr = %at0 : {_T}", "%p = pto.castptr %at1024 : i64 -> !U32"),
 )
@@ -44,7 +44,7 @@ ADDRESS_REQUIRED = rule(
     WARNING,
     STRUCTURE,
     "where a program places tiles of a memory itself, all tiles of that memory have addresses",
-    source="verifier-rules page, section 10",
+    source='docs/reference/constraints.md, "Allocation, views and scalars"',
     bad=_function(f"%a = pto.alloc_tile addr = %at0 : {_T}", f"%b = pto.alloc_tile : {_T}"),
     good=_function(f"%a = pto.alloc_tile addr = %at0 : {_T}", f"%b = pto.alloc_tile addr = %at1024 : {_T}"),
 )
@@ -53,7 +53,7 @@ RESERVED = rule(
     ERROR,
     STRUCTURE,
     "reserved buffers and tiles with addresses do not overlap",
-    source="verifier-rules page, section 17",
+    source='docs/reference/constraints.md, "Whole programs"',
 )
 
 

@@ -1,6 +1,7 @@
 """Rules of pointers, scalar memory accesses, and the small arrays and structs of the scalar unit.
 
-Source: verifier-rules page, section 10; operation catalogue.
+Source: docs/reference/constraints.md, "Allocation, views and scalars"; docs/reference/operations.md, "Pointers, arrays,
+structs".
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ..engine.context import Context
 from ..engine.rule import ERROR, LOCATIONS, TRIPLES, WARNING, checks, rule
 from .views import array_values
 
-_PAGE = "verifier-rules page, section 10"
+_PAGE = 'docs/reference/constraints.md, "Allocation, views and scalars"'
 
 ADDPTR = rule(
     "addptr-type",
@@ -105,14 +106,14 @@ STRUCT_PATH = rule(
     ERROR,
     TRIPLES,
     "a path of field numbers leads to a scalar field; values have its type, structs stay in their region",
-    source="operation catalogue",
+    source='docs/reference/operations.md, "Pointers, arrays, structs"',
 )
 ADDRESS_OF = rule(
     "addr-result",
     ERROR,
     TRIPLES,
     "the address of a tile or view has its element type and memory",
-    source="operation catalogue",
+    source='docs/reference/operations.md, "Pointers, arrays, structs"',
     bad="%p = pto.tile_buf_addr %a : !pto.tile_buf<vec, 16x16xf32> -> !U16",
     good="%p = pto.tile_buf_addr %a : !pto.tile_buf<vec, 16x16xf32> -> !U32",
 )

@@ -1,4 +1,6 @@
-"""Rules of views of global memory. Source: verifier-rules page, section 10; layouts page, section 4."""
+"""Rules of views of global memory. Source: docs/reference/constraints.md, "Allocation, views and scalars";
+docs/reference/layouts.md, "Views of global memory".
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from pto_dialect.ir.core.types import DYNAMIC, PartitionViewType, PtrType, Tenso
 from ..engine.context import Context
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, checks, rule
 
-_PAGE = "verifier-rules page, section 10"
+_PAGE = 'docs/reference/constraints.md, "Allocation, views and scalars"'
 _V = "!pto.tensor_view<16x16xf32>"
 _P = "!pto.partition_tensor_view<8x16xf32>"
 

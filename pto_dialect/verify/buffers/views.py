@@ -1,6 +1,7 @@
 """Rules of tile handles that share storage: windows, valid regions, other types and shapes.
 
-Source: verifier-rules page, section 10; operation catalogue.
+Source: docs/reference/constraints.md, "Allocation, views and scalars"; docs/reference/operations.md, "Tiles and views:
+handles".
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..engine.context import Context
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, checks, rule
 from .alloc import tile_bytes
 
-_PAGE = "verifier-rules page, section 10"
+_PAGE = 'docs/reference/constraints.md, "Allocation, views and scalars"'
 _T = "!pto.tile_buf<vec, 32x32xf32>"
 _OPEN = "!pto.tile_buf<vec, 32x32xf32, valid=?x?>"
 _NZ = "!pto.tile_buf<mat, 32x64xf16, blayout=col_major, slayout=row_major>"

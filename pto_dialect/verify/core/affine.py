@@ -1,4 +1,6 @@
-"""``affine``: maps and their operands, dimensions and symbols, loops. Source: the MLIR dialect affine."""
+"""``affine``: maps and their operands, dimensions and symbols, loops. Source: docs/reference/core-dialects.md,
+"Affine maps".
+"""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ CORE_OP = rule(
     ERROR,
     STRUCTURE,
     "operations of llvm and those that nothing else is said about satisfy their own definitions",
-    source="language page, section 2",
+    source='docs/reference/language.md, "Modules and functions"',
     bad='%v = "llvm.load"(%p, %q) : (index, index) -> i32',
     good='%v = "llvm.load"(%p) <{ordering = 0 : i64}> : (!llvm.ptr) -> i32',
 )

@@ -17,7 +17,7 @@ from ..engine.rule import ERROR, STRUCTURE, rule
 from .relations import relation
 from .rules import BRANCH, ENTRY, FUNCTION, LOOP, PARENT, REGION, SWITCH, YIELD
 
-_PAGE = "language page, section 2"
+_PAGE = 'docs/reference/language.md, "Modules and functions"'
 TERMINATOR = rule(
     "block-terminator",
     ERROR,

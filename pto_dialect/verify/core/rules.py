@@ -1,13 +1,15 @@
-"""Rules of the core dialects. What each operation demands stands in ``table``. Source: the MLIR dialects."""
+"""Rules of the core dialects. What each operation demands stands in ``table``. Source: docs/reference/core-dialects.md,
+"Operations".
+"""
 
 from __future__ import annotations
 
 from ..engine.rule import ERROR, STRUCTURE, rule
 
-_ARITH = "MLIR, dialects arith and math"
-_CONTROL = "MLIR, dialects func, scf and cf"
-_MEMREF = "MLIR, dialect memref"
-_AFFINE = "MLIR, dialect affine"
+_ARITH = 'docs/reference/core-dialects.md, "Numbers"'
+_CONTROL = 'docs/reference/core-dialects.md, "Control flow"'
+_MEMREF = 'docs/reference/core-dialects.md, "Memrefs"'
+_AFFINE = 'docs/reference/core-dialects.md, "Affine maps"'
 
 OPERAND = rule(
     "core-operand",

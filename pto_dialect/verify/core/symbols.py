@@ -10,7 +10,7 @@ from pto_dialect.ir.core.types import OpaqueType, type_text
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, rule
 
-_PAGE = "language page, section 2"
+_PAGE = 'docs/reference/language.md, "Modules and functions"'
 
 SYMBOL_UNIQUE = rule(
     "symbol-unique",

@@ -1,6 +1,6 @@
 """Rules of the accumulator write-back: which clauses there are, which go together, and the memories.
 
-Source: verifier-rules page, section 3.
+Source: docs/reference/constraints.md, "Write-back of accumulators".
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .acc_store import (
     ub_store_example,
 )
 
-_PAGE = "verifier-rules page, section 3"
+_PAGE = 'docs/reference/constraints.md, "Write-back of accumulators"'
 _PLAIN = store_example()
 _QUANT = store_example("pre_quant(%q, mode = f32_f16), nz2nd", "!C32, !L16", "f32")
 _RELU = store_example("pre_relu(mode = normal_relu), nz2nd")

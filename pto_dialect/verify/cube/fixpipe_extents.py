@@ -1,6 +1,6 @@
 """Rules of the accumulator write-back about sizes, strides and hints that are constants.
 
-Source: verifier-rules page, section 3; layouts page, section 9.
+Source: docs/reference/constraints.md, "Write-back of accumulators"; docs/reference/layouts.md, "Write-back addresses".
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..engine.context import Context
 from ..engine.rule import ERROR, SHAPES, WARNING, checks, rule
 from .acc_store import STORES, AccStore, gm_store_example, read_acc_store, store_example, ub_store_example
 
-_PAGE = "verifier-rules page, section 3"
+_PAGE = 'docs/reference/constraints.md, "Write-back of accumulators"'
 _SPLIT_M = "dst_mode(split_m), nz2nd"
 _SPLIT_N = "dst_mode(split_n), nz2nd"
 

@@ -1,6 +1,6 @@
 """Rules of the accumulator write-back about element types: quantisation, payloads, clipping, conversions.
 
-Source: verifier-rules page, section 3; targets page, section 5.
+Source: docs/reference/constraints.md, "Write-back of accumulators"; docs/reference/targets.md, "Quantisation modes".
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..engine.context import Context
 from ..engine.rule import ERROR, INFO, TRIPLES, WARNING, checks, rule
 from .acc_store import STORES, AccStore, gm_store_example, read_acc_store, store_example
 
-_PAGE = "verifier-rules page, section 3"
+_PAGE = 'docs/reference/constraints.md, "Write-back of accumulators"'
 
 
 def _quant(mode: str, types: str, payload: str = "f32") -> str:

@@ -1,6 +1,6 @@
 """Rules of the ``pto.tgemv`` forms beyond those they share with ``pto.tmatmul``.
 
-Source: verifier-rules page, section 5; targets page, section 3.
+Source: docs/reference/constraints.md, "Matrix-vector products"; docs/reference/targets.md, "Matrix products of tiles".
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..tile.relations import ALWAYS, Finding, TileOperands, cell, relation
 from .matmul import disagreement, empty, extents, shared_extents, static_extent
 from .product_roles import GEMV, Product
 
-_PAGE = "verifier-rules page, section 5"
+_PAGE = 'docs/reference/constraints.md, "Matrix-vector products"'
 _GOOD = "pto.tgemv ins(%a, %b : !L1r, !R) outs(%c : !C1r)"
 
 ONE_ROW = rule(

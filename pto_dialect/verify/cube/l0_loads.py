@@ -1,6 +1,6 @@
 """Rules of the loads from L1 into L0A and L0B: memories, element widths, start positions, fractal windows.
 
-Source: verifier-rules page, section 6; layouts page, section 7.
+Source: docs/reference/constraints.md, "Loads into matrix memories"; docs/reference/layouts.md, "Loads into L0".
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pto_dialect.targets.matmul_types import EXTENT_RANGE
 from ..engine.context import Context
 from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
 
-_PAGE = "verifier-rules page, section 6"
-_TABLE = "operation table, verify column"
+_PAGE = 'docs/reference/constraints.md, "Loads into matrix memories"'
+_TABLE = 'docs/reference/constraints.md, "Loads into matrix memories"'
 
 
 def _load(

@@ -1,6 +1,7 @@
 """Rules of the fractal load from global memory and of the loads of the bias table and the fixpipe buffer.
 
-Source: verifier-rules page, section 6; layouts page, sections 5 and 6.
+Source: docs/reference/constraints.md, "Loads into matrix memories"; docs/reference/layouts.md, "Transfers", "Loads with
+a change of layout".
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pto_dialect.targets.element_types import signless
 from ..engine.context import Context, element_of
 from ..engine.rule import ERROR, LOCATIONS, PARSE, SHAPES, TRIPLES, WARNING, checks, rule
 
-_PAGE = "verifier-rules page, section 6"
+_PAGE = 'docs/reference/constraints.md, "Loads into matrix memories"'
 
 
 def _frac(

@@ -1,6 +1,6 @@
 """Rules of the cube multiply-accumulate operations: memories, element types, clauses, extents.
 
-Source: verifier-rules page, section 2; targets page, section 4.
+Source: docs/reference/constraints.md, "Products on pointers"; docs/reference/targets.md, "Products on pointers".
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pto_dialect.targets.matmul_types import (
 from ..engine.context import Context
 from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, RUN, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
 
-_PAGE = "verifier-rules page, section 2"
+_PAGE = 'docs/reference/constraints.md, "Products on pointers"'
 _GOOD = "pto.mad %a, %b, %c, %c16, %c16, %c16 : !A16, !B16, !C32, i64, i64, i64"
 
 

@@ -1,6 +1,7 @@
 """Element types and shapes of ``pto.tmatmul``; the ``pto.tgemv`` forms share what does not depend on M.
 
-Source: verifier-rules page, section 4; targets page, section 3.
+Source: docs/reference/constraints.md, "Matrix products of tiles"; docs/reference/targets.md, "Matrix products of
+tiles".
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..tile.facts import differs
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
 from .product_roles import ALL, MATMUL, NEVER, PLAIN, Part, Product
 
-_PAGE = "verifier-rules page, section 4"
+_PAGE = 'docs/reference/constraints.md, "Matrix products of tiles"'
 _GOOD = "pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)"
 _ACC_GOOD = "pto.tmatmul.acc ins(%ci, %a, %b : !C, !L, !R) outs(%c : !C)"
 _BIAS_GOOD = "pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi) outs(%c : !C)"
@@ -30,7 +31,8 @@ TYPES = rule(
     ERROR,
     TRIPLES,
     "the element types of lhs, rhs and destination are a combination of the target",
-    source="verifier-rules page, section 4; targets page, section 3",
+    source='docs/reference/constraints.md, "Matrix products of tiles"; '
+    'docs/reference/targets.md, "Matrix products of tiles"',
     bad="pto.tmatmul ins(%a, %b : !L, !Rbf) outs(%c : !C)",
     good="pto.tmatmul ins(%a, %b : !Lbf, !Rbf) outs(%c : !C)",
 )
@@ -66,7 +68,7 @@ GEMV_BIAS_ELEM = rule(
     ERROR,
     TRIPLES,
     "the bias of tgemv has the element type of the destination",
-    source="verifier-rules page, section 5",
+    source='docs/reference/constraints.md, "Matrix-vector products"',
     bad="pto.tgemv.bias ins(%a, %b, %t : !L1r, !R, !Bi16) outs(%c : !C1r)",
     good="pto.tgemv.bias ins(%a, %b, %t : !L1r, !R, !Bi) outs(%c : !C1r)",
 )

@@ -1,6 +1,6 @@
 """Where the operands of ``pto.tmatmul`` and ``pto.tgemv`` lie and how they are laid out, for every form.
 
-Source: verifier-rules page, section 4; targets page, section 6.
+Source: docs/reference/constraints.md, "Matrix products of tiles"; docs/reference/targets.md, "Layouts of locations".
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..tile.facts import Tile
 from ..tile.relations import ALWAYS, Cell, Finding, TileOperands, relation
 from .product_roles import ALL, NEVER, Part, Product
 
-_PAGE = "verifier-rules page, section 4"
+_PAGE = 'docs/reference/constraints.md, "Matrix products of tiles"'
 _GOOD = "pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)"
 _ACC_GOOD = "pto.tmatmul.acc ins(%ci, %a, %b : !C, !L, !R) outs(%c : !C)"
 _BIAS_GOOD = "pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi) outs(%c : !C)"

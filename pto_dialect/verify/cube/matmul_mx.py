@@ -1,6 +1,7 @@
 """Rules of the MX forms of ``pto.tmatmul`` and ``pto.tgemv``: one power-of-two scale per 32 elements of K.
 
-Source: verifier-rules page, sections 4, 5 and 18; targets page, sections 3 and 6.
+Source: docs/reference/constraints.md, "Matrix products of tiles", "Matrix-vector products", "Runs";
+docs/reference/targets.md, "Matrix products of tiles", "Layouts of locations".
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relati
 from .matmul import BIAS_COLS, accumulator_type, bias_columns, combinations
 from .product_roles import GEMV, MX, Part, Product
 
-_PAGE = "verifier-rules page, section 4"
+_PAGE = 'docs/reference/constraints.md, "Matrix products of tiles"'
 _GOOD = "pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SL, !RE, !SR) outs(%c : !C)"
 
 NEEDS_A5 = rule(
@@ -35,7 +36,7 @@ GEMV_NEEDS_A5 = rule(
     ERROR,
     STRUCTURE,
     "the MX forms of tgemv exist on a5 only",
-    source="verifier-rules page, section 5",
+    source='docs/reference/constraints.md, "Matrix-vector products"',
 )
 TYPES = rule(
     "matmul-mx-types",
@@ -99,7 +100,7 @@ LEGACY_SHAPE = rule(
     WARNING,
     SHAPES,
     "a scale does not have the shape of its operand; only ceil(K/32) columns or rows of such a tile are read",
-    source="verifier-rules page, section 18",
+    source='docs/reference/constraints.md, "Runs"',
 )
 K64 = rule(
     "matmul-mx-k64",

@@ -1,7 +1,7 @@
 """Where the operands of ``pto.tmatmul`` and ``pto.tgemv`` lie when their types do not say it: at Level 1 and in
 assembly a tile has the place of the operation that made it.
 
-Source: verifier-rules page, section 4; level-1 page, section 2.
+Source: docs/reference/constraints.md, "Matrix products of tiles"; docs/reference/language.md, "Level 1 and Level 2".
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Which operand of a matrix product plays which role, for all forms of ``pto.tmatmul`` and ``pto.tgemv``.
 
-Source: operation catalogue; verifier-rules page, sections 4 and 5.
+Source: docs/reference/operations.md, "Tiles: matrix products"; docs/reference/constraints.md, "Matrix products of
+tiles", "Matrix-vector products".
 """
 
 from __future__ import annotations

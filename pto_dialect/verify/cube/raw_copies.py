@@ -1,6 +1,6 @@
 """Rules of the transfers that the hardware encodes itself: packed configuration words, fills of L1.
 
-Source: verifier-rules page, section 12; language page, section 6.1.
+Source: docs/reference/constraints.md, "Transfers"; docs/reference/execution.md, "Control words".
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ..engine.context import Context, element_of
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, TRIPLES, WARNING, checks, rule
 from ..vector.dma import DIRECTION, DST_ALIGN
 
-_PAGE = "verifier-rules page, section 12"
-_TABLE = "operation table, verify column"
+_PAGE = 'docs/reference/constraints.md, "Transfers"'
+_TABLE = 'docs/reference/constraints.md, "Loads into matrix memories"'
 
 
 def _fill(bits: str = "32", element: str = "ui32", count: str = "%c4") -> str:

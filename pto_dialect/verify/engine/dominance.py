@@ -12,7 +12,7 @@ DOMINANCE = rule(
     ERROR,
     STRUCTURE,
     "a definition comes before its uses on every path",
-    source="MLIR, regions and dominance",
+    source='docs/reference/core-dialects.md, "Operations"',
     bad="""\
 func.func @f(%c: i1) {
   cf.cond_br %c, ^some, ^all

@@ -3,7 +3,7 @@
 An example is one statement, a few lines that define each other's names, a function, or a module. Names that
 it does not define become constants (``%c16``, ``%cm1`` for -1, ``%true``) or function arguments of the type
 that the statement states.
-Source: verifier-rules page, section 0.
+Source: docs/reference/constraints.md, "Severity".
 """
 
 from __future__ import annotations

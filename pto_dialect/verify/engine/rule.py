@@ -1,7 +1,8 @@
 """What a rule is, and the registry of all rules.
 
 A rule group module declares its rules with ``rule(...)`` and its check functions with ``@checks(pass, mnemonics...)``;
-a check function looks at one operation and reports through its context.  Source: verifier-rules page.
+a check function looks at one operation and reports through its context. Source: docs/reference/constraints.md,
+"Severity".
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Rule:
 
     ``bad`` and ``good`` are statements that break and satisfy it on ``target``; names ``%cN`` stand for constants of
     that value and other names for arguments (``example_program``). ``commands`` are the command lines of rules
-    about inputs and options. ``source`` names the page of the specification.
+    about inputs and options. ``source`` names pages of docs/reference with their headings.
     """
 
     id: str

@@ -19,7 +19,7 @@ from .kind_help import kind_help
 from .rule import ERROR, RULES, STRUCTURE, rule
 from .unread_attributes import report_unread
 
-_PAGE = "language page, section 2"
+_PAGE = 'docs/reference/language.md, "Modules and functions"'
 
 OPERAND_KIND = rule("operand-kind", ERROR, STRUCTURE, "every operand has a type of the declared kind", source=_PAGE)
 OPERAND_COUNT = rule("operand-count", ERROR, STRUCTURE, "the operation has its declared operands", source=_PAGE)

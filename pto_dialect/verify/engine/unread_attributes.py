@@ -1,6 +1,6 @@
 """Attributes that are known, and attributes of operations that nothing reads: the program does not mean what it says.
 
-Source: language page, section 4.4; verifier-rules page, section 17.
+Source: docs/reference/language.md, "Discardable attributes"; docs/reference/constraints.md, "Whole programs".
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pto_dialect.ir.core.index import OPS
 from .context import Context
 from .rule import ERROR, STRUCTURE, WARNING, rule
 
-_PAGE = "verifier-rules page, section 17; language page, section 4.4"
+_PAGE = 'docs/reference/constraints.md, "Whole programs"; docs/reference/language.md, "Discardable attributes"'
 
 MISSPELT = rule(
     "attr-misspelt",
     WARNING,
     STRUCTURE,
     "an attribute that nothing reads has not nearly the name of one that is read; an error if that one is required",
-    source="language page, section 4.4",
+    source='docs/reference/language.md, "Discardable attributes"',
     bad='%v = pto.vlds %u[%c0] {dits = "NORM"} : !U32 -> !pto.vreg<64xf32>',
     good='%v = pto.vlds %u[%c0] {dist = "NORM"} : !U32 -> !pto.vreg<64xf32>',
 )

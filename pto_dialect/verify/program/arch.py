@@ -1,7 +1,8 @@
 """Operations of one chip generation in a program for another.
 
 Their own rules do not depend on the target, so a program that mixes generations is only warned about.
-Source: verifier-rules page, sections 2 and 17; targets page, sections 1 and 7.
+Source: docs/reference/constraints.md, "Products on pointers", "Whole programs"; docs/reference/targets.md, "Choice of
+the target", "Element types".
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ MAD_TARGET = rule(
     WARNING,
     LOCATIONS,
     "cube micro-operations exist on a5 only; reported once per function",
-    source="verifier-rules page, section 2",
+    source='docs/reference/constraints.md, "Products on pointers"',
     bad="pto.mad %a, %b, %c, %c16, %c16, %c16 : !A16, !B16, !C32, i64, i64, i64",
     good="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)",
     target="a2a3",
@@ -29,7 +30,7 @@ ARCH_MIX = rule(
     WARNING,
     LOCATIONS,
     "the module contains operations of its own target only; reported once per module (cube ones: mad-target)",
-    source="verifier-rules page, section 17",
+    source='docs/reference/constraints.md, "Whole programs"',
     bad="pto.mte_gm_ub %s, %d, %c0, %c64 nburst(%c1, %c64, %c64) : !G32, !U32, i64, i64, i64, i64, i64",
     good="pto.tload ins(%v : !pto.partition_tensor_view<16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)",
     target="a2a3",

@@ -1,6 +1,6 @@
 """Attributes that functions and modules do not have: nothing reads them, the program does not mean what it says.
 
-Source: language page, section 4.4; verifier-rules page, section 17.
+Source: docs/reference/language.md, "Discardable attributes"; docs/reference/constraints.md, "Whole programs".
 """
 
 from __future__ import annotations

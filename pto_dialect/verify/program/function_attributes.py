@@ -1,4 +1,4 @@
-"""Rules about attributes of functions. Source: verifier-rules page, section 15."""
+"""Rules about attributes of functions. Source: docs/reference/constraints.md, "Work-items and groups"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_THREADS = rule(
     STRUCTURE,
     "pto.simt_max_threads is an i32 from 1 to 2048 on a function with pto.simt_entry; a launch (warning) has at most "
     "2048 work items, and no more than its callee allows",
-    source="verifier-rules page, section 15",
+    source='docs/reference/constraints.md, "Work-items and groups"',
     bad="func.func @f() attributes {pto.simt_entry, pto.simt_max_threads = 4096 : i32} {\n  return\n}",
     good="func.func @f() attributes {pto.simt_entry, pto.simt_max_threads = 256 : i32} {\n  return\n}",
 )

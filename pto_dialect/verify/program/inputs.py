@@ -7,8 +7,8 @@ from ..engine.rule import ERROR, WARNING, rule
 READ = "read"
 EXPECT = "verify-diagnostics"
 
-_LANGUAGE = "language page, section 2"
-_TESTS = "verifier-rules page, section 0"
+_LANGUAGE = 'docs/reference/language.md, "Modules and functions"'
+_TESTS = 'docs/reference/constraints.md, "Severity"'
 
 rule("input-unreadable", ERROR, READ, "an input can be opened and read", source=_LANGUAGE)
 rule("input-encoding", ERROR, READ, "an input is UTF-8 text", source=_LANGUAGE)

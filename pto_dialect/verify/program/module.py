@@ -1,6 +1,7 @@
 """Rules about modules and functions as a whole.
 
-Source: verifier-rules page, sections 1, 10 and 17; language page, section 4.4; execution page, section 1.
+Source: docs/reference/constraints.md, "Modules and functions", "Allocation, views and scalars", "Whole programs";
+docs/reference/language.md, "Discardable attributes"; docs/reference/execution.md, "Cores and memories".
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from ..engine.functions import FunctionScan, function_check, is_section
 from ..engine.rule import ERROR, RUN, STRUCTURE, WARNING, checks, rule
 from ..scalar.regions import NESTING, core_of_operation
 
-_PAGE = "verifier-rules page, section 1"
+_PAGE = 'docs/reference/constraints.md, "Modules and functions"'
 
 KERNEL_KIND = rule(
     "kernel-kind",
     WARNING,
     STRUCTURE,
     "operations belong to the core that the function's kernel_kind names; reported once per function",
-    source="verifier-rules page, section 1",
+    source='docs/reference/constraints.md, "Modules and functions"',
     bad="func.func @f(%a: !L, %b: !R, %c: !C) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
     "  pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)\n  return\n}",
     good="func.func @f(%a: !L, %b: !R, %c: !C) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
@@ -43,7 +44,7 @@ ENTRY_VOID = rule(
     STRUCTURE,
     "entry functions return nothing (at Level 1 they may return tiles); functions do not call themselves (a warning; "
     "a run refuses them)",
-    source="verifier-rules page, section 10",
+    source='docs/reference/constraints.md, "Allocation, views and scalars"',
     bad="func.func @f(%a: i32) -> i32 attributes {pto.entry} {\n  return %a : i32\n}",
     good="func.func @f(%a: i32) attributes {pto.entry} {\n  return\n}",
 )

@@ -6,7 +6,7 @@ from pto_dialect.nesting import ALIAS_SIZE, ANGLES, LIMIT, RULE, SIZE_RULE
 
 from ..engine.rule import ERROR, INFO, PARSE, WARNING, rule
 
-_LANGUAGE = "language page, section 2"
+_LANGUAGE = 'docs/reference/language.md, "Modules and functions"'
 
 for _id, _text in {
     "parse-syntax": "the text follows the grammar",
@@ -50,21 +50,21 @@ rule(
     WARNING,
     PARSE,
     "operations that the dialect no longer has are replaced",
-    source="language page, section 8",
+    source='docs/reference/language.md, "Versions"',
 )
 rule(
     "dialect-unregistered",
     WARNING,
     PARSE,
     "operations of other dialects are kept in generic form and not checked",
-    source="language page, section 2.7",
+    source='docs/reference/language.md, "Generic form"',
 )
 rule(
     "documentation-form",
     WARNING,
     PARSE,
     "with --allow-schematic, what the manual writes otherwise is read as programs say it, or kept and not checked",
-    source="level1-and-assembly page, sections 5 and 7",
+    source='docs/reference/language.md, "Other names", "Notations of documents"',
 )
 for _id, _text in {
     "tile-loc-keyword": "loc is vec, mat, left, right, acc, bias or scaling",
@@ -72,44 +72,78 @@ for _id, _text in {
     "tile-fractal": "fractal is 32, 512 or 1024",
     "tile-valid-le-shape": "the static valid region lies inside the tile",
 }.items():
-    rule(_id, ERROR, PARSE, _text, source="verifier-rules page, section 7")
-rule("vreg-256", ERROR, PARSE, "a vector register holds 256 bytes", source="verifier-rules page, section 11")
+    rule(_id, ERROR, PARSE, _text, source='docs/reference/constraints.md, "All tiles"')
+rule(
+    "vreg-256",
+    ERROR,
+    PARSE,
+    "a vector register holds 256 bytes",
+    source='docs/reference/constraints.md, "Vector registers"',
+)
 VMI_LANES = rule(
     "vmi-lanes",
     INFO,
     PARSE,
     "a logical vector has a positive number of lanes (otherwise an error); 1, 2, 4, 8, 64, 128 and 256 are documented",
-    source="verifier-rules page, section 16",
+    source='docs/reference/constraints.md, "Logical vectors"',
 )
 rule(
     "struct-field",
     ERROR,
     PARSE,
     "fields of a struct are integers of 8 to 64 bits, f16, bf16, f32, f64 and structs",
-    source="language page, section 3.2",
+    source='docs/reference/language.md, "Types"',
 )
 rule(
     "vmi-layout",
     ERROR,
     PARSE,
     "a layout has 2 or 4 parts, one lane for each of its groups, positive slots and strides; pred masks have none",
-    source="language page, section 4.1",
+    source='docs/reference/language.md, "Attributes"',
 )
 rule(
     "tile-cmp-mode",
     ERROR,
     PARSE,
     "compare modes are eq, ne, lt, le, gt and ge",
-    source="verifier-rules page, section 8",
+    source='docs/reference/constraints.md, "Tile arithmetic"',
 )
-rule("matmul-phase", ERROR, PARSE, "accPhase is unspecified, partial or final", source="verifier-rules page, section 4")
-rule("tstore-atomic", ERROR, PARSE, "atomicType is none, add, max or min", source="verifier-rules page, section 9")
-rule("sync-pipe-token", ERROR, PARSE, "pipes are named by their own names", source="verifier-rules page, section 13")
+rule(
+    "matmul-phase",
+    ERROR,
+    PARSE,
+    "accPhase is unspecified, partial or final",
+    source='docs/reference/constraints.md, "Matrix products of tiles"',
+)
+rule(
+    "tstore-atomic",
+    ERROR,
+    PARSE,
+    "atomicType is none, add, max or min",
+    source='docs/reference/constraints.md, "Tile moves"',
+)
+rule(
+    "sync-pipe-token",
+    ERROR,
+    PARSE,
+    "pipes are named by their own names",
+    source='docs/reference/constraints.md, "Synchronisation rules"',
+)
 SYNC_FLAG_RANGE = rule(
-    "sync-flag-range", ERROR, PARSE, "flags are EVENT_ID0 to EVENT_ID7", source="verifier-rules page, section 13"
+    "sync-flag-range",
+    ERROR,
+    PARSE,
+    "flags are EVENT_ID0 to EVENT_ID7",
+    source='docs/reference/constraints.md, "Synchronisation rules"',
 )
-rule("sync-membar-kind", ERROR, PARSE, "memory barrier kinds exist", source="verifier-rules page, section 13")
-_VECTOR = "verifier-rules page, section 11"
+rule(
+    "sync-membar-kind",
+    ERROR,
+    PARSE,
+    "memory barrier kinds exist",
+    source='docs/reference/constraints.md, "Synchronisation rules"',
+)
+_VECTOR = 'docs/reference/constraints.md, "Vector registers"'
 rule(
     "pat-token",
     ERROR,
@@ -187,7 +221,7 @@ VCVT_CONTRACT_RULE = rule(
     ERROR,
     PARSE,
     "a conversion exists and has exactly the rnd, sat and part clauses that it needs",
-    source="targets page, section 9",
+    source='docs/reference/targets.md, "Conversions"',
     bad='%w = pto.vcvt %v, %m {rnd = "R", sat = "SAT"} : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<128xf16>',
     good='%w = pto.vcvt %v, %m {rnd = "R", sat = "SAT", part = "EVEN"} : '
     "!pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<128xf16>",
@@ -226,12 +260,12 @@ VMI_CONVERSION = rule(
     ERROR,
     PARSE,
     "a conversion keeps the lanes, exists, and has the rounding and saturation it needs",
-    source="verifier-rules page, section 16",
+    source='docs/reference/constraints.md, "Logical vectors"',
 )
 VMI_MODES = rule(
     "vmi-load-modes",
     ERROR,
     PARSE,
     "dist_mode, group and block_stride exclude each other; a stride comes with group; group stores take no mask",
-    source="verifier-rules page, section 16",
+    source='docs/reference/constraints.md, "Logical vectors"',
 )

@@ -1,10 +1,12 @@
-"""The rules that hold while a program runs and that the sanitizers check. Source: execution page, section 6.3."""
+"""The rules that hold while a program runs and that the sanitizers check. Source: docs/reference/watching.md,
+"Findings".
+"""
 
 from __future__ import annotations
 
 from ..engine.rule import ERROR, INFO, RUN, WARNING, rule
 
-_PAGE = "execution page, section 6.3"
+_PAGE = 'docs/reference/watching.md, "Findings"'
 
 _RULES = (
     ("race-raw", ERROR, "what one pipe writes and another reads is ordered by a flag, a barrier or a buffer number"),

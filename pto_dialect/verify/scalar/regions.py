@@ -1,6 +1,7 @@
 """Rules about the core an operation runs on, and about fusion regions.
 
-Source: verifier-rules page, sections 1 and 10; execution page, section 1.
+Source: docs/reference/constraints.md, "Modules and functions", "Allocation, views and scalars";
+docs/reference/execution.md, "Cores and memories".
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ NESTING = rule(
     WARNING,
     STRUCTURE,
     "sections do not nest; cube sections hold no vector operations, vector sections no cube operations",
-    source="verifier-rules page, section 10",
+    source='docs/reference/constraints.md, "Allocation, views and scalars"',
     bad=_in_section("vector"),
     good=_in_section("cube"),
 )
@@ -38,14 +39,14 @@ TARGET = rule(
     WARNING,
     STRUCTURE,
     "a function of the vector cores calls no function with cube operations",
-    source="verifier-rules page, section 10",
+    source='docs/reference/constraints.md, "Allocation, views and scalars"',
 )
 FUSION = rule(
     "fusion-yield",
     ERROR,
     STRUCTURE,
     "a fusion region is one block without arguments that ends in pto.yield with the types of the results",
-    source="operation catalogue",
+    source='docs/reference/operations.md, "Sections and scopes"',
 )
 
 _CUBE_PIPES = frozenset((Pipe.M, Pipe.MTE1, Pipe.FIX))

@@ -1,4 +1,4 @@
-"""Rules of single SIMT operations. Source: verifier-rules page, section 15."""
+"""Rules of single SIMT operations. Source: docs/reference/constraints.md, "Work-items and groups"."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
 from ..program.function_attributes import MAX_THREADS, MAX_WORK_ITEMS
 
-_PAGE = "verifier-rules page, section 15"
+_PAGE = 'docs/reference/constraints.md, "Work-items and groups"'
 
 CALLEE = rule(
     "simt-callee",
@@ -47,7 +47,7 @@ SAME_TYPE = rule(
     ERROR,
     TRIPLES,
     "operands and result of arithmetic on work items have one type",
-    source="operation catalogue, arithmetic of work items",
+    source='docs/reference/operations.md, "Work-items: arithmetic"',
     bad="%r = pto.fmax %x, %y : f16, bf16 -> f16",
     good="%r = pto.fmax %x, %y : f16, f16 -> f16",
 )

@@ -1,6 +1,6 @@
 """Conversions of SIMT work items: pairs, rounding letters, saturation, signedness.
 
-Source: verifier-rules page, section 15; numerics page, section 2.
+Source: docs/reference/constraints.md, "Work-items and groups"; docs/reference/numerics.md, "Rounding".
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONVERT = rule(
     TRIPLES,
     "a conversion exists, has a rounding letter that it knows, saturates to integers, and says signed or unsigned "
     "exactly when an integer is involved",
-    source="verifier-rules page, section 15",
+    source='docs/reference/constraints.md, "Work-items and groups"',
     bad="%r = pto.convert %v round(r) nosat signed : f32 -> i32",
     good="%r = pto.convert %v round(r) sat signed : f32 -> i32",
 )

@@ -1,4 +1,6 @@
-"""Where SIMT operations stand: inside and outside of SIMT bodies. Source: verifier-rules page, section 15."""
+"""Where SIMT operations stand: inside and outside of SIMT bodies. Source: docs/reference/constraints.md, "Work-items
+and groups".
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from ..engine.rule import ERROR, STRUCTURE, rule
 from ..vector.scopes import VECTOR_FAMILIES
 from .common import KEEP
 
-_PAGE = "verifier-rules page, section 15"
+_PAGE = 'docs/reference/constraints.md, "Work-items and groups"'
 
 OUTSIDE = rule(
     "simt-outside",

@@ -1,6 +1,6 @@
 """Rules of transfers between ranks, their signals, and asynchronous transfers.
 
-Source: verifier-rules page, section 14.
+Source: docs/reference/constraints.md, "Queues and communication".
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pto_dialect.ir.core.types import (
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, checks, rule
 
-_PAGE = "verifier-rules page, section 14"
+_PAGE = 'docs/reference/constraints.md, "Queues and communication"'
 
 TYPES = rule(
     "comm-types",

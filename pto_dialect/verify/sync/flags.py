@@ -1,6 +1,6 @@
 """Rules of flags, buffer locks, cross-core semaphores and cache maintenance.
 
-Source: verifier-rules page, section 13; targets page, section 10.
+Source: docs/reference/constraints.md, "Synchronisation rules"; docs/reference/targets.md, "Synchronisation resources".
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..engine.context import Context
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, checks, rule
 from ..program.parsing import SYNC_FLAG_RANGE
 
-_PAGE = "verifier-rules page, section 13"
+_PAGE = 'docs/reference/constraints.md, "Synchronisation rules"'
 
 SAME_PIPE = rule(
     "sync-same-pipe",
@@ -109,7 +109,7 @@ FFTS_TYPE = rule(
     ERROR,
     STRUCTURE,
     "the base of the flag area points to i64 or i8",
-    source="operation catalogue, set_ffts",
+    source='docs/reference/operations.md, "Signals between cores, caches"',
     bad="pto.set_ffts %g : !G32",
     good="pto.set_ffts %g : !pto.ptr<i64, gm>",
 )
@@ -118,7 +118,7 @@ CACHE_SPACE = rule(
     ERROR,
     STRUCTURE,
     "dcci works on gm and ub, cmo.cacheinvalid on gm",
-    source="operation catalogue, dcci and cmo.cacheinvalid",
+    source='docs/reference/operations.md, "Signals between cores, caches"',
     bad="pto.cmo.cacheinvalid all #pto.address_space<vec>",
     good="pto.cmo.cacheinvalid all #pto.address_space<gm>",
 )

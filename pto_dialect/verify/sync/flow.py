@@ -1,4 +1,4 @@
-"""Synchronisation rules about a function as a whole. Source: verifier-rules page, section 13."""
+"""Synchronisation rules about a function as a whole. Source: docs/reference/constraints.md, "Synchronisation rules"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_vector_scope
 from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
 
-_PAGE = "verifier-rules page, section 13"
+_PAGE = 'docs/reference/constraints.md, "Synchronisation rules"'
 
 FFTS_BASE = rule(
     "sync-ffts-base",

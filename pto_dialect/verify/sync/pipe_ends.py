@@ -1,6 +1,6 @@
 """Queues whose pushes convert accumulator tiles: what their two ends have to agree about.
 
-Source: operation catalogue, initialisation of queues.
+Source: docs/reference/operations.md, "Queues between cores".
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ENDS = rule(
     ERROR,
     STRUCTURE,
     "a queue with acc_push_epilogue has one end of each core, with the same conversion; both hold what is popped",
-    source="operation catalogue, initialisation of queues",
+    source='docs/reference/operations.md, "Queues between cores"',
     bad=_EXAMPLE.replace("slot_size = 512", "slot_size = 256"),
     good=_EXAMPLE,
 )

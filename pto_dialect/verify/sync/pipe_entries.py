@@ -1,6 +1,6 @@
 """Entries of queues in global memory, their slots, and the buffers reserved for slots.
 
-Source: verifier-rules page, section 14.
+Source: docs/reference/constraints.md, "Queues and communication".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RESERVE_SIZE = rule(
     WARNING,
     STRUCTURE,
     "a reserved buffer holds all slots of its queue",
-    source="verifier-rules page, section 14",
+    source='docs/reference/constraints.md, "Queues and communication"',
 )
 
 

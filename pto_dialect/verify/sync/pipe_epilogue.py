@@ -1,6 +1,6 @@
 """Queues whose pushes convert accumulator tiles on the way: the epilogue of a push.
 
-Source: language page, section 4.1 (acc_push_epilogue); operation catalogue, queues between cores.
+Source: docs/reference/language.md, "Attributes"; docs/reference/operations.md, "Queues between cores".
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EPILOGUE = rule(
     STRUCTURE,
     "a queue with acc_push_epilogue goes from cube to vector without splits; its scale is set before each push, and "
     "pushed and popped tiles have the types of its conversion",
-    source="operation catalogue, initialisation of queues",
+    source='docs/reference/operations.md, "Queues between cores"',
 )
 
 

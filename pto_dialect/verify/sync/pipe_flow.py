@@ -1,6 +1,6 @@
 """Queues between cores in a function as a whole: cores, numbers, directions, splits.
 
-Source: verifier-rules page, section 14.
+Source: docs/reference/constraints.md, "Queues and communication".
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .pipe_epilogue import epilogue
 from .pipe_peers import queues_of
 from .pipes import FLAG_BUDGET, SPLIT, flags_of
 
-_PAGE = "verifier-rules page, section 14"
+_PAGE = 'docs/reference/constraints.md, "Queues and communication"'
 
 KIND = rule(
     "pipe-kind",

@@ -1,4 +1,6 @@
-"""Popped entries of queues: freed in their block, not used afterwards. Source: verifier-rules page, section 14."""
+"""Popped entries of queues: freed in their block, not used afterwards. Source: docs/reference/constraints.md, "Queues
+and communication".
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ FREE = rule(
     WARNING,
     STRUCTURE,
     "a popped entry is not used after it is freed; it is freed in its block and before the next pop",
-    source="verifier-rules page, section 14",
+    source='docs/reference/constraints.md, "Queues and communication"',
 )
 
 

@@ -1,6 +1,6 @@
 """The two ends of a queue: which initialisations in different functions share a consumer buffer.
 
-Source: execution page, section 5; operation catalogue, reserved buffers.
+Source: docs/reference/execution.md, "Queues between cores"; docs/reference/operations.md, "Queues between cores".
 """
 
 from __future__ import annotations

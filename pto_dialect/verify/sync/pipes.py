@@ -1,4 +1,6 @@
-"""Rules of single operations on queues between cores. Source: verifier-rules page, section 14."""
+"""Rules of single operations on queues between cores. Source: docs/reference/constraints.md, "Queues and
+communication".
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from pto_dialect.targets.sync_resources import A5_SYNC
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, checks, rule
 
-_PAGE = "verifier-rules page, section 14"
+_PAGE = 'docs/reference/constraints.md, "Queues and communication"'
 
 DIRECTION = rule("pipe-dir", ERROR, STRUCTURE, "dir_mask is 1 (cube to vector), 2 (vector to cube) or 3", source=_PAGE)
 SIZES = rule(

@@ -1,4 +1,4 @@
-"""Relations between the operands of tile arithmetic. Source: verifier-rules page, section 8.
+"""Relations between the operands of tile arithmetic. Source: docs/reference/constraints.md, "Tile arithmetic".
 
 The relations themselves are data (``relation_table``); here they are evaluated and worded.
 """
@@ -16,7 +16,7 @@ from .form import form_key
 from .relation_table import EMPTY_MARKER, LOCATIONS_OF, OPERATIONS, RELATIONS, SAME_ORDER, VECTOR, Clause
 from .relations import ADVICE, Cell, Finding, TileOperands, relation
 
-_PAGE = "verifier-rules page, section 8"
+_PAGE = 'docs/reference/constraints.md, "Tile arithmetic"'
 _T = "!pto.tile_buf<vec, 16x16xf32>"
 
 
@@ -62,7 +62,7 @@ SAME_SHAPE = rule(
     ERROR,
     SHAPES,
     "tiles whose addressing is shared have one physical shape",
-    source="operation catalogue; verifier-rules page, section 8",
+    source='docs/reference/operations.md, "Tiles: elementwise"; docs/reference/constraints.md, "Tile arithmetic"',
     bad=f"pto.tpartmax ins(%a, %b : {_T}, {_T}) outs(%c : !pto.tile_buf<vec, 16x32xf32, valid=16x16>)",
     good=f"pto.tpartmax ins(%a, %b : {_T}, {_T}) outs(%c : {_T})",
 )

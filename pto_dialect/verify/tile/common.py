@@ -1,6 +1,6 @@
 """Rules that all tile operations share: kinds of operands, availability, element types, empty tiles.
 
-Source: verifier-rules page, section 7; targets page, section 7.
+Source: docs/reference/constraints.md, "All tiles"; docs/reference/targets.md, "Element types".
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .facts import Tile
 from .form import form_key
 from .relations import ADVICE, ALWAYS, Cell, Finding, TargetHelp, TileOperands, cell, relation, unless
 
-_PAGE = "verifier-rules page, section 7"
+_PAGE = 'docs/reference/constraints.md, "All tiles"'
 
 TYPE = rule(
     "tile-type",
@@ -57,7 +57,7 @@ DTYPE = rule(
     ERROR,
     TRIPLES,
     "the element type is one that the operation has on the target",
-    source="verifier-rules page, section 7; targets page, section 7",
+    source='docs/reference/constraints.md, "All tiles"; docs/reference/targets.md, "Element types"',
     bad="pto.texp ins(%a : !pto.tile_buf<vec, 16x16xi32>) outs(%b : !pto.tile_buf<vec, 16x16xi32>)",
     good="pto.texp ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)",
 )

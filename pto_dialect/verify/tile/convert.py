@@ -1,4 +1,6 @@
-"""Rules of element type conversion. Source: verifier-rules page, section 8; targets page, section 8."""
+"""Rules of element type conversion. Source: docs/reference/constraints.md, "Tile arithmetic";
+docs/reference/targets.md, "Conversions".
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING,
 from .facts import Tile, destination, differs, place, tile_of
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
-_PAGE = "verifier-rules page, section 8; targets page, section 8"
+_PAGE = 'docs/reference/constraints.md, "Tile arithmetic"; docs/reference/targets.md, "Conversions"'
 _F = "!pto.tile_buf<vec, 16x32xf32>"
 _H = "!pto.tile_buf<vec, 16x32xf16>"
 
@@ -50,7 +52,7 @@ TMP = rule(
     ERROR,
     LOCATIONS,
     "the scratch tile of a conversion is row-major in vec",
-    source="operation catalogue",
+    source='docs/reference/operations.md, "Tiles: elementwise"',
     bad=f"pto.tcvt ins(%a, %t : {_F}, {_F[:-1]}, blayout=col_major>) outs(%d : {_H})",
     good=f"pto.tcvt ins(%a, %t : {_F}, {_F}) outs(%d : {_H})",
 )
@@ -61,7 +63,7 @@ SATURATION = rule(
     WARNING,
     STRUCTURE,
     "sat_mode OFF on a2a3 belongs to f16 to ui8, i8 and i16, f32 to i16, i64 to i32 and i32 to i16; others saturate",
-    source="numerics page, section 8",
+    source='docs/reference/tiles.md, "Conversion"',
     bad="pto.tcvt ins(%a {sat_mode = #pto<saturation_mode OFF>} : !pto.tile_buf<vec, 16x16xf32>) "
     "outs(%d : !pto.tile_buf<vec, 16x16xi32>)",
     good="pto.tcvt ins(%a {sat_mode = #pto<saturation_mode OFF>} : !pto.tile_buf<vec, 16x16xf32>) "

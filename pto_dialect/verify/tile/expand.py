@@ -1,4 +1,6 @@
-"""Rules of tile operations that broadcast a vector over rows. Source: verifier-rules page, section 8."""
+"""Rules of tile operations that broadcast a vector over rows. Source: docs/reference/constraints.md, "Tile
+arithmetic".
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from .arith import ROW_MAJOR, VALID_COLS, VALID_ROWS
 from .facts import Tile, differs
 from .relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, relation, unless
 
-_PAGE = "verifier-rules page, section 8"
+_PAGE = 'docs/reference/constraints.md, "Tile arithmetic"'
 _T = "!pto.tile_buf<vec, 16x16xf32>"
 _COLUMN = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
 _EMPTY = "!pto.tile_buf<vec, 16x16xf32, valid=0x16>"

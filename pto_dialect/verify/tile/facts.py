@@ -4,7 +4,7 @@ A ``!pto.tile_buf`` tells everything, a ``!pto.tile`` (Level 1) only shape and e
 tile after lowering) shape, element type and memory space. What a kind does not tell is ``None`` or
 ``DYNAMIC``, and rules about it do not apply.
 
-Source: verifier-rules page, section 7; language page, section 3.2.
+Source: docs/reference/constraints.md, "All tiles"; docs/reference/language.md, "Types".
 """
 
 from __future__ import annotations

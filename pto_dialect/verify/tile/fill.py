@@ -1,4 +1,4 @@
-"""Rules of padding, concatenation and single elements. Source: verifier-rules page, section 9."""
+"""Rules of padding, concatenation and single elements. Source: docs/reference/constraints.md, "Tile moves"."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .facts import Tile
 from .relations import ALWAYS, Finding, TileOperands, relation
 from .scalar import element_text
 
-_PAGE = "verifier-rules page, section 9"
+_PAGE = 'docs/reference/constraints.md, "Tile moves"'
 _T = "!pto.tile_buf<vec, 16x16xf32>"
 _P = "!pto.tile_buf<vec, 16x16xf32, pad=1>"
 _WIDE = "!pto.tile_buf<vec, 16x32xf32, pad=1>"
@@ -77,7 +77,7 @@ FILL_MODE = rule(
     ERROR,
     STRUCTURE,
     "the shapes of src and dst tell how a tile is padded, no attribute mode does",
-    source="operation catalogue",
+    source='docs/reference/operations.md, "Tiles: moves and conversion"',
     bad=f'pto.tfillpad ins(%a : {_T}) outs(%d : {_P}) {{mode = "expand"}}',
     good=f"pto.tfillpad ins(%a : {_T}) outs(%d : {_P})",
 )

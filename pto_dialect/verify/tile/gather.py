@@ -1,6 +1,7 @@
 """Rules of gathers and scatters inside the vector buffer.
 
-Source: verifier-rules page, section 9; numerics page, section 7; operation catalogue.
+Source: docs/reference/constraints.md, "Tile moves"; docs/reference/tiles.md, "Irregular operations";
+docs/reference/operations.md, "Tiles: irregular".
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .facts import Tile
 from .form import form_key
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
-_PAGE = "verifier-rules page, section 9"
+_PAGE = 'docs/reference/constraints.md, "Tile moves"'
 _F = "!pto.tile_buf<vec, 1x32xf32>"
 _I = "!pto.tile_buf<vec, 1x32xi32>"
 _S = "!pto.tile_buf<vec, 1x32xi16>"
@@ -47,7 +48,7 @@ GATHER_INDEX = rule(
     ERROR,
     TRIPLES,
     "indices of tgather are i32, on a5 also i16",
-    source="targets page, section 7; operation catalogue",
+    source='docs/reference/targets.md, "Element types"; docs/reference/operations.md, "Tiles: irregular"',
     bad="pto.tgather ins(%a, %i, %t : !pto.tile_buf<vec, 1x32xf32>, !pto.tile_buf<vec, 1x32xi8>, "
     "!pto.tile_buf<vec, 1x32xi8>) outs(%d : !pto.tile_buf<vec, 1x32xf32>)",
     good=f"pto.tgather ins(%a, %i, %t : {_F}, {_I}, {_I}) outs(%d : {_F})",
@@ -66,7 +67,7 @@ MASK_COUNT = rule(
     ERROR,
     SHAPES,
     "a masked tgather keeps one of 1, 2 or 4 elements along its axis",
-    source="operation catalogue; numerics page, section 7",
+    source='docs/reference/operations.md, "Tiles: irregular"; docs/reference/tiles.md, "Irregular operations"',
     bad=f'pto.tgather ins(%a, {_MASK} : {_F}, "row") outs(%d : !pto.tile_buf<vec, 1x8xf32>)',
     good=f'pto.tgather ins(%a, {_MASK} : {_F}, "row") outs(%d : !pto.tile_buf<vec, 1x16xf32>)',
 )

@@ -1,6 +1,6 @@
 """Rules of sequences, triangles, sorting, histograms and random numbers.
 
-Source: verifier-rules page, section 9; numerics page, section 7.
+Source: docs/reference/constraints.md, "Tile moves"; docs/reference/tiles.md, "Irregular operations".
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, checks, rule
 from .facts import Tile, differs, tile_of
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 
-_PAGE = "verifier-rules page, section 9"
+_PAGE = 'docs/reference/constraints.md, "Tile moves"'
 _R = "!pto.tile_buf<vec, 1x256xf32>"
 _PAIRS = "!pto.tile_buf<vec, 1x512xf32>"
 _I = "!pto.tile_buf<vec, 1x32xi32>"

@@ -1,6 +1,7 @@
 """Rules of transfers between global memory and tiles (loads, prefetches, stores), and of printing.
 
-Source: verifier-rules page, section 9; targets page, sections 5 and 7; operation catalogue.
+Source: docs/reference/constraints.md, "Tile moves"; docs/reference/targets.md, "Quantisation modes", "Element types";
+docs/reference/operations.md, "Tiles: loads and stores".
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING,
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
 
-_PAGE = "verifier-rules page, section 9"
+_PAGE = 'docs/reference/constraints.md, "Tile moves"'
 _VIEW = "!pto.partition_tensor_view<16x16xf32>"
 _TILE = "!pto.tile_buf<vec, 16x16xf32>"
 
@@ -148,7 +149,7 @@ PRINT = rule(
     ERROR,
     LOCATIONS,
     "without a workspace only vec tiles are printed; the workspace is a view and belongs to a tile",
-    source="operation catalogue",
+    source='docs/reference/operations.md, "Tiles: loads and stores"',
     bad="pto.tprint ins(%a : !Lmat)",
     good=f"pto.tprint ins(%a : {_TILE})",
 )

@@ -1,6 +1,7 @@
 """Rules of ``pto.tmov`` and ``pto.ttrans``, and of what all moves out of the accumulator share.
 
-Source: verifier-rules page, section 9; targets page, section 7; operation catalogue.
+Source: docs/reference/constraints.md, "Tile moves"; docs/reference/targets.md, "Element types";
+docs/reference/operations.md, "Tiles: moves and conversion".
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .form import is_zz_move
 from .relations import ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
 from .scale_order import ZZ, reordering
 
-_PAGE = "verifier-rules page, section 9"
+_PAGE = 'docs/reference/constraints.md, "Tile moves"'
 _MAT = "!pto.tile_buf<mat, 16x64xf16, blayout=col_major, slayout=row_major>"
 _OUT = "!pto.tile_buf<mat, 16x16xf16, blayout=col_major, slayout=row_major>"
 _TABLE = "!pto.tile_buf<scaling, 1x16xf32>"

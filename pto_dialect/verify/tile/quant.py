@@ -1,6 +1,7 @@
 """Rules of quantisation and dequantisation of vector tiles.
 
-Source: verifier-rules page, section 9; numerics page, section 7; operation catalogue.
+Source: docs/reference/constraints.md, "Tile moves"; docs/reference/tiles.md, "Irregular operations";
+docs/reference/operations.md, "Tiles: irregular".
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
 from .facts import DYNAMIC, Tile, differs
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 
-_PAGE = "verifier-rules page, section 9"
+_PAGE = 'docs/reference/constraints.md, "Tile moves"'
 _F = "!pto.tile_buf<vec, 16x32xf32>"
 _P = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
 _I8 = "!pto.tile_buf<vec, 16x32xi8>"
@@ -46,7 +47,7 @@ QUANT_TYPES = rule(
     ERROR,
     TRIPLES,
     "quantisation gives 8-bit integers, its parameters are f32",
-    source=f"{_PAGE}; operation catalogue",
+    source=f'{_PAGE}; docs/reference/operations.md, "Tiles: irregular"',
     bad=f"pto.tquant ins(%a, %p : {_F}, {_P}) outs(%d : !pto.tile_buf<vec, 16x32xi16>) {_SYM}",
     good=f"pto.tquant ins(%a, %p : {_F}, {_P}) outs(%d : {_I8}) {_SYM}",
 )
@@ -65,7 +66,7 @@ MX_FORM = rule(
     TRIPLES,
     "block quantisation gives 8-bit or packed 4-bit elements, 8-bit exponents, and maxima and scales of the "
     "source's type",
-    source="operation catalogue; numerics page, section 7",
+    source='docs/reference/operations.md, "Tiles: irregular"; docs/reference/tiles.md, "Irregular operations"',
     bad=_mx("i16"),
     good=_mx("i8"),
 )
@@ -74,7 +75,7 @@ MX_SHAPE = rule(
     ERROR,
     SHAPES,
     "block quantisation has whole groups of 32 elements and one exponent, maximum and scale for each",
-    source="operation catalogue; numerics page, section 7",
+    source='docs/reference/operations.md, "Tiles: irregular"; docs/reference/tiles.md, "Irregular operations"',
     bad=_mx("i8").replace("16x16xf16, valid=16x2", "16x16xf16, valid=16x4"),
     good=_mx("i8"),
 )

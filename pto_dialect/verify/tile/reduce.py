@@ -1,4 +1,4 @@
-"""Rules of reductions and of partial operations. Source: verifier-rules page, section 8."""
+"""Rules of reductions and of partial operations. Source: docs/reference/constraints.md, "Tile arithmetic"."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .arith import ROW_MAJOR
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 
-_PAGE = "verifier-rules page, section 8"
+_PAGE = 'docs/reference/constraints.md, "Tile arithmetic"'
 _T = "!pto.tile_buf<vec, 16x16xf32>"
 _COLUMN = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
 _WIDE = "!pto.tile_buf<vec, 16x16xf32, valid=16x8>"

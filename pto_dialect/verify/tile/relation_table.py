@@ -5,7 +5,7 @@ by commas; a clause names operands and ends with a cell: ``E`` error, ``W`` warn
 warning on a5, an empty side where the target allows it. A clause without names speaks about the data operands
 (``DATA``). Operations whose forms differ carry the form in brackets.
 
-Source: verifier-rules page, section 8; operation catalogue (shapes, scratch operands).
+Source: docs/reference/constraints.md, "Tile arithmetic"; docs/reference/operations.md, "Tiles: reductions".
 """
 
 from __future__ import annotations

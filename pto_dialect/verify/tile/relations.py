@@ -4,7 +4,7 @@ A relation function looks at a ``TileOperands`` and yields findings. What it yie
 operation, types and attributes is remembered, so that a repeated statement costs one lookup. A finding says
 how severe it is on each target; the severity for a program follows from the target it is checked for.
 
-Source: verifier-rules page, sections 0, 8 and 9.
+Source: docs/reference/constraints.md, "Severity", "Tile arithmetic", "Tile moves".
 """
 
 from __future__ import annotations

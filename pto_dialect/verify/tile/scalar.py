@@ -1,6 +1,6 @@
 """Rules about numbers, storage, predicates and high precision in tile arithmetic.
 
-Source: verifier-rules page, section 8; targets page, section 7.
+Source: docs/reference/constraints.md, "Tile arithmetic"; docs/reference/targets.md, "Element types".
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, ru
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
 
-_PAGE = "verifier-rules page, section 8"
+_PAGE = 'docs/reference/constraints.md, "Tile arithmetic"'
 _T = "!pto.tile_buf<vec, 16x16xf32>"
 
 _I = "!pto.tile_buf<vec, 16x16xi32>"
@@ -107,7 +107,7 @@ POW_FORM = rule(
     ERROR,
     STRUCTURE,
     "powers of integers take no scratch tile; precise powers exist on a5 only",
-    source="operation catalogue; targets page, section 7",
+    source='docs/reference/operations.md, "Tiles: with a number"; docs/reference/targets.md, "Element types"',
     bad=f"pto.tpow ins(%a, %b, %t : {_I}, {_I}, {_I}) outs(%d : {_I})",
     good=f"pto.tpow ins(%a, %b : {_I}, {_I}) outs(%d : {_I})",
 )

@@ -1,6 +1,6 @@
 """Rules of the ``pto.tmov`` that brings MX scales into the block order of the scale memory.
 
-Source: verifier-rules page, section 9; operation catalogue.
+Source: docs/reference/constraints.md, "Tile moves"; docs/reference/operations.md, "Tiles: moves and conversion".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ZZ = rule(
     SHAPES,
     "the reordering of MX scales (ui8, hif8, f8E8M0) goes from an ND to a row_major/row_major vec tile through a third "
     "vec tile; extents are static and as many scales go out as come in; grpAxis belongs to it",
-    source="verifier-rules page, section 9",
+    source='docs/reference/constraints.md, "Tile moves"',
     bad=f"pto.tmov ins(%a, %t : {_ND}, {_ND}) outs(%b : {_ND})",
     good=f"pto.tmov ins(%a, %t : {_ND}, {_ND}) outs(%b : {_ZZ})",
 )

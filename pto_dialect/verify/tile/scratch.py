@@ -1,6 +1,7 @@
 """Rules about the size of scratch tiles.
 
-Source: verifier-rules page, section 8; operation catalogue (capacities). a5 ignores most scratch tiles.
+Source: docs/reference/constraints.md, "Tile arithmetic"; docs/reference/operations.md, "Tiles: reductions". a5 ignores
+most scratch tiles.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ TREM_TMP = rule(
     ERROR,
     SHAPES,
     "the scratch of a floored remainder has the valid columns of dst (a5: warning, only the older version looks)",
-    source="verifier-rules page, section 8",
+    source='docs/reference/constraints.md, "Tile arithmetic"',
     bad=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, !pto.tile_buf<vec, 16x16xf32, valid=16x8>) outs(%c : {_T})",
     good=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, {_T}) outs(%c : {_T})",
     target="a2a3",
@@ -33,7 +34,7 @@ TMP_SIZE = rule(
     ERROR,
     SHAPES,
     "a scratch tile has the bytes that the operation uses on a2a3",
-    source="operation catalogue",
+    source='docs/reference/operations.md, "Tiles: reductions"',
     bad=f"pto.txor ins(%a, %b, %t : {_I}, {_I}, !pto.tile_buf<vec, 8x16xi16, valid=?x?>) outs(%c : {_I})",
     good=f"pto.txor ins(%a, %b, %t : {_I}, {_I}, {_I}) outs(%c : {_I})",
     target="a2a3",

@@ -1,6 +1,7 @@
 """Rules about the shape and layout of scratch tiles on a2a3, where instructions write them row by row.
 
-Source: operation catalogue (scratch tiles); verifier-rules page, section 8. a5 ignores most scratch tiles.
+Source: docs/reference/operations.md, "Tiles: reductions"; docs/reference/constraints.md, "Tile arithmetic". a5 ignores
+most scratch tiles.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ TMP_SHAPE = rule(
     ERROR,
     SHAPES,
     "a scratch tile has the rows, columns and layout in which the operation uses it",
-    source="operation catalogue",
+    source='docs/reference/operations.md, "Tiles: reductions"',
     bad=f"pto.tcolargmax ins(%a, %t : {_F}, !pto.tile_buf<vec, 16x8xf32>) outs(%d : {_D})",
     good=f"pto.tcolargmax ins(%a, %t : {_F}, !pto.tile_buf<vec, 16x16xf32>) outs(%d : {_D})",
     target="a2a3",

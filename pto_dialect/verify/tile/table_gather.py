@@ -1,6 +1,7 @@
 """Rules of gathers from and scatters to a table in global memory (``mgather``, ``mscatter``).
 
-Source: verifier-rules page, section 9; numerics page, section 7; operation catalogue.
+Source: docs/reference/constraints.md, "Tile moves"; docs/reference/tiles.md, "Irregular operations";
+docs/reference/operations.md, "Tiles: loads and stores".
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, checks, 
 from .facts import Tile, differs
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
-_PAGE = "verifier-rules page, section 9"
+_PAGE = 'docs/reference/constraints.md, "Tile moves"'
 _M = "!pto.partition_tensor_view<64x32xf32>"
 _D = "!pto.tile_buf<vec, 16x32xf32>"
 _I = "!pto.tile_buf<vec, 1x16xi32>"
@@ -61,7 +62,7 @@ LAYOUT = rule(
     ERROR,
     LOCATIONS,
     "mgather and mscatter move row-major vector tiles; mgather also fills NZ tiles in mat",
-    source="operation catalogue",
+    source='docs/reference/operations.md, "Tiles: loads and stores"',
     bad=f"pto.mgather ins(%m, %i : {_M}, {_I}) outs(%d : {_D[:-1]}, blayout=col_major>) {_ROW}",
     good=f"pto.mgather ins(%m, %i : {_M}, {_I}) outs(%d : {_D}) {_ROW}",
 )
@@ -70,7 +71,7 @@ COALESCE = rule(
     ERROR,
     STRUCTURE,
     "mgather states its coalesce mode, and so does mscatter with other modes; scatterConflict exists on a5 only",
-    source="operation catalogue",
+    source='docs/reference/operations.md, "Tiles: loads and stores"',
     bad=f"pto.mscatter ins(%s, %i : {_D}, {_I}) outs(%m : {_M}) {{scatterConflict = #pto<scatter_conflict last>}}",
     good=f"pto.mscatter ins(%s, %i : {_D}, {_I}) outs(%m : {_M}) "
     "{coalesce = #pto<coalesce row>, scatterConflict = #pto<scatter_conflict last>}",

@@ -1,6 +1,7 @@
 """Rules of ``pto.textract`` and ``pto.tinsert``: windows of tiles, from one memory into another.
 
-Source: verifier-rules page, section 9; targets page, section 7; operation catalogue.
+Source: docs/reference/constraints.md, "Tile moves"; docs/reference/targets.md, "Element types";
+docs/reference/operations.md, "Tiles: moves and conversion".
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .facts import Tile, is_lowered, tile_of
 from .move import FP_XOR_SCALAR, ON_A2A3, ON_A5, fixpipe_inputs, is_nz, vec_mode
 from .relations import ALWAYS, Cell, Finding, TileOperands, relation, unless
 
-_PAGE = "verifier-rules page, section 9"
+_PAGE = 'docs/reference/constraints.md, "Tile moves"'
 _MAT = "!pto.tile_buf<mat, 32x64xf16, blayout=col_major, slayout=row_major>"
 _VEC = "!pto.tile_buf<vec, 16x16xf32>"
 _BIG = "!pto.tile_buf<vec, 32x32xf32>"

@@ -1,4 +1,5 @@
-"""The state of unaligned vector streams travels in one linear chain. Source: verifier-rules page, section 11.
+"""The state of unaligned vector streams travels in one linear chain. Source: docs/reference/constraints.md, "Vector
+registers".
 
 A load stream starts with ``vldas``, a store stream with ``init_align``; each state value is used once, loops
 carry it through their iteration arguments.
@@ -22,7 +23,7 @@ CHAIN = rule(
     ERROR,
     STRUCTURE,
     "the state of a stream forms one chain from vldas (loads) or init_align (stores), carried by loops",
-    source="verifier-rules page, section 11",
+    source='docs/reference/constraints.md, "Vector registers"',
     bad="%s = pto.init_align : !pto.align\n"
     "%v, %t = pto.vldus %p, %s : !pto.ptr<f32, ub>, !pto.align -> !pto.vreg<64xf32>, !pto.align",
     good="%s = pto.vldas %p : !pto.ptr<f32, ub> -> !pto.align\n"

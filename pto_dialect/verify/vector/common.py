@@ -1,6 +1,6 @@
 """Vector operations: registers of one type, and masks as fine as the register they govern.
 
-Source: verifier-rules page, section 11; language page, section 6.
+Source: docs/reference/constraints.md, "Vector registers".
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pto_dialect.ir.core.types import MaskType, VRegType, type_text
 from ..engine.context import Context
 from ..engine.rule import ERROR, TRIPLES, checks, rule
 
-_PAGE = "verifier-rules page, section 11"
+_PAGE = 'docs/reference/constraints.md, "Vector registers"'
 _F = "!pto.vreg<64xf32>"
 _M = "!pto.mask<b32>"
 
@@ -41,7 +41,7 @@ LOW_PRECISION = rule(
     ERROR,
     TRIPLES,
     "lane-wise arithmetic and selection have no low-precision elements",
-    source="operation catalogue, vector operations",
+    source='docs/reference/operations.md, "Vector: arithmetic"',
     bad="%w = pto.vadd %v, %u, %m : !pto.vreg<256x!pto.hif8>, !pto.vreg<256x!pto.hif8>, !pto.mask<b8> "
     "-> !pto.vreg<256x!pto.hif8>",
     good="%w = pto.vadd %v, %u, %m : !pto.vreg<128xf16>, !pto.vreg<128xf16>, !pto.mask<b16> -> !pto.vreg<128xf16>",

@@ -1,6 +1,6 @@
 """Conversions, reinterpretations, packs and index vectors.
 
-Source: verifier-rules page, section 11; targets page, section 9.
+Source: docs/reference/constraints.md, "Vector registers"; docs/reference/targets.md, "Conversions".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..engine.rule import ERROR, PARSE, TRIPLES, checks, rule
 from ..program.parsing import VCI_FORM, VCVT_CONTRACT_RULE, VTRC_FORM
 from .elements import is_unsigned
 
-_PAGE = "verifier-rules page, section 11"
+_PAGE = 'docs/reference/constraints.md, "Vector registers"'
 
 BITCAST = rule(
     "vbitcast-bits",

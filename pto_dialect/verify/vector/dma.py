@@ -1,6 +1,6 @@
 """Rules of the burst transfers: directions, element widths, padding, field widths, alignment.
 
-Source: verifier-rules page, section 12; layouts page, section 5.
+Source: docs/reference/constraints.md, "Transfers"; docs/reference/layouts.md, "Transfers".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pto_dialect.targets.dma_units import (
 from ..engine.context import Context
 from ..engine.rule import ERROR, LOCATIONS, RUN, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
 
-_PAGE = "verifier-rules page, section 12"
+_PAGE = 'docs/reference/constraints.md, "Transfers"'
 
 
 def _load(

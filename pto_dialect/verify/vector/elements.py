@@ -1,4 +1,6 @@
-"""Vector operations: which element and scalar types each one has. Source: verifier-rules page, section 11."""
+"""Vector operations: which element and scalar types each one has. Source: docs/reference/constraints.md, "Vector
+registers".
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from ..engine.rule import ERROR, TRIPLES, WARNING, Rule, checks, rule
 from ..program.parsing import VCVT_CONTRACT_RULE, VEXPDIF_FORM
 from .common import named
 
-_PAGE = "verifier-rules page, section 11"
+_PAGE = 'docs/reference/constraints.md, "Vector registers"'
 _F = "!pto.vreg<64xf32>"
 _I = "!pto.vreg<64xi32>"
 _M = "!pto.mask<b32>"

@@ -1,4 +1,6 @@
-"""Vector loads, stores, gathers, scatters and sorts in the unified buffer. Source: verifier-rules page, section 11."""
+"""Vector loads, stores, gathers, scatters and sorts in the unified buffer. Source: docs/reference/constraints.md,
+"Vector registers".
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING,
 from ..program.parsing import SPECIAL_REGISTER, VSTS_DIST
 from .common import MASK_OF_BITS, named
 
-_PAGE = "verifier-rules page, section 11"
+_PAGE = 'docs/reference/constraints.md, "Vector registers"'
 _F = "!pto.vreg<64xf32>"
 _U = "!pto.ptr<f32, ub>"
 _M = "!pto.mask<b32>"

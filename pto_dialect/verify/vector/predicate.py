@@ -1,6 +1,6 @@
 """Predicates: equal granularity, packing by one step, predicates in memory.
 
-Source: verifier-rules page, section 11.
+Source: docs/reference/constraints.md, "Vector registers".
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..engine.rule import ERROR, SHAPES, TRIPLES, checks, rule
 from ..program.parsing import PREDICATE_IMMEDIATE
 from .common import named
 
-_PAGE = "verifier-rules page, section 11"
+_PAGE = 'docs/reference/constraints.md, "Vector registers"'
 
 SAME_MASK = rule(
     "mask-op-same",

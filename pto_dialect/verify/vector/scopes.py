@@ -1,6 +1,6 @@
 """Where vector operations stand: vector scopes, their form, and what stays outside.
 
-Source: verifier-rules page, section 11; language page, section 6.
+Source: docs/reference/constraints.md, "Vector registers".
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ..engine.functions import FunctionScan, function_check, is_vector_scope
 from ..engine.rule import ERROR, RUN, STRUCTURE, WARNING, checks, rule
 from ..program.parsing import SPECIAL_REGISTER
 
-_PAGE = "verifier-rules page, section 11"
-_LANGUAGE = "language page, section 6"
+_PAGE = 'docs/reference/constraints.md, "Vector registers"'
+_LANGUAGE = 'docs/reference/constraints.md, "Vector registers"'
 
 SCOPE = rule(
     "vec-scope",

@@ -1,4 +1,6 @@
-"""Vector instructions of the older chips between places of the unified buffer. Source: language page, section 8."""
+"""Vector instructions of the older chips between places of the unified buffer. Source: docs/reference/language.md,
+"Versions".
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ REPEAT = rule(
     ERROR,
     RUN,
     "a ub instruction has at most 255 repeats, stated or counted by the mask register",
-    source="language page, section 8",
+    source='docs/reference/language.md, "Versions"',
 )
 
 

@@ -1,6 +1,6 @@
 """Rules of lane-wise operations on logical vectors: element types, equal types, masks.
 
-Source: verifier-rules page, section 16.
+Source: docs/reference/constraints.md, "Logical vectors".
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
 from ..program.parsing import VMI_LANES
 from .tables import ELEMENTS, RESULT_ELEMENTS, admits, listing
 
-_PAGE = "verifier-rules page, section 16"
+_PAGE = 'docs/reference/constraints.md, "Logical vectors"'
 _F = "!pto.vmi.vreg<64xf32>"
 _M = "!pto.vmi.mask<64xpred>"
 
@@ -35,7 +35,7 @@ UNIFORM = rule(
     ERROR,
     TRIPLES,
     "the logical vectors that an operation combines have one number of lanes, element type and layout",
-    source="operation catalogue, logical vectors",
+    source='docs/reference/operations.md, "Logical vectors: arithmetic with a mask"',
     bad=f"%r = pto.vmi.addf %a, %b : {_F}, !pto.vmi.vreg<128xf32> -> {_F}",
     good=f"%r = pto.vmi.addf %a, %b : {_F}, {_F} -> {_F}",
 )

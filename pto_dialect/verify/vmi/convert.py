@@ -1,4 +1,6 @@
-"""Conversions, reductions and histograms of logical vectors. Source: verifier-rules page, section 16."""
+"""Conversions, reductions and histograms of logical vectors. Source: docs/reference/constraints.md, "Logical
+vectors".
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
 from ..program.parsing import VMI_CONVERSION
 from .common import PAIR_ELEMENT, TYPES, UNIFORM, layout_text, vmi
 
-_PAGE = "verifier-rules page, section 16"
+_PAGE = 'docs/reference/constraints.md, "Logical vectors"'
 _F = "!pto.vmi.vreg<64xf32>"
 
 REASSOCIATION = rule(

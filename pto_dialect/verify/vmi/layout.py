@@ -1,4 +1,4 @@
-"""Layouts of logical vectors, and constants of them. Source: language page, sections 3.2 and 4.1."""
+"""Layouts of logical vectors, and constants of them. Source: docs/reference/language.md, "Types", "Attributes"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PARTS = rule(
     ERROR,
     TRIPLES,
     "the parts of a logical value are the registers or masks of its layout",
-    source="operation catalogue, vmi.pack and vmi.unpack",
+    source='docs/reference/operations.md, "Logical vectors: rearrangement"',
     bad='%a = "pto.vmi.pack"(%p) : (!pto.vreg<64xf32>) -> !pto.vmi.vreg<128xf32, #pto.vmi.layout<deinterleaved = 2>>',
     good='%a = "pto.vmi.pack"(%p) : (!pto.vreg<64xf32>) -> !pto.vmi.vreg<64xf32, #pto.vmi.layout<contiguous>>',
 )
@@ -28,7 +28,7 @@ CONSTANT = rule(
     ERROR,
     TRIPLES,
     "a constant vector or mask lists its elements: as many as there are lanes, of their type (masks: i1)",
-    source="operation catalogue, vmi.constant",
+    source='docs/reference/operations.md, "Logical vectors: rearrangement"',
 )
 
 _REGISTER_BITS = 8 * VL_BYTES

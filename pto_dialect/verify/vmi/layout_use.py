@@ -1,6 +1,7 @@
 """Layouts that operations on logical vectors can work with, once layouts are assigned.
 
-Source: verifier-rules page, section on logical vectors; operation catalogue, pto.vmi.
+Source: docs/reference/constraints.md, "Logical vectors"; docs/reference/operations.md, "Logical vectors:
+rearrangement".
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ LAYOUT_USE = rule(
     ERROR,
     TRIPLES,
     "a vector with an assigned layout has one that the operation works with; all channels have a layout or none",
-    source="operation catalogue, logical vectors",
+    source='docs/reference/operations.md, "Logical vectors: rearrangement"',
     bad='%a, %b = "pto.vmi.channel_split"(%v) : (!pto.vmi.vreg<128xf32, #pto.vmi.layout<deinterleaved = 4>>) -> '
     "(!pto.vmi.vreg<64xf32, #pto.vmi.layout<contiguous>>, !pto.vmi.vreg<64xf32, #pto.vmi.layout<contiguous>>)",
     good='%a, %b = "pto.vmi.channel_split"(%v) : (!pto.vmi.vreg<128xf32, #pto.vmi.layout<deinterleaved = 2>>) -> '

@@ -1,6 +1,6 @@
 """Logical vectors in memory: the unified buffer, element types, distribution modes, groups.
 
-Source: verifier-rules page, section 16.
+Source: docs/reference/constraints.md, "Logical vectors".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..engine.rule import ERROR, LOCATIONS, STRUCTURE, TRIPLES, checks, rule
 from ..program.parsing import VMI_MODES
 from .common import TYPES, UNIFORM, layout_text, vectors, vmi
 
-_PAGE = "verifier-rules page, section 16"
+_PAGE = 'docs/reference/constraints.md, "Logical vectors"'
 _F = "!pto.vmi.vreg<64xf32>"
 
 MEMORY = rule(
@@ -26,7 +26,7 @@ MEMORY = rule(
     ERROR,
     LOCATIONS,
     "logical vectors are loaded from and stored to the unified buffer, with elements of the type of the memory",
-    source="operation catalogue, logical vectors",
+    source='docs/reference/operations.md, "Logical vectors: loads"',
     bad=f"%r = pto.vmi.load %p[%c0] : !pto.ptr<f32, gm> -> {_F}",
     good=f"%r = pto.vmi.load %p[%c0] : !pto.ptr<f32, ub> -> {_F}",
 )

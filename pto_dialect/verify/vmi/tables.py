@@ -1,4 +1,5 @@
-"""Element types of the operations on logical vectors. Source: numerics page, section 12; operation catalogue.
+"""Element types of the operations on logical vectors. Source: docs/reference/vectors.md, "Logical vectors";
+docs/reference/operations.md, "Logical vectors: arithmetic with a mask".
 
 An entry ``iN`` admits every sign, ``siN`` that sign only, ``uiN`` that sign and integers without one.
 """

@@ -1,4 +1,4 @@
-"""Operations whose pipe follows from operands and attributes (execution page, section 1.2)."""
+"""Operations whose pipe follows from operands and attributes (docs/reference/execution.md, "Pipes of operations")."""
 
 from __future__ import annotations
 

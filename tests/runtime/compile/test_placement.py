@@ -1,4 +1,6 @@
-"""Tiles share memory when their lives do not overlap, from first to last use. Source: execution page, section 2."""
+"""Tiles share memory when their lives do not overlap, from first to last use. Source: docs/reference/execution.md,
+"Pointers, tiles and views".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accumulator write-back against the index formulas of the layouts page, section 9."""
+"""Accumulator write-back against the index formulas of the docs/reference/layouts.md, "Write-back addresses"."""
 
 from __future__ import annotations
 

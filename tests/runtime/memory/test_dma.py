@@ -1,4 +1,4 @@
-"""Burst copies against a byte-by-byte model of the layouts page, section 5."""
+"""Burst copies against a byte-by-byte model of the docs/reference/layouts.md, "Transfers"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Fractal loads and the operands of mad against the formulas of the layouts page, sections 6 to 8."""
+"""Fractal loads and the operands of mad against the formulas of the docs/reference/layouts.md, "Loads with a change of
+layout", "Loads into L0", "MX scales".
+"""
 
 from __future__ import annotations
 

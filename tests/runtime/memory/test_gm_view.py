@@ -1,4 +1,6 @@
-"""GM views in tile coordinate order against the mapping table of the layouts page, section 4."""
+"""GM views in tile coordinate order against the mapping table of the docs/reference/layouts.md, "Views of global
+memory".
+"""
 
 from __future__ import annotations
 

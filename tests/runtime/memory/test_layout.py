@@ -1,4 +1,6 @@
-"""Tile layouts against the offset formulas of the layouts page, section 2, evaluated element by element."""
+"""Tile layouts against the offset formulas of the docs/reference/layouts.md, "Tile layouts", evaluated element by
+element.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +43,13 @@ def make(kind: str, rows: int, cols: int, size: int, fractal: int = 512) -> Tile
 
 
 def block(kind: str, size: int, fractal: int) -> tuple[int, int]:
-    """Inner block ir x ic, layouts page, section 1."""
+    """Inner block ir x ic, docs/reference/layouts.md, "Fractals"."""
     width = {512: 32 // size, 1024: 16, 32: 2}[fractal]
     return (16, width) if SPELLING[kind][1] == "row_major" else (width, 16)
 
 
 def formula(kind: str, rows: int, cols: int, size: int, fractal: int, r: int, c: int) -> int:
-    """Element offset, layouts page, section 2."""
+    """Element offset, docs/reference/layouts.md, "Tile layouts"."""
     if kind == "ND":
         return r * cols + c
     if kind == "DN":

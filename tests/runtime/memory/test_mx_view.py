@@ -1,4 +1,4 @@
-"""Views of MX scales in blocks of 16 x 2, wholes and parts (layouts page, section 8)."""
+"""Views of MX scales in blocks of 16 x 2, wholes and parts (docs/reference/layouts.md, "MX scales")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How arrays and numbers become run-time values. Source: execution page, section 3."""
+"""How arrays and numbers become run-time values. Source: docs/reference/execution.md, "Launches"."""
 
 import math
 from typing import Any

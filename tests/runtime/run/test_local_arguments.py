@@ -1,4 +1,6 @@
-"""Arguments in on-chip memory: pointers, memrefs and tile buffers. Source: execution page, sections 2 and 3."""
+"""Arguments in on-chip memory: pointers, memrefs and tile buffers. Source: docs/reference/execution.md, "Pointers,
+tiles and views", "Launches".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Lane-wise arithmetic of logical vectors against plain numpy. Source: numerics page, sections 9.3, 9.6 and 12."""
+"""Lane-wise arithmetic of logical vectors against plain numpy. Source: docs/reference/vectors.md, "Arithmetic",
+"Reductions and rearrangement", "Logical vectors".
+"""
 
 from __future__ import annotations
 

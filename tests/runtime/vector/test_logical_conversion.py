@@ -1,4 +1,6 @@
-"""Conversion of logical vectors. Source: numerics page, sections 1, 2, 9.4 and 12."""
+"""Conversion of logical vectors. Source: docs/reference/numerics.md, "Formats", "Rounding"; docs/reference/vectors.md,
+"Conversion", "Logical vectors".
+"""
 
 from __future__ import annotations
 

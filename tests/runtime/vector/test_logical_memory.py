@@ -1,4 +1,4 @@
-"""Loads and stores of logical vectors, element by element. Source: numerics page, section 12."""
+"""Loads and stores of logical vectors, element by element. Source: docs/reference/vectors.md, "Logical vectors"."""
 
 from __future__ import annotations
 

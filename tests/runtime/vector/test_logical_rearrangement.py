@@ -1,4 +1,6 @@
-"""Predicates, reductions and rearrangement of logical vectors. Source: numerics page, sections 9.2, 9.5 and 12."""
+"""Predicates, reductions and rearrangement of logical vectors. Source: docs/reference/vectors.md, "Predicates",
+"Reductions and rearrangement", "Logical vectors".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logical values from registers and back. Source: language page, section 4.1."""
+"""Logical values from registers and back. Source: docs/reference/language.md, "Attributes"."""
 
 from __future__ import annotations
 

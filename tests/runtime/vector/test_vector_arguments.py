@@ -1,4 +1,6 @@
-"""Vectors and predicates as arguments and results of an entry function. Source: execution page, section 3."""
+"""Vectors and predicates as arguments and results of an entry function. Source: docs/reference/execution.md,
+"Launches".
+"""
 
 from __future__ import annotations
 

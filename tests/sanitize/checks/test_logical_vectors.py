@@ -1,4 +1,6 @@
-"""Logical vectors under watch: what their loads and stores touch. Source: execution page, section 6."""
+"""Logical vectors under watch: what their loads and stores touch. Source: docs/reference/watching.md, "Order of
+events".
+"""
 
 import numpy as np
 import pytest

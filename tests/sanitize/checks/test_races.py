@@ -1,4 +1,4 @@
-"""Races, by program. Source: execution page, sections 6.2 to 6.4."""
+"""Races, by program. Source: docs/reference/watching.md, "Order of events", "Findings", "No findings"."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Unwritten memory, bounds and overlap. Source: execution page, sections 6.3 and 6.4."""
+"""Unwritten memory, bounds and overlap. Source: docs/reference/watching.md, "Findings", "No findings"."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Work-items under watch: races between them, unwritten memory, bounds. Source: execution page, section 6.4."""
+"""Work-items under watch: races between them, unwritten memory, bounds. Source: docs/reference/watching.md, "No
+findings".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Signals, locks and deadlocks. Source: execution page, sections 5 and 6.3."""
+"""Signals, locks and deadlocks. Source: docs/reference/execution.md, "Synchronisation"; docs/reference/watching.md,
+"Findings".
+"""
 
 from sanitize_programs import diagnostics, errors, load, program, rules, set_flag, store, ub, wait_flag
 

@@ -1,6 +1,6 @@
 """Every statement shape in its canonical form, clause by clause: printed as written, read back as the same.
 
-The forms are those of the syntax-families page: clause order, tokens, type tails, attributes outside the
+The forms are those of docs/reference/language.md, "Shapes": clause order, tokens, type tails, attributes outside the
 dictionary.
 """
 

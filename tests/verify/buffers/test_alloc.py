@@ -1,4 +1,4 @@
-"""Layout, place and windows of tile buffers against formulas written from the layouts and targets pages."""
+"""Layout, place and windows of tile buffers against formulas written again."""
 
 from __future__ import annotations
 

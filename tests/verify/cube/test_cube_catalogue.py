@@ -1,6 +1,7 @@
-"""The cube, loader and transfer rules are declared completely and with the severity of the specification.
+"""The cube, loader and transfer rules are declared completely and with their severity.
 
-Source: verifier-rules page, sections 2, 3, 6 and 12.
+Source: docs/reference/constraints.md, "Products on pointers", "Write-back of accumulators", "Loads into matrix
+memories", "Transfers".
 """
 
 import pytest

@@ -1,6 +1,7 @@
 """Extents of multiply-add, write-back and bursts against formulas, for random sizes.
 
-Source: verifier-rules page, sections 2, 3 and 12; targets page, section 4.
+Source: docs/reference/constraints.md, "Products on pointers", "Write-back of accumulators", "Transfers";
+docs/reference/targets.md, "Products on pointers".
 """
 
 from math import ceil

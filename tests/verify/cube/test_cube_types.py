@@ -1,7 +1,8 @@
 """Element types of multiply-add and accumulator write-back, for all combinations, against the tables of the
-specification written out again.
+reference written out again.
 
-Source: targets page, sections 4 and 5; verifier-rules page, sections 2 and 3.
+Source: docs/reference/targets.md, "Products on pointers", "Quantisation modes"; docs/reference/constraints.md,
+"Products on pointers", "Write-back of accumulators".
 """
 
 from itertools import product

@@ -1,4 +1,4 @@
-"""Relations of tile arithmetic against the matrix of the specification, and against plain formulas."""
+"""Relations of tile arithmetic against a matrix written out again, and against plain formulas."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from pto_dialect.verify.verifier import verify_module
 
 FAMILIES = ("tile_elementwise", "tile_scalar", "tile_expand", "tile_reduce", "tile_partial", "tile_irregular")
 
-# verifier-rules page, section 8: ops | same dtype | valid rows | valid cols | loc vec | row_major | tmp dtype
-# E error, W warning, "E/W" error on a2a3 and warning on a5, "-" nothing; rows that need prose have lit tests.
+# docs/reference/constraints.md, "Tile arithmetic": ops | same dtype | valid rows | valid cols | loc vec | row_major |
+# tmp dtype E error, W warning, "E/W" error on a2a3 and warning on a5, "-" nothing; rows that need prose have lit tests.
 MATRIX = """
 tabs texp tlog tsqrt trsqrt trecip trelu tnot tshrs taxpy | E | E | E | E | E | -
 tneg | E | E/W | E | E | W | -

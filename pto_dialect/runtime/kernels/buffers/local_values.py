@@ -1,4 +1,6 @@
-"""Arrays and structs of the scalar unit. Source: numerics page, section 15.1; execution page, section 5."""
+"""Arrays and structs of the scalar unit. Source: docs/reference/execution.md, "Pointers, tiles and views",
+"Synchronisation".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tiles and memrefs over each other's memory (the older dialect's lowering). Source: numerics page, section 15.1."""
+"""Tiles and memrefs over each other's memory (the older dialect's lowering). Source: docs/reference/execution.md,
+"Pointers, tiles and views".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pointers and scalar memory accesses. Source: execution page, section 2."""
+"""Pointers and scalar memory accesses. Source: docs/reference/execution.md, "Pointers, tiles and views"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Allocation and views: handles to bytes, no data moves. Source: execution page, section 2; layouts page, section 4."""
+"""Allocation and views: handles to bytes, no data moves. Source: docs/reference/execution.md, "Pointers, tiles and
+views"; docs/reference/layouts.md, "Views of global memory".
+"""
 
 from __future__ import annotations
 
@@ -177,7 +179,7 @@ def placed(maker: TileMaker, core: Core, tile: Tile, address: int) -> Tile:
 
 @kernel("pto.tget_scale_addr")
 def tget_scale_addr(op: PtoOp, g: Generator) -> None:
-    """Binds the scale tile to the address of the tile it belongs to (layouts page, section 8)."""
+    """Binds the scale tile to the address of the tile it belongs to (docs/reference/layouts.md, "MX scales")."""
     source, scale = op.operands[0], op.operands[-1]
     address = f"{g.name(source)}.pointer.offset // {SCALE_BLOCK}"
     g.rebind(scale, f"{g.argument(moved)}(core, {g.name(scale)}, {address})")

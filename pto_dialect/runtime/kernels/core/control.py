@@ -190,7 +190,9 @@ def return_values(op: Operation, g: Generator) -> None:
 
 @kernel("func.call")
 def call(op: Operation, g: Generator) -> None:
-    """Runs a function; a kernel of one kind is skipped by cores of the other (execution page, section 1.1)."""
+    """Runs a function; a kernel of one kind is skipped by cores of the other (docs/reference/execution.md, "Which core
+    runs what").
+    """
     callee = g.unit.program.symbols.callee(op)
     if callee is None:
         raise g.error("callee", f"function @{callee_name(op)} has no body to execute", op)

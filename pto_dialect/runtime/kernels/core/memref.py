@@ -1,4 +1,5 @@
-"""``memref``: scratch memory and views of it. Source: language page, section 2.4; execution page, section 2.
+"""``memref``: scratch memory and views of it. Source: docs/reference/core-dialects.md, "Operations";
+docs/reference/execution.md, "Pointers, tiles and views".
 
 A memref of an on-chip memory space lies in that memory of the core; one without a space is memory of the scalar unit,
 new each time the allocation runs.

@@ -1,4 +1,4 @@
-"""Memrefs of known types over given memory. Source: execution page, section 2."""
+"""Memrefs of known types over given memory. Source: docs/reference/execution.md, "Pointers, tiles and views"."""
 
 from __future__ import annotations
 

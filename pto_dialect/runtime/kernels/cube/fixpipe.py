@@ -1,4 +1,6 @@
-"""Write-back of L0C accumulators. Source: numerics page, section 4; layouts page, section 9."""
+"""Write-back of L0C accumulators. Source: docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md,
+"Write-back addresses".
+"""
 
 from __future__ import annotations
 

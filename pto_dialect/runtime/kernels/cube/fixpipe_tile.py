@@ -1,6 +1,6 @@
 """What a tile instruction applies to an accumulator on its way out: relu, quantisation, conversion.
 
-Source: numerics page, section 4 (tile-level forms); targets page, section 5 (which mode a type pair means).
+Source: docs/reference/numerics.md, "Write-back"; docs/reference/targets.md, "Quantisation modes".
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""``mad`` and its variants on L0 pointers. Source: numerics page, section 3; layouts page, section 7."""
+"""``mad`` and its variants on L0 pointers. Source: docs/reference/numerics.md, "Matrix products";
+docs/reference/layouts.md, "Loads into L0".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tmatmul`` and ``tgemv`` with their variants. Source: numerics page, section 3."""
+"""``tmatmul`` and ``tgemv`` with their variants. Source: docs/reference/numerics.md, "Matrix products"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Transfers into L1, L0, the bias table and the fixpipe buffer. Source: layouts page, sections 5 to 8."""
+"""Transfers into L1, L0, the bias table and the fixpipe buffer. Source: docs/reference/layouts.md, "Transfers", "Loads
+with a change of layout", "Loads into L0", "MX scales".
+"""
 
 from __future__ import annotations
 

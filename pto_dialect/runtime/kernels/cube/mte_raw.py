@@ -1,4 +1,4 @@
-"""Fractal loads as the hardware encodes them. Source: layouts page, section 7.2."""
+"""Fractal loads as the hardware encodes them. Source: docs/reference/layouts.md, "Fractal copies"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The control register. Source: language page, section 6.1; numerics page, sections 3 and 10.
+"""The control register. Source: docs/reference/execution.md, "Control words", "Registers of a core";
+docs/reference/numerics.md, "Matrix products".
 
 A write-back or multiply-add without a saturation clause follows bit 48: set means IEEE results, clear means saturation.
 Bits 6 to 10 are the atomic mode of stores to global memory.

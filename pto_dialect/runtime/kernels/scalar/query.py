@@ -1,4 +1,4 @@
-"""Questions about the launch. Source: execution page, section 1.1."""
+"""Questions about the launch. Source: docs/reference/execution.md, "Which core runs what"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections and scopes: which core executes a region. Source: execution page, section 1.1."""
+"""Sections and scopes: which core executes a region. Source: docs/reference/execution.md, "Which core runs what"."""
 
 from __future__ import annotations
 

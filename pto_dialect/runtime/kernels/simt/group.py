@@ -1,4 +1,4 @@
-"""Exchange between the lanes of a group. Source: numerics page, section 11."""
+"""Exchange between the lanes of a group. Source: docs/reference/work-items.md, "Operations"."""
 
 from __future__ import annotations
 

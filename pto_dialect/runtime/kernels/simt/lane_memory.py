@@ -1,4 +1,6 @@
-"""Pointers, elements and memory of their own for work-items. Source: execution page, section 2; numerics page, 11."""
+"""Pointers, elements and memory of their own for work-items. Source: docs/reference/execution.md, "Pointers, tiles and
+views"; docs/reference/work-items.md, "Operations".
+"""
 
 from __future__ import annotations
 

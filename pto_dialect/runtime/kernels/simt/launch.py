@@ -1,4 +1,6 @@
-"""Launches of work-items. Source: numerics page, section 11; execution page, section 1.1."""
+"""Launches of work-items. Source: docs/reference/work-items.md, "Launches"; docs/reference/execution.md, "Which core
+runs what".
+"""
 
 from __future__ import annotations
 

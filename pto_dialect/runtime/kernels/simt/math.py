@@ -1,4 +1,6 @@
-"""Scalar arithmetic of work-items, and of cores that use it. Source: numerics page, sections 2 and 11."""
+"""Scalar arithmetic of work-items, and of cores that use it. Source: docs/reference/numerics.md, "Rounding";
+docs/reference/work-items.md, "Operations".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Atomic updates of memory by work-items, and by cores. Source: numerics page, section 11.
+"""Atomic updates of memory by work-items, and by cores. Source: docs/reference/work-items.md, "Operations".
 
 Loads and stores with cache policies are the plain ones: policies change no value.
 """

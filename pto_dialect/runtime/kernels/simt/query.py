@@ -1,4 +1,4 @@
-"""What a work-item knows about itself. Source: numerics page, section 15.4."""
+"""What a work-item knows about itself. Source: docs/reference/work-items.md, "Queries"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Barriers, fences and kept values of work-items. Source: numerics page, section 11."""
+"""Barriers, fences and kept values of work-items. Source: docs/reference/work-items.md, "Launches"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffer numbers as locks between the pipes of one core. Source: execution page, section 5.
+"""Buffer numbers as locks between the pipes of one core. Source: docs/reference/execution.md, "Synchronisation".
 
 In program order an instruction has finished before the next one starts, so locks are always free; with queues they
 order the pipes.

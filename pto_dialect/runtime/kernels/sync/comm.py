@@ -1,4 +1,5 @@
-"""Communication: peers are ranges of global memory in one process. Source: numerics page, section 15.3.
+"""Communication: peers are ranges of global memory in one process. Source: docs/reference/execution.md,
+"Communication".
 
 Asynchronous transfers complete at once, and their events are always done.
 """

@@ -1,4 +1,4 @@
-"""Signals between cores. Source: execution page, section 5.
+"""Signals between cores. Source: docs/reference/execution.md, "Synchronisation".
 
 a5 has point-to-point semaphores between the AIC and one AIV; the group forms signal several cores at once. The cores of
 a program that uses them run side by side, with their pipes as queues.
@@ -69,7 +69,9 @@ _FFTS = {0: "blocks", 1: "vectors", 2: "block"}
 
 
 def default_mode(op: Operation, g: Generator) -> str:
-    """How ``sync.set`` without a group mode is meant on this target (execution page, section 5)."""
+    """How ``sync.set`` without a group mode is meant on this target (docs/reference/execution.md,
+    "Synchronisation").
+    """
     if g.options.cross_core == "p2p":
         return POINT_TO_POINT
     if g.options.cross_core == "ffts" or g.profile.arch == "a2a3":

@@ -1,4 +1,4 @@
-"""Flags and barriers between the pipes of one core. Source: execution page, section 5.
+"""Flags and barriers between the pipes of one core. Source: docs/reference/execution.md, "Synchronisation".
 
 In program order an instruction has finished before the next one starts, so flags only count tokens and barriers do
 nothing; with queues they order the pipes.

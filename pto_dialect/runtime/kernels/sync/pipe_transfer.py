@@ -1,6 +1,6 @@
 """What a push stores and a pop loads: conversion of the values, halves, and where they lie in a slot.
 
-Source: execution page, section 5 (pipes between cores); numerics page, section 4 (accumulators on their way out).
+Source: docs/reference/execution.md, "Queues between cores"; docs/reference/numerics.md, "Write-back".
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Queues of tiles between the cube core and the vector cores. Source: execution page, section 5 (pipes between cores).
+"""Queues of tiles between the cube core and the vector cores. Source: docs/reference/execution.md, "Queues between
+cores".
 
 Waiting for a slot or an entry stalls the scalar unit on every target, so that programs without flags of their own keep
 their order. What a push stores has the type of the tile that is popped: the layout and the elements that the consumer

@@ -1,6 +1,6 @@
 """Applies a formula to the valid region of tiles: on views of memory where there are some, else through copies.
 
-Source: numerics page, section 5 (rounding once, valid region of the destination only).
+Source: docs/reference/tiles.md, "Elementwise".
 """
 
 from __future__ import annotations

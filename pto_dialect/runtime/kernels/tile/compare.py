@@ -1,4 +1,4 @@
-"""Comparisons into packed bits, and selections by them. Source: numerics page, section 5."""
+"""Comparisons into packed bits, and selections by them. Source: docs/reference/tiles.md, "Elementwise"."""
 
 from __future__ import annotations
 

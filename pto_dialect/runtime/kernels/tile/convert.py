@@ -1,4 +1,6 @@
-"""``tcvt``: conversion of element types. Source: numerics page, sections 1.2, 2 and 8."""
+"""``tcvt``: conversion of element types. Source: docs/reference/numerics.md, "Narrowing and saturation", "Rounding";
+docs/reference/tiles.md, "Conversion".
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,8 @@ def rounding_letter(source: Format, target: Format, mode: str | None, backend: B
 
 
 def saturates(source: Format, target: Format, mode: str | None, arch: str) -> bool:
-    """Whether a conversion clamps: what its attribute says, else the default of its pair (numerics page, section 8).
+    """Whether a conversion clamps: what its attribute says, else the default of its pair (docs/reference/tiles.md,
+    "Conversion").
 
     On a2a3 only the narrowing pairs can do without.
     """
@@ -95,7 +98,7 @@ class NearestConversion(Conversion):
 
 
 def to_integral(letter: str) -> Callable[[Array, Array], None]:
-    """f32 to f32: rounding to integral values (targets page, section 8)."""
+    """f32 to f32: rounding to integral values (docs/reference/targets.md, "Conversions")."""
 
     def round_f32(values: Array, out: Array) -> None:
         np.copyto(out, round_to_integer(values, letter))

@@ -1,6 +1,6 @@
 """``tgetval`` and ``tsetval``: one element of a tile by its number in memory order.
 
-Source: numerics page, section 7.
+Source: docs/reference/tiles.md, "Irregular operations".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Elementwise tile arithmetic. Source: numerics page, section 5."""
+"""Elementwise tile arithmetic. Source: docs/reference/tiles.md, "Elementwise"."""
 
 from __future__ import annotations
 

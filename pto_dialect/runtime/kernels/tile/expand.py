@@ -1,4 +1,6 @@
-"""A row or column vector broadcast over a tile, alone or combined with it. Source: numerics page, section 6."""
+"""A row or column vector broadcast over a tile, alone or combined with it. Source: docs/reference/tiles.md, "Broadcasts
+and reductions".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Copies that fill: padding and concatenation. Source: numerics page, section 7; layouts page, section 10."""
+"""Copies that fill: padding and concatenation. Source: docs/reference/tiles.md, "Irregular operations";
+docs/reference/layouts.md, "Moves between tiles".
+"""
 
 from __future__ import annotations
 

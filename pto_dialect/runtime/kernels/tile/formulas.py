@@ -2,7 +2,7 @@
 
 Every function fills ``out`` from arrays (and Python numbers) of one compute type: float32, or the integer type of the
 tile. ``out`` may be one of the inputs or overlap them, so nothing is read after the first element of ``out`` is written
-except inside one numpy call. Source: numerics page, sections 5 and 6.
+except inside one numpy call. Source: docs/reference/tiles.md, "Elementwise", "Broadcasts and reductions".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Gathers and scatters inside the unified buffer. Source: numerics page, section 7."""
+"""Gathers and scatters inside the unified buffer. Source: docs/reference/tiles.md, "Irregular operations"."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ MASK_PATTERNS: dict[str, tuple[int, int]] = {
 
 
 def offsets_of(tile: AnyTile, rows: int, cols: int) -> Array:
-    """Index elements as non-negative numbers: the hardware reads them as unsigned (numerics page, section 9.1)."""
+    """Index elements as non-negative numbers: the hardware reads them as unsigned (docs/reference/vectors.md, "Loads
+    and stores").
+    """
     values = np.ascontiguousarray(region(tile, rows, cols))
     return values.view(f"u{values.dtype.itemsize}").astype(np.int64)
 

@@ -1,4 +1,6 @@
-"""Tiles made from numbers: sequences, triangles, random words. Source: numerics page, section 7."""
+"""Tiles made from numbers: sequences, triangles, random words. Source: docs/reference/tiles.md, "Irregular
+operations".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``thistogram``: cumulative counts of one byte. Source: numerics page, section 7."""
+"""``thistogram``: cumulative counts of one byte. Source: docs/reference/tiles.md, "Irregular operations"."""
 
 from __future__ import annotations
 

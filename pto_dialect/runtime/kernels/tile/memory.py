@@ -1,6 +1,6 @@
 """``tload`` and ``tstore``: tiles from and to global memory.
 
-Source: layouts page, section 4; numerics page, section 4.
+Source: docs/reference/layouts.md, "Views of global memory"; docs/reference/numerics.md, "Write-back".
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""``tmov``, ``textract``, ``tinsert``, ``ttrans``: tiles to tiles. Source: layouts page, section 10."""
+"""``tmov``, ``textract``, ``tinsert``, ``ttrans``: tiles to tiles. Source: docs/reference/layouts.md, "Moves between
+tiles".
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Operands of tile instructions: their formats, their valid regions, and numbers brought to a tile's element type.
 
-Source: numerics page, section 5; execution page, section 2.
+Source: docs/reference/tiles.md, "Elementwise"; docs/reference/execution.md, "Pointers, tiles and views".
 """
 
 from __future__ import annotations
@@ -152,7 +152,8 @@ def linear_memory(tile: AnyTile) -> Array:
 def number(g: Generator, value: SSAValue, fmt: Format) -> Expr:
     """A scalar operand as a Python number of element format ``fmt``.
 
-    Integers wrap, floats round to nearest; a float becomes an integer toward zero (numerics page, section 5).
+    Integers wrap, floats round to nearest; a float becomes an integer toward zero (docs/reference/tiles.md,
+    "Elementwise").
     """
     name = g.name(value)
     text = t.element_name(value.type)

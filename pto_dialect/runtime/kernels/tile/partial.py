@@ -1,4 +1,4 @@
-"""Two tiles of different valid regions combined. Source: numerics page, section 6."""
+"""Two tiles of different valid regions combined. Source: docs/reference/tiles.md, "Broadcasts and reductions"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tprint``: the valid region of a tile as text. Source: numerics page, section 7.
+"""``tprint``: the valid region of a tile as text. Source: docs/reference/tiles.md, "Irregular operations".
 
 The first line tells rows and columns; each row is a line of numbers with a blank between them, floats with a fixed
 number of decimals.

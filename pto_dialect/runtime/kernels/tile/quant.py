@@ -1,6 +1,6 @@
 """Quantisation of vector tiles: per row to 8-bit integers, and in blocks with a shared exponent.
 
-Source: numerics page, section 7; layouts page, section 8.
+Source: docs/reference/tiles.md, "Irregular operations"; docs/reference/layouts.md, "MX scales".
 """
 
 from __future__ import annotations
@@ -170,7 +170,9 @@ class QuantizeBlocks:
 
 
 def zz_order(codes: Array) -> Array:
-    """Exponents [rows, groups] in the order of left MX scales: boxes of 16 x 2 (layouts page, section 8)."""
+    """Exponents [rows, groups] in the order of left MX scales: boxes of 16 x 2 (docs/reference/layouts.md, "MX
+    scales").
+    """
     rows, groups = codes.shape
     if rows % 16 or groups % 2:
         raise Fault("quant-mx-shape", f"{rows}x{groups} exponents do not fill boxes of 16x2")

@@ -1,4 +1,4 @@
-"""Reductions along rows and columns. Source: numerics page, section 6."""
+"""Reductions along rows and columns. Source: docs/reference/tiles.md, "Broadcasts and reductions"."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _FEW = 4
 
 
 class InOrder:
-    """Reduces float32 along ``axis`` in increasing index order, one rounding per step (numerics page, section 6).
+    """Reduces float32 along ``axis`` in increasing index order, one rounding per step (docs/reference/tiles.md,
+    "Broadcasts and reductions").
 
     numpy adds pairwise along contiguous memory, so the reduced axis becomes the outer one; the buffer for that is kept
     between calls of the same shape.

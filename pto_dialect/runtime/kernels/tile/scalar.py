@@ -1,4 +1,4 @@
-"""Elementwise arithmetic of a tile and a number. Source: numerics page, section 5."""
+"""Elementwise arithmetic of a tile and a number. Source: docs/reference/tiles.md, "Elementwise"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""``tsort32`` and ``tmrgsort``: records of a score and a position, sorted by score. Source: numerics page, section 7.
+"""``tsort32`` and ``tmrgsort``: records of a score and a position, sorted by score. Source: docs/reference/tiles.md,
+"Irregular operations".
 
 A record has 8 bytes: the score (f32, or f16 and two bytes of 0) and a 32-bit position.
 """

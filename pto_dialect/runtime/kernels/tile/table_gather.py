@@ -1,6 +1,6 @@
 """``mgather`` and ``mscatter``: rows or elements of a table in global memory by index.
 
-Source: numerics page, section 7.
+Source: docs/reference/tiles.md, "Irregular operations".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Arithmetic and comparison of vector registers. Source: numerics page, section 9.3."""
+"""Arithmetic and comparison of vector registers. Source: docs/reference/vectors.md, "Arithmetic"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Reductions, rearrangement and sorting of vector registers. Source: numerics page, section 9.5."""
+"""Reductions, rearrangement and sorting of vector registers. Source: docs/reference/vectors.md, "Reductions and
+rearrangement".
+"""
 
 from __future__ import annotations
 

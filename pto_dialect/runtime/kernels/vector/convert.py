@@ -1,4 +1,4 @@
-"""Conversion of vector registers. Source: numerics page, section 9.4."""
+"""Conversion of vector registers. Source: docs/reference/vectors.md, "Conversion"."""
 
 from __future__ import annotations
 

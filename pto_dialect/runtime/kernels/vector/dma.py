@@ -1,4 +1,4 @@
-"""``mte_gm_ub``: global memory to the unified buffer with padding. Source: layouts page, section 5."""
+"""``mte_gm_ub``: global memory to the unified buffer with padding. Source: docs/reference/layouts.md, "Transfers"."""
 
 from __future__ import annotations
 

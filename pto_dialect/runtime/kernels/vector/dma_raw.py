@@ -1,4 +1,4 @@
-"""Raw copies, whose outer loops and pad value stand in registers. Source: layouts page, section 5.
+"""Raw copies, whose outer loops and pad value stand in registers. Source: docs/reference/layouts.md, "Transfers".
 
 A register holds for later copies of its core until it is written again; a copy uses what it holds when it is issued.
 """

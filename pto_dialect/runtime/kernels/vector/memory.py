@@ -1,4 +1,4 @@
-"""Loads and stores of vector registers. Source: numerics page, section 9.1."""
+"""Loads and stores of vector registers. Source: docs/reference/vectors.md, "Loads and stores"."""
 
 from __future__ import annotations
 

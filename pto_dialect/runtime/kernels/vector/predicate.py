@@ -1,4 +1,4 @@
-"""Vector predicates. Source: numerics page, section 9.2."""
+"""Vector predicates. Source: docs/reference/vectors.md, "Predicates"."""
 
 from __future__ import annotations
 

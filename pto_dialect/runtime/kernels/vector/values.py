@@ -53,7 +53,8 @@ def pointer(value: SSAValue, g: Generator) -> Expr:
 def access(op: PtoOp, g: Generator, name: str, step: str, updated: SSAValue | None) -> tuple[Expr, Expr]:
     """Pointer and first byte of an access at operand ``name`` plus ``step`` bytes.
 
-    With a result for the updated base the access is at the base itself (numerics page, section 9.1); see ``update``.
+    With a result for the updated base the access is at the base itself (docs/reference/vectors.md, "Loads and stores");
+    see ``update``.
     """
     base = g.operand(op, name)
     assert base is not None

@@ -1,4 +1,6 @@
-"""Lane-wise arithmetic, comparison and choice of logical vectors. Source: numerics page, sections 9.3 and 12."""
+"""Lane-wise arithmetic, comparison and choice of logical vectors. Source: docs/reference/vectors.md, "Arithmetic",
+"Logical vectors".
+"""
 
 from __future__ import annotations
 

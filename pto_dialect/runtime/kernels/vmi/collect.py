@@ -1,4 +1,6 @@
-"""Reductions, broadcast and rearrangement of logical vectors. Source: numerics page, sections 9.5 and 12."""
+"""Reductions, broadcast and rearrangement of logical vectors. Source: docs/reference/vectors.md, "Reductions and
+rearrangement", "Logical vectors".
+"""
 
 from __future__ import annotations
 

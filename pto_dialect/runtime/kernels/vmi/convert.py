@@ -1,4 +1,4 @@
-"""Conversion of logical vectors. Source: numerics page, sections 9.4 and 12."""
+"""Conversion of logical vectors. Source: docs/reference/vectors.md, "Conversion", "Logical vectors"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loads of logical vectors. Source: numerics page, section 12."""
+"""Loads of logical vectors. Source: docs/reference/vectors.md, "Logical vectors"."""
 
 from __future__ import annotations
 

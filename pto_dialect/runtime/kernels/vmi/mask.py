@@ -1,4 +1,4 @@
-"""Logical predicates. Source: numerics page, sections 9.2 and 12."""
+"""Logical predicates. Source: docs/reference/vectors.md, "Predicates", "Logical vectors"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Logical values from registers and back. Source: language page, section 4.1; operation catalogue."""
+"""Logical values from registers and back. Source: docs/reference/language.md, "Attributes";
+docs/reference/operations.md, "Logical vectors: rearrangement".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tile operations on memrefs in the vector buffer (the older dialect's lowering; execution page, section 2)."""
+"""Tile operations on memrefs in the vector buffer (the older dialect's lowering; docs/reference/execution.md,
+"Pointers, tiles and views").
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Scales of columns in tiles of floats, for results of the matrix unit. Source: numerics page, section 4."""
+"""Scales of columns in tiles of floats, for results of the matrix unit. Source: docs/reference/numerics.md,
+"Write-back".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``mgather`` from global memory to L1 with indices in global memory. Source: numerics page, section 7."""
+"""``mgather`` from global memory to L1 with indices in global memory. Source: docs/reference/tiles.md, "Irregular
+operations".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packed comparisons and selections, bit by bit (numerics page, section 5)."""
+"""Packed comparisons and selections, bit by bit (docs/reference/tiles.md, "Elementwise")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Conversions between element types against exact arithmetic (numerics page, sections 1.2, 2 and 8)."""
+"""Conversions between element types against exact arithmetic (docs/reference/numerics.md, "Narrowing and saturation",
+"Rounding"; docs/reference/tiles.md, "Conversion").
+"""
 
 from __future__ import annotations
 

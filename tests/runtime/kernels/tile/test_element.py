@@ -1,4 +1,4 @@
-"""Single elements of tiles (numerics page, section 7)."""
+"""Single elements of tiles (docs/reference/tiles.md, "Irregular operations")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Broadcasts of rows and columns against formulas on single numbers (numerics page, section 6)."""
+"""Broadcasts of rows and columns against formulas on single numbers (docs/reference/tiles.md, "Broadcasts and
+reductions").
+"""
 
 from __future__ import annotations
 

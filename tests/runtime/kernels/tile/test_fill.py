@@ -1,4 +1,4 @@
-"""Padding copies and concatenation, element by element (numerics page, section 7)."""
+"""Padding copies and concatenation, element by element (docs/reference/tiles.md, "Irregular operations")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Gathers and scatters inside the unified buffer, element by element (numerics page, section 7)."""
+"""Gathers and scatters inside the unified buffer, element by element (docs/reference/tiles.md, "Irregular
+operations").
+"""
 
 from __future__ import annotations
 

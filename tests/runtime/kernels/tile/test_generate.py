@@ -1,4 +1,4 @@
-"""Sequences, triangles and random words (numerics page, section 7)."""
+"""Sequences, triangles and random words (docs/reference/tiles.md, "Irregular operations")."""
 
 from __future__ import annotations
 

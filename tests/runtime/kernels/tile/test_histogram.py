@@ -1,4 +1,4 @@
-"""Cumulative byte counts, element by element (numerics page, section 7)."""
+"""Cumulative byte counts, element by element (docs/reference/tiles.md, "Irregular operations")."""
 
 from __future__ import annotations
 

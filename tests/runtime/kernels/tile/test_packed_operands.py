@@ -1,4 +1,6 @@
-"""Matrix products of 4-bit numbers, with scales in tiles of any element. Source: layouts page, sections 1 and 8."""
+"""Matrix products of 4-bit numbers, with scales in tiles of any element. Source: docs/reference/layouts.md, "Fractals",
+"MX scales".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tiles of different valid regions combined, element by element (numerics page, section 6)."""
+"""Tiles of different valid regions combined, element by element (docs/reference/tiles.md, "Broadcasts and
+reductions").
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Quantisation of vector tiles, number by number (numerics page, section 7; layouts page, section 8)."""
+"""Quantisation of vector tiles, number by number (docs/reference/tiles.md, "Irregular operations";
+docs/reference/layouts.md, "MX scales").
+"""
 
 from __future__ import annotations
 

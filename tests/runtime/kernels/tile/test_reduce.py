@@ -1,4 +1,4 @@
-"""Reductions against loops over single numbers (numerics page, section 6)."""
+"""Reductions against loops over single numbers (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 from __future__ import annotations
 

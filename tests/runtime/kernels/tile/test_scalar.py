@@ -1,4 +1,4 @@
-"""Tile and number arithmetic against formulas on single numbers (numerics page, section 5)."""
+"""Tile and number arithmetic against formulas on single numbers (docs/reference/tiles.md, "Elementwise")."""
 
 from __future__ import annotations
 

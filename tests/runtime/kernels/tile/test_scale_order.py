@@ -1,4 +1,4 @@
-"""``tmov`` to the order in which the matrix unit reads MX scales. Source: layouts page, section 8."""
+"""``tmov`` to the order in which the matrix unit reads MX scales. Source: docs/reference/layouts.md, "MX scales"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sorting and merging of records with plain Python lists (numerics page, section 7)."""
+"""Sorting and merging of records with plain Python lists (docs/reference/tiles.md, "Irregular operations")."""
 
 from __future__ import annotations
 

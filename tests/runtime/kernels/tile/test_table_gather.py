@@ -1,4 +1,4 @@
-"""Gathers from and scatters to tables in global memory (numerics page, section 7)."""
+"""Gathers from and scatters to tables in global memory (docs/reference/tiles.md, "Irregular operations")."""
 
 from __future__ import annotations
 

@@ -1,0 +1,42 @@
+"""Files that the pages about the project's inside name are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+from markdown_pages import ROOT
+
+PAGES = ("architecture.md",)
+PLACES = ("", "pto_dialect")
+"""Folders in which a path of a page may begin."""
+
+_PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)*(?:/|\.(?:py|lark|pto|md|txt|toml)))`")
+
+
+def missing(text: str) -> list[str]:
+    """Paths in code style that lead nowhere."""
+    named = {match[1] for match in _PATH.finditer(text)}
+    return sorted(name for name in named if not any((ROOT / place / name).exists() for place in PLACES))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_named_files_exist(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert len(_PATH.findall(text)) > 20
+    assert missing(text) == []
+
+
+def test_what_is_missing_is_found() -> None:
+    assert missing("`setup.py`, `ir/`, `ir/gone.py` and `nowhere/`") == ["ir/gone.py", "nowhere/"]
+
+
+def test_every_room_is_on_the_page() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = [
+        path.name for path in (ROOT / "pto_dialect").iterdir() if path.is_dir() and (path / "__init__.py").exists()
+    ]
+    assert [room for room in rooms if f"`pto_dialect/{room}/`" not in text] == []
+
+
+def test_pages_name_no_file_outside(tmp_path: Path) -> None:
+    assert missing(f"`{tmp_path.name}/x.py`") == [f"{tmp_path.name}/x.py"]
