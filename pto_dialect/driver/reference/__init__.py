@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import operations, tables, words
+from . import core, operations, tables, words
 
 FOLDER = Path(__file__).parents[3] / "docs" / "reference"
 
-PAGES = {"operations.md": operations.page, "target-tables.md": tables.page, "words.md": words.page}
+PAGES = {
+    "operations.md": operations.page,
+    "target-tables.md": tables.page,
+    "words.md": words.page,
+    "core-operations.md": core.page,
+}
 """Name of each page, and what renders it."""
