@@ -9,7 +9,7 @@ from pto_dialect.verify.core.table import CORE_NAMES, CoreSlot, constraints_of
 
 from .markdown import WRITTEN_BY, cell, table
 
-_ENDS = frozenset("cf.br cf.cond_br cf.switch scf.condition scf.yield scf.reduce scf.reduce.return".split())
+_ENDS = frozenset(["cf.br", "cf.cond_br", "cf.switch", "scf.condition", "scf.yield", "scf.reduce", "scf.reduce.return"])
 """Ends of blocks, which run as part of what is around them."""
 
 _ARITY = {"1": "", "?": " (optional)", "*": " (any number)"}

@@ -66,7 +66,9 @@ class TAssignOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("til
 
 
 class TReshapeOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.HANDLE, roles=Role.VIEW):
-    """The same bytes as a tile of another shape or layout (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """The same bytes as a tile of another shape or layout (docs/reference/execution.md, "Pointers, tiles and
+    views").
+    """
 
     name = "pto.treshape"
     src = operand_def(TILE_OR_VIEW)
@@ -84,7 +86,9 @@ class BitcastOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.
 class SubviewOp(
     PtoOp, shape=Shape.SUBVIEW, effect=Effect.HANDLE, typed=("source",), tokens=("sizes",), roles=Role.VIEW
 ):
-    """Alias of rows [i, i+r) and columns [j, j+c) of a tile (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Alias of rows [i, i+r) and columns [j, j+c) of a tile (docs/reference/execution.md, "Pointers, tiles and
+    views").
+    """
 
     name = "pto.subview"
     source = operand_def(TILE)
