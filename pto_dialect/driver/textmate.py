@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.aliases import DEPRECATED, MNEMONIC_ALIASES
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.core_ops import CORE_SHAPES, KNOWN_DIALECTS
@@ -24,16 +25,15 @@ from pto_dialect.verify.engine.unread_attributes import KNOWN_ATTRIBUTES
 GRAMMAR = Path(__file__).resolve().parents[2] / "grammar" / "pto.tmLanguage.json"
 SCOPE = "source.pto"
 
-AREAS = (
-    ("tile", ("tile_", "matmul", "gemv", "views")),
-    ("cube", ("cube_mad", "fixpipe", "mte")),
-    ("vector", ("vector_", "predicate", "ub_vector", "vmi_")),
-    ("simt", ("simt_",)),
-    ("transfer", ("dma", "comm", "pipes", "memref_bridge", "pointers")),
-    ("sync", ("sync", "cross_core")),
-    ("control", ("regions", "scalar_")),
-)
-"""Areas of the dialect with the beginnings of the names of their families; each area has a scope of its own."""
+AREAS = ("tile", "cube", "vector", "simt", "transfer", "sync", "control")
+"""Areas of the dialect in the order of the patterns; each area has a scope of its own."""
+_AREA_OF_FOLDER = {"buffers": "transfer", "scalar": "control", "vmi": "vector"}
+"""Areas of the folders of families that have another name than their area."""
+_AREA_OF_FAMILY = {
+    **dict.fromkeys(("matmul", "gemv", "views"), "tile"),
+    **dict.fromkeys(("dma", "comm", "pipes"), "transfer"),
+}
+"""Areas of families that belong elsewhere than the others of their folder."""
 
 _CLAUSES = (
     "ins outs fp pre_quant pre_relu no_tmp buf nburst loop pad unit_flag disable_gemv sat nosat tf32_mode n_dir "
@@ -54,17 +54,18 @@ def _operations(names: Iterable[str], scope: str) -> dict[str, str]:
 
 def area_of(family: str) -> str:
     """The area of an operation family."""
-    return next(area for area, beginnings in AREAS if family.startswith(beginnings))
+    folder = (FAMILIES[family].operations or "").partition(".")[0]
+    return _AREA_OF_FAMILY.get(family) or _AREA_OF_FOLDER.get(folder, folder)
 
 
 def _by_area() -> list[dict[str, str]]:
-    names: dict[str, list[str]] = {area: [] for area, _ in AREAS}
+    names: dict[str, list[str]] = {area: [] for area in AREAS}
     for name, (family, _, _) in OPS.items():
         if name not in DEPRECATED:
-            names[area_of(family)].append(name)
+            names.setdefault(area_of(family), []).append(name)
     for alias, name in MNEMONIC_ALIASES.items():
         if name in OPS:
-            names[area_of(OPS[name][0])].append(alias)
+            names.setdefault(area_of(OPS[name][0]), []).append(alias)
     return [_operations(found, f"support.function.{area}") for area, found in names.items()]
 
 
