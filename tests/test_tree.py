@@ -1,0 +1,69 @@
+"""Where things lie: folders that a reader can take in, tests that mirror the package, families whose modules exist."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from pto_dialect.families import FAMILIES, LANE_MODULES, all_rule_modules
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "pto_dialect"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+MOST_FILES, MOST_LINES = 25, 500
+WRITTEN = PACKAGE / "ir" / "core" / "index.py"
+"""Written by ``ir.core.make_index``, as long as what it lists."""
+
+
+def test_no_folder_is_crowded() -> None:
+    files = Counter(path.parent for path in MODULES)
+    assert {str(folder): number for folder, number in files.items() if number > MOST_FILES} == {}
+
+
+def test_no_file_is_long() -> None:
+    lines = {path: path.read_text(encoding="utf-8").count("\n") for path in MODULES}
+    assert {str(path): number for path, number in lines.items() if number > MOST_LINES and path != WRITTEN} == {}
+
+
+def test_every_folder_says_what_it_holds() -> None:
+    folders = {path.parent for path in MODULES}
+    silent = [
+        str(folder)
+        for folder in folders
+        if not ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    ]
+    assert silent == []
+
+
+def test_tests_lie_where_the_package_has_what_they_test() -> None:
+    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
+    folders = {path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
+    mirrored = {folder for folder in folders if folder.parts and folder.parts[0] in rooms}
+    assert mirrored
+    assert [str(folder) for folder in mirrored if not (PACKAGE / folder).is_dir()] == []
+
+
+def test_families_of_operations_lie_in_folders_of_one_name() -> None:
+    """A family's operations, and the first of its rules and kernels, have a folder of the same name in each room."""
+    folders = {family.operations.partition(".")[0] for family in FAMILIES.values() if family.operations}
+    for room in ("ir", "verify", "runtime/kernels"):
+        assert {folder for folder in folders if not (PACKAGE / room / folder / "__init__.py").is_file()} == set()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_modules_of_families_exist(family: str) -> None:
+    entry = FAMILIES[family]
+    operations = [f"ir.{entry.operations}"] if entry.operations else []
+    names = [*operations, *(f"verify.{name}" for name in entry.rules)]
+    names += [f"runtime.kernels.{name}" for name in entry.kernels]
+    assert names
+    assert [name for name in names if find_spec(f"pto_dialect.{name}") is None] == []
+
+
+def test_other_listed_modules_exist() -> None:
+    names = [*all_rule_modules(), *(f"runtime.kernels.{name}" for name in LANE_MODULES)]
+    assert [name for name in names if find_spec(f"pto_dialect.{name}") is None] == []
