@@ -17,7 +17,7 @@ import numpy as np
 from ..faults import Fault
 from .atomic import AtomicMode
 from .cast import copy_cast
-from .spaces import Pointer, may_self_overlap, strided_view
+from .spaces import Array, Pointer, may_self_overlap, strided_view
 
 BURST_ALIGNMENT = 32
 """Burst addresses in UB and L1 are multiples of this many bytes (docs/reference/layouts.md, "Transfers")."""
@@ -110,16 +110,30 @@ def burst_copy(
         return
     source = strided_view(src, (*counts, length), (*src_strides, 1), _BYTE)
     if pad is None:
-        target = strided_view(dst, (*counts, length), (*dst_strides, 1), _BYTE)
-        touching = dst.arena is src.arena and np.may_share_memory(source, target)
-        if touching or may_self_overlap(counts, dst_strides, length):
-            for place in product(*map(range, counts)):
-                target[place] = source[place]
-        else:
-            target[...] = source
-        return
+        _replace(dst, src, source, counts, dst_strides, length)
+    else:
+        _replace_padded(dst, source, counts, dst_strides, pad, pad.row_bytes(length, index(dst_stride)))
+
+
+def _replace(
+    dst: Pointer, src: Pointer, source: Array, counts: tuple[int, ...], dst_strides: tuple[int, ...], length: int
+) -> None:
+    """Bursts that replace what the destination holds; those that touch each other run in order."""
+    target = strided_view(dst, (*counts, length), (*dst_strides, 1), _BYTE)
+    touching = dst.arena is src.arena and np.may_share_memory(source, target)
+    if touching or may_self_overlap(counts, dst_strides, length):
+        for place in product(*map(range, counts)):
+            target[place] = source[place]
+    else:
+        target[...] = source
+
+
+def _replace_padded(
+    dst: Pointer, source: Array, counts: tuple[int, ...], dst_strides: tuple[int, ...], pad: Padding, row_bytes: int
+) -> None:
+    """Bursts with the pad value around them, in rows of ``row_bytes``."""
+    length = source.shape[-1]
     left = pad.left * len(pad.element)
-    row_bytes = pad.row_bytes(length, index(dst_stride))
     rows = strided_view(dst, (*counts, row_bytes), (*dst_strides, 1), _BYTE)
     template = np.empty(row_bytes, np.uint8)
     element = np.frombuffer(pad.element, np.uint8)

@@ -222,8 +222,31 @@ class MicroBuilder(ClauseBuilder):
         operands = Operands()
         operands.add(uses, self.use(uses))
         controls = [item for item in items[2:-3] if isinstance(item, tuple)]
-        given = len(operands.values)
         groups: Groups = {}
+        chosen = self._l0_operands(token, uses, operands, controls, names)
+        for name, value in zip(chosen, operands.values, strict=True):
+            groups[name] = [value]
+        stated = self.type_list(types)
+        if len(stated) != len(operands.values):
+            raise at(
+                types,
+                "parse-type-count",
+                f"{count(len(operands.values), 'operand')} but {count(len(stated), 'type')}",
+            )
+        wrong: list[Stated] = []
+        for position, (value, type_) in enumerate(zip(operands.values, stated, strict=True)):
+            if value.type is not type_:
+                place, index = operands.place(position)
+                wrong.append((value, type_, place, index))
+        if wrong:
+            self.check_types(wrong)
+        return self.assemble(cls, token, groups, (), attributes)
+
+    def _l0_operands(
+        self, token: Tok, uses: Tok, operands: Operands, controls: list[tuple[Tok, Tok]], names: list[str]
+    ) -> list[str]:
+        """Names of the operands of a load in the order in which they are written; named controls are added to them."""
+        given = len(operands.values)
         if controls:
             chosen = names[:2]
             if given != 2:
@@ -263,20 +286,4 @@ class MicroBuilder(ClauseBuilder):
                 token.end,
                 severity=Severity.INFO,
             )
-        for name, value in zip(chosen, operands.values, strict=True):
-            groups[name] = [value]
-        stated = self.type_list(types)
-        if len(stated) != len(operands.values):
-            raise at(
-                types,
-                "parse-type-count",
-                f"{count(len(operands.values), 'operand')} but {count(len(stated), 'type')}",
-            )
-        wrong: list[Stated] = []
-        for position, (value, type_) in enumerate(zip(operands.values, stated, strict=True)):
-            if value.type is not type_:
-                place, index = operands.place(position)
-                wrong.append((value, type_, place, index))
-        if wrong:
-            self.check_types(wrong)
-        return self.assemble(cls, token, groups, (), attributes)
+        return chosen

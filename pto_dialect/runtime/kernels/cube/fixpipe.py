@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,18 @@ class WriteBack:
                 saturation=saturation,  # pyright: ignore[reportArgumentType]
             )
 
+        self._store(core, src, dst, store, sub_block, convert)
+
+    def _store(
+        self,
+        core: Core,
+        src: Pointer,
+        dst: Pointer,
+        store: AccStore,
+        sub_block: int | None,
+        convert: Callable[[Array], Array],
+    ) -> None:
+        """Writes to where ``dst`` points, or to the buffers of one or both vector cores."""
         if self.dst_mode in ("split_m", "split_n"):
             buffers = core.block.unified_buffers
             pair = tuple(Pointer(ub, dst.offset, dst.dtype, dst.item_bytes) for ub in buffers)
