@@ -92,8 +92,14 @@ class FifoPlan:
                     handles += 1
                 elif op.name in facts.NUMBERED or op.name in facts.HANDLED:
                     transfers.append(op)
+        whole: dict[tuple[tuple[Any, ...], int], tuple[bool, bool]] = {}
         for op in transfers:
             transfer = self.transfer(op)
+            way = (transfer.on_cube, transfer.split == 0)
+            on_cube, entire = whole.setdefault((transfer.facts.key, transfer.direction), way)
+            if transfer.on_cube != on_cube and (transfer.split == 0) != entire:
+                message = f"{transfer.facts.label} has {'whole' if entire else 'split'} entries at the other end"
+                raise ProgramError("pipe-split", f"{message}, found split = {transfer.split}", span_of(op))
             entry = facts.entry(op)
             if transfer.role == "pop" and entry is not None and isinstance(entry.type, t.TileBufType):
                 self._popped.setdefault((transfer.facts.key, transfer.direction), {})[entry.type] = None

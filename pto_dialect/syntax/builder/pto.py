@@ -268,20 +268,24 @@ class PtoBuilder(MemoryBuilder):
         """Turns bare words and stripped forms given for enumerations into their attributes, in place, gives integers
         without a type the declared one, and drops what says the same as nothing."""
         slots = signature(cls).attributes
-        self.typed_attributes(slots, attributes, token)
+        self.typed_attributes(slots, attributes, token, op_spec(cls).tokens)
         for name, default in op_spec(cls).defaults:
             if name in attributes and attribute_text(attributes[name]) == default:
                 del attributes[name]
 
-    def typed_attributes(self, slots: dict[str, Slot], attributes: dict[str, Attribute], token: Tok) -> None:
-        """Attributes as the kinds of the declaration want them, in place."""
+    def typed_attributes(
+        self, slots: dict[str, Slot], attributes: dict[str, Attribute], token: Tok, written: tuple[str, ...] = ()
+    ) -> None:
+        """Attributes as the kinds of the declaration want them, in place; the form of the operation says the type of
+        those in ``written``. A number without a type is an i64 anywhere else, as in all dictionaries."""
         for name, value in attributes.items():
             slot = slots.get(name)
             if self.schematic and isinstance(value, StringAttr) and PLACEHOLDER_WORD.fullmatch(value.data):
                 attributes[name] = PlaceholderAttr(value.data)
             elif slot is None or not slot.kind.enums:
                 if slot is not None and slot.kind.integer is not None and isinstance(value, IntegerAttr):
-                    if value.type == i64 != slot.kind.integer and self._states_type(token, name):
+                    bare = (name in written or self.schematic) and not self._states_type(token, name)
+                    if value.type == i64 != slot.kind.integer and not bare:
                         continue
                     attributes[name] = declared_integer(value, slot.kind.integer)
             elif isinstance(value, StringAttr):

@@ -67,10 +67,22 @@ def lacks_attributes(text: str, brace: Tok) -> bool:
     return _WITHOUT_ATTRIBUTES.match(text, brace.start) is not None
 
 
+_HEADER = re.compile(
+    r"(?P<results>%[\w$.\-]+(?::\d+)?)\s*=\s*(?P<value>%[\w$.\-]+)\s*(?:(?P<loop>to\s+%[\w$.\-]+\s+step)\b|->\s*\()"
+)
+"""What follows the lost name of a loop or condition."""
+
+
 def _no_operation(s: Situation) -> Message | None:
     """``%a = %b`` and ``%a = %b + %c``."""
     if s.token.type != "BINDINGS" or "RESULTS" not in s.expected:
         return None
+    header = _HEADER.match(s.text, s.token.start)
+    if header is not None:
+        name = "scf.for" if header["loop"] else "scf.if"
+        place = f"{header['value']}" if name == "scf.if" else f"'{header['results']} ='"
+        help = f"scf.for {header['results']} = .." if name == "scf.for" else f"{header['results']} = scf.if {place} .."
+        return Message("parse-missing-token", f"{name} is missing before {place}", help)
     text = f"an operation is missing after '{s.token.text.partition('=')[0].strip()} ='"
     return Message("parse-syntax", text, "values are made by operations, for example arith.addi %a, %b : index")
 

@@ -66,6 +66,8 @@ def explain(s: Situation) -> Message:
             pointer = f"!pto.ptr<{previous.text.split(',')[-1].strip()}, gm>"
             return Message("parse-character", "pointers are written !pto.ptr<..>", pointer)
         return unopened_angle(s) or _bad_character(token.text)
+    if token.type == "COMMA" and s.following is not None and s.following.text == "%":
+        return _bad_character("%")._replace(at=s.following)
     found = nesting_error(s) or clause_error(s) or swallowed_operation(s) or comma_error(s) or form_error(s)
     if found is not None:
         return found

@@ -53,6 +53,9 @@ def _result_without_equal(s: Situation) -> Message | None:
         if following.type.startswith("OP_") or following.type in ("STRING", "WORD"):
             text = f"'=' is missing between {shown(s.token.text)} and {shown(following.text)}"
             return Message("parse-missing-token", text, f"{shown(s.token.text)} = {shown(following.text)} ..")
+        if following.type == "LBRACE":
+            text = f"scf.if is missing before {shown(s.token.text)}"
+            return Message("parse-missing-token", text, f"scf.if {shown(s.token.text)} {{")
         return Message("parse-syntax", f"a statement does not begin with the value {shown(s.token.text)}", None)
     alias = alias_without_mark(s.text, s.token) if s.token.type == "WORD" else None
     if alias is not None:

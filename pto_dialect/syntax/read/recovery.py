@@ -161,6 +161,8 @@ class Recovery(Repair):
         if first.text in _DIRECTIVES and (name := _DIRECTIVE_NAME.match(self.data.text, first.end)):
             statement = [Tok("RESULTS", f"%{name[1]} =", name.start(1))]
         elif not statement and token.type == "USES":
+            if token.text in self.builder.scope.values:
+                return
             statement = [Tok("RESULTS", token.text + " =", token.start)]
         elif not statement and token.type == "WORD" and (alias := alias_without_mark(self.data.text, token)):
             statement = [Tok("TYPE_ALIAS", f"{alias} =", token.start)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.diagnostics.suggest import word_hint
@@ -115,6 +115,8 @@ def _check_attributes(op: PtoOp, ctx: Context) -> bool:
             message = f"attribute {name} of {op.name} must be {slot.kind.label}, found {value}"
             own = word_rule(op.name, name) if slot.kind.words else None
             help = word_hint(value.data, slot.kind.words) if isinstance(value, StringAttr) else None
+            if isinstance(value, IntegerAttr) and isinstance(slot.kind.integer, IntegerType):
+                help = f"write {value.value.data} : {slot.kind.integer}; a number without a type is an i64"
             ctx.report(RULES.get(own or "", ATTRIBUTE_KIND), op, message, at=name, help=help)
             good = False
     return good

@@ -221,6 +221,17 @@ def test_use_after_free_is_a_fault(arch: str, valid: str) -> None:
     assert caught.value.span is not None and caught.value.span.text.startswith(STORE)
 
 
+def test_ends_that_split_in_different_ways_are_refused() -> None:
+    """The cube core pushes halves, the vector cores pop whole entries: nobody knows whose the rest is."""
+    head, tail = CubeToVector().text().split("func.func @vector", 1)
+    text = f"{head}func.func @vector{tail.replace('split = 1', 'split = 0')}"
+    with pytest.raises(ProgramError) as caught:
+        launch(text)
+    assert caught.value.rule == "pipe-split"
+    assert caught.value.message == "queue 0 has split entries at the other end, found split = 0"
+    assert caught.value.span is not None and "pto.tpop_from_aic" in caught.value.span.text
+
+
 # ------------------------------------------------------------ conversion on the way
 
 
