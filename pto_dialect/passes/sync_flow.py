@@ -26,7 +26,9 @@ SETS = frozenset(("pto.set_flag", "pto.set_flag_dyn", "pto.record_event"))
 WAITS = frozenset(("pto.wait_flag", "pto.wait_flag_dyn", "pto.wait_event"))
 GETS = frozenset(("pto.get_buf", "pto.get_buf_dyn"))
 RELEASES = frozenset(("pto.rls_buf", "pto.rls_buf_dyn"))
-JOINS = frozenset(("pto.dsb", "pto.fence.barrier_all", "pto.tsync", "pto.syncall"))
+ENGINES = frozenset(("pto.comm.tput_async", "pto.comm.tget_async"))
+"""Transfers of another engine, which wait for all pipes before they start."""
+JOINS = ENGINES | {"pto.dsb", "pto.fence.barrier_all", "pto.tsync", "pto.syncall"}
 _UNKNOWN_WAITS = frozenset(("pto.sync.wait", "pto.wait_intra_block", "pto.wait_cross_block"))
 SIGNALS = SETS | WAITS | GETS | RELEASES | JOINS | _UNKNOWN_WAITS
 

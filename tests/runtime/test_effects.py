@@ -114,7 +114,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
 STATES = {"mx_scale": {"scale_left", "scale_right"}}
 """Memories that are state of the machine, by the name of that state."""
 
-ENGINES: dict[str, Pipe] = dict.fromkeys(("pto.comm.tput_async", "pto.comm.tget_async"), Pipe.MTE3)
+ENGINES: dict[str, Pipe] = dict.fromkeys(("pto.comm.tput_async", "pto.comm.tget_async"), Pipe.S)
 """Pipes in whose turn the work of other engines is done."""
 
 UNTRIED = {

@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.sync_flow import ENGINES
 
 from ..options import CHECKS, ON_REQUEST
 
@@ -46,6 +47,11 @@ def unchecked(kernel: WatchedKernel) -> list[str]:
     caches = [op for op in operations if op.name in _CACHES]
     if caches:
         found.append(f"caches of the scalar unit ({_places(caches)}): memory is always up to date here")
+    started = [op for op in operations if op.name in ENGINES]
+    if started:
+        found.append(
+            f"what uses memory before an asynchronous transfer has ended ({_places(started)}): it ends at once here"
+        )
     return found
 
 

@@ -1,7 +1,7 @@
 """A watched run says what it did not check."""
 
 import numpy as np
-from sanitize_programs import barrier, load, program, store, ub, watched
+from sanitize_programs import barrier, found, load, program, set_flag, store, ub, wait_flag, watched
 
 from pto_dialect.sanitize.report.unchecked import unchecked
 
@@ -43,3 +43,32 @@ def test_operations_that_were_not_reached():
 def test_pointers_made_from_numbers_have_no_tile():
     (line,) = left_out(program(X, load("%x"), barrier("ALL"), store("%x")))
     assert line.startswith("overlap of memory behind 1 pointer made from numbers (line ")
+
+
+def test_other_engines_copy_behind_all_pipes_and_nobody_checks_the_wait():
+    """The store on MTE3 has ended when the engine reads what it stores."""
+    tensor, part, session = "!pto.tensor_view<64xf32>", "!pto.partition_tensor_view<16xf32>", "!pto.async_session"
+    scratch = "!pto.tile_buf<vec, 1x256xi8>"
+
+    def view(name: str, offset: int) -> list[str]:
+        at = f"%{name}at = arith.constant {offset} : index"
+        whole = f"%{name}w = pto.make_tensor_view %b, shape = [%n], strides = [%i1] : {tensor}"
+        sizes = f"%{name} = pto.partition_view %{name}w, offsets = [%{name}at], sizes = [%s] : {tensor} -> {part}"
+        return [at, whole, sizes]
+
+    lines = [
+        *("%n = arith.constant 64 : index", "%s = arith.constant 16 : index", *view("from", 0), *view("to", 16)),
+        f"%t = pto.alloc_tile addr = %c1024 : {scratch}",
+        "%bytes = pto.castptr %b : !pto.ptr<f32, gm> -> !pto.ptr<i8, gm>",
+        f"%e = pto.comm.build_async_session(%t, %bytes : {scratch}, !pto.ptr<i8, gm>) -> {session}",
+        *(load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")),
+        f"%done = pto.comm.tput_async(%to, %from, %e : {part}, {part}, {session}) -> !pto.async_event",
+    ]
+    text = program(X, "%c1024 = arith.constant 1024 : i64", *lines)
+    values = [np.arange(64, dtype=np.float32), np.zeros(64, np.float32)]
+    kernel = watched(text)
+    kernel.run(values)
+    assert not kernel.watch.findings.all
+    assert values[1].tolist() == [*range(16), *range(16), *[0] * 32]
+    assert any("before an asynchronous transfer has ended (line " in line for line in unchecked(kernel))
+    assert not found(text)

@@ -163,8 +163,12 @@ def session(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.comm.tput_async", "pto.comm.tget_async")
 def asynchronous(op: PtoOp, g: Generator) -> None:
+    """Another engine copies global memory, behind all that the pipes have been given: the library waits for these
+    before it tells the engine."""
     dst, src, _ = op.operands
-    g.call(Copy(atomic=False), dst, src, pipe=Pipe.MTE3)
+    if g.queued:
+        g.emitter.line("yield from core.join_all()")
+    g.call(Copy(atomic=False), dst, src, pipe=Pipe.S)
     g.define(op.results[0], "None")
 
 

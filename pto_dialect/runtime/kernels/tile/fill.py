@@ -15,7 +15,7 @@ from pto_dialect.targets.backend import Backend
 
 from ..registry import kernel
 from .memory import pad_value
-from .operands import AnyTile, memory_of, region, tile_format, tile_operand
+from .operands import AnyTile, memory_of, region, tile_format, tile_operand, write_at
 
 
 class FillPad:
@@ -71,18 +71,19 @@ def concatenate_counted(src0: AnyTile, src1: AnyTile, counts0: AnyTile, counts1:
     """Row r of dst = the leading elements of both sources, as many as the first column of the count tiles says.
 
     Counts are in units of the size of a count: 4 stands for one element in i32, for two in i16. They end at the valid
-    columns of their source and of dst.
+    columns of their source and of dst, and what stands behind them in dst is not touched.
     """
     rows, cols = dst.valid_rows, dst.valid_cols
-    result = region(dst, rows, cols).copy()
+    joined: list[Array] = []
     first, second = (region(x, rows, x.valid_cols) for x in (src0, src1))
     leading, following = region(counts0, rows, 1), region(counts1, rows, 1)
     for row in range(rows):
         taken = _count(leading, row, min(src0.valid_cols, cols))
         added = _count(following, row, min(src1.valid_cols, cols - taken))
-        result[row, :taken] = first[row, :taken]
-        result[row, taken : taken + added] = second[row, :added]
-    dst.write(result)
+        joined.append(np.concatenate((first[row, :taken], second[row, :added])))
+    for row, values in enumerate(joined):
+        if values.size:
+            write_at(dst, row, values.reshape(1, -1))
 
 
 @kernel("pto.tconcat")

@@ -26,6 +26,7 @@ from .operands import (
     region,
     tile_format,
     tile_operand,
+    write_at,
     write_linear,
     write_whole,
 )
@@ -112,14 +113,14 @@ class GatherMatches:
         rows, cols = matches.shape
         if rows > dst.rows:
             raise Fault("tile-valid-rows", f"positions of {rows} rows do not fit into {dst.rows} rows")
-        result = region(dst, rows, dst.valid_cols).copy()
         found = np.zeros(rows, np.int64)
         for row in range(rows):
             positions = np.flatnonzero(matches[row])
             found[row] = positions.size
-            kept = positions[: result.shape[1]]
-            result[row, : kept.size] = kept + (row * cols + self.offset)
-        dst.write(result)
+            kept = positions[: dst.valid_cols] + (row * cols + self.offset)
+            if kept.size:
+                # What stands behind the positions is not touched, so it is as good or bad as it was.
+                write_at(dst, row, kept.astype(dst.fmt.storage).reshape(1, -1))
         if found.size > counts.rows * counts.cols:
             raise Fault("tile-valid-rows", f"{rows} counts do not fit into {counts.rows}x{counts.cols}")
         write_linear(counts, found.astype(counts.fmt.storage))
