@@ -15,10 +15,10 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType
-from pto_dialect.ir.core.walk import walk
 
 from .numbers import Number, Unknown, pointer_at, result_of, unknown
 from .questions import FOREVER, Questions
+from .slices import followed
 from .symbols import Symbols
 from .world import Answer, M, Step, World, joined
 
@@ -26,7 +26,7 @@ MAX_WORLDS = 8
 MAX_DEPTH = 16
 MAX_NESTING = 100
 VISITS = 12
-"""Visits for each operation of the function that are spent on its different ways; then only one is followed on."""
+"""Visits for each operation that matters that are spent on its different ways; then only one is followed on."""
 FEW_VISITS = 600
 """What a short function may spend beside them."""
 MAX_VISITS = 20_000
@@ -90,19 +90,18 @@ class Walk(Generic[M]):
         self.known: set[Operation] = set()
         self.concerned: set[Operation] = set()
         """Operations that the machine is concerned with, and all that such ones stand in."""
+        self.followed: set[Operation] = set()
+        self.steps: dict[int, list[Operation]] = {}
         self._know(function, machine)
 
     def _know(self, function: Operation, machine: M) -> None:
         if function in self.known:
             return
         self.known.add(function)
-        for op in walk(function):
-            self.budget += VISITS
-            if op.name == "func.call" or (not op.regions and machine.concerns(op)):
-                place: Operation | None = op
-                while place is not None and place not in self.concerned:
-                    self.concerned.add(place)
-                    place = place.parent_op()
+        found, around = followed(function, machine.concerns, machine.uses)
+        self.followed |= found
+        self.concerned |= around
+        self.budget += VISITS * len(found)
 
     def run(self) -> None:
         """All ways to their ends."""
@@ -126,7 +125,10 @@ class Walk(Generic[M]):
             raise TooMuch
         inner = [id(value) for value in block.args]
         begin = self.order
-        for op in block.ops:
+        steps = self.steps.get(id(block))
+        if steps is None:
+            steps = self.steps[id(block)] = [op for op in block.ops if op in self.followed]
+        for op in steps:
             if not self.worlds:
                 break
             if op.name in _TERMINATORS:
@@ -184,8 +186,6 @@ class Walk(Generic[M]):
 
     def _way(self, op: Operation) -> Callable[[Walk[M], Operation], None] | None:
         """How an operation with a way of its own is followed, which its text decides; ``None`` for others."""
-        if op.regions and not op.results and op not in self.concerned:
-            return Walk.pass_by
         handler = _HANDLERS.get(op.name)
         if handler is not None:
             return handler

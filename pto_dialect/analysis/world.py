@@ -27,6 +27,10 @@ class Machine(Protocol):
         """Whether an operation without regions may change the state; the same wherever it runs."""
         ...
 
+    def uses(self, op: Operation) -> Iterable[SSAValue]:
+        """The operands of an operation that it is concerned with whose numbers it looks at."""
+        ...
+
     def copy(self) -> Self:
         """A machine in the same state that goes on by itself."""
         ...
@@ -104,7 +108,7 @@ def joined(group: list[World[M]]) -> list[World[M]]:
     again = len(worlds) > 1
     while again:
         again = False
-        for question in {question: None for world in worlds for question in world.answers}:
+        for question in _answered_all_ways(worlds):
             rest: dict[Hashable, list[World[M]]] = {}
             for world in worlds:
                 others = frozenset(item for item in world.answers.items() if item[0] != question)
@@ -121,6 +125,16 @@ def joined(group: list[World[M]]) -> list[World[M]]:
                     kept += same
             worlds = kept
     return _different(worlds)
+
+
+def _answered_all_ways(worlds: list[World[M]]) -> list[Unknown]:
+    """The questions to which the worlds have all answers, each some of them."""
+    found: dict[Unknown, set[int]] = {}
+    for world in worlds:
+        for question, answer in world.answers.items():
+            found.setdefault(question, set()).add(answer.which)
+    choices = {question: answer.choices for world in worlds for question, answer in world.answers.items()}
+    return [question for question, which in found.items() if len(which) == choices[question]]
 
 
 def _different(worlds: list[World[M]]) -> list[World[M]]:

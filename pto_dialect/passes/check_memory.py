@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.numbers import Number
 from pto_dialect.analysis.target import profile_of
@@ -54,6 +54,9 @@ OVERLAP = rule(
     bad=_BAD,
     good=_BAD.replace("512", "1024"),
 )
+UNINIT = RUN_RULES["mem-uninit"]
+_GLOBAL = (PtrType, PartitionViewType, TensorViewType)
+"""Types of operands that give places in global memory, of stores above all."""
 _ALLOCATIONS = frozenset(("pto.alloc_tile", "pto.alloc_multi_tile"))
 _OTHERS_WRITE = frozenset(
     ("func.call", "pto.simt_launch", "pto.tile_buf_addr", "pto.sync.wait", "pto.tassign", "pto.comm")
@@ -71,16 +74,21 @@ class CheckMemoryPass(PtoPass):
             # Nothing is said about functions that are too long to follow.
             with suppress(TooMuch):
                 texts = _Texts(profile_of(function, self.target))
-                owners = _Owners(texts, _Reporter(engine), _fills_all(function), Places({}, {}))
-                Walk(function, None, owners).run()
+                reporter = _Reporter(engine)
+                try:
+                    Walk(function, None, _Owners(texts, reporter, _fills_all(function), Places({}, {}))).run()
+                finally:
+                    reporter.finish()
 
 
 class _Reporter:
-    """Reports each pair of tiles, and each tile that nothing has written, once."""
+    """Reports each pair of tiles once, each tile that is stored and nothing has written, and in one warning all those
+    that are only computed with: ``computed`` has the operations that do, by allocation."""
 
     def __init__(self, engine: DiagnosticEngine) -> None:
         self.engine = engine
         self.seen: set[tuple[int, int]] = set()
+        self.computed: dict[Operation, dict[Operation, None]] = {}
 
     def overlap(self, lost: Tile, owner: Tile, op: Operation, certain: bool) -> None:
         """``op`` reads what is ``lost`` to ``owner``; ``certain``: on every way."""
@@ -89,8 +97,18 @@ class _Reporter:
 
     def unwritten(self, made: Operation, op: Operation) -> None:
         """``op`` reads the tile that ``made`` allocates, and nothing can have written it."""
-        if self._first(made, made):
-            self.engine.report(_unwritten(made, op))
+        if made in self.computed:
+            self.computed[made][op] = None
+        elif self._first(made, made):
+            if any(isinstance(value.type, _GLOBAL) for value in op.operands):
+                self.engine.report(_stored(made, op))
+            else:
+                self.computed[made] = {op: None}
+
+    def finish(self) -> None:
+        """The end of a function."""
+        if self.computed:
+            self.engine.report(_computed(self.computed))
 
     def _first(self, one: Operation, other: Operation) -> bool:
         pair = (id(one), id(other))
@@ -149,6 +167,12 @@ class _Owners:
     def concerns(self, op: Operation) -> bool:
         """Allocations, and what goes through their tiles."""
         return op.name in _ALLOCATIONS or any(self.texts.positions(op))
+
+    def uses(self, op: Operation) -> Iterable[SSAValue]:
+        """Handles of tiles, and what allocations depend on."""
+        if op.name in _ALLOCATIONS:
+            return op.operands
+        return [op.operands[i] for group in self.texts.positions(op) for i in group]
 
     def copy(self) -> Self:
         """The same state, to go on with by itself."""
@@ -257,7 +281,7 @@ def accumulates(op: Operation) -> bool:
 
 
 def _overlap(lost: Tile, owner: Tile, op: Operation, certain: bool) -> Diagnostic:
-    names = [f"%{tile.op.results[0].name_hint or 'a tile'}" for tile in (lost, owner)]
+    names = [_name(tile.op) for tile in (lost, owner)]
     first, last = max(lost.start, owner.start), min(lost.stop, owner.stop)
     message = (
         f"{names[0]} and {names[1]} share bytes [{first}, {last}) of {lost.space}: what {op.name} reads through "
@@ -273,12 +297,44 @@ def _overlap(lost: Tile, owner: Tile, op: Operation, certain: bool) -> Diagnosti
     return Diagnostic(OVERLAP.id, severity, message, span_of(op), notes, "give them other addresses")
 
 
-def _unwritten(made: Operation, op: Operation) -> Diagnostic:
-    name = f"%{made.results[0].name_hint or 'a tile'}"
-    stores = any(isinstance(value.type, (PtrType, PartitionViewType, TensorViewType)) for value in op.operands)
-    declared = RUN_RULES["mem-uninit"]
+def _stored(made: Operation, op: Operation) -> Diagnostic:
+    message = f"{op.name} reads {_name(made)}, which nothing has written"
     note = Note("it is allocated here", span_of(made))
-    message = f"{op.name} reads {name}, which nothing has written"
-    # What is only computed with may never be used.
-    severity = declared.severity if stores else Severity.WARNING
-    return Diagnostic(declared.id, severity, message, span_of(op), (note,), f"fill {name} first")
+    return Diagnostic(
+        UNINIT.id, UNINIT.severity, message, span_of(op), (note,), f"fill {_name(made)} before it is stored"
+    )
+
+
+def _computed(reads: dict[Operation, dict[Operation, None]]) -> Diagnostic:
+    """One warning for all tiles of a function: what is only computed with may never be used."""
+    first = next(iter(next(iter(reads.values()))))
+    together = [made for made, ops in reads.items() if first in ops]
+    message = f"{first.name} reads {_listed(list(map(_name, together)))}, which nothing has written"
+    rest = len(reads) - len(together)
+    if rest:
+        message += f"; so do other operations with {rest} more {'tile' if rest == 1 else 'tiles'} of the function"
+    notes: list[Note] = []
+    for made, ops in reads.items():
+        later = [op for op in ops if op is not first]
+        if made in together:
+            notes.append(Note(f"{_name(made)} is allocated here{_read_by(len(later))}", span_of(made)))
+        else:
+            notes.append(Note(f"{later[0].name} reads {_name(made)}{_read_by(len(later) - 1)}", span_of(later[0])))
+    help_ = f"fill {_listed(list(map(_name, together)))} before the function computes with them"
+    return Diagnostic(UNINIT.id, Severity.WARNING, message, span_of(first), tuple(notes), help_)
+
+
+def _name(made: Operation) -> str:
+    name = made.results[0].name_hint
+    return f"%{name}" if name else "a tile"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _read_by(count: int) -> str:
+    """How many more operations read a tile."""
+    if not count:
+        return ""
+    return f", and {count} more {'operation reads' if count == 1 else 'operations read'} it"

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import NamedTuple, Protocol, Self
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.facts import word
 from pto_dialect.analysis.numbers import Number, behind
@@ -120,6 +120,10 @@ class Flow:
     def concerns(self, op: Operation) -> bool:
         """Signals, barriers and whatever a pipe does."""
         return op.name in SIGNALS or op.name == "pto.barrier" or self._pipe(op) is not None
+
+    def uses(self, op: Operation) -> Iterable[SSAValue]:
+        """All operands: places in memory, and numbers of flags."""
+        return op.operands
 
     def copy(self) -> Self:
         """The same state, to go on with by itself."""

@@ -86,6 +86,24 @@ def test_a_tile_that_nothing_has_written(address: int, expected: list[str]):
     assert [d.rule for d in found(tiles(address, fill("%a"), add("%b", "%b", "%b")), ("check-memory",))] == expected
 
 
+def test_a_function_that_computes_with_unfilled_tiles_is_warned_of_once():
+    """One warning at the first operation; the notes name each tile and count what else reads it."""
+    lines = [f"%{name} = pto.alloc_tile : {T}" for name in ("d", "e", "f")]
+    sums = [add("%d", "%e", "%d"), add("%f", "%d", "%f"), add("%f", "%e", "%f"), add("%a", "%d", "%e")]
+    (one,) = found(tiles(4096, *lines, *sums), ("check-memory",))
+    assert (one.rule, one.severity) == ("mem-uninit", Severity.WARNING)
+    assert one.span is not None and one.span.text.startswith("pto.tadd ins(%d, %e")
+    assert one.message.startswith("pto.tadd reads %d and %e, which nothing has written; so do other operations with 2 ")
+    notes = [note.message for note in one.notes]
+    assert notes == [
+        "%d is allocated here",
+        "%e is allocated here, and 1 more operation reads it",
+        "pto.tadd reads %f",
+        "pto.tadd reads %a",
+    ]
+    assert one.help == "fill %d and %e before the function computes with them"
+
+
 def test_a_tile_that_a_pointer_may_have_written():
     lines = ["%p = pto.castptr %at : i64 -> !pto.ptr<f32, ub>", "%i = arith.constant 0 : index"]
     lines += ["pto.store_scalar %one, %p[%i] : !pto.ptr<f32, ub>, f32", fill("%a"), add("%b", "%b", "%b")]
