@@ -1,5 +1,6 @@
 """Advice is right: carried out in the text, the finding is gone and no other one comes."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,31 @@ LEFT = {
 }
 """Kernels in which the advice leads to a finding that was not there, and why."""
 
+COMPUTED = "the numbers of its flags are computed, so no statement says which are free"
+REFUSED = dict.fromkeys(("computed_flags-samebuffer", "computed_flags-back", "computed_flags-unprimed"), COMPUTED)
+"""Kernels whose text does not allow what findings advise, and why."""
+
+DATA = "only the author knows which data belong there"
+EXTENT = "only the author knows whether the access or the memory has the wrong size or place"
+COUNTED = "signals between cores and blocks must be sent and taken equally often on all of them"
+ALONE = {
+    "mem-uninit": DATA,
+    "mad-acc-init": DATA,
+    "mem-oob": EXTENT,
+    "mem-oob-tile": EXTENT,
+    "mem-align": EXTENT,
+    "mem-overlap": "a copy inside one place needs a second place, and everything that reads it must follow",
+    "race-cross-core": COUNTED,
+    "race-cross-block": COUNTED,
+    "sync-deadlock": COUNTED,
+    "race-inverted": "what has them run the other way round is no flag",
+    "sync-unit-flag": "which product and which write-back hand the accumulator over is for the author to say",
+    "sync-buf-nesting": "from where to where the buffer is held is for the author to say",
+    "sync-flag-range": "which flag is meant is for the author to say",
+    "sync-flag-depth": "which of the sets is one too many is for the author to say",
+}
+"""Rules with findings that no change of the text mends mechanically, and why."""
+
 
 def run(kernel: Kernel, text: str) -> WatchedKernel:
     watching = watched(text, sync=kernel.launch.get("sync", "auto"), verify=False)
@@ -29,8 +55,9 @@ def place(finding: Finding) -> tuple[str, ...]:
     return finding.rule, *(site.name for site in finding.sites if site is not None)
 
 
-def mended(kernel: Kernel) -> tuple[list[Finding], list[Finding], int]:
-    """Findings of a kernel, those that are left when all advice was followed, and the number of changes."""
+@cache
+def _mended(kernel_id: str) -> tuple[list[Finding], list[Finding], int]:
+    (kernel,) = (one for one in faulty() if one.id == kernel_id)
     text, changes = kernel.text, 0
     watching = run(kernel, text)
     first = found = watching.watch.findings.all
@@ -51,6 +78,11 @@ def mended(kernel: Kernel) -> tuple[list[Finding], list[Finding], int]:
     return first, found, changes
 
 
+def mended(kernel: Kernel) -> tuple[list[Finding], list[Finding], int]:
+    """Findings of a kernel, those that are left when all advice was followed, and the number of changes."""
+    return _mended(kernel.id)
+
+
 def advised(kernel: Kernel) -> bool:
     return not any(rule in ("capacity-static", "alloc-addr-align", "dma-dst-align") for rule in kernel.rules)
 
@@ -65,6 +97,21 @@ def test_advice_that_is_followed_ends_the_finding(kernel: Kernel):
     if changes and kernel.id not in LEFT:
         left = [finding for finding in after if finding.fix]
         assert not left, [finding.message for finding in left]
+
+
+def test_what_no_advice_mends_has_a_reason():
+    kernels = [one for one in faulty() if advised(one)]
+    left = {kernel.id: mended(kernel)[1] for kernel in kernels}
+    refused = {name for name, found in left.items() if any(finding.fix for finding in found)}
+    assert refused == set(REFUSED)
+    assert {finding.rule for found in left.values() for finding in found if not finding.fix} == set(ALONE)
+
+
+def test_advice_between_cores_names_no_direction_that_only_the_run_has_taken():
+    """Which of the two came first in this run says nothing about which is meant to."""
+    found = [finding for kernel in faulty() if kernel.name == "two_cores" for finding in mended(kernel)[0]]
+    helps = [finding.help or "" for finding in found if finding.rule == "race-cross-core"]
+    assert helps and all("the pipe that is meant to be first" in text for text in helps)
 
 
 def test_most_kernels_are_without_findings_then():

@@ -96,11 +96,16 @@ def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice
     rule, first, second, _, _ = conflict
     before, after = first.site, second.site
     if rule == "race-cross-block":
-        return Advice("pto.syncall between the two orders blocks; atomic stores of one kind do not conflict")
-    if rule == "race-cross-core":
         return Advice(
-            f"pto.sync.set <{first.actor.pipe}>, ID after {before.place} on {first.actor.core.name} and pto.sync.wait "
-            f"<{second.actor.pipe}>, ID before {after.place} on {second.actor.core.name} order them"
+            "pto.syncall between the two, where all blocks pass equally often, orders blocks; atomic stores of one "
+            "kind do not conflict"
+        )
+    if rule == "race-cross-core":
+        # The run shows who came first this time, not who is meant to.
+        sides = [f"<{one.actor.pipe}> of {one.actor.core.name} ({one.site.place})" for one in (first, second)]
+        return Advice(
+            f"a signal between {sides[0]} and {sides[1]} orders them: pto.sync.set of the pipe that is meant to be "
+            "first behind its access, pto.sync.wait of the other one before its own, with one ID and equally often"
         )
     flag = f"[<{first.actor.pipe}>, <{second.actor.pipe}>, <EVENT_IDn>]"
     carried = before.number > after.number and before.function is after.function
