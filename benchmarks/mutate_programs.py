@@ -1,7 +1,7 @@
 """How right are verdicts on changed programs?  Changes accepted programs of a tree in many ways, one at a time, and
 compares what ``pto-opt`` says with what follows from the language and the rules.
 
-Usage: python benchmarks/mutate_programs.py TREE [--count 20000] [--seed 0] [--csv WRONG.csv] [--sample 20]
+Usage: python benchmarks/mutate_programs.py TREE [--count N] [--seed S] [--only core_] [--csv WRONG.csv] [--sample N]
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
+import core_mutations  # noqa: F401 - registers its kinds
 from program_mutations import ACCEPT, KINDS, READ, REJECT, Change
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
@@ -55,13 +56,15 @@ def verdict(text: str, target: str | None) -> tuple[str, str]:
     return REJECT, "; ".join(f"{d.rule}: {d.message}" for d in engine.diagnostics)[:200]
 
 
-def plan(programs: Sequence[tuple[str, str, str | None]], count: int, seed: int) -> list[tuple[int, str, Change]]:
+def plan(
+    programs: Sequence[tuple[str, str, str | None]], count: int, seed: int, only: str = ""
+) -> list[tuple[int, str, Change]]:
     """``count`` changes, each kind about equally often, spread over the programs."""
     chance = random.Random(seed)
-    places: dict[str, list[tuple[int, str, Change]]] = {name: [] for name in KINDS}
+    places: dict[str, list[tuple[int, str, Change]]] = {name: [] for name in KINDS if re.match(only, name)}
     for number, (_, text, _) in enumerate(programs):
-        for name, kind in KINDS.items():
-            found = list(kind(text))
+        for name in places:
+            found = list(KINDS[name](text))
             if len(found) > PLACES:
                 found = chance.sample(found, PLACES)
             places[name] += [(number, name, change) for change in found]
@@ -89,9 +92,10 @@ def judge(name: str, text: str, target: str | None, kind: str, change: Change) -
 @click.argument("tree", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--count", type=click.IntRange(1), default=20_000, show_default=True, help="Changed programs.")
 @click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--only", default="", metavar="REGEX", help="Kinds whose names begin so; core_ for the core dialects.")
 @click.option("--sample", type=click.IntRange(0), default=20, show_default=True, help="Wrong verdicts that are shown.")
 @click.option("--csv", "report", type=click.Path(dir_okay=False, path_type=Path), help="Write all of them here.")
-def main(tree: Path, count: int, seed: int, sample: int, report: Path | None) -> None:
+def main(tree: Path, count: int, seed: int, only: str, sample: int, report: Path | None) -> None:
     """Change the programs below TREE one place at a time. Exit code 1 when a verdict is wrong."""
     programs: list[tuple[str, str, str | None]] = []
     for path in sorted(tree.rglob("*.pto")):
@@ -101,7 +105,7 @@ def main(tree: Path, count: int, seed: int, sample: int, report: Path | None) ->
         # A file of several programs, or one whose errors are its point, tells nothing about a change.
         if len(text) <= LARGEST and "// -----" not in text and verdict(text, target)[0] == ACCEPT:
             programs.append((path.relative_to(tree).as_posix(), text, target))
-    chosen = plan(programs, count, seed)
+    chosen = plan(programs, count, seed, only)
     if not chosen:
         raise click.ClickException(f"{tree} has no accepted .pto file that can be changed")
     wrong: list[Wrong] = []

@@ -35,7 +35,7 @@ def kind(function: Kind) -> Kind:
     return function
 
 
-def _each(pattern: str, text: str, flags: int = 0) -> Iterator[re.Match[str]]:
+def each(pattern: str, text: str, flags: int = 0) -> Iterator[re.Match[str]]:
     """Matches outside of comments."""
     for found in re.finditer(pattern, text, flags):
         line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
@@ -43,7 +43,7 @@ def _each(pattern: str, text: str, flags: int = 0) -> Iterator[re.Match[str]]:
             yield found
 
 
-def _swap(found: re.Match[str], group: int, text: str, expected: str, what: str) -> Change:
+def swap(found: re.Match[str], group: int, text: str, expected: str, what: str) -> Change:
     return Change(found.start(group), found.end(group), text, expected, what)
 
 
@@ -53,44 +53,44 @@ def _swap(found: re.Match[str], group: int, text: str, expected: str, what: str)
 @kind
 def comment(text: str) -> Iterator[Change]:
     """A comment behind a line."""
-    for found in _each(r"(?m)^[ \t]+(?:pto|arith)\.[^\n\"]*[\])\w>}]()$", text):
-        yield _swap(found, 1, "  // note: %x, {a = 1}", ACCEPT, "comment")
+    for found in each(r"(?m)^[ \t]+(?:pto|arith)\.[^\n\"]*[\])\w>}]()$", text):
+        yield swap(found, 1, "  // note: %x, {a = 1}", ACCEPT, "comment")
 
 
 @kind
 def foreign_attribute(text: str) -> Iterator[Change]:
     """An attribute of another dialect on a function."""
-    for found in _each(r"func\.func @[\w$]+\([^)]*\) attributes \{()(?=\w)", text):
-        yield _swap(found, 1, "other.hint = 3 : i64, ", ACCEPT, "discardable attribute")
+    for found in each(r"func\.func @[\w$]+\([^)]*\) attributes \{()(?=\w)", text):
+        yield swap(found, 1, "other.hint = 3 : i64, ", ACCEPT, "discardable attribute")
 
 
 @kind
 def event_number(text: str) -> Iterator[Change]:
     """All uses of one event become another, which is another name for the same order."""
-    for found in _each(r"EVENT_ID8\b", text):
-        yield _swap(found, 0, "EVENT_ID7", READ, "event")
-    for found in _each(r"\bEVENT_ID([0-7])\b", text):
-        yield _swap(found, 1, "8", REJECT, "event number 8")
+    for found in each(r"EVENT_ID8\b", text):
+        yield swap(found, 0, "EVENT_ID7", READ, "event")
+    for found in each(r"\bEVENT_ID([0-7])\b", text):
+        yield swap(found, 1, "8", REJECT, "event number 8")
 
 
 @kind
 def hexadecimal(text: str) -> Iterator[Change]:
     """An index constant in hexadecimal digits."""
-    for found in _each(r"arith\.constant (\d+) : (?:index|i64|i32)\b", text):
-        yield _swap(found, 1, hex(int(found[1])), ACCEPT, "hexadecimal constant")
+    for found in each(r"arith\.constant (\d+) : (?:index|i64|i32)\b", text):
+        yield swap(found, 1, hex(int(found[1])), ACCEPT, "hexadecimal constant")
 
 
 @kind
 def blanks(text: str) -> Iterator[Change]:
     """More white space between the entries of a list."""
-    for found in _each(r",( )(?=%|!pto)", text):
-        yield _swap(found, 1, "\n      ", ACCEPT, "line break")
+    for found in each(r",( )(?=%|!pto)", text):
+        yield swap(found, 1, "\n      ", ACCEPT, "line break")
 
 
 @kind
 def unused_constant(text: str) -> Iterator[Change]:
     """A constant that nobody uses."""
-    for found in _each(r"(?m)^([ \t]+)%\w+ = arith\.constant", text):
+    for found in each(r"(?m)^([ \t]+)%\w+ = arith\.constant", text):
         yield Change(
             found.start(), found.start(), f"{found[1]}%unused_x = arith.constant 7 : i64\n", ACCEPT, "constant"
         )
@@ -102,38 +102,38 @@ def unused_constant(text: str) -> Iterator[Change]:
 @kind
 def undefined_value(text: str) -> Iterator[Change]:
     """An operand that nothing defines."""
-    for found in _each(r"(?m)^[ \t]+(?:%[\w, ]+ = )?pto\.[\w.]+[^\n%]*(%[A-Za-z_]\w*)", text):
+    for found in each(r"(?m)^[ \t]+(?:%[\w, ]+ = )?pto\.[\w.]+[^\n%]*(%[A-Za-z_]\w*)", text):
         if text[found.end() : found.end() + 3].lstrip()[:1] != "=":
-            yield _swap(found, 1, "%nowhere_x", REJECT, "undefined value")
+            yield swap(found, 1, "%nowhere_x", REJECT, "undefined value")
 
 
 @kind
 def unknown_operation(text: str) -> Iterator[Change]:
     """An operation that does not exist."""
-    for found in _each(r"(?m)^[ \t]+(?:%[\w, :]+ = )?pto\.([a-z][\w.]*)", text):
-        yield _swap(found, 1, found[1] + "_zz", REJECT, "unknown operation")
+    for found in each(r"(?m)^[ \t]+(?:%[\w, :]+ = )?pto\.([a-z][\w.]*)", text):
+        yield swap(found, 1, found[1] + "_zz", REJECT, "unknown operation")
 
 
 @kind
 def unknown_attribute_word(text: str) -> Iterator[Change]:
     """An enumeration without the stated value."""
-    for found in _each(r"#pto<\w+ (\w+)>|#pto\.\w+<([A-Za-z_]\w*)>", text):
+    for found in each(r"#pto<\w+ (\w+)>|#pto\.\w+<([A-Za-z_]\w*)>", text):
         group = 1 if found[1] else 2
         if "layout" not in found[0] and "epilogue" not in found[0]:
-            yield _swap(found, group, "no_such_word", REJECT, "unknown enumerator")
+            yield swap(found, group, "no_such_word", REJECT, "unknown enumerator")
 
 
 @kind
 def twice_defined(text: str) -> Iterator[Change]:
     """A statement with a result stands twice."""
-    for found in _each(r"(?m)^[ \t]+%\w+ = (?:arith\.constant|pto\.castptr|pto\.addptr)[^\n]*\n", text):
+    for found in each(r"(?m)^[ \t]+%\w+ = (?:arith\.constant|pto\.castptr|pto\.addptr)[^\n]*\n", text):
         yield Change(found.end(), found.end(), found[0], REJECT, "name defined twice")
 
 
 @kind
 def lost_definition(text: str) -> Iterator[Change]:
     """A definition is taken out while its value is used."""
-    for found in _each(r"(?m)^[ \t]+(%\w+) = (?:arith\.constant|pto\.castptr|pto\.alloc_tile)[^\n]*\n", text):
+    for found in each(r"(?m)^[ \t]+(%\w+) = (?:arith\.constant|pto\.castptr|pto\.alloc_tile)[^\n]*\n", text):
         rest = text[found.end() :]
         scope = rest.partition("func.func")[0]
         if re.search(rf"{re.escape(found[1])}(?![\w$.#-])", scope):
@@ -143,14 +143,14 @@ def lost_definition(text: str) -> Iterator[Change]:
 @kind
 def lost_brace(text: str) -> Iterator[Change]:
     """A closing brace is missing."""
-    for found in _each(r"(?m)^[ \t]*(\})[ \t]*$", text):
-        yield _swap(found, 1, "", REJECT, "brace lost")
+    for found in each(r"(?m)^[ \t]*(\})[ \t]*$", text):
+        yield swap(found, 1, "", REJECT, "brace lost")
 
 
 @kind
 def lost_return(text: str) -> Iterator[Change]:
     """A function without its terminator."""
-    for found in _each(r"(?m)^[ \t]+return[ \t]*\n", text):
+    for found in each(r"(?m)^[ \t]+return[ \t]*\n", text):
         yield Change(found.start(), found.end(), "", REJECT, "return lost")
 
 
@@ -160,56 +160,56 @@ def lost_return(text: str) -> Iterator[Change]:
 @kind
 def lost_operand(text: str) -> Iterator[Change]:
     """The second operand of a flat statement is taken out, its type stays."""
-    for found in _each(r"(?m)^[ \t]+(?:%[\w, ]+ = )?pto\.(?:mad|v\w+|mte)\w* %[\w]+(, %\w+)(?=[ ,])", text):
-        yield _swap(found, 1, "", REJECT, "operand lost")
+    for found in each(r"(?m)^[ \t]+(?:%[\w, ]+ = )?pto\.(?:mad|v\w+|mte)\w* %[\w]+(, %\w+)(?=[ ,])", text):
+        yield swap(found, 1, "", REJECT, "operand lost")
 
 
 @kind
 def more_types(text: str) -> Iterator[Change]:
     """One type more than operands."""
-    for found in _each(r"(?m)^[ \t]+pto\.(?:mad|mte_\w+|v[a-z]\w*) [^\n]*: [^\n{]*[>\d]()$", text):
+    for found in each(r"(?m)^[ \t]+pto\.(?:mad|mte_\w+|v[a-z]\w*) [^\n]*: [^\n{]*[>\d]()$", text):
         if " -> " not in found[0]:
-            yield _swap(found, 1, ", i64", REJECT, "type added")
+            yield swap(found, 1, ", i64", REJECT, "type added")
 
 
 @kind
 def other_stated_type(text: str) -> Iterator[Change]:
     """A type that its value does not have."""
-    for found in _each(r"(?m)^[ \t]+pto\.(?:t\w+|mad\w*|mte_\w+)[^\n]*(!pto\.(?:ptr|tile_buf)<[^<>\n]*>)", text):
-        yield _swap(found, 1, "!pto.ptr<f64, ub>", REJECT, "type differs from its value")
+    for found in each(r"(?m)^[ \t]+pto\.(?:t\w+|mad\w*|mte_\w+)[^\n]*(!pto\.(?:ptr|tile_buf)<[^<>\n]*>)", text):
+        yield swap(found, 1, "!pto.ptr<f64, ub>", REJECT, "type differs from its value")
 
 
 @kind
 def register_size(text: str) -> Iterator[Change]:
     """A vector register of another size."""
-    for found in _each(r"!pto\.vreg<(\d+)x", text):
-        yield _swap(found, 1, str(int(found[1]) * 2), REJECT, "register of 512 bytes")
+    for found in each(r"!pto\.vreg<(\d+)x", text):
+        yield swap(found, 1, str(int(found[1]) * 2), REJECT, "register of 512 bytes")
 
 
 @kind
 def mask_width(text: str) -> Iterator[Change]:
     """One stated mask has another granularity than its value."""
-    for found in _each(r"!pto\.mask<b(8|16|32)>", text):
-        yield _swap(found, 1, {"8": "16", "16": "32", "32": "8"}[found[1]], REJECT, "granularity of one mask")
+    for found in each(r"!pto\.mask<b(8|16|32)>", text):
+        yield swap(found, 1, {"8": "16", "16": "32", "32": "8"}[found[1]], REJECT, "granularity of one mask")
 
 
 @kind
 def no_memory(text: str) -> Iterator[Change]:
     """A pointer into a memory that does not exist."""
-    for found in _each(r"!pto\.ptr<[\w.!]+, (gm|ub|l1|mat|vec|l0a|l0b|l0c|left|right|acc|bt|fb)>", text):
-        yield _swap(found, 1, "l9", REJECT, "unknown memory")
+    for found in each(r"!pto\.ptr<[\w.!]+, (gm|ub|l1|mat|vec|l0a|l0b|l0c|left|right|acc|bt|fb)>", text):
+        yield swap(found, 1, "l9", REJECT, "unknown memory")
 
 
 @kind
 def zero_memory(text: str) -> Iterator[Change]:
     """A pointer into the memory without a name."""
-    for found in _each(r"!pto\.ptr<[\w.!]+, (gm)>", text):
-        yield _swap(found, 1, "zero", REJECT, "zero is no memory of a pointer")
+    for found in each(r"!pto\.ptr<[\w.!]+, (gm)>", text):
+        yield swap(found, 1, "zero", REJECT, "zero is no memory of a pointer")
 
 
 def _everywhere(text: str, pattern: str, change: Callable[[str], str]) -> Iterator[Change]:
     """Each type that the pattern finds becomes another one in the whole text."""
-    for old in dict.fromkeys(found[1] for found in _each(pattern, text)):
+    for old in dict.fromkeys(found[1] for found in each(pattern, text)):
         new = change(old)
         yield Change(0, len(text), text.replace(old, new), REJECT, f"{old} becomes {new} everywhere")
 
@@ -257,45 +257,43 @@ def one_bit_tile(text: str) -> Iterator[Change]:
 @kind
 def lost_tile_key(text: str) -> Iterator[Change]:
     """The long form of a tile type without one of its keys."""
-    for found in _each(
-        r"!pto\.tile_buf<loc=[^<>\n]*?(, (?:v_row|v_col|blayout|slayout|fractal)=[\w?]+)[^<>\n]*>", text
-    ):
-        yield _swap(found, 1, "", REJECT, "key lost")
+    for found in each(r"!pto\.tile_buf<loc=[^<>\n]*?(, (?:v_row|v_col|blayout|slayout|fractal)=[\w?]+)[^<>\n]*>", text):
+        yield swap(found, 1, "", REJECT, "key lost")
 
 
 @kind
 def tile_key_order(text: str) -> Iterator[Change]:
     """Two keys of the long form in the other order."""
-    for found in _each(r"!pto\.tile_buf<[^<>\n]*?((rows=\d+), (cols=\d+))", text):
-        yield _swap(found, 1, f"{found[3]}, {found[2]}", REJECT, "keys out of order")
+    for found in each(r"!pto\.tile_buf<[^<>\n]*?((rows=\d+), (cols=\d+))", text):
+        yield swap(found, 1, f"{found[3]}, {found[2]}", REJECT, "keys out of order")
 
 
 @kind
 def valid_region(text: str) -> Iterator[Change]:
     """A valid region larger than its tile."""
-    for found in _each(r"!pto\.tile_buf<[^<>\n]*rows=(\d+), cols=\d+, v_row=(\d+)", text):
-        yield _swap(found, 2, str(int(found[1]) + 1), REJECT, "valid rows beyond the tile")
+    for found in each(r"!pto\.tile_buf<[^<>\n]*rows=(\d+), cols=\d+, v_row=(\d+)", text):
+        yield swap(found, 2, str(int(found[1]) + 1), REJECT, "valid rows beyond the tile")
 
 
 @kind
 def fractal(text: str) -> Iterator[Change]:
     """A block of no known size."""
-    for found in _each(r"fractal=(\d+)", text):
-        yield _swap(found, 1, "256", REJECT, "fractal 256")
+    for found in each(r"fractal=(\d+)", text):
+        yield swap(found, 1, "256", REJECT, "fractal 256")
 
 
 @kind
 def empty_tile(text: str) -> Iterator[Change]:
     """A tile without rows."""
-    for found in _each(r"!pto\.tile_buf<[^<>\n]*rows=(\d+)", text):
-        yield _swap(found, 1, "0", REJECT, "tile without rows")
+    for found in each(r"!pto\.tile_buf<[^<>\n]*rows=(\d+)", text):
+        yield swap(found, 1, "0", REJECT, "tile without rows")
 
 
 @kind
 def unknown_layout(text: str) -> Iterator[Change]:
     """A layout that does not exist."""
-    for found in _each(r"[bs]layout=(\w+)", text):
-        yield _swap(found, 1, "diagonal", REJECT, "unknown layout")
+    for found in each(r"[bs]layout=(\w+)", text):
+        yield swap(found, 1, "diagonal", REJECT, "unknown layout")
 
 
 # ------------------------------------------------------------ clauses and attributes
@@ -304,91 +302,91 @@ def unknown_layout(text: str) -> Iterator[Change]:
 @kind
 def clause_twice(text: str) -> Iterator[Change]:
     """A saturation clause stands twice."""
-    for found in _each(r"pto\.mad\w* [^\n:]*?( (?:sat|nosat))\b", text):
-        yield _swap(found, 1, found[1] * 2, REJECT, "clause twice")
+    for found in each(r"pto\.mad\w* [^\n:]*?( (?:sat|nosat))\b", text):
+        yield swap(found, 1, found[1] * 2, REJECT, "clause twice")
 
 
 @kind
 def clause_unknown(text: str) -> Iterator[Change]:
     """A clause that does not exist."""
-    for found in _each(r"(?m)^[ \t]+pto\.mad\w* %\w+[^\n:]*?()(?=\n? *: )", text):
-        yield _swap(found, 1, " sideways", REJECT, "unknown clause")
+    for found in each(r"(?m)^[ \t]+pto\.mad\w* %\w+[^\n:]*?()(?=\n? *: )", text):
+        yield swap(found, 1, " sideways", REJECT, "unknown clause")
 
 
 @kind
 def clause_order(text: str) -> Iterator[Change]:
     """Layout behind saturation."""
-    for found in _each(r"pto\.mte_l0c_\w+ [^\n:]*?((nz2nd|nz2nz), (sat|nosat))\b", text):
-        yield _swap(found, 1, f"{found[3]}, {found[2]}", REJECT, "clauses out of order")
+    for found in each(r"pto\.mte_l0c_\w+ [^\n:]*?((nz2nd|nz2nz), (sat|nosat))\b", text):
+        yield swap(found, 1, f"{found[3]}, {found[2]}", REJECT, "clauses out of order")
 
 
 @kind
 def signed_attribute(text: str) -> Iterator[Change]:
     """An integer attribute with a sign that its declaration does not have."""
-    for found in _each(r"\{[^{}\n]*\b(?:width|slot|ffts_mode|rounds|byte|upperOrLower) = \d+ : (i32|i64)\b", text):
-        yield _swap(found, 1, "si16", REJECT, "type of an attribute")
+    for found in each(r"\{[^{}\n]*\b(?:width|slot|ffts_mode|rounds|byte|upperOrLower) = \d+ : (i32|i64)\b", text):
+        yield swap(found, 1, "si16", REJECT, "type of an attribute")
 
 
 @kind
 def attribute_of_other_kind(text: str) -> Iterator[Change]:
     """A required attribute holds something else."""
-    for found in _each(r"(?:cmpMode|rmode|quant_type|coalesce) = (#pto<[\w ]+>)", text):
-        yield _swap(found, 1, "[1, 2]", REJECT, "list for an enumerator")
+    for found in each(r"(?:cmpMode|rmode|quant_type|coalesce) = (#pto<[\w ]+>)", text):
+        yield swap(found, 1, "[1, 2]", REJECT, "list for an enumerator")
 
 
 @kind
 def unread_attribute(text: str) -> Iterator[Change]:
     """An attribute that nothing reads is a warning."""
-    for found in _each(r"(?m)^[ \t]+pto\.t(?:add|mul|exp|abs) ins\([^\n]*\) outs\([^\n]*\)()$", text):
-        yield _swap(found, 1, " {nothing_reads_this = 1 : i32}", ACCEPT, "attribute that nothing reads")
+    for found in each(r"(?m)^[ \t]+pto\.t(?:add|mul|exp|abs) ins\([^\n]*\) outs\([^\n]*\)()$", text):
+        yield swap(found, 1, " {nothing_reads_this = 1 : i32}", ACCEPT, "attribute that nothing reads")
 
 
 @kind
 def queue_fields(text: str) -> Iterator[Change]:
     """A field of a queue operation that does not exist."""
-    for found in _each(r"pto\.t(?:push|pop|free|alloc)_\w+[^\n]*\{(id) = ", text):
-        yield _swap(found, 1, "id_x", REJECT, "unknown field")
+    for found in each(r"pto\.t(?:push|pop|free|alloc)_\w+[^\n]*\{(id) = ", text):
+        yield swap(found, 1, "id_x", REJECT, "unknown field")
 
 
 @kind
 def split_type(text: str) -> Iterator[Change]:
     """A field of a queue operation with the type of another one."""
-    for found in _each(r"\bsplit = (\d+)(?=\s*\})", text):
-        yield _swap(found, 1, f"{found[1]} : i32", REJECT, "type of split")
+    for found in each(r"\bsplit = (\d+)(?=\s*\})", text):
+        yield swap(found, 1, f"{found[1]} : i32", REJECT, "type of split")
 
 
 @kind
 def unknown_pipe(text: str) -> Iterator[Change]:
     """A pipe that does not exist."""
-    for found in _each(r"\b(PIPE_(?:MTE[123]|V|M|S|FIX|ALL))\b", text):
-        yield _swap(found, 1, "PIPE_MTE9", REJECT, "unknown pipe")
+    for found in each(r"\b(PIPE_(?:MTE[123]|V|M|S|FIX|ALL))\b", text):
+        yield swap(found, 1, "PIPE_MTE9", REJECT, "unknown pipe")
 
 
 @kind
 def vector_distribution(text: str) -> Iterator[Change]:
     """A distribution that does not exist."""
-    for found in _each(r"pto\.v(?:lds|sts)[^\n]*dist = \"(\w+)\"", text):
-        yield _swap(found, 1, "NORM_B7", REJECT, "unknown distribution")
+    for found in each(r"pto\.v(?:lds|sts)[^\n]*dist = \"(\w+)\"", text):
+        yield swap(found, 1, "NORM_B7", REJECT, "unknown distribution")
 
 
 @kind
 def comparison(text: str) -> Iterator[Change]:
     """A comparison that does not exist."""
-    for found in _each(r"pto\.(?:vcmp|vcmps|vmi\.vcmps?) [^\n]*\"(lt|le|gt|ge|eq|ne)\"", text):
-        yield _swap(found, 1, "spaceship", REJECT, "unknown comparison")
+    for found in each(r"pto\.(?:vcmp|vcmps|vmi\.vcmps?) [^\n]*\"(lt|le|gt|ge|eq|ne)\"", text):
+        yield swap(found, 1, "spaceship", REJECT, "unknown comparison")
 
 
 @kind
 def conversion_part(text: str) -> Iterator[Change]:
     """A conversion with a part that does not exist."""
-    for found in _each(r"pto\.vcvt [^\n]*part = \"(\w+)\"", text):
-        yield _swap(found, 1, "THIRD", REJECT, "unknown part")
+    for found in each(r"pto\.vcvt [^\n]*part = \"(\w+)\"", text):
+        yield swap(found, 1, "THIRD", REJECT, "unknown part")
 
 
 @kind
 def extent(text: str) -> Iterator[Change]:
     """An extent of a raw product is zero or beyond twelve bits."""
-    for found in _each(r"pto\.mad(?:_acc)? %\w+, %\w+, %\w+, %(\w+),", text):
+    for found in each(r"pto\.mad(?:_acc)? %\w+, %\w+, %\w+, %(\w+),", text):
         name = re.escape(found[1])
         before = text[text.rfind("func.func", 0, found.start()) : found.start()]
         if len(re.findall(rf"%{name} = arith\.constant \d+ : i64", before)) == 1:
@@ -402,7 +400,7 @@ def extent(text: str) -> Iterator[Change]:
 @kind
 def literal(text: str) -> Iterator[Change]:
     """A literal that its type does not hold."""
-    for found in _each(r"arith\.constant (\d+) : i32\b", text):
-        yield _swap(found, 1, "4294967296", REJECT, "literal too large")
-    for found in _each(r"arith\.constant (\d+) : index\b", text):
-        yield _swap(found, 1, "1.5", REJECT, "float for an index")
+    for found in each(r"arith\.constant (\d+) : i32\b", text):
+        yield swap(found, 1, "4294967296", REJECT, "literal too large")
+    for found in each(r"arith\.constant (\d+) : index\b", text):
+        yield swap(found, 1, "1.5", REJECT, "float for an index")

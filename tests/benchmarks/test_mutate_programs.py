@@ -31,3 +31,41 @@ def test_changes_are_judged(tmp_path: Path):
     # The wrong program is no base for changes.
     assert first.startswith("1 programs, ") and second.endswith("(100.00%)")
     assert report.read_text().startswith("program,kind,what,line,expected,found,detail")
+
+
+CORE = """func.func private @other(i32)
+func.func @f(%c: i1, %m: memref<4xf32>, %n: index, %x: i32, %y: i64, %z: f32) -> i32 {
+  %k = arith.constant 7 : i32
+  %a = arith.addi %x, %k : i32
+  %b = arith.extsi %a : i32 to i64
+  %d = arith.mulf %z, %z : f32
+  %e = arith.cmpi slt, %a, %k : i32
+  %g = arith.select %e, %a, %k : i32
+  %v = memref.load %m[%n] : memref<4xf32>
+  call @other(%g) : (i32) -> ()
+  %r = scf.if %c -> (i32) {
+    scf.yield %g : i32
+  } else {
+    scf.yield %x : i32
+  }
+  scf.for %i = %n to %n step %n {
+    %h = arith.index_cast %i : index to i64
+  }
+  cf.br ^end(%r : i32)
+^end(%p: i32):
+  return %p : i32
+}
+func.func @last() {
+  return
+}
+"""
+
+
+def test_changes_of_the_core_dialects_are_judged(tmp_path: Path):
+    """Every kind finds its places in one program, and every verdict is right."""
+    (tmp_path / "core.pto").write_text(CORE)
+    command = [sys.executable, str(SCRIPT), str(tmp_path), "--only", "core_", "--count", "500"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    kinds = (SCRIPT.parent / "core_mutations.py").read_text().count("@kind\n")
+    assert f" changes of {kinds} kinds" in done.stdout and "(100.00%)" in done.stdout
