@@ -186,10 +186,27 @@ def register_size(text: str) -> Iterator[Change]:
         yield swap(found, 1, str(int(found[1]) * 2), REJECT, "register of 512 bytes")
 
 
+def _lone_result(text: str, place: int) -> bool:
+    """True when the type at ``place`` is that of an argument or result that nothing uses."""
+    argument = re.search(r"(%[\w$.\-]+):\s*$", text[max(0, place - 80) : place])
+    if argument is not None:
+        names = [argument[1]]
+    else:
+        arrow = text.rfind("->", 0, place)
+        begin = text.rfind(" = ", 0, arrow)
+        if arrow < 0 or begin < 0 or "%" in text[arrow:place]:
+            return False
+        names = re.findall(r"%[\w$.\-]+", text[text.rfind("\n", 0, begin) + 1 : begin])
+    uses = (re.findall(rf"{re.escape(name)}(?![\w$.\-])", text) for name in names)
+    return all(len(found) == 1 for found in uses)
+
+
 @kind
 def mask_width(text: str) -> Iterator[Change]:
     """One stated mask has another granularity than its value."""
     for found in each(r"!pto\.mask<b(8|16|32)>", text):
+        if _lone_result(text, found.start()):
+            continue
         yield swap(found, 1, {"8": "16", "16": "32", "32": "8"}[found[1]], REJECT, "granularity of one mask")
 
 
