@@ -188,17 +188,21 @@ class Tests:
         name = self.names.get(path)
         return set(self.data.lines(name) or ()) if name is not None else set()
 
-    def covering(self, change: Change) -> list[str]:
-        """Tests that execute the lines of a change; for what runs at import, those that use anything of the file."""
+    def covering(self, change: Change, limit: int, rng: random.Random) -> list[str]:
+        """Up to ``limit`` tests that execute the lines of a change, of different files.
+
+        For what runs at import, those that execute most of the file, or of the files that import it.
+        """
         by_line = self.by_line(change.path)
         last = change.line + change.old.count("\n")
         found = {test for line in range(change.line, last + 1) for test in by_line.get(line, ()) if test}
-        if not found:
-            found = {test for tests in by_line.values() for test in tests if test}
-        if not found:
-            found = {test for path in self._importers(change.path) for tests in self.by_line(path).values()
-                     for test in tests if test}  # fmt: skip
-        return sorted(found)
+        if found:
+            return spread(sorted(found), limit, rng)
+        counts: Counter[str] = Counter(test for tests in by_line.values() for test in tests if test)
+        if not counts:
+            paths = self._importers(change.path)
+            counts.update(test for path in paths for tests in self.by_line(path).values() for test in tests if test)
+        return [test for test, _ in counts.most_common(limit)]
 
     @cache  # noqa: B019
     def _importers(self, path: str) -> list[str]:
@@ -333,16 +337,16 @@ def measured(chosen: list[Change], tests: Tests, trees: list[Path], limit: int, 
     def one(change: Change) -> tuple[Change, str]:
         client = free.get()
         try:
-            covering = tests.covering(change)
+            rng = random.Random(seed)
+            covering = tests.covering(change, 10 * limit, rng)
             source = (trees[0] / change.path).read_text(encoding="utf-8")
             result = "uncovered"
             if covering:
-                rng = random.Random(seed)
-                some = tests.quick_ones(spread(covering, 10 * limit, rng), 10 * limit)
+                some = tests.quick_ones(covering, 10 * limit)
                 answer = loaded.outcome(client, change.path, change.apply(source), some)
                 result = {"passed": "survived"}.get(answer, "killed")
                 if answer == "import":
-                    few = tests.quick_ones(spread(covering, limit, rng), limit)
+                    few = tests.quick_ones(tests.covering(change, limit, rng), limit)
                     result = in_new_process(change, source, few, servers[client])
         finally:
             free.put(client)

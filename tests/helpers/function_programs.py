@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
+import numpy as np
 from parse_helpers import parsed
 
+from pto_dialect.api import check
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import Block, RunOptions
 
@@ -81,3 +84,25 @@ def run_on_cube(body: str, arguments: Mapping[str, tuple[str, Any]]) -> list[Any
     assert isinstance(made, _Seen)
     made.run([value for _, value in arguments.values()])
     return made.unified
+
+
+def run_on_each(text: str, values: Sequence[Any], entry: str | None = "k") -> list[Any]:
+    """What a kernel of a module for a5 returns.
+
+    Where the text is free of errors for a2a3 too, it runs there on copies of ``values``, with the same results.
+    """
+
+    def returned(source: str, arguments: list[Any]) -> list[Any]:
+        module, found = parsed(source)
+        assert module is not None and {rule for rule, *_ in found} <= {"op-deprecated"}, (source, found)
+        return Kernel(module, entry, None, RunOptions()).run(arguments)
+
+    copies = deepcopy(list(values))
+    result = returned(text, list(values))
+    other = text.replace('pto.target_arch = "a5"', 'pto.target_arch = "a2a3"')
+    assert other != text
+    if check(other).ok:
+        again = returned(other, copies)
+        for one, two in zip([*result, *values], [*again, *copies], strict=True):
+            np.testing.assert_array_equal(np.asarray(one), np.asarray(two), "on a2a3")
+    return result

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from parse_helpers import parsed
-
-from pto_dialect.runtime.run.launch import Kernel
-from pto_dialect.runtime.run.machine import RunOptions
+from function_programs import run_on_each
 
 TILE = "!pto.tile_buf<vec, 8x16xf32>"
 OPEN = "!pto.tile_buf<vec, 8x16xf32, valid=?x?>"
 
 
-def run(body: str, arguments: str, values: list, results: str = "", target: str = "a5") -> list:
+def run(body: str, arguments: str, values: list, results: str = "") -> list:
     """What the function returns."""
     back = f" -> ({results})" if results else ""
-    text = f'module attributes {{pto.target_arch = "{target}"}} {{\nfunc.func @k({arguments}){back} {{\n{body}\n}}\n}}'
-    module, found = parsed(text)
-    assert module is not None and {entry[0] for entry in found} <= {"op-deprecated"}, found
-    return Kernel(module, "k", None, RunOptions()).run(values)
+    text = f'module attributes {{pto.target_arch = "a5"}} {{\nfunc.func @k({arguments}){back} {{\n{body}\n}}\n}}'
+    return run_on_each(text, values)
 
 
 def test_sizes_of_a_valid_region() -> None:

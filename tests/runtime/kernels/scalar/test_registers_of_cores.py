@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from parse_helpers import parsed
-
-from pto_dialect.runtime.run.launch import Kernel
-from pto_dialect.runtime.run.machine import RunOptions
+from function_programs import run_on_each
 
 
 def run(body: str, arguments: str, values: list, results: str = "") -> list:
     """What the function returns."""
     back = f" -> ({results})" if results else ""
     text = f'module attributes {{pto.target_arch = "a5"}} {{\nfunc.func @k({arguments}){back} {{\n{body}\n}}\n}}'
-    module, found = parsed(text)
-    assert module is not None and {entry[0] for entry in found} <= {"op-deprecated"}, found
-    return Kernel(module, "k", None, RunOptions()).run(values)
+    return run_on_each(text, values)
 
 
 def test_arrays_by_two_indices() -> None:

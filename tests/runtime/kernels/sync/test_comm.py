@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from function_programs import run_on_each
 from parse_helpers import parsed
 
 from pto_dialect.runtime.errors import ProgramError
@@ -24,10 +25,9 @@ def run(body: str, *values: np.ndarray) -> None:
             f" : {TENSOR} -> {VIEW}",
         ]
     arguments = ", ".join(f"%p{number}: !pto.ptr<f32>" for number in range(len(values)))
-    text = "\n".join([f"func.func @k({arguments}) {{", *lines, f"%t = pto.alloc_tile : {TILE}", body, "return\n}"])
-    module, found = parsed(text)
-    assert {entry[0] for entry in found} <= {"op-deprecated"}, found
-    Kernel(module, None, None, RunOptions()).run(list(values))
+    head = 'module attributes {pto.target_arch = "a5"} {'
+    text = [head, f"func.func @k({arguments}) {{", *lines, f"%t = pto.alloc_tile : {TILE}", body, "return\n}\n}"]
+    run_on_each("\n".join(text), values)
 
 
 def numbers(seed: int) -> np.ndarray:

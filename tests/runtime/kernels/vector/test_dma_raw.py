@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from parse_helpers import parsed
-
-from pto_dialect.runtime.run.launch import Kernel
-from pto_dialect.runtime.run.machine import RunOptions
+from function_programs import run_on_each
 
 SMALL = "\n".join(f"%n{i} = arith.constant {i} : i64" for i in (0, 1, 2, 3, 4, 32, 64, 96, 128, 256, 512))
 HEAD = 'module attributes {pto.target_arch = "a5", pto.kernel_kind = #pto.kernel_kind<vector>} {\n'
@@ -27,10 +24,8 @@ def run(body: str, source: np.ndarray, size: int) -> np.ndarray:
       return
     }}
     }}"""
-    module, found = parsed(text)
-    assert {entry[0] for entry in found} <= {"op-deprecated"}, found
     target = np.zeros(size, np.int16)
-    Kernel(module, None, None, RunOptions()).run([source, target])
+    run_on_each(text, [source, target])
     return target
 
 
