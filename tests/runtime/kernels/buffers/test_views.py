@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from function_programs import run_on_each
 
+from pto_dialect.runtime.errors import ProgramError
+
 TILE = "!pto.tile_buf<vec, 8x16xf32>"
 OPEN = "!pto.tile_buf<vec, 8x16xf32, valid=?x?>"
 
@@ -175,16 +177,71 @@ def test_fractals_to_the_operand_buffers(op: str, left: bool, flag: str) -> None
     assert (out[: wanted.size] == wanted.reshape(-1)).all() and not out[wanted.size :].any()
 
 
-def test_nibbles_to_the_operand_buffers() -> None:
+@pytest.mark.parametrize(("op", "space"), [("load_cbuf_to_ca_s4", "l0a"), ("load_cbuf_to_cb_s4", "l0b")])
+def test_nibbles_to_the_operand_buffers(op: str, space: str) -> None:
     """Blocks of 16 x 64 four-bit numbers are copied as they are."""
-    s, d = "!pto.ptr<!pto.f4E2M1x2, l1>", "!pto.ptr<!pto.f4E2M1x2, l0a>"
+    s, d = "!pto.ptr<!pto.f4E2M1x2, l1>", f"!pto.ptr<!pto.f4E2M1x2, {space}>"
     body = f"""%z = arith.constant 0 : i64
     %one = arith.constant 1 : i64
     %two = arith.constant 2 : i64
-    pto.load_cbuf_to_ca_s4 %s, %d, %one, %z, %one, %two, %two, %one, %z : {s}, {d}, i64, i64, i64, i64, i64, i64, i64
+    pto.{op} %s, %d, %one, %z, %one, %two, %two, %one, %z : {s}, {d}, i64, i64, i64, i64, i64, i64, i64
     return"""
     source = np.random.default_rng(4).integers(0, 256, 2048).astype(np.uint8)
     out = np.zeros(2048, np.uint8)
     run(body, f"%s: {s}, %d: {d}", [source, out])
     blocks = source.reshape(2, 2, 512)
     assert (out[:1024].reshape(2, 512) == blocks[:, 1]).all() and not out[1024:].any()
+
+
+def test_the_same_bytes_as_another_element() -> None:
+    words = "!pto.tile_buf<vec, 8x16xi32>"
+    body = f"""%w = pto.bitcast %t : {TILE} -> {words}
+    pto.tadds ins(%w, %n : {words}, i32) outs(%d : {words})
+    return"""
+    source, found = np.random.default_rng(3).standard_normal((8, 16)).astype(np.float32), np.zeros((8, 16), np.int32)
+    run(body, f"%t: {TILE}, %d: {words}, %n: i32", [source, found, 5])
+    assert (found == source.view(np.int32) + 5).all()
+
+
+MEMREF = "memref<8x16xf32, #pto.address_space<vec>>"
+
+
+def test_a_tile_as_a_memref() -> None:
+    body = f"""%c2 = arith.constant 2 : index
+    %m = pto.simd.tile_to_memref %t : {TILE} to {MEMREF}
+    %x = memref.load %m[%c2, %i] : {MEMREF}
+    memref.store %y, %m[%i, %c2] : {MEMREF}
+    return %x : f32"""
+    source = np.arange(128, dtype=np.float32).reshape(8, 16)
+    wanted = source.copy()
+    wanted[7, 2] = -1
+    assert run(body, f"%t: {TILE}, %i: index, %y: f32", [source, 7, -1.0], "f32") == [39.0]
+    assert (source == wanted).all()
+
+
+def test_a_memref_that_is_only_declared_has_no_memory() -> None:
+    body = f"""%c0 = arith.constant 0 : index
+    %m = pto.declare_tile_memref -> {MEMREF}
+    %x = memref.load %m[%c0, %c0] : {MEMREF}
+    return %x : f32"""
+    with pytest.raises(ProgramError) as caught:
+        run(body, "", [], "f32")
+    assert caught.value.span is not None and "memref.load" in caught.value.span.text
+
+
+def test_prefetches_in_the_background_change_no_number() -> None:
+    view = "!pto.tensor_view<128xf32>"
+    work, context = "!pto.ptr<i8, gm>", "!pto.prefetch_async_context"
+    body = f"""%context = pto.make_prefetch_async_context(%w : {work}) -> {context}
+    %session = pto.get_prefetch_async_session %context : {context} -> !pto.async_session
+    %c1 = arith.constant 1 : index
+    %c128 = arith.constant 128 : index
+    %v = pto.make_tensor_view %p, shape = [%c128], strides = [%c1] : {view}
+    %event = pto.tprefetch_async(%v, %context : {view}, {context}) -> !pto.async_event
+    %done = pto.comm.wait_async_event(%event, %session : !pto.async_event, !pto.async_session) -> i1
+    %x = pto.load_scalar %p[%c1] : !pto.ptr<f32, gm> -> f32
+    return %done, %x : i1, f32"""
+    memory = np.arange(128, dtype=np.float32)
+    found = run(body, f"%p: !pto.ptr<f32, gm>, %w: {work}", [memory, np.zeros(64, np.int8)], "i1, f32")
+    assert [bool(found[0]), found[1]] == [True, 1.0]
+    assert (memory == np.arange(128)).all()

@@ -8,29 +8,32 @@ from function_programs import run
 from simt_programs import run as run_items
 
 
-def test_single_words_of_global_memory() -> None:
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_single_words_of_global_memory(target: str) -> None:
     g = "!pto.ptr<i64, gm>"
     memory = np.arange(8, dtype=np.int64) * 10
     body = f"""%a = pto.ld_dev %p[%c3] : {g} -> i64
     %b = arith.addi %a, %n7 : i64
     pto.st_dev %b, %p[%c5] : {g}, i64
     %r = pto.ld_dev %p[%c5] : {g} -> i64"""
-    assert run(body, {"p": (g, memory)}, {"a": "i64", "r": "i64"}) == [30, 37]
+    assert run(body, {"p": (g, memory)}, {"a": "i64", "r": "i64"}, target=target) == [30, 37]
     assert memory.tolist() == [0, 10, 20, 30, 40, 37, 60, 70]
 
 
 @pytest.mark.parametrize("back", ["inttoptr", "castptr"])
-def test_an_address_is_the_same_place_again(back: str) -> None:
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_an_address_is_the_same_place_again(back: str, target: str) -> None:
     g = "!pto.ptr<f32, gm>"
     memory = np.arange(8, dtype=np.float32)
     body = f"""%address = pto.ptrtoint %p : {g} -> i64
     %moved = arith.addi %address, %n8 : i64
     %q = pto.{back} %moved : i64 -> {g}
     %r = pto.load_scalar %q[%c1] : {g} -> f32"""
-    assert run(body, {"p": (g, memory)}, {"r": "f32"}) == [3.0]
+    assert run(body, {"p": (g, memory)}, {"r": "f32"}, target=target) == [3.0]
 
 
-def test_the_start_of_a_view() -> None:
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_the_start_of_a_view(target: str) -> None:
     g, v, part = "!pto.ptr<f32, gm>", "!pto.tensor_view<4x8xf32>", "!pto.partition_tensor_view<2x8xf32>"
     memory = np.arange(32, dtype=np.float32)
     body = f"""%v = pto.make_tensor_view %p, shape = [%c4, %c8], strides = [%c8, %c1] : {v}
@@ -39,12 +42,13 @@ def test_the_start_of_a_view() -> None:
     %b = pto.tensor_view_addr %w : {part} -> {g}
     %x = pto.load_scalar %a[%c1] : {g} -> f32
     %y = pto.load_scalar %b[%c1] : {g} -> f32"""
-    assert run(body, {"p": (g, memory)}, {"x": "f32", "y": "f32"}) == [1.0, 17.0]
+    assert run(body, {"p": (g, memory)}, {"x": "f32", "y": "f32"}, target=target) == [1.0, 17.0]
 
 
 FENCES = [
     *(f'pto.dsb "{word}"' for word in ("ALL", "DDR", "UB", "SEQ")),
     *(f"pto.fence.barrier_all <{word}>" for word in ("local_memory", "gm", "all")),
+    *(f'pto.dcci %p "SINGLE_CACHE_LINE", "CACHELINE_{word}" : !pto.ptr<i64, gm>' for word in ("ALL", "UB", "ATOMIC")),
     'pto.dcci %p "SINGLE_CACHE_LINE" : !pto.ptr<i64, gm>',
     'pto.dcci %p "ENTIRE_DATA_CACHE", "CACHELINE_OUT" : !pto.ptr<i64, gm>',
     "pto.cmo.cacheinvalid all #pto.address_space<gm>",
@@ -52,13 +56,14 @@ FENCES = [
 
 
 @pytest.mark.parametrize("fence", FENCES)
-def test_fences_change_no_number(fence: str) -> None:
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_fences_change_no_number(fence: str, target: str) -> None:
     g = "!pto.ptr<i64, gm>"
     memory = np.arange(4, dtype=np.int64)
     body = f"""pto.st_dev %n9, %p[%c1] : {g}, i64
     {fence}
     %r = pto.ld_dev %p[%c1] : {g} -> i64"""
-    assert run(body, {"p": (g, memory)}, {"r": "i64"}) == [9]
+    assert run(body, {"p": (g, memory)}, {"r": "i64"}, target=target) == [9]
     assert memory.tolist() == [0, 9, 2, 3]
 
 

@@ -149,12 +149,13 @@ def test_selection_of_a_number(element: str, dynamic: bool) -> None:
     wanted = a.copy()
     for r, c in np.ndindex(*valid):
         wanted[r, c] = a[r, c] if mask[r, c // 8] >> (c % 8) & 1 else scalar
-    found = run(
-        f"pto.tsels ins(%m, %a, %t, %s : {{m}}, {{a}}, {{t}}, {element}) outs(%a : {{a}})",
-        tile("m", "ui8", mask), tile("a", element, a, valid, dynamic=dynamic), tile("t", "ui8", mask),
-        scalars={"s": (element, scalar)}, verify=False,
-    )  # fmt: skip
-    same(found["a"], wanted)
+    for target in ("a5", "a2a3"):
+        found = run(
+            f"pto.tsels ins(%m, %a, %t, %s : {{m}}, {{a}}, {{t}}, {element}) outs(%a : {{a}})",
+            tile("m", "ui8", mask), tile("a", element, a, valid, dynamic=dynamic), tile("t", "ui8", mask),
+            scalars={"s": (element, scalar)}, verify=False, target=target,
+        )  # fmt: skip
+        same(found["a"], wanted)
 
 
 def test_comparison_and_selection_agree() -> None:

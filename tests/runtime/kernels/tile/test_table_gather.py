@@ -7,16 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from function_programs import run_on_each
 from tile_run_helpers import DTYPES
 from tile_values import random_values, same
 
-from pto_dialect.diagnostics.diagnostic import Severity
-from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.runtime.api import compile as compile_kernel
+from pto_dialect.api import check
 from pto_dialect.runtime.errors import ProgramError
-from pto_dialect.syntax.read.parser import parse_program
-from pto_dialect.verify.verifier import verify_module
 
 
 def program(statement: str, element: str, shapes: dict[str, Sequence[int]], layout: str) -> str:
@@ -56,13 +52,8 @@ def execute(
     arrays = [np.array(table, DTYPES[element]), np.array(data, DTYPES[element]), np.array(idx, np.int32)]
     shapes = dict(zip("mdi", (a.shape for a in arrays), strict=True))
     text = program(statement, element, shapes, layout)
-    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
-    module = parse_program(SourceFile("t.pto", text), engine)
-    assert module is not None
-    verify_module(module, engine)
-    errors = [(d.rule, d.message) for d in engine.diagnostics if d.severity is Severity.ERROR]
-    assert not errors, (text, errors)
-    compile_kernel(module)(*(a.reshape(-1) for a in arrays))
+    assert check(text).ok, str(check(text))
+    run_on_each(text, [a.reshape(-1) for a in arrays])
     return arrays[0], arrays[1]
 
 
