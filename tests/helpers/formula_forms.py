@@ -17,13 +17,14 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.ir.core.attributes import ENUMS, EnumAttr
-from pto_dialect.ir.core.base import PtoOp, operand_groups, signature
+from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups, signature
 from pto_dialect.ir.core.kinds import BOOL
 
 
 def declared_forms(cls: type[PtoOp]) -> Iterator[str]:
     """All forms that the declaration of an operation allows."""
     declared = signature(cls)
+    defaults = op_spec(cls).defaults
     yield ""
     for slot in declared.operands:
         if slot.arity != "1":
@@ -33,7 +34,9 @@ def declared_forms(cls: type[PtoOp]) -> Iterator[str]:
         if slot.kind == BOOL:
             words = ["true"]
         for word in words or ([""] if slot.arity == "?" else []):
-            yield f"{slot.name}={word}"
+            # What the absence of an attribute means is the operation alone.
+            if (slot.name, word) not in defaults:
+                yield f"{slot.name}={word}"
 
 
 def _text(attr: Attribute, closed: bool) -> str:
