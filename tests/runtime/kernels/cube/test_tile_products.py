@@ -145,6 +145,10 @@ TABLE_FORMS = {
     "tmov.fp": f"pto.tmov.fp ins(%c, %q : {ACC}, {TABLE}) outs(%d : {BYTES})",
     "textract_fp": f"pto.textract_fp ins(%c, %q, %c0, %c0 : {ACC}, {TABLE}, index, index) outs(%d : {BYTES})",
     "tinsert_fp": f"pto.tinsert_fp ins(%c, %q, %c0, %c0 : {ACC}, {TABLE}, index, index) outs(%d : {BYTES})",
+    "tmov": f"pto.tmov ins(%c, %q : {ACC}, {TABLE}) outs(%d : {BYTES})",
+    "textract": f"pto.textract ins(%c, %c0, %c0 : {ACC}, index, index fp %q : {TABLE}) outs(%d : {BYTES})",
+    "tinsert": f"pto.tinsert ins(%c, %c0, %c0 : {ACC}, index, index fp %q : {TABLE}) outs(%d : {BYTES})",
+    "tstore": f"pto.tstore ins(%c : {ACC} fp %q : {TABLE}) outs(%d : {VIEW})",
     "tstore_fp": f"pto.tstore_fp ins(%c, %q : {ACC}, {TABLE}) outs(%d : {VIEW})",
 }
 
@@ -154,10 +158,48 @@ TABLE_FORMS = {
 def test_a_table_of_channels(op: str, target: str) -> None:
     source, found = accumulated(), np.zeros((ROWS, COLS), np.int8)
     entries, rows = table()
-    kind = VIEW if op == "tstore_fp" else BYTES
+    kind = VIEW if op.startswith("tstore") else BYTES
     arguments = {"c": (ACC, source), "q": (TABLE, entries), "d": (kind, found.reshape(-1) if kind == VIEW else found)}
     run(TABLE_FORMS[op], arguments, target=target)
     assert (found == quantised(source, rows)).all()
+
+
+SCALAR_FORMS = {
+    "tmov": f"pto.tmov ins(%c, %q : {ACC}, i64) outs(%d : {BYTES})",
+    "textract": f"pto.textract ins(%c, %c0, %c0, %q : {ACC}, index, index, i64) outs(%d : {BYTES})",
+    "tinsert": f"pto.tinsert ins(%c, %c0, %c0 : {ACC}, index, index pre_quant %q : i64) outs(%d : {BYTES})",
+    "tstore": f"pto.tstore ins(%c, %q : {ACC}, i64) outs(%d : {VIEW})",
+}
+
+
+@pytest.mark.parametrize("op", SCALAR_FORMS)
+@pytest.mark.parametrize("relu", ["", "normal_relu"])
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_one_entry_for_all_channels(op: str, relu: str, target: str) -> None:
+    """Negative sums become the offset that stands for 0 only where the entry has none."""
+    source, found = accumulated(), np.zeros((ROWS, COLS), np.int8)
+    word = entry(0.375, 0, True)
+    kind = VIEW if op == "tstore" else BYTES
+    arguments = {"c": (ACC, source), "q": ("i64", word), "d": (kind, found.reshape(-1) if kind == VIEW else found)}
+    clause = f" {{reluPreMode = #pto<relu_pre_mode {relu}>}}" if relu else ""
+    run(SCALAR_FORMS[op] + clause, arguments, target=target)
+    wanted = quantised(source, [(fp19(0.375), 0)] * COLS)
+    assert (found == (np.maximum(wanted, 0) if relu else wanted)).all()
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+@pytest.mark.parametrize("phase", ["partial", "final"])
+@pytest.mark.parametrize("word", ["add", "max", "min"])
+def test_stores_that_combine(word: str, phase: str, target: str) -> None:
+    kind, view = "!pto.tile_buf<vec, 16x32xf32>", "!pto.partition_tensor_view<16x32xf32>"
+    rng = np.random.default_rng(8)
+    old, new = (rng.standard_normal((ROWS, COLS)).astype(np.float32) for _ in range(2))
+    found = old.copy().reshape(-1)
+    clause = f"{{atomicType = #pto<atomic_type atomic_{word}>, stPhase = #pto<st_phase {phase}>}}"
+    run(f"pto.tstore ins(%a : {kind}) outs(%d : {view}) {clause}",
+        {"a": (kind, new), "d": (view, found)}, target=target)  # fmt: skip
+    function = {"add": np.add, "max": np.maximum, "min": np.minimum}[word]
+    assert (found.reshape(ROWS, COLS) == function(old, new)).all()
 
 
 @pytest.mark.parametrize("relu", ["", "no_relu", "normal_relu"])

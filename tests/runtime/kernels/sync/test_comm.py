@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from function_programs import run_on_each
-from parse_helpers import parsed
 
 from pto_dialect.runtime.errors import ProgramError
-from pto_dialect.runtime.run.launch import Kernel
-from pto_dialect.runtime.run.machine import RunOptions
 
 VIEW, TENSOR = "!pto.partition_tensor_view<2x8xf32>", "!pto.tensor_view<2x8xf32>"
 TILE = "!pto.tile_buf<vec, 2x8xf32>"
@@ -81,7 +78,8 @@ SIGNAL = "!pto.partition_tensor_view<1xi32>"
 
 def signal(body: str, value: int) -> np.ndarray:
     """The statements on the signal %s; the signal and what is stored in the second number of the buffer."""
-    text = f"""func.func @k(%p: !pto.ptr<i32>) {{
+    text = f"""module attributes {{pto.target_arch = "a5"}} {{
+    func.func @k(%p: !pto.ptr<i32>) {{
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       %n = arith.constant 5 : i32
@@ -89,11 +87,10 @@ def signal(body: str, value: int) -> np.ndarray:
       %s = pto.partition_view %w, offsets = [%c0], sizes = [%c1] : !pto.tensor_view<1xi32> -> {SIGNAL}
       {body}
       return
+    }}
     }}"""
-    module, found = parsed(text)
-    assert found == []
     buffer = np.array([value, 0], np.int32)
-    Kernel(module, None, None, RunOptions()).run([buffer])
+    run_on_each(text, [buffer])
     return buffer
 
 
@@ -133,3 +130,15 @@ def test_a_signal_that_never_comes_is_a_deadlock() -> None:
         signal(wait, 4)
     assert caught.value.rule == "sync-deadlock"
     assert caught.value.span is not None and caught.value.span.text.startswith("pto.comm.twait")
+
+
+@pytest.mark.parametrize(
+    ("compare", "good", "bad"),
+    [("eq", 5, 4), ("ne", 4, 5), ("gt", 6, 5), ("ge", 5, 4), ("lt", 4, 5), ("le", 5, 6)],
+)
+def test_what_a_wait_waits_for(compare: str, good: int, bad: int) -> None:
+    wait = f"pto.comm.twait(%s, %n : {SIGNAL}, i32) {{cmp = #pto<wait_cmp {compare}>}}"
+    assert signal(wait, good).tolist() == [good, 0]
+    with pytest.raises(ProgramError) as caught:
+        signal(wait, bad)
+    assert caught.value.rule == "sync-deadlock"
