@@ -24,7 +24,7 @@ from pto_dialect.ir.core.kinds import BOOL
 def declared_forms(cls: type[PtoOp]) -> Iterator[str]:
     """All forms that the declaration of an operation allows."""
     declared = signature(cls)
-    defaults = op_spec(cls).defaults
+    defaults = {(name, text.rstrip(">").split()[-1]) for name, text in op_spec(cls).defaults}
     yield ""
     for slot in declared.operands:
         if slot.arity != "1":

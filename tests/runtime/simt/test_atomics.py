@@ -83,11 +83,13 @@ INTEGERS: dict[str, Callable[[int, int], int]] = {
 @pytest.mark.parametrize("count", [1, 33, 200])
 @pytest.mark.parametrize("type_", ["i32", "i64"])
 @pytest.mark.parametrize("kind", INTEGERS)
-def test_integers(kind: str, type_: str, count: int) -> None:
+@pytest.mark.parametrize("sign", ["signed", "unsigned"])
+def test_integers(kind: str, type_: str, count: int, sign: str) -> None:
+    """Bits do not depend on the sign."""
     dtype = DTYPES[type_]
     limits = np.iinfo(dtype)
     values = np.random.default_rng(count).integers(limits.min, limits.max, max(count, 8), endpoint=True).astype(dtype)
-    check(kind, type_, values, lambda a, b: wrap(INTEGERS[kind](int(a), int(b)), dtype), "signed")
+    check(kind, type_, values, lambda a, b: wrap(INTEGERS[kind](int(a), int(b)), dtype), sign)
 
 
 @pytest.mark.parametrize("sign", ["signed", "unsigned"])

@@ -239,6 +239,18 @@ def test_an_accumulator_is_what_merge_keeps(merge: bool) -> None:
     assert got.tolist() == [e if m else int(z) for e, m, z in zip(exact, active, rest, strict=True)]
 
 
+@pytest.mark.parametrize("merge", ["", ' {pmode = "merge"}'])
+def test_a_scaled_sum_keeps_what_it_adds_to(merge: str) -> None:
+    x, acc = (np.random.default_rng(seed).standard_normal(40).astype(np.float32) for seed in (1, 2))
+    active, type_ = pattern(40), vreg("f32", 40)
+    types = f"({type_}, {type_}, f32, {mask(40)}) -> {type_}"
+    body = f'%r = "pto.vmi.vaxpy"(%x, %y, %s, %m){merge} : {types}'
+    arguments = {"x": (type_, x), "y": (type_, acc), "s": ("f32", 0.25), "m": (mask(40), active)}
+    (got,) = run(body, arguments, {"r": type_})
+    exact = (x.astype(np.float64) * 0.25 + acc.astype(np.float64)).astype(np.float32)
+    assert np.asarray(got).tolist() == np.where(active, exact, acc if merge else 0).tolist()
+
+
 def test_scaled_sums_and_slopes() -> None:
     x, acc, active = numbers("f32", 40, 1), numbers("f32", 40, 2), pattern(40)
     type_ = vreg("f32", 40)

@@ -56,7 +56,7 @@ def narrow(value: float, letter: str) -> float:
     return math.ldexp(rounded(math.ldexp(value, -exponent), letter), exponent)
 
 
-@pytest.mark.parametrize("letter", "RAFCZ")
+@pytest.mark.parametrize("letter", "RAFCZO")
 @pytest.mark.parametrize("part", ["EVEN", "PART_EVEN", "ODD", "PART_ODD"])
 @pytest.mark.parametrize("op", ["vcvt", "vmulscvt"])
 def test_floats_become_halves(op: str, part: str, letter: str) -> None:
@@ -87,6 +87,7 @@ def test_fractions_are_cut(letter: str, spelling: str) -> None:
 LOADS: dict[str, tuple[str, Any]] = {
     "UNPK_B8": ("ui16", lambda source: source[:128].astype(np.uint16)),
     "UNPK_B16": ("ui32", lambda source: source.view(np.uint16)[:64].astype(np.uint32)),
+    "UNPK_B32": ("ui32", lambda source: source.view(np.uint32)[:32].astype(np.uint64).view(np.uint32)),
     "UNPK4": ("ui32", lambda source: source[:64].astype(np.uint32)),
     "E2B_B16": ("ui16", lambda source: np.repeat(source.view(np.uint16)[:8], 16)),
     "E2B_B32": ("ui32", lambda source: np.repeat(source.view(np.uint32)[:8], 8)),

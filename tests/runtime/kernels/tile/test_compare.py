@@ -102,16 +102,18 @@ def test_number_comparison_fills_the_valid_region_of_the_mask_with_vpto() -> Non
 
 
 @pytest.mark.parametrize(("target", "backend"), [("a2a3", None), ("a2a3", "vpto"), ("a5", None), ("a5", "emitc")])
-@pytest.mark.parametrize("element", ["i8", "i16", "i32", "f16", "f32"])
-def test_tile_and_number_by_rows_with_emitc(element: str, target: str, backend: Backend | None) -> None:
+@pytest.mark.parametrize(
+    ("element", "mode"), [(e, "eq") for e in ("i8", "i16", "i32", "f16")] + [("f32", m) for m in MODES]
+)
+def test_tile_and_number_by_rows_with_emitc(element: str, mode: str, target: str, backend: Backend | None) -> None:
     a, _ = pairs(element)
     scalar = number(a[2, 0], element)
     found = run(
-        f"pto.tcmps ins(%a, %s {{cmpMode = #pto<cmp eq>}} : {{a}}, {element}) outs(%d : {{d}})",
+        f"pto.tcmps ins(%a, %s {{cmpMode = #pto<cmp {mode}>}} : {{a}}, {element}) outs(%d : {{d}})",
         tile("a", element, a), tile("d", "ui8", np.full((16, 32), 9)), scalars={"s": (element, scalar)},
         target=target, backend=backend, verify=False,
     )["d"]  # fmt: skip
-    bits = truth(a, np.full_like(a, scalar), element, "eq")
+    bits = truth(a, np.full_like(a, scalar), element, mode)
     wanted = np.zeros((16, 32), np.uint8)
     for r, c in np.ndindex(16, 32):
         wanted[r, c // 8] |= int(bits[r, c]) << (c % 8)

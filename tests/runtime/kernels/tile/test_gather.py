@@ -4,6 +4,7 @@ operations").
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def test_packed_rows_follow_each_other() -> None:
 
 
 @pytest.mark.parametrize("element", ["i16", "i32", "f16", "f32"])
-@pytest.mark.parametrize("mode", ["gt", "eq"])
+@pytest.mark.parametrize("mode", ["eq", "ne", "lt", "le", "gt", "ge"])
 def test_gather_of_positions(element: str, mode: str) -> None:
     rng = np.random.default_rng(31)
     source = rng.integers(0, 9, (8, 64)).astype(DTYPES[element])
@@ -137,7 +138,7 @@ def test_gather_of_positions(element: str, mode: str) -> None:
     wanted = np.full((8, 64), -1, np.int32)
     counts = np.zeros((1, 8), np.int32)
     for r in range(8):
-        hits = [c for c in range(60) if (source[r, c] > 5 if mode == "gt" else source[r, c] == 5)]
+        hits = [c for c in range(60) if getattr(operator, mode)(float(source[r, c]), 5.0)]
         wanted[r, : len(hits)] = [r * 60 + c + 100 for c in hits]
         counts[0, r] = len(hits)
     same(found["d"], wanted)
