@@ -1,0 +1,109 @@
+"""Which memories, widths and masks each instruction takes: one row for each, walked on both sides.
+
+The rows stand in a form of their own; every operation is tried with what its row says and with everything else.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from tile_programs import findings
+
+SPACES = ("gm", "ub", "l1", "l0a", "l0c")
+BLOCKS = ", i64, i64, i64, i64"
+BURST = "%s, %d, %c2 nburst(%c1, %c0, %c0) : {s}, {d}" + BLOCKS
+WIDE = "%s, %d, %c64 nburst(%c1, %c64, %c64) : {s}, {d}" + BLOCKS
+TRANSFERS: dict[str, tuple[str, str, str]] = {
+    # statement, memories from and to
+    "mte_gm_ub": ("%s, %d, %c0, %c64 nburst(%c1, %c64, %c64) : {s}, {d}, i64" + BLOCKS, "gm", "ub"),
+    "mte_ub_gm": (WIDE, "ub", "gm"),
+    "mte_ub_ub": (BURST, "ub", "ub"),
+    "mte_gm_l1": (WIDE, "gm", "l1"),
+    "mte_l1_ub": (BURST, "l1", "ub"),
+    "mte_ub_l1": (BURST, "ub", "l1"),
+    "copy_gm_to_ubuf": (
+        "%s, %d, %c0, %c1, %c64, %c0, %c0, %true, %c0, %c64, %c64 : {s}, {d}" + BLOCKS + ", i64, i1, i64, i64, i64",
+        "gm", "ub",
+    ),
+    "copy_ubuf_to_gm": ("%s, %d, %c0, %c1, %c64, %c0, %c64, %c64 : {s}, {d}, i64, i64" + BLOCKS, "ub", "gm"),
+    "copy_ubuf_to_ubuf": ("%s, %d, %c0, %c1, %c2, %c0, %c0 : {s}, {d}, i64" + BLOCKS, "ub", "ub"),
+    "copy_gm_to_cbuf": ("%s, %d, %c1, %c2, %c0, %c0 : {s}, {d}" + BLOCKS, "gm", "l1"),
+    "copy_cbuf_to_ubuf": ("%s, %d, %c0, %c1, %c2, %c0, %c0 : {s}, {d}, i64" + BLOCKS, "l1", "ub"),
+    "copy_ubuf_to_cbuf": ("%s, %d, %c0, %c1, %c2, %c0, %c0 : {s}, {d}, i64" + BLOCKS, "ub", "l1"),
+}  # fmt: skip
+ONE_WIDTH = {
+    "mte_gm_ub", "mte_ub_gm", "mte_gm_l1", "mte_l1_ub", "copy_gm_to_ubuf", "copy_ubuf_to_gm", "copy_cbuf_to_ubuf",
+}  # fmt: skip
+"""Transfers between elements of one width; the others move blocks."""
+
+
+def transfer(op: str, source: str, target: str, elements: tuple[str, str] = ("f16", "f16")) -> set[str]:
+    s, d = f"!pto.ptr<{elements[0]}, {source}>", f"!pto.ptr<{elements[1]}, {target}>"
+    return set(findings(f"pto.{op} {TRANSFERS[op][0].format(s=s, d=d)}", "a5"))
+
+
+@pytest.mark.parametrize("op", TRANSFERS)
+def test_memories_of_transfers(op: str) -> None:
+    _, *wanted = TRANSFERS[op]
+    for places in product(SPACES, repeat=2):
+        assert ("dma-direction" in transfer(op, *places)) == (list(places) != wanted), places
+
+
+@pytest.mark.parametrize("op", TRANSFERS)
+def test_widths_of_transfers(op: str) -> None:
+    _, source, target = TRANSFERS[op]
+    for elements in product(("i8", "f16", "bf16", "f32", "i32"), repeat=2):
+        bits = [int("".join(c for c in element if c.isdigit())) for element in elements]
+        broken = op in ONE_WIDTH and bits[0] != bits[1]
+        assert ("dma-elem-width" in transfer(op, source, target, elements)) == broken, elements
+
+
+# --- masks of vector instructions -------------------------------------------------------------------------
+
+GRAINS = {"b8": ("i8", 256), "b16": ("i16", 128), "b32": ("i32", 64)}
+ONE = "vabs vnot vrelu vcmax vcmin vcgadd vcgmax vcgmin vcadd vneg"
+TWO = "vadd vsub vmax vmin vand vor vxor vshl vshr"
+NUMBER = "vadds vmaxs vmins"
+COUNT = "vshls vshrs"
+STATEMENTS: dict[str, str] = {
+    **dict.fromkeys(ONE.split(), "%r = pto.{op} %a, %m : {v}, {m} -> {v}"),
+    **dict.fromkeys(TWO.split(), "%r = pto.{op} %a, %b, %m : {v}, {v}, {m} -> {v}"),
+    **dict.fromkeys(NUMBER.split(), "%r = pto.{op} %a, %x, %m : {v}, {e}, {m} -> {v}"),
+    **dict.fromkeys(COUNT.split(), "%r = pto.{op} %a, %x, %m : {v}, i16, {m} -> {v}"),
+    "vsel": "%r = pto.{op} %a, %b, %m : {v}, {v}, {m} -> {v}",
+    "vcmp": '%r = pto.{op} %a, %b, %m, "lt" : {v}, {v}, {m} -> {m}',
+    "vcmps": '%r = pto.{op} %a, %x, %m, "lt" : {v}, {e}, {m} -> {m}',
+    "vsts": "pto.{op} %a, %p[%c0], %m : {v}, {p}, {m}",
+    "vmula": "%r = pto.{op} %a, %b, %c, %m : {v}, {v}, {v}, {m} -> {v}",
+    "vaddc": "%r, %k = pto.{op} %a, %b, %m : {v}, {v}, {m} -> {v}, {m}",
+    "vsubc": "%r, %k = pto.{op} %a, %b, %m : {v}, {v}, {m} -> {v}, {m}",
+}
+
+
+@pytest.mark.parametrize("op", STATEMENTS)
+def test_masks_are_as_wide_as_the_lanes(op: str) -> None:
+    for grain, (element, lanes) in GRAINS.items():
+        for mask in GRAINS:
+            text = STATEMENTS[op].format(
+                op=op,
+                v=f"!pto.vreg<{lanes}x{element}>",
+                m=f"!pto.mask<{mask}>",
+                e=element,
+                p=f"!pto.ptr<{element}, ub>",
+            )
+            found = findings(text, "a5")
+            assert ("mask-granularity" in found) == (mask != grain), (grain, mask, found)
+
+
+# --- scratch of broadcasts --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "div", "max", "min"])
+def test_scratch_of_every_broadcast(op: str) -> None:
+    """256 bytes for each group of 8 rows."""
+    whole, column = "!pto.tile_buf<vec, 16x8xf32>", "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
+    for size, broken in ((512, False), (480, True)):
+        scratch = f"!pto.tile_buf<vec, 1x{size // 4}xf32, valid=?x?>"
+        text = f"pto.trowexpand{op} ins(%a, %b, %t : {whole}, {column}, {scratch}) outs(%d : {whole})"
+        assert ("tile-tmp-size" in findings(text, "a2a3")) == broken, size
