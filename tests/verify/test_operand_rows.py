@@ -46,17 +46,17 @@ def transfer(op: str, source: str, target: str, elements: tuple[str, str] = ("f1
 @pytest.mark.parametrize("op", TRANSFERS)
 def test_memories_of_transfers(op: str) -> None:
     _, *wanted = TRANSFERS[op]
-    for places in product(SPACES, repeat=2):
-        assert ("dma-direction" in transfer(op, *places)) == (list(places) != wanted), places
+    for source, target in product(SPACES, SPACES):
+        assert ("dma-direction" in transfer(op, source, target)) == ([source, target] != wanted), (source, target)
 
 
 @pytest.mark.parametrize("op", TRANSFERS)
 def test_widths_of_transfers(op: str) -> None:
     _, source, target = TRANSFERS[op]
-    for elements in product(("i8", "f16", "bf16", "f32", "i32"), repeat=2):
-        bits = [int("".join(c for c in element if c.isdigit())) for element in elements]
-        broken = op in ONE_WIDTH and bits[0] != bits[1]
-        assert ("dma-elem-width" in transfer(op, source, target, elements)) == broken, elements
+    bits = {"i8": 8, "f16": 16, "bf16": 16, "f32": 32, "i32": 32}
+    for one, other in product(bits, bits):
+        broken = op in ONE_WIDTH and bits[one] != bits[other]
+        assert ("dma-elem-width" in transfer(op, source, target, (one, other))) == broken, (one, other)
 
 
 # --- masks of vector instructions -------------------------------------------------------------------------
