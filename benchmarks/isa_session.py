@@ -1,0 +1,123 @@
+"""One test of a test program: launches are run by the package, comparisons by the test itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from isa_record import NotMapped, read_record
+from isa_text import program_of
+
+from pto_dialect.api import ParseError, VerifyError, parse
+from pto_dialect.runtime.api import compile as compile_kernel
+from pto_dialect.runtime.errors import BindingError, ProgramError
+
+AGREES, DIFFERS, REJECTED, RAISES, NOT_MAPPED, NO_RESULT = "agrees", "differs", "rejected", "raises", "not mapped", "no result"
+SECONDS = 120
+
+
+class Outcome(NamedTuple):
+    """What became of a test. ``loose``: the test's own comparison passes, which lets some numbers differ."""
+
+    outcome: str
+    reason: str = ""
+    loose: bool = False
+    seconds: float = 0.0
+
+
+class _Failure(Exception):
+    def __init__(self, outcome: str, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome = outcome
+
+
+def names_of(program: Path) -> list[str]:
+    """The tests of a program."""
+    done = subprocess.run([program], capture_output=True, text=True, timeout=SECONDS, check=True)
+    return done.stdout.split()
+
+
+def run_test(program: Path, name: str, target: str, keep: Path | None = None) -> Outcome:
+    """Runs one test; ``keep`` is a file for its last program."""
+    started = time.perf_counter()
+    hears, says = os.pipe(), os.pipe()
+    env = {**os.environ, "ISA_HEARS": str(hears[0]), "ISA_SAYS": str(says[1])}
+    process = subprocess.Popen(
+        [program, name],
+        cwd=program.parent,
+        env=env,
+        pass_fds=(hears[0], says[1]),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(hears[0])
+    os.close(says[1])
+    try:
+        with os.fdopen(hears[1], "w") as answers, os.fdopen(says[0]) as words:
+            outcome = _converse(words, answers, program.parent, target, keep)
+    except _Failure as failure:
+        outcome = Outcome(failure.outcome, str(failure))
+    finally:
+        process.kill()
+        process.wait()
+    return outcome._replace(seconds=time.perf_counter() - started)
+
+
+def _converse(words, answers, folder: Path, target: str, keep: Path | None) -> Outcome:
+    failed: list[str] = []
+    differing: list[str] = []
+    missing: list[str] = []
+    runs = 0
+    compared = 0
+    for line in words:
+        kind, *fields = line.rstrip("\n").split("|")
+        if kind == "run":
+            _launch(folder, target, keep)
+            runs += 1
+            answers.write("\n")
+            answers.flush()
+        elif kind == "failed":
+            failed.append(fields[0])
+        elif kind == "file":
+            missing.append(f"{Path(fields[0]).name} has {fields[1]} bytes, room for {fields[2]}")
+        elif kind == "compared":
+            compared += 1
+            different, allowed, count, first = int(fields[0]), int(fields[1]), fields[2], fields[3]
+            if different > allowed:
+                differing.append(f"{different} of {count} differ: {first}")
+        elif kind == "done":
+            if not compared or not runs:
+                return Outcome(NO_RESULT, "; ".join(missing) or ("nothing is compared" if runs else "nothing runs"))
+            if differing:
+                return Outcome(DIFFERS, differing[0], loose=not failed)
+            if failed:
+                return Outcome(NO_RESULT if missing else DIFFERS, "; ".join(missing + failed))
+            return Outcome(AGREES)
+    return Outcome(NO_RESULT, "the test program stops before its end")
+
+
+def _launch(folder: Path, target: str, keep: Path | None) -> None:
+    """Runs the program of a record on the files of the device memory."""
+    record = read_record((folder / "record.txt").read_text())
+    try:
+        text = program_of(record, target)
+    except NotMapped as error:
+        raise _Failure(NOT_MAPPED, str(error)) from None
+    if keep is not None:
+        keep.write_text(text)
+    files = [folder / f"memory{number}.bin" for number in record.memories]
+    buffers = [np.fromfile(file, np.uint8) for file in files]
+    try:
+        compile_kernel(parse(text, filename="test.pto"), backend="emitc")(*buffers)
+    except (ParseError, VerifyError) as error:
+        first = error.diagnostics[0]
+        raise _Failure(REJECTED, f"{first.message} [{first.rule}]") from None
+    except (ProgramError, BindingError) as error:
+        rule = f" [{error.rule}]" if isinstance(error, ProgramError) else ""
+        raise _Failure(RAISES, f"{str(error).splitlines()[0][:200]}{rule}") from None
+    for file, buffer in zip(files, buffers, strict=True):
+        buffer.tofile(file)
