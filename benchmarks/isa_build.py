@@ -25,8 +25,8 @@ GENERATE_SECONDS = 300
 
 _DECLARED = re.compile(r"\bPTO_INST\b[^;{}]*?\b([A-Z][A-Z0-9_]+)\s*\(")
 _LAUNCH = re.compile(r"<<<(.*?)>>>(\s*)\(", re.S)
-_INCLUDED = re.compile(r'#include\s*[<"](pto/(?!common/)[^">]*|runtime/[^">]*|securec\.h)[">]')
-_OWN = ("TASSIGN", "TRESHAPE", "TSUBVIEW", "TSYNC")
+_INCLUDED = re.compile(r'#include\s*[<"](pto/(?!common/)[^">]*|securec\.h)[">]')
+_OWN = ("TASSIGN", "TGET_SCALE_ADDR", "TRESHAPE", "TSUBVIEW", "TSYNC")
 """Instructions that the headers define themselves."""
 
 
@@ -46,7 +46,7 @@ class Tools:
     def command(self) -> list[str]:
         """The compiler with its definitions and include folders."""
         arch, base = ARCHITECTURES[self.target]
-        folders = (self.folder, HOST, self.tree / "include")
+        folders = (".", self.folder, HOST, self.tree / "include")
         return [
             *COMPILER,
             *(f"-D{name}" for name in (f"__NPU_ARCH__={arch}", base, "__DAV_CUBE__", "__DAV_VEC__")),
@@ -54,11 +54,15 @@ class Tools:
         ]
 
 
-def prepare(tree: Path, target: str, folder: Path) -> Tools:
-    """Writes the list of instructions and compiles the headers once."""
+def prepare(tree: Path, target: str, work: Path) -> Tools:
+    """Writes the list of instructions and compiles the headers once, in ``work``."""
+    folder = work / "headers"
     tools = Tools(tree, target, folder)
+    header = folder / "all.hpp.gch"
+    if header.exists() and header.stat().st_mtime > max(file.stat().st_mtime for file in HOST.rglob("*")):
+        return tools
     common = tree / "include/pto/common"
-    (folder / "pto/common").mkdir(parents=True)
+    (folder / "pto/common").mkdir(parents=True, exist_ok=True)
     # An attribute that only the device compiler reads.
     text = (common / "type.hpp").read_text().replace("#define AICORE [aicore]", "#define AICORE")
     (folder / "pto/common/type.hpp").write_text(text)
@@ -72,41 +76,60 @@ def prepare(tree: Path, target: str, folder: Path) -> Tools:
     return tools
 
 
-def generate(source: Path, work: Path) -> None:
+def built(tools: Tools, source: Path, work: Path) -> Path:
+    """The program of a test folder beside its generated files; one that was built before is used again."""
+    program = work / "build" / "tests"
+    if program.exists() and program.stat().st_mtime > (tools.folder / "all.hpp.gch").stat().st_mtime:
+        return program
+    if not (work / "generated").exists():
+        shutil.rmtree(work, ignore_errors=True)
+        _generate(source, work)
+        (work / "generated").touch()
+    shutil.rmtree(work / "build", ignore_errors=True)
+    _build(tools, source, work / "build")
+    return program
+
+
+def _generate(source: Path, work: Path) -> None:
     """Copies a test folder to ``work`` and runs its generator there."""
     shutil.copytree(source, work)
     env = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-    for name in ("gen_data.py",):
-        command = [sys.executable, name]
-        try:
-            done = subprocess.run(
-                command, cwd=work, env=env, capture_output=True, text=True, timeout=GENERATE_SECONDS, check=False
-            )
-        except subprocess.TimeoutExpired:
-            raise NoProgram("the generator takes too long") from None
-        if done.returncode:
-            said = [line for line in done.stderr.splitlines() if line.strip()]
-            raise NoProgram(f"the generator fails: {said[-1] if said else done.returncode}")
+    command = [sys.executable, "gen_data.py"]
+    try:
+        done = subprocess.run(
+            command, cwd=work, env=env, capture_output=True, text=True, timeout=GENERATE_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise NoProgram("the generator takes too long") from None
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if line.strip()]
+        raise NoProgram(f"the generator fails: {said[-1] if said else done.returncode}")
 
 
-def build(tools: Tools, source: Path, work: Path) -> Path:
-    """The program of the tests, built in ``work/build``."""
-    folder = work / "build"
+def _build(tools: Tools, source: Path, folder: Path) -> None:
+    """Compiles the sources of a test folder in ``folder``."""
     folder.mkdir()
-    objects: list[str] = []
     for file in sorted(source.iterdir()):
         if file.suffix in (".h", ".hpp", ".cpp"):
             text = file.read_text(errors="replace")
             for name in _INCLUDED.findall(text):
                 _empty(folder / name)
             (folder / file.name).write_text(rewritten(text))
-    for file in sorted(source.glob("*.cpp")):
+    try:
+        _link(tools, folder)
+    except NoProgram as error:
+        if "undefined reference" not in str(error):
+            raise
+        _link(tools, folder, "-DISA_HALF_IS_BITS")
+
+
+def _link(tools: Tools, folder: Path, *definitions: str) -> None:
+    objects: list[str] = []
+    for file in sorted(folder.glob("*.cpp")):
         objects.append(f"{file.stem}.o")
         main = ("-DISA_MAIN",) if file.name == "main.cpp" else ()
-        arguments = ("-include", "all.hpp", "-I", str(folder), *main, "-c", file.name, "-o", objects[-1])
-        _compile(tools, folder, *arguments)
+        _compile(tools, folder, *definitions, "-include", "all.hpp", *main, "-c", file.name, "-o", objects[-1])
     _compile(tools, folder, *objects, "-o", "tests")
-    return folder / "tests"
 
 
 def rewritten(text: str) -> str:

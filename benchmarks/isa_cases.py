@@ -32,8 +32,8 @@ from isa_session import AGREES, DIFFERS, NO_RESULT, NOT_MAPPED, RAISES, REJECTED
 
 REQUIRED = 0.99
 NOT_BUILT = "not built"
-MAPPED = (AGREES, DIFFERS, REJECTED, RAISES)
-OUTCOMES = (*MAPPED, NOT_MAPPED, NO_RESULT, NOT_BUILT)
+MAPPED = (AGREES, DIFFERS, RAISES)
+OUTCOMES = (*MAPPED, REJECTED, NOT_MAPPED, NO_RESULT, NOT_BUILT)
 
 _TEST = re.compile(r"^\s*TEST(?:_F)?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M)
 
@@ -43,6 +43,7 @@ class Task(NamedTuple):
 
     tools: isa_build.Tools
     source: Path
+    work: Path
     case: str
     keep: Path | None
 
@@ -68,6 +69,7 @@ def main() -> int:
     parser.add_argument("--case", default="", metavar="REGEX", help="tests whose 'target/folder/Suite.test' matches")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the outcome of each test to this file")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write the programs to this folder")
+    parser.add_argument("--work", type=Path, metavar="FOLDER", help="build here, and use what was built here before")
     options = parser.parse_args()
     if options.keep is not None:
         options.keep.mkdir(parents=True, exist_ok=True)
@@ -75,10 +77,11 @@ def main() -> int:
     verdicts: list[Verdict] = []
     targets = [options.target] if options.target else list(isa_build.ARCHITECTURES)
     with tempfile.TemporaryDirectory() as scratch:
+        work = (options.work or Path(scratch)).resolve()
         tasks = [
             task
             for target in targets
-            for task in tasks_of(options.tree.resolve(), target, Path(scratch), options.case, options.keep)
+            for task in tasks_of(options.tree.resolve(), target, work, options.case, options.keep)
         ]
         for found in run_all(tasks, options.jobs):
             verdicts += found
@@ -90,17 +93,15 @@ def main() -> int:
     return report(verdicts, time.perf_counter() - started)
 
 
-def tasks_of(tree: Path, target: str, scratch: Path, case: str, keep: Path | None) -> Iterator[Task]:
+def tasks_of(tree: Path, target: str, work: Path, case: str, keep: Path | None) -> Iterator[Task]:
     """The test folders of a target that have a test whose name matches."""
     sources = sorted((tree / f"tests/npu/{target}/src/st/testcase").glob("*/main.cpp"))
     wanted = [file.parent for file in sources if any(_matches(case, target, file.parent, t) for t in declared(file))]
     if not wanted:
         return
-    folder = scratch / target
-    folder.mkdir()
-    tools = isa_build.prepare(tree, target, folder)
+    tools = isa_build.prepare(tree, target, work / target)
     for source in wanted:
-        yield Task(tools, source, case, keep)
+        yield Task(tools, source, work / target / source.name, case, keep)
 
 
 def declared(main_file: Path) -> list[str]:
@@ -113,23 +114,20 @@ def _matches(case: str, target: str, source: Path, test: str) -> bool:
 
 
 def run_folder(task: Task) -> list[Verdict]:
-    """Runs the tests of one folder in a scratch folder."""
+    """Runs the tests of one folder."""
     target, source = task.tools.target, task.source
-    with tempfile.TemporaryDirectory() as folder:
-        work = Path(folder) / source.name
-        try:
-            isa_build.generate(source, work)
-            program = isa_build.build(task.tools, source, work)
-            names = names_of(program)
-        except isa_build.NoProgram as error:
-            names = [test for test in declared(source / "main.cpp") if _matches(task.case, target, source, test)]
-            outcome = Outcome(NOT_BUILT, str(error))
-            return [_verdict(target, source, name, outcome) for name in names]
-        return [
-            _verdict(target, source, name, run_test(program, name, target, _kept(task, name)))
-            for name in names
-            if _matches(task.case, target, source, name)
-        ]
+    try:
+        program = isa_build.built(task.tools, source, task.work)
+        names = names_of(program)
+    except isa_build.NoProgram as error:
+        names = [test for test in declared(source / "main.cpp") if _matches(task.case, target, source, test)]
+        outcome = Outcome(NOT_BUILT, str(error))
+        return [_verdict(target, source, name, outcome) for name in names]
+    return [
+        _verdict(target, source, name, run_test(program, name, target, _kept(task, name)))
+        for name in names
+        if _matches(task.case, target, source, name)
+    ]
 
 
 def _kept(task: Task, name: str) -> Path | None:
@@ -137,7 +135,7 @@ def _kept(task: Task, name: str) -> Path | None:
 
 
 def _verdict(target: str, source: Path, name: str, outcome: Outcome) -> Verdict:
-    return Verdict(target, source.name, name, outcome.outcome, outcome.reason, outcome.loose, outcome.seconds)
+    return Verdict(target, source.name, name, *outcome)
 
 
 def run_all(tasks: list[Task], jobs: int) -> Iterator[list[Verdict]]:

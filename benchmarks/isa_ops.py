@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from isa_record import Instruction, NotMapped, Number, Operand, Tile, View, Word
 
-from pto_dialect.ir.attributes import ENUMS
-from pto_dialect.ir.base import PtoOp, op_spec, signature
-from pto_dialect.ir.registry import OPS, op_class
+from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core.base import PtoOp, op_spec, signature
+from pto_dialect.ir.core.registry import OPS, op_class
 
 
 class Form(NamedTuple):
@@ -157,6 +157,8 @@ _MODES = {("TFILLPAD", 1): "pto.tfillpad_inplace", ("TFILLPAD", 2): "pto.tfillpa
 
 def call_of(instruction: Instruction) -> Call:
     """The operation that an instruction is."""
+    if instruction.control:
+        raise NotMapped(f"{instruction.name} with bits of the control register")
     words = [one for one in (*instruction.values, *instruction.operands) if isinstance(one, Word)]
     operands = [one for one in instruction.operands if not isinstance(one, Word)]
     numbers = [one for one in instruction.values if isinstance(one, Number)]
@@ -198,7 +200,8 @@ def _form(instruction: Instruction, operands: list[Operand]) -> Form:
     if forms is None:
         mnemonic = f"pto.{name.lower()}"
         if mnemonic not in OPS:
-            raise NotMapped(f"{name}: the dialect has no such operation")
+            what = "the dialect has no such operation" if name.isupper() else "an instruction below tiles"
+            raise NotMapped(f"{name}: {what}")
         forms = _usual(mnemonic)
     for form in forms:
         roles = form.roles.split()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import NamedTuple
+
 from isa_ops import IGNORED, Call, call_of
 from isa_record import NotMapped, Number, Numbers, Operand, Other, Record, Tile, View, bytes_of
 
-from pto_dialect.ir.base import Slot, signature
+from pto_dialect.ir.core.base import Slot, signature
 
 LOCATIONS = ("vec", "mat", "left", "right", "acc", "bias", "scaling", "scaling", "scaling")
 BLAYOUTS = ("row_major", "col_major")
@@ -26,14 +30,22 @@ LAYOUTS = {
 MOST_INSTRUCTIONS = 4000
 
 
+class Window(NamedTuple):
+    """The first elements of a tensor."""
+
+    view: View
+    sizes: tuple[int, ...]
+
+
 class _Writer:
     """The lines of a function; what is made once for it stands at its beginning."""
 
-    def __init__(self, record: Record) -> None:
-        self.record = record
+    def __init__(self, target: str) -> None:
+        self.target = target
         self.head: list[str] = []
         self.body: list[str] = []
         self.names: dict[object, str] = {}
+        self.arguments: dict[int, str] = {}
 
     def once(self, key: object, text: str) -> str:
         name = self.names.get(key)
@@ -52,7 +64,13 @@ class _Writer:
         address = self.constant(tile.address, "i64")
         return self.once((tile.address, type_), f"pto.alloc_tile addr = {address} : {type_}"), type_
 
-    def view(self, view: View) -> tuple[str, str]:
+    def size(self, value: int, constant: bool) -> str:
+        """A size or stride; one that is not constant is an argument of the function."""
+        if constant:
+            return self.constant(value, "index")
+        return self.arguments.setdefault(value, f"%n{len(self.arguments)}")
+
+    def view(self, view: View, sizes: tuple[int, ...]) -> tuple[str, str]:
         if view.layout not in LAYOUTS:
             raise NotMapped(f"a tensor of layout {view.layout}")
         if view.memory < 0:
@@ -61,24 +79,29 @@ class _Writer:
         bytes_ = self.constant(view.offset, "index")
         at = self.once((view.memory, view.offset), f"pto.addptr %m{view.memory}, {bytes_} : {_BYTES} -> {_BYTES}")
         pointer = self.once((at, view.element), f"pto.castptr {at} : {_BYTES} -> {pointer_type}")
-        shape = ", ".join(self.constant(size, "index") for size in view.shape)
-        strides = ", ".join(self.constant(size, "index") for size in view.strides)
-        dims = "x".join(map(str, view.shape))
-        whole, part = (f"!pto.{kind}<{dims}x{view.element}>" for kind in ("tensor_view", "partition_tensor_view"))
+        # The dialect takes constant sizes of blocks for something else than the instruction set does.
+        constant = view.layout != _BLOCKS
+        shape = ", ".join(self.size(size, constant) for size in view.shape)
+        strides = ", ".join(self.size(size, constant) for size in view.strides)
+        taken = ", ".join(self.size(size, constant) for size in sizes)
+        dims = ("x".join(map(str, d)) if constant else "x".join("?" * len(d)) for d in (view.shape, sizes))
+        kinds = ("tensor_view", "partition_tensor_view")
+        whole, part = (f"!pto.{kind}<{d}x{view.element}>" for kind, d in zip(kinds, dims, strict=True))
         layout = f" {{layout = #pto.layout<{LAYOUTS[view.layout]}>}}"
         text = f"pto.make_tensor_view {pointer}, shape = [{shape}], strides = [{strides}]{layout} : {whole}"
         name = self.once(view, text)
-        zero = self.constant(0, "index")
-        offsets = ", ".join([zero] * len(view.shape))
-        text = f"pto.partition_view {name}, offsets = [{offsets}], sizes = [{shape}] : {whole} -> {part}"
-        return self.once(("part", view), text), part
+        offsets = ", ".join([self.constant(0, "index")] * len(view.shape))
+        text = f"pto.partition_view {name}, offsets = [{offsets}], sizes = [{taken}] : {whole} -> {part}"
+        return self.once(("part", view, sizes), text), part
 
-    def value(self, name: str, operand: Operand, call: Call) -> tuple[str, str]:
+    def value(self, name: str, operand: Operand | Window, call: Call) -> tuple[str, str]:
         """The name and the type of an operand."""
         if isinstance(operand, Tile):
             return self.tile(operand)
         if isinstance(operand, View):
-            return self.view(operand)
+            return self.view(operand, operand.shape)
+        if isinstance(operand, Window):
+            return self.view(operand.view, operand.sizes)
         if isinstance(operand, Number):
             type_ = _scalar_type(name, call)
             return self.constant(operand.value, type_), type_
@@ -90,8 +113,9 @@ class _Writer:
         values: list[tuple[str, str]] = []
         sizes: list[int] = []
         declared = signature(call.op)
+        operands = _product(call) or _transferred(call, self.target)
         for slot in declared.operands:
-            given = call.operands.get(slot.name) or _default(slot)
+            given = operands.get(slot.name) or _default(slot)
             sizes.append(len(given))
             values += [self.value(slot.name, operand, call) for operand in given]
         attributes = dict(call.attributes)
@@ -104,11 +128,19 @@ class _Writer:
 
 
 _BYTES = "!pto.ptr<ui8, gm>"
+_BLOCKS = 2
 
 
-def program_of(record: Record, target: str) -> str:
-    """The text of a record's program; device memory n is the argument ``%mn``."""
-    writer = _Writer(record)
+class Program(NamedTuple):
+    """The text of a program whose arguments are the device memories and then ``sizes``."""
+
+    text: str
+    sizes: tuple[int, ...]
+
+
+def program_of(record: Record, target: str) -> Program:
+    """The program of a record."""
+    writer = _Writer(target)
     instructions = [one for one in record.instructions if one.name not in IGNORED]
     if not instructions:
         raise NotMapped("no tile instruction")
@@ -116,12 +148,14 @@ def program_of(record: Record, target: str) -> str:
         raise NotMapped(f"more than {MOST_INSTRUCTIONS} instructions")
     for one in instructions:
         writer.call(call_of(one))
-    arguments = ", ".join(f"%m{number}: {_BYTES}" for number in record.memories)
+    parameters = [f"%m{number}: {_BYTES}" for number in record.memories]
+    parameters += [f"{name}: index" for name in writer.arguments.values()]
     lines = "".join(f"    {line}\n" for line in (*writer.head, *writer.body, "return"))
-    return (
+    text = (
         f'module attributes {{pto.target_arch = "{target}"}} {{\n'
-        f"  func.func @test({arguments}) attributes {{pto.kernel}} {{\n{lines}  }}\n}}\n"
+        f"  func.func @test({', '.join(parameters)}) attributes {{pto.kernel}} {{\n{lines}  }}\n}}\n"
     )
+    return Program(text, tuple(writer.arguments))
 
 
 def tile_type(tile: Tile) -> str:
@@ -144,6 +178,69 @@ def tile_type(tile: Tile) -> str:
     if tile.compact:
         parts.append(f"compact={tile.compact}")
     return f"!pto.tile_buf<{', '.join(parts)}>"
+
+
+def _transferred(call: Call, target: str) -> Mapping[str, Sequence[Operand | Window]]:
+    """The operands of an operation; those of a transfer in the sizes that the instruction moves.
+
+    A tensor may be larger or smaller than the valid region of the tile, which the dialect does not allow.
+    """
+    if call.op.name not in ("pto.tload", "pto.tstore"):
+        return call.operands
+    load = call.op.name == "pto.tload"
+    (source,), (destination,) = call.operands["src"], call.operands["dst"]
+    tile, view = (destination, source) if load else (source, destination)
+    if not isinstance(tile, Tile) or not isinstance(view, View) or view.layout > 1:
+        return call.operands
+    if prod(view.shape) == tile.valid_rows * tile.valid_cols or prod(view.shape[:3]) != 1:
+        return call.operands
+    if LOCATIONS[tile.loc] == "vec":
+        tile, window = _bursts(tile, view, target)
+    else:
+        rows, cols = min(view.shape[3], tile.valid_rows), min(view.shape[4], tile.valid_cols)
+        tile, window = tile._replace(valid_rows=rows, valid_cols=cols), Window(view, (1, 1, 1, rows, cols))
+    pair = (window, tile) if load else (tile, window)
+    return {**call.operands, "src": [pair[0]], "dst": [pair[1]]}
+
+
+def _bursts(tile: Tile, view: View, target: str) -> tuple[Tile, Window]:
+    """What is moved between a vector tile and a tensor: a burst for each row of the tensor (column, in layout DN).
+
+    The tile says how long a burst is. On a2a3 the gap between bursts is that of the tensor, whatever their length.
+    """
+    by_cols = view.layout == 1
+    count, length = (4, tile.valid_rows) if by_cols else (3, tile.valid_cols)
+    room = tile.cols if by_cols else tile.rows
+    number = min(view.shape[count], room)
+    pitch = view.strides[count]
+    if target == "a2a3":
+        pitch += length - view.shape[7 - count]
+    shape, strides = [1] * 5, [*view.strides]
+    shape[count], shape[7 - count] = number, length
+    strides[count], strides[7 - count] = pitch, 1
+    rows, cols = (length, number) if by_cols else (number, length)
+    moved = view._replace(shape=tuple(shape), strides=tuple(strides))
+    return tile._replace(valid_rows=rows, valid_cols=cols), Window(moved, moved.shape)
+
+
+def _product(call: Call) -> Mapping[str, Sequence[Operand]] | None:
+    """The operands of a matrix product: its sizes are those of the left and the right tile alone."""
+    left, right = next(
+        ((a, b) for a, b in (("lhs", "rhs"), ("a", "b")) if a in call.operands and b in call.operands), (None, None)
+    )
+    if left is None or right is None:
+        return None
+    (lhs,), (rhs,) = call.operands[left], call.operands[right]
+    assert isinstance(lhs, Tile) and isinstance(rhs, Tile)
+    rows = 1 if call.op.name.startswith("pto.tgemv") else lhs.valid_rows
+    found: dict[str, list[Operand]] = {**call.operands, right: [rhs._replace(valid_rows=lhs.valid_cols)]}
+    for name in ("dst", "acc_in", "c_in", "bias"):
+        for tile in call.operands.get(name, ()):
+            assert isinstance(tile, Tile)
+            of_rows = tile.valid_rows if name == "bias" else rows
+            if of_rows <= tile.rows and rhs.valid_cols <= tile.cols:
+                found[name] = [tile._replace(valid_rows=of_rows, valid_cols=rhs.valid_cols)]
+    return found
 
 
 def _default(slot: Slot) -> list[Operand]:

@@ -256,6 +256,43 @@ RecordEvent TSUBVIEW(T& object, From& from, int row, int col, Rest&&...)
     TASSIGN_IMPL(object, (uint64_t)(from.data()) + offset);
     return {};
 }
+// Instructions below tiles: a record that has one has no program.
+#define ISA_RAW(NAME)                              \
+    template <class... Arguments>                  \
+    void NAME(Arguments&&...)                      \
+    {                                              \
+        isa::lines << "op|" #NAME "|0|\n";         \
+    }
+ISA_RAW(copy_cbuf_to_gm)
+ISA_RAW(copy_cbuf_to_ubuf)
+ISA_RAW(copy_gm_to_cbuf_align_v2)
+ISA_RAW(copy_gm_to_ubuf)
+ISA_RAW(copy_matrix_cc_to_gm)
+ISA_RAW(copy_ubuf_to_cbuf)
+ISA_RAW(copy_ubuf_to_gm)
+ISA_RAW(copy_ubuf_to_gm_align_b8)
+ISA_RAW(copy_ubuf_to_gm_align_b16)
+ISA_RAW(copy_ubuf_to_gm_align_b32)
+ISA_RAW(copy_ubuf_to_gm_align_v2)
+ISA_RAW(vector_dup)
+ISA_RAW(set_loop_size_ubtoout)
+ISA_RAW(set_loop1_stride_ubtoout)
+ISA_RAW(set_loop2_stride_ubtoout)
+#undef ISA_RAW
+
+// The scales of a tile lie at a sixteenth of its address, in a memory of their own.
+template <class Data>
+uint64_t GetScaleAddr(Data data)
+{
+    return (uint64_t)(data) >> 4;
+}
+template <typename T, typename From, class... Rest>
+RecordEvent TGET_SCALE_ADDR(T& object, From& from, Rest&&...)
+{
+    TASSIGN_IMPL(object, GetScaleAddr(from.data()));
+    return {};
+}
+
 template <Op Code>
 void TSYNC()
 {
@@ -265,7 +302,7 @@ void TSYNC(Events&...)
 {
 }
 
-// The values among the template arguments matter; up to eight types may stand before them.
+// The values among the template arguments matter; types may stand before them and behind the first one.
 #define ISA_INSTRUCTION(NAME)                                                                                    \
     template <auto... V, class... A>                                                                             \
     RecordEvent NAME(A&&... a)                                                                                   \
@@ -301,6 +338,31 @@ void TSYNC(Events&...)
     RecordEvent NAME(A&&... a)                                                                                   \
     {                                                                                                            \
         return isa::record<V...>(#NAME, a...);                                                                   \
+    }  \
+    template <auto V0, class T0, auto... V, class... A>                                                         \
+    RecordEvent NAME(A&&... a)                                                                                   \
+    {                                                                                                            \
+        return isa::record<V0, V...>(#NAME, a...);                                                                   \
+    }                                                                                                            \
+    template <auto V0, class T0, class T1, auto... V, class... A>                                                         \
+    RecordEvent NAME(A&&... a)                                                                                   \
+    {                                                                                                            \
+        return isa::record<V0, V...>(#NAME, a...);                                                                   \
+    }                                                                                                            \
+    template <auto V0, class T0, class T1, class T2, auto... V, class... A>                                                         \
+    RecordEvent NAME(A&&... a)                                                                                   \
+    {                                                                                                            \
+        return isa::record<V0, V...>(#NAME, a...);                                                                   \
+    }                                                                                                            \
+    template <auto V0, class T0, class T1, class T2, class T3, auto... V, class... A>                                                         \
+    RecordEvent NAME(A&&... a)                                                                                   \
+    {                                                                                                            \
+        return isa::record<V0, V...>(#NAME, a...);                                                                   \
+    }                                                                                                            \
+    template <auto V0, class T0, class T1, class T2, class T3, class T4, auto... V, class... A>                                                         \
+    RecordEvent NAME(A&&... a)                                                                                   \
+    {                                                                                                            \
+        return isa::record<V0, V...>(#NAME, a...);                                                                   \
     }
 #include "instructions.hpp"
 #undef ISA_INSTRUCTION

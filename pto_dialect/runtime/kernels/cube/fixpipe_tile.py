@@ -36,8 +36,10 @@ class AccumulatorOut:
         if relu not in _RELU:
             raise Fault("unmodelled", f"reluPreMode {relu} needs a payload that tile instructions do not carry")
 
-    def __call__(self, values: Array, scalar: int | None = None, table: Tile | ValueTile | None = None) -> Array:
-        """``values`` [m, n] as storage of the destination type."""
+    def __call__(
+        self, values: Array, scalar: int | None = None, table: Tile | ValueTile | None = None, first: int = 0
+    ) -> Array:
+        """``values`` [m, n], from column ``first`` of the accumulator on, as storage of the destination type."""
         relu = _RELU[self.relu]
         quant: tuple[str, fixpipe.QuantPayload] | None
         if scalar is None and table is None:
@@ -48,14 +50,14 @@ class AccumulatorOut:
             quant = (f"{self.base}_scalar", entry)
         else:
             assert table is not None
-            quant = (f"{self.base}_vec", channel_table(table, values.shape[1], self.target != "ui8"))
+            quant = (f"{self.base}_vec", channel_table(table, values.shape[1], self.target != "ui8", first))
         if quant is None and relu is None and self.source == self.target:
             return values
         return fixpipe.convert(values, self.source, self.target, quant=quant, relu=relu)
 
 
-def channel_table(tile: Tile | ValueTile, columns: int, signed: bool) -> Array:
-    """The 64-bit channel entries of a parameter tile; entry n belongs to column n.
+def channel_table(tile: Tile | ValueTile, columns: int, signed: bool, first: int = 0) -> Array:
+    """The 64-bit channel entries of columns ``first`` on; entry n of a parameter tile belongs to column n.
 
     A float is the scale of its entry; ``signed`` tells whether 8-bit results are then signed.
     """
@@ -65,6 +67,6 @@ def channel_table(tile: Tile | ValueTile, columns: int, signed: bool) -> Array:
         entries = bits | np.uint64(int(signed) << SIGN_BIT)
     else:
         entries = raw.view(np.uint8)[: raw.nbytes // 8 * 8].view(np.uint64)
-    if entries.size < columns:
-        raise Fault("fb-bt-capacity", f"{entries.size} channel entries for {columns} columns")
-    return entries[:columns]
+    if entries.size < first + columns:
+        raise Fault("fb-bt-capacity", f"{entries.size} channel entries for {first + columns} columns")
+    return entries[first : first + columns]

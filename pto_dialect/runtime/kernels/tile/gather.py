@@ -86,6 +86,12 @@ class GatherMask:
         values = src.read()
         picked = values[self.first :: self.step] if self.by_rows else values[:, self.first :: self.step]
         picked = bits_as(picked, dst.fmt)
+        if self.by_rows:
+            if picked.shape[0] > dst.rows or picked.shape[1] > dst.cols:
+                found = f"{picked.shape[0]}x{picked.shape[1]} selected elements"
+                raise Fault("gather-mask-count", f"{found} do not fit into {dst.rows}x{dst.cols}")
+            write_at(dst, 0, picked)
+            return
         if picked.shape[0] <= dst.valid_rows and picked.shape[1] == dst.valid_cols:
             dst.write(picked)
             return

@@ -115,11 +115,13 @@ class Move:
                 raw = source.array[row : row + rows, col : col + cols]
         else:
             raw = source.read()[:rows, :cols]
-        dst.write(self._value(raw, source, dst, scalar, table))
+        dst.write(self._value(raw, source, dst, scalar, table, col))
 
-    def _value(self, raw: Array, source: AnyTile, dst: AnyTile, scalar: int | None, table: AnyTile | None) -> Array:
+    def _value(
+        self, raw: Array, source: AnyTile, dst: AnyTile, scalar: int | None, table: AnyTile | None, first: int = 0
+    ) -> Array:
         if self.convert is not None:
-            return self.convert(raw, scalar, table)
+            return self.convert(raw, scalar, table, first)
         return converted(raw, source, dst)
 
 

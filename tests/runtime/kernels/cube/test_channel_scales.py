@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pto_dialect.runtime.kernels.cube.fixpipe_tile import AccumulatorOut, channel_table
+from pto_dialect.runtime.kernels.tile.move import Move
 from pto_dialect.runtime.memory.values import ValueTile
 from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.targets.profile import get_profile
@@ -44,3 +45,13 @@ def test_floats(element: str, target: str) -> None:
 def test_words_are_entries_as_they_are() -> None:
     words = np.array([[1 << 46, 2, 3]], np.uint64)
     assert channel_table(ValueTile(1, 3, format_of("ui64"), words), 3, signed=False).tolist() == words[0].tolist()
+
+
+def test_a_window_takes_the_scales_of_its_own_columns() -> None:
+    x = np.array([[1, 2, 3, 4], [5, 3, 10, 9], [6, -4, 6, 7]], np.float32)
+    out = AccumulatorOut("f32", "i8", "no_relu", get_profile("a5"), quantised=True)
+    source = ValueTile(3, 4, format_of("f32"), x)
+    window = ValueTile(2, 2, format_of("i8"))
+    Move(out, "extract")(source, window, 1, 1, None, scales("f32"))
+    wanted = [[6, 2], [-8, 2]]  # columns 1 and 2: 10 / 4 = 2.5 and 6 / 4 = 1.5 go to the nearest even number
+    assert window.read().astype(np.int8).tolist() == wanted

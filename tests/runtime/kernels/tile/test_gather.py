@@ -13,6 +13,9 @@ from tile_run_helpers import DTYPES, run, tile
 from tile_values import random_values, same
 
 from pto_dialect.runtime.errors import ProgramError
+from pto_dialect.runtime.kernels.tile.gather import GatherMask
+from pto_dialect.runtime.memory.values import ValueTile
+from pto_dialect.runtime.numerics.formats import format_of
 
 PATTERNS = {
     "P1111": (1, 0), "P0101": (2, 0), "P1010": (2, 1), "P0001": (4, 0), "P0010": (4, 1), "P0100": (4, 2),
@@ -108,6 +111,16 @@ def test_gather_of_rows_by_pattern(pattern: str) -> None:
         tile("a", "f32", source), tile("d", "f32", np.zeros((16 // step, 32))),
     )["d"]  # fmt: skip
     same(found, np.array([source[r] for r in range(16) if r % step == first]))
+
+
+def test_gathered_rows_begin_at_the_rows_of_a_wider_tile() -> None:
+    source = values_of("f32", (8, 16), 29)
+    f32 = format_of("f32")
+    dst = ValueTile(4, 64, f32, np.full((4, 64), 7, np.float32))
+    GatherMask("P0010", by_rows=True)(ValueTile(8, 16, f32, source), dst)
+    wanted = np.full((4, 64), 7, np.float32)
+    wanted[0, :16], wanted[1, :16] = source[1], source[5]
+    same(dst.array, wanted)
 
 
 def test_packed_rows_follow_each_other() -> None:
