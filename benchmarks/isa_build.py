@@ -25,6 +25,7 @@ GENERATE_SECONDS = 300
 
 _DECLARED = re.compile(r"\bPTO_INST\b[^;{}]*?\b([A-Z][A-Z0-9_]+)\s*\(")
 _LAUNCH = re.compile(r"<<<(.*?)>>>(\s*)\(", re.S)
+_ASSEMBLY = re.compile(r"\basm\s*(?:volatile\s*)?\([^;]*\);")
 _INCLUDED = re.compile(r'#include\s*[<"](pto/(?!common/)[^">]*|securec\.h)[">]')
 _OWN = ("TASSIGN", "TGET_SCALE_ADDR", "TRESHAPE", "TSUBVIEW", "TSYNC")
 """Instructions that the headers define themselves."""
@@ -133,7 +134,8 @@ def _link(tools: Tools, folder: Path, *definitions: str) -> None:
 
 
 def rewritten(text: str) -> str:
-    """A source text whose launches are calls that a host compiler understands."""
+    """A source text whose launches are calls that a host compiler understands, without instructions of the device."""
+    text = _ASSEMBLY.sub(";", text)
     return _LAUNCH.sub(r" ->* ::isa::Grid(\1)\2(", text)
 
 

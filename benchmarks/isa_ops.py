@@ -6,6 +6,7 @@ sources in the order of their text, scratch tiles left out where there are none.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from isa_record import Instruction, NotMapped, Number, Operand, Tile, View, Word
@@ -137,6 +138,7 @@ ENUM_ATTRIBUTES = {
     "QuantScaleAlg": "quantScaleAlg",
     "VecStoreMode": "storeMode",
     "HistByte": "byte",
+    "PadValue": "padValue",
 }
 """Attributes by enumeration; the enumerations of precisions all give ``precisionType``."""
 
@@ -187,6 +189,8 @@ def call_of(instruction: Instruction) -> Call:
             name, text = _word(word, op)
             if name in declared:
                 attributes[name] = text
+    if op.name == "pto.tfillpad" and isinstance(operands[0], Tile) and operands[0].loc == 1:
+        attributes.setdefault("padValue", ENUMS["pad_value"].spell("zero"))
     if form.constant and "maskPattern" in declared:
         key, _, text = form.constant.partition(" = ")
         attributes.setdefault(key, text)
@@ -194,14 +198,15 @@ def call_of(instruction: Instruction) -> Call:
     return Call(op, found, attributes)
 
 
-def _form(instruction: Instruction, operands: list[Operand]) -> Form:
+def _form(instruction: Instruction, operands: Sequence[Operand]) -> Form:
     name = instruction.name
     forms = FORMS.get(name)
     if forms is None:
+        if not name.isupper():
+            raise NotMapped(f"{name}: an instruction below tiles")
         mnemonic = f"pto.{name.lower()}"
         if mnemonic not in OPS:
-            what = "the dialect has no such operation" if name.isupper() else "an instruction below tiles"
-            raise NotMapped(f"{name}: {what}")
+            raise NotMapped(f"{name}: the dialect has no such operation")
         forms = _usual(mnemonic)
     for form in forms:
         roles = form.roles.split()
@@ -273,6 +278,7 @@ _ENUMERATIONS = {
     "quant_type": "quant_type",
     "quantScaleAlg": "quant_scale_alg",
     "storeMode": "vec_store_mode",
+    "padValue": "pad_value",
 }
 
 

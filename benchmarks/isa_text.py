@@ -18,11 +18,7 @@ LAYOUTS = {
     0: "nd",
     1: "dn",
     2: "nz",
-    4: "mx_a_nd",
-    5: "mx_a_dn",
     6: "mx_a_zz",
-    7: "mx_b_nd",
-    8: "mx_b_dn",
     9: "mx_b_nn",
 }
 """Layouts of tensors by their number."""
@@ -79,8 +75,8 @@ class _Writer:
         bytes_ = self.constant(view.offset, "index")
         at = self.once((view.memory, view.offset), f"pto.addptr %m{view.memory}, {bytes_} : {_BYTES} -> {_BYTES}")
         pointer = self.once((at, view.element), f"pto.castptr {at} : {_BYTES} -> {pointer_type}")
-        # The dialect takes constant sizes of blocks for something else than the instruction set does.
-        constant = view.layout != _BLOCKS
+        # What the dialect infers from constant sizes is not always what the instruction set means by them.
+        constant = view.layout == 0
         shape = ", ".join(self.size(size, constant) for size in view.shape)
         strides = ", ".join(self.size(size, constant) for size in view.strides)
         taken = ", ".join(self.size(size, constant) for size in sizes)
@@ -97,7 +93,7 @@ class _Writer:
     def value(self, name: str, operand: Operand | Window, call: Call) -> tuple[str, str]:
         """The name and the type of an operand."""
         if isinstance(operand, Tile):
-            return self.tile(operand)
+            return self.tile(_paired(_whole(operand) if name == "tmp" else operand))
         if isinstance(operand, View):
             return self.view(operand, operand.shape)
         if isinstance(operand, Window):
@@ -106,7 +102,7 @@ class _Writer:
             type_ = _scalar_type(name, call)
             return self.constant(operand.value, type_), type_
         if isinstance(operand, Other) and operand.type.endswith("MrgSortExecutedNumList"):
-            return self.once("executed", "vector.splat"), "vector<4xi16>"
+            return self.once("executed", "arith.constant dense<0> : vector<4xi16>"), "vector<4xi16>"
         raise NotMapped(f"{call.op.name}: {name} is {operand}")
 
     def call(self, call: Call) -> None:
@@ -128,7 +124,6 @@ class _Writer:
 
 
 _BYTES = "!pto.ptr<ui8, gm>"
-_BLOCKS = 2
 
 
 class Program(NamedTuple):
@@ -180,6 +175,24 @@ def tile_type(tile: Tile) -> str:
     return f"!pto.tile_buf<{', '.join(parts)}>"
 
 
+def _paired(tile: Tile) -> Tile:
+    """A vector tile of packed pairs, whose columns are pairs in the dialect and single numbers in the instruction."""
+    if not (tile.element.startswith("!pto.f4") and LOCATIONS[tile.loc] == "vec"):
+        return tile
+    return tile._replace(cols=tile.cols // 2, valid_cols=-(-tile.valid_cols // 2))
+
+
+def _paired_view(view: View) -> View:
+    shape = (*view.shape[:4], -(-view.shape[4] // 2))
+    return view._replace(shape=shape, strides=(*(step // 2 for step in view.strides[:4]), 1))
+
+
+def _whole(tile: Tile) -> Tile:
+    """A scratch tile, whose valid region is not looked at: some are declared with one that they do not have."""
+    rows, cols = min(tile.valid_rows, tile.rows), min(tile.valid_cols, tile.cols)
+    return tile._replace(valid_rows=rows, valid_cols=cols)
+
+
 def _transferred(call: Call, target: str) -> Mapping[str, Sequence[Operand | Window]]:
     """The operands of an operation; those of a transfer in the sizes that the instruction moves.
 
@@ -192,6 +205,9 @@ def _transferred(call: Call, target: str) -> Mapping[str, Sequence[Operand | Win
     tile, view = (destination, source) if load else (source, destination)
     if not isinstance(tile, Tile) or not isinstance(view, View) or view.layout > 1:
         return call.operands
+    if _paired(tile) is not tile:
+        view = _paired_view(view)
+        return {**call.operands, "src" if load else "dst": [view]}
     if prod(view.shape) == tile.valid_rows * tile.valid_cols or prod(view.shape[:3]) != 1:
         return call.operands
     if LOCATIONS[tile.loc] == "vec":

@@ -126,4 +126,5 @@ inline void set_ctrl(uint64_t value) { isa::control = value; }
 inline uint64_t sbitset0(uint64_t word, int bit) { return word & ~(1ULL << bit); }
 inline uint64_t sbitset1(uint64_t word, int bit) { return word | (1ULL << bit); }
 inline int64_t get_sys_cnt() { return 0; }
+inline int64_t get_icache_prl_st() { return 0; }
 inline constexpr int CCE_VL = 256;

@@ -109,6 +109,8 @@ std::string described(T& value)
         for (auto& one : value) {
             out << ',' << static_cast<uint64_t>(one);
         }
+    } else if constexpr (std::is_pointer_v<Plain> && pto::is_tile_data_v<std::remove_cv_t<std::remove_pointer_t<Plain>>>) {
+        return value ? described(*value) : "other,nullptr";
     } else if constexpr (std::is_pointer_v<Plain>) {
         out << "pointer," << element<std::remove_pointer_t<Plain>>() << ',' << place(value);
     } else {
