@@ -77,6 +77,12 @@ def scaled_sum(a: Array, factor: Any, dst: Array, out: Array) -> None:
     np.copyto(out, fma(a, np.float32(factor), dst))
 
 
+def scaled_sum_of_halves(a: Array, factor: Any, dst: Array, out: Array) -> None:
+    """dst + a·factor, the product rounded to float16 first."""
+    product = np.multiply(a, np.float32(factor)).astype(np.float16)
+    np.add(product.astype(np.float32), dst, out)
+
+
 def add_relu(a: Array, b: Array, out: Array) -> None:
     """max(a + b, 0)."""
     np.maximum(np.add(a, b), 0, out=out)

@@ -12,7 +12,7 @@ from pto_dialect.runtime.memory.spaces import Array
 
 from ..registry import kernel
 from .apply import Operand, Regions, apply_formula
-from .formulas import SCALAR, TERNARY, Formula, leaky_relu, scaled_sum
+from .formulas import SCALAR, TERNARY, Formula, leaky_relu, scaled_sum, scaled_sum_of_halves
 from .operands import is_tile, number, tile_format, tile_operand
 
 
@@ -45,8 +45,11 @@ def tlrelu(op: PtoOp, g: Generator) -> None:
 def taxpy(op: PtoOp, g: Generator) -> None:
     src = tile_operand(op, g, "src")
     dst = g.destination(op)
-    factor = number(g, op.operands[1], tile_format(src, g))
-    apply_formula(op, g, Formula(scaled_sum), (src, factor, dst), dst)
+    fmt = tile_format(src, g)
+    factor = number(g, op.operands[1], fmt)
+    halves = g.profile.arch == "a2a3" and fmt.name == tile_format(dst, g).name == "f16"
+    formula = scaled_sum_of_halves if halves else scaled_sum
+    apply_formula(op, g, Formula(formula), (src, factor, dst), dst)
 
 
 def fill(value: Any, out: Array) -> None:

@@ -210,6 +210,21 @@ def test_axpy_of_narrow_floats(source: str, target: str) -> None:
     same(found["d"][~finite], wanted[~finite])
 
 
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_axpy_of_halves_rounds_the_product_on_a2a3(target: str) -> None:
+    rng = np.random.default_rng(44)
+    a, d = (rng.uniform(-100, 100, (8, 16)).astype(np.float16) for _ in range(2))
+    factor = np.float16(-6.3)
+    found = run(
+        "pto.taxpy ins(%a, %s : {a}, f16) outs(%d : {d})",
+        tile("a", "f16", a), tile("d", "f16", d), scalars={"s": ("f16", float(factor))}, target=target,
+    )["d"]  # fmt: skip
+    once = (d.astype(np.float64) + a.astype(np.float64) * np.float64(factor)).astype(np.float16)
+    twice = d + a * factor
+    assert (once != twice).any()
+    same(found, twice if target == "a2a3" else once)
+
+
 @pytest.mark.parametrize("element", FULL)
 @pytest.mark.parametrize("valid", [None, (5, 7)])
 def test_expand_number(element: str, valid: tuple[int, int] | None) -> None:
