@@ -20,8 +20,8 @@ ARCHITECTURES = {"a2a3": ("2201", "MEMORY_BASE"), "a5": ("3510", "REGISTER_BASE"
 """What the compiler defines for a target."""
 
 COMPILER = ("g++", "-std=gnu++20", "-O0", "-w", "-fpermissive", "-Winvalid-pch")
-COMPILE_SECONDS = 300
-GENERATE_SECONDS = 300
+COMPILE_SECONDS = 1800
+GENERATE_SECONDS = 600
 
 _DECLARED = re.compile(r"\bPTO_INST\b[^;{}]*?\b([A-Z][A-Z0-9_]+)\s*\(")
 _LAUNCH = re.compile(r"<<<(.*?)>>>(\s*)\(", re.S)

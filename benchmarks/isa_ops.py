@@ -138,7 +138,6 @@ ENUM_ATTRIBUTES = {
     "QuantScaleAlg": "quantScaleAlg",
     "VecStoreMode": "storeMode",
     "HistByte": "byte",
-    "PadValue": "padValue",
 }
 """Attributes by enumeration; the enumerations of precisions all give ``precisionType``."""
 
@@ -185,17 +184,24 @@ def call_of(instruction: Instruction) -> Call:
         if word.kind in _AXES:
             if word.value:
                 attributes["axis"] = '"col"'
-        elif word.kind != "TFillPadMode":
+        elif word.kind == "AccToVecMode" and word.value:
+            raise NotMapped("a write to the second vector core")
+        elif word.kind not in ("TFillPadMode", "PadValue"):
             name, text = _word(word, op)
             if name in declared:
                 attributes[name] = text
-    if op.name == "pto.tfillpad" and isinstance(operands[0], Tile) and operands[0].loc == 1:
-        attributes.setdefault("padValue", ENUMS["pad_value"].spell("zero"))
+    if op.name == "pto.tfillpad":
+        found["dst"] = [_filled(tile) for tile in found["dst"]]
     if form.constant and "maskPattern" in declared:
         key, _, text = form.constant.partition(" = ")
         attributes.setdefault(key, text)
         attributes.setdefault("maskPattern", ENUMS["mask_pattern"].spell("P1111"))
     return Call(op, found, attributes)
+
+
+def _filled(tile: Operand) -> Operand:
+    """The destination of padding: tiles of the matrix unit are filled with zeros without saying so."""
+    return tile._replace(pad=1) if isinstance(tile, Tile) and tile.loc == 1 and not tile.pad else tile
 
 
 def _form(instruction: Instruction, operands: Sequence[Operand]) -> Form:
@@ -278,7 +284,6 @@ _ENUMERATIONS = {
     "quant_type": "quant_type",
     "quantScaleAlg": "quant_scale_alg",
     "storeMode": "vec_store_mode",
-    "padValue": "pad_value",
 }
 
 
