@@ -191,7 +191,7 @@ def call_of(instruction: Instruction) -> Call:
             if name in declared:
                 attributes[name] = text
     if op.name == "pto.tfillpad":
-        found["dst"] = [_filled(tile) for tile in found["dst"]]
+        found = {name: [_filled(tile) for tile in tiles] for name, tiles in found.items()}
     if form.constant and "maskPattern" in declared:
         key, _, text = form.constant.partition(" = ")
         attributes.setdefault(key, text)
@@ -200,7 +200,7 @@ def call_of(instruction: Instruction) -> Call:
 
 
 def _filled(tile: Operand) -> Operand:
-    """The destination of padding: tiles of the matrix unit are filled with zeros without saying so."""
+    """A tile of padding: those of the matrix unit are filled with zeros without saying so."""
     return tile._replace(pad=1) if isinstance(tile, Tile) and tile.loc == 1 and not tile.pad else tile
 
 
