@@ -93,7 +93,8 @@ class _Writer:
     def value(self, name: str, operand: Operand | Window, call: Call) -> tuple[str, str]:
         """The name and the type of an operand."""
         if isinstance(operand, Tile):
-            return self.tile(_paired(_whole(operand) if name == "tmp" else operand))
+            tile = _paired(operand) if call.op.name in _NUMBERS else operand
+            return self.tile(_whole(tile) if name == "tmp" else tile)
         if isinstance(operand, View):
             return self.view(operand, operand.shape)
         if isinstance(operand, Window):
@@ -175,8 +176,12 @@ def tile_type(tile: Tile) -> str:
     return f"!pto.tile_buf<{', '.join(parts)}>"
 
 
+_NUMBERS = ("pto.tcvt", "pto.tload", "pto.tstore")
+"""What counts single numbers of 4 bits in vector tiles; other instructions and the dialect count pairs."""
+
+
 def _paired(tile: Tile) -> Tile:
-    """A vector tile of packed pairs, whose columns are pairs in the dialect and single numbers in the instruction."""
+    """A vector tile of packed pairs whose columns have been counted as single numbers."""
     if not (tile.element.startswith("!pto.f4") and LOCATIONS[tile.loc] == "vec"):
         return tile
     return tile._replace(cols=tile.cols // 2, valid_cols=-(-tile.valid_cols // 2))
