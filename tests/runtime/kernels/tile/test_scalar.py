@@ -199,7 +199,7 @@ def test_axpy_of_narrow_floats(source: str, target: str) -> None:
     _, d = pairs(target)
     found = run(
         f"pto.taxpy ins(%a, %s : {{a}}, {source}) outs(%d : {{d}})",
-        tile("a", source, a), tile("d", target, d), scalars={"s": (source, -1.5)},
+        tile("a", source, a), tile("d", target, d), scalars={"s": (source, -1.5)}, target="a5",
     )  # fmt: skip
     with np.errstate(all="ignore"):
         wide = a.astype(np.float64) * -1.5 + d.astype(np.float64)  # exact: few bits, moderate exponents
