@@ -12,7 +12,7 @@ from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize.launch import WatchedKernel
-from pto_dialect.sanitize.options import SanitizeOptions
+from pto_dialect.sanitize.options import SanitizeOptions, SyncMode
 
 SCHEDULES = ("text", "oldest", "newest", "random:0", "random:1", "random:2")
 CASES = [(example, number) for example in EXAMPLES for number in range(len(load(example)[0]))]
@@ -33,7 +33,7 @@ def outcome(example: str, case: Case, schedule: Schedule) -> tuple[bytes, ...] |
     return tuple(value.tobytes() for value in data.values() if isinstance(value, np.ndarray))
 
 
-def raced(example: str, case: Case, sync: str) -> set[str]:
+def raced(example: str, case: Case, sync: SyncMode) -> set[str]:
     module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"), case.program)
     options = SanitizeOptions(sync=sync)
     kernel = WatchedKernel(module, case.entry, case.targets[0], RunOptions(fill="poison"), options)
