@@ -18,6 +18,7 @@ from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.core_ops import CORE_SHAPES, KNOWN_DIALECTS
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.types import BUILTIN_SCALARS, PLAIN_TYPES
+from pto_dialect.ir.cube.clauses import clause_keywords
 from pto_dialect.syntax.read.lexer import assembly_mnemonic
 from pto_dialect.syntax.types.forms import PTO_FORMS
 from pto_dialect.verify.engine.unread_attributes import KNOWN_ATTRIBUTES
@@ -36,9 +37,11 @@ _AREA_OF_FAMILY = {
 """Areas of families that belong elsewhere than the others of their folder."""
 
 _CLAUSES = (
-    "ins outs fp pre_quant pre_relu no_tmp buf nburst loop pad unit_flag disable_gemv sat nosat tf32_mode n_dir "
-    "dst_mode nz2nd nz2dn nz2nz nd2nz dn2nz loop3 atomic mode shape src_layout dst_group ctrl l2_cache_ctl sizes "
-    "strides offsets valid addr valid_row valid_col split round signed unsigned clip"
+    *("ins", "outs", "fp", "no_tmp", "buf", "nburst", "loop", "pad", "nd2nz", "dn2nz", "shape", "src_layout"),
+    *("dst_group", "ctrl", "l2_cache_ctl", "sizes", "strides", "offsets", "valid", "addr", "valid_row", "valid_col"),
+    *("split", "round", "signed", "unsigned"),
+    *("mode", "clip"),
+    *clause_keywords(),
 )
 _KEYWORDS = "module return call attributes private public nested to step iter_args else do default case loc"
 
@@ -111,7 +114,7 @@ def _patterns() -> list[dict[str, Any]]:
             "captures": {"1": {"name": "support.function.tile.assembly.pto"}},
         },
         {"match": r"(?<![\w.])[A-Za-z_][\w.]*(?=\s*=(?!=))", "name": "entity.other.attribute-name.pto"},
-        {"match": rf"(?<![\w.])(?:{_words(_CLAUSES.split())})(?![\w.])", "name": "keyword.other.clause.pto"},
+        {"match": rf"(?<![\w.])(?:{_words(_CLAUSES)})(?![\w.])", "name": "keyword.other.clause.pto"},
         {"match": rf"(?<![\w.])(?:{_words(_KEYWORDS.split())})(?![\w.])", "name": "keyword.control.pto"},
         {"match": rf"(?<![\w.])(?:{_words(words)})(?![\w.])", "name": "constant.language.enumerator.pto"},
         {"match": r"(?<![\w.])(?:true|false|dense|unit)(?![\w.])", "name": "constant.language.pto"},

@@ -1,4 +1,7 @@
-"""Statement builders for the cube operations with clauses: accumulator write-back and multiply-add."""
+"""Statement builders for the cube operations with clauses: accumulator write-back and multiply-add.
+
+What clauses there are, and what each takes, stands in ``ir/cube/clauses.py``.
+"""
 
 from __future__ import annotations
 
@@ -10,47 +13,28 @@ from xdsl.ir import Attribute, Operation
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, op_spec, signature
+from pto_dialect.ir.cube.clauses import ACC_STORE, MAD, UNSUPPORTED_WORDS, Clause, Clauses, Form
 
+from ..errors.clauses import misplaced
 from ..read.tokens import Tok
-from ..text import count
 from .error import BuildError, at, near_word
 from .pto import Groups, Operands, text_slots
 from .step import statement
 from .structure import StructureBuilder
 
-CLAUSE_WORDS: dict[str, tuple[str, ...]] = {
-    "unit_flag": ("check_only", "check_and_clear"),
-    "dst_mode": ("split_m", "split_n"),
-    "pre_relu_mode": ("no_relu", "normal_relu", "scalar_relu", "vector_relu"),
-}
-"""Words of clauses that take fewer than their enumeration has."""
-
-UNSUPPORTED_WORDS = frozenset(("pwl",))
-"""Words that are read and then refused by a rule of their own."""
+Written = tuple[Tok, list[Any]]
+"""A clause of the text: its keyword and what stands in its parentheses."""
 
 
 class ClauseBuilder(StructureBuilder):
     """Builders of the shapes whose clauses stand between operands and types."""
 
-    # ------------------------------------------------------------ accumulator write-back
-
-    def later_clause(self, items: list[Any]) -> Any:
-        return items[1]
-
-    def acc_clause(self, items: list[Any]) -> list[tuple[Tok, list[Any]]]:
-        later = items[-1] if isinstance(items[-1], list) else []
-        arguments: list[Any] = []
-        if len(items) > 2 and isinstance(items[2], (list, Tok)):
-            arguments = items[2] if isinstance(items[2], list) and items[2] is not later else [items[2]]
-            if items[2] is later:
-                arguments = []
-        return [(items[0], arguments), *later]
-
     @statement
     def acc_store(self, items: list[Any]) -> Operation:
-        token, uses, clauses = items[0], items[1], items[2]
-        attributes, signature_part = items[-2], items[-1]
-        clauses = clauses if clauses and isinstance(clauses[0], tuple) else []
+        """An accumulator write-back."""
+        token, uses, attributes, signature_part = items[0], items[1], items[-2], items[-1]
+        written: list[Written] = [item for item in items[2:-2] if isinstance(item, tuple)]
+        rows = clause_rows(ACC_STORE, written)
         cls = self.pto_class(token)
         slots = text_slots(cls)
         required = [slot for slot in slots if slot.arity == "1"]
@@ -59,7 +43,8 @@ class ClauseBuilder(StructureBuilder):
         if len(operands.values) != len(required):
             raise self.operand_count(token, operands, required, len(required), len(required))
         groups = self.distribute(token, required, operands)
-        if not clauses and not attributes and "dst_mode" not in signature(cls).attributes:
+        leading = ACC_STORE.rows[0]
+        if not written and not attributes and leading.attribute not in signature(cls).attributes:
             self.report(
                 "fixp-no-clause",
                 f"{token.text} without clauses writes the accumulator as nz2nd does",
@@ -68,137 +53,21 @@ class ClauseBuilder(StructureBuilder):
                 "state the layout: nz2nd, nz2dn(..) or nz2nz",
                 Severity.INFO,
             )
-        for word, arguments in clauses:
-            self._acc_clause(token, cls, word, arguments, groups, operands, attributes)
-        if "dst_mode" in signature(cls).attributes and "dst_mode" not in attributes:
-            raise at(
-                token,
-                "fixp-ub-dst-mode",
-                f"{token.text} needs dst_mode(..)",
-                "dst_mode(%sub), dst_mode(split_m) or dst_mode(split_n)",
-            )
-        if not self.is_schematic(signature_part):
-            where, stated, _ = self.stated_types(signature_part, token)
-            self.check_stated(cls, groups, operands, stated, where)
-        return self.assemble(cls, token, groups, (), attributes)
-
-    def _acc_clause(
-        self,
-        token: Tok,
-        cls: type[PtoOp],
-        word: Tok,
-        arguments: list[Any],
-        groups: Groups,
-        operands: Operands,
-        attributes: dict[str, Attribute],
-    ) -> None:
-        def value(name: str, use: Tok) -> None:
-            groups[name] = [self.one_use(use)]
-            operands.add(use, groups[name])
-
-        def enumerator(name: str, given: Tok, rule: str) -> None:
-            attributes[name] = self.clause_word(cls, name, given, word, rule)
-
-        kind = word.type
-        if kind == "DST_MODE":
-            if "dst_mode" not in signature(cls).attributes:
-                raise at(word, "fixp-clause-unknown", f"{token.text} takes no dst_mode")
-            if arguments[0].type == "USES":
-                value("sub_blockid", arguments[0])
-                attributes["dst_mode"] = self.token_attribute(cls, "dst_mode", Tok("WORD", "single", word.start))
-            else:
-                enumerator("dst_mode", arguments[0], "fixp-ub-dst-mode")
-        elif kind == "UNIT_FLAG":
-            enumerator("unit_flag", arguments[0], "fixp-unit-flag-token")
-        elif kind == "PRE_QUANT":
-            self._payload_clause(word, arguments, "pre_quant", value, enumerator)
-            if "pre_quant" not in groups or "pre_quant_mode" not in attributes:
-                raise at(
-                    word,
-                    "fixp-quant-needs-both",
-                    "pre_quant needs a payload and a mode",
-                    "pre_quant(%payload, mode = ..)",
-                )
-        elif kind == "PRE_RELU":
-            self._payload_clause(word, arguments, "pre_relu", value, enumerator)
-            if "pre_relu_mode" not in attributes:
-                raise at(word, "fixp-relu-mode", "pre_relu needs a mode", "pre_relu(mode = normal_relu)")
-        elif kind == "LAYOUT":
-            attributes["mode"] = self.token_attribute(cls, "mode", word)
-            if arguments:
-                names = {"nz2dn": "loop0_src_stride", "nz2nz": "split"}
-                if word.text not in names:
-                    raise at(
-                        arguments[0],
-                        "fixp-loop0-only-nz2dn",
-                        f"{word.text} takes no operand",
-                        "only nz2dn does",
-                    )
-                value(names[word.text], arguments[0])
-        elif kind == "LOOP3":
-            use = arguments[0]
-            values = self.use(use)
-            if len(values) != 3:
-                found = count(len(values), "operand")
-                message = f"loop3 takes count, source stride and destination stride, found {found}"
-                raise at(use, "fixp-loop3-arity", message)
-            operands.add(use, values)
-            for name, single in zip(("loop3_count", "loop3_src_stride", "loop3_dst_stride"), values, strict=True):
-                groups[name] = [single]
-        elif kind == "SATURATION":
-            if arguments and (word.text != "sat" or arguments[0].text != "preserve_nan"):
-                raise at(
-                    arguments[0],
-                    "fixp-sat-option",
-                    f"unknown option {arguments[0].text!r}",
-                    "sat, sat(preserve_nan) or nosat",
-                )
-            spelled = "sat_preserve_nan" if arguments else word.text
-            attributes["sat_mode"] = self.token_attribute(cls, "sat_mode", Tok("WORD", spelled, word.start))
-        else:
-            if "atomic_type" not in op_spec(cls).tokens:
-                raise at(word, "fixp-atomic-gm", f"{token.text} takes no atomic clause", "only pto.mte_l0c_gm does")
-            for pair in arguments:
-                if not isinstance(pair, tuple) or pair[0].text not in ("type", "op"):
-                    raise at(word, "fixp-atomic-token", "atomic takes type and op", "atomic(type = f32, op = add)")
-                enumerator(f"atomic_{pair[0].text}", pair[1], "fixp-atomic-token")
-            if "atomic_type" not in attributes or "atomic_op" not in attributes:
-                raise at(word, "fixp-atomic-token", "atomic takes type and op", "atomic(type = f32, op = add)")
-
-    def _payload_clause(self, word: Tok, arguments: list[Any], name: str, value: Any, enumerator: Any) -> None:
-        rules = {"pre_quant": "fixp-quant-mode", "pre_relu": "fixp-relu-mode"}
-        for position, argument in enumerate(arguments):
-            if isinstance(argument, tuple):
-                key, given = argument
-                if key.text == "mode" and given.type != "USES":
-                    enumerator(f"{name}_mode", given, rules[name])
-                elif key.text == "clip" and name == "pre_relu" and given.type == "USES":
-                    value("clip_value", given)
-                else:
-                    raise at(
-                        key,
-                        "parse-syntax",
-                        f"{name} takes no {key.text!r}",
-                        "mode" + (", clip" if name == "pre_relu" else ""),
-                    )
-            elif argument.type == "USES" and position == 0:
-                value(name, argument)
-            elif argument.type == "USES":
-                raise at(argument, "parse-syntax", f"unexpected {argument.text!r} in {name}(..)")
-            else:
-                raise at(argument, rules[name], f"the mode of {name} is given by name", f"mode = {argument.text}")
-
-    # ------------------------------------------------------------ matrix multiply-add
-
-    def no_clause(self, items: list[Any]) -> None:
-        return None
-
-    def mad_clause(self, items: list[Any]) -> tuple[Tok, Tok | None]:
-        return items[0], items[2] if len(items) > 1 else None
+        reading = ClauseReading(self, token, cls, groups, operands, attributes)
+        for (word, arguments), row in zip(written, rows, strict=True):
+            reading.read(ACC_STORE, row, word, arguments)
+        if leading.attribute in signature(cls).attributes and leading.attribute not in attributes:
+            assert leading.incomplete is not None
+            rule, _, help = leading.incomplete
+            raise at(token, rule, f"{token.text} needs {leading.name}(..)", help)
+        return self._typed(cls, token, groups, operands, attributes, signature_part)
 
     @statement
     def mad(self, items: list[Any]) -> Operation:
-        token, uses, *clauses, attributes, signature_part = items
+        """A multiply-add."""
+        token, uses, attributes, signature_part = items[0], items[1], items[-2], items[-1]
+        written: list[Written] = items[2:-2]
+        rows = clause_rows(MAD, written)
         cls = self.pto_class(token)
         operands = Operands()
         operands.add(uses, self.use(uses))
@@ -207,37 +76,190 @@ class ClauseBuilder(StructureBuilder):
             error = self.operand_count(token, operands, slots, len(slots), len(slots))
             raise BuildError("mad-operand-count", error.message, error.start, error.end)
         groups = self.distribute(token, slots, operands)
-        for clause in clauses:
-            if clause is not None:
-                word, mode = clause
-                self._mad_clause(token, cls, word, mode, attributes)
+        reading = ClauseReading(self, token, cls, groups, operands, attributes)
+        for (word, arguments), row in zip(written, rows, strict=True):
+            reading.read(MAD, row, word, arguments)
+        return self._typed(cls, token, groups, operands, attributes, signature_part)
+
+    def _typed(
+        self, cls: type[PtoOp], token: Tok, groups: Groups, operands: Operands, attributes: dict[str, Attribute],
+        signature_part: Any,
+    ) -> Operation:  # fmt: skip
         if not self.is_schematic(signature_part):
             where, stated, _ = self.stated_types(signature_part, token)
             self.check_stated(cls, groups, operands, stated, where)
         return self.assemble(cls, token, groups, (), attributes)
 
-    def _mad_clause(
-        self, token: Tok, cls: type[PtoOp], word: Tok, mode: Tok | None, attributes: dict[str, Attribute]
-    ) -> None:
-        names = {"UNIT_FLAG": "unit_flag_mode", "SATURATION": "sat_mode", "TF32_MODE": "tf32_mode"}
-        name = names.get(word.type, word.text)
-        if name not in signature(cls).attributes:
-            message = f"{token.text} takes no {word.text}"
-            raise at(word, "mad-mx-no-tf32", message, "clauses: unit_flag, disable_gemv, sat, nosat, n_dir")
-        if word.type in ("DISABLE_GEMV", "N_DIR"):
-            attributes[name] = UnitAttr()
-            return
-        if mode is None:
-            attributes[name] = self.token_attribute(cls, name, word)
-        else:
-            rule = {"UNIT_FLAG": "mad-unit-flag-token", "TF32_MODE": "mad-tf32-token"}[word.type]
-            attributes[name] = self.clause_word(cls, name, mode, word, rule)
 
-    def clause_word(self, cls: type[PtoOp], name: str, given: Tok, clause: Tok, rule: str) -> Attribute:
-        """The attribute ``name`` for the word ``given`` in ``clause``; an unknown word breaks ``rule``."""
-        words = CLAUSE_WORDS.get(name)
-        if words is None:
-            words = tuple(word for e in signature(cls).attributes[name].kind.enums for word in ENUMS[e].values)
-        if given.text in words or given.text in UNSUPPORTED_WORDS:
-            return self.token_attribute(cls, name, given)
-        raise at(given, rule, f"{clause.text} does not take {given.text!r}", near_word(given.text, words))
+def clause_rows(table: Clauses, written: list[Written]) -> list[Clause]:
+    """The rows of the clauses of a statement; raises ``BuildError`` for the first that is unknown, given twice, out of
+    place or without its parentheses."""
+    wrong = misplaced(table, [word for word, _ in written])
+    rows: list[Clause] = []
+    for word, arguments in written:
+        if wrong is not None and wrong[0] is word:
+            raise at(word, *wrong[1])
+        row = table.find(word.text)
+        assert row is not None
+        if not arguments and row.incomplete is not None:
+            raise at(word, *row.incomplete)
+        rows.append(row)
+    return rows
+
+
+class ClauseReading:
+    """Reads the clauses of one statement into operands and attributes."""
+
+    def __init__(
+        self,
+        builder: StructureBuilder,
+        token: Tok,
+        cls: type[PtoOp],
+        groups: Groups,
+        operands: Operands,
+        attributes: dict[str, Attribute],
+    ) -> None:
+        self.builder = builder
+        self.token = token
+        self.cls = cls
+        self.declared = signature(cls).attributes
+        self.groups = groups
+        self.operands = operands
+        self.attributes = attributes
+
+    def read(self, table: Clauses, row: Clause, word: Tok, arguments: list[Any]) -> None:
+        """One clause."""
+        if row.declares and row.declares not in op_spec(self.cls).tokens:
+            said = row.foreign or table.foreign
+            raise at(word, said.rule, said.message.format(self.token.text, word.text), said.help or None)
+        _READERS[row.form](self, row, word, arguments)
+
+    def flag(self, row: Clause, word: Tok, arguments: list[Any]) -> None:
+        """A keyword alone."""
+        if arguments:
+            raise at(word, "parse-syntax", f"{word.text} takes nothing in parentheses", f"remove {word.text}(..)")
+        self.attributes[row.attribute] = UnitAttr()
+
+    def keyword(self, row: Clause, word: Tok, arguments: list[Any]) -> None:
+        """A keyword that is the word of its attribute, with an option or an operand."""
+        spelled = word
+        if arguments:
+            given = arguments[0]
+            operand = dict(row.by_keyword).get(word.text)
+            options = {(keyword, option): meant for keyword, option, meant in row.options}
+            meant = options.get((word.text, _text(given)))
+            if len(arguments) > 1 or (operand is None and meant is None) or (operand and _kind(given) != "USES"):
+                raise self._wrong_option(row, word, given)
+            if operand is not None:
+                self._operand(operand, given)
+            else:
+                spelled = Tok("WORD", meant or "", word.start)
+        self.attributes[row.attribute] = self.builder.token_attribute(self.cls, row.attribute, spelled)
+
+    def choice(self, row: Clause, word: Tok, arguments: list[Any]) -> None:
+        """A word in parentheses, or the operand that stands for one."""
+        given, *more = arguments
+        if more or isinstance(given, tuple) or (given.type == "USES" and not row.operands):
+            raise self._unexpected(row, word, more)
+        if given.type == "USES":
+            self._operand(row.operands[0], given)
+            single = Tok("WORD", row.single, word.start)
+            self.attributes[row.attribute] = self.builder.token_attribute(self.cls, row.attribute, single)
+        else:
+            self._word(row, row.attribute, given, word)
+
+    def all_operands(self, row: Clause, word: Tok, arguments: list[Any]) -> None:
+        """Operands in their order."""
+        given, *more = arguments
+        assert row.incomplete is not None
+        if more or isinstance(given, tuple) or given.type != "USES":
+            raise self._unexpected(row, word, more)
+        values = self.builder.use(given)
+        if len(values) != len(row.operands):
+            rule, message, _ = row.incomplete
+            found = f"{len(values)} operand{'s' * (len(values) != 1)}"
+            raise at(given, rule, f"{message}, found {found}")
+        self.operands.add(given, values)
+        for name, value in zip(row.operands, values, strict=True):
+            self.groups[name] = [value]
+
+    def by_name(self, row: Clause, word: Tok, arguments: list[Any]) -> None:
+        """An operand, then words and operands by name."""
+        named = dict(row.named)
+        for position, argument in enumerate(arguments):
+            if isinstance(argument, tuple):
+                key, given = argument
+                name = named.get(key.text)
+                if name is None or (given.type == "USES") != (name not in self.declared):
+                    raise self._unknown_name(row, key)
+                if name in self.declared:
+                    self._word(row, name, given, word)
+                else:
+                    self._operand(name, given)
+            elif argument.type == "USES" and position == 0 and row.operands:
+                self._operand(row.operands[0], argument)
+            elif argument.type == "USES":
+                raise self._unexpected(row, word, [argument])
+            else:
+                raise self._without_name(row, argument)
+        if any(name not in self.groups and name not in self.attributes for name in row.required):
+            assert row.incomplete is not None
+            raise at(word, *row.incomplete)
+
+    # ------------------------------------------------------------ parts
+
+    def _operand(self, name: str, use: Tok) -> None:
+        self.groups[name] = [self.builder.one_use(use)]
+        self.operands.add(use, self.groups[name])
+
+    def _word(self, row: Clause, name: str, given: Tok, clause: Tok) -> None:
+        words = row.words or tuple(word for e in self.declared[name].kind.enums for word in ENUMS[e].values)
+        if given.text not in words and given.text not in UNSUPPORTED_WORDS:
+            message = f"{clause.text} does not take {given.text!r}"
+            raise at(given, row.wrong_word, message, near_word(given.text, words))
+        self.attributes[name] = self.builder.token_attribute(self.cls, name, given)
+
+    def _wrong_option(self, row: Clause, word: Tok, given: Any) -> BuildError:
+        place = given[0] if isinstance(given, tuple) else given
+        assert row.wrong_option is not None
+        rule, message, help = row.wrong_option
+        return at(place, rule, message.format(word.text, place.text), help)
+
+    def _unexpected(self, row: Clause, word: Tok, more: list[Any]) -> BuildError:
+        """Something of another kind than the clause takes, or ``more`` than it takes."""
+        assert row.incomplete is not None
+        if not more:
+            return at(word, *row.incomplete)
+        place = more[0][0] if isinstance(more[0], tuple) else more[0]
+        return at(place, "parse-syntax", f"unexpected {place.text!r} in {row.name}(..)")
+
+    def _unknown_name(self, row: Clause, key: Tok) -> BuildError:
+        if not row.operands:
+            assert row.incomplete is not None
+            return at(key, *row.incomplete)
+        names = ", ".join(name for name, _ in row.named)
+        return at(key, "parse-syntax", f"{row.name} takes no {key.text!r}", names)
+
+    def _without_name(self, row: Clause, given: Tok) -> BuildError:
+        if not row.operands:
+            assert row.incomplete is not None
+            return at(given, *row.incomplete)
+        message = f"the mode of {row.name} is given by name"
+        return at(given, row.wrong_word, message, f"{row.named[0][0]} = {given.text}")
+
+
+def _kind(given: Any) -> str:
+    return "pair" if isinstance(given, tuple) else given.type
+
+
+def _text(given: Any) -> str:
+    return "" if isinstance(given, tuple) else given.text
+
+
+_READERS = {
+    Form.FLAG: ClauseReading.flag,
+    Form.KEYWORD: ClauseReading.keyword,
+    Form.CHOICE: ClauseReading.choice,
+    Form.OPERANDS: ClauseReading.all_operands,
+    Form.NAMED: ClauseReading.by_name,
+}

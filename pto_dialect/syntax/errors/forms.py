@@ -26,7 +26,7 @@ _MARKS = {
 }
 _KEYWORDS = {
     name: name.lower()
-    for name in ("TO", "STEP", "OFFSET", "SIZES", "STRIDES", "DO", "DEFAULT", "ATTRIBUTES", "ITER_ARGS", "UNIT_FLAG")
+    for name in ("TO", "STEP", "OFFSET", "SIZES", "STRIDES", "DO", "DEFAULT", "ATTRIBUTES", "ITER_ARGS")
 }
 _WITH_TO = frozenset(("OP_CAST", "OP_RETIRED_CAST", "OP_MEM_SUBVIEW", "OP_MEM_REINTERPRET"))
 _OPTIONAL = frozenset(("LOC", "SEMICOLON", "FLAGS", "ELLIPSIS", "ASSEMBLY_KEY"))

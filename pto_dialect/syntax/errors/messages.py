@@ -7,7 +7,7 @@ from collections.abc import Collection
 from ..read.situation import Message, Situation, shown
 from ..read.tokens import Tok
 from ..usage import usage
-from .clauses import CLAUSE_WORDS, clause_error
+from .clauses import clause_error
 from .commas import comma_error
 from .forms import form_error, missing_mark
 from .nesting import nesting_error
@@ -129,7 +129,7 @@ def _expected(terminals: Collection[str]) -> str:
         elif terminal in _NAMES:
             name = _NAMES[terminal]
         else:
-            name = f"'{CLAUSE_WORDS.get(terminal, terminal.lower())}'"
+            name = f"'{terminal.lower()}'"
         if name not in names:
             names.append(name)
     return " or ".join(names) if len(names) <= _NAMED else f"{', '.join(names[:_NAMED])} .."

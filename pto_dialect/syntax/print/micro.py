@@ -8,10 +8,11 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from pto_dialect.ir.core.base import Shape
+from pto_dialect.ir.cube.clauses import ACC_STORE, MAD
 
-from ..builder.clauses import CLAUSE_WORDS, UNSUPPORTED_WORDS
+from .clauses import clauses_of
 from .pto import Statement
-from .writer import Leaf, Writer, checked, require
+from .writer import Leaf, Writer, require
 
 LOOP_OPERANDS = ("loop_counts", "loop_src_strides", "loop_dst_strides")
 PAD_OPERANDS = ("pad_value", "left_padding_count", "right_padding_count")
@@ -67,7 +68,7 @@ def print_frac_load(writer: Writer, op: Operation) -> str:
     return f"{op.name} {values}{s.dictionary()} : {stated}"
 
 
-# ---------------------------------------------------------------- accumulator write-back
+# ---------------------------------------------------------------- operations with clauses
 
 
 def print_acc_store(writer: Writer, op: Operation) -> str:
@@ -75,81 +76,20 @@ def print_acc_store(writer: Writer, op: Operation) -> str:
     s = Statement(writer, op)
     for slot in s.layout.slots:
         s.expect(slot.name, *((1,) if slot.arity == "1" else (0, 1)))
-    fixed = s.values(slot.name for slot in s.layout.slots if slot.arity == "1")
-    clauses = [writer.uses(fixed)]
-    if "dst_mode" in s.layout.attributes:
-        clauses.append(f"dst_mode({_destination(s)})")
-    if (flag := _clause_word(s, "unit_flag")) is not None:
-        clauses.append(f"unit_flag({flag})")
-    clauses += _payloads(s)
-    clauses += _layout(s)
-    if s.present("loop3_count", "loop3_src_stride", "loop3_dst_stride"):
-        loop = s.values(("loop3_count", "loop3_src_stride", "loop3_dst_stride"))
-        require(len(loop) == 3)
-        clauses.append(f"loop3({writer.uses(loop)})")
-    if (saturation := s.word("sat_mode")) is not None:
-        clauses.append({"sat_preserve_nan": "sat(preserve_nan)"}.get(saturation, saturation))
-    if op.name == "pto.mte_l0c_gm" and ("atomic_type" in op.attributes or "atomic_op" in op.attributes):
-        type_, kind = s.required_word("atomic_type"), s.required_word("atomic_op")
-        clauses.append(f"atomic(type = {type_}, op = {kind})")
-    return f"{op.name} {', '.join(clauses)}{s.dictionary()} : {writer.types(s.typed_values())}"
-
-
-def _destination(s: Statement) -> str:
-    """Which half of the vector cores is written: by number, or how the result is split."""
-    if s.group("sub_blockid"):
-        require(s.required_word("dst_mode") == "single")
-        return s.single("sub_blockid")
-    return checked(_clause_word(s, "dst_mode"), str)
-
-
-def _clause_word(s: Statement, name: str) -> str | None:
-    """The word of a clause that takes only some words of its enumeration."""
-    word = s.word(name)
-    require(word is None or word in CLAUSE_WORDS[name] or word in UNSUPPORTED_WORDS)
-    return word
-
-
-def _payloads(s: Statement) -> list[str]:
-    """The ``pre_quant`` and ``pre_relu`` clauses."""
-    clauses: list[str] = []
-    quant, relu = s.word("pre_quant_mode"), _clause_word(s, "pre_relu_mode")
-    require((quant is not None) == bool(s.group("pre_quant")))
-    if quant is not None:
-        clauses.append(f"pre_quant({s.single('pre_quant')}, mode = {quant})")
-    require(relu is not None or not (s.group("pre_relu") or s.group("clip_value")))
-    if relu is not None:
-        payload = f"{s.single('pre_relu')}, " if s.group("pre_relu") else ""
-        clip = f", clip = {s.single('clip_value')}" if s.group("clip_value") else ""
-        clauses.append(f"pre_relu({payload}mode = {relu}{clip})")
-    return clauses
-
-
-def _layout(s: Statement) -> list[str]:
-    """The layout clause with the operand it takes."""
-    mode = s.word("mode")
-    require(not (s.group("loop0_src_stride") and s.group("split")))
-    for operand, wanted in (("loop0_src_stride", "nz2dn"), ("split", "nz2nz")):
-        if s.group(operand):
-            require(mode == wanted)
-            return [f"{mode}({s.single(operand)})"]
-    return [mode] if mode is not None else []
-
-
-# ---------------------------------------------------------------- matrix multiply-add, L1 to L0
+    fixed = writer.uses(s.values(slot.name for slot in s.layout.slots if slot.arity == "1"))
+    text = ACC_STORE.separator.join([fixed, *clauses_of(s, ACC_STORE)])
+    return f"{op.name} {text}{s.dictionary()} : {writer.types(s.typed_values())}"
 
 
 def print_mad(writer: Writer, op: Operation) -> str:
     """X4: ``name %l, .., %k unit_flag(..) disable_gemv sat tf32_mode(..) n_dir {dict} : types``."""
     s = Statement(writer, op)
-    clauses = ""
-    for name in s.layout.tokens:
-        word = s.word(name)
-        if word is not None:
-            clause = {"unit_flag_mode": "unit_flag", "tf32_mode": "tf32_mode"}.get(name)
-            clauses += f" {clause}({word})" if clause else f" {word}"
     operands = writer.uses(s.flatten(s.layout.slots))
-    return f"{op.name} {operands}{clauses}{s.dictionary()} : {writer.types(s.typed_values())}"
+    text = MAD.separator.join([operands, *clauses_of(s, MAD)])
+    return f"{op.name} {text}{s.dictionary()} : {writer.types(s.typed_values())}"
+
+
+# ---------------------------------------------------------------- L1 to L0
 
 
 def print_l0_load(writer: Writer, op: Operation) -> str:

@@ -69,15 +69,6 @@ _HASH_COMMENT = re.compile(r"^[ \t]*#(?![\w.]*[<=]|[\w.]+[ \t]*=)[^\n]*", re.MUL
 _COMMA_LISTS = frozenset(("USES", "RESULTS", "BINDINGS", "TYPES", "ANGLE"))
 """Tokens that hold a whole list; comments between its entries may contain commas themselves."""
 
-WORD_TERMINALS = {
-    "nz2nd": "LAYOUT",
-    "nz2dn": "LAYOUT",
-    "nz2nz": "LAYOUT",
-    "sat": "SATURATION",
-    "nosat": "SATURATION",
-}
-"""Keywords that share a terminal."""
-
 _SHARED_RULES = {
     **dict.fromkeys(("OP_DPS_INNER", "OP_DPS_KEYED", "OP_DPS_MASK", "OP_DPS_TLOAD", "OP_INS_ONLY"), "OP_DPS"),
     **dict.fromkeys(("OP_FLAT_VOID", "OP_FLAT_VALUE"), "OP_FLAT"),
@@ -118,7 +109,7 @@ class ProgramLexer(Lexer):
 
     def __init__(self, conf: Any) -> None:
         self.punctuation = {t.pattern.value: t.name for t in conf.terminals if t.pattern.type == "str"}
-        self.words = {**self.punctuation, **WORD_TERMINALS, **OPERATION_TERMINALS}
+        self.words = {**self.punctuation, **OPERATION_TERMINALS}
 
     # Lark hands a lexer of this kind the text alone, and takes any object with a type for a token.
     def lex(self, data: ProgramText) -> Iterator[Tok]:  # pyright: ignore[reportIncompatibleMethodOverride]

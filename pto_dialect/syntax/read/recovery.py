@@ -19,7 +19,7 @@ from pto_dialect.diagnostics.source import Span
 
 from ..builder.builder import BuilderBase
 from ..builder.step import tokens_of
-from ..errors.clauses import CLAUSE_WORDS
+from ..errors.clauses import KEYWORDS as CLAUSE_KEYWORDS
 from ..errors.forms import lacks_attributes
 from ..errors.messages import explain
 from ..errors.separators import alias_without_mark
@@ -87,7 +87,7 @@ class Recovery(Repair):
         """True for a word at the beginning of a line that belongs to the statement above."""
         clauses = any(tok.type in ("OP_ACC_STORE", "OP_MAD") for tok in statement[:2])
         behind_comma = bool(statement) and statement[-1].type == "COMMA" and token.type == "WORD"
-        return behind_comma or (clauses and token.type in CLAUSE_WORDS)
+        return behind_comma or (clauses and token.text in CLAUSE_KEYWORDS)
 
     def _report(
         self, token: Tok, expected: frozenset[str], statement: list[Tok], begins_line: bool, at_end: bool

@@ -1,0 +1,80 @@
+"""Prints the clauses of an operation, row by row of their table."""
+
+from __future__ import annotations
+
+from pto_dialect.ir.cube.clauses import UNSUPPORTED_WORDS, Clause, Clauses, Form
+
+from .pto import Statement
+from .writer import require
+
+
+def clauses_of(s: Statement, table: Clauses) -> list[str]:
+    """The clauses that the operation has, in their order."""
+    taken = [row for row in table.rows if not row.declares or row.declares in s.layout.tokens]
+    return [text for row in taken if (text := _PRINTERS[row.form](s, row)) is not None]
+
+
+def _flag(s: Statement, row: Clause) -> str | None:
+    return s.word(row.attribute)
+
+
+def _keyword(s: Statement, row: Clause) -> str | None:
+    word = s.word(row.attribute)
+    given = [(keyword, operand) for keyword, operand in row.by_keyword if s.group(operand)]
+    require(len(given) <= 1)
+    if given:
+        require(word == given[0][0])
+        return f"{word}({s.single(given[0][1])})"
+    for keyword, option, meant in row.options:
+        if word == meant:
+            return f"{keyword}({option})"
+    return word
+
+
+def _choice(s: Statement, row: Clause) -> str | None:
+    word = s.word(row.attribute)
+    if row.operands and s.group(row.operands[0]):
+        require(word == row.single)
+        return f"{row.name}({s.single(row.operands[0])})"
+    require(word is not None or not row.leads)
+    _known(row, word)
+    return f"{row.name}({word})" if word is not None else None
+
+
+def _operands(s: Statement, row: Clause) -> str | None:
+    if not s.present(*row.operands):
+        return None
+    values = s.values(row.operands)
+    require(len(values) == len(row.operands))
+    return f"{row.name}({s.writer.uses(values)})"
+
+
+def _named(s: Statement, row: Clause) -> str | None:
+    parts = [s.single(name) for name in row.operands if s.group(name)]
+    given = set(row.operands) if parts else set[str]()
+    for key, name in row.named:
+        if name in s.layout.attributes:
+            word = s.word(name)
+            _known(row, word)
+            if word is not None:
+                parts.append(f"{key} = {word}")
+                given.add(name)
+        elif s.group(name):
+            parts.append(f"{key} = {s.single(name)}")
+            given.add(name)
+    require(not parts or given.issuperset(row.required))
+    return f"{row.name}({', '.join(parts)})" if parts else None
+
+
+def _known(row: Clause, word: str | None) -> None:
+    """Custom forms hold the words that a clause takes; others are printed in generic form."""
+    require(word is None or not row.words or word in row.words or word in UNSUPPORTED_WORDS)
+
+
+_PRINTERS = {
+    Form.FLAG: _flag,
+    Form.KEYWORD: _keyword,
+    Form.CHOICE: _choice,
+    Form.OPERANDS: _operands,
+    Form.NAMED: _named,
+}
