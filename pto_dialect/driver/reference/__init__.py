@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import core, operations, tables, words
+from . import clauses, core, operations, tables, words
 
 FOLDER = Path(__file__).parents[3] / "docs" / "reference"
 
@@ -15,6 +15,7 @@ PAGES = {
     "operations.md": operations.page,
     "target-tables.md": tables.page,
     "words.md": words.page,
+    "clauses.md": clauses.page,
     "core-operations.md": core.page,
 }
 """Name of each page, and what renders it."""
