@@ -16,6 +16,7 @@ from ..checks import self_copy
 from ..checks.numbers import Numbers
 from ..checks.races import Races
 from ..checks.shift_counts import check_counts
+from ..checks.zero_divisors import check_divisors
 from ..checks.unwritten import Unwritten
 from ..options import SanitizeOptions
 from ..report.findings import Finding, Findings
@@ -149,6 +150,7 @@ class Watch:
             self.numbers.start()
         try:
             check_counts(self, context, arguments)
+            check_divisors(self, context, arguments)
             result = action(*arguments)
             if self.races is not None and context.doubled:
                 self.races.settle(context)

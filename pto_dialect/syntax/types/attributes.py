@@ -50,6 +50,10 @@ def unescape(text: str) -> str:
     return data.decode("utf-8", errors="replace")
 
 
+_UNITS = {"PIPE_VECTOR": "PIPE_V", "PIPE_SCALAR": "PIPE_S", "PIPE_MATRIX": "PIPE_M"}
+"""Pipes under the names of their units, which are far from their own."""
+
+
 def pto_enum(kind: str, value: str, start: int, end: int) -> EnumAttr:
     """The enumerator; raises ``TypeSyntaxError`` with the allowed words for an unknown one."""
     if kind == "pipe":
@@ -58,7 +62,8 @@ def pto_enum(kind: str, value: str, start: int, end: int) -> EnumAttr:
         return enum_attr(kind, value)
     except KeyError:
         allowed = ENUMS[kind].values
-        hint = inline_hint(value, allowed)
+        unit = _UNITS.get(value)
+        hint = f"; did you mean {unit}?" if unit in allowed else inline_hint(value, allowed)
         rule = ENUM_RULES.get(kind, "attr-enum")
         shown = ", ".join(allowed) if len(allowed) <= 16 else ", ".join(allowed[:12]) + ", ..."
         raise TypeSyntaxError(rule, f"unknown {kind} {value!r}{hint}", start, end, f"one of {shown}") from None

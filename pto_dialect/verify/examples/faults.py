@@ -63,6 +63,18 @@ def _shift(count: int) -> str:
     )
 
 
+def _divided(divisor: int) -> str:
+    """Integers divided by ``divisor``."""
+    return kernel(
+        f"%by = arith.constant {divisor} : i32",
+        f"%s = pto.alloc_tile : {_INTEGERS}",
+        f"%t = pto.alloc_tile : {_INTEGERS}",
+        f"pto.texpands ins(%by : i32) outs(%s : {_INTEGERS})",
+        f"pto.texpands ins(%by : i32) outs(%t : {_INTEGERS})",
+        f"pto.tdiv ins(%s, %t : {_INTEGERS}, {_INTEGERS}) outs(%s : {_INTEGERS})",
+    )
+
+
 def _repeats(number: int) -> str:
     """A vector instruction with repeats of its own number."""
     lines = (
@@ -240,6 +252,7 @@ FAULT_EXAMPLES: dict[str, tuple[str, str]] = {
     "mem-capacity": (_late_tile(262144), _late_tile(2048)),
     "mem-oob-tile": (_slot(2), _slot(1)),
     "shift-count": (_shift(32), _shift(31)),
+    "zero-divisor": (_divided(0), _divided(3)),
     "ub-repeat": (_repeats(256), _repeats(255)),
     "division-by-zero": (_divide(1), _divide(0)),
     "scf-step": (_loop("subi %n, %n"), _loop("addi %n, %n")),

@@ -48,6 +48,7 @@ _RULES = (
     ("pipe-slot", ERROR, "an entry of a queue is used between pop and free, and freed once"),
     ("run-timeout", ERROR, "a run takes no longer than --timeout allows"),
     ("shift-count", WARNING, "tiles are shifted by counts between 0 and 31; others are taken modulo 32"),
+    ("zero-divisor", WARNING, "tiles of integers are divided by other numbers than zero"),
     ("division-by-zero", ERROR, "integers are divided by other numbers than zero, and zero has no negative power"),
     ("scf-step", ERROR, "the step of a loop is positive"),
     ("memref-shape", ERROR, "a memref is copied to one of the same extents"),
