@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from markdown_pages import ROOT
 
-PAGES = ("architecture.md",)
+PAGES = ("architecture.md", "contributing.md")
 PLACES = ("", "pto_dialect")
 """Folders in which a path of a page may begin."""
 

@@ -51,14 +51,18 @@ def _memories() -> list[str]:
         for space in SPACES
     ]
     heads = ("memory", "tile location", "bytes on a2a3", "bytes on a5", "aligned to", "should be", "of")
-    limit = A5.planner_limit["ub"]
+    limits = ", ".join(
+        f"{_size(limit)} of `{space}` on {profile.name}"
+        for profile in _PROFILES
+        for space, limit in profile.planner_limit.items()
+    )
     return [
         "## Memories",
         "",
         "An address that is no multiple of *aligned to* is an error, of *should be* a warning. (Evidence: header.)",
         "",
         *table(heads, rows),
-        f"Beyond {_size(limit)} of `ub` on a5 there is a warning. The scales of an operand lie at its byte address",
+        f"Beyond {limits} there is a warning. The scales of an operand lie at its byte address",
         f"divided by {MX_SCALE_ADDRESS_DIVISOR}. MX scale tiles have the location `scaling` too.",
         "",
     ]

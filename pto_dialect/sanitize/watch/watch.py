@@ -16,8 +16,8 @@ from ..checks import self_copy
 from ..checks.numbers import Numbers
 from ..checks.races import Races
 from ..checks.shift_counts import check_counts
-from ..checks.zero_divisors import check_divisors
 from ..checks.unwritten import Unwritten
+from ..checks.zero_divisors import check_divisors
 from ..options import SanitizeOptions
 from ..report.findings import Finding, Findings
 from ..report.sites import Sites
