@@ -4,33 +4,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
     MemRefType,
+    ModuleOp,
     VectorType,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.affine_maps import AffineText, affine_text
 from pto_dialect.ir.core.attributes import OpaqueAttr
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import type_text
 
 from ..engine.context import Context
 from .control import FLOWS, check_arguments, check_yields, differ, listed, types_of
+from .kinds import TYPES
+from .operands import divided, group, groups_of, named
 from .relations import relation
 from .rules import AFFINE_IDENTIFIER, AFFINE_MAP, INDICES, LOOP, REGION, YIELD
+from .table import constraints_of
 
-_SCOPES = frozenset(("func.func", "builtin.module"))
-_LOOPS = frozenset(("affine.for", "affine.parallel"))
 _SIZED = frozenset(("memref.alloc", "memref.view", "memref.subview"))
 _FLOAT_REDUCTIONS = frozenset((0, 3, 6, 9, 13, 14))
 _ASSIGNMENT = 2
@@ -61,7 +64,7 @@ def _definition(value: SSAValue) -> Operation:
 
 def _scope(op: Operation) -> Operation | None:
     around = op.parent_op()
-    while around is not None and around.name not in _SCOPES:
+    while around is not None and not isinstance(around, (FuncOp, ModuleOp)):
         around = around.parent_op()
     return around
 
@@ -75,45 +78,41 @@ def is_symbol(value: SSAValue, scope: Operation) -> bool:
     if isinstance(value, BlockArgument):
         return False
     op = _definition(value)
-    if op.name in ("arith.constant", "index.constant"):
+    if has_role(op, Role.CONSTANT):
         return True
-    if op.name == "affine.apply":
-        return all(is_symbol(operand, scope) for operand in op.operands)
-    return op.name == "memref.dim" and _sized_by_symbols(op, scope)
+    follow = _SYMBOLS.get(op.name)
+    return follow is not None and follow(op, scope)
+
+
+def _of_symbols(op: Operation, scope: Operation) -> bool:
+    return all(is_symbol(operand, scope) for operand in op.operands)
 
 
 def _sized_by_symbols(op: Operation, scope: Operation) -> bool:
     """The size of a memref that is defined at the top of the scope, or has a symbol for this size."""
-    if len(op.operands) != 2:
+    operands = groups_of(op)
+    if not operands:
         return False
-    memref = op.operands[0]
+    (memref,), (index,) = operands["memref"], operands["index"]
     if _top_level(memref, scope):
         return True
-    number = constant_of(op.operands[1])
+    number = constant_of(index)
     if isinstance(memref, BlockArgument) or not isinstance(number, int) or not isinstance(memref.type, MemRefType):
         return False
     source = _definition(memref)
     shape = memref.type.get_shape()
+    # MLIR follows the sizes of these three and of no other view.
     if source.name not in _SIZED or not 0 <= number < len(shape):
         return False
     if shape[number] >= 0:
         return True
-    sizes = list(_open_sizes(source))
+    sizes = groups_of(source).get("sizes", ())
     place = sum(size < 0 for size in shape[:number])
     return place < len(sizes) and is_symbol(sizes[place], scope)
 
 
-def _open_sizes(source: Operation) -> Iterator[SSAValue]:
-    """The operands that give the open sizes of an allocation or view."""
-    segments = source.properties.get("operandSegmentSizes")
-    numbers = list(segments.get_values()) if isinstance(segments, DenseArrayBase) else []
-    if source.name == "memref.view":
-        yield from source.operands[2:]
-    elif source.name == "memref.subview" and len(numbers) == 4:
-        start = sum(int(number) for number in numbers[:2])
-        yield from source.operands[start : start + int(numbers[2])]
-    elif source.name != "memref.subview" and numbers:
-        yield from source.operands[: int(numbers[0])]
+_SYMBOLS = {"affine.apply": _of_symbols, "memref.dim": _sized_by_symbols}
+"""Operations that give a symbol when their operands are such."""
 
 
 def is_dimension(value: SSAValue, scope: Operation) -> bool:
@@ -124,31 +123,39 @@ def is_dimension(value: SSAValue, scope: Operation) -> bool:
         return True
     if isinstance(value, BlockArgument):
         around = value.block.parent_op()
-        return around is not None and around.name in _LOOPS
+        return around is not None and around.name in _MAP_NAMES
     op = _definition(value)
-    if op.name == "affine.apply":
-        return all(is_dimension(operand, scope) for operand in op.operands)
-    return op.name == "memref.dim" and len(op.operands) == 2 and _top_level(op.operands[0], scope)
+    follow = _DIMENSIONS.get(op.name)
+    return follow is not None and follow(op, scope)
+
+
+def _of_dimensions(op: Operation, scope: Operation) -> bool:
+    return all(is_dimension(operand, scope) for operand in op.operands)
+
+
+def _size_at_the_top(op: Operation, scope: Operation) -> bool:
+    return any(_top_level(memref, scope) for memref in groups_of(op).get("memref", ()))
+
+
+_DIMENSIONS = {"affine.apply": _of_dimensions, "memref.dim": _size_at_the_top}
+"""Operations that give a dimension when their operands are such."""
 
 
 def _bound_operands(op: Operation) -> list[tuple[Sequence[SSAValue], AffineText]]:
     """The operands of each map of an operation that distinguishes dimensions and symbols."""
-    if op.name == "affine.if":
-        return [(op.operands, map_of(op, "condition"))]
-    lower, upper = (map_of(op, name) for name in _MAP_NAMES[op.name])
-    if op.name == "affine.parallel":
-        return [(op.operands[: lower.inputs], lower), (op.operands[lower.inputs :], upper)]
-    sizes = op.properties["operandSegmentSizes"]
-    assert isinstance(sizes, DenseArrayBase)
-    first, second, _ = (int(number) for number in sizes.get_values())
-    return [(op.operands[:first], lower), (op.operands[first : first + second], upper)]
+    maps = [map_of(op, name) for name in _MAP_NAMES.get(op.name, ("condition",))]
+    given = groups_of(op)
+    if "operands" in given:
+        # Only the maps tell which operands are whose.
+        return list(zip(divided(op.operands, [text.inputs for text in maps]), maps, strict=True))
+    return list(zip((given["lower"], given["upper"]), maps, strict=True))
 
 
 _MAP_NAMES = {
     "affine.for": ("lowerBoundMap", "upperBoundMap"),
     "affine.parallel": ("lowerBoundsMap", "upperBoundsMap"),
 }
-_ACCESSES = frozenset(("affine.load", "affine.store", "affine.vector_load", "affine.vector_store", "affine.prefetch"))
+_ACCESSES = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store", "affine.prefetch")
 IDENTIFIERS = frozenset((*_MAP_NAMES, "affine.if", *_ACCESSES))
 """Operations whose operands are dimensions and symbols."""
 
@@ -158,9 +165,9 @@ def check_identifiers(op: Operation, ctx: Context) -> None:
     scope = _scope(op)
     if scope is None:
         return
-    if op.name in _ACCESSES:
-        first = 2 if op.name in ("affine.store", "affine.vector_store") else 1
-        for value in op.operands[first:]:
+    indices = groups_of(op).get("indices")
+    if indices is not None:
+        for value in indices:
             if not is_dimension(value, scope):
                 ctx.report(AFFINE_IDENTIFIER, op, f"an index of {op.name} is a dimension or symbol", at=value)
                 return
@@ -204,13 +211,13 @@ def extremes(op: Operation, ctx: Context) -> None:
 @relation
 def accessed(op: Operation, ctx: Context) -> None:
     """An element for each dimension of the memref; values of its element type."""
-    stores = op.name in ("affine.store", "affine.vector_store")
-    memref, *indices = op.operands[1:] if stores else op.operands
-    type_ = memref.type
+    row, operands = constraints_of(op.name), groups_of(op)
+    type_ = named(op, "memref").type
     assert isinstance(type_, MemRefType)
-    moved = op.operands[0] if stores else op.results[0] if op.results else None
+    moved = next(iter(operands.get("value", op.results)), None)
     if moved is not None:
-        found = moved.type.element_type if isinstance(moved.type, VectorType) and "vector" in op.name else moved.type
+        whole = TYPES["vector"] in [slot.kind for slot in (*row.operands, *row.results)]
+        found = moved.type.element_type if whole and isinstance(moved.type, VectorType) else moved.type
         if found != type_.element_type:
             message = f"{type_text(type_)} has elements of type {type_text(type_.element_type)}, "
             ctx.report(INDICES, op, f"{message}found {type_text(found)}", at=moved)
@@ -220,7 +227,7 @@ def accessed(op: Operation, ctx: Context) -> None:
         message = f"{type_text(type_)} has {type_.get_num_dims()} dimensions, the map {len(text.results)} results"
         ctx.report(AFFINE_MAP, op, message, at="map")
     else:
-        _fits(op, text, len(indices), ctx)
+        _fits(op, text, len(operands["indices"]), ctx)
 
 
 @relation
@@ -232,7 +239,7 @@ def conditional(op: Operation, ctx: Context) -> None:
 @relation
 def delinearized(op: Operation, ctx: Context) -> None:
     """An index for each element of the basis."""
-    basis = len(op.operands) - 1
+    basis = len(group(op, "basis"))
     if not basis or len(op.results) != basis:
         ctx.report(AFFINE_MAP, op, f"{op.name} gives an index for each of {basis} sizes, found {len(op.results)}")
 
@@ -290,10 +297,8 @@ def _reduces(kind: Attribute, result: SSAValue) -> bool:
 
 def _for(op: Operation, ctx: Context) -> None:
     block = op.regions[0].first_block
-    sizes = op.properties["operandSegmentSizes"]
-    assert block is not None and isinstance(sizes, DenseArrayBase)
-    results = types_of(op.results)
-    initial = types_of(op.operands[len(op.operands) - int(sizes.get_values()[2]) :]) if sizes.get_values()[2] else []
+    assert block is not None
+    results, initial = types_of(op.results), types_of(group(op, "inits"))
     if differ(initial, results):
         message = f"{op.name} starts with {listed(initial)}, but has results of type {listed(results)}"
         ctx.report(YIELD, op, message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, ModuleOp, UnregisteredOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
@@ -19,9 +20,10 @@ from . import memref as core_memref  # noqa: F401 - registers relations
 from .affine import IDENTIFIERS, check_identifiers
 from .control import check_branch, check_flow, check_function, check_place, check_regions
 from .kinds import element_type, is_signless
+from .operands import divided
 from .relations import RELATIONS
 from .rules import OPERAND
-from .symbols import check_calls
+from .symbols import CALLS, check_calls
 from .table import CORE_NAMES, Constraints, CoreSlot, constraints_of
 
 CORE_OP = rule(
@@ -40,7 +42,6 @@ _WITH_REGIONS = frozenset(
         *("affine.for", "affine.if", "affine.parallel", "memref.alloca_scope", "memref.generic_atomic_rmw"),
     )
 )
-_CALLS = frozenset(("func.call", "func.constant", "func.call_indirect"))
 _PLACED = frozenset(
     (
         *("func.return", "scf.yield", "scf.condition", "scf.reduce", "scf.reduce.return", "scf.forall.in_parallel"),
@@ -48,7 +49,6 @@ _PLACED = frozenset(
     )
 )
 _PLACED_WITH_REGIONS = frozenset(("scf.reduce", "scf.forall.in_parallel"))
-_WITH_ATTRIBUTE = "affine.if"
 _FLOAT_TWINS = {
     "addi": "addf", "subi": "subf", "muli": "mulf", "divsi": "divf", "divui": "divf", "remsi": "remf",
     "remui": "remf", "maxsi": "maximumf", "minsi": "minimumf", "maxui": "maximumf", "minui": "minimumf",
@@ -70,7 +70,7 @@ def check_core(op: Operation, ctx: Context) -> bool:
     if name in CORE_NAMES:
         types = [value._type for value in op._operands]
         types += [result._type for result in op.results]
-        stated = op.attributes if name == _WITH_ATTRIBUTE else op.properties
+        stated = op.attributes if constraints_of(name).discardable else op.properties
         key = (name, len(op._operands), *map(id, types), *map(id, stated.values()))
         if key not in ctx.accepted:
             if any(isinstance(type_, OpaqueType) for type_ in types):
@@ -88,11 +88,11 @@ def check_core(op: Operation, ctx: Context) -> bool:
             if not check_regions(op, ctx):
                 return False
             check_flow(op, ctx)
-        elif name in _CALLS:
+        elif name in CALLS:
             check_calls(op, ctx)
         if name in IDENTIFIERS and not ctx.failed:
             check_identifiers(op, ctx)
-    elif name == "func.func":
+    elif isinstance(op, FuncOp):
         return check_regions(op, ctx) and check_function(op, ctx)
     elif isinstance(op, IRDLOperation) and not isinstance(op, (UnregisteredOp, ModuleOp)):
         return _check_definition(op, ctx)
@@ -131,7 +131,8 @@ def _check_signature(op: Operation, ctx: Context) -> None:
         ctx.report(ATTRIBUTE_KIND, op, f"{op.name} has no properties, found {name}", at=name)
         return
     for slot in row.attributes:
-        _check_attribute(op, slot, _stated(op, slot.name), ctx)
+        stated = op.attributes if row.discardable else op.properties
+        _check_attribute(op, slot, stated.get(slot.name), ctx)
     for relation in row.relations:
         if not ctx.failed:
             RELATIONS[relation](op, ctx)
@@ -162,12 +163,7 @@ def _groups(op: Operation, row: Constraints, ctx: Context) -> list[tuple[CoreSlo
             ctx.report(OPERAND_COUNT, op, f"{op.name} has {count}, found {total}")
             return None
         numbers = [1 if slot.arity == "1" else total - single for slot in row.operands]
-    groups: list[tuple[CoreSlot, Sequence[SSAValue]]] = []
-    position = 0
-    for slot, number in zip(row.operands, numbers, strict=True):
-        groups.append((slot, op.operands[position : position + number]))
-        position += number
-    return groups
+    return list(zip(row.operands, divided(op.operands, numbers), strict=True))
 
 
 def _check_kinds(op: Operation, slot: CoreSlot, values: Sequence[SSAValue], ctx: Context) -> bool:
@@ -191,11 +187,6 @@ def _hint(op: Operation, type_: Attribute) -> str | None:
     else:
         twin = _FLOAT_TWINS.get(short)
     return f"{dialect}.{twin} is for {type_text(type_)}" if twin else None
-
-
-def _stated(op: Operation, name: str) -> Attribute | None:
-    """A property; what affine.if demands is an attribute."""
-    return op.attributes.get(name) if op.name == _WITH_ATTRIBUTE else op.properties.get(name)
 
 
 def _check_attribute(op: Operation, slot: CoreSlot, value: Attribute | None, ctx: Context) -> None:

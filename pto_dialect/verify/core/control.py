@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, FunctionType, StringAttr
@@ -10,10 +11,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from pto_dialect.analysis.constants import constant_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import OpaqueType, type_text
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, rule
+from .operands import divided, group, groups_of, named
 from .relations import relation
 from .rules import BRANCH, ENTRY, FUNCTION, LOOP, PARENT, REGION, SWITCH, YIELD
 
@@ -50,55 +53,47 @@ _PARENTS = {
 }
 """Operations that stand directly in the regions of others."""
 
-_ENDS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "func.func": (("func.return",),),
-    "scf.for": (("scf.yield",),),
-    "scf.if": (("scf.yield",), ("scf.yield",)),
-    "scf.while": (("scf.condition",), ("scf.yield",)),
-    "scf.index_switch": (("scf.yield",),),
-    "scf.parallel": (("scf.reduce",),),
-    "scf.reduce": (("scf.reduce.return",),),
-    "scf.forall": (("scf.forall.in_parallel",),),
-    "affine.for": (("affine.yield",),),
-    "affine.if": (("affine.yield",),),
-    "affine.parallel": (("affine.yield",),),
-    "memref.alloca_scope": (("memref.alloca_scope.return",),),
-}
-"""Terminators of the regions of an operation; the last entry holds for further regions too."""
 
-_SINGLE = frozenset(
-    (
-        *("scf.for", "scf.if", "scf.while", "scf.index_switch", "scf.parallel", "scf.reduce", "scf.forall"),
-        *("scf.forall.in_parallel", "affine.for", "affine.if", "affine.parallel", "memref.alloca_scope"),
-    )
-)
-"""Operations whose regions have one block."""
+@dataclass(frozen=True)
+class Regions:
+    """What the regions of an operation are: the least and the largest number of them, the terminators that end them
+    (the last one holds for further regions too), whether each has one block, and the one that may have none."""
 
-_REGIONS: dict[str, tuple[int, int | None]] = {
-    "func.func": (1, 1),
-    "scf.for": (1, 1),
-    "scf.if": (2, 2),
-    "scf.while": (2, 2),
-    "scf.execute_region": (1, 1),
-    "scf.index_switch": (1, None),
-    "scf.parallel": (1, 1),
-    "scf.reduce": (0, None),
-    "scf.forall": (1, 1),
-    "scf.forall.in_parallel": (1, 1),
-    "affine.for": (1, 1),
-    "affine.if": (2, 2),
-    "affine.parallel": (1, 1),
-    "memref.alloca_scope": (1, 1),
-    "memref.generic_atomic_rmw": (1, 1),
+    least: int
+    most: int | None
+    ends: tuple[str, ...] = ()
+    single: bool = True
+    empty: int | None = None
+
+
+_REGIONS: dict[str, Regions] = {
+    "func.func": Regions(1, 1, ("func.return",), single=False, empty=0),
+    "scf.for": Regions(1, 1, ("scf.yield",)),
+    "scf.if": Regions(2, 2, ("scf.yield",), empty=1),
+    "scf.while": Regions(2, 2, ("scf.condition", "scf.yield")),
+    "scf.execute_region": Regions(1, 1, single=False),
+    "scf.index_switch": Regions(1, None, ("scf.yield",)),
+    "scf.parallel": Regions(1, 1, ("scf.reduce",)),
+    "scf.reduce": Regions(0, None, ("scf.reduce.return",)),
+    "scf.forall": Regions(1, 1, ("scf.forall.in_parallel",)),
+    "scf.forall.in_parallel": Regions(1, 1),
+    "affine.for": Regions(1, 1, ("affine.yield",)),
+    "affine.if": Regions(2, 2, ("affine.yield",), empty=1),
+    "affine.parallel": Regions(1, 1, ("affine.yield",)),
+    "memref.alloca_scope": Regions(1, 1, ("memref.alloca_scope.return",)),
+    "memref.generic_atomic_rmw": Regions(1, 1, single=False),
 }
-"""Least and largest number of regions; other core operations have none."""
+_NO_REGIONS = Regions(0, 0, single=False)
+"""Other core operations."""
 
 
 def listed(types: Sequence[Attribute]) -> str:
+    """Types as a message shows them."""
     return ", ".join(map(type_text, types)) or "nothing"
 
 
 def types_of(values: Sequence[SSAValue]) -> list[Attribute]:
+    """The type of each value."""
     return [value.type for value in values]
 
 
@@ -118,15 +113,21 @@ def symbol_name(op: Operation) -> str:
 # ------------------------------------------------------------ where operations stand
 
 
+def belongs(inner: Operation, outer: Operation) -> bool:
+    """True for an operation that stands directly in such as ``outer``, and not just anywhere."""
+    # The table is about pairs of operations; neither of them alone could say it.
+    return outer.name in _PARENTS.get(inner.name, ())
+
+
 def check_place(op: Operation, ctx: Context) -> None:
     """Parent of a core operation; a terminator ends its block."""
     parents = _PARENTS.get(op.name)
     if parents is not None:
         parent = op.parent_op()
-        if parent is None or parent.name not in parents:
+        if parent is None or not belongs(op, parent):
             where = f"in {parent.name}" if parent is not None else "on its own"
-            ends = _ENDS.get(parent.name) if parent is not None else None
-            help = f"the regions of {parent.name} end with {ends[-1][0]}" if parent is not None and ends else None
+            ends = _REGIONS.get(parent.name, _NO_REGIONS).ends if parent is not None else ()
+            help = f"the regions of {parent.name} end with {ends[-1]}" if parent is not None and ends else None
             ctx.report(PARENT, op, f"{op.name} stands directly in {' or '.join(parents)}, found {where}", help=help)
             return
     if op.next_op is not None and op.has_trait(IsTerminator):
@@ -135,31 +136,31 @@ def check_place(op: Operation, ctx: Context) -> None:
 
 def check_regions(op: Operation, ctx: Context) -> bool:
     """Number of regions and blocks, and their terminators; False when nothing else can be said about ``op``."""
-    least, most = _REGIONS.get(op.name, (0, 0))
+    wanted = _REGIONS.get(op.name, _NO_REGIONS)
+    least, most = wanted.least, wanted.most
     if len(op.regions) < least or (most is not None and len(op.regions) > most):
-        wanted = str(least) if most == least else f"at least {least}"
-        ctx.report(REGION, op, f"{op.name} has {wanted} regions, found {len(op.regions)}")
+        count = str(least) if most == least else f"at least {least}"
+        ctx.report(REGION, op, f"{op.name} has {count} regions, found {len(op.regions)}")
         return False
-    ends = _ENDS.get(op.name)
     for number, region in enumerate(op.regions):
         first = region.first_block
         if first is None:
-            if op.name == "func.func" or (op.name in ("scf.if", "affine.if") and number == 1):
+            if number == wanted.empty:
                 continue
             ctx.report(REGION, op, f"region {number + 1} of {op.name} has no block")
             return False
-        if op.name in _SINGLE and first.next_block is not None:
+        if wanted.single and first.next_block is not None:
             ctx.report(REGION, op, f"each region of {op.name} has one block")
             return False
-        if ends is not None and op.name != "func.func":
-            wanted = ends[min(number, len(ends) - 1)]
+        if wanted.single and wanted.ends:
+            end = wanted.ends[min(number, len(wanted.ends) - 1)]
             last = first.last_op
-            if last is not None and op.name not in _PARENTS.get(last.name, (op.name,)):
+            if last is not None and last.name in _PARENTS and not belongs(last, op):
                 # Reported where it stands.
                 return False
-            if last is None or last.name not in wanted:
+            if last is None or last.name != end:
                 found = f"{last.name}" if last is not None else "nothing"
-                message = f"region {number + 1} of {op.name} ends with {wanted[0]}, found {found}"
+                message = f"region {number + 1} of {op.name} ends with {end}, found {found}"
                 ctx.report(TERMINATOR, op if last is None else last, message)
                 return False
     return True
@@ -206,7 +207,7 @@ def check_function(op: Operation, ctx: Context) -> bool:
             # A terminator in the middle is told there.
             message = f"a block of @{symbol_name(op)} does not end with a terminator"
             ctx.report(TERMINATOR, last or op, message, help="add return")
-        elif last.name == "func.return" and differ(types_of(last.operands), outputs):
+        elif has_role(last, Role.RETURN) and differ(types_of(last.operands), outputs):
             message = f"@{symbol_name(op)} returns {listed(outputs)}, found {listed(types_of(last.operands))}"
             ctx.report(RETURN_TYPES, last, message)
     return True
@@ -215,26 +216,24 @@ def check_function(op: Operation, ctx: Context) -> bool:
 # ------------------------------------------------------------ branches
 
 
+_HANDED = {
+    "cf.br": ("values",),
+    "cf.cond_br": ("true_values", "false_values"),
+    "cf.switch": ("default_values", "case_values"),
+}
+"""Operands that go to the successors."""
+
+
 def branch_operands(op: Operation) -> list[Sequence[SSAValue]] | None:
     """What ``op`` hands to each successor; ``None`` for operations that do not say so."""
-    operands = op.operands
-    if op.name == "cf.br":
-        return [operands]
-    sizes = op.properties.get("operandSegmentSizes")
-    if not isinstance(sizes, DenseArrayBase):
+    names = _HANDED.get(op.name)
+    if names is None:
         return None
-    _, first, _ = sizes.get_values()
-    if op.name == "cf.cond_br":
-        return [operands[1 : 1 + first], operands[1 + first :]]
-    groups = op.properties.get("case_operand_segments")
-    if op.name != "cf.switch" or not isinstance(groups, DenseArrayBase):
-        return None
-    result: list[Sequence[SSAValue]] = [operands[1 : 1 + first]]
-    position = 1 + first
-    for size in groups.get_values():
-        result.append(operands[position : position + size])
-        position += size
-    return result
+    handed = [group(op, name) for name in names]
+    cases = op.properties.get("case_operand_segments")
+    if isinstance(cases, DenseArrayBase):
+        handed += divided(handed.pop(), cases.get_values())
+    return handed
 
 
 _SUCCESSORS = {"cf.br": 1, "cf.cond_br": 2}
@@ -274,17 +273,16 @@ def switched(op: Operation, ctx: Context) -> None:
     assert isinstance(groups, DenseArrayBase)
     segments = list(groups.get_values())
     cases = len(op.successors) - 1
-    sizes = op.properties["operandSegmentSizes"]
-    assert isinstance(sizes, DenseArrayBase)
+    flag, given = named(op, "value"), len(group(op, "case_values"))
     if cases < 0:
         ctx.report(SWITCH, op, "cf.switch has a default target")
-    elif len(segments) != cases or sum(segments) != sizes.get_values()[2]:
-        message = f"{cases} targets take {sizes.get_values()[2]} values, "
+    elif len(segments) != cases or sum(segments) != given:
+        message = f"{cases} targets take {given} values, "
         ctx.report(SWITCH, op, f"{message}but case_operand_segments says {segments}")
     elif isinstance(values, DenseIntOrFPElementsAttr):
-        if values.type.element_type != op.operands[0].type:
-            flag, case = type_text(op.operands[0].type), type_text(values.type.element_type)
-            ctx.report(SWITCH, op, f"cases of type {case} for a value of type {flag}", at=op.operands[0])
+        if values.type.element_type != flag.type:
+            stated, case = type_text(flag.type), type_text(values.type.element_type)
+            ctx.report(SWITCH, op, f"cases of type {case} for a value of type {stated}", at=flag)
         elif len(values) != cases:
             ctx.report(SWITCH, op, f"{len(values)} cases for {cases} targets")
     elif cases:
@@ -310,8 +308,8 @@ def cases(op: Operation, ctx: Context) -> None:
 @relation
 def bounds(op: Operation, ctx: Context) -> None:
     """Bounds and step of one type, which is that of the counter."""
-    lower, upper, step = op.operands[:3]
-    for value in (upper, step):
+    lower = named(op, "lower_bound")
+    for value in (named(op, "upper_bound"), named(op, "step")):
         if value.type != lower.type:
             message = f"bounds and step of scf.for have one type, found {type_text(lower.type)} and "
             ctx.report(LOOP, op, message + type_text(value.type), at=value)
@@ -321,14 +319,13 @@ def bounds(op: Operation, ctx: Context) -> None:
 @relation
 def parallel(op: Operation, ctx: Context) -> None:
     """Bounds and steps for each counter."""
-    sizes = op.properties["operandSegmentSizes"]
-    assert isinstance(sizes, DenseArrayBase)
-    lower, upper, steps, _ = sizes.get_values()
+    given = groups_of(op)
+    lower, upper, steps = (len(given[name]) for name in ("lower_bounds", "upper_bounds", "steps"))
     if lower == 0 or not lower == upper == steps:
         message = "scf.parallel has a lower bound, an upper bound and a step for each counter"
         ctx.report(LOOP, op, f"{message}, found {lower}, {upper} and {steps}")
         return
-    for value in op.operands[2 * lower : 3 * lower]:
+    for value in given["steps"]:
         number = constant_of(value)
         if isinstance(number, int) and number <= 0:
             ctx.report(LOOP, op, f"the step of a loop is positive, found {number}", at=value)
@@ -342,6 +339,7 @@ def check_flow(op: Operation, ctx: Context) -> None:
 
 
 def check_arguments(op: Operation, block: Block, wanted: Sequence[Attribute], what: str, ctx: Context) -> None:
+    """The types of the arguments of ``block``; ``what`` names them."""
     found = types_of(block.args)
     if differ(found, wanted):
         ctx.report(REGION, op, f"{what} of {op.name} have the types {listed(wanted)}, found {listed(found)}")
@@ -351,7 +349,7 @@ def check_yields(op: Operation, region: Region, wanted: Sequence[Attribute], ctx
     """The values that scf.yield gives at the end of the blocks of ``region``."""
     for block in region.blocks:
         last = block.last_op
-        if last is None or last.name not in ("scf.yield", "affine.yield"):
+        if last is None or not has_role(last, Role.YIELD):
             continue
         found = types_of(last.operands)
         if differ(found, wanted):
@@ -363,14 +361,14 @@ def check_yields(op: Operation, region: Region, wanted: Sequence[Attribute], ctx
 
 
 def _for(op: Operation, ctx: Context) -> None:
-    initial, results = types_of(op.operands[3:]), types_of(op.results)
+    initial, results = types_of(group(op, "initial_values")), types_of(op.results)
     block = op.regions[0].first_block
     assert block is not None
     if differ(initial, results):
         message = f"scf.for starts with {listed(initial)}, but has results of type {listed(results)}"
         ctx.report(YIELD, op, message)
         return
-    counter = op.operands[0].type
+    counter = named(op, "lower_bound").type
     if differ(types_of(block.args), [counter, *initial]):
         rule = LOOP if not differ(types_of(block.args)[1:], initial) and block.args else REGION
         wanted = listed([counter, *initial])
@@ -399,7 +397,7 @@ def _while(op: Operation, ctx: Context) -> None:
     check_arguments(op, after, results, "arguments after do", ctx)
     condition = before.last_op
     assert condition is not None
-    given = types_of(condition.operands[1:])
+    given = types_of(groups_of(condition).get("values", ()))
     if differ(given, results):
         message = f"scf.while has results of type {listed(results)}" if results else "scf.while has no results"
         ctx.report(YIELD, condition, f"{message}, but {listed(given)} is given here")
@@ -421,15 +419,12 @@ def _index_switch(op: Operation, ctx: Context) -> None:
 
 
 def _parallel(op: Operation, ctx: Context) -> None:
-    sizes = op.properties["operandSegmentSizes"]
-    assert isinstance(sizes, DenseArrayBase)
-    lower, _, _, initial = sizes.get_values()
     block = op.regions[0].first_block
     assert block is not None
-    check_arguments(op, block, [builtin.IndexType()] * lower, "counters", ctx)
-    starts, results = types_of(op.operands[3 * lower :]), types_of(op.results)
+    check_arguments(op, block, [builtin.IndexType()] * len(group(op, "lower_bounds")), "counters", ctx)
+    starts, results = types_of(group(op, "initial_values")), types_of(op.results)
     reduce = block.last_op
-    assert reduce is not None and initial == len(starts)
+    assert reduce is not None
     if differ(starts, results):
         message = f"scf.parallel starts with {listed(starts)}, but has results of type {listed(results)}"
         ctx.report(YIELD, op, message)

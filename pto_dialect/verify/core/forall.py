@@ -18,8 +18,9 @@ from pto_dialect.ir.core.types import type_text
 
 from ..engine.context import Context
 from .affine import map_of
-from .control import FLOWS, check_arguments, check_blocks, differ, listed, types_of
+from .control import FLOWS, belongs, check_arguments, check_blocks, differ, listed, types_of
 from .memref import shape_and_layout
+from .operands import group, groups_of, named
 from .relations import relation
 from .rules import CAST, INDICES, LOOP, MEMREF_CAST, REGION, SIZES, VIEW, YIELD
 
@@ -29,7 +30,7 @@ from .rules import CAST, INDICES, LOOP, MEMREF_CAST, REGION, SIZES, VIEW, YIELD
 @relation
 def one_index(op: Operation, ctx: Context) -> None:
     """Between index and an integer."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "input").type, op.results[0].type
     if isinstance(source, IndexType) == isinstance(result, IndexType):
         message = f"{op.name} converts between index and an integer, found {type_text(source)} and {type_text(result)}"
         ctx.report(CAST, op, message, at=op.results[0])
@@ -52,21 +53,19 @@ def _ranks(op: Operation) -> list[list[int]]:
 @relation
 def forall(op: Operation, ctx: Context) -> None:
     """A number or an operand for each bound and step of each counter; a result for each output."""
-    sizes = op.properties["operandSegmentSizes"]
-    assert isinstance(sizes, DenseArrayBase)
-    given = [int(number) for number in sizes.get_values()]
+    *given, outputs = groups_of(op).values()
     ranks = _ranks(op)
     count = len(ranks[0])
-    for name, numbers, operands in zip(_BOUNDS, ranks, given[:3], strict=True):
+    for name, numbers, operands in zip(_BOUNDS, ranks, given, strict=True):
         wanted = numbers.count(DYNAMIC_INDEX)
         if len(numbers) != count:
             ctx.report(LOOP, op, f"{name} of {op.name} has {count} numbers, found {len(numbers)}", at=name)
             return
-        if wanted != operands:
-            ctx.report(LOOP, op, f"{name} of {op.name} leaves {wanted} numbers open, found {operands} operands")
+        if wanted != len(operands):
+            message = f"{name} of {op.name} leaves {wanted} numbers open, found {len(operands)} operands"
+            ctx.report(LOOP, op, message)
             return
     mapping = op.properties.get("mapping")
-    outputs = types_of(op.operands[sum(given[:3]) :])
     if isinstance(mapping, ArrayAttr) and mapping.data and len(mapping.data) != count:
         ctx.report(LOOP, op, f"{op.name} maps each of {count} counters, found {len(mapping.data)}", at="mapping")
     elif len(outputs) != len(op.results):
@@ -76,7 +75,7 @@ def forall(op: Operation, ctx: Context) -> None:
 def _forall(op: Operation, ctx: Context) -> None:
     block = op.regions[0].first_block
     assert block is not None
-    outputs = types_of(op.operands[len(op.operands) - len(op.results) :]) if op.results else []
+    outputs = types_of(group(op, "outputs"))
     wanted: list[Attribute] = [IndexType()] * len(_ranks(op)[0])
     check_arguments(op, block, [*wanted, *outputs], "counters and outputs", ctx)
 
@@ -85,6 +84,7 @@ def _in_parallel(op: Operation, ctx: Context) -> None:
     block = op.regions[0].first_block
     assert block is not None
     for inner in block.ops:
+        # Nothing else is allowed by MLIR; the dialect has no classes here.
         if inner.name != "tensor.parallel_insert_slice":
             message = f"{op.name} has tensor.parallel_insert_slice only, found {inner.name}"
             ctx.report(REGION, inner, message)
@@ -97,7 +97,7 @@ def _in_parallel(op: Operation, ctx: Context) -> None:
 @relation
 def transposed(op: Operation, ctx: Context) -> None:
     """The dimensions of the source in another order."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "in").type, op.results[0].type
     assert isinstance(source, MemRefType) and isinstance(result, MemRefType)
     text = map_of(op, "permutation")
     if not text.permutation or len(text.dims) != source.get_num_dims():
@@ -118,14 +118,14 @@ def transposed(op: Operation, ctx: Context) -> None:
 @relation
 def reshaped(op: Operation, ctx: Context) -> None:
     """The same elements with other sizes."""
-    source, shape = (value.type for value in op.operands)
-    result = op.results[0].type
+    origin, sizes = named(op, "source"), named(op, "shape")
+    source, shape, result = origin.type, sizes.type, op.results[0].type
     assert isinstance(source, (MemRefType, UnrankedMemRefType)) and isinstance(shape, MemRefType)
     assert isinstance(result, (MemRefType, UnrankedMemRefType))
     if source.element_type != result.element_type:
         message = f"{op.name} keeps the element type, found {type_text(source)} and {type_text(result)}"
         ctx.report(VIEW, op, message, at=op.results[0])
-    for type_, at in ((source, op.operands[0]), (result, op.results[0])):
+    for type_, at in ((source, origin), (result, op.results[0])):
         if isinstance(type_, MemRefType) and not _plain(type_):
             ctx.report(VIEW, op, f"{op.name} works on memrefs without layout, found {type_text(type_)}", at=at)
             return
@@ -133,7 +133,7 @@ def reshaped(op: Operation, ctx: Context) -> None:
     if isinstance(result, MemRefType) and extent != result.get_num_dims():
         what = "an open number of" if extent == DYNAMIC_INDEX else str(extent)
         message = f"{type_text(result)} has {result.get_num_dims()} dimensions, the shape has {what} sizes"
-        ctx.report(SIZES, op, message, at=op.operands[1])
+        ctx.report(SIZES, op, message, at=sizes)
 
 
 def _plain(type_: MemRefType) -> bool:
@@ -148,25 +148,25 @@ def _plain(type_: MemRefType) -> bool:
 @relation
 def reallocated(op: Operation, ctx: Context) -> None:
     """A row of another length in the same memory."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "source").type, op.results[0].type
     assert isinstance(source, MemRefType) and isinstance(result, MemRefType)
     if not _plain(source) or not _plain(result):
         ctx.report(MEMREF_CAST, op, f"{op.name} works on memrefs without layout", at=op.results[0])
     elif source.element_type != result.element_type or source.memory_space != result.memory_space:
         message = f"{op.name} keeps the element type and the memory space, "
         ctx.report(MEMREF_CAST, op, f"{message}found {type_text(source)} and {type_text(result)}", at=op.results[0])
-    elif (result.get_shape()[0] == DYNAMIC_INDEX) != (len(op.operands) == 2):
-        wanted = "a size" if len(op.operands) == 1 else "no size"
+    elif (result.get_shape()[0] == DYNAMIC_INDEX) != bool(group(op, "size")):
+        wanted = "no size" if group(op, "size") else "a size"
         ctx.report(SIZES, op, f"{type_text(result)} takes {wanted}")
 
 
 @relation
 def prefetched(op: Operation, ctx: Context) -> None:
     """An index for each dimension."""
-    type_ = op.operands[0].type
+    type_, indices = named(op, "memref").type, group(op, "indices")
     assert isinstance(type_, MemRefType)
-    if len(op.operands) - 1 != type_.get_num_dims():
-        message = f"{type_text(type_)} has {type_.get_num_dims()} dimensions, found {len(op.operands) - 1} indices"
+    if len(indices) != type_.get_num_dims():
+        message = f"{type_text(type_)} has {type_.get_num_dims()} dimensions, found {len(indices)} indices"
         ctx.report(INDICES, op, message)
 
 
@@ -183,10 +183,11 @@ def aligned(op: Operation, ctx: Context) -> None:
 @relation
 def atomic(op: Operation, ctx: Context) -> None:
     """An index for each dimension; the element type is that of the result."""
-    type_, result = op.operands[0].type, op.results[0]
+    type_, result = named(op, "memref").type, op.results[0]
+    indices = group(op, "indices")
     assert isinstance(type_, MemRefType)
-    if len(op.operands) - 1 != type_.get_num_dims():
-        message = f"{type_text(type_)} has {type_.get_num_dims()} dimensions, found {len(op.operands) - 1} indices"
+    if len(indices) != type_.get_num_dims():
+        message = f"{type_text(type_)} has {type_.get_num_dims()} dimensions, found {len(indices)} indices"
         ctx.report(INDICES, op, message)
     elif type_.element_type != result.type:
         message = f"{type_text(type_)} has elements of type {type_text(type_.element_type)}, "
@@ -200,20 +201,20 @@ def _atomic(op: Operation, ctx: Context) -> None:
         check_blocks(op, op.regions[0], ctx)
     wanted = types_of(op.results)
     check_arguments(op, block, wanted, "the argument of the region", ctx)
-    _given(op, wanted, ctx, "memref.atomic_yield")
+    _given(op, wanted, ctx)
 
 
 def _scoped(op: Operation, ctx: Context) -> None:
     block = op.regions[0].first_block
     assert block is not None
     check_arguments(op, block, (), "regions", ctx)
-    _given(op, types_of(op.results), ctx, "memref.alloca_scope.return")
+    _given(op, types_of(op.results), ctx)
 
 
-def _given(op: Operation, wanted: list[Attribute], ctx: Context, terminator: str) -> None:
+def _given(op: Operation, wanted: list[Attribute], ctx: Context) -> None:
     for block in op.regions[0].blocks:
         last = block.last_op
-        if last is not None and last.name == terminator and differ(types_of(last.operands), wanted):
+        if last is not None and belongs(last, op) and differ(types_of(last.operands), wanted):
             message = f"{op.name} has results of type {listed(wanted)}" if wanted else f"{op.name} has no results"
             ctx.report(YIELD, last, f"{message}, but {listed(types_of(last.operands))} is given here")
 

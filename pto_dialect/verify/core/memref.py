@@ -19,6 +19,7 @@ from pto_dialect.ir.core.types import type_text
 
 from ..engine.context import Context
 from .kinds import element_type
+from .operands import group, groups_of, named
 from .relations import relation
 from .rules import INDICES, MEMREF_CAST, SIZES, VIEW
 
@@ -79,10 +80,10 @@ def _symbols(layout: Attribute) -> int:
 @relation
 def element(op: Operation, ctx: Context) -> None:
     """Loads and stores: an index for each dimension, a value of the element type."""
-    stores = op.name == "memref.store"
-    value = op.operands[0] if stores else op.results[0]
-    memref, *indices = op.operands[1:] if stores else op.operands
-    type_ = memref.type
+    operands = groups_of(op)
+    (value,) = operands.get("value", op.results)
+    indices = operands["indices"]
+    type_ = named(op, "memref").type
     assert isinstance(type_, MemRefType)
     if len(indices) != type_.get_num_dims():
         number = type_.get_num_dims()
@@ -96,12 +97,13 @@ def element(op: Operation, ctx: Context) -> None:
 @relation
 def copied(op: Operation, ctx: Context) -> None:
     """Copies: equal elements and sizes that may be equal."""
-    source, target = (value.type for value in op.operands)
-    found = f"found {type_text(source)} and {type_text(target)}"
-    if _element(source) != _element(target):
-        ctx.report(MEMREF_CAST, op, f"memref.copy has one element type, {found}", at=op.operands[1])
-    elif not _same_extents(source, target):
-        ctx.report(MEMREF_CAST, op, f"memref.copy has one shape, {found}", at=op.operands[1])
+    target = named(op, "target")
+    types = named(op, "source").type, target.type
+    found = " and ".join(map(type_text, types))
+    if _element(types[0]) != _element(types[1]):
+        ctx.report(MEMREF_CAST, op, f"memref.copy has one element type, found {found}", at=target)
+    elif not _same_extents(*types):
+        ctx.report(MEMREF_CAST, op, f"memref.copy has one shape, found {found}", at=target)
 
 
 def _element(type_: Attribute) -> Attribute:
@@ -125,7 +127,7 @@ def _same_extents(a: Attribute, b: Attribute) -> bool:
 @relation
 def cast(op: Operation, ctx: Context) -> None:
     """Sizes, offsets and strides are stated or left open, nothing else."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "source").type, op.results[0].type
     wrong = _cast_problem(source, result)
     if wrong is not None:
         found = f"found {type_text(source)} and {type_text(result)}"
@@ -163,7 +165,7 @@ def _cast_problem(source: Attribute, result: Attribute) -> str | None:
 @relation
 def other_space(op: Operation, ctx: Context) -> None:
     """Only the memory space changes."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "source").type, op.results[0].type
     alike = type(source) is type(result) and _element(source) == _element(result)
     if isinstance(source, MemRefType) and isinstance(result, MemRefType):
         alike = alike and source.shape == result.shape and source.layout == result.layout
@@ -224,7 +226,7 @@ def _reduces(stated: list[tuple[Extent, Extent]], found: list[tuple[Extent, Exte
 @relation
 def subview(op: Operation, ctx: Context) -> None:
     """The result has the stated sizes; unit ones may be left out; its layout follows from that of the source."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "source").type, op.results[0].type
     assert isinstance(source, MemRefType) and isinstance(result, MemRefType)
     lists = _lists(op, ctx)
     if lists is None:
@@ -256,7 +258,7 @@ def subview(op: Operation, ctx: Context) -> None:
 @relation
 def reinterpreted(op: Operation, ctx: Context) -> None:
     """The result has the stated offset, sizes and strides, where it does not leave them open."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "source").type, op.results[0].type
     assert isinstance(result, MemRefType)
     lists = _lists(op, ctx)
     if lists is None:
@@ -284,11 +286,12 @@ def reinterpreted(op: Operation, ctx: Context) -> None:
 @relation
 def viewed(op: Operation, ctx: Context) -> None:
     """A view of bytes: a size for each open extent, the memory space of the bytes."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "source").type, op.results[0].type
     assert isinstance(source, MemRefType) and isinstance(result, MemRefType)
     wanted = sum(size == DYNAMIC_INDEX for size in result.get_shape())
-    if len(op.operands) - 2 != wanted:
-        ctx.report(SIZES, op, f"{type_text(result)} has {wanted} open sizes, found {len(op.operands) - 2}")
+    sizes = group(op, "sizes")
+    if len(sizes) != wanted:
+        ctx.report(SIZES, op, f"{type_text(result)} has {wanted} open sizes, found {len(sizes)}")
     elif source.memory_space != result.memory_space:
         message = f"memref.view keeps the memory space, found {type_text(source)} and {type_text(result)}"
         ctx.report(VIEW, op, message, at=op.results[0])

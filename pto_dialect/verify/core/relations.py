@@ -12,6 +12,7 @@ from pto_dialect.ir.core.types import type_text
 
 from ..engine.context import Context
 from .kinds import bit_width, container_shape, element_type, is_signless, memref_element
+from .operands import named
 from .rules import CAST, CONSTANT, SAME_TYPE
 
 Relation = Callable[[Operation, Context], None]
@@ -45,7 +46,7 @@ def same(op: Operation, ctx: Context) -> None:
 def _flag_of(op: Operation, result: SSAValue, ctx: Context) -> None:
     """``result`` is an i1 for each element of the operands."""
     _agree(op, list(op.operands), ctx)
-    operand = op.operands[0].type
+    operand = named(op, "lhs").type
     if container_shape(result.type) != container_shape(operand):
         message = f"{op.name} on {type_text(operand)} gives an i1 for each element, found {type_text(result.type)}"
         ctx.report(SAME_TYPE, op, message, at=result)
@@ -97,7 +98,7 @@ def _same_shape(op: Operation, source: Attribute, result: Attribute, ctx: Contex
 @relation
 def shaped(op: Operation, ctx: Context) -> None:
     """Conversions element by element."""
-    _same_shape(op, op.operands[0].type, op.results[0].type, ctx)
+    _same_shape(op, named(op, "operand").type, op.results[0].type, ctx)
 
 
 def _elementwise(source: Attribute, result: Attribute) -> bool:
@@ -111,6 +112,7 @@ def _elementwise(source: Attribute, result: Attribute) -> bool:
 
 
 _NARROWING = {"arith.extsi": "arith.trunci", "arith.extui": "arith.trunci", "arith.extf": "arith.truncf"}
+_EXTENSION = {"arith.index_cast": "arith.extsi", "arith.index_castui": "arith.extui"}
 _WIDENING = {"arith.trunci": "arith.extsi or arith.extui", "arith.truncf": "arith.extf"}
 
 
@@ -127,7 +129,7 @@ def narrower(op: Operation, ctx: Context) -> None:
 
 
 def _resized(op: Operation, sign: int, word: str, opposite: str, ctx: Context) -> None:
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "operand").type, op.results[0].type
     if not _same_shape(op, source, result, ctx):
         return
     difference = (bit_width(element_type(result)) - bit_width(element_type(source))) * sign
@@ -143,7 +145,7 @@ def _resized(op: Operation, sign: int, word: str, opposite: str, ctx: Context) -
 @relation
 def index_cast(op: Operation, ctx: Context) -> None:
     """Between index and a signless integer, or memrefs of them."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "operand").type, op.results[0].type
     alike = _elementwise(source, result)
     kinds = [isinstance(memref_element(type_), IndexType) for type_ in (source, result)]
     if alike and kinds[0] != kinds[1]:
@@ -151,7 +153,7 @@ def index_cast(op: Operation, ctx: Context) -> None:
     message = f"{op.name} converts between index and an integer, found {type_text(source)} and {type_text(result)}"
     help = None
     if alike and is_signless(element_type(source)) and is_signless(element_type(result)):
-        extension = "arith.extui" if op.name == "arith.index_castui" else "arith.extsi"
+        extension = _EXTENSION[op.name]
         difference = bit_width(element_type(result)) - bit_width(element_type(source))
         help = f"{extension} does that" if difference > 0 else "arith.trunci does that" if difference else None
     ctx.report(CAST, op, message, at=op.results[0], help=help)
@@ -160,7 +162,7 @@ def index_cast(op: Operation, ctx: Context) -> None:
 @relation
 def bit_cast(op: Operation, ctx: Context) -> None:
     """Between types of the same number of bits."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "operand").type, op.results[0].type
     bits = [bit_width(memref_element(type_)) for type_ in (source, result)]
     if _elementwise(source, result) and bits[0] == bits[1] != 0:
         return

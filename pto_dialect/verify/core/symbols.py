@@ -47,13 +47,8 @@ module {
 
 
 def check_calls(op: Operation, ctx: Context) -> None:
-    """The functions that an operation of ``func`` names."""
-    if op.name == "func.call":
-        _check_call(op, ctx)
-    elif op.name == "func.constant":
-        _check_function_constant(op, ctx)
-    elif op.name == "func.call_indirect":
-        _check_indirect_call(op, ctx)
+    """The functions that ``op``, one of ``CALLS``, names."""
+    _CHECKS[op.name](op, ctx)
 
 
 def _named_function(op: Operation, symbol: Attribute, ctx: Context) -> FunctionType | None:
@@ -103,6 +98,15 @@ def _check_call(op: Operation, ctx: Context) -> None:
             given = ", ".join(type_text(r.type) for r in op.results) or "nothing"
             at = op.results[0] if op.results else name
             ctx.report(CALLEE, op, f"{name} returns {shown}, found {given}", at=at)
+
+
+_CHECKS = {
+    "func.call": _check_call,
+    "func.constant": _check_function_constant,
+    "func.call_indirect": _check_indirect_call,
+}
+CALLS = frozenset(_CHECKS)
+"""Operations that name functions, or call one that they are given."""
 
 
 def check_symbols(module: Operation, ctx: Context) -> None:

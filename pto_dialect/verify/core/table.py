@@ -1,8 +1,8 @@
 """What operations of the core dialects demand: one line for each, as MLIR defines them.
 
 A line has the operations, their operands and results (``name:kind``, ``?`` behind the kind for an optional one, ``*``
-for any number), their attributes (``name:kind``, ``?`` for one that may be absent), and the relations between them
-(functions of ``relations``, ``memref`` and ``control``).
+for any number), their attributes (``name:kind``, ``?`` for one that may be absent, ``@`` before those that are no
+properties), and the relations between them (functions of ``relations``, ``memref`` and ``control``).
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ affine.prefetch | memref:memref indices:index* | | map:affine_map isWrite:bool l
                                                                                                           | accessed
 affine.for      | lower:index* upper:index* inits:any* | results:any* | lowerBoundMap:affine_map \
                                        upperBoundMap:affine_map step:index_attribute                      | looped
-affine.if                           | operands:any*       | results:any*    | condition:affine_set         | conditional
+affine.if                           | operands:any*       | results:any*    | @condition:affine_set        | conditional
 affine.parallel | operands:index* | results:any* | reductions:array lowerBoundsMap:affine_map \
                 lowerBoundsGroups:i32_elements upperBoundsMap:affine_map upperBoundsGroups:i32_elements \
                 steps:i64_list                                                                           | in_parallel
@@ -153,6 +153,8 @@ class Constraints:
     results: tuple[CoreSlot, ...]
     attributes: tuple[CoreSlot, ...]
     relations: tuple[str, ...]
+    discardable: bool
+    """Its attributes are no properties."""
 
     @property
     def segmented(self) -> bool:
@@ -181,7 +183,11 @@ def constraints_of(name: str) -> Constraints:
     """The line of an operation; raises KeyError for one that has none."""
     operands, results, attributes, relations = _ROWS[name]
     return Constraints(
-        _slots(operands, TYPES), _slots(results, TYPES), _slots(attributes, ATTRIBUTES), tuple(relations.split())
+        _slots(operands, TYPES),
+        _slots(results, TYPES),
+        _slots(attributes.replace("@", ""), ATTRIBUTES),
+        tuple(relations.split()),
+        "@" in attributes,
     )
 
 
