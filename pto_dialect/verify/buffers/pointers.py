@@ -13,6 +13,7 @@ from xdsl.traits import IsTerminator
 from pto_dialect.analysis.facts import ENTRY_ATTRIBUTES
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import (
     LocalArrayType,
     PartitionViewType,
@@ -147,16 +148,16 @@ def _element(type_: Attribute) -> Attribute | None:
 @checks(TRIPLES, "pto.addptr")
 def addptr(op: Operation, ctx: Context) -> None:
     """An advanced pointer."""
-    before, after = op.operands[0].type, op.results[0].type
+    before, after = named(op, "ptr").type, op.results[0].type
     if before != after:
         found = f"{type_text(before)} and {type_text(after)}"
-        ctx.report(ADDPTR, op, f"{op.name} keeps the type of the pointer, found {found}", at=op.operands[0])
+        ctx.report(ADDPTR, op, f"{op.name} keeps the type of the pointer, found {found}", at=named(op, "ptr"))
 
 
 @checks(TRIPLES, "pto.castptr")
 def castptr(op: Operation, ctx: Context) -> None:
     """A reinterpreted address."""
-    value = op.operands[0]
+    value = named(op, "input")
     source, result = value.type, op.results[0].type
     from_integer, to_integer = isinstance(source, IntegerType), isinstance(result, IntegerType)
     if not isinstance(source, (PtrType, MemRefType, IntegerType)):
@@ -177,7 +178,7 @@ def castptr(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.inttoptr")
 def inttoptr(op: Operation, ctx: Context) -> None:
     """A pointer from a number."""
-    value, result = op.operands[0], op.results[0].type
+    value, result = named(op, "addr"), op.results[0].type
     if not isinstance(value.type, IntegerType) or value.type.width.data != 64:
         ctx.report(CAST, op, f"{op.name} takes an i64, found {type_text(value.type)}", at=value)
     if isinstance(result, PtrType) and signless(element_name(result.element)) not in _POINTEES:
@@ -198,7 +199,7 @@ def inttoptr_users(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.tile_buf_addr", "pto.tensor_view_addr")
 def address_of(op: Operation, ctx: Context) -> None:
     """The pointer to a tile or view."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "src").type, op.results[0].type
     element, found = _element(source), _element(result)
     if element is not None and found is not None and element != found:
         message = f"the result of {op.name} must point to {type_text(element)}, found {type_text(found)}"
@@ -301,7 +302,7 @@ def field_access(op: Operation, ctx: Context) -> None:
     if not path:
         ctx.report(STRUCT_PATH, op, f"the path of {op.name} is empty")
         return
-    kind: Attribute = op.operands[0].type
+    kind: Attribute = named(op, "s").type
     for number in path:
         if not isinstance(kind, StructType) or not 0 <= number < len(kind.fields):
             ctx.report(STRUCT_PATH, op, f"{type_text(kind)} has no field {number}")

@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import DYNAMIC, PartitionViewType, PtrType, TensorViewType, byte_width, type_text
 
 from ..engine.context import Context
@@ -63,13 +64,13 @@ def view(op: Operation, ctx: Context) -> None:
     """Operands and result of a view agree."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
-    pointer, result = op.operands[0].type, op.results[0].type
+    pointer, result = named(op, "ptr").type, op.results[0].type
     if not isinstance(result, TensorViewType):
         ctx.report(RANK, op, f"the result of {op.name} must be !pto.tensor_view, found {type_text(result)}")
         return
     if isinstance(pointer, PtrType) and pointer.space != "gm":
         message = f"{op.name} is a view of global memory, found a pointer into {pointer.space}"
-        ctx.report(RANK, op, message, at=op.operands[0])
+        ctx.report(RANK, op, message, at=named(op, "ptr"))
     rank = len(result.shape)
     if rank > MAX_RANK:
         ctx.report(RANK, op, f"a view has at most {MAX_RANK} dimensions, found {rank}")
@@ -80,7 +81,7 @@ def view(op: Operation, ctx: Context) -> None:
     if isinstance(pointer, PtrType) and pointer.element != result.element:
         found = f"{type_text(pointer.element)} and {type_text(result.element)}"
         message = f"pointer and view of {op.name} must have one element type, found {found}"
-        ctx.report(RANK, op, message, at=op.operands[0])
+        ctx.report(RANK, op, message, at=named(op, "ptr"))
 
 
 @checks(LOCATIONS, "pto.make_tensor_view")
@@ -144,12 +145,12 @@ def part(op: Operation, ctx: Context) -> None:
     """A rectangular part."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "source").type, op.results[0].type
     if not isinstance(source, TensorViewType) or not isinstance(result, PartitionViewType):
         return
     if source.element != result.element:
         found = f"{type_text(source.element)} and {type_text(result.element)}"
-        ctx.report(BOUNDS, op, f"{op.name} keeps the element type, found {found}", at=op.operands[0])
+        ctx.report(BOUNDS, op, f"{op.name} keeps the element type, found {found}", at=named(op, "source"))
     rank = len(source.shape)
     offsets, sizes = groups["offsets"], groups["sizes"]
     for name, values in (("offsets", offsets), ("sizes", sizes)):

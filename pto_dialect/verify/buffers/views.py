@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import DYNAMIC, TileBufType, byte_width, dim_text, type_text
 from pto_dialect.targets.tile_layouts import inner_block
 
@@ -118,7 +119,7 @@ def window(op: Operation, ctx: Context) -> None:
     """Form and type of a window."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "source").type, op.results[0].type
     sizes = array_values(op.attributes.get("sizes"))
     if not isinstance(source, TileBufType) or not isinstance(result, TileBufType) or sizes is None:
         return
@@ -179,7 +180,7 @@ def array_values(attr: Attribute | None) -> tuple[int, ...] | None:
 def window_place(op: Operation, ctx: Context) -> None:
     """Whether the window lies inside the tile, on block borders."""
     assert isinstance(op, PtoOp)
-    source = op.operands[0].type
+    source = named(op, "source").type
     sizes = array_values(op.attributes.get("sizes"))
     if not isinstance(source, TileBufType) or sizes is None:
         return
@@ -227,7 +228,7 @@ def _sizes_inside(
 @checks(SHAPES, "pto.set_validshape")
 def valid_shape(op: Operation, ctx: Context) -> None:
     """A change of the valid region."""
-    source = op.operands[0]
+    source = named(op, "source")
     tile = source.type
     if not isinstance(tile, TileBufType):
         return
@@ -254,7 +255,7 @@ def _is_local(value: SSAValue) -> bool:
 @checks(STRUCTURE, "pto.bitcast")
 def bitcast(op: Operation, ctx: Context) -> None:
     """Another element type for the same bytes."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "src").type, op.results[0].type
     if not isinstance(source, TileBufType) or not isinstance(result, TileBufType):
         return
     help = "pto.treshape changes shape and layout"
@@ -277,7 +278,7 @@ def bitcast(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.treshape")
 def reshape(op: Operation, ctx: Context) -> None:
     """Another shape for the same bytes."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "src").type, op.results[0].type
     if not isinstance(source, TileBufType) or not isinstance(result, TileBufType):
         return
     if source.loc != result.loc:

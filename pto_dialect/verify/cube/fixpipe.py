@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.addresses import space_text
 from pto_dialect.analysis.facts import space_of
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import PtrType, type_text
 
 from ..engine.context import Context
@@ -377,7 +378,7 @@ def _check_table(op: Operation, ctx: Context, broken: Rule, mode: str, payload: 
 @checks(LOCATIONS, *PACKED_DESTINATIONS)
 def packed_memories(op: Operation, ctx: Context) -> None:
     """Memories of the operations with packed configuration words."""
-    source, destination = op.operands[0], op.operands[1]
+    source, destination = named(op, "source"), named(op, "destination")
     wanted = PACKED_DESTINATIONS[op.name]
     if space_of(source.type) != "l0c":
         message = f"source of {op.name} must be in l0c, found {space_text(source.type)}"

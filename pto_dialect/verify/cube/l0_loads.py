@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.analysis.addresses import address_of, element_bits, element_bytes, space_text
 from pto_dialect.analysis.facts import element_type, space_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups, signature
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import type_text
 from pto_dialect.targets.matmul_types import EXTENT_RANGE
 
@@ -217,7 +218,7 @@ def scale_controls(op: Operation, ctx: Context) -> None:
 @checks(LOCATIONS, *_ALL)
 def memories(op: Operation, ctx: Context) -> None:
     """Memories of source and destination."""
-    source, destination = op.operands[0], op.operands[1]
+    source, destination = named(op, "source"), named(op, "destination")
     scales = op.name in _SCALES
     if space_of(source.type) != "l1":
         message = f"source of {op.name} must be in l1, found {space_text(source.type)}"
@@ -231,7 +232,7 @@ def memories(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, *_ALL)
 def elements(op: Operation, ctx: Context) -> None:
     """Element widths; which loads move packed 4-bit elements."""
-    source, destination = op.operands[0], op.operands[1]
+    source, destination = named(op, "source"), named(op, "destination")
     width, written = element_bytes(source.type), element_bytes(destination.type)
     if width is None or written != width:
         message = f"{op.name} copies elements of equal width, found {_element(source)} and {_element(destination)}"

@@ -12,6 +12,7 @@ from pto_dialect.analysis.addresses import address_of, element_bytes, space_text
 from pto_dialect.analysis.facts import element_type, space_of
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import type_text
 from pto_dialect.targets.element_types import signless
 
@@ -164,7 +165,7 @@ _NOT_NEGATIVE = (
 @checks(LOCATIONS, _FRAC)
 def frac_memories(op: Operation, ctx: Context) -> None:
     """Memories of the fractal load; a memref may leave its own open."""
-    for value, name, wanted in ((op.operands[0], "source", "gm"), (op.operands[1], "destination", "l1")):
+    for value, name, wanted in ((named(op, "source"), "source", "gm"), (named(op, "destination"), "destination", "l1")):
         found = space_of(value.type)
         if found is not None and found != wanted:
             ctx.report(FRAC_SPACES, op, f"{name} of {op.name} must be in {wanted}, found {found}", at=value)
@@ -217,7 +218,10 @@ def _check_inner_stride(
 def table_memories(op: Operation, ctx: Context) -> None:
     """Memories of the table loads."""
     table, broken = _TABLES[op.name]
-    for value, name, wanted in ((op.operands[0], "source", "l1"), (op.operands[1], "destination", table)):
+    for value, name, wanted in (
+        (named(op, "source"), "source", "l1"),
+        (named(op, "destination"), "destination", table),
+    ):
         if space_of(value.type) != wanted:
             message = f"{name} of {op.name} must be in {wanted}, found {space_text(value.type)}"
             ctx.report(broken, op, message, at=value)
@@ -226,13 +230,13 @@ def table_memories(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.mte_l1_bt")
 def bias_elements(op: Operation, ctx: Context) -> None:
     """Element types of the bias table load."""
-    source, destination = element_type(op.operands[0].type), element_type(op.operands[1].type)
+    source, destination = element_type(named(op, "source").type), element_type(named(op, "destination").type)
     assert source is not None and destination is not None
     found = signless(type_text(source)), signless(type_text(destination))
     if found not in _BT_PAIRS:
         message = f"{op.name} does not convert {type_text(source)} to {type_text(destination)}"
         help = "f32 to f32, i32 to i32, f16 to f32, bf16 to f32"
-        ctx.report(BT_PAIR, op, message, at=op.operands[0], help=help)
+        ctx.report(BT_PAIR, op, message, at=named(op, "source"), help=help)
 
 
 @checks(SHAPES, *_TABLES)
@@ -243,7 +247,7 @@ def table_extents(op: Operation, ctx: Context) -> None:
     length, count = ctx.constant(groups["len_burst"][0]), ctx.constant(groups["n_burst"][0])
     if length is None or count is None or length <= 0 or count <= 0:
         return
-    source, destination = op.operands[0], op.operands[1]
+    source, destination = named(op, "source"), named(op, "destination")
     table, _ = _TABLES[op.name]
     copied = length * count * ctx.profile.burst_units[op.name.removeprefix("pto.")].bytes
     read, written = element_bytes(source.type), element_bytes(destination.type)

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.analysis.addresses import element_bits, space_text
 from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import I64, PtrType, element_name, is_float, type_text
 from pto_dialect.targets.element_types import FP4, FP8
 from pto_dialect.targets.matmul_types import (
@@ -327,10 +328,10 @@ def combination(op: Operation, ctx: Context) -> None:
         ctx.report(HIF8_BOTH, op, message, at=op.operands[0 if names[0] == "hif8" else 1])
     elif status is None:
         message = f"{op.name} does not multiply {spelled} on {ctx.profile.name}"
-        ctx.report(UNSUPPORTED, op, message, at=op.operands[1], help=_alternatives(names))
+        ctx.report(UNSUPPORTED, op, message, at=named(op, "rhs"), help=_alternatives(names))
     elif status == "undocumented":
         message = f"{spelled} is not documented for {op.name}"
-        ctx.report(UNDOCUMENTED, op, message, at=op.operands[2], help=_alternatives(names))
+        ctx.report(UNDOCUMENTED, op, message, at=named(op, "dst"), help=_alternatives(names))
     if "tf32_mode" in op.attributes and mad_key(*names) != TF32_COMBO:
         message = f"tf32_mode requires f32 lhs, rhs and dst, found {spelled}"
         ctx.report(TF32_NEEDS_F32, op, message, at="tf32_mode", help="remove tf32_mode")
@@ -370,7 +371,7 @@ def mx_elements(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, *sorted(_BIASED))
 def bias_element(op: Operation, ctx: Context) -> None:
     """Element type of the bias."""
-    dst, bias = op.operands[2], op.operands[3]
+    dst, bias = named(op, "dst"), named(op, "bias")
     if _element(bias) != _element(dst):
         found, wanted = type_text(_element(bias)), type_text(_element(dst))
         message = f"the bias of {op.name} must have the element type of dst, {wanted}, found {found}"

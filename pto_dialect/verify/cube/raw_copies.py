@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.analysis.addresses import address_of, space_text
 from pto_dialect.analysis.facts import element_type, space_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import type_text
 from pto_dialect.targets.dma_units import LOCAL_ALIGNMENT
 
@@ -117,9 +118,9 @@ def packed_word(op: Operation, ctx: Context) -> None:
 @checks(SHAPES, "pto.copy_cbuf_to_bt")
 def bias_conversion(op: Operation, ctx: Context) -> None:
     """The conversion flag against the element types: 1 converts f16 to f32."""
-    value = op.operands[2]
+    value = named(op, "conv_control")
     flag = ctx.constant(value)
-    source, destination = element_of(op.operands[0].type), element_of(op.operands[1].type)
+    source, destination = element_of(named(op, "source").type), element_of(named(op, "destination").type)
     if flag is not None and bool(flag) != ((source, destination) == ("f16", "f32")):
         action = "converts f16 to f32" if flag else "copies bytes"
         message = f"conv_control {action}, but the elements are {source} and {destination}"
@@ -129,7 +130,7 @@ def bias_conversion(op: Operation, ctx: Context) -> None:
 @checks(LOCATIONS, *_FILLS)
 def fill_memory(op: Operation, ctx: Context) -> None:
     """Memory of a fill."""
-    destination = op.operands[0]
+    destination = named(op, "dst")
     if space_of(destination.type) != "l1":
         message = f"destination of {op.name} must be in l1, found {space_text(destination.type)}"
         ctx.report(DIRECTION, op, message, at=destination)
@@ -140,7 +141,7 @@ def fill_word(op: Operation, ctx: Context) -> None:
     """Width of the fill word."""
     given = op.attributes.get("fill_word_bits")
     bits = given.value.data if isinstance(given, IntegerAttr) else 0
-    destination = op.operands[0]
+    destination = named(op, "dst")
     element = element_type(destination.type)
     if bits not in (16, 32):
         ctx.report(FILL_WORD, op, f"fill_word_bits must be 16 or 32, found {bits}", at="fill_word_bits")
@@ -162,10 +163,10 @@ def fill_extents(op: Operation, ctx: Context) -> None:
             ctx.report(FILL_RANGE, op, message, at=value)
     if op.name == "pto.raw_fill_l1":
         _check_offset(op, ctx, groups["byte_offset"][0])
-    address = address_of(op.operands[0])
+    address = address_of(named(op, "dst"))
     if address is not None and address % LOCAL_ALIGNMENT:
         message = f"the destination of {op.name} must be at a multiple of {LOCAL_ALIGNMENT} bytes, found {address}"
-        ctx.report(DST_ALIGN, op, message, at=op.operands[0])
+        ctx.report(DST_ALIGN, op, message, at=named(op, "dst"))
 
 
 def _check_offset(op: Operation, ctx: Context, value: SSAValue) -> None:

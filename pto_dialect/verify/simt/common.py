@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.facts import element_type, integer, space_of, word
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import PtrType, bit_width, element_name, type_text
 from pto_dialect.syntax.text import count
 
@@ -158,19 +159,20 @@ def shuffle_width(op: Operation, ctx: Context) -> None:
     width = integer(op, "width")
     if width not in (None, 16, 32):
         ctx.report(WIDTH, op, f"the width of a shuffle is 16 or 32, found {width}", at="width")
-    if op.results[0].type != op.operands[0].type:
-        found = f"{type_text(op.operands[0].type)} and {type_text(op.results[0].type)}"
+    value = named(op, "value").type
+    if op.results[0].type != value:
+        found = f"{type_text(named(op, 'value').type)} and {type_text(op.results[0].type)}"
         ctx.report(WIDTH, op, f"value and result of a shuffle have one type, found {found}", at=op.results[0])
 
 
 @checks(TRIPLES, "pto.redux_add", "pto.redux_max", "pto.redux_min")
 def reduction(op: Operation, ctx: Context) -> None:
     """Type and signedness of a reduction over lanes."""
-    type_ = op.operands[0].type
+    type_ = named(op, "value").type
     signed = "signedness" in op.attributes
     if element_name(type_) not in ("i32", "si32", "ui32", "f16", "f32"):
         message = f"{op.name} has i32, f16 or f32, found {type_text(type_)}"
-        ctx.report(REDUX, op, message, at=op.operands[0])
+        ctx.report(REDUX, op, message, at=named(op, "value"))
         return
     if op.results[0].type != type_:
         message = f"{op.name} of {type_text(type_)} yields that type, found {type_text(op.results[0].type)}"
@@ -210,7 +212,7 @@ _BITWISE = frozenset(("pto.atomic_and", "pto.atomic_or", "pto.atomic_xor"))
 @checks(TRIPLES, *_ATOMICS)
 def atomic(op: Operation, ctx: Context) -> None:
     """Memory and types of an atomic update."""
-    pointer = op.operands[0]
+    pointer = named(op, "ptr")
     value = op.operands[-1]
     name = type_text(value.type)
     if op.name == "pto.atomic_cas" and op.operands[1].type != value.type:
@@ -261,7 +263,7 @@ _LOADABLE = frozenset(
 @checks(TRIPLES, "pto.ldg", "pto.stg")
 def global_access(op: Operation, ctx: Context) -> None:
     """Memory and type of a load or store of one work item."""
-    pointer = op.operands[0]
+    pointer = named(op, "ptr")
     type_ = op.results[0].type if op.name == "pto.ldg" else op.operands[2].type
     if isinstance(pointer.type, PtrType) and pointer.type.space != "gm":
         ctx.report(GLOBAL_ACCESS, op, f"{op.name} reaches gm, found {pointer.type.space}", at=pointer)

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerType, VectorType
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.facts import word
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import element_name, type_text
 
 from ..engine.context import Context
@@ -63,7 +64,7 @@ def conversion_class(type_: Attribute) -> str:
 @checks(TRIPLES, "pto.convert")
 def conversion(op: Operation, ctx: Context) -> None:
     """One conversion."""
-    source, target = op.operands[0].type, op.results[0].type
+    source, target = named(op, "src").type, op.results[0].type
     pair = f"{type_text(source)} to {type_text(target)}"
     allowed = PAIRS.get((conversion_class(source), conversion_class(target)))
     if allowed is None:

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis.facts import element_type, integer, space_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import (
     DYNAMIC,
     PartitionViewType,
@@ -177,7 +178,7 @@ def collective(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.comm.tnotify", "pto.comm.twait", "pto.comm.ttest")
 def signal(op: Operation, ctx: Context) -> None:
     """A signal is a view of signless i32, compared with a 32-bit integer."""
-    value, number = op.operands[0], op.operands[1]
+    value, number = named(op, "signal"), op.operands[1]
     if _view(op, ctx, value, "signal"):
         element = element_type(value.type)
         if element is not None and element_name(element) != "i32":
@@ -193,7 +194,7 @@ def signal(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.comm.tput_async", "pto.comm.tget_async")
 def async_transfer(op: Operation, ctx: Context) -> None:
     """Two one-dimensional ranges of one type and length."""
-    dst, src = op.operands[0], op.operands[1]
+    dst, src = named(op, "dst"), named(op, "src")
     if not all([_range(op, ctx, dst, "dst"), _range(op, ctx, src, "src")]):
         return
     _elements(op, ctx, [("dst", dst), ("src", src)])
@@ -205,7 +206,7 @@ def async_transfer(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.tprefetch_async")
 def prefetch(op: Operation, ctx: Context) -> None:
     """One range."""
-    _range(op, ctx, op.operands[0], "src")
+    _range(op, ctx, named(op, "src"), "src")
 
 
 def _range(op: Operation, ctx: Context, value: SSAValue, name: str) -> bool:
@@ -237,7 +238,7 @@ _LIMITS: dict[str, tuple[int, int | None]] = {
 @checks(STRUCTURE, "pto.comm.build_async_session")
 def session(op: Operation, ctx: Context) -> None:
     """Scratch tile, workspace and numbers."""
-    scratch, workspace = op.operands[0], op.operands[1]
+    scratch, workspace = named(op, "scratch"), named(op, "workspace")
     if _tile(op, ctx, scratch, "scratch"):
         size = _bytes(scratch.type)
         if size is None:
@@ -255,7 +256,7 @@ def session(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.make_prefetch_async_context")
 def prefetch_context(op: Operation, ctx: Context) -> None:
     """Workspace of prefetches."""
-    _workspace(op, ctx, op.operands[0])
+    _workspace(op, ctx, named(op, "workspace"))
 
 
 def _workspace(op: Operation, ctx: Context, value: SSAValue) -> None:

@@ -14,6 +14,7 @@ from pto_dialect.analysis.facts import element_type, integer, space_of, word
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.types import DYNAMIC, EventIdArrayType, ShapedView, TileBufType, element_name, shape_of
 from pto_dialect.targets.profile import Profile
@@ -139,11 +140,11 @@ def flag_pipes(op: Operation, ctx: Context) -> None:
 @checks(SHAPES, "pto.set_flag_dyn", "pto.wait_flag_dyn")
 def dynamic_flag(op: Operation, ctx: Context) -> None:
     """A flag number that is computed but constant."""
-    number = ctx.constant(op.operands[0])
+    number = ctx.constant(named(op, "event_id"))
     low, high = ctx.profile.sync.flag_ids
     if number is not None and not low <= number <= high:
         message = f"flags are numbered {low} to {high}, found {number}"
-        ctx.report(SYNC_FLAG_RANGE, op, message, at=op.operands[0])
+        ctx.report(SYNC_FLAG_RANGE, op, message, at=named(op, "event_id"))
 
 
 @checks(STRUCTURE, "pto.get_buf", "pto.rls_buf", "pto.get_buf_dyn", "pto.rls_buf_dyn")
@@ -168,11 +169,11 @@ def buffer_lock(op: Operation, ctx: Context) -> None:
 @checks(SHAPES, "pto.eventid_array_get", "pto.eventid_array_set")
 def event_array(op: Operation, ctx: Context) -> None:
     """A constant index into an array of event numbers."""
-    array = op.operands[0].type
-    index = ctx.constant(op.operands[1])
+    array = named(op, "array").type
+    index = ctx.constant(named(op, "index"))
     if index is not None and isinstance(array, EventIdArrayType) and not 0 <= index < array.size:
         message = f"the array has entries 0 to {array.size - 1}, found index {index}"
-        ctx.report(EVENT_ARRAY, op, message, at=op.operands[1])
+        ctx.report(EVENT_ARRAY, op, message, at=named(op, "index"))
 
 
 # ------------------------------------------------------------ between cores
@@ -322,10 +323,10 @@ def _static_shape(type_: Attribute) -> tuple[int, ...] | None:
 @checks(STRUCTURE, "pto.set_ffts")
 def ffts_base(op: Operation, ctx: Context) -> None:
     """Element type of the flag area."""
-    element = element_type(op.operands[0].type)
+    element = element_type(named(op, "ffts").type)
     if element is None or element_name(element) not in ("i64", "i8", "si64", "ui64", "si8", "ui8"):
         found = "no element type" if element is None else element_name(element)
-        ctx.report(FFTS_TYPE, op, f"the base of the flag area points to i64 or i8, found {found}", at=op.operands[0])
+        ctx.report(FFTS_TYPE, op, f"the base of the flag area points to i64 or i8, found {found}", at=named(op, "ffts"))
 
 
 @checks(STRUCTURE, "pto.dcci", "pto.cmo.cacheinvalid")

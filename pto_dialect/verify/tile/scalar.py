@@ -11,6 +11,7 @@ from typing import Final
 
 from xdsl.ir import Operation
 
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import OpaqueType, element_name, type_text
 from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.profile import Profile
@@ -275,6 +276,6 @@ def distinct_storage(op: Operation, ctx: Context) -> None:
 @checks(SHAPES, "pto.tshls")
 def shift_count(op: Operation, ctx: Context) -> None:
     """Constant shift counts."""
-    count = ctx.constant(op.operands[1])
+    count = ctx.constant(named(op, "scalar"))
     if count is not None and count < 0:
-        ctx.report(SHIFT_NONNEG, op, f"the shift count must not be negative, found {count}", at=op.operands[1])
+        ctx.report(SHIFT_NONNEG, op, f"the shift count must not be negative, found {count}", at=named(op, "scalar"))

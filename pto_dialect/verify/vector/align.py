@@ -16,7 +16,7 @@ from pto_dialect.ir.core.types import AlignType
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
 from ..engine.rule import ERROR, STRUCTURE, checks, rule
-from .common import named
+from .common import mnemonics
 
 CHAIN = rule(
     "align-chain",
@@ -30,9 +30,9 @@ CHAIN = rule(
     "%v, %t = pto.vldus %p, %s : !pto.ptr<f32, ub>, !pto.align -> !pto.vreg<64xf32>, !pto.align",
 )
 
-_LOADS = frozenset(named("vldas vldus"))
-_STORES = frozenset(named("init_align vstus vstur pstu"))
-_CONSUMED = {"pto.vldus": 1, **dict.fromkeys(named("vstus vstur vstas vstar pstu"), 0)}
+_LOADS = frozenset(mnemonics("vldas vldus"))
+_STORES = frozenset(mnemonics("init_align vstus vstur pstu"))
+_CONSUMED = {"pto.vldus": 1, **dict.fromkeys(mnemonics("vstus vstur vstas vstar pstu"), 0)}
 """Position of the state operand."""
 
 

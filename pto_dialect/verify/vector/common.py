@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.facts import vector_bits, vector_element, word
 from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import MaskType, VRegType, type_text
 
 from ..engine.context import Context
@@ -48,30 +49,30 @@ LOW_PRECISION = rule(
 )
 
 
-def named(stem: str) -> tuple[str, ...]:
+def mnemonics(stem: str) -> tuple[str, ...]:
     """Operation names from a blank-separated list without the ``pto.`` prefix."""
     return tuple(f"pto.{name}" for name in stem.split())
 
 
 # ------------------------------------------------------------ one type
 
-UNARY = named("vabs vneg vexp vln vsqrt vnot vrelu vsqz vusqz vcmax vcmin vcgadd vcgmax vcgmin vcpadd")
-BINARY = named("vadd vsub vmul vdiv vmax vmin vand vor vxor vprelu")
-SCALAR = named("vadds vmuls vmaxs vmins vlrelu vshls vshrs")
-CARRY = named("vaddc vsubc")
-CARRY_CHAIN = named("vaddcs vsubcs")
+UNARY = mnemonics("vabs vneg vexp vln vsqrt vnot vrelu vsqz vusqz vcmax vcmin vcgadd vcgmax vcgmin vcpadd")
+BINARY = mnemonics("vadd vsub vmul vdiv vmax vmin vand vor vxor vprelu")
+SCALAR = mnemonics("vadds vmuls vmaxs vmins vlrelu vshls vshrs")
+CARRY = mnemonics("vaddc vsubc")
+CARRY_CHAIN = mnemonics("vaddcs vsubcs")
 
 SAME: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(UNARY + SCALAR + named("vtrc vcbmax vcbmin vselr vselrv2 vshl vshr"), (0,)),
+    **dict.fromkeys(UNARY + SCALAR + mnemonics("vtrc vcbmax vcbmin vselr vselrv2 vshl vshr"), (0,)),
     **dict.fromkeys(BINARY + CARRY + CARRY_CHAIN, (0, 1)),
-    **dict.fromkeys(named("vintlv vdintlv vintlvv2 vdintlvv2 vmull vaxpy vsel vcmp vaddreluconv vmulconv"), (0, 1)),
-    **dict.fromkeys(named("vmula vmadd"), (0, 1, 2)),
+    **dict.fromkeys(mnemonics("vintlv vdintlv vintlvv2 vdintlvv2 vmull vaxpy vsel vcmp vaddreluconv vmulconv"), (0, 1)),
+    **dict.fromkeys(mnemonics("vmula vmadd"), (0, 1, 2)),
     "pto.vstsx2": (0, 1),
     "pto.vldsx2": (),
 }
 """Positions of the operands that share one register type with each other and with the register results."""
 
-_FREE_RESULT = frozenset(named("vcmp vaddreluconv vmulconv"))
+_FREE_RESULT = frozenset(mnemonics("vcmp vaddreluconv vmulconv"))
 """Operations whose result has a type of its own."""
 
 
@@ -113,10 +114,10 @@ def lane_numbers(op: Operation, ctx: Context) -> None:
 _RESULT = -1
 
 GOVERNED: dict[str, tuple[int, int]] = {
-    **dict.fromkeys(UNARY + named("vcadd vtrc vcvt vcbmax vcbmin"), (1, 0)),
-    **dict.fromkeys(BINARY + SCALAR + CARRY + named("vshl vshr vsel vcmp vcmps vmull vexpdif vmulscvt"), (2, 0)),
-    **dict.fromkeys(CARRY_CHAIN + named("vmula vmadd vaxpy vsts"), (3, 0)),
-    **dict.fromkeys(named("vstsx2 vsstb"), (4, 0)),
+    **dict.fromkeys(UNARY + mnemonics("vcadd vtrc vcvt vcbmax vcbmin"), (1, 0)),
+    **dict.fromkeys(BINARY + SCALAR + CARRY + mnemonics("vshl vshr vsel vcmp vcmps vmull vexpdif vmulscvt"), (2, 0)),
+    **dict.fromkeys(CARRY_CHAIN + mnemonics("vmula vmadd vaxpy vsts"), (3, 0)),
+    **dict.fromkeys(mnemonics("vstsx2 vsstb"), (4, 0)),
     "pto.vsldb": (3, _RESULT),
     "pto.vgather2_bc": (2, _RESULT),
     "pto.vdup": (1, _RESULT),
@@ -170,7 +171,7 @@ def _report(op: Operation, ctx: Context, value: SSAValue, found: MaskType, wante
 
 # ------------------------------------------------------------ low precision
 
-_NO_LOW_PRECISION = named(
+_NO_LOW_PRECISION = mnemonics(
     "vadd vsub vmul vdiv vadds vmuls vmaxs vmins vlrelu vexp vln vneg vnot vsqrt vsqz vrelu vshl vshr vsel"
 )
 _LOW_PRECISION = frozenset(
@@ -195,5 +196,5 @@ def low_precision(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vand", "pto.vor", "pto.vxor")
 def bitwise_pairs(op: Operation, ctx: Context) -> None:
     """Bitwise operations take 8-bit payloads of low precision, not pairs of bf16."""
-    if vector_element(op.operands[0].type) == "bf16x2":
-        ctx.report(LOW_PRECISION, op, f"{op.name} has no bf16x2 form", at=op.operands[0])
+    if vector_element(named(op, "lhs").type) == "bf16x2":
+        ctx.report(LOW_PRECISION, op, f"{op.name} has no bf16x2 form", at=named(op, "lhs"))

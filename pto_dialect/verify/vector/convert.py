@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import scalar_fits, vector_bits, vector_element, word
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VRegType, type_text
 from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.vcvt_contract import VCVT_CONTRACT, vcvt_clauses
@@ -41,7 +42,7 @@ PACK_FORM = rule(
 @checks(TRIPLES, "pto.vcvt")
 def conversion(op: Operation, ctx: Context) -> None:
     """The pair of element types and the clauses that it needs."""
-    source, target = vector_element(op.operands[0].type), vector_element(op.results[0].type)
+    source, target = vector_element(named(op, "input").type), vector_element(op.results[0].type)
     clauses = vcvt_clauses(source, target)
     if clauses is None:
         others = sorted(dst for src, dst in VCVT_CONTRACT if src == source or f"s{src}" == source)
@@ -74,9 +75,9 @@ def conversion(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vtrc")
 def round_to_integral(op: Operation, ctx: Context) -> None:
     """Element types that have fractions."""
-    element = vector_element(op.operands[0].type)
+    element = vector_element(named(op, "input").type)
     if element not in ("f16", "bf16", "f32"):
-        ctx.report(VTRC_FORM, op, f"vtrc has f16, bf16, f32, found {element}", at=op.operands[0])
+        ctx.report(VTRC_FORM, op, f"vtrc has f16, bf16, f32, found {element}", at=named(op, "input"))
 
 
 @checks(TRIPLES, "pto.vci")
@@ -86,19 +87,19 @@ def index_vector(op: Operation, ctx: Context) -> None:
     element = vector_element(register)
     if signless(element) not in ("i8", "i16", "i32", "ui8", "ui16", "ui32", "f16", "f32"):
         ctx.report(VCI_FORM, op, f"vci yields 8-, 16- or 32-bit integers, f16 or f32, found {element}")
-    elif isinstance(register, VRegType) and not scalar_fits(op.operands[0].type, register.element):
-        found = type_text(op.operands[0].type)
-        ctx.report(VCI_FORM, op, f"the index of vci is {element}, found {found}", at=op.operands[0])
+    elif isinstance(register, VRegType) and not scalar_fits(named(op, "index").type, register.element):
+        found = type_text(named(op, "index").type)
+        ctx.report(VCI_FORM, op, f"the index of vci is {element}, found {found}", at=named(op, "index"))
 
 
 @checks(TRIPLES, "pto.vpack")
 def pack(op: Operation, ctx: Context) -> None:
     """Integers of half the width, unsigned."""
-    source, target = op.operands[0].type, op.results[0].type
+    source, target = named(op, "src").type, op.results[0].type
     bits = vector_bits(source)
     if not _is_integer(source) or bits not in (16, 32):
         message = f"vpack halves integers of 32 or 16 bits, found {vector_element(source)}"
-        ctx.report(PACK_FORM, op, message, at=op.operands[0])
+        ctx.report(PACK_FORM, op, message, at=named(op, "src"))
     elif not isinstance(target, VRegType) or vector_bits(target) * 2 != bits or not is_unsigned(target.element):
         ctx.report(
             PACK_FORM,
@@ -110,7 +111,7 @@ def pack(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vsunpack", "pto.vzunpack")
 def unpack(op: Operation, ctx: Context) -> None:
     """Integers of twice the width."""
-    source, target = op.operands[0].type, op.results[0].type
+    source, target = named(op, "src").type, op.results[0].type
     if not _is_integer(source) or not _is_integer(target):
         found = vector_element(source) if not _is_integer(source) else vector_element(target)
         ctx.report(PACK_FORM, op, f"{op.name} has integers, found {found}")

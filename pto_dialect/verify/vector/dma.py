@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.analysis.addresses import address_of, element_bytes, space_text
 from pto_dialect.analysis.facts import element_type, space_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import type_text
 from pto_dialect.targets.dma_units import (
     COUNT_BITS,
@@ -197,10 +198,10 @@ def loops(op: Operation, ctx: Context) -> None:
 def direction(op: Operation, ctx: Context) -> None:
     """Memories of source and destination."""
     wanted = _DIRECTIONS[op.name]
-    given = (space_of(op.operands[0].type), space_of(op.operands[1].type))
+    given = (space_of(named(op, "source").type), space_of(named(op, "destination").type))
     if given == wanted[::-1] and given != wanted:
         message = f"source and destination of {op.name} stand in each other's place: it goes from {' to '.join(wanted)}"
-        ctx.report(DIRECTION, op, message, at=op.operands[0], help="swap them, or use the transfer the other way")
+        ctx.report(DIRECTION, op, message, at=named(op, "source"), help="swap them, or use the transfer the other way")
         return
     for position, name in enumerate(("source", "destination")):
         value = op.operands[position]
@@ -213,7 +214,7 @@ def direction(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, *_EQUAL_WIDTH)
 def elements(op: Operation, ctx: Context) -> None:
     """Element widths of source and destination."""
-    source, destination = op.operands[0], op.operands[1]
+    source, destination = named(op, "source"), named(op, "destination")
     width = element_bytes(source.type)
     if width is None or element_bytes(destination.type) != width:
         message = f"{op.name} copies elements of equal width, found {_element(source)} and {_element(destination)}"
@@ -232,9 +233,10 @@ def pad_width(op: Operation, ctx: Context) -> None:
     if value:
         found = type_text(value[0].type)
         bits = int("".join(c for c in found if c.isdigit()))
-        width = element_bytes(op.operands[1].type)
+        destination = named(op, "destination")
+        width = element_bytes(destination.type)
         if width is not None and bits != width * 8:
-            message = f"the pad value is {found}, but the elements are {_element(op.operands[1])}"
+            message = f"the pad value is {found}, but the elements are {_element(named(op, 'destination'))}"
             ctx.report(PAD_TYPE, op, message, at=value[0])
 
 

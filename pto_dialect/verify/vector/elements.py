@@ -9,13 +9,14 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import scalar_fits, vector_element, word
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import F32, I16, VRegType, bit_width, element_name, type_text
 from pto_dialect.targets.element_types import signless
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, TRIPLES, WARNING, Rule, checks, rule
 from ..program.parsing import VCVT_CONTRACT_RULE, VEXPDIF_FORM
-from .common import named
+from .common import mnemonics
 
 _PAGE = 'docs/reference/constraints.md, "Vector registers"'
 _F = "!pto.vreg<64xf32>"
@@ -121,11 +122,11 @@ _F16_F32 = frozenset(("f16", "f32"))
 _EXTREMA = frozenset((*(n for n in _INTS if not n.endswith("64")), "f16", "f32"))
 
 ELEMENTS: dict[str, tuple[Rule, frozenset[str]]] = {
-    **dict.fromkeys(named("vand vor vxor vnot"), (INTEGERS_ONLY, _INTS)),
-    **dict.fromkeys(named("vexp vln vsqrt vdiv"), (FLOATS_ONLY, _FLOATS)),
+    **dict.fromkeys(mnemonics("vand vor vxor vnot"), (INTEGERS_ONLY, _INTS)),
+    **dict.fromkeys(mnemonics("vexp vln vsqrt vdiv"), (FLOATS_ONLY, _FLOATS)),
     "pto.vmul": (FLOATS_ONLY, _FLOATS | {n for n in _INTS if n[-2:] in ("16", "32")}),
-    **dict.fromkeys(named("vaddc vsubc vaddcs vsubcs"), (CARRY_32, _WORDS)),
-    **dict.fromkeys(named("vcadd vcgadd vcgmax vcgmin vcbmax vcbmin"), (REDUCE_TYPES, _EXTREMA)),
+    **dict.fromkeys(mnemonics("vaddc vsubc vaddcs vsubcs"), (CARRY_32, _WORDS)),
+    **dict.fromkeys(mnemonics("vcadd vcgadd vcgmax vcgmin vcbmax vcbmin"), (REDUCE_TYPES, _EXTREMA)),
     "pto.vcpadd": (REDUCE_TYPES, _F16_F32),
     "pto.vusqz": (REDUCE_TYPES, frozenset(("i8", "i16", "i32", "si8", "si16", "si32"))),
     "pto.vrelu": (REDUCE_TYPES, frozenset(("i32", "si32", "f16", "f32"))),
@@ -135,12 +136,12 @@ ELEMENTS: dict[str, tuple[Rule, frozenset[str]]] = {
     "pto.vprelu": (PRELU_FORM, _F16_F32),
     "pto.vexpdif": (VEXPDIF_FORM, _F16_F32),
     "pto.vmulscvt": (VCVT_CONTRACT_RULE, frozenset(("f32",))),
-    **dict.fromkeys(named("vshl vshr vshls vshrs"), (SHIFT_SCALAR, _INTS)),
+    **dict.fromkeys(mnemonics("vshl vshr vshls vshrs"), (SHIFT_SCALAR, _INTS)),
 }
 """Element types of the first register: the rule that names them and the set."""
 
 _PAYLOADS = frozenset(("f8E4M3FN", "f8E4M3", "f8E5M2", "hif8", "f4E1M2x2", "f4E2M1x2", "f8E8M0"))
-_BITWISE = frozenset(named("vand vor vxor"))
+_BITWISE = frozenset(mnemonics("vand vor vxor"))
 
 
 @checks(TRIPLES, *ELEMENTS)
@@ -158,7 +159,7 @@ def elements(op: Operation, ctx: Context) -> None:
 # ------------------------------------------------------------ scalars
 
 
-@checks(TRIPLES, *named("vadds vmuls vmaxs vmins vlrelu vcmps vbr vdup"))
+@checks(TRIPLES, *mnemonics("vadds vmuls vmaxs vmins vlrelu vcmps vbr vdup"))
 def scalars(op: Operation, ctx: Context) -> None:
     """A scalar next to, or spread over, the lanes of a register."""
     position = 0 if op.name in ("pto.vbr", "pto.vdup") else 1
@@ -178,7 +179,7 @@ def scalars(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vdup")
 def dup_position(op: Operation, ctx: Context) -> None:
     """A lane position makes sense for a register only."""
-    if "position" in op.attributes and not isinstance(op.operands[0].type, VRegType):
+    if "position" in op.attributes and not isinstance(named(op, "input").type, VRegType):
         message = "position picks a lane of a register, but the input is a scalar"
         ctx.report(SCALAR_TYPE, op, message, at=word(op, "position"))
 
@@ -186,7 +187,7 @@ def dup_position(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vshls", "pto.vshrs")
 def shift_scalar(op: Operation, ctx: Context) -> None:
     """The shift count."""
-    count = op.operands[1]
+    count = named(op, "scalar")
     if count.type != I16:
         ctx.report(SHIFT_SCALAR, op, f"the count of {op.name} is i16, found {type_text(count.type)}", at=count)
 
@@ -194,13 +195,13 @@ def shift_scalar(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vshl", "pto.vshr")
 def shift_counts(op: Operation, ctx: Context) -> None:
     """Counts per lane are signed in the newer dialect."""
-    element = vector_element(op.operands[1].type)
+    element = vector_element(named(op, "rhs").type)
     if element[:1] != "s" and element in _INTS:
         message = f"the counts of {op.name} are signed, found {element}"
         # The older dialect had counts of the type of the data.
-        severity = WARNING if element == vector_element(op.operands[0].type) else ERROR
+        severity = WARNING if element == vector_element(named(op, "lhs").type) else ERROR
         help = f"use s{signless(element)} elements"
-        ctx.report(SHIFT_COUNTS, op, message, at=op.operands[1], help=help, severity=severity)
+        ctx.report(SHIFT_COUNTS, op, message, at=named(op, "rhs"), help=help, severity=severity)
 
 
 # ------------------------------------------------------------ results of another type
@@ -209,7 +210,7 @@ def shift_counts(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vcadd")
 def widening_sum(op: Operation, ctx: Context) -> None:
     """Sums of 8- and 16-bit integers are twice as wide."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "input").type, op.results[0].type
     if not isinstance(source, VRegType) or not isinstance(result, VRegType):
         return
     lanes, element = source.lanes, source.element
@@ -225,7 +226,7 @@ def widening_sum(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vaxpy")
 def axpy_factor(op: Operation, ctx: Context) -> None:
     """The factor has the element type."""
-    register, alpha = op.operands[0].type, op.operands[2]
+    register, alpha = named(op, "src0").type, named(op, "alpha")
     if isinstance(register, VRegType) and alpha.type != register.element:
         message = f"alpha of vaxpy is {element_name(register.element)}, found {type_text(alpha.type)}"
         ctx.report(AXPY_FORM, op, message, at=alpha)
@@ -234,10 +235,10 @@ def axpy_factor(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vexpdif")
 def exponential_difference(op: Operation, ctx: Context) -> None:
     """Two registers of one type, f32 result."""
-    left, right = op.operands[0].type, op.operands[1].type
+    left, right = named(op, "input").type, named(op, "max").type
     if left != right:
         message = f"input and max of vexpdif have one type, found {type_text(left)} and {type_text(right)}"
-        ctx.report(VEXPDIF_FORM, op, message, at=op.operands[1])
+        ctx.report(VEXPDIF_FORM, op, message, at=named(op, "max"))
     if vector_element(op.results[0].type) != "f32":
         ctx.report(VEXPDIF_FORM, op, f"vexpdif yields f32, found {type_text(op.results[0].type)}")
 
@@ -245,9 +246,9 @@ def exponential_difference(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vmulscvt")
 def scaled_conversion(op: Operation, ctx: Context) -> None:
     """f32 times an f32 scalar, rounded with A to f16."""
-    if op.operands[1].type != F32:
-        found = type_text(op.operands[1].type)
-        ctx.report(VCVT_CONTRACT_RULE, op, f"the scalar of vmulscvt is f32, found {found}", at=op.operands[1])
+    if named(op, "scalar").type != F32:
+        found = type_text(named(op, "scalar").type)
+        ctx.report(VCVT_CONTRACT_RULE, op, f"the scalar of vmulscvt is f32, found {found}", at=named(op, "scalar"))
     if vector_element(op.results[0].type) != "f16":
         ctx.report(VCVT_CONTRACT_RULE, op, f"vmulscvt yields f16, found {type_text(op.results[0].type)}")
     if word(op, "rnd").removeprefix("ROUND_") != "A":
@@ -262,13 +263,16 @@ _BYTES = frozenset(("i8", "ui8", "si8"))
 @checks(TRIPLES, "pto.chistv2", "pto.dhistv2")
 def histograms(op: Operation, ctx: Context) -> None:
     """128 bins of 16-bit counts of 256 bytes."""
-    for value, allowed, what in ((op.operands[0], _BINS, "acc"), (op.operands[1], _BYTES, "source")):
+    for value, allowed, what in ((named(op, "acc"), _BINS, "acc"), (named(op, "source"), _BYTES, "source")):
         element = vector_element(value.type)
         if element not in allowed:
             wanted = "128 x 16-bit integers" if what == "acc" else "256 x 8-bit integers"
             ctx.report(REDUCE_TYPES, op, f"{what} of {op.name} has {wanted}, found {element}", at=value)
-    if op.results[0].type != op.operands[0].type:
-        message = f"the result of {op.name} is {type_text(op.operands[0].type)}, found {type_text(op.results[0].type)}"
+    acc = named(op, "acc").type
+    if op.results[0].type != acc:
+        message = (
+            f"the result of {op.name} is {type_text(named(op, 'acc').type)}, found {type_text(op.results[0].type)}"
+        )
         ctx.report(REDUCE_TYPES, op, message)
 
 

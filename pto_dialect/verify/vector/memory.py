@@ -10,12 +10,13 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.facts import element_type, space_of, vector_bits, vector_element, word
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import I16, MaskType, PtrType, VRegType, bit_width, element_name, type_text
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
 from ..program.parsing import SPECIAL_REGISTER, VSTS_DIST
-from .common import MASK_OF_BITS, named
+from .common import MASK_OF_BITS, mnemonics
 
 _PAGE = 'docs/reference/constraints.md, "Vector registers"'
 _F = "!pto.vreg<64xf32>"
@@ -116,10 +117,10 @@ SORT_TYPES = rule(
 # ------------------------------------------------------------ where
 
 MEMORY: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(named("vlds vldsx2 vsldb uvld vldas vldus vgather2 vgather2_bc vgatherb sprsti sprsts"), (0,)),
-    **dict.fromkeys(named("plds pldi"), (0,)),
-    **dict.fromkeys(named("vsts vsstb vscatter vstas vstar psts psti"), (1,)),
-    **dict.fromkeys(named("vstsx2 vstur pstu"), (2,)),
+    **dict.fromkeys(mnemonics("vlds vldsx2 vsldb uvld vldas vldus vgather2 vgather2_bc vgatherb sprsti sprsts"), (0,)),
+    **dict.fromkeys(mnemonics("plds pldi"), (0,)),
+    **dict.fromkeys(mnemonics("vsts vsstb vscatter vstas vstar psts psti"), (1,)),
+    **dict.fromkeys(mnemonics("vstsx2 vstur pstu"), (2,)),
     "pto.vstus": (3,),
     "pto.vbitsort": (0, 1, 2),
     "pto.vmrgsort4": (0, 1, 2, 3, 4),
@@ -152,8 +153,8 @@ def stride_types(op: Operation, ctx: Context) -> None:
 
 
 _UPDATED = {
-    **dict.fromkeys(named("vlds vsldb plds pldi vstus pstu"), 1),
-    **dict.fromkeys(named("vsts vsstb vstas psts psti sprsti sprsts"), 0),
+    **dict.fromkeys(mnemonics("vlds vsldb plds pldi vstus pstu"), 1),
+    **dict.fromkeys(mnemonics("vsts vsstb vstas psts psti sprsti sprsts"), 0),
     "pto.vldsx2": 2,
     "pto.vldus": 2,
 }
@@ -208,7 +209,7 @@ _STORE_BITS = {
 _CHANGES_WIDTH = ("UNPK", "PK", "SPLT", "MRG")
 
 
-@checks(TRIPLES, *named("vlds vldsx2 vsldb vldus uvld"))
+@checks(TRIPLES, *mnemonics("vlds vldsx2 vsldb vldus uvld"))
 def load_elements(op: Operation, ctx: Context) -> None:
     """Elements in memory, elements in the register, and the distribution between them."""
     register = op.results[0].type
@@ -223,7 +224,7 @@ def load_elements(op: Operation, ctx: Context) -> None:
     _same_element(op, ctx, 0, register, dist)
 
 
-@checks(TRIPLES, *named("vsts vstsx2 vsstb vstus vstur"))
+@checks(TRIPLES, *mnemonics("vsts vstsx2 vsstb vstus vstur"))
 def store_elements(op: Operation, ctx: Context) -> None:
     """Elements in the register, elements in memory, and the distribution between them."""
     value = op.operands[{"pto.vstus": 2, "pto.vstur": 1}.get(op.name, 0)].type
@@ -255,21 +256,21 @@ def _same_element(op: Operation, ctx: Context, position: int, register: object, 
 @checks(TRIPLES, "pto.vgather2")
 def gather(op: Operation, ctx: Context) -> None:
     """Offsets and mask as wide as the lanes of the result."""
-    result, offsets, mask = op.results[0].type, op.operands[1].type, op.operands[2].type
+    result, offsets, mask = op.results[0].type, named(op, "offsets").type, named(op, "mask").type
     bits = vector_bits(result)
     if bits not in (16, 32):
         message = f"vgather2 yields 16- or 32-bit lanes, found {vector_element(result)}"
         ctx.report(GATHER_FORMS, op, message)
     elif not _integers(offsets, bits):
         message = f"offsets of vgather2 for {bits}-bit lanes are {bits}-bit integers, found {vector_element(offsets)}"
-        ctx.report(GATHER_FORMS, op, message, at=op.operands[1])
+        ctx.report(GATHER_FORMS, op, message, at=named(op, "offsets"))
     elif vector_element(offsets).startswith("s"):
         message = f"offsets of vgather2 are unsigned, found {vector_element(offsets)}"
-        ctx.report(GATHER_FORMS, op, message, at=op.operands[1])
+        ctx.report(GATHER_FORMS, op, message, at=named(op, "offsets"))
     elif isinstance(mask, MaskType) and mask.granularity != MASK_OF_BITS[bits]:
         message = f"the mask of vgather2 for {bits}-bit lanes is {MASK_OF_BITS[bits]}, found {mask.granularity}"
-        ctx.report(GATHER_FORMS, op, message, at=op.operands[2])
-    memory = element_type(op.operands[0].type)
+        ctx.report(GATHER_FORMS, op, message, at=named(op, "mask"))
+    memory = element_type(named(op, "source").type)
     if memory is not None and isinstance(result, VRegType) and memory != result.element:
         widths = (bit_width(memory), bits)
         kinds = [name[0] for name in (element_name(memory).removeprefix("s"), vector_element(result).removeprefix("s"))]
@@ -281,10 +282,10 @@ def gather(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vgather2_bc")
 def gather_words(op: Operation, ctx: Context) -> None:
     """32-bit offsets, one for each lane."""
-    offsets, result = op.operands[1].type, op.results[0].type
+    offsets, result = named(op, "offsets").type, op.results[0].type
     if not _integers(offsets, 32):
         message = f"offsets of vgather2_bc are 32-bit integers, found {vector_element(offsets)}"
-        ctx.report(GATHER_FORMS, op, message, at=op.operands[1])
+        ctx.report(GATHER_FORMS, op, message, at=named(op, "offsets"))
     elif vector_bits(result) != 32:
         ctx.report(GATHER_FORMS, op, f"vgather2_bc yields 32-bit lanes, found {vector_element(result)}")
 
@@ -292,34 +293,34 @@ def gather_words(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vgatherb")
 def gather_blocks(op: Operation, ctx: Context) -> None:
     """32-bit offsets of blocks."""
-    offsets, mask = op.operands[1].type, op.operands[2].type
+    offsets, mask = named(op, "offsets").type, named(op, "mask").type
     if not _integers(offsets, 32):
         message = f"offsets of vgatherb are 32-bit integers, found {vector_element(offsets)}"
-        ctx.report(GATHER_BLOCKS, op, message, at=op.operands[1])
+        ctx.report(GATHER_BLOCKS, op, message, at=named(op, "offsets"))
     if isinstance(mask, MaskType) and mask.granularity != "b32":
-        ctx.report(GATHER_BLOCKS, op, f"the mask of vgatherb is b32, found {mask.granularity}", at=op.operands[2])
+        ctx.report(GATHER_BLOCKS, op, f"the mask of vgatherb is b32, found {mask.granularity}", at=named(op, "mask"))
 
 
 @checks(TRIPLES, "pto.vscatter")
 def scatter(op: Operation, ctx: Context) -> None:
     """Offsets and mask that fit the lanes."""
-    value, offsets, mask = op.operands[0].type, op.operands[2].type, op.operands[3].type
+    value, offsets, mask = named(op, "value").type, named(op, "offsets").type, named(op, "mask").type
     bits = vector_bits(value)
     if bits not in (8, 16, 32):
         message = f"vscatter has 8-, 16- or 32-bit lanes, found {vector_element(value)}"
-        ctx.report(SCATTER_FORMS, op, message, at=op.operands[0])
+        ctx.report(SCATTER_FORMS, op, message, at=named(op, "value"))
         return
     wide = max(bits, 16)
     if not _integers(offsets, wide):
         message = f"offsets of vscatter for {bits}-bit lanes are {wide}-bit integers, found {vector_element(offsets)}"
-        ctx.report(SCATTER_FORMS, op, message, at=op.operands[2])
+        ctx.report(SCATTER_FORMS, op, message, at=named(op, "offsets"))
     if isinstance(mask, MaskType) and mask.granularity != MASK_OF_BITS[wide]:
         message = f"the mask of vscatter for {bits}-bit lanes is {MASK_OF_BITS[wide]}, found {mask.granularity}"
-        ctx.report(SCATTER_FORMS, op, message, at=op.operands[3])
-    memory = element_type(op.operands[1].type)
+        ctx.report(SCATTER_FORMS, op, message, at=named(op, "mask"))
+    memory = element_type(named(op, "destination").type)
     if memory is not None and isinstance(value, VRegType) and memory != value.element:
         message = f"vscatter of {vector_element(value)} goes to memory of that type, found {element_name(memory)}"
-        ctx.report(SCATTER_FORMS, op, message, at=op.operands[1])
+        ctx.report(SCATTER_FORMS, op, message, at=named(op, "destination"))
 
 
 def _integers(type_: object, bits: int) -> bool:
@@ -334,11 +335,11 @@ def _integers(type_: object, bits: int) -> bool:
 @checks(TRIPLES, "pto.vmrgsort4")
 def merge_sort(op: Operation, ctx: Context) -> None:
     """Five pointers of one type."""
-    first = op.operands[0].type
+    first = named(op, "destination").type
     element = element_type(first)
     if element is None or element_name(element) not in ("f16", "f32"):
         found = "no element" if element is None else element_name(element)
-        ctx.report(SORT_TYPES, op, f"vmrgsort4 merges f16 or f32, found {found}", at=op.operands[0])
+        ctx.report(SORT_TYPES, op, f"vmrgsort4 merges f16 or f32, found {found}", at=named(op, "destination"))
     for position in range(1, 5):
         if op.operands[position].type != first:
             found = type_text(op.operands[position].type)
@@ -349,11 +350,11 @@ def merge_sort(op: Operation, ctx: Context) -> None:
 @checks(SHAPES, "pto.sprsti", "pto.sprsts")
 def special_register_store(op: Operation, ctx: Context) -> None:
     """Where the special register goes."""
-    element = element_type(op.operands[0].type)
+    element = element_type(named(op, "destination").type)
     if element is not None and element_name(element) not in ("ui32", "i32"):
         message = f"AR is stored as ui32 or i32, found {element_name(element)}"
-        ctx.report(SPECIAL_REGISTER, op, message, at=op.operands[0])
-    offset = ctx.constant(op.operands[1])
+        ctx.report(SPECIAL_REGISTER, op, message, at=named(op, "destination"))
+    offset = ctx.constant(named(op, "offset"))
     if op.name == "pto.sprsti" and offset is not None and not -128 <= offset <= 127:
         message = f"the offset of sprsti is -128 to 127, found {offset}"
-        ctx.report(SPECIAL_REGISTER, op, message, at=op.operands[1])
+        ctx.report(SPECIAL_REGISTER, op, message, at=named(op, "offset"))

@@ -9,12 +9,13 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import element_type
 from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import MaskType, element_name
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, SHAPES, TRIPLES, checks, rule
 from ..program.parsing import PREDICATE_IMMEDIATE
-from .common import named
+from .common import mnemonics
 
 _PAGE = 'docs/reference/constraints.md, "Vector registers"'
 
@@ -51,7 +52,7 @@ STREAM_PAIR = rule(
 )
 
 
-@checks(TRIPLES, *named("pand por pxor psel pnot"))
+@checks(TRIPLES, *mnemonics("pand por pxor psel pnot"))
 def same_granularity(op: Operation, ctx: Context) -> None:
     """Operands and result of predicate logic."""
     first = op.operands[0].type
@@ -70,7 +71,7 @@ _STEPS = {"pto.ppack": ("b32", "b16", "b8"), "pto.punpack": ("b8", "b16", "b32")
 @checks(TRIPLES, *_STEPS)
 def pack_step(op: Operation, ctx: Context) -> None:
     """How far a predicate is packed or unpacked."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "input").type, op.results[0].type
     if not isinstance(source, MaskType) or not isinstance(result, MaskType):
         return
     order = _STEPS[op.name]
@@ -104,7 +105,7 @@ _STREAM = {"b16": ("ui16", "i16"), "b32": ("ui32", "i32")}
 @checks(TRIPLES, "pto.pstu")
 def stream_pair(op: Operation, ctx: Context) -> None:
     """Granularity of the predicate and element type of the memory."""
-    mask, memory = op.operands[1].type, element_type(op.operands[2].type)
+    mask, memory = named(op, "value").type, element_type(named(op, "base").type)
     if not isinstance(mask, MaskType) or memory is None:
         return
     allowed = _STREAM.get(mask.granularity)
@@ -113,8 +114,8 @@ def stream_pair(op: Operation, ctx: Context) -> None:
             STREAM_PAIR,
             op,
             f"pstu appends b16 or b32 predicates, found {mask.granularity}",
-            at=op.operands[1],
+            at=named(op, "value"),
         )
     elif element_name(memory) not in allowed:
         message = f"pstu of {mask.granularity} predicates goes to {allowed[0]}, found {element_name(memory)}"
-        ctx.report(STREAM_PAIR, op, message, at=op.operands[2])
+        ctx.report(STREAM_PAIR, op, message, at=named(op, "base"))

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.analysis.facts import scalar_fits, vector_bits, vector_element, word
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, element_name, is_float, type_text
 
 from ..engine.context import Context
@@ -117,9 +118,9 @@ def lanes(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.vmi.vmull")
 def wide_product(op: Operation, ctx: Context) -> None:
     """Lanes of the two halves of a product; lanes without a product are zero."""
-    type_, mode = op.operands[0].type, word(op, "pmode")
+    type_, mode = named(op, "a").type, word(op, "pmode")
     if isinstance(type_, VmiVRegType) and type_.lanes not in (64, 128, 256):
-        ctx.report(UNIFORM, op, f"vmull has 64, 128 or 256 lanes, found {type_.lanes}", at=op.operands[0])
+        ctx.report(UNIFORM, op, f"vmull has 64, 128 or 256 lanes, found {type_.lanes}", at=named(op, "a"))
     if mode and mode != "zero":
         ctx.report(TYPES, op, f"pmode of vmull is zero, found {mode}", at="pmode")
 
@@ -219,7 +220,7 @@ def scalars(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vmi.broadcast", "pto.vmi.vbrc")
 def broadcast(op: Operation, ctx: Context) -> None:
     """A scalar or one-lane vector of the element type; slots of groups are checked with the groups."""
-    value, result = op.operands[0], op.results[0].type
+    value, result = named(op, "value"), op.results[0].type
     if not isinstance(result, VmiVRegType):
         return
     if isinstance(value.type, VmiVRegType):
@@ -237,11 +238,11 @@ def broadcast(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vmi.vselr")
 def lane_numbers(op: Operation, ctx: Context) -> None:
     """Lane numbers are integers as wide as the lanes."""
-    source, index, result = op.operands[0].type, op.operands[1].type, op.results[0].type
+    source, index, result = named(op, "source").type, named(op, "index").type, op.results[0].type
     name = vector_element(index)
     if "i" not in name[:2] or vector_bits(index) != vector_bits(source):
         message = f"index of vselr has {vector_bits(source)}-bit integers, found {name}"
-        ctx.report(TYPES, op, message, at=op.operands[1])
+        ctx.report(TYPES, op, message, at=named(op, "index"))
     if vector_element(source) != vector_element(result):
         ctx.report(TYPES, op, f"vselr of {vector_element(source)} yields that type, found {vector_element(result)}")
 
@@ -249,10 +250,10 @@ def lane_numbers(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vmi.vexpdif")
 def exponential_difference(op: Operation, ctx: Context) -> None:
     """Both operands have one type."""
-    left, right = op.operands[0].type, op.operands[1].type
+    left, right = named(op, "x").type, named(op, "max").type
     if left != right:
         message = f"x and max of vexpdif have one type, found {type_text(left)} and {type_text(right)}"
-        ctx.report(UNIFORM, op, message, at=op.operands[1])
+        ctx.report(UNIFORM, op, message, at=named(op, "max"))
 
 
 @checks(TRIPLES, "pto.vmi.vcmp", "pto.vmi.vcmps")

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.facts import vector_element, word
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, bit_width, element_name, is_float, type_text
 
 from ..engine.context import Context
@@ -113,7 +114,7 @@ _CONVERSIONS = vmi("vcvt extf extsi extui fptosi fptoui sitofp truncf trunci")
 @checks(TRIPLES, *_CONVERSIONS)
 def conversion(op: Operation, ctx: Context) -> None:
     """Lanes, element types and clauses of a conversion."""
-    source, target = op.operands[0].type, op.results[0].type
+    source, target = named(op, "source").type, op.results[0].type
     if not isinstance(source, VmiVRegType) or not isinstance(target, VmiVRegType):
         return
     if source.lanes != target.lanes:
@@ -170,7 +171,7 @@ def _direction(name: str, source: Attribute, target: Attribute) -> str | None:
 @checks(TRIPLES, "pto.vmi.bitcast", "pto.vmi.vinterpret_cast")
 def reinterpretation(op: Operation, ctx: Context) -> None:
     """The same bits in the same layout."""
-    source, target = op.operands[0].type, op.results[0].type
+    source, target = named(op, "source").type, op.results[0].type
     if not isinstance(source, VmiVRegType) or not isinstance(target, VmiVRegType):
         return
     sizes = [t.lanes * (bit_width(t.element) or 0) for t in (source, target)]
@@ -185,7 +186,7 @@ def reinterpretation(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, *vmi("ensure_layout ensure_mask_layout ensure_mask_granularity"))
 def relayout(op: Operation, ctx: Context) -> None:
     """The same lanes in another layout or granularity."""
-    source, target = op.operands[0].type, op.results[0].type
+    source, target = named(op, "source").type, op.results[0].type
     if isinstance(source, VmiVRegType) and isinstance(target, VmiVRegType):
         same = (source.lanes, source.element) == (target.lanes, target.element)
     elif isinstance(source, VmiMaskType) and isinstance(target, VmiMaskType):
@@ -219,7 +220,7 @@ _REDUCTIONS = vmi(
 @checks(STRUCTURE, *_SUMS)
 def reassociation(op: Operation, ctx: Context) -> None:
     """Sums of floats in any order."""
-    source = op.operands[0].type
+    source = named(op, "source").type
     if isinstance(source, VmiVRegType) and is_float(source.element) and "reassoc" not in op.attributes:
         ctx.report(REASSOCIATION, op, f"{op.name} of floats needs reassoc", help="{reassoc}")
 
@@ -227,7 +228,7 @@ def reassociation(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, *_REDUCTIONS)
 def reduction(op: Operation, ctx: Context) -> None:
     """Result of a reduction: the element type, one lane when there are no groups."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "source").type, op.results[0].type
     if not isinstance(source, VmiVRegType) or not isinstance(result, VmiVRegType):
         return
     if source.element != result.element:
@@ -243,15 +244,15 @@ def histogram(op: Operation, ctx: Context) -> None:
     """Bins, bytes and mask."""
     acc, source, mask, result = (v.type for v in (*op.operands[:3], op.results[0]))
     if not isinstance(acc, VmiVRegType) or acc.lanes not in (128, 256):
-        ctx.report(HISTOGRAM, op, f"histograms have 128 or 256 bins, found {type_text(acc)}", at=op.operands[0])
+        ctx.report(HISTOGRAM, op, f"histograms have 128 or 256 bins, found {type_text(acc)}", at=named(op, "acc"))
     elif vector_element(acc) not in ("ui16", "i16"):
         message = f"bins are ui16 or i16, found {vector_element(acc)}"
-        ctx.report(HISTOGRAM, op, message, at=op.operands[0])
+        ctx.report(HISTOGRAM, op, message, at=named(op, "acc"))
     if vector_element(source) not in ("ui8", "i8"):
         message = f"histograms count ui8 or i8, found {vector_element(source)}"
-        ctx.report(HISTOGRAM, op, message, at=op.operands[1])
+        ctx.report(HISTOGRAM, op, message, at=named(op, "source"))
     if isinstance(mask, VmiMaskType) and mask.granularity not in ("b8", "pred"):
-        ctx.report(HISTOGRAM, op, f"the mask of bytes is b8, found {mask.granularity}", at=op.operands[2])
+        ctx.report(HISTOGRAM, op, f"the mask of bytes is b8, found {mask.granularity}", at=named(op, "mask"))
     if isinstance(acc, VmiVRegType) and isinstance(result, VmiVRegType):
         same = acc.lanes == result.lanes and layout_text(acc) == layout_text(result)
         if not same or vector_element(result) not in ("ui16", "i16"):

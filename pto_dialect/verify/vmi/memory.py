@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.analysis.facts import element_type, integer, space_of, vector_bits, vector_element, word
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, element_name, type_text
 
 from ..engine.context import Context
@@ -234,7 +235,7 @@ def group_mask(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.vmi.shuffle")
 def shuffle(op: Operation, ctx: Context) -> None:
     """One lane number for each lane of the result, inside the source."""
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = named(op, "source").type, op.results[0].type
     numbers = op.attributes.get("indices")
     if not isinstance(numbers, DenseArrayBase) or not isinstance(source, VmiVRegType):
         return
