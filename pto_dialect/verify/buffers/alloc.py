@@ -9,6 +9,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.ir.buffers.memref_bridge import MaterializeTileOp
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import DYNAMIC, I1, MultiTileBufType, TileBufType, byte_width, element_name, type_text
 from pto_dialect.targets.element_types import FP4, is_low_precision
@@ -235,7 +236,7 @@ def layout(op: Operation, ctx: Context) -> None:
         return
     for broken, message in layout_faults(tile):
         ctx.report(broken, op, message)
-    if op.name == "pto.materialize_tile":
+    if isinstance(op, MaterializeTileOp):
         return
     value = address_operand(op)
     address = ctx.constant(value)

@@ -24,6 +24,7 @@ from pto_dialect.ir.core.types import (
     element_name,
     type_text,
 )
+from pto_dialect.ir.scalar.regions import SectionSimtOp
 from pto_dialect.targets.element_types import FP4, FP8, signless
 from pto_dialect.targets.memory import SPACE_ALIASES
 
@@ -264,7 +265,7 @@ def device_access(op: Operation, ctx: Context) -> None:
         ctx.report(DEVICE, op, message, at=accessed)
     place = op.parent_op()
     while place is not None:
-        if place.name == "pto.section.simt" or "pto.simt_entry" in place.attributes:
+        if isinstance(place, SectionSimtOp) or "pto.simt_entry" in place.attributes:
             ctx.report(DEVICE, op, f"{op.name} stands outside SIMT bodies")
             return
         if place.name == "func.func" and not any(name in place.attributes for name in ENTRY_ATTRIBUTES):

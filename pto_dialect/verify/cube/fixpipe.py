@@ -11,6 +11,7 @@ from pto_dialect.analysis.addresses import space_text
 from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import PtrType, type_text
+from pto_dialect.ir.cube.fixpipe import MteL0cGmOp
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, STRUCTURE, WARNING, Rule, checks, rule
@@ -277,7 +278,7 @@ def clauses(op: Operation, ctx: Context) -> None:
     _check_layout(op, ctx, store)
     if (store.atomic_type is None) != (store.atomic_op is None):
         ctx.report(ATOMIC_TOKEN, op, "atomic takes a type and an op", at="atomic")
-    elif store.atomic_type is not None and op.name != "pto.mte_l0c_gm":
+    elif store.atomic_type is not None and not isinstance(op, MteL0cGmOp):
         ctx.report(ATOMIC_GM, op, f"{op.name} takes no atomic clause", at="atomic", help="only pto.mte_l0c_gm does")
     if store.dst_mode is not None:
         _check_dst_mode(op, ctx, store)

@@ -13,6 +13,7 @@ from pto_dialect.analysis.facts import element_type, space_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups, signature
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import type_text
+from pto_dialect.ir.cube.mte import MteL1L0bOp
 from pto_dialect.targets.matmul_types import EXTENT_RANGE
 
 from ..engine.context import Context
@@ -286,7 +287,7 @@ def _check_sizes(op: Operation, ctx: Context, controls: Controls) -> None:
     if moved and not ctx.failed:
         message = f"{' and '.join(moved)} of {op.name} counts fractals of 16 rows and 32 bytes, not elements"
         ctx.report(START_NONZERO, op, message, at=controls[2][1])
-    if op.name == "pto.mte_l1_l0b" and element_bits(op.operands[0].type) == 8 and _is_transposed(op):
+    if isinstance(op, MteL1L0bOp) and element_bits(op.operands[0].type) == 8 and _is_transposed(op):
         columns = ctx.constant(controls[1][1])
         if columns is not None and columns % _TRANSPOSE_COLUMNS:
             message = f"n is {columns}: columns are packed to a multiple of 16, not of {_TRANSPOSE_COLUMNS}"

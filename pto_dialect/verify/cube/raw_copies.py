@@ -15,6 +15,7 @@ from pto_dialect.analysis.facts import element_type, space_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import type_text
+from pto_dialect.ir.cube.mte_raw import CreateCbufMatrixOp, RawFillL1Op
 from pto_dialect.targets.dma_units import LOCAL_ALIGNMENT
 
 from ..engine.context import Context, element_of
@@ -145,7 +146,7 @@ def fill_word(op: Operation, ctx: Context) -> None:
     element = element_type(destination.type)
     if bits not in (16, 32):
         ctx.report(FILL_WORD, op, f"fill_word_bits must be 16 or 32, found {bits}", at="fill_word_bits")
-    elif op.name == "pto.create_cbuf_matrix" and element is not None and type_text(element) != f"ui{bits}":
+    elif isinstance(op, CreateCbufMatrixOp) and element is not None and type_text(element) != f"ui{bits}":
         message = f"{op.name} fills ui{bits} elements, found {type_text(element)}"
         ctx.report(FILL_WORD, op, message, at=destination)
 
@@ -161,7 +162,7 @@ def fill_extents(op: Operation, ctx: Context) -> None:
         if number is not None and not 0 <= number <= _FILL_LIMIT:
             message = f"{name} of {op.name} must be 0 to {_FILL_LIMIT}, found {number}"
             ctx.report(FILL_RANGE, op, message, at=value)
-    if op.name == "pto.raw_fill_l1":
+    if isinstance(op, RawFillL1Op):
         _check_offset(op, ctx, groups["byte_offset"][0])
     address = address_of(named(op, "dst"))
     if address is not None and address % LOCAL_ALIGNMENT:

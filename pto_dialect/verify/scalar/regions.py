@@ -14,6 +14,7 @@ from pto_dialect.ir.core.base import Pipe, PtoOp, is_pto, op_spec
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.types import type_text
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.scalar.regions import YieldOp
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, WARNING, checks, rule
@@ -115,7 +116,7 @@ def fusion(op: Operation, ctx: Context) -> None:
         return
     last = blocks[0].last_op
     wanted = [result.type for result in op.results]
-    if last is None or last.name != "pto.yield":
+    if last is None or not isinstance(last, YieldOp):
         ctx.report(FUSION, op, f"{op.name} ends in pto.yield")
     elif [value.type for value in last.operands] != wanted:
         shown = ", ".join(type_text(kind) for kind in wanted) or "nothing"

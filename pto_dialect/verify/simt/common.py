@@ -10,6 +10,9 @@ from pto_dialect.analysis.facts import element_type, integer, space_of, word
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import PtrType, bit_width, element_name, type_text
+from pto_dialect.ir.simt.control import KeepOp
+from pto_dialect.ir.simt.group import ReduxAddOp
+from pto_dialect.ir.simt.memory import AtomicCasOp, LdgOp
 from pto_dialect.syntax.text import count
 
 from ..engine.context import Context
@@ -178,7 +181,7 @@ def reduction(op: Operation, ctx: Context) -> None:
         message = f"{op.name} of {type_text(type_)} yields that type, found {type_text(op.results[0].type)}"
         ctx.report(REDUX, op, message, at=op.results[0])
     if isinstance(type_, IntegerType):
-        if not signed and op.name != "pto.redux_add":
+        if not signed and not isinstance(op, ReduxAddOp):
             ctx.report(REDUX, op, f"{op.name} of integers says signed or unsigned", help="signed or unsigned")
     elif signed:
         ctx.report(REDUX, op, f"{op.name} of floats has no signedness", at=word(op, "signedness"))
@@ -215,7 +218,7 @@ def atomic(op: Operation, ctx: Context) -> None:
     pointer = named(op, "ptr")
     value = op.operands[-1]
     name = type_text(value.type)
-    if op.name == "pto.atomic_cas" and op.operands[1].type != value.type:
+    if isinstance(op, AtomicCasOp) and op.operands[1].type != value.type:
         found = type_text(op.operands[1].type)
         ctx.report(ATOMIC, op, f"compare is {name} as the value, found {found}", at=op.operands[1])
     if op.results[0].type != value.type:
@@ -264,7 +267,7 @@ _LOADABLE = frozenset(
 def global_access(op: Operation, ctx: Context) -> None:
     """Memory and type of a load or store of one work item."""
     pointer = named(op, "ptr")
-    type_ = op.results[0].type if op.name == "pto.ldg" else op.operands[2].type
+    type_ = op.results[0].type if isinstance(op, LdgOp) else op.operands[2].type
     if isinstance(pointer.type, PtrType) and pointer.type.space != "gm":
         ctx.report(GLOBAL_ACCESS, op, f"{op.name} reaches gm, found {pointer.type.space}", at=pointer)
     element = element_type(pointer.type)
@@ -295,7 +298,7 @@ SLOTS = 123
 def slot(op: Operation, ctx: Context) -> None:
     """Slot number and type of a kept value."""
     number = integer(op, "slot")
-    type_ = op.operands[0].type if op.name == "pto.keep" else op.results[0].type
+    type_ = op.operands[0].type if isinstance(op, KeepOp) else op.results[0].type
     bits = bit_width(type_)
     if bits is None or bits > 64 or not _keepable(type_):
         message = f"integers of up to 64 bits, f16, bf16 and f32 are kept, found {type_text(type_)}"

@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation
 from pto_dialect.analysis.facts import integer
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.types import bit_width
+from pto_dialect.ir.simt.control import KeepOp, ResumeOp, SyncthreadsOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_simt_section
@@ -107,7 +108,7 @@ def _prologue(block: Block, ctx: Context) -> None:
     group: list[Operation] = []
     open_ = True
     for op in block.ops:
-        if op.name == "pto.resume":
+        if isinstance(op, ResumeOp):
             if open_:
                 group.append(op)
             else:
@@ -124,17 +125,17 @@ def _epilogue(block: Block, ctx: Context) -> None:
         place = place.prev_op
     elif parent is None or not is_simt_section(parent):
         place = None
-    while place is not None and place.name == "pto.syncthreads":
+    while place is not None and isinstance(place, SyncthreadsOp):
         place = place.prev_op
     group: list[Operation] = []
-    while place is not None and place.name == "pto.keep":
+    while place is not None and isinstance(place, KeepOp):
         group.append(place)
         place = place.prev_op
     group.reverse()
     _slots(group, ctx)
     final = set(group)
     for op in block.ops:
-        if op.name == "pto.keep" and op not in final:
+        if isinstance(op, KeepOp) and op not in final:
             _early(op, ctx)
 
 

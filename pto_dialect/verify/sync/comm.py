@@ -24,6 +24,7 @@ from pto_dialect.ir.core.types import (
     shape_of,
     type_text,
 )
+from pto_dialect.ir.sync.comm import CommTBroadcastOp, CommTReduceOp
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, checks, rule
@@ -141,7 +142,7 @@ def collective(op: Operation, ctx: Context) -> None:
     name = _COLLECTIVES[op.name]
     own = groups[name][0]
     good = _view(op, ctx, own, name)
-    reduces = op.name == "pto.comm.treduce"
+    reduces = isinstance(op, CommTReduceOp)
     staged = _staging(op, ctx, groups, ("recvPing", "recvPong") if reduces else ("ping", "pong"))
     members = groups["group"]
     root = integer(op, "root")
@@ -159,7 +160,7 @@ def collective(op: Operation, ctx: Context) -> None:
         ctx.report(TYPES, op, f"root names one of {len(members)} members, found {root}", at="root")
     if not good:
         return
-    if op.name == "pto.comm.tbroadcast" and own.type != members[0].type:
+    if isinstance(op, CommTBroadcastOp) and own.type != members[0].type:
         found = f"{type_text(own.type)} and {type_text(members[0].type)}"
         ctx.report(TYPES, op, f"src and the members of the group have one type, found {found}", at=own)
         return

@@ -17,6 +17,8 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.types import DYNAMIC, EventIdArrayType, ShapedView, TileBufType, element_name, shape_of
+from pto_dialect.ir.scalar.regions import SectionCubeOp, SectionVectorOp
+from pto_dialect.ir.sync.cross_core import DcciOp, SetCrossBlockOp
 from pto_dialect.targets.profile import Profile
 
 from ..engine.context import Context
@@ -210,7 +212,7 @@ def semaphore(op: Operation, ctx: Context) -> None:
     _semaphore_pipe(op, ctx)
     mode = integer(op, "ffts_mode")
     if mode is not None:
-        low, high = (0, 0) if op.name == "pto.set_cross_block" else ctx.profile.sync.ffts_modes
+        low, high = (0, 0) if isinstance(op, SetCrossBlockOp) else ctx.profile.sync.ffts_modes
         if not low <= mode <= high:
             allowed = "0" if low == high else f"{low} to {high}"
             ctx.report(FFTS_MODE, op, f"ffts_mode of {op.name} is {allowed}, found {mode}", at="ffts_mode")
@@ -251,8 +253,8 @@ def _semaphore_number(op: Operation, ctx: Context, number: int, group: bool) -> 
 def _on_vector_core(op: Operation, ctx: Context) -> bool:
     parent = op.parent_op()
     while parent is not None and parent is not ctx.function:
-        if parent.name in ("pto.section.vector", "pto.section.cube"):
-            return parent.name == "pto.section.vector"
+        if isinstance(parent, (SectionVectorOp, SectionCubeOp)):
+            return isinstance(parent, SectionVectorOp)
         parent = parent.parent_op()
     place = ctx.function
     while place is not None and not word(place, "pto.kernel_kind"):
@@ -332,7 +334,7 @@ def ffts_base(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.dcci", "pto.cmo.cacheinvalid")
 def cache_space(op: Operation, ctx: Context) -> None:
     """Memory that cache maintenance is asked for."""
-    allowed = ("gm", "ub") if op.name == "pto.dcci" else ("gm",)
+    allowed = ("gm", "ub") if isinstance(op, DcciOp) else ("gm",)
     if op.operands:
         space = space_of(op.operands[0].type)
         if space is not None and space not in allowed:

@@ -14,6 +14,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import word
 from pto_dialect.ir.core.base import Effect, Pipe, op_spec
 from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.sync.flags import MemBarOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_vector_scope
@@ -109,7 +110,7 @@ def in_vecscope(scan: FunctionScan, ctx: Context) -> None:
 def _vector_side(op: Operation) -> bool:
     """Barriers inside the vector pipe, and operations that only prepare a value or a register."""
     spec = op_spec(type(op))
-    if op.name == "pto.mem_bar" or spec.effect is Effect.HANDLE:
+    if isinstance(op, MemBarOp) or spec.effect is Effect.HANDLE:
         return True
     return spec.pipe is Pipe.S and spec.effect is not Effect.SYNC
 

@@ -16,6 +16,7 @@ from pto_dialect.analysis.queues import definition, operand, text
 from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.types import TileBufType, byte_width, element_name
+from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, TPopFromAicOp, TPushToAivOp
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, checks, rule
@@ -88,7 +89,7 @@ def popping_end(init: Operation, ctx: Context) -> None:
         return
     queues = queues_of(init, ctx)
     source = definition(operand(init, BUFFER))
-    ends = [end for end in queues.importers(init, BUFFER) if end.name == "pto.aic_initialize_pipe"]
+    ends = [end for end in queues.importers(init, BUFFER) if isinstance(end, AicInitializePipeOp)]
     if source is None or source.name != RESERVE:
         message = "the vector end of a converting queue reserves its buffer"
         ctx.report(ENDS, init, message, at=operand(init, BUFFER), help="pto.reserve_buffer")
@@ -115,7 +116,7 @@ def _placed(init: Operation, ctx: Context) -> bool:
 
 def _reserves(init: Operation) -> bool:
     source = definition(operand(init, BUFFER))
-    return init.name == "pto.aiv_initialize_pipe" and source is not None and source.name == RESERVE
+    return isinstance(init, AivInitializePipeOp) and source is not None and source.name == RESERVE
 
 
 def _note(init: Operation, other: Operation, message: str, ctx: Context, at: str | None = None) -> None:
@@ -137,7 +138,7 @@ def _same_conversion(init: Operation, fields: Mapping[str, str], other: Operatio
 
 
 def _types(init: Operation, other: Operation, fields: Mapping[str, str], queues: Queues, ctx: Context) -> None:
-    popped = next((op.results[0].type for op in queues.users(init) if op.name == "pto.tpop_from_aic"), None)
+    popped = next((op.results[0].type for op in queues.users(init) if isinstance(op, TPopFromAicOp)), None)
     if not isinstance(popped, TileBufType):
         return
     wanted = LAYOUTS.get(fields.get("layout", ""))
@@ -156,7 +157,7 @@ def _types(init: Operation, other: Operation, fields: Mapping[str, str], queues:
     name = element_name(popped.element)
     for op in queues.users(other):
         tile = operand(op, "tile")
-        if op.name == "pto.tpush_to_aiv" and tile is not None and isinstance(tile.type, TileBufType):
+        if isinstance(op, TPushToAivOp) and tile is not None and isinstance(tile.type, TileBufType):
             pushed = element_name(tile.type.element)
             if pushed != name:
                 _note(

@@ -12,6 +12,7 @@ from pto_dialect.analysis.facts import element_type, integer
 from pto_dialect.analysis.queues import CORE_INITS, definition, entry, operand, peer_function, slot_count, text
 from pto_dialect.ir.core.types import DYNAMIC, ShapedView, TensorViewType, element_name
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.sync.pipes import ReserveBufferOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
@@ -77,7 +78,7 @@ def slots(inits: list[Operation], ctx: Context) -> None:
 
 
 def _reserved_size(init: Operation, reserved: Operation | None, ctx: Context) -> None:
-    if reserved is None or reserved.name != "pto.reserve_buffer":
+    if reserved is None or not isinstance(reserved, ReserveBufferOp):
         return
     size, slot = integer(reserved, "size"), integer(init, "slot_size")
     if size is None or slot is None or slot <= 0:
@@ -113,7 +114,7 @@ def reserved_names(scan: FunctionScan, ctx: Context) -> None:
             ctx.report(RESERVE_FORM, op, f"there is no function @{peer}", at="@" + peer)
             continue
         if peer not in peers:
-            peers[peer] = {text(inner, "name") for inner in walk(function) if inner.name == "pto.reserve_buffer"}
+            peers[peer] = {text(inner, "name") for inner in walk(function) if isinstance(inner, ReserveBufferOp)}
         if name not in peers[peer]:
             known = ", ".join(sorted(peers[peer])) or "nothing"
             ctx.report(RESERVE_FORM, op, f'@{peer} reserves no buffer "{name}" (it reserves {known})', at="name")

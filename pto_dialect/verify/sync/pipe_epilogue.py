@@ -15,6 +15,14 @@ from pto_dialect.analysis.facts import integer
 from pto_dialect.analysis.queues import C2V, QUANT_SETTERS, direction_mask, entry, nosplit, number, operand
 from pto_dialect.ir.core.attributes import OpaqueAttr
 from pto_dialect.ir.core.types import TileBufType, bit_width, element_name, type_text
+from pto_dialect.ir.sync.pipes import (
+    AivInitializePipeOp,
+    SetQuantScalarOp,
+    TAllocToAivOp,
+    TFreeFromAicOp,
+    TPopFromAicOp,
+    TPushToAivOp,
+)
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, rule
@@ -85,14 +93,14 @@ def epilogue(init: Operation, users: Iterable[Operation], ctx: Context) -> None:
     for op in users:
         if op.name in QUANT_SETTERS:
             _setter(op, fields, quant, ctx)
-        elif quant is not None and op.name == "pto.tpush_to_aiv":
+        elif quant is not None and isinstance(op, TPushToAivOp):
             _push(op, quant, ctx)
-        elif quant is not None and op.name == "pto.tpop_from_aic":
+        elif quant is not None and isinstance(op, TPopFromAicOp):
             popped.append(op)
             _pop(op, quant, popped[0], ctx)
-        elif stated is not None and op.name in ("pto.talloc_to_aiv", "pto.tfree_from_aic"):
+        elif stated is not None and isinstance(op, (TAllocToAivOp, TFreeFromAicOp)):
             _whole(op, ctx)
-    if quant is not None and init.name == "pto.aiv_initialize_pipe" and not popped:
+    if quant is not None and isinstance(init, AivInitializePipeOp) and not popped:
         message = f"queue {number(init)} converts what is pushed, but nothing is popped from it"
         ctx.report(EPILOGUE, init, message)
 
@@ -120,7 +128,7 @@ def _queue(init: Operation, fields: dict[str, str], ctx: Context) -> None:
 
 
 def _setter(op: Operation, fields: dict[str, str], quant: Conversion | None, ctx: Context) -> None:
-    wanted = "scalar" if op.name == "pto.set_quant_scalar" else "vector"
+    wanted = "scalar" if isinstance(op, SetQuantScalarOp) else "vector"
     if quant is None or quant.scale != wanted:
         found = fields.get("quant", "no acc_push_epilogue")
         ctx.report(EPILOGUE, op, f"{op.name} needs a queue that scales by a {wanted}, queue {number(op)} has {found}")

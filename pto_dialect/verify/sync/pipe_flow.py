@@ -28,6 +28,7 @@ from pto_dialect.analysis.queues import (
 from pto_dialect.diagnostics.diagnostic import Note, Severity
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.types import TensorViewType
+from pto_dialect.ir.sync.pipes import InitializeL2g2lPipeOp
 from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..engine.context import Context
@@ -194,7 +195,7 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
 def _uneven_allowed(init: Operation, op: Operation) -> bool:
     forward = NUMBERED[op.name].direction == C2V if op.name in NUMBERED else direction_mask(init) & C2V
     slots = operand(init, "gm_slot_buffer") or operand(init, "gm_slot_tensor")
-    through_gm = slots is not None or init.name == "pto.initialize_l2g2l_pipe"
+    through_gm = slots is not None or isinstance(init, InitializeL2g2lPipeOp)
     moved = entry(op)
     return bool(forward) and through_gm and not (moved is not None and isinstance(moved.type, TensorViewType))
 

@@ -12,6 +12,7 @@ from pto_dialect.analysis.queues import NUMBERED, entry, number, operand
 from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.sync.pipes import TAllocOp, TFreeFromAicOp, TFreeFromAivOp, TFreeOp, TPopOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
@@ -52,7 +53,7 @@ def _free_block(block: Block, pops: set[Operation], ctx: Context) -> None:
             if waiting:
                 _outstanding(waiting[0], op, ctx)
             waiting.append(op)
-        elif op.name in ("pto.tfree", "pto.tfree_from_aic", "pto.tfree_from_aiv"):
+        elif isinstance(op, (TFreeOp, TFreeFromAicOp, TFreeFromAivOp)):
             waiting = outstanding.get(_queue(op))
             if waiting:
                 pop = waiting.popleft()
@@ -108,7 +109,7 @@ def _bound_again(moved: SSAValue, end: int, block: Block, order: dict[Operation,
     later = [len(order)]
     for use in moved.uses:
         place: Operation | None = use.operation
-        if place.name not in ("pto.tpop", "pto.talloc"):
+        if not isinstance(place, (TPopOp, TAllocOp)):
             continue
         while place is not None and place.parent is not block:
             place = place.parent_op()

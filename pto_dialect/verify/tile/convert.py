@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Operation
 
+from pto_dialect.ir.buffers.views import SubviewOp
 from pto_dialect.targets.element_types import FP4, is_low_precision
 from pto_dialect.targets.tcvt_pairs import LOW_PRECISION_PAIR, UNDOCUMENTED_PAIR, wraps_by_default
 
@@ -139,7 +140,7 @@ def physical_shapes(op: Operation, ctx: Context) -> None:
     src, dst = tile_of(source), tile_of(target)
     if src is None or dst is None or source is None or target is None:
         return
-    if any(isinstance(v.owner, Operation) and v.owner.name == "pto.subview" for v in (source, target)):
+    if any(isinstance(v.owner, Operation) and isinstance(v.owner, SubviewOp) for v in (source, target)):
         return
     found, wanted = _logical(src, src.rows, src.cols), _logical(dst, dst.rows, dst.cols)
     if min(*found, *wanted) >= 0 and found != wanted:

@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import OpaqueType, element_name, type_text
+from pto_dialect.ir.tile.scalar import TXorsOp
 from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.profile import Profile
 
@@ -265,7 +266,7 @@ def distinct_storage(op: Operation, ctx: Context) -> None:
     if repeated is None:
         return
     severity = ctx.refused(_IN_PLACE[op.name], ERROR)
-    if severity is not None and op.name == "pto.txors" and ctx.profile.arch == "a5":
+    if severity is not None and isinstance(op, TXorsOp) and ctx.profile.arch == "a5":
         severity = WARNING
     if severity is not None:
         where = "" if op.name in _BITWISE else f" on {ctx.profile.name}"

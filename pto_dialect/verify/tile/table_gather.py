@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Operation
 
+from pto_dialect.ir.buffers.views import MakeTensorViewOp, PartitionViewOp
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.types import OpaqueType, PartitionViewType, TileBufType
 from pto_dialect.targets.element_types import signed_as_signless
@@ -202,7 +203,7 @@ def table_layout(op: Operation, ctx: Context) -> None:
     """The layout that the view of the table states."""
     table = ctx.operand(op, "mem")
     view = table.owner if table is not None else None
-    while isinstance(view, Operation) and view.name in ("pto.partition_view", "pto.make_tensor_view"):
+    while isinstance(view, Operation) and isinstance(view, (PartitionViewOp, MakeTensorViewOp)):
         layout = view.attributes.get("layout")
         if isinstance(layout, EnumAttr):
             if layout.value != "nd":

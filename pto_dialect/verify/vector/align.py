@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue, Use
 
 from pto_dialect.ir.core.types import AlignType
+from pto_dialect.ir.vector.memory import VLdusOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
@@ -48,7 +49,7 @@ def consumed_state(op: Operation, ctx: Context) -> None:
     origin = _origin(state)
     if origin == "unknown":
         return
-    wanted = "load" if op.name == "pto.vldus" else "store"
+    wanted = "load" if isinstance(op, VLdusOp) else "store"
     if origin != wanted:
         start = "pto.vldas" if wanted == "load" else "pto.init_align"
         found = f"it starts a {origin} stream" if origin else "its start is not visible here"

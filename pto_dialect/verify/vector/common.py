@@ -11,6 +11,7 @@ from pto_dialect.analysis.facts import vector_bits, vector_element, word
 from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import MaskType, VRegType, type_text
+from pto_dialect.ir.vector.memory import VStsOp
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, TRIPLES, checks, rule
@@ -145,7 +146,7 @@ def granularity(op: Operation, ctx: Context) -> None:
     mask, register = GOVERNED[op.name]
     governed: SSAValue = op.operands[register] if register >= 0 else op.results[0]
     wanted = MASK_OF_BITS.get(vector_bits(governed.type))
-    if op.name == "pto.vsts" and op.attributes:
+    if isinstance(op, VStsOp) and op.attributes:
         wanted = STORE_MASK.get(word(op, "dist"), wanted)
     if wanted is None:
         return

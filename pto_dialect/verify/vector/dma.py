@@ -12,6 +12,7 @@ from pto_dialect.analysis.facts import element_type, space_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import type_text
+from pto_dialect.ir.vector.dma import CopyGmToUbufOp, CopyUbufToGmOp
 from pto_dialect.targets.dma_units import (
     COUNT_BITS,
     GM_STRIDE_BITS,
@@ -244,7 +245,7 @@ def pad_width(op: Operation, ctx: Context) -> None:
 def fields(op: Operation, ctx: Context) -> None:
     """Constants against the fields that hold them."""
     groups = ctx.facts(op, _groups)
-    bytewise = op.name in _LOOPED[:3] or op.name in ("pto.copy_gm_to_ubuf", "pto.copy_ubuf_to_gm")
+    bytewise = op.name in _LOOPED[:3] or isinstance(op, (CopyGmToUbufOp, CopyUbufToGmOp))
     _limit(op, ctx, "len_burst", groups["len_burst"], None)
     _limit(op, ctx, "the burst count", groups["n_burst"], COUNT_BITS)
     for value in groups.get("loop_counts", ()):

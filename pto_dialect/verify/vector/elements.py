@@ -11,6 +11,7 @@ from pto_dialect.analysis.facts import scalar_fits, vector_element, word
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import F32, I16, VRegType, bit_width, element_name, type_text
+from pto_dialect.ir.vector.convert import VBrOp, VDupOp
 from pto_dialect.targets.element_types import signless
 
 from ..engine.context import Context
@@ -162,12 +163,12 @@ def elements(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, *mnemonics("vadds vmuls vmaxs vmins vlrelu vcmps vbr vdup"))
 def scalars(op: Operation, ctx: Context) -> None:
     """A scalar next to, or spread over, the lanes of a register."""
-    position = 0 if op.name in ("pto.vbr", "pto.vdup") else 1
+    position = 0 if isinstance(op, (VBrOp, VDupOp)) else 1
     register = op.results[0].type if position == 0 else op.operands[0].type
     scalar = op.operands[position]
     if not isinstance(register, VRegType) or scalar_fits(scalar.type, register.element):
         return
-    if isinstance(scalar.type, VRegType) and op.name == "pto.vdup":
+    if isinstance(scalar.type, VRegType) and isinstance(op, VDupOp):
         if scalar.type != register:
             message = f"vdup repeats a lane of {type_text(register)}, found {type_text(scalar.type)}"
             ctx.report(SCALAR_TYPE, op, message, at=scalar)

@@ -12,6 +12,7 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import I16, MaskType, PtrType, VRegType, bit_width, element_name, type_text
+from pto_dialect.ir.vector.memory import SprstiOp, VLdusOp, VSldbOp
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
@@ -144,7 +145,7 @@ def in_ub(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.vsldb", "pto.vsstb")
 def stride_types(op: Operation, ctx: Context) -> None:
     """Strides in blocks."""
-    first = 1 if op.name == "pto.vsldb" else 2
+    first = 1 if isinstance(op, VSldbOp) else 2
     for position in (first, first + 1):
         value = op.operands[position]
         if value.type != I16:
@@ -166,7 +167,7 @@ def updated_base(op: Operation, ctx: Context) -> None:
     """The base after the access."""
     position = _UPDATED[op.name]
     results = op.results
-    if op.name == "pto.vldus" and (len(results) > position) != (len(op.operands) > position):
+    if isinstance(op, VLdusOp) and (len(results) > position) != (len(op.operands) > position):
         ctx.report(POST_TYPE, op, "vldus has an increment exactly when it yields the updated base")
     if len(results) <= position:
         return
@@ -355,6 +356,6 @@ def special_register_store(op: Operation, ctx: Context) -> None:
         message = f"AR is stored as ui32 or i32, found {element_name(element)}"
         ctx.report(SPECIAL_REGISTER, op, message, at=named(op, "destination"))
     offset = ctx.constant(named(op, "offset"))
-    if op.name == "pto.sprsti" and offset is not None and not -128 <= offset <= 127:
+    if isinstance(op, SprstiOp) and offset is not None and not -128 <= offset <= 127:
         message = f"the offset of sprsti is -128 to 127, found {offset}"
         ctx.report(SPECIAL_REGISTER, op, message, at=named(op, "offset"))

@@ -16,6 +16,7 @@ from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.base import Effect, op_spec
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.types import AlignType, MaskType, VRegType, type_text
+from pto_dialect.ir.scalar.regions import StrictVecscopeOp, VecscopeOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_vector_scope
@@ -84,9 +85,9 @@ def scope_form(op: Operation, ctx: Context) -> None:
         return
     arguments = [argument.type for argument in blocks[0].args]
     captured = [value.type for value in op.operands]
-    if op.name == "pto.vecscope" and arguments:
+    if isinstance(op, VecscopeOp) and arguments:
         ctx.report(FORM, op, "pto.vecscope has no block arguments", help="use pto.strict_vecscope to capture values")
-    elif op.name == "pto.strict_vecscope" and arguments != captured:
+    elif isinstance(op, StrictVecscopeOp) and arguments != captured:
         message = f"the body takes {_types(arguments)}, but {_types(captured)} are captured"
         ctx.report(FORM, op, message)
 

@@ -12,6 +12,8 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, element_name, is_float, type_text
+from pto_dialect.ir.vmi.mask import VmiPsetOp, VmiVCmpsOp
+from pto_dialect.ir.vmi.reduce import VmiVChistOp, VmiVDhistOp
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
@@ -209,7 +211,7 @@ def scalars(op: Operation, ctx: Context) -> None:
     position, register = _SCALARS[op.name]
     scalar = op.operands[position]
     type_ = op.operands[register].type if register >= 0 else op.results[0].type
-    exact = op.name == "pto.vmi.vcmps"
+    exact = isinstance(op, VmiVCmpsOp)
     if not isinstance(type_, VmiVRegType):
         return
     if scalar.type != type_.element if exact else not scalar_fits(scalar.type, type_.element):
@@ -286,7 +288,7 @@ def masks(op: Operation, ctx: Context) -> None:
     if not found:
         return
     data = vectors(tuple(op.results)) if op.name in _GOVERNED_RESULT else vectors((*op.operands, *op.results))
-    if op.name in ("pto.vmi.vchist", "pto.vmi.vdhist"):
+    if isinstance(op, (VmiVChistOp, VmiVDhistOp)):
         data = data[1:]
     if not data or op.name in _MASK_ONLY:
         _one_mask_type(op, ctx, found)
@@ -342,7 +344,7 @@ def pattern(op: Operation, ctx: Context) -> None:
     """Patterns of logical predicates."""
     name = word(op, "pattern")
     type_ = op.results[0].type
-    if op.name == "pto.vmi.pset":
+    if isinstance(op, VmiPsetOp):
         if name != "PAT_ALL":
             ctx.report(TYPES, op, f"the pattern of pset is PAT_ALL, found {name}", at=name)
     elif not name.startswith("PAT_VL"):

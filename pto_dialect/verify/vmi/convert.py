@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation
 from pto_dialect.analysis.facts import vector_element, word
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, bit_width, element_name, is_float, type_text
+from pto_dialect.ir.vmi.mask import VmiEnsureMaskGranularityOp
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
@@ -191,7 +192,7 @@ def relayout(op: Operation, ctx: Context) -> None:
         same = (source.lanes, source.element) == (target.lanes, target.element)
     elif isinstance(source, VmiMaskType) and isinstance(target, VmiMaskType):
         same = source.lanes == target.lanes
-        if op.name == "pto.vmi.ensure_mask_granularity":
+        if isinstance(op, VmiEnsureMaskGranularityOp):
             if "pred" in (source.granularity, target.granularity):
                 ctx.report(TYPES, op, "both granularities are b8, b16 or b32")
         else:
@@ -201,7 +202,7 @@ def relayout(op: Operation, ctx: Context) -> None:
     if not same:
         ctx.report(UNIFORM, op, f"{op.name} keeps lanes, found {type_text(source)} and {type_text(target)}")
     layouts = [bool(layout_text(t)) for t in (source, target)]
-    if op.name == "pto.vmi.ensure_mask_granularity":
+    if isinstance(op, VmiEnsureMaskGranularityOp):
         if layouts[0] != layouts[1]:
             ctx.report(UNIFORM, op, "source and result both have a layout, or none has")
     elif not all(layouts):

@@ -7,6 +7,7 @@ from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.facts import vector_bits
 from pto_dialect.ir.core.types import I1, MaskType, VmiMaskType, VmiVRegType, VRegType, element_name, type_text
+from pto_dialect.ir.vmi.convert import VmiPackOp
 from pto_dialect.syntax.types.vmi_layout import layout_fields
 from pto_dialect.targets.vector_unit import VL_BYTES
 
@@ -40,7 +41,7 @@ _REGISTER_BITS = 8 * VL_BYTES
 @checks(TRIPLES, "pto.vmi.pack", "pto.vmi.unpack")
 def physical_parts(op: Operation, ctx: Context) -> None:
     """The registers or masks that one logical value consists of."""
-    packs = op.name == "pto.vmi.pack"
+    packs = isinstance(op, VmiPackOp)
     whole = op.results[0].type if packs else op.operands[0].type
     parts = [value.type for value in (op.operands if packs else op.results)]
     if not isinstance(whole, (VmiVRegType, VmiMaskType)):

@@ -14,6 +14,8 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.facts import integer
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, type_text
+from pto_dialect.ir.vmi.rearrange import VmiChannelSplitOp
+from pto_dialect.ir.vmi.store import VmiVStoreOp
 from pto_dialect.syntax.types.vmi_layout import layout_fields
 
 from ..engine.context import Context
@@ -86,7 +88,7 @@ def usable(op: Operation, ctx: Context) -> None:
     if op.name in _WITH_GROUPS and groups is None:
         return
     operands, results = vectors(tuple(op.operands)), vectors(tuple(op.results))
-    if op.name in _PAIRS and len(operands if op.name == "pto.vmi.vstore" else results) != 2:
+    if op.name in _PAIRS and len(operands if isinstance(op, VmiVStoreOp) else results) != 2:
         return
     for values, demands in ((operands, OPERANDS), (results, RESULTS)):
         demand = demands.get(op.name)
@@ -120,7 +122,7 @@ def histogram_mask(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vmi.channel_split", "pto.vmi.channel_merge")
 def channels(op: Operation, ctx: Context) -> None:
     """Contiguous channels, and a whole that is contiguous or dealt out to as many streams."""
-    splits = op.name == "pto.vmi.channel_split"
+    splits = isinstance(op, VmiChannelSplitOp)
     whole: Sequence[SSAValue] = op.operands if splits else op.results
     parts = vectors(tuple(op.results if splits else op.operands))
     values = [*vectors(tuple(whole)), *parts]

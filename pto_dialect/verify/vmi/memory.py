@@ -13,6 +13,9 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, element_name, type_text
+from pto_dialect.ir.vmi.convert import VmiGroupBroadcastOp, VmiGroupIotaOp, VmiVBrcOp
+from pto_dialect.ir.vmi.rearrange import VmiChannelSplitOp
+from pto_dialect.ir.vmi.store import VmiGroupStoreOp, VmiVStoreOp
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, LOCATIONS, STRUCTURE, TRIPLES, checks, rule
@@ -81,7 +84,7 @@ def _promoted(op: Operation, memory: object, data: VmiVRegType) -> bool:
 
 def _packed(op: Operation, memory: object, data: VmiVRegType) -> bool:
     """Bytes stored from wider slots of groups."""
-    grouped = op.name == "pto.vmi.group_store" or (op.name == "pto.vmi.vstore" and "group" in op.attributes)
+    grouped = isinstance(op, VmiGroupStoreOp) or (isinstance(op, VmiVStoreOp) and "group" in op.attributes)
     if not grouped or not isinstance(memory, IntegerType) or not isinstance(data.element, IntegerType):
         return False
     return memory.width.data == 8 and vector_bits(data) > 8
@@ -115,7 +118,7 @@ def modes(op: Operation, ctx: Context) -> None:
     """Distribution, groups and block strides exclude each other."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
-    stores = op.name == "pto.vmi.vstore"
+    stores = isinstance(op, VmiVStoreOp)
     moved: tuple[SSAValue, ...] = groups["values"] if stores else tuple(op.results)
     dist, group = word(op, "dist_mode"), integer(op, "group")
     block, repeat = groups["block_stride"], groups["repeat_stride"]
@@ -202,13 +205,13 @@ def groups(op: Operation, ctx: Context) -> None:
     type_ = op.results[0].type if position < 0 else op.operands[position].type
     if not _groups(op, ctx, type_, count, name):
         return
-    if op.name == "pto.vmi.group_iota" and count == 1:
+    if isinstance(op, VmiGroupIotaOp) and count == 1:
         ctx.report(GROUP, op, "group_iota has more than one group", at=name)
     if op.name in _PER_GROUP:
         result = op.results[0].type
         if isinstance(result, VmiVRegType) and result.lanes != count:
             ctx.report(GROUP, op, f"{count} groups yield {count} lanes, found {result.lanes}")
-    if op.name in ("pto.vmi.group_broadcast", "pto.vmi.vbrc"):
+    if isinstance(op, (VmiGroupBroadcastOp, VmiVBrcOp)):
         source = op.operands[0].type
         if not isinstance(source, VmiVRegType):
             ctx.report(GROUP, op, f"{op.name} with groups spreads a vector, found {type_text(source)}")
@@ -255,7 +258,7 @@ def shuffle(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.vmi.channel_split", "pto.vmi.channel_merge")
 def channels(op: Operation, ctx: Context) -> None:
     """Channels of one type that make up the whole."""
-    splits = op.name == "pto.vmi.channel_split"
+    splits = isinstance(op, VmiChannelSplitOp)
     whole = op.operands[0].type if splits else op.results[0].type
     parts = vectors(tuple(op.results if splits else op.operands))
     if len(parts) < 2:
