@@ -1,10 +1,11 @@
-"""Operands of PTO operations by their declared names, where several classes have operands of one name.
+"""Operands by the names that their operation declares, where classes of one kind share a name.
 
 Where the class is known, its own attribute does the same (``op.src``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from xdsl.ir import Operation, SSAValue
@@ -24,11 +25,25 @@ def _place(cls: type[PtoOp], name: str) -> int | None:
 
 
 def named(op: Operation, name: str) -> SSAValue:
-    """The operand ``name`` of a PTO operation that has it; raises KeyError for a name that is not declared and
-    IndexError for an absent operand."""
-    assert isinstance(op, PtoOp)
-    place = _place(type(op), name)
-    return operand_groups(op)[name][0] if place is None else op._operands[place]
+    """The one operand of ``op`` that is declared as ``name``; ``op`` has the operands that its class declares.
+
+    Raises ``KeyError`` or ``AttributeError`` for a name that the class does not declare, ``ValueError`` for an optional
+    operand that is absent.
+    """
+    if isinstance(op, PtoOp):
+        place = _place(type(op), name)
+        if place is not None:
+            return op._operands[place]
+        (value,) = operand_groups(op)[name]
+        return value
+    value = getattr(op, name)
+    assert isinstance(value, SSAValue)
+    return value
+
+
+def listed(op: Operation, name: str) -> Sequence[SSAValue]:
+    """The operands of ``op`` declared as ``name``, any number of them; errors as for ``named``."""
+    return operand_groups(op)[name] if isinstance(op, PtoOp) else tuple(getattr(op, name))
 
 
 def find(op: Operation, name: str) -> SSAValue | None:
@@ -40,10 +55,3 @@ def find(op: Operation, name: str) -> SSAValue | None:
     except ValueError:
         return None
     return values[0] if values else None
-
-
-def group(op: Operation, name: str) -> tuple[SSAValue, ...]:
-    """The values of the operand ``name``, which may be absent or repeated, of a sound PTO operation; raises KeyError
-    for a name that is not declared."""
-    assert isinstance(op, PtoOp)
-    return operand_groups(op)[name]
