@@ -110,6 +110,7 @@ struct Nothing {
 #define ASSERT_NE(x, y) ISA_ASSERT((x) != (y), #x " != " #y)
 #define ASSERT_GE(x, y) ISA_ASSERT((x) >= (y), #x " >= " #y)
 
+#define SCOPED_TRACE(text) ((void)0)
 #define ADD_FAILURE() testing::Expectation(false, "failure", __LINE__)
 #define FAIL() return testing::Nothing() = testing::Expectation(false, "failure", __LINE__)
 
