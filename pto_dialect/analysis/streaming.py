@@ -21,10 +21,14 @@ class Placed(Protocol):
     """An operation, and its number in the order of the text."""
 
     @property
-    def op(self) -> Operation: ...
+    def op(self) -> Operation:
+        """The operation."""
+        ...
 
     @property
-    def number(self) -> int: ...
+    def number(self) -> int:
+        """Its number in the order of the text."""
+        ...
 
 
 def streams(first: Placed, second: Placed, kind: str) -> bool:

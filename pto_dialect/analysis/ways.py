@@ -373,6 +373,7 @@ class Walk(Generic[M]):
             world.give(op.results)
 
     def turn(self, body: Block, index: Number) -> None:
+        """One turn of a loop, with the value of its index."""
         for world in self.worlds:
             world.values[id(body.args[0])] = index
             world.vary(body.args[1:], world.given)

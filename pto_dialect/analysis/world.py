@@ -71,6 +71,7 @@ class World(Generic[M]):
     given: list[Number] = field(default_factory=list)
 
     def fork(self) -> World[M]:
+        """Another world that has seen the same so far."""
         return World(self.machine.copy(), dict(self.values), dict(self.answers), dict(self.differing), self.given)
 
     def number(self, value: SSAValue) -> Number:

@@ -30,6 +30,7 @@ class PtoPass(ModulePass):
         more."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Runs the pass as one of xDSL; raises ``PassFailedException`` with the errors that it finds."""
         engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
         self.run(op, engine)
         if engine.has_errors:

@@ -70,6 +70,7 @@ class CheckMemoryPass(PtoPass):
     name: ClassVar[str] = "check-memory"
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        """Reports what the functions of ``module`` do wrong with memory."""
         for function in entry_functions(module):
             # Nothing is said about functions that are too long to follow.
             with suppress(TooMuch):

@@ -81,6 +81,7 @@ class CheckSyncPass(PtoPass):
     name: ClassVar[str] = "check-sync"
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        """Reports what the functions of ``module`` do wrong with flags and barriers."""
         for function in entry_functions(module):
             if any(op.name in _ORDERING for op in walk(function)):
                 _check(function, profile_of(function, self.target).arch, engine)

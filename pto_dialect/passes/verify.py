@@ -19,6 +19,7 @@ class VerifyPass(PtoPass):
     """Checks the rules of the pass that ``name`` says; changes nothing."""
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        """Applies the rules of this pass to ``module``."""
         verify_module(module, engine, target=self.target, passes=(self.name,))
 
 

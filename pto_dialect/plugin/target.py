@@ -21,4 +21,5 @@ class PtoTarget(Target):
     generic: bool = False
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """Writes ``module`` as PTO text."""
         output.write(print_module(module, generic=self.generic))

@@ -129,9 +129,11 @@ class EnumAttr(Data[tuple[str, str]], BuiltinAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[str, str]:
+        """Refuses: attributes of PTO are read by the parser of the dialect only."""
         raise parser.raise_error("pto enumerations are read by the pto parser only")
 
     def print_parameter(self, printer: Printer) -> None:
+        """Prints the parameter as xDSL's own printer wants it."""
         printer.print_string(str(self))
 
     # One class has many names in the text, so xDSL's printer must leave the whole spelling to it.
@@ -158,9 +160,11 @@ class OpaqueAttr(Data[str], BuiltinAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
+        """Refuses: attributes of PTO are read by the parser of the dialect only."""
         raise parser.raise_error("opaque attributes are read by the pto parser only")
 
     def print_parameter(self, printer: Printer) -> None:
+        """Prints the parameter as xDSL's own printer wants it."""
         printer.print_string(self.data)
 
     print_builtin = print_parameter

@@ -34,10 +34,12 @@ class Kind(AttrConstraint):
     integer: IntegerType | None = None
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        """Raises ``VerifyException`` for an attribute that is not of this kind."""
         if not self.accepts(attr):
             raise VerifyException(f"expected {self.label}, found {attr}")
 
     def mapping_type_vars(self, type_var_mapping: object) -> Kind:
+        """The kind itself; it has no type variables."""
         return self
 
 

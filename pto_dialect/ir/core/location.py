@@ -21,9 +21,11 @@ class SourceLoc(Data[Span], BuiltinAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Span:
+        """Refuses: locations are read by the parser of the dialect only."""
         raise parser.raise_error("source locations are not written")
 
     def print_parameter(self, printer: Printer) -> None:
+        """Prints the extent of the text."""
         source, start, _ = self.data
         line, column = source.line_col(start)
         with printer.in_location():

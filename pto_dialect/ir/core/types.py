@@ -60,9 +60,11 @@ class PtoType(Data[str], TypeAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
+        """Refuses: types of PTO are read by the parser of the dialect only."""
         raise parser.raise_error(f"!{cls.name} is read by the pto parser only")
 
     def print_parameter(self, printer: Printer) -> None:
+        """Prints the parameter as xDSL's own printer wants it."""
         printer.print_string(f"<{self.data}>" if self.data else "")
 
     def __str__(self) -> str:
@@ -371,9 +373,11 @@ class OpaqueType(Data[str], TypeAttribute, BuiltinAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
+        """Refuses: types of PTO are read by the parser of the dialect only."""
         raise parser.raise_error("opaque types are read by the pto parser only")
 
     def print_parameter(self, printer: Printer) -> None:
+        """Prints the parameter as xDSL's own printer wants it."""
         printer.print_string(self.data)
 
     print_builtin = print_parameter

@@ -24,6 +24,7 @@ class CoreSemaphoreOp(
     ffts_mode = opt_attr_def(I32_ATTR)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, from the operands of the signal."""
         return named_pipe(self.pipe)
 
 
@@ -58,6 +59,7 @@ class BlockSemaphoreOp(
     event_id = opt_attr_def(I32_ATTR)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, from the operands of the signal."""
         return named_pipe(self.pipe)
 
 
@@ -97,6 +99,7 @@ class SetCrossBlockOp(
     ffts_mode = opt_attr_def(I32_ATTR)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, from the operands of the signal."""
         return named_pipe(self.pipe)
 
 

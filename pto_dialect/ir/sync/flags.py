@@ -30,6 +30,7 @@ class SetFlagOp(FlagOp):
     name = "pto.set_flag"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.src_pipe)
 
 
@@ -39,6 +40,7 @@ class WaitFlagOp(FlagOp):
     name = "pto.wait_flag"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.dst_pipe)
 
 
@@ -64,6 +66,7 @@ class SetFlagDynOp(DynamicFlagOp):
     name = "pto.set_flag_dyn"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.src_pipe)
 
 
@@ -73,6 +76,7 @@ class WaitFlagDynOp(DynamicFlagOp):
     name = "pto.wait_flag_dyn"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.dst_pipe)
 
 
@@ -85,6 +89,7 @@ class BarrierOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, tokens=("pipe
     pipe = attr_def(enum("pipe"))
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.pipe)
 
 
@@ -107,6 +112,7 @@ class RecordEventOp(OperationEventOp):
     name = "pto.record_event"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.src_op)
 
 
@@ -116,6 +122,7 @@ class WaitEventOp(OperationEventOp):
     name = "pto.wait_event"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.dst_op)
 
 
@@ -126,6 +133,7 @@ class BarrierSyncOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, tokens=
     op_type = attr_def(enum("sync_op_type"))
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.op_type)
 
 
@@ -182,6 +190,7 @@ class BufferTokenOp(
     mode = opt_attr_def(I32_ATTR)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.op_type)
 
 
@@ -217,6 +226,7 @@ class DynamicBufferTokenOp(
     mode = opt_attr_def(I32_ATTR)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.op_type)
 
 

@@ -225,6 +225,7 @@ class TPushOp(
     split = attr_def(I8_ATTR)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, which depends on the side of the queue."""
         return Pipe.FIX if location(self.tile) == "acc" else Pipe.MTE3
 
 
@@ -280,6 +281,7 @@ class TPopOp(
     split = attr_def(I8_ATTR)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, which depends on the side of the queue."""
         return Pipe.MTE2 if target == "a2a3" else Pipe.S
 
 
@@ -304,6 +306,7 @@ class TPopFromAicOp(
     tile = result_def(ENTRY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, which depends on the side of the queue."""
         return Pipe.MTE2 if target == "a2a3" else Pipe.S
 
 
@@ -327,6 +330,7 @@ class TPopFromAivOp(
     tile = result_def(ENTRY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, which depends on the side of the queue."""
         return Pipe.MTE2 if target == "a2a3" else Pipe.S
 
 

@@ -59,6 +59,7 @@ class TScatterOp(
     result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``."""
         return Pipe.S if self.indexes is not None and target == "a2a3" else Pipe.V
 
 

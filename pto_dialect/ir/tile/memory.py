@@ -61,6 +61,7 @@ class TStoreOp(
     result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, which follows from where the tile lies."""
         return Pipe.FIX if location(self.src) == "acc" else Pipe.MTE3
 
 
@@ -107,6 +108,7 @@ class MGatherOp(
     result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, which follows from where the tile lies."""
         if location(self.dst or self.result) == "mat" or target == "a2a3":
             return Pipe.MTE2
         return Pipe.V
@@ -138,6 +140,7 @@ class MScatterOp(
     scatterConflict = opt_attr_def(enum("scatter_conflict"))
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, which follows from where the tile lies."""
         return Pipe.MTE3 if target == "a2a3" else Pipe.V
 
 

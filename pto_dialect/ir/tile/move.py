@@ -34,6 +34,7 @@ class TMovOp(
     result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, which follows from where both tiles lie."""
         source, destination = location(self.src), location(self.dst or self.result)
         if source == "acc":
             return Pipe.FIX
@@ -81,6 +82,7 @@ class TExtractOp(
     result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, which follows from where both tiles lie."""
         source, destination = location(self.src), location(self.dst or self.result)
         if source == "mat":
             return Pipe.MTE1
@@ -115,6 +117,7 @@ class TInsertOp(
     result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, which follows from where both tiles lie."""
         source, destination = location(self.src), location(self.dst or self.result)
         if source in (None, "vec") and destination in (None, "vec"):
             return Pipe.V
@@ -165,6 +168,7 @@ class PaddingOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("ds
     result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, which follows from where both tiles lie."""
         return Pipe.MTE1 if location(self.src) == "mat" else Pipe.V
 
 

@@ -31,6 +31,7 @@ class Access(NamedTuple):
 
     @property
     def verb(self) -> str:
+        """What the access does: it reads, writes or overwrites."""
         return "writes" if self.writes else "reads"
 
     def handles(self, arena: WatchedArena) -> str:

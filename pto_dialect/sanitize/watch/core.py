@@ -92,6 +92,7 @@ class WatchedCore(QueueCore):
         context.event = 0
 
     def observe(self, items: WorkItems) -> None:
+        """Has the watch follow the work-items of a scope."""
         if self.watch.wants("race"):
             items.observer = ItemRaces(self.watch, self.actors["PIPE_V"], items)
 
@@ -138,6 +139,7 @@ class WatchedCore(QueueCore):
     # ------------------------------------------------------------ issue
 
     def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
+        """Queues ``action`` on ``pipe``, after what the core has done so far."""
         context = Context(self.actors[pipe], self.mark(pipe))
         context.handles = self.handles
         if self.ordered and not self.waiting:
@@ -154,14 +156,17 @@ class WatchedCore(QueueCore):
     # ------------------------------------------------------------ signals
 
     def queue_set(self, source: str, target: str, event: int) -> None:
+        """Queues the setting of a flag on the ``source`` pipe."""
         _check_event(event)
         super().queue_set(source, target, event)
 
     def queue_wait(self, source: str, target: str, event: int) -> None:
+        """Queues the wait for a flag on the ``target`` pipe."""
         _check_event(event)
         super().queue_wait(source, target, event)
 
     def signal(self, pipe: str, targets: tuple[tuple[Core, Key], ...]) -> None:
+        """Queues a signal to other cores behind the work of ``pipe``."""
         mark = self.mark(pipe)
         if pipe == "PIPE_S" or (self.ordered and not self.waiting):
             self.issued += 1
@@ -170,6 +175,7 @@ class WatchedCore(QueueCore):
             self._append(pipe, (self.issued, 0, SET, mark, targets))
 
     def await_signals(self, pipe: str, keys: tuple[Key, ...]) -> None:
+        """Queues a wait for signals of other cores on ``pipe``."""
         if pipe == "PIPE_S":
             self.scalar_wait = keys
         elif self.ordered and not self.waiting and self._ready(keys):
@@ -179,12 +185,14 @@ class WatchedCore(QueueCore):
             self._append(pipe, (self.issued, 0, WAIT, self.mark(pipe), keys))
 
     def await_level(self, pipe: str, key: Key, level: int) -> None:
+        """Queues a wait on ``pipe`` until a signal was given ``level`` times."""
         if pipe == "PIPE_S":
             self.scalar_level = (key, level)
         elif level:
             self._append(pipe, (self.issued, 0, LEVEL, self.mark(pipe), (key, level)))
 
     def join_scalar(self) -> Generator[None, None, None]:
+        """Waits until the queued work that the scalar unit needs is done."""
         mark = self.mark("PIPE_S")
         if self.scalar_level is not None:
             key, level = self.scalar_level
@@ -198,6 +206,7 @@ class WatchedCore(QueueCore):
         self.issued += 1
 
     def join_all(self) -> Generator[None, None, None]:
+        """Waits until all queued work is done."""
         site = self.site
         yield from super().join_all()
         scalar = self.actors["PIPE_S"]
@@ -207,6 +216,7 @@ class WatchedCore(QueueCore):
             scalar.time = max(scalar.time, self.actors[pipe].time)
 
     def reach(self, pipe: str) -> Generator[None, None, None]:
+        """Waits until the work of ``pipe`` is done."""
         yield from super().reach(pipe)
         mark = self.mark(pipe)
         actor = self.actors[pipe]
@@ -214,6 +224,7 @@ class WatchedCore(QueueCore):
         self.watch.enter(Context(actor, mark))
 
     def meet(self, *pipes: str) -> Generator[None, None, None]:
+        """Has the given pipes wait for one another."""
         yield from super().meet(*pipes)
         actors = [self.actors[pipe] for pipe in ("PIPE_S", *pipes)]
         for actor in actors:
@@ -224,6 +235,7 @@ class WatchedCore(QueueCore):
     # ------------------------------------------------------------ execution
 
     def step(self) -> bool:
+        """Carries out one queued action; false where none can go on."""
         chosen: str | None = None
         if self.chooser is not None:
             chosen = self.chosen()
@@ -258,6 +270,7 @@ class WatchedCore(QueueCore):
         return True
 
     def runnable(self, pipe: str, head: Any) -> bool:
+        """Whether the first action of a queue can go on."""
         kind, arguments = head[2], head[4]
         if kind == WAIT:
             return self._ready(arguments)

@@ -43,6 +43,7 @@ class WatchedGenerator(Generator):
         return None
 
     def operation(self, op: Operation) -> None:
+        """One operation, with marks for the watch before and behind it."""
         if _watched(op):
             indices = self._loop_indices(op)
             names = tuple(value.name_hint or str(number) for number, value in enumerate(indices))

@@ -122,6 +122,7 @@ class AssemblyBuilder(TileBuilder):
     # ------------------------------------------------------------ keys
 
     def assembly_key(self, items: list[Any]) -> tuple[Tok, Tok]:
+        """A name and its value in the braces of a directive."""
         return items[0], items[1]
 
     def assembly_keys(self, token: Tok, cls: type[PtoOp], keys: list[Any], attributes: dict[str, Attribute]) -> None:
@@ -163,6 +164,7 @@ class AssemblyBuilder(TileBuilder):
 
     @statement
     def directive(self, items: list[Any]) -> None:
+        """``.arg`` or ``.const``: an argument of the function around the statements, or a constant."""
         token = items[0]
         frame = self.scope.frame
         if token.text == ".arg":

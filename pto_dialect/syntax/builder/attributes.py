@@ -58,6 +58,7 @@ class JoinedTypes(Tok):
 
     @property
     def end(self) -> int:
+        """Offset behind the last token."""
         return self._end
 
 
@@ -77,27 +78,35 @@ class AttributeBuilder(BuilderBase):
     # ------------------------------------------------------------ lists that mean themselves
 
     def nothing(self, items: list[Any]) -> None:
+        """A part that was left out."""
         return None
 
     def empty(self, items: list[Any]) -> list[Any]:
+        """A list without entries."""
         return []
 
     def sequence(self, items: list[Any]) -> list[Any]:
+        """A list in parentheses or brackets."""
         return items[::2]
 
     def bracketed(self, items: list[Any]) -> list[Any]:
+        """A list in square brackets."""
         return items[1:-1:2]
 
     def no_uses(self, items: list[Any]) -> None:
+        """No operands."""
         return None
 
     def some_uses(self, items: list[Any]) -> Tok:
+        """Operands that may be left out."""
         return items[0]
 
     def bracketed_uses(self, items: list[Any]) -> Tok:
+        """Operands in square brackets."""
         return items[1]
 
     def types(self, items: list[Any]) -> Tok:
+        """A list of types, kept as text until it is known what they belong to."""
         return items[0]
 
     def joined_types(self, items: list[Any]) -> Tok:
@@ -109,17 +118,21 @@ class AttributeBuilder(BuilderBase):
         return JoinedTypes(self.text.text, items[0].start, items[-1].end, depth)
 
     def words(self, items: list[Any]) -> list[Tok]:
+        """A list of words."""
         return items
 
     # ------------------------------------------------------------ signatures
 
     def no_signature(self, items: list[Any]) -> None:
+        """No types behind the statement."""
         return None
 
     def some_signature(self, items: list[Any]) -> Any:
+        """The types behind ``:``."""
         return items[1]
 
     def schematic_signature(self, items: list[Any]) -> Any:
+        """Types of a documentation snippet, which may be left open."""
         token = items[0]
         if not self.schematic:
             self.report(
@@ -132,24 +145,31 @@ class AttributeBuilder(BuilderBase):
         return SCHEMATIC
 
     def operand_types(self, items: list[Any]) -> tuple[Tok | None, Any]:
+        """``: T, ..``: types of operands alone."""
         return items[0], None
 
     def parenthesised_types(self, items: list[Any]) -> tuple[Tok | None, Any]:
+        """``: (T, ..)``: types of operands alone."""
         return items[1], None
 
     def arrow_types(self, items: list[Any]) -> tuple[Tok | None, Any]:
+        """``: T, .. -> R``: types of operands and results."""
         return items[0], items[2]
 
     def function_signature(self, items: list[Any]) -> tuple[Tok | None, Any]:
+        """``: (T, ..) -> R``: types of operands and results."""
         return items[0]
 
     def function_no_inputs(self, items: list[Any]) -> tuple[Tok | None, Any]:
+        """``() -> R``: a function type without inputs."""
         return None, items[3]
 
     def function_inputs(self, items: list[Any]) -> tuple[Tok | None, Any]:
+        """``(T, ..) -> R``: a function type with inputs."""
         return items[1], items[4]
 
     def parenthesised(self, items: list[Any]) -> Tok:
+        """Result types in parentheses."""
         items[1].value = PARENTHESISED
         return items[1]
 
@@ -160,12 +180,14 @@ class AttributeBuilder(BuilderBase):
     # ------------------------------------------------------------ attributes
 
     def type_alias(self, items: list[Any]) -> None:
+        """``!name = type``."""
         name = _alias_name(items[0])
         meaning = self.define_alias(name, items[1].text, items[1].start)
         if meaning is not None and self._one_type(meaning, items[1].start) is POISON:
             self.wrong_aliases.add(name)
 
     def attribute_alias(self, items: list[Any]) -> None:
+        """``#name = attribute``."""
         name = _alias_name(items[0])
         start = items[0].end
         text = without_comments(self.text.text[start : self.text.cursor])
@@ -176,15 +198,19 @@ class AttributeBuilder(BuilderBase):
             self.wrong_aliases.add(name)
 
     def location_alias(self, items: list[Any]) -> None:
+        """``#name = loc(..)``."""
         self.attribute_aliases[_alias_name(items[0])] = UnitAttr()
 
     def no_dict(self, items: list[Any]) -> dict[str, Attribute]:
+        """No attributes."""
         return {}
 
     def attributes_dict(self, items: list[Any]) -> dict[str, Attribute]:
+        """``attributes {..}``."""
         return items[1]
 
     def some_dict(self, items: list[Any]) -> dict[str, Attribute]:
+        """``{..}``: attributes by name; a name given twice is an error."""
         result: dict[str, Attribute] = {}
         for token, name, value in items[1:-1:2]:
             if name in result:
@@ -196,17 +222,20 @@ class AttributeBuilder(BuilderBase):
         return result
 
     def entry(self, items: list[Any]) -> tuple[Tok, str, Attribute]:
+        """``name = value``, or a name alone, which is a unit attribute."""
         token = items[0]
         name = unescape(token.text) if token.type == "STRING" else token.text
         return token, name, items[2] if len(items) > 1 else UnitAttr()
 
     def number(self, items: list[Any]) -> Attribute:
+        """An integer or float without a type."""
         token = items[0]
         if token.type == "INTEGER":
             return IntegerAttr(integer(token.text), 64)
         return builtin.FloatAttr(float(token.text), 64)
 
     def typed_number(self, items: list[Any]) -> Attribute | TypeRun:
+        """``number : type``."""
         token = items[0]
         types = self.type_list(items[2])
         try:
@@ -221,15 +250,19 @@ class AttributeBuilder(BuilderBase):
         return value if len(types) == 1 else TypeRun([value, *types[1:]])
 
     def string(self, items: list[Any]) -> Attribute:
+        """A string."""
         return StringAttr(unescape(items[0].text))
 
     def typed_string(self, items: list[Any]) -> Attribute | TypeRun:
+        """``"text" : type``."""
         return self.and_types(StringAttr(unescape(items[0].text)), self.type_list(items[2]))
 
     def boolean(self, items: list[Any]) -> Attribute:
+        """``true`` or ``false``."""
         return TRUE if items[0].text == "true" else FALSE
 
     def body_value(self, items: list[Any]) -> Attribute | TypeRun:
+        """``dense<..>`` or another attribute with a body in angle brackets."""
         token = items[0]
         if len(items) == 1:
             return self.attribute_text(token, token.text)
@@ -237,6 +270,7 @@ class AttributeBuilder(BuilderBase):
         return self.and_types(self.attribute_text(token, token.text, types[0]), types)
 
     def hash_value(self, items: list[Any]) -> Attribute:
+        """``#name`` or ``#name<..>``."""
         token = items[0]
         alias = self.attribute_aliases.get(token.text)
         if alias is not None:
@@ -258,10 +292,12 @@ class AttributeBuilder(BuilderBase):
             return BROKEN
 
     def type_value(self, items: list[Any]) -> Attribute | TypeRun:
+        """A type as an attribute."""
         types = self.type_list(items[0])
         return types[0] if len(types) == 1 else TypeRun(types)
 
     def function_value(self, items: list[Any]) -> Attribute | TypeRun:
+        """A function type as an attribute."""
         inputs, outputs = items[0]
         results = self.types_of(outputs)
         if isinstance(outputs, Tok) and outputs.value is not PARENTHESISED:
@@ -271,26 +307,31 @@ class AttributeBuilder(BuilderBase):
         return builtin.FunctionType.from_lists(self.types_of(inputs), results)
 
     def symbol_value(self, items: list[Any]) -> Attribute:
+        """``@name`` or ``@a::@b``."""
         return symbol(items[0].text)
 
     def uses_value(self, items: list[Any]) -> Attribute:
+        """A value where an attribute belongs, which is an error."""
         token = items[0]
         self.report("parse-syntax", "a value cannot stand in an attribute", token.start, token.end)
         return UnitAttr()
 
     def word_value(self, items: list[Any]) -> Attribute:
+        """A bare word."""
         word = items[0].text
         if self.schematic and PLACEHOLDER_WORD.fullmatch(word):
             return PlaceholderAttr(word)
         return UnitAttr() if word == "unit" else StringAttr(word)
 
     def array_value(self, items: list[Any]) -> Attribute:
+        """``[..]``."""
         values: list[Attribute] = []
         for value in items[1:-1:2]:
             values.extend(value.types if isinstance(value, TypeRun) else [value])
         return self.nested(ArrayAttr(values), values, items[0].start)
 
     def dict_value(self, items: list[Any]) -> Attribute:
+        """``{..}`` inside an attribute."""
         return self.nested(DictionaryAttr(items[0]), items[0].values(), self.text.cursor)
 
     def nested(self, attr: Attribute, parts: Iterable[Attribute], start: int) -> Attribute:

@@ -253,11 +253,13 @@ class BuilderBase(TypeReader):
         return op
 
     def plain_statement(self, items: list[Any]) -> None:
+        """A statement without results."""
         op = items[0]
         if isinstance(op, Operation):
             append_operation(self.scope.frames[-1].block, op)
 
     def result_statement(self, items: list[Any]) -> None:
+        """A statement with results: their names are defined."""
         token, op = items[0], items[1]
         names, packs = result_names(token)
         if "#" in token.text:
@@ -302,6 +304,7 @@ class BuilderBase(TypeReader):
             raise NestingError("regions", start)
 
     def region_open(self, items: list[Any]) -> int:
+        """The ``{`` of a region: its scope begins, its arguments are defined."""
         start, self.pending = self.pending or RegionStart(), None
         block = Block(arg_types=[type_ for _, type_ in start.arguments])
         region = Region(block)
@@ -344,6 +347,7 @@ class BuilderBase(TypeReader):
         return None
 
     def region(self, items: list[Any]) -> Region:
+        """A region at its ``}``: its scope ends."""
         self.close_frame()
         frame = self.closed
         if frame.block.is_empty and not frame.labels and not frame.block.args:
@@ -389,6 +393,7 @@ class BuilderBase(TypeReader):
         return did_you_mean_hint(name, [*defined, *self.scope.values])
 
     def block_label(self, items: list[Any]) -> None:
+        """``^name(..):``: the next block of the region begins."""
         token = items[0]
         arguments = items[2] if len(items) > 3 and isinstance(items[2], list) else []
         frame = self.scope.frame
@@ -413,9 +418,11 @@ class BuilderBase(TypeReader):
             self.define(name.text, value, name.start)
 
     def block_args(self, items: list[Any]) -> list[tuple[Tok, Attribute]]:
+        """The arguments of a block label."""
         return items[::2]
 
     def block_arg(self, items: list[Any]) -> tuple[Tok, Attribute]:
+        """``%name : type`` of a block label."""
         return items[0], self.type_list(items[2])[0]
 
     def block_use(self, token: Tok) -> Block:

@@ -28,6 +28,7 @@ class ControlBuilder(CoreBuilder):
 
     @statement
     def terminator(self, items: list[Any]) -> Operation:
+        """``return`` or ``yield`` with its operands and their types."""
         token, attributes, *values = items
         cls = operation_class(token)
         operands = self.use_typed(values[0], self.type_list(values[2]), values[2]) if values else []
@@ -35,6 +36,7 @@ class ControlBuilder(CoreBuilder):
 
     @statement
     def condition(self, items: list[Any]) -> Operation:
+        """``scf.condition(%c) %values : types``."""
         token, _, condition, _, *values = items
         operands = self.condition_value(token, condition)
         if values:
@@ -42,16 +44,20 @@ class ControlBuilder(CoreBuilder):
         return self.create(operation_class(token), token.start, operands)
 
     def unsigned(self, items: list[Any]) -> bool:
+        """The word ``unsigned`` of a loop."""
         return bool(items)
 
     def iter_args(self, items: list[Any]) -> tuple[Tok, Any] | None:
+        """``iter_args(%i = %x, ..) -> (types)``."""
         return (items[2], items[5]) if items else None
 
     def for_type(self, items: list[Any]) -> Tok | None:
+        """The type of a loop's bounds, where it is no index."""
         return items[1] if items else None
 
     @header
     def for_header(self, items: list[Any]) -> Any:
+        """``scf.for %i = %low to %high step %step``: the region's arguments are known."""
         token, unsigned, binding, _, upper, _, step, iter_args, index_type = items
         pairs = self.bindings(binding)
         type_ = self.type_list(index_type)[0] if index_type is not None else t.INDEX
@@ -81,6 +87,7 @@ class ControlBuilder(CoreBuilder):
 
     @statement
     def for_op(self, items: list[Any]) -> Operation:
+        """A loop with its region."""
         (token, operands, types, unsigned), region, attributes = items
         if unsigned:
             attributes = {**attributes, "unsignedCmp": builtin.UnitAttr()}
@@ -106,10 +113,12 @@ class ControlBuilder(CoreBuilder):
         return [value]
 
     def parallel_start(self, items: list[Any]) -> tuple[Tok, Tok, Any] | None:
+        """``init (%x, ..)`` and the result types of a parallel loop."""
         return (items[0], items[2], items[5]) if items else None
 
     @header
     def parallel_header(self, items: list[Any]) -> Any:
+        """``scf.parallel (%i) = (..) to (..) step (..)``."""
         token, counters, start = items[0], items[2], items[-1]
         operands: list[SSAValue] = []
         sizes: list[int] = []
@@ -135,6 +144,7 @@ class ControlBuilder(CoreBuilder):
 
     @statement
     def parallel_op(self, items: list[Any]) -> Operation:
+        """A parallel loop with its region."""
         (token, operands, types, sizes), region, attributes = items
         for block in region.blocks:
             if block.last_op is None or not block.last_op.has_trait(_terminator()):
@@ -144,10 +154,12 @@ class ControlBuilder(CoreBuilder):
 
     @statement
     def reduce_nothing(self, items: list[Any]) -> Operation:
+        """``scf.reduce`` without operands."""
         return self.create(operation_class(items[0]), items[0].start, attributes=items[1])
 
     @statement
     def reduce(self, items: list[Any]) -> Operation:
+        """``scf.reduce(%x : type) {..}`` with a region for each operand."""
         token, uses, types = items[0], items[2], items[4]
         operands = self.use_typed(uses, self.type_list(types), types)
         regions = [item for item in items[6:] if isinstance(item, Region)]
@@ -163,6 +175,7 @@ class ControlBuilder(CoreBuilder):
 
     @statement
     def assertion(self, items: list[Any]) -> Operation:
+        """``cf.assert %c, "text"``."""
         token, condition, _, message, attributes = items
         operands = self.use_typed(condition, [t.I1], None)
         properties: dict[str, Attribute] = {"msg": builtin.StringAttr(unescape(message.text))}
@@ -170,12 +183,14 @@ class ControlBuilder(CoreBuilder):
 
     @header
     def if_header(self, items: list[Any]) -> Any:
+        """``scf.if %c -> (types)``."""
         token, condition = items[0], items[1]
         operands = self.condition_value(token, condition)
         return token, operands, self.types_of(items[3]) if len(items) > 2 else []
 
     @statement
     def if_op(self, items: list[Any]) -> Operation:
+        """A condition with its one or two regions."""
         (token, operands, types), then = items[0], items[1]
         otherwise = items[3] if len(items) > 3 else Region()
         if types and not otherwise.blocks:
@@ -187,6 +202,7 @@ class ControlBuilder(CoreBuilder):
 
     @header
     def while_header(self, items: list[Any]) -> Any:
+        """``scf.while (%i = %x, ..) : type``."""
         token = items[0]
         inputs, outputs = items[-1]
         types = self.types_of(inputs)
@@ -211,28 +227,34 @@ class ControlBuilder(CoreBuilder):
 
     @statement
     def while_op(self, items: list[Any]) -> Operation:
+        """A loop with its two regions."""
         (token, operands, types), before, _, after, attributes = items
         return self.create(operation_class(token), token.start, operands, types, attributes, regions=[before, after])
 
     @header
     def execute_header(self, items: list[Any]) -> Any:
+        """``scf.execute_region -> types``."""
         return items[0], self.types_of(items[2]) if len(items) > 1 else []
 
     @statement
     def execute_op(self, items: list[Any]) -> Operation:
+        """A region that is executed once."""
         (token, types), region, attributes = items
         return self.create(operation_class(token), token.start, (), types, attributes, regions=[region])
 
     @header
     def switch_header(self, items: list[Any]) -> Any:
+        """``scf.index_switch %i -> types``."""
         operands = self.use_typed(items[1], [t.INDEX], None)
         return items[0], operands, items[2], self.types_of(items[4]) if len(items) > 3 else []
 
     def switch_case(self, items: list[Any]) -> tuple[Tok, Region]:
+        """``case n {..}``."""
         return items[1], items[2]
 
     @statement
     def index_switch(self, items: list[Any]) -> Operation:
+        """A switch with its regions, the default one last in the text."""
         token, operands, attributes, types = items[0]
         cases = [item for item in items[1:] if isinstance(item, tuple)]
         default = items[-1]
@@ -252,6 +274,7 @@ class ControlBuilder(CoreBuilder):
 
     @statement
     def call(self, items: list[Any]) -> Operation:
+        """``func.call @name(..) : type``."""
         token, callee, _, uses, _, attributes, _, (inputs, outputs) = items
         types = self.types_of(inputs)
         if uses is None and types:
@@ -274,6 +297,7 @@ class ControlBuilder(CoreBuilder):
 
     @statement
     def function_constant(self, items: list[Any]) -> Operation:
+        """``func.constant @name : type``."""
         token, attributes, name, _, types = items
         result = self.one_type(types)
         return self.create(operation_class(token), token.start, (), [result], attributes, {"value": symbol(name.text)})
@@ -281,6 +305,7 @@ class ControlBuilder(CoreBuilder):
     # ------------------------------------------------------------ branches
 
     def target(self, items: list[Any]) -> tuple[Block, list[SSAValue]]:
+        """``^name(%x, .. : types)``: a block and what it is given."""
         block = self.block_use(items[0])
         try:
             operands = self.use_typed(items[2], self.type_list(items[4]), items[4]) if len(items) > 1 else []
@@ -291,11 +316,13 @@ class ControlBuilder(CoreBuilder):
 
     @statement
     def branch(self, items: list[Any]) -> Operation:
+        """``cf.br ^name(..)``."""
         token, (block, operands) = items
         return self.create(operation_class(token), token.start, operands, successors=[block])
 
     @statement
     def cond_branch(self, items: list[Any]) -> Operation:
+        """``cf.cond_br %c, ^a(..), ^b(..)``."""
         token, condition, _, (then, then_values), _, (other, other_values), attributes = items
         operands = self.condition_value(token, condition)
         sizes = DenseArrayBase.from_list(i32, [1, len(then_values), len(other_values)])
@@ -309,13 +336,16 @@ class ControlBuilder(CoreBuilder):
         )
 
     def switch_targets(self, items: list[Any]) -> list[Any]:
+        """All targets of a switch."""
         return items[::2]
 
     def switch_target(self, items: list[Any]) -> tuple[Tok, tuple[Block, list[SSAValue]]]:
+        """``n: ^name(..)`` of a switch."""
         return items[0], items[2]
 
     @statement
     def switch(self, items: list[Any]) -> Operation:
+        """``cf.switch %flag : type, [..]``."""
         token, flag, _, types, _, _, targets, _, attributes = items
         stated = self.one_type(types)
         operands = self.use_typed(flag, [stated], types)

@@ -58,15 +58,18 @@ class CoreBuilder(AttributeBuilder):
     # ------------------------------------------------------------ module and function
 
     def symbol_name(self, items: list[Any]) -> Tok | None:
+        """The name of a module, if it has one."""
         return items[0] if items else None
 
     def module_header(self, items: list[Any]) -> list[Any]:
+        """``module @name attributes {..}``."""
         self.pending = RegionStart()
         self.header = items
         return items
 
     @statement
     def module(self, items: list[Any]) -> Operation:
+        """A module with its region."""
         header, region = items
         cls = builtin.ModuleOp
         token, name, attributes = header
@@ -76,24 +79,30 @@ class CoreBuilder(AttributeBuilder):
         return self.create(cls, token.start, attributes=attributes, properties=properties, regions=[region])
 
     def visibility(self, items: list[Any]) -> str | None:
+        """``public``, ``private`` or ``nested``."""
         return items[0].text if items else None
 
     def func_arg(self, items: list[Any]) -> tuple[Tok | None, Tok, dict[str, Attribute]]:
+        """An argument of a function: name, type, attributes."""
         name = items[0] if items[0].type == "USES" else None
         types = items[2] if name is not None else items[0]
         attributes = next((item for item in items if isinstance(item, dict)), {})
         return name, types, attributes
 
     def func_result(self, items: list[Any]) -> tuple[Tok, dict[str, Attribute]]:
+        """A result of a function: type, attributes."""
         return items[0], items[1] if len(items) > 1 else {}
 
     def bare_result(self, items: list[Any]) -> list[Any]:
+        """One result type without parentheses."""
         return [(items[1], {})]
 
     def result_list(self, items: list[Any]) -> list[Any]:
+        """Result types in parentheses."""
         return items[2:-1:2]
 
     def func_header(self, items: list[Any]) -> Any:
+        """``func.func @name(..) -> ..``: the region's arguments are known."""
         token, visibility, name, _, arguments, _, results, attributes = items
         named: list[tuple[Tok | str, Attribute]] = []
         argument_attributes: list[dict[str, Attribute]] = []
@@ -124,12 +133,14 @@ class CoreBuilder(AttributeBuilder):
 
     @statement
     def func_definition(self, items: list[Any]) -> Operation:
+        """A function with its region."""
         (token, properties, attributes), region = items
         cls = operation_class(token)
         return self.create(cls, token.start, properties=properties, attributes=attributes, regions=[region])
 
     @statement
     def func_declaration(self, items: list[Any]) -> Operation:
+        """A function without a region."""
         start, self.pending = self.pending, None
         token, properties, attributes = items[0]
         cls = operation_class(token)
@@ -155,13 +166,16 @@ class CoreBuilder(AttributeBuilder):
     # ------------------------------------------------------------ arith, math
 
     def no_flags(self, items: list[Any]) -> None:
+        """No ``fastmath`` or ``overflow``."""
         return None
 
     def some_flags(self, items: list[Any]) -> Tok:
+        """``fastmath<..>`` or ``overflow<..>``."""
         return items[0]
 
     @statement
     def constant(self, items: list[Any]) -> Operation | None:
+        """``arith.constant value : type``."""
         token, attributes, value = items
         if value is BROKEN:
             return None
@@ -178,6 +192,7 @@ class CoreBuilder(AttributeBuilder):
 
     @statement
     def same_type(self, items: list[Any]) -> Operation:
+        """Operands and results of one type."""
         token, uses, flags, attributes, _, types = items
         cls = operation_class(token)
         stated = self.type_list(types)
@@ -240,12 +255,14 @@ class CoreBuilder(AttributeBuilder):
 
     @cached_property
     def no_fastmath(self) -> Attribute:
+        """The attribute that a left-out ``fastmath`` means."""
         from xdsl.dialects.arith import FastMathFlagsAttr
 
         return FastMathFlagsAttr("none")
 
     @cached_property
     def no_overflow(self) -> Attribute:
+        """The attribute that a left-out ``overflow`` means."""
         from xdsl.dialects.arith import IntegerOverflowAttr
 
         return IntegerOverflowAttr("none")
@@ -277,6 +294,7 @@ class CoreBuilder(AttributeBuilder):
 
     @statement
     def compare(self, items: list[Any]) -> Operation:
+        """``arith.cmpi`` or ``arith.cmpf`` with its predicate."""
         token, predicate, _, uses, flags, attributes, _, types = items
         cls = operation_class(token)
         names = CMPI if token.text == "arith.cmpi" else CMPF
@@ -294,6 +312,7 @@ class CoreBuilder(AttributeBuilder):
 
     @statement
     def cast(self, items: list[Any]) -> Operation:
+        """``op %x : T to R``."""
         token, uses, flags, attributes, _, types, _, result_types = items
         cls = operation_class(token)
         operands = self.use_typed(uses, self.type_list(types), types)

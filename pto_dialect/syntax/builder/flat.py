@@ -27,6 +27,7 @@ class FlatBuilder(PtoBuilder):
 
     @statement
     def nullary(self, items: list[Any]) -> Operation:
+        """An operation without operands, with or without a type."""
         token, attributes, *types = items
         cls = self.pto_class(token)
         results = self.result_list_types(token, cls, types[1] if types else None)
@@ -85,6 +86,7 @@ class FlatBuilder(PtoBuilder):
 
     @statement
     def flat(self, items: list[Any]) -> Operation:
+        """``op %a, %b {..} : types -> types``."""
         token, uses, attributes, signature_part = items
         if attributes or signature_part.__class__ is not tuple:
             return self.flat_statement(token, [uses], attributes, signature_part)
@@ -105,6 +107,7 @@ class FlatBuilder(PtoBuilder):
         return op
 
     def mixed(self, items: list[Any]) -> list[Tok]:
+        """Operands, strings and words in one list."""
         return items[::2]
 
     def surplus_word(self, words: list[Tok], most: int) -> BuildError:
@@ -130,18 +133,22 @@ class FlatBuilder(PtoBuilder):
 
     @statement
     def flat_token(self, items: list[Any]) -> Operation:
+        """Operands, strings and words in one list before the types."""
         token, mixed, attributes, signature_part = items
         uses = [item for item in mixed if item.type == "USES"]
         self.token_attributes(token, [item for item in mixed if item.type != "USES"], attributes)
         return self.flat_statement(token, uses, attributes, signature_part)
 
     def clause(self, items: list[Any]) -> tuple[Tok, list[Any]]:
+        """``word`` or ``word(..)``: the word, and what stands in its parentheses."""
         return items[0], items[2] if len(items) > 1 else []
 
     def clause_args(self, items: list[Any]) -> list[Any]:
+        """What stands in the parentheses of a clause."""
         return items[::2]
 
     def clause_pair(self, items: list[Any]) -> tuple[Tok, Tok]:
+        """``name = value`` inside a clause."""
         return items[0], items[2]
 
     def suffix_attributes(self, token: Tok, clauses: list[tuple[Tok, list[Any]]], attributes: dict[str, Any]) -> None:
@@ -173,12 +180,14 @@ class FlatBuilder(PtoBuilder):
 
     @statement
     def flat_suffix(self, items: list[Any]) -> Operation:
+        """Operands followed by suffix words."""
         token, uses, *clauses, attributes, signature_part = items
         self.suffix_attributes(token, clauses, attributes)
         return self.flat_statement(token, [uses], attributes, signature_part)
 
     @statement
     def lead_string(self, items: list[Any]) -> Operation:
+        """A string before the operands."""
         token, word, *rest = items
         signature_part, attributes = rest[-1], rest[-2]
         self.token_attributes(token, [word], attributes)
@@ -197,6 +206,7 @@ class FlatBuilder(PtoBuilder):
 
     @statement
     def indexed(self, items: list[Any]) -> Operation:
+        """``op %a[%i, ..], ..``."""
         token, uses, indices, *rest = items
         signature_part, attributes = rest[-1], rest[-2]
         extras = next((item for item in rest[:-2] if isinstance(item, list)), [])
@@ -220,6 +230,7 @@ class FlatBuilder(PtoBuilder):
 
     @statement
     def indexed_array(self, items: list[Any]) -> Operation:
+        """``op %a[[%i, ..]]``: indices that the text puts into one array."""
         token, uses, bracket, numbers, _, attributes, signature_part = items
         if self.index_attribute_name(token) != "indices":
             raise at(bracket, "parse-syntax", f"{token.text} takes no array between the brackets")
@@ -245,6 +256,7 @@ class FlatBuilder(PtoBuilder):
     # ------------------------------------------------------------ synchronisation
 
     def sync_args(self, items: list[Any]) -> list[Tok]:
+        """The arguments of a synchronisation in square brackets."""
         return [part for item in items[::2] for part in split_angle(item)]
 
     def sync_statement(self, token: Tok, arguments: list[Tok], attributes: dict[str, Any]) -> Operation:
@@ -278,21 +290,26 @@ class FlatBuilder(PtoBuilder):
 
     @statement
     def sync_bracket(self, items: list[Any]) -> Operation:
+        """``op[pipe, pipe, event]``."""
         return self.sync_statement(items[0], items[2], items[4])
 
     @statement
     def sync_token(self, items: list[Any]) -> Operation:
+        """``op pipe, ..``."""
         arguments = next(item for item in items if isinstance(item, list))
         return self.sync_statement(items[0], arguments, items[-1])
 
     def fields(self, items: list[Any]) -> list[Any]:
+        """``{name = value, ..}`` of a setting."""
         return items[::2]
 
     def field(self, items: list[Any]) -> tuple[Tok, Any]:
+        """``name = value`` of a setting."""
         return items[0], items[2]
 
     @statement
     def sync_all(self, items: list[Any]) -> Operation:
+        """A barrier of all cores with its settings."""
         token, fields, attributes = items[0], items[-2], items[-1]
         cls = self.pto_class(token)
         for word, value in fields:
@@ -313,6 +330,7 @@ class FlatBuilder(PtoBuilder):
 
     @statement
     def cache_all(self, items: list[Any]) -> Operation:
+        """``op all ..``: all lines of a cache."""
         token, word, space, attributes = items
         if word.text != "all":
             message = f"{token.text} takes all and a memory, or an address, found {word.text!r}"
@@ -324,6 +342,7 @@ class FlatBuilder(PtoBuilder):
 
     @statement
     def cache_line(self, items: list[Any]) -> Operation:
+        """``op %address ..``: one line of a cache."""
         token, uses = items[0], items[1]
         words = [w for w in items[2:] if isinstance(w, Tok) and w.type not in ("COMMA", "COLON", "TYPES")]
         types = next(w for w in items if isinstance(w, Tok) and w.type == "TYPES")

@@ -37,6 +37,7 @@ class MemoryBuilder(ControlBuilder):
 
     @statement
     def mem_alloc(self, items: list[Any]) -> Operation:
+        """``memref.alloc(%sizes)[%symbols] : type``."""
         token, _, sizes, _, symbols, attributes, _, types = items
         result = self.one_type(types)
         dims = self._indices(sizes)
@@ -55,12 +56,14 @@ class MemoryBuilder(ControlBuilder):
 
     @statement
     def mem_free(self, items: list[Any]) -> Operation:
+        """``memref.dealloc %m : type``."""
         token, uses, attributes, _, types = items
         operands = self.use_typed(uses, self.type_list(types), types)
         return self.create(operation_class(token), token.start, operands, (), attributes)
 
     @statement
     def mem_access(self, items: list[Any]) -> Operation:
+        """``memref.load`` or ``memref.store``."""
         token, uses, _, indices, _, attributes, _, types = items
         memref = self.one_type(types)
         subscripts = self._indices(indices)
@@ -118,14 +121,17 @@ class MemoryBuilder(ControlBuilder):
 
     @statement
     def mem_subview(self, items: list[Any]) -> Operation:
+        """``memref.subview %m[..] [..] [..] : type to type``."""
         return self._strided_op(items, items[2:5], items[5], items[7], items[9])
 
     @statement
     def mem_reinterpret(self, items: list[Any]) -> Operation:
+        """``memref.reinterpret_cast %m to offset: [..], sizes: [..], strides: [..]``."""
         return self._strided_op(items, [items[5], items[9], items[13]], items[14], items[16], items[18])
 
     @statement
     def mem_dim(self, items: list[Any]) -> Operation:
+        """``memref.dim`` or ``memref.rank``."""
         token, uses, attributes, _, types = items
         stated = [self.one_type(types)] if token.text == "memref.rank" else [self.one_type(types), t.INDEX]
         operands = self.use_typed(uses, stated, None)
@@ -133,6 +139,7 @@ class MemoryBuilder(ControlBuilder):
 
     @statement
     def mem_copy(self, items: list[Any]) -> Operation:
+        """``memref.copy %a, %b : type to type``."""
         token, uses, attributes, _, source, _, target = items
         operands = self.use_typed(uses, [self.one_type(source), self.one_type(target)], None)
         return self.create(operation_class(token), token.start, operands, (), attributes)
@@ -141,6 +148,7 @@ class MemoryBuilder(ControlBuilder):
 
     @statement
     def llvm_alloca(self, items: list[Any]) -> Operation:
+        """``llvm.alloca %n x type``."""
         token, size, _, element, attributes, _, (inputs, outputs) = items
         operands = self.use_typed(size, self.types_of(inputs), inputs)
         properties = {**attributes, "elem_type": self.one_type(element)}
@@ -148,6 +156,7 @@ class MemoryBuilder(ControlBuilder):
 
     @statement
     def llvm_load(self, items: list[Any]) -> Operation:
+        """``llvm.load %p``."""
         token, words, uses, attributes, _, types, _, result = items
         operands = self.use_typed(uses, self.type_list(types), types)
         cls = operation_class(token)
@@ -156,6 +165,7 @@ class MemoryBuilder(ControlBuilder):
 
     @statement
     def llvm_store(self, items: list[Any]) -> Operation:
+        """``llvm.store %x, %p``."""
         token, words, uses, attributes, _, types = items
         operands = self.use_typed(uses, self.type_list(types), types)
         cls = operation_class(token)
@@ -173,6 +183,7 @@ class MemoryBuilder(ControlBuilder):
 
     @statement
     def llvm_gep(self, items: list[Any]) -> Operation:
+        """``llvm.getelementptr %p[..]``."""
         token, words, base, indices, attributes, _, (inputs, outputs) = items
         types = self.types_of(inputs)
         stated = self.types_of(outputs)
@@ -200,6 +211,7 @@ class MemoryBuilder(ControlBuilder):
 
     @statement
     def llvm_extract_element(self, items: list[Any]) -> Operation:
+        """``llvm.extractelement %v[%i : type]``."""
         token, vector, _, index, _, index_type, _, attributes, _, types = items
         stated = self.one_type(types)
         operands = self.use_typed(vector, [stated], types)
@@ -209,6 +221,7 @@ class MemoryBuilder(ControlBuilder):
 
     @statement
     def llvm_extract_value(self, items: list[Any]) -> Operation:
+        """``llvm.extractvalue %s[..]``."""
         token, uses, indices, attributes, _, types = items
         stated = self.one_type(types)
         operands = self.use_typed(uses, [stated], types)
@@ -222,12 +235,14 @@ class MemoryBuilder(ControlBuilder):
     # ------------------------------------------------------------ generic form
 
     def generic_header(self, items: list[Any]) -> Any:
+        """The quoted name, operands and successors of a generic form."""
         token = items[0]
         self.pending = RegionStart(isolated=unescape(token.text) in ISOLATED)
         return items
 
     @statement
     def generic(self, items: list[Any]) -> Operation:
+        """``"name"(..) ({..}) {..} : type``: any operation in generic form."""
         self.pending = None
         (token, _, uses, _, labels, properties), regions, attributes, _, (inputs, outputs) = items
         name = unescape(token.text)

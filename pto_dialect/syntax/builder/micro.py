@@ -31,17 +31,21 @@ class MicroBuilder(ClauseBuilder):
     # ------------------------------------------------------------ burst transfers
 
     def group(self, items: list[Any]) -> tuple[Tok, Tok]:
+        """``word(%a, ..)`` of a burst copy."""
         return items[0], items[2]
 
     def dma_types(self, items: list[Any]) -> list[tuple[Tok | None, Tok]]:
+        """The first types of a burst copy."""
         return [(None, items[0])]
 
     def more_dma_types(self, items: list[Any]) -> list[tuple[Tok | None, Tok]]:
+        """Types of a further group, behind its word."""
         earlier = items[0]
         return [*earlier, (items[2], items[3])] if len(items) > 3 else [*earlier, (None, items[2])]
 
     @statement
     def dma_burst(self, items: list[Any]) -> Operation:
+        """A copy in bursts with its groups."""
         token, uses = items[0], items[1]
         groups_given = [item for item in items[2:-3] if isinstance(item, tuple)]
         attributes, types = items[-3], items[-1]
@@ -143,16 +147,20 @@ class MicroBuilder(ClauseBuilder):
     # ------------------------------------------------------------ fractal load from global memory
 
     def frac_group(self, items: list[Any]) -> tuple[Tok, Tok]:
+        """``word(%a, ..)`` of a load that changes the layout."""
         return items[1], items[3]
 
     def frac_types(self, items: list[Any]) -> list[Tok]:
+        """The first types of a load that changes the layout."""
         return [items[0]]
 
     def more_frac_types(self, items: list[Any]) -> list[Tok]:
+        """Types of a further group, or the word of the mode."""
         return [*items[0], *(item for item in items[1:] if isinstance(item, Tok))]
 
     @statement
     def frac_load(self, items: list[Any]) -> Operation:
+        """A load that changes the layout, with its groups."""
         token, uses, _, mode = items[:4]
         given = [item for item in items[4:] if isinstance(item, tuple)]
         attributes, types = items[-3], items[-1]
@@ -211,10 +219,12 @@ class MicroBuilder(ClauseBuilder):
     # ------------------------------------------------------------ L1 to L0
 
     def l0_control(self, items: list[Any]) -> tuple[Tok, Tok]:
+        """``name(%x)`` of a load into L0."""
         return items[1], items[3]
 
     @statement
     def l0_load(self, items: list[Any]) -> Operation:
+        """A load into L0, with controls by position or by name."""
         token, uses = items[0], items[1]
         attributes, types = items[-3], items[-1]
         cls = self.pto_class(token)

@@ -153,6 +153,7 @@ class PtoBuilder(MemoryBuilder):
         self.plans[tuple(key)] = Plan(cls, types, order, [r.type for r in op.results], dict(op.attributes))
 
     def result_help(self, op: Operation, token: Tok) -> str | None:
+        """What would be right where an operation that needs a result has none."""
         if isinstance(op, PtoOp) and signature(type(op)).results and not op_spec(type(op)).shape.startswith("OP_DPS"):
             return None if op.results else "state the type of the result: -> type"
         return super().result_help(op, token)

@@ -28,13 +28,16 @@ class StructureBuilder(ValueBuilder):
     # ------------------------------------------------------------ tiles and views
 
     def keyed_uses(self, items: list[Any]) -> list[Any]:
+        """``name = %x`` one after the other."""
         return items
 
     def keyed_use(self, items: list[Any]) -> tuple[Tok, Tok]:
+        """``name = %x``."""
         return items[0], items[2]
 
     @statement
     def alloc(self, items: list[Any]) -> Operation:
+        """``pto.alloc_tile addr = %a .. : type``."""
         token, keyed, attributes, _, types = items
         cls = self.pto_class(token)
         names = [slot.name for slot in signature(cls).operands]
@@ -49,6 +52,7 @@ class StructureBuilder(ValueBuilder):
 
     @statement
     def view_lists(self, items: list[Any]) -> Operation:
+        """``op %a, shape = [..], strides = [..]``: lists of sizes by name."""
         token, source, _, first_key, _, first, _, second_key, _, second, attributes, _, types = items[:13]
         cls = self.pto_class(token)
         _, first_name, second_name = (slot.name for slot in signature(cls).operands)
@@ -86,10 +90,12 @@ class StructureBuilder(ValueBuilder):
         return intern_type(t.PartitionViewType(dims, element))
 
     def valid_uses(self, items: list[Any]) -> Tok:
+        """``valid [%r, %c]``."""
         return items[2]
 
     @statement
     def subview(self, items: list[Any]) -> Operation:
+        """``pto.subview %t[%i, %j] sizes [..]``."""
         token, source, offsets, _, sizes, valid, attributes, _, types = items[:9]
         cls = self.pto_class(token)
         stated = self.one_type(types)
@@ -135,6 +141,7 @@ class StructureBuilder(ValueBuilder):
 
     @statement
     def dim_query(self, items: list[Any]) -> Operation:
+        """``op %v, %i : T -> R``."""
         token, uses, _, types, _, result, attributes = items
         cls = self.pto_class(token)
         operands = Operands()
@@ -145,6 +152,7 @@ class StructureBuilder(ValueBuilder):
 
     @statement
     def retired_cast(self, items: list[Any]) -> Operation:
+        """``op %a : T to T``."""
         token = items[0]
         cls = self.pto_class(token)
         operands = Operands()
@@ -164,10 +172,12 @@ class StructureBuilder(ValueBuilder):
     # ------------------------------------------------------------ regions
 
     def integers(self, items: list[Any]) -> list[Tok]:
+        """A list of integers."""
         return items[::2]
 
     @header
     def region_header(self, items: list[Any]) -> Any:
+        """The name of an operation with a region, what it captures, and its sizes."""
         token = items[0]
         captures = next((item for item in items[1:] if isinstance(item, Tok) and item.type == "USES"), None)
         dims = items[2] if len(items) > 2 and isinstance(items[2], list) else []
@@ -177,6 +187,7 @@ class StructureBuilder(ValueBuilder):
 
     @statement
     def region_op(self, items: list[Any]) -> Operation:
+        """An operation with a region of its own."""
         (token, captures, values, dims), region, attributes, *tail = items
         cls = self.pto_class(token)
         groups: Groups = {}
@@ -203,6 +214,7 @@ class StructureBuilder(ValueBuilder):
 
     @statement
     def region_yield(self, items: list[Any]) -> Operation:
+        """The end of such a region, with its values."""
         token, _, uses, _, attributes, _, (inputs, _) = items
         cls = self.pto_class(token)
         values = self.use_typed(uses, self.types_of(inputs), inputs) if uses is not None else []
@@ -211,15 +223,19 @@ class StructureBuilder(ValueBuilder):
     # ------------------------------------------------------------ pipes, communication, launch
 
     def two_dicts(self, items: list[Any]) -> dict[str, Attribute]:
+        """Two dictionaries of one statement, joined."""
         return {**items[0], **items[1]}
 
     def braces(self, items: list[Any]) -> dict[str, Attribute]:
+        """Fields in braces."""
         return items[0]
 
     def named_uses(self, items: list[Any]) -> tuple[Tok, Tok, dict[str, Attribute]]:
+        """``word(%x) {..}`` behind the operands."""
         return items[0], items[2], items[4]
 
     def arrow_result(self, items: list[Any]) -> Tok:
+        """``-> type``."""
         return items[1]
 
     def field_attributes(self, cls: Any, fields: dict[str, Attribute]) -> dict[str, Attribute]:
@@ -233,6 +249,7 @@ class StructureBuilder(ValueBuilder):
 
     @statement
     def paren(self, items: list[Any]) -> Operation:
+        """``op(%a, .. : types)``."""
         token = items[0]
         fields, subblock, result = items[-3:]
         cls = self.pto_class(token)
@@ -257,10 +274,12 @@ class StructureBuilder(ValueBuilder):
         return self.assemble(cls, token, groups, results, self.field_attributes(cls, fields))
 
     def named_typed(self, items: list[Any]) -> tuple[Tok | None, Input]:
+        """``name = %x : type``, or an operand with its type alone."""
         return (items[0], items[2]) if len(items) > 1 else (None, items[0])
 
     @statement
     def pipe_init(self, items: list[Any]) -> Operation:
+        """The set-up of a queue: fields, then operands."""
         token, fields = items[0], items[1]
         attributes, result = items[-2], items[-1]
         cls = self.pto_class(token)
@@ -284,10 +303,12 @@ class StructureBuilder(ValueBuilder):
         return self.assemble(cls, token, groups, results, merged)
 
     def comm_item(self, items: list[Any]) -> tuple[Tok | None, Tok]:
+        """An operand of a collective transfer, or a group by name."""
         return (items[0], items[2]) if len(items) > 1 else (None, items[0])
 
     @statement
     def comm_group(self, items: list[Any]) -> Operation:
+        """A collective transfer."""
         token, attributes = items[0], items[-1]
         types_token = items[-3]
         entries = [item for item in items if isinstance(item, tuple)]
@@ -329,6 +350,7 @@ class StructureBuilder(ValueBuilder):
 
     @statement
     def launch(self, items: list[Any]) -> Operation:
+        """``pto.simt_launch @name<<<..>>>(..)``."""
         token, callee, _, dims, _, _, uses, _, attributes, _, (inputs, _) = items
         cls = self.pto_class(token)
         sizes = self.use(dims)

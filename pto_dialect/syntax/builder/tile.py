@@ -64,71 +64,91 @@ class TileBuilder(FlatBuilder):
     # ------------------------------------------------------------ parts
 
     def typed(self, items: list[Any]) -> Typed:
+        """Operands with their types."""
         return Typed(items[0], items[2])
 
     def inner_word(self, items: list[Any]) -> Input:
+        """A word among the inputs."""
         return Input(items[0], items[4], items[2], items[1])
 
     def inner_dict(self, items: list[Any]) -> Input:
+        """A dictionary among the inputs."""
         return Input(items[0], items[3], items[1])
 
     def mask_dict(self, items: list[Any]) -> Input:
+        """A mask pattern among the inputs."""
         return Input(items[0], items[4], items[2])
 
     def first_input(self, items: list[Any]) -> list[Any]:
+        """The first input of ``ins(..)``."""
         return [Typed(items[0], items[2])]
 
     def other_input(self, items: list[Any]) -> list[Any]:
+        """A first input of another form."""
         return [items[0]]
 
     def next_input(self, items: list[Any]) -> list[Any]:
+        """A further input of ``ins(..)``."""
         items[0].append(Typed(items[2], items[4]))
         return items[0]
 
     def next_other_input(self, items: list[Any]) -> list[Any]:
+        """A further input of another form."""
         items[0].append(items[2])
         return items[0]
 
     def keyed_input(self, items: list[Any]) -> list[Any]:
+        """``word %x : type`` among the inputs."""
         items[0].append(Input(items[2], items[4], key=items[1]))
         return items[0]
 
     def some_outputs(self, items: list[Any]) -> list[Any]:
+        """``outs(..)``."""
         return items[1]
 
     def more_keyed(self, items: list[Any]) -> list[Any]:
+        """A further ``name = %x`` behind ``outs(..)``."""
         items[0].append(items[1])
         return items[0]
 
     def result_output(self, items: list[Any]) -> Tok:
+        """``-> type`` in place of ``outs(..)``."""
         return items[2]
 
     def keyed(self, items: list[Any]) -> tuple[Tok, Any]:
+        """``name = %x``."""
         return items[0], items[2]
 
     def keyed_value(self, items: list[Any]) -> Any:
+        """The value behind ``name =``."""
         return Typed(items[0], items[2]) if len(items) > 1 else items[0]
 
     def tail(self, items: list[Any]) -> list[Any]:
+        """What stands behind ``outs(..)``."""
         return items
 
     def keyed_tail(self, items: list[Any]) -> list[Any]:
+        """Named operands behind ``outs(..)``."""
         first, others, result = items
         return [{}, [first, *others], result]
 
     def result_tail(self, items: list[Any]) -> list[Any]:
+        """A result type behind ``outs(..)``."""
         return [{}, [], items[1]]
 
     def no_result(self, items: list[Any]) -> None:
+        """No result type."""
         return None
 
     def some_result(self, items: list[Any]) -> Tok:
+        """``-> type``."""
         return items[1]
 
     # ------------------------------------------------------------ the statement
 
     @statement
     def dps(self, items: list[Any]) -> Operation:
+        """``op ins(..) outs(..)``."""
         token, _, inputs, _, outputs, tail = items
         if tail is not None or outputs.__class__ is not list:
             attributes, keyed, result = tail or ({}, [], None)

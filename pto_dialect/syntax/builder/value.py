@@ -65,16 +65,20 @@ class ValueBuilder(AssemblyBuilder):
     """Builders of the value forms."""
 
     def value_operands(self, items: list[Any]) -> list[Any]:
+        """The first operand of a value form."""
         return [items[0]]
 
     def more_operands(self, items: list[Any]) -> list[Any]:
+        """A further operand of a value form."""
         return [*items[0], items[2]]
 
     def value_operand(self, items: list[Any]) -> tuple[Tok, list[Tok]]:
+        """``%a[..]`` with its indices."""
         return items[0], items[1] if len(items) > 1 else []
 
     @statement
     def value_form(self, items: list[Any]) -> Operation:
+        """``%r = op %a, .. : (types) -> type``: a tile operation that gives its result as a value."""
         token, parts, *keys, attributes, signature_part = items
         cls = self.pto_class(token)
         memory_first = self.suffix_words(token, cls, attributes) and cls.name in MEMORY_DESTINATION

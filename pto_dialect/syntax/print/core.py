@@ -43,6 +43,7 @@ def _inside_function(op: Operation) -> bool:
 
 
 def print_builtin_module(writer: Writer, op: Operation) -> list[Piece]:
+    """``module @name attributes {..} {..}``."""
     only_properties(op, "sym_name")
     one_block(op.regions[0])
     name = op.properties.get("sym_name")
@@ -53,6 +54,7 @@ def print_builtin_module(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_function(writer: Writer, op: Operation) -> list[Piece]:
+    """``func.func @name(..) -> .. {..}``."""
     only_properties(op, *_FUNCTION_PROPERTIES)
     name = checked(op.properties.get("sym_name"), StringAttr)
     types = checked(op.properties.get("function_type"), builtin.FunctionType)
@@ -98,17 +100,20 @@ def _dictionaries(attr: Attribute | None, length: int) -> list[str]:
 
 
 def print_return(writer: Writer, op: Operation) -> str:
+    """``return %x : type``."""
     only_properties(op)
     name = "return" if _inside_function(op) else "func.return"
     return name + _returned(writer, op)
 
 
 def print_yield(writer: Writer, op: Operation) -> str:
+    """``scf.yield %x : type``."""
     only_properties(op)
     return "scf.yield" + _returned(writer, op)
 
 
 def print_reduce_return(writer: Writer, op: Operation) -> str:
+    """``scf.reduce.return %x : type``."""
     only_properties(op)
     return "scf.reduce.return" + _returned(writer, op)
 
@@ -121,6 +126,7 @@ def _returned(writer: Writer, op: Operation) -> str:
 
 
 def print_call(writer: Writer, op: Operation) -> str:
+    """``call @name(..) : type``."""
     only_properties(op, "callee")
     callee = checked(op.properties.get("callee"), builtin.SymbolRefAttr)
     name = "call" if _inside_function(op) else "func.call"
@@ -130,6 +136,7 @@ def print_call(writer: Writer, op: Operation) -> str:
 
 
 def print_call_indirect(writer: Writer, op: Operation) -> str:
+    """``call_indirect %f(..) : type``."""
     only_properties(op)
     callee, *arguments = op.operands
     signature = writer.signature(arguments, op.results)
@@ -138,6 +145,7 @@ def print_call_indirect(writer: Writer, op: Operation) -> str:
 
 
 def print_function_constant(writer: Writer, op: Operation) -> str:
+    """``constant @name : type``."""
     only_properties(op, "value")
     value = checked(op.properties.get("value"), builtin.SymbolRefAttr)
     return f"func.constant{dictionary_part(op.attributes)} {attribute_text(value)} : {writer.type(op.results[0].type)}"
@@ -147,6 +155,7 @@ def print_function_constant(writer: Writer, op: Operation) -> str:
 
 
 def print_constant(writer: Writer, op: Operation) -> str:
+    """``arith.constant value : type``."""
     only_properties(op, "value")
     value = checked(op.properties.get("value"), TypedAttribute)
     require(isinstance(value, (builtin.IntegerAttr, builtin.FloatAttr, builtin.DenseIntOrFPElementsAttr)))
@@ -175,6 +184,7 @@ def _flags_stated(op: Operation) -> None:
 
 
 def print_arithmetic(writer: Writer, op: Operation) -> str:
+    """``op %a, %b flags : type``."""
     only_properties(op, "fastmath", "overflowFlags")
     _flags_stated(op)
     type_ = op.results[0].type
@@ -184,6 +194,7 @@ def print_arithmetic(writer: Writer, op: Operation) -> str:
 
 
 def print_mixed(writer: Writer, op: Operation) -> str:
+    """``op %a, %b : T, U``: operands of two types."""
     only_properties(op, "fastmath")
     power = op.name == "math.fpowi"
     if power:
@@ -201,6 +212,7 @@ def print_mixed(writer: Writer, op: Operation) -> str:
 
 
 def print_select(writer: Writer, op: Operation) -> str:
+    """``arith.select %c, %a, %b : type``."""
     only_properties(op)
     condition, *values = op.operands
     type_ = op.results[0].type
@@ -212,6 +224,7 @@ def print_select(writer: Writer, op: Operation) -> str:
 
 
 def print_compare(writer: Writer, op: Operation) -> str:
+    """``arith.cmpi predicate, %a, %b : type``."""
     only_properties(op, "predicate", "fastmath")
     _flags_stated(op)
     names = CMPI if op.name == "arith.cmpi" else CMPF
@@ -225,6 +238,7 @@ def print_compare(writer: Writer, op: Operation) -> str:
 
 
 def print_cast(writer: Writer, op: Operation) -> str:
+    """``op %x : T to R``."""
     only_properties(op, "fastmath", "overflowFlags")
     require(op.operands and op.results)
     types = f"{writer.types(op.operands)} to {writer.types(op.results)}"
@@ -250,6 +264,7 @@ def _carried(op: Operation, values: Sequence[SSAValue], arguments: Sequence[SSAV
 
 
 def print_for(writer: Writer, op: Operation) -> list[Piece]:
+    """``scf.for %i = %low to %high step %step ..``."""
     only_properties(op)
     region = op.regions[0]
     block = one_block(region)
@@ -273,6 +288,7 @@ def print_for(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_parallel(writer: Writer, op: Operation) -> list[Piece]:
+    """``scf.parallel (%i) = (..) to (..) step (..) ..``."""
     only_properties(op, "operandSegmentSizes")
     sizes = integers(op, "operandSegmentSizes")
     region = op.regions[0]
@@ -293,12 +309,14 @@ def print_parallel(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_reduce_nothing(writer: Writer, op: Operation) -> str:
+    """``scf.reduce`` without operands."""
     only_properties(op)
     require(not op.operands)
     return f"scf.reduce{dictionary_part(op.attributes)}"
 
 
 def print_reduce(writer: Writer, op: Operation) -> list[Piece]:
+    """``scf.reduce(%x : type) {..}``."""
     only_properties(op)
     require(len(op.regions) == len(op.operands) and all(region.first_block is not None for region in op.regions))
     pieces: list[Piece] = [f"scf.reduce({writer.uses(op.operands)} : {writer.types(op.operands)}) "]
@@ -309,6 +327,7 @@ def print_reduce(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_if(writer: Writer, op: Operation) -> list[Piece]:
+    """``scf.if %c -> (types) {..} else {..}``."""
     only_properties(op)
     then, otherwise = op.regions
     require(then.first_block is not None and (otherwise.first_block is not None or not op.results))
@@ -323,6 +342,7 @@ def print_if(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_while(writer: Writer, op: Operation) -> list[Piece]:
+    """``scf.while (..) : type {..} do {..}``."""
     only_properties(op)
     before, after = op.regions
     block = one_block(before)
@@ -337,6 +357,7 @@ def print_while(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_condition(writer: Writer, op: Operation) -> str:
+    """``scf.condition(%c) %x : types``."""
     only_properties(op)
     require(not op.attributes)
     condition, *values = op.operands
@@ -345,6 +366,7 @@ def print_condition(writer: Writer, op: Operation) -> str:
 
 
 def print_execute_region(writer: Writer, op: Operation) -> list[Piece]:
+    """``scf.execute_region -> types {..}``."""
     only_properties(op)
     require(op.regions[0].first_block is not None)
     results = f"-> {writer.arrow(op.results)} " if op.results else ""
@@ -352,6 +374,7 @@ def print_execute_region(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_index_switch(writer: Writer, op: Operation) -> list[Piece]:
+    """``scf.index_switch %i -> types case n {..} default {..}``."""
     only_properties(op, "cases")
     default, *cases = op.regions
     values = integers(op, "cases")
@@ -371,6 +394,7 @@ def print_index_switch(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_branch(writer: Writer, op: Operation) -> str:
+    """``cf.br ^name(..)``."""
     only_properties(op)
     require(not op.attributes)
     return f"cf.br {writer.target(op.successors[0], op.operands)}"
@@ -383,12 +407,14 @@ def _segments(op: Operation, name: str, total: int) -> list[int]:
 
 
 def print_assert(writer: Writer, op: Operation) -> str:
+    """``cf.assert %c, "text"``."""
     only_properties(op, "msg")
     message = checked(op.properties.get("msg"), StringAttr)
     return f"cf.assert {writer.uses(op.operands)}, {attribute_text(message)}{dictionary_part(op.attributes)}"
 
 
 def print_conditional_branch(writer: Writer, op: Operation) -> str:
+    """``cf.cond_br %c, ^a(..), ^b(..)``."""
     only_properties(op, "operandSegmentSizes")
     sizes = _segments(op, "operandSegmentSizes", len(op.operands))
     require(len(sizes) == 3 and sizes[0] == 1)
@@ -400,6 +426,7 @@ def print_conditional_branch(writer: Writer, op: Operation) -> str:
 
 
 def print_switch(writer: Writer, op: Operation) -> str:
+    """``cf.switch %flag : type, [..]``."""
     only_properties(op, "operandSegmentSizes", "case_operand_segments", "case_values")
     sizes = _segments(op, "operandSegmentSizes", len(op.operands))
     flag, *operands = op.operands

@@ -34,6 +34,7 @@ def _mixed(writer: Writer, static: list[int], dynamic: Iterator[SSAValue], marke
 
 
 def print_alloc(writer: Writer, op: Operation) -> str:
+    """``memref.alloc(%sizes)[%symbols] : type``."""
     only_properties(op, "operandSegmentSizes", "alignment")
     sizes = integers(op, "operandSegmentSizes")
     require(len(sizes) == 2 and sum(sizes) == len(op.operands) and "alignment" not in op.attributes)
@@ -48,12 +49,14 @@ def print_alloc(writer: Writer, op: Operation) -> str:
 
 
 def print_dealloc(writer: Writer, op: Operation) -> str:
+    """``memref.dealloc %m : type``."""
     only_properties(op)
     tail = f"{dictionary_part(op.attributes)} : {writer.types(op.operands)}"
     return f"{op.name} {writer.uses(op.operands)}{tail}"
 
 
 def print_access(writer: Writer, op: Operation) -> str:
+    """``memref.load %m[..] : type``, ``memref.store %x, %m[..] : type``."""
     only_properties(op, "nontemporal")
     lead = 1 if op.name == "memref.load" else 2
     named, indices = op.operands[:lead], op.operands[lead:]
@@ -98,17 +101,20 @@ def _view_types(writer: Writer, op: Operation) -> str:
 
 
 def print_subview(writer: Writer, op: Operation) -> str:
+    """``memref.subview %m[..] [..] [..] : type to type``."""
     offsets, sizes, strides = _strided_lists(writer, op)
     return f"{op.name} {writer.use(op.operands[0])}{offsets} {sizes} {strides}{_view_types(writer, op)}"
 
 
 def print_reinterpret_cast(writer: Writer, op: Operation) -> str:
+    """``memref.reinterpret_cast %m to offset: [..], sizes: [..], strides: [..] : type to type``."""
     offsets, sizes, strides = _strided_lists(writer, op)
     lists = f"offset: {offsets}, sizes: {sizes}, strides: {strides}"
     return f"{op.name} {writer.use(op.operands[0])} to {lists}{_view_types(writer, op)}"
 
 
 def print_copy(writer: Writer, op: Operation) -> str:
+    """``memref.copy %a, %b : type to type``."""
     only_properties(op)
     source, target = op.operands
     types = f"{writer.type(source.type)} to {writer.type(target.type)}"
@@ -142,6 +148,7 @@ def _element_type(op: Operation) -> str:
 
 
 def print_llvm_alloca(writer: Writer, op: Operation) -> str:
+    """``llvm.alloca %n x type : (type) -> type``."""
     require(not op.attributes)
     element = _element_type(op)
     tail = f"{_all_attributes(op, 'elem_type')} : {writer.signature(op.operands, op.results)}"
@@ -149,18 +156,21 @@ def print_llvm_alloca(writer: Writer, op: Operation) -> str:
 
 
 def print_llvm_load(writer: Writer, op: Operation) -> str:
+    """``llvm.load %p : type -> type``."""
     only_properties(op, "volatile_", "alignment", "ordering")
     types = f"{writer.types(op.operands)} -> {writer.types(op.results)}"
     return f"{op.name} {_words(op)}{writer.uses(op.operands)}{_all_attributes(op, *_WORDS)} : {types}"
 
 
 def print_llvm_store(writer: Writer, op: Operation) -> str:
+    """``llvm.store %x, %p : type, type``."""
     only_properties(op, "volatile_", "alignment", "ordering", "nontemporal")
     tail = f"{_all_attributes(op, *_WORDS)} : {writer.types(op.operands)}"
     return f"{op.name} {_words(op)}{writer.uses(op.operands)}{tail}"
 
 
 def print_llvm_gep(writer: Writer, op: Operation) -> str:
+    """``llvm.getelementptr %p[..] : type``."""
     only_properties(op, "inbounds", "rawConstantIndices", "elem_type")
     words = _words(op)
     static = integers(op, "rawConstantIndices")
@@ -172,6 +182,7 @@ def print_llvm_gep(writer: Writer, op: Operation) -> str:
 
 
 def print_llvm_extract_element(writer: Writer, op: Operation) -> str:
+    """``llvm.extractelement %v[%i : type] : type``."""
     only_properties(op)
     vector, position = op.operands
     place = f"{writer.use(vector)}[{writer.use(position)} : {writer.type(position.type)}]"
@@ -179,6 +190,7 @@ def print_llvm_extract_element(writer: Writer, op: Operation) -> str:
 
 
 def print_llvm_extract_value(writer: Writer, op: Operation) -> str:
+    """``llvm.extractvalue %s[..] : type``."""
     only_properties(op, "position")
     path = ", ".join(map(str, integers(op, "position")))
     tail = f"{dictionary_part(op.attributes)} : {writer.types(op.operands)}"

@@ -113,6 +113,7 @@ class ProgramLexer(Lexer):
 
     # Lark hands a lexer of this kind the text alone, and takes any object with a type for a token.
     def lex(self, data: ProgramText) -> Iterator[Tok]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The tokens of a program."""
         data.lexer = self
         return self.tokens(data)
 

@@ -65,6 +65,7 @@ class ProgramBuilder(MicroBuilder):
     """The complete builder."""
 
     def start(self, items: list[Any]) -> None:
+        """The end of the program; everything was built on the way."""
         return None
 
     def finish(self) -> ModuleOp:

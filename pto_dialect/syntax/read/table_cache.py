@@ -30,6 +30,7 @@ class RowTableParser(LALR_Parser):
 
     @classmethod
     def deserialize(cls, data: Any, memo: Any, callbacks: Any, debug: bool = False) -> RowTableParser:
+        """The parser with the tables that a cache holds."""
         actions = [(Reduce, memo[target]) if reduces else (Shift, target) for reduces, target in data["actions"]]
         columns = data["columns"]
         # Nobody changes a finished table, so states may share a row.

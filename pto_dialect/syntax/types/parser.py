@@ -54,6 +54,7 @@ class TypeLexer(Lexer):
 
     # Lark hands a lexer of this kind the text alone, and takes any object with a type for a token.
     def lex(self, data: str) -> Iterator[Tok]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The tokens of one type."""
         position, end = 0, len(data)
         match = _TOKEN.match
         while position < end:
