@@ -9,7 +9,7 @@ from pto_dialect.ir.cube.clauses import CLAUSES, Clause, Form
 
 from .markdown import WRITTEN_BY, code, table
 
-_TITLES = {Shape.ACC_STORE: "Accumulator write-back", Shape.MAD: "Multiply-add"}
+_TITLES: dict[str, str] = {Shape.ACC_STORE: "Accumulator write-back", Shape.MAD: "Multiply-add"}
 
 
 def page() -> str:
