@@ -40,3 +40,33 @@ def test_every_room_is_on_the_page() -> None:
 
 def test_pages_name_no_file_outside(tmp_path: Path) -> None:
     assert missing(f"`{tmp_path.name}/x.py`") == [f"{tmp_path.name}/x.py"]
+
+
+ORDER = re.findall(r"`(\w+)`", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition(". What")[0])
+"""Rooms in the order in which they may know each other, as the page says."""
+
+_IMPORT = re.compile(r"^\s*(?:from (\.*)([\w.]*) import|import (pto_dialect[\w.]*))", re.MULTILINE)
+
+
+def known_rooms(path: Path) -> set[str]:
+    """Rooms that a file of the package imports from, its own left out."""
+    package = path.relative_to(ROOT).parts[:-1]
+    found: set[str] = set()
+    for dots, module, plain in _IMPORT.findall(path.read_text(encoding="utf-8")):
+        above = package[: len(package) - len(dots) + 1] if dots else ()
+        name = plain or ".".join((*above, *filter(None, (module,))))
+        parts = name.split(".")
+        if parts[0] == "pto_dialect" and len(parts) > 1:
+            found.add(parts[1])
+    return found - set(package[1:2])
+
+
+def test_imports_go_one_way() -> None:
+    assert len(ORDER) == len(set(ORDER)) == 11
+    wrong: list[str] = []
+    for place, room in enumerate(ORDER):
+        allowed = ORDER[:place] if place > 1 else []
+        for path in sorted((ROOT / "pto_dialect" / room).rglob("*.py")):
+            late = known_rooms(path) & set(ORDER) - set(allowed)
+            wrong += [f"{path.relative_to(ROOT)} knows {other}" for other in sorted(late)]
+    assert wrong == []
