@@ -1,6 +1,7 @@
 """Runs the instruction set's own tests: their programs as tile programs, against their results and tolerances.
 
-Usage: python benchmarks/isa_cases.py ISA_TREE [-j N] [--target a2a3|a5] [--case NAME] [--json FILE] [--keep FOLDER]
+Usage: python benchmarks/isa_cases.py ISA_TREE [-j N] [--target a2a3|a5] [--case REGEX] [--json FILE] [--keep FOLDER]
+    [--work FOLDER]
 
 Each folder of ``tests/npu/TARGET/src/st/testcase`` has a generator of inputs and expected results, a host program with
 the tests, and kernels in C++. The kernels are compiled with headers that record their instructions
@@ -8,9 +9,9 @@ the tests, and kernels in C++. The kernels are compiled with headers that record
 The host program compares. The tree is left as it is: everything is made in a scratch folder. It needs ``g++`` (12 or
 newer), and in the environment of the benchmark numpy, ``ml_dtypes`` and ``en_dtypes`` for the generators.
 
-A test agrees when no number differs by more than the tolerance that it states, and integers are equal; ``loosely``
-counts those that pass only because their own comparison lets a share of the numbers differ. The exit code is 1 when
-fewer than 99 % of the tests that have a program agree.
+A test agrees when no number differs by more than the tolerance that it states, and integers are equal; words of 16 bits
+have the tolerance, because they may be halves. ``loosely`` counts those that pass only because their own comparison lets
+a share of the numbers differ. The exit code is 1 when fewer than 99 % of the tests that have a legal program agree.
 """
 
 from __future__ import annotations
