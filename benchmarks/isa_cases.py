@@ -10,8 +10,8 @@ The host program compares. The tree is left as it is: everything is made in a sc
 newer), and in the environment of the benchmark numpy, ``ml_dtypes`` and ``en_dtypes`` for the generators.
 
 A test agrees when no number differs by more than the tolerance that it states, and integers are equal; words of 16 bits
-have the tolerance, because they may be halves. ``loosely`` counts those that pass only because their own comparison lets
-a share of the numbers differ. The exit code is 1 when fewer than 99 % of the tests that have a legal program agree.
+have the tolerance, because they may be halves. ``loosely`` counts those that pass only because their own comparison
+lets a share of the numbers differ. The exit code is 1 when fewer than 99 % of the tests with a legal program agree.
 """
 
 from __future__ import annotations
