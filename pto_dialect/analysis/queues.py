@@ -6,13 +6,13 @@ Source: docs/reference/execution.md, "Queues between cores".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.base import PtoOp, is_pto, op_spec, operand_groups
+from pto_dialect.ir.core.queues import C2V, V2C, QueueAction
 
 from .facts import integer
 from .symbols import Symbols
@@ -20,35 +20,21 @@ from .symbols import Symbols
 CORE_INITS = ("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe")
 HANDLE_INITS = ("pto.initialize_l2l_pipe", "pto.initialize_l2g2l_pipe")
 INITS = CORE_INITS + HANDLE_INITS
-
-C2V, V2C = 1, 2
-"""Bits of a direction mask: cube to vector, vector to cube."""
-
-
-@dataclass(frozen=True, slots=True)
-class Transfer:
-    """What an operation does on a queue known by its number: the core it runs on and the direction it needs."""
-
-    core: str
-    direction: int
-    role: str
-
-
-NUMBERED: dict[str, Transfer] = {
-    "pto.tpush_to_aiv": Transfer("cube", C2V, "push"),
-    "pto.talloc_to_aiv": Transfer("cube", C2V, "alloc"),
-    "pto.tpop_from_aic": Transfer("vector", C2V, "pop"),
-    "pto.tfree_from_aic": Transfer("vector", C2V, "free"),
-    "pto.tpush_to_aic": Transfer("vector", V2C, "push"),
-    "pto.talloc_to_aic": Transfer("vector", V2C, "alloc"),
-    "pto.tpop_from_aiv": Transfer("cube", V2C, "pop"),
-    "pto.tfree_from_aiv": Transfer("cube", V2C, "free"),
-}
-HANDLED = {"pto.tpush": "push", "pto.talloc": "alloc", "pto.tpop": "pop", "pto.tfree": "free"}
-"""Operations on a queue handle with their role."""
+NUMBERED = (
+    *("pto.tpush_to_aiv", "pto.talloc_to_aiv", "pto.tpop_from_aic", "pto.tfree_from_aic"),
+    *("pto.tpush_to_aic", "pto.talloc_to_aic", "pto.tpop_from_aiv", "pto.tfree_from_aiv"),
+)
+HANDLED = ("pto.tpush", "pto.talloc", "pto.tpop", "pto.tfree")
 QUANT_SETTERS = ("pto.set_quant_scalar", "pto.set_quant_vector")
+"""Names for which rules are declared: queues known by number and by handle, transfers on either, setters of scales.
 
-INIT_CORE = {"pto.aic_initialize_pipe": "cube", "pto.aiv_initialize_pipe": "vector"}
+What each does is told by its class, see ``action_of``.
+"""
+
+
+def action_of(op: Operation) -> QueueAction | None:
+    """What ``op`` does on a queue; ``None`` for operations without a queue."""
+    return op_spec(type(op)).queue if is_pto(op) else None
 
 
 def operand(op: Operation, name: str) -> SSAValue | None:
@@ -79,7 +65,10 @@ def lowered_number(init: Operation) -> int | None:
 def handle(op: Operation) -> Operation | None:
     """The initialisation whose queue handle ``op`` uses."""
     value = operand(op, "pipe_handle")
-    return value.op if isinstance(value, OpResult) and value.op.name in HANDLE_INITS else None
+    if not isinstance(value, OpResult):
+        return None
+    action = action_of(value.op)
+    return value.op if action is not None and action.role == "init" else None
 
 
 def entry(op: Operation) -> SSAValue | None:

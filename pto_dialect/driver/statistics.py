@@ -19,7 +19,9 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import space_of as memory_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.registry import family_named
+from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType, TileType, byte_width
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.buffers.alloc import address_operand, space_of, tile_bytes
@@ -27,24 +29,10 @@ from pto_dialect.verify.buffers.alloc import address_operand, space_of, tile_byt
 VALUES = "values"
 """Stands in place of a memory for tiles that are values (assembly, Level 1): a planner chooses their places."""
 
-_FLAG_SETS = frozenset(("pto.set_flag", "pto.set_flag_dyn", "pto.record_event"))
-_FLAG_WAITS = frozenset(("pto.wait_flag", "pto.wait_flag_dyn", "pto.wait_event"))
-_CORE_SETS = frozenset(("pto.sync.set", "pto.set_intra_block", "pto.set_cross_block"))
-_CORE_WAITS = frozenset(("pto.sync.wait", "pto.wait_intra_block", "pto.wait_cross_block"))
-_LOCKS = frozenset(("pto.get_buf", "pto.get_buf_dyn"))
-_RELEASES = frozenset(("pto.rls_buf", "pto.rls_buf_dyn"))
-_BARRIERS = frozenset(("pto.barrier", "pto.barrier_sync", "pto.mem_bar", "pto.dsb", "pto.syncall", "pto.tsync"))
-
 FLAG, CORE, LOCK, BARRIER = "flag", "core", "lock", "barrier"
 
-_KINDS = {
-    **dict.fromkeys(_FLAG_SETS | _FLAG_WAITS, FLAG),
-    **dict.fromkeys(_CORE_SETS | _CORE_WAITS, CORE),
-    **dict.fromkeys(_LOCKS | _RELEASES, LOCK),
-    **dict.fromkeys(_BARRIERS, BARRIER),
-}
-_FIRST = _FLAG_SETS | _CORE_SETS | _LOCKS | _BARRIERS
-"""Operations of a pair that set a flag or take a lock; barriers stand alone."""
+_KINDS = {Role.BARRIER: BARRIER, Role.LOCK: LOCK, Role.CORES: CORE, Role.PIPES: FLAG}
+"""Kinds of synchronisation by the roles of its operations; a barrier counts as one whatever it orders."""
 
 DYNAMIC_ID = "?"
 """The number of a flag that is computed at run time."""
@@ -115,7 +103,7 @@ def collect(module: ModuleOp, file: str, target: str | None) -> ModuleStatistics
     whole = Statistics(None)
     functions: list[Statistics] = []
     for op, function in _with_function(module):
-        if op.name == "func.func":
+        if has_role(op, Role.FUNCTION):
             function.function = _text(op, "sym_name") or ""
             functions.append(function)
         for statistics in (whole, function):
@@ -130,7 +118,7 @@ def _with_function(module: ModuleOp) -> Iterator[tuple[Operation, Statistics]]:
     while stack:
         op, function = stack.pop()
         if not isinstance(op, ModuleOp):
-            if op.name == "func.func":
+            if has_role(op, Role.FUNCTION):
                 function = Statistics("")
             yield op, function
         for region in reversed(op.regions):
@@ -152,13 +140,14 @@ def _count(op: Operation, statistics: Statistics, profile: Profile) -> None:
         total.bytes += use.bytes
         total.pointers += use.pointers
         total.end = max(total.end, use.end)
-    kind = _KINDS.get(op.name)
+    roles = roles_of(op)
+    kind = next((kind for role, kind in _KINDS.items() if role in roles), None)
     if kind is not None:
         between, ids = _ends(op, kind)
         entry = statistics.sync.setdefault((kind, between), Synchronisation())
         entry.ids |= ids
-        entry.first += op.name in _FIRST
-        entry.second += op.name not in _FIRST
+        entry.first += Role.WAITS not in roles
+        entry.second += Role.WAITS in roles
 
 
 # ------------------------------------------------------------ memory
@@ -166,8 +155,8 @@ def _count(op: Operation, statistics: Statistics, profile: Profile) -> None:
 
 def _memory(op: Operation, profile: Profile) -> Iterator[tuple[str, MemoryUse]]:
     """Memories that ``op`` takes something of, and how much."""
-    name = op.name
-    if name in ("pto.alloc_tile", "pto.alloc_multi_tile") and op.results:
+    roles = roles_of(op)
+    if Role.ALLOCATION in roles and isinstance(op, PtoOp):
         kind = op.results[0].type
         slots = kind.count if isinstance(kind, MultiTileBufType) else 1
         tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
@@ -177,15 +166,19 @@ def _memory(op: Operation, profile: Profile) -> Iterator[tuple[str, MemoryUse]]:
             start = None if address is None else constant_of(address)
             end = start + size if isinstance(start, int) else 0
             yield space_of(tile, profile), MemoryUse(tiles=slots, bytes=size, end=end)
-    elif name in ("memref.alloc", "memref.alloca"):
+    elif Role.ALLOCATION in roles:
         space = memory_of(op.results[0].type)
         yield space or "unnamed", MemoryUse(buffers=1, bytes=_memref_bytes(op.results[0].type))
-    elif name == "pto.reserve_buffer":
+    elif Role.RESERVATION in roles:
         yield from _reserved(op, profile)
-    elif name in ("pto.castptr", "pto.inttoptr"):
+    elif Role.ADDRESS in roles:
         kind = op.results[0].type
         start = address_of(op.results[0])
-        if isinstance(kind, PtrType) and start is not None and not isinstance(op.operands[0].type, PtrType):
+        if (
+            isinstance(kind, PtrType)
+            and start is not None
+            and not any(isinstance(value.type, PtrType) for value in op.operands)
+        ):
             yield kind.space, MemoryUse(pointers=1, end=start)
     else:
         for result in op.results:

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute
 
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.memory.spaces import Array
@@ -78,7 +79,7 @@ def result_names(kernel: Kernel) -> dict[str, int]:
     assert isinstance(function_type, FunctionType)
     names: list[set[str | None]] = [set() for _ in function_type.outputs.data]
     for op in walk(kernel.function):
-        if op.name == "func.return":
+        if has_role(op, Role.RETURN):
             for known, value in zip(names, op.operands, strict=True):
                 known.add(value.name_hint)
     found: dict[str, int] = {}

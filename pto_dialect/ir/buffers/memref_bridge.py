@@ -6,6 +6,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, resu
 
 from ..core.base import Effect, PtoOp, Shape
 from ..core.kinds import ANY_ATTR, I64, INDEX, MEMREF, TILE
+from ..core.roles import Role
 
 
 class TileConfigOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("source",), since="june"):
@@ -18,7 +19,7 @@ class TileConfigOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("
     result = result_def(MEMREF)
 
 
-class BindTileOp(TileConfigOp):
+class BindTileOp(TileConfigOp, roles=Role.VIEW):
     """Memref that carries a tile layout and, optionally, valid sizes (docs/reference/execution.md, "Pointers, tiles and
     views").
     """
@@ -26,7 +27,9 @@ class BindTileOp(TileConfigOp):
     name = "pto.bind_tile"
 
 
-class MaterializeTileOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("source",), since="june"):
+class MaterializeTileOp(
+    PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("source",), since="june", roles=Role.VIEW
+):
     """Tile over the storage of a memref (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.materialize_tile"
@@ -55,7 +58,7 @@ class PointerCastOp(PtoOp, shape=Shape.RETIRED_CAST, effect=Effect.HANDLE, typed
     result = result_def(MEMREF)
 
 
-class SimdTileToMemrefOp(PtoOp, shape=Shape.RETIRED_CAST, effect=Effect.HANDLE, since="june"):
+class SimdTileToMemrefOp(PtoOp, shape=Shape.RETIRED_CAST, effect=Effect.HANDLE, since="june", roles=Role.VIEW):
     """Memref over the storage of a tile (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.simd.tile_to_memref"

@@ -22,9 +22,10 @@ from ..core.kinds import (
     TILE,
     VIEW,
 )
+from ..core.roles import Role
 
 
-class AddptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("ptr",)):
+class AddptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("ptr",), roles=Role.VIEW):
     """Ptr advanced by ``offset`` elements (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.addptr"
@@ -33,7 +34,7 @@ class AddptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("ptr"
     result = result_def(PTR)
 
 
-class CastptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
+class CastptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.VIEW | Role.ADDRESS):
     """Address or pointer reinterpreted as another address or pointer type (docs/reference/execution.md, "Pointers,
     tiles and views").
     """
@@ -43,7 +44,7 @@ class CastptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
     result = result_def(ANY)
 
 
-class InttoptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
+class InttoptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.ADDRESS):
     """Pointer at a byte address (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.inttoptr"
@@ -67,7 +68,7 @@ class TensorViewAddrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
     dst = result_def(PTR_OR_MEMREF)
 
 
-class TileBufAddrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
+class TileBufAddrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.VIEW):
     """Base pointer of a tile (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.tile_buf_addr"
@@ -75,7 +76,7 @@ class TileBufAddrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
     dst = result_def(PTR_OR_MEMREF)
 
 
-class LoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",)):
+class LoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",), roles=Role.ELEMENT_LOAD):
     """The element of ptr at ``offset`` (elements) (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.load"
@@ -84,7 +85,7 @@ class LoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("pt
     value = result_def(ANY)
 
 
-class ScalarLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",)):
+class ScalarLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",), roles=Role.ELEMENT_LOAD):
     """One element through a typed pointer."""
 
     ptr = operand_def(PTR)
@@ -98,7 +99,9 @@ class LoadScalarOp(ScalarLoadOp):
     name = "pto.load_scalar"
 
 
-class LdDevOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",), since="august"):
+class LdDevOp(
+    PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",), since="august", roles=Role.ELEMENT_LOAD
+):
     """One element read past the data cache, ``offset`` in elements (docs/reference/execution.md, "Pointers, tiles and
     views").
     """
@@ -116,6 +119,7 @@ class StoreOp(
     writes=("ptr",),
     text=("value", "ptr", "offset"),
     typed=("ptr", "value"),
+    roles=Role.ELEMENT_STORE,
 ):
     """Element of ptr at ``offset`` = value (docs/reference/execution.md, "Pointers, tiles and views")."""
 
@@ -132,6 +136,7 @@ class StoreScalarOp(
     writes=("ptr",),
     text=("value", "ptr", "offset"),
     typed=("ptr", "value"),
+    roles=Role.ELEMENT_STORE,
 ):
     """Element of ptr at ``offset`` = value (docs/reference/execution.md, "Pointers, tiles and views")."""
 
@@ -148,6 +153,7 @@ class StDevOp(
     writes=("ptr",),
     typed=("ptr", "value"),
     since="august",
+    roles=Role.ELEMENT_STORE,
 ):
     """One element written past the data cache, ``offset`` in elements (docs/reference/execution.md, "Pointers, tiles
     and views").
@@ -159,7 +165,9 @@ class StDevOp(
     offset = operand_def(INDEX)
 
 
-class DeclareLocalArrayOp(PtoOp, shape=Shape.NULLARY_ARROW, pipe=Pipe.S, effect=Effect.HANDLE):
+class DeclareLocalArrayOp(
+    PtoOp, shape=Shape.NULLARY_ARROW, pipe=Pipe.S, effect=Effect.HANDLE, roles=Role.LANE | Role.VARIES
+):
     """Array of the scalar unit, contents undefined until set (docs/reference/execution.md, "Pointers, tiles and
     views").
     """
@@ -186,7 +194,9 @@ class LocalArraySetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, writes=("array",)
     value = operand_def(NUMBER)
 
 
-class DeclareStructOp(PtoOp, shape=Shape.NULLARY_ARROW, pipe=Pipe.S, effect=Effect.HANDLE, since="august"):
+class DeclareStructOp(
+    PtoOp, shape=Shape.NULLARY_ARROW, pipe=Pipe.S, effect=Effect.HANDLE, since="august", roles=Role.LANE | Role.VARIES
+):
     """Struct of the scalar unit, contents undefined until set (docs/reference/execution.md, "Pointers, tiles and
     views").
     """
@@ -215,13 +225,15 @@ class StructSetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, writes=("s",), tokens
     path = attr_def(ARRAY)
 
 
-class TrapOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.S, effect=Effect.REPORT):
+class TrapOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.S, effect=Effect.REPORT, roles=Role.REPORT):
     """Stops the program with an error (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.trap"
 
 
-class PrintOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.S, effect=Effect.REPORT, tokens=("format",)):
+class PrintOp(
+    PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.S, effect=Effect.REPORT, tokens=("format",), roles=Role.REPORT | Role.LANE
+):
     """Prints ``format`` with the scalar (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.print"

@@ -39,6 +39,7 @@ from xdsl.irdl import (
 )
 
 from .kinds import ANY, Kind
+from .queues import QueueAction
 from .roles import Role
 
 
@@ -132,7 +133,10 @@ class OpSpec:
     operands whose types the text spells (``None``: all, in text order); ``tokens`` names the attributes
     spelled outside the dictionary, in text order; ``outs`` names the operands that stand in ``outs(...)``;
     ``defaults`` pairs an attribute with the text of the value that its absence means; ``fixed_results``
-    gives the types of results that the text never spells. ``roles`` is what those ask about who follow a program.
+    gives the types of results that the text never spells. ``roles`` is what those ask about who follow a program,
+    ``self_ordered`` that a2a3 carries it out on several pipes, with an order between these and the scalar unit,
+    ``scratch_unused`` the chips that do not touch its operand ``tmp``. ``section`` is the kind of code in the region of
+    a section (``"cube"``, ``"vector"`` or ``"simt"``), ``queue`` what the operation does on a queue between cores.
     ``since`` is ``"june"`` for operations that only the older dialect had, ``"august"`` for those only the newer one
     has.
     """
@@ -153,6 +157,10 @@ class OpSpec:
     fixed_results: tuple[str, ...] = ()
     since: str = "both"
     roles: Role = Role.NONE
+    self_ordered: bool = False
+    scratch_unused: tuple[str, ...] = ()
+    section: str = ""
+    queue: QueueAction | None = None
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,18 @@ class Role(Flag):
     """Gives one of two values."""
     SCALAR = auto()
     """Computes with numbers alone."""
+    ELEMENT_LOAD = auto()
+    """Reads one element of memory."""
+    ELEMENT_STORE = auto()
+    """Writes one element of memory."""
+    ATOMIC = auto()
+    """Combines a value with an element of memory in one step."""
+    REPORT = auto()
+    """Prints or stops: who runs first can be seen."""
+    EXTENT = auto()
+    """Gives the extent of one dimension of a memref."""
+    ADDRESSES = auto()
+    """Takes a memref as the address of its first element."""
 
     ALLOCATION = auto()
     """Its result is a buffer of its own."""
@@ -48,6 +60,37 @@ class Role(Flag):
     """Its result shows bytes of its first operand."""
     ADDRESS = auto()
     """Its result is a pointer made from a number."""
+
+    RESERVATION = auto()
+    """Reserves a buffer for the entries of a queue; its result is the address."""
+
+    PIPES = auto()
+    """Orders the pipes of a core."""
+    LOCK = auto()
+    """Orders the pipes of a core by holding a buffer number."""
+    CORES = auto()
+    """Orders the cores of a block."""
+    BLOCKS = auto()
+    """Orders the cores of different blocks."""
+    PEERS = auto()
+    """Moves data or signals between peers."""
+    BARRIER = auto()
+    """Stands alone: orders all that is before it and all that is behind it."""
+    SETS = auto()
+    """First of a pair that orders: sets a flag, signals, takes a lock."""
+    WAITS = auto()
+    """Second of such a pair: waits for the flag or the signal, releases the lock."""
+
+    SCOPE = auto()
+    """Runs its region as one instruction of the vector unit."""
+    VECTOR_CORES = auto()
+    """Asks about the vector cores of a block."""
+    LAUNCH = auto()
+    """Runs a function that it names once for each work-item."""
+    LANE = auto()
+    """Means something else in code that work-items run, or something there alone."""
+    VARIES = auto()
+    """Its results differ between work-items whatever its operands are."""
 
 
 _LOOPS = ("scf.while", "scf.forall", "affine.while")
@@ -68,6 +111,10 @@ CORE_ROLES: dict[str, Role] = {
     "arith.select": Role.SELECT | Role.SCALAR,
     **dict.fromkeys(("memref.alloc", "memref.alloca"), Role.ALLOCATION),
     **{f"memref.{name}": Role.VIEW for name in _MEMREF_VIEWS},
+    "memref.dim": Role.EXTENT,
+    "memref.load": Role.ELEMENT_LOAD,
+    "memref.store": Role.ELEMENT_STORE,
+    **dict.fromkeys(("memref.atomic_rmw", "memref.generic_atomic_rmw"), Role.ATOMIC),
     "builtin.unrealized_conversion_cast": Role.VIEW,
 }
 """Roles of operations of the core dialects; all of ``arith``, ``math`` and ``index`` are scalar besides."""

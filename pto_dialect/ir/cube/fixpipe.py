@@ -6,6 +6,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I64, INT_OR_FLOAT, PAYLOAD, PTR, PTR_OR_MEMREF, enum
+from ..core.roles import Role
 
 
 class MteL0cGmOp(
@@ -51,6 +52,7 @@ class MteL0cGmOp(
         "loop3_dst_stride",
     ),
     tokens=("unit_flag", "pre_quant_mode", "pre_relu_mode", "mode", "sat_mode", "atomic_type", "atomic_op"),
+    roles=Role.ADDRESSES,
 ):
     """L0C to global memory; ``destination`` is read as well when an atomic clause is given
     (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses").
@@ -121,6 +123,7 @@ class MteL0cL1Op(
         "loop3_dst_stride",
     ),
     tokens=("unit_flag", "pre_quant_mode", "pre_relu_mode", "mode", "sat_mode"),
+    roles=Role.ADDRESSES,
 ):
     """L0C to L1 (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses")."""
 
@@ -189,6 +192,7 @@ class MteL0cUbOp(
         "loop3_dst_stride",
     ),
     tokens=("dst_mode", "unit_flag", "pre_quant_mode", "pre_relu_mode", "mode", "sat_mode"),
+    roles=Role.ADDRESSES,
 ):
     """L0C to the unified buffer of one vector core (``sub_blockid``) or split over both
     (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses").

@@ -9,6 +9,7 @@ from xdsl.irdl import operand_def, opt_attr_def
 
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I64, PTR, PTR_OR_MEMREF, SCALAR, UNIT, enum
+from ..core.roles import Role
 
 
 class PlainMadOp(
@@ -17,6 +18,7 @@ class PlainMadOp(
     pipe=Pipe.M,
     writes=("dst",),
     tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "tf32_mode", "n_dir"),
+    roles=Role.ADDRESSES,
 ):
     """Sizes m, n, k in elements; ``lhs`` in L0A, ``rhs`` in L0B, ``dst`` in L0C."""
 
@@ -52,6 +54,7 @@ class MadBiasOp(
     reads=("lhs", "rhs", "bias"),
     writes=("dst",),
     tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "tf32_mode", "n_dir"),
+    roles=Role.ADDRESSES,
 ):
     """dst = bias[n] + lhs·rhs, one bias per column from the bias table (docs/reference/numerics.md, "Matrix
     products").
@@ -79,6 +82,7 @@ class ScaledMadOp(
     writes=("dst",),
     state_reads=("mx_scale",),
     tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "n_dir"),
+    roles=Role.ADDRESSES,
 ):
     """Operands have one power-of-two scale per 32 elements along k, in the scale area of L0A and L0B."""
 
@@ -114,6 +118,7 @@ class MadMxBiasOp(
     writes=("dst",),
     state_reads=("mx_scale",),
     tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "n_dir"),
+    roles=Role.ADDRESSES,
 ):
     """dst = bias[n] + the scaled product of lhs and rhs; one scale per 32 elements along k
     (docs/reference/numerics.md, "Matrix products").

@@ -6,9 +6,10 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, var_
 
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import BOOL, I1, I64, PTR, PTR_OR_MEMREF, enum
+from ..core.roles import Role
 
 
-class LoopedBurstOp(PtoOp, shape=Shape.DMA_BURST, reads=("source",), writes=("destination",)):
+class LoopedBurstOp(PtoOp, shape=Shape.DMA_BURST, reads=("source",), writes=("destination",), roles=Role.ADDRESSES):
     """Bursts of ``len_burst`` bytes, repeated by up to any number of outer loops (inner to outer)."""
 
     source = operand_def(PTR_OR_MEMREF)
@@ -34,7 +35,7 @@ class MteL1UbOp(LoopedBurstOp, pipe=Pipe.MTE1):
     name = "pto.mte_l1_ub"
 
 
-class TableBurstOp(PtoOp, shape=Shape.DMA_BURST, reads=("source",), writes=("destination",)):
+class TableBurstOp(PtoOp, shape=Shape.DMA_BURST, reads=("source",), writes=("destination",), roles=Role.ADDRESSES):
     """Bursts whose gaps are counted between the end of one burst and the start of the next."""
 
     source = operand_def(PTR_OR_MEMREF)
@@ -65,6 +66,7 @@ class MteUbL1Op(
     writes=("destination",),
     text=("source", "destination", "len_burst", "n_burst", "src_stride", "dst_stride"),
     typed=("source", "destination", "n_burst", "len_burst", "src_stride", "dst_stride"),
+    roles=Role.ADDRESSES,
 ):
     """Unified buffer to L1 in strided bursts (docs/reference/layouts.md, "Transfers")."""
 
@@ -98,6 +100,7 @@ class MteGmL1FracOp(
         "smallc0_en",
     ),
     tokens=("mode",),
+    roles=Role.ADDRESSES,
 ):
     """Global memory matrix to L1 fractals: row-major (nd2nz) or column-major (dn2nz) source to NZ blocks
     (docs/reference/layouts.md, "Loads with a change of layout").
@@ -126,6 +129,7 @@ class MteL1L0aOp(
     reads=("source",),
     writes=("destination",),
     defaults=(("transpose", "false"),),
+    roles=Role.ADDRESSES,
 ):
     """L1 fractals to L0A: m x k elements from a start position, or an explicit window of fractals
     (docs/reference/layouts.md, "Loads into L0").
@@ -154,6 +158,7 @@ class MteL1L0bOp(
     reads=("source",),
     writes=("destination",),
     defaults=(("transpose", "false"),),
+    roles=Role.ADDRESSES,
 ):
     """L1 fractals to L0B: k x n elements from a start position, or an explicit window of fractals
     (docs/reference/layouts.md, "Loads into L0").
@@ -182,6 +187,7 @@ class MteL1L0aMxOp(
     reads=("source",),
     writes=("destination",),
     state_writes=("mx_scale",),
+    roles=Role.ADDRESSES,
 ):
     """MX scales to the scale area of L0A (docs/reference/layouts.md, "MX scales")."""
 
@@ -207,6 +213,7 @@ class MteL1L0bMxOp(
     reads=("source",),
     writes=("destination",),
     state_writes=("mx_scale",),
+    roles=Role.ADDRESSES,
 ):
     """MX scales to the scale area of L0B (docs/reference/layouts.md, "MX scales")."""
 

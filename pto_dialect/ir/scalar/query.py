@@ -6,6 +6,7 @@ from xdsl.irdl import result_def
 
 from ..core.base import Effect, PtoOp, Shape
 from ..core.kinds import I64
+from ..core.roles import Role
 
 
 class CoreQueryOp(PtoOp, shape=Shape.NULLARY, effect=Effect.QUERY, fixed_results=("i64",)):
@@ -26,13 +27,13 @@ class GetBlockNumOp(CoreQueryOp):
     name = "pto.get_block_num"
 
 
-class GetSubblockIdxOp(CoreQueryOp):
+class GetSubblockIdxOp(CoreQueryOp, roles=Role.VECTOR_CORES):
     """Index of this vector core in its block, 0 or 1 (docs/reference/execution.md, "Which core runs what")."""
 
     name = "pto.get_subblock_idx"
 
 
-class GetSubblockNumOp(CoreQueryOp):
+class GetSubblockNumOp(CoreQueryOp, roles=Role.VECTOR_CORES):
     """Number of vector cores per block (docs/reference/execution.md, "Which core runs what")."""
 
     name = "pto.get_subblock_num"

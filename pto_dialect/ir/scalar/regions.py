@@ -7,6 +7,7 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ANY, I32_ATTR
+from ..core.roles import Role
 
 
 class SectionOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION):
@@ -16,19 +17,19 @@ class SectionOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION):
     body = region_def()
 
 
-class SectionCubeOp(SectionOp):
+class SectionCubeOp(SectionOp, section="cube"):
     """The body runs on the cube core (docs/reference/execution.md, "Which core runs what")."""
 
     name = "pto.section.cube"
 
 
-class SectionVectorOp(SectionOp):
+class SectionVectorOp(SectionOp, section="vector"):
     """The body runs on both vector cores (docs/reference/execution.md, "Which core runs what")."""
 
     name = "pto.section.vector"
 
 
-class VecscopeOp(SectionOp, pipe=Pipe.V):
+class VecscopeOp(SectionOp, pipe=Pipe.V, roles=Role.SCOPE):
     """The body is one vector function: the only place for register, mask and align values
     (docs/reference/constraints.md, "Vector registers").
     """
@@ -37,11 +38,7 @@ class VecscopeOp(SectionOp, pipe=Pipe.V):
 
 
 class SectionSimtOp(
-    PtoOp,
-    shape=Shape.REGION,
-    effect=Effect.REGION,
-    tokens=("dimX", "dimY", "dimZ"),
-    since="august",
+    PtoOp, shape=Shape.REGION, effect=Effect.REGION, tokens=("dimX", "dimY", "dimZ"), since="august", section="simt"
 ):
     """The body runs once per work item of a dimX x dimY x dimZ grid (docs/reference/work-items.md, "Operations")."""
 
@@ -53,7 +50,7 @@ class SectionSimtOp(
     body = region_def()
 
 
-class StrictVecscopeOp(PtoOp, shape=Shape.REGION, pipe=Pipe.V, effect=Effect.REGION):
+class StrictVecscopeOp(PtoOp, shape=Shape.REGION, pipe=Pipe.V, effect=Effect.REGION, roles=Role.SCOPE):
     """As ``vecscope``, the body sees outer values only as block arguments (docs/reference/constraints.md, "Vector
     registers").
     """

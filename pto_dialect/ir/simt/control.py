@@ -6,6 +6,7 @@ from xdsl.irdl import attr_def, operand_def, result_def, var_operand_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ANY, I32, I64_ATTR, SYMBOL
+from ..core.roles import Role
 
 
 class SimtLaunchOp(
@@ -15,6 +16,7 @@ class SimtLaunchOp(
     effect=Effect.CALL,
     typed=("args",),
     tokens=("callee",),
+    roles=Role.CALL | Role.LAUNCH,
 ):
     """Runs the callee once per work item of a dimX x dimY x dimZ grid (docs/reference/work-items.md, "Launches")."""
 
@@ -37,7 +39,7 @@ class StoreVfsimtInfoOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=
     dimX = operand_def(I32)
 
 
-class KeepOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, reads=("payload",), state_writes=("slots",)):
+class KeepOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, reads=("payload",), state_writes=("slots",), roles=Role.LANE):
     """Saves a value of the work item in a slot for a later launch (docs/reference/work-items.md, "Launches")."""
 
     name = "pto.keep"
@@ -45,7 +47,7 @@ class KeepOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, reads=("payload",), stat
     slot = attr_def(I64_ATTR)
 
 
-class ResumeOp(PtoOp, shape=Shape.NULLARY_TYPED, pipe=Pipe.V, state_reads=("slots",)):
+class ResumeOp(PtoOp, shape=Shape.NULLARY_TYPED, pipe=Pipe.V, state_reads=("slots",), roles=Role.LANE | Role.VARIES):
     """The value that an earlier launch kept in a slot (docs/reference/work-items.md, "Launches")."""
 
     name = "pto.resume"
@@ -53,7 +55,7 @@ class ResumeOp(PtoOp, shape=Shape.NULLARY_TYPED, pipe=Pipe.V, state_reads=("slot
     result = result_def(ANY)
 
 
-class BarrierOrFenceOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.V, effect=Effect.SYNC):
+class BarrierOrFenceOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.V, effect=Effect.SYNC, roles=Role.LANE):
     """No operands, no results."""
 
 

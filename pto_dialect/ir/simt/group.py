@@ -6,9 +6,10 @@ from xdsl.irdl import operand_def, opt_attr_def, result_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import I1, I32, I32_ATTR, INT_OR_FLOAT, SHUFFLE_VALUE, enum
+from ..core.roles import Role
 
 
-class VoteOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class VoteOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, roles=Role.LANE | Role.VARIES):
     """Predicate seen by the whole group."""
 
     pred = operand_def(I1)
@@ -33,7 +34,7 @@ class VoteUniOp(VoteOp):
     name = "pto.vote_uni"
 
 
-class VoteBallotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class VoteBallotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, roles=Role.LANE | Role.VARIES):
     """Bit i is set where pred holds in lane i (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.vote_ballot"
@@ -41,7 +42,14 @@ class VoteBallotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PUR
     result = result_def(I32)
 
 
-class ReductionOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE, tokens=("signedness",)):
+class ReductionOp(
+    PtoOp,
+    shape=Shape.FLAT_SUFFIX,
+    pipe=Pipe.V,
+    effect=Effect.PURE,
+    tokens=("signedness",),
+    roles=Role.LANE | Role.VARIES,
+):
     """Reduction over the active lanes, result in each of them."""
 
     value = operand_def(INT_OR_FLOAT)
@@ -73,6 +81,7 @@ class ShuffleIdxOp(
     pipe=Pipe.V,
     effect=Effect.PURE,
     defaults=(("width", "32 : i32"),),
+    roles=Role.LANE | Role.VARIES,
 ):
     """Value of the lane ``index`` in its group of ``width`` (docs/reference/work-items.md, "Operations")."""
 
@@ -89,6 +98,7 @@ class ShuffleBflyOp(
     pipe=Pipe.V,
     effect=Effect.PURE,
     defaults=(("width", "32 : i32"),),
+    roles=Role.LANE | Role.VARIES,
 ):
     """Value of the lane whose number differs by the bits of ``mask`` (docs/reference/work-items.md, "Operations")."""
 
@@ -105,6 +115,7 @@ class ShiftShuffleOp(
     pipe=Pipe.V,
     effect=Effect.PURE,
     defaults=(("width", "32 : i32"),),
+    roles=Role.LANE | Role.VARIES,
 ):
     """Value of a lane at a distance."""
 

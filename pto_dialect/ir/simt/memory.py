@@ -6,6 +6,7 @@ from xdsl.irdl import operand_def, opt_attr_def, result_def
 
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ANY, ATOMIC_VALUE, INDEX, PTR, enum
+from ..core.roles import Role
 
 
 class LdgOp(
@@ -15,6 +16,7 @@ class LdgOp(
     reads=("ptr",),
     typed=("ptr",),
     tokens=("l1cache", "l2cache"),
+    roles=Role.ELEMENT_LOAD,
 ):
     """The element of ptr at ``offset`` (elements) (docs/reference/work-items.md, "Operations")."""
 
@@ -34,6 +36,7 @@ class StgOp(
     text=("value", "ptr", "offset"),
     typed=("ptr", "value"),
     tokens=("l1cache", "l2cache"),
+    roles=Role.ELEMENT_STORE,
 ):
     """Element of ptr at ``offset`` = value (docs/reference/work-items.md, "Operations")."""
 
@@ -52,6 +55,7 @@ class AtomicOp(
     reads=("ptr",),
     writes=("ptr",),
     tokens=("l2cache", "signedness"),
+    roles=Role.ATOMIC | Role.LANE | Role.VARIES,
 ):
     """Combines an element of memory with ``value`` in one step and yields what was there before."""
 
@@ -118,6 +122,7 @@ class AtomicCasOp(
     writes=("ptr",),
     typed=("ptr", "value"),
     tokens=("l2cache", "signedness"),
+    roles=Role.ATOMIC | Role.LANE | Role.VARIES,
 ):
     """old = *ptr; if old equals compare, *ptr = value (docs/reference/work-items.md, "Operations")."""
 

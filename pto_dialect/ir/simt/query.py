@@ -6,27 +6,28 @@ from xdsl.irdl import result_def
 
 from ..core.base import Effect, PtoOp, Shape
 from ..core.kinds import I32, I64
+from ..core.roles import Role
 
 
-class WorkItemQueryOp(PtoOp, shape=Shape.NULLARY_TYPED, effect=Effect.QUERY):
+class WorkItemQueryOp(PtoOp, shape=Shape.NULLARY_TYPED, effect=Effect.QUERY, roles=Role.LANE):
     """No operands, one i32."""
 
     result = result_def(I32)
 
 
-class GetTidXOp(WorkItemQueryOp):
+class GetTidXOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
     """X coordinate of the work item in its block (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_tid_x"
 
 
-class GetTidYOp(WorkItemQueryOp):
+class GetTidYOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
     """Y coordinate of the work item in its block (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_tid_y"
 
 
-class GetTidZOp(WorkItemQueryOp):
+class GetTidZOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
     """Z coordinate of the work item in its block (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_tid_z"
@@ -86,37 +87,37 @@ class GetGridDimZOp(WorkItemQueryOp):
     name = "pto.get_grid_dim_z"
 
 
-class GetLaneidOp(WorkItemQueryOp):
+class GetLaneidOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
     """Number of the lane in its group of 32 (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_laneid"
 
 
-class GetLanemaskEqOp(WorkItemQueryOp):
+class GetLanemaskEqOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
     """Bit of this lane (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_lanemask_eq"
 
 
-class GetLanemaskLeOp(WorkItemQueryOp):
+class GetLanemaskLeOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
     """Bits of this and all lower lanes (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_lanemask_le"
 
 
-class GetLanemaskLtOp(WorkItemQueryOp):
+class GetLanemaskLtOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
     """Bits of all lower lanes (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_lanemask_lt"
 
 
-class GetLanemaskGeOp(WorkItemQueryOp):
+class GetLanemaskGeOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
     """Bits of this and all higher lanes (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_lanemask_ge"
 
 
-class GetLanemaskGtOp(WorkItemQueryOp):
+class GetLanemaskGtOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
     """Bits of all higher lanes (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_lanemask_gt"
@@ -134,7 +135,7 @@ class GetClock32Op(WorkItemQueryOp):
     name = "pto.get_clock32"
 
 
-class GetClock64Op(PtoOp, shape=Shape.NULLARY_TYPED, effect=Effect.QUERY):
+class GetClock64Op(PtoOp, shape=Shape.NULLARY_TYPED, effect=Effect.QUERY, roles=Role.LANE):
     """Cycle counter (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_clock64"

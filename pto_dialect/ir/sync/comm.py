@@ -19,6 +19,7 @@ from ..core.kinds import (
     TILE_OR_VIEW,
     enum,
 )
+from ..core.roles import Role
 
 
 class CommTPutOp(
@@ -29,6 +30,7 @@ class CommTPutOp(
     reads=("src", "dst"),
     writes=("dst", "ping", "pong"),
     defaults=(("atomicType", "#pto<atomic_type atomic_none>"),),
+    roles=Role.PEERS,
 ):
     """dst (remote) = src, or += src, staged through the ping and pong tiles (docs/reference/execution.md,
     "Communication").
@@ -49,6 +51,7 @@ class CommTGetOp(
     pipes=(Pipe.MTE3,),
     reads=("src",),
     writes=("dst", "ping", "pong"),
+    roles=Role.PEERS,
 ):
     """dst = src (remote), staged through the ping and pong tiles (docs/reference/execution.md, "Communication")."""
 
@@ -66,6 +69,7 @@ class GroupWriteOp(
     pipes=(Pipe.MTE3,),
     reads=("src",),
     writes=("group", "ping", "pong"),
+    roles=Role.PEERS,
 ):
     """Root's source to all members of the group, staged through the ping and pong tiles."""
 
@@ -95,6 +99,7 @@ class CommTGatherOp(
     pipes=(Pipe.MTE3,),
     reads=("group",),
     writes=("dst", "ping", "pong"),
+    roles=Role.PEERS,
 ):
     """dst = the members of the group, concatenated (docs/reference/execution.md, "Communication")."""
 
@@ -113,6 +118,7 @@ class CommTReduceOp(
     pipes=(Pipe.V, Pipe.MTE3),
     reads=("group",),
     writes=("dst", "acc", "recvPing", "recvPong"),
+    roles=Role.PEERS,
 ):
     """dst = sum, maximum or minimum over the members of the group, in index order
     (docs/reference/execution.md, "Communication").
@@ -128,7 +134,7 @@ class CommTReduceOp(
     root = attr_def(I32_ATTR)
 
 
-class CommTNotifyOp(PtoOp, shape=Shape.PAREN, reads=("signal",), writes=("signal",)):
+class CommTNotifyOp(PtoOp, shape=Shape.PAREN, reads=("signal",), writes=("signal",), roles=Role.PEERS):
     """signal = value, or += value (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tnotify"
@@ -137,7 +143,7 @@ class CommTNotifyOp(PtoOp, shape=Shape.PAREN, reads=("signal",), writes=("signal
     notifyOp = attr_def(enum("notify_op"))
 
 
-class CommTWaitOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
+class CommTWaitOp(PtoOp, shape=Shape.PAREN, reads=("signal",), roles=Role.PEERS):
     """Blocks until every element of signal compares with cmpValue (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.twait"
@@ -146,7 +152,7 @@ class CommTWaitOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
     cmp = attr_def(enum("wait_cmp"))
 
 
-class CommTTestOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
+class CommTTestOp(PtoOp, shape=Shape.PAREN, reads=("signal",), roles=Role.PEERS):
     """Whether every element of signal compares with cmpValue (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.ttest"
@@ -156,7 +162,7 @@ class CommTTestOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
     result = result_def(I1)
 
 
-class CommBuildAsyncSessionOp(PtoOp, shape=Shape.PAREN, writes=("scratch", "workspace")):
+class CommBuildAsyncSessionOp(PtoOp, shape=Shape.PAREN, writes=("scratch", "workspace"), roles=Role.PEERS):
     """Session of asynchronous transfers (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.build_async_session"
@@ -170,7 +176,7 @@ class CommBuildAsyncSessionOp(PtoOp, shape=Shape.PAREN, writes=("scratch", "work
     session = result_def(ASYNC_SESSION)
 
 
-class AsyncTransferOp(PtoOp, shape=Shape.PAREN, reads=("src",), writes=("dst",)):
+class AsyncTransferOp(PtoOp, shape=Shape.PAREN, reads=("src",), writes=("dst",), roles=Role.PEERS):
     """Transfer that completes later."""
 
     dst = operand_def(TILE_OR_VIEW)
@@ -191,7 +197,7 @@ class CommTGetAsyncOp(AsyncTransferOp):
     name = "pto.comm.tget_async"
 
 
-class AsyncEventOp(PtoOp, shape=Shape.PAREN, reads=("event",)):
+class AsyncEventOp(PtoOp, shape=Shape.PAREN, reads=("event",), roles=Role.PEERS):
     """Question about a started transfer."""
 
     event = operand_def(ASYNC_EVENT)

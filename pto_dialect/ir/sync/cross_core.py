@@ -7,6 +7,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ANY, I32, I32_ATTR, INDEX, PTR, PTR_OR_MEMREF, PTR_OR_VIEW, TILE_OR_VIEW, enum
 from ..core.placement import named_pipe
+from ..core.roles import Role
 
 
 class CoreSemaphoreOp(
@@ -28,7 +29,7 @@ class CoreSemaphoreOp(
         return named_pipe(self.pipe)
 
 
-class SyncSetOp(CoreSemaphoreOp):
+class SyncSetOp(CoreSemaphoreOp, roles=Role.CORES | Role.SETS):
     """Signals the other cores of the block once the earlier work of the pipe is done
     (docs/reference/execution.md, "Synchronisation").
     """
@@ -36,7 +37,7 @@ class SyncSetOp(CoreSemaphoreOp):
     name = "pto.sync.set"
 
 
-class SyncWaitOp(CoreSemaphoreOp):
+class SyncWaitOp(CoreSemaphoreOp, roles=Role.CORES | Role.WAITS):
     """The pipe waits for the signal of the other cores of the block (docs/reference/execution.md,
     "Synchronisation").
     """
@@ -63,19 +64,19 @@ class BlockSemaphoreOp(
         return named_pipe(self.pipe)
 
 
-class SetIntraBlockOp(BlockSemaphoreOp):
+class SetIntraBlockOp(BlockSemaphoreOp, roles=Role.CORES | Role.SETS):
     """Signals one vector core or the cube core of the same block (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.set_intra_block"
 
 
-class WaitIntraBlockOp(BlockSemaphoreOp):
+class WaitIntraBlockOp(BlockSemaphoreOp, roles=Role.CORES | Role.WAITS):
     """The pipe waits for one core of the same block (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.wait_intra_block"
 
 
-class WaitCrossBlockOp(BlockSemaphoreOp):
+class WaitCrossBlockOp(BlockSemaphoreOp, roles=Role.CORES | Role.BLOCKS | Role.WAITS):
     """The pipe waits until every block has signalled (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.wait_cross_block"
@@ -89,6 +90,7 @@ class SetCrossBlockOp(
     tokens=("pipe", "event_id"),
     defaults=(("ffts_mode", "0 : i32"),),
     since="august",
+    roles=Role.CORES | Role.BLOCKS | Role.SETS,
 ):
     """Signals the same cores of all blocks (docs/reference/execution.md, "Synchronisation")."""
 
@@ -117,6 +119,7 @@ class SyncallOp(
     reads=("gm_workspace", "ub_workspace", "l1_workspace"),
     writes=("gm_workspace", "ub_workspace", "l1_workspace"),
     tokens=("mode", "core_type"),
+    roles=Role.CORES | Role.BLOCKS | Role.BARRIER,
 ):
     """Barrier over the cores of all blocks; soft mode counts in a workspace (docs/reference/execution.md,
     "Synchronisation").

@@ -7,6 +7,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def, var_opera
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import EVENTID_ARRAY, I32_ATTR, INDEX, TILE_OR_VIEW, enum
 from ..core.placement import named_pipe
+from ..core.roles import Role
 
 
 class FlagOp(
@@ -22,7 +23,7 @@ class FlagOp(
     event_id = attr_def(enum("event"))
 
 
-class SetFlagOp(FlagOp):
+class SetFlagOp(FlagOp, roles=Role.PIPES | Role.SETS):
     """src_pipe raises the flag for dst_pipe once its earlier work is done (docs/reference/execution.md,
     "Synchronisation").
     """
@@ -34,7 +35,7 @@ class SetFlagOp(FlagOp):
         return named_pipe(self.src_pipe)
 
 
-class WaitFlagOp(FlagOp):
+class WaitFlagOp(FlagOp, roles=Role.PIPES | Role.WAITS):
     """dst_pipe waits for the flag and takes it (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.wait_flag"
@@ -58,7 +59,7 @@ class DynamicFlagOp(
     dst_pipe = attr_def(enum("pipe"))
 
 
-class SetFlagDynOp(DynamicFlagOp):
+class SetFlagDynOp(DynamicFlagOp, roles=Role.PIPES | Role.SETS):
     """src_pipe raises the flag for dst_pipe once its earlier work is done (docs/reference/execution.md,
     "Synchronisation").
     """
@@ -70,7 +71,7 @@ class SetFlagDynOp(DynamicFlagOp):
         return named_pipe(self.src_pipe)
 
 
-class WaitFlagDynOp(DynamicFlagOp):
+class WaitFlagDynOp(DynamicFlagOp, roles=Role.PIPES | Role.WAITS):
     """dst_pipe waits for the flag and takes it (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.wait_flag_dyn"
@@ -80,7 +81,7 @@ class WaitFlagDynOp(DynamicFlagOp):
         return named_pipe(self.dst_pipe)
 
 
-class BarrierOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, tokens=("pipe",)):
+class BarrierOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, tokens=("pipe",), roles=Role.PIPES | Role.BARRIER):
     """Later work of the pipe waits for all its earlier work; PIPE_ALL joins all pipes of the core
     (docs/reference/execution.md, "Synchronisation").
     """
@@ -106,7 +107,7 @@ class OperationEventOp(
     event_id = attr_def(enum("event"))
 
 
-class RecordEventOp(OperationEventOp):
+class RecordEventOp(OperationEventOp, roles=Role.PIPES | Role.SETS):
     """The pipe of src_op raises the event for the pipe of dst_op (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.record_event"
@@ -116,7 +117,7 @@ class RecordEventOp(OperationEventOp):
         return named_pipe(self.src_op)
 
 
-class WaitEventOp(OperationEventOp):
+class WaitEventOp(OperationEventOp, roles=Role.PIPES | Role.WAITS):
     """The pipe of dst_op waits for the event of the pipe of src_op (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.wait_event"
@@ -126,7 +127,9 @@ class WaitEventOp(OperationEventOp):
         return named_pipe(self.dst_op)
 
 
-class BarrierSyncOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, tokens=("op_type",)):
+class BarrierSyncOp(
+    PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, tokens=("op_type",), roles=Role.PIPES | Role.BARRIER
+):
     """Barrier on the pipe of an operation class (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.barrier_sync"
@@ -137,14 +140,14 @@ class BarrierSyncOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, tokens=
         return named_pipe(self.op_type)
 
 
-class TSyncOp(PtoOp, shape=Shape.INS_ONLY, reads=("events",)):
+class TSyncOp(PtoOp, shape=Shape.INS_ONLY, reads=("events",), roles=Role.BARRIER):
     """Waits for the events of the given tiles (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.tsync"
     events = var_operand_def(TILE_OR_VIEW)
 
 
-class MemBarOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.V, effect=Effect.SYNC, tokens=("kind",)):
+class MemBarOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.V, effect=Effect.SYNC, tokens=("kind",), roles=Role.BARRIER):
     """Orders accesses of the unified buffer of the named classes inside a vector function
     (docs/reference/execution.md, "Synchronisation").
     """
@@ -153,7 +156,9 @@ class MemBarOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.V, effect=Effect.SYNC, t
     kind = attr_def(enum("membar"))
 
 
-class DsbOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.S, effect=Effect.SYNC, tokens=("mem",), since="august"):
+class DsbOp(
+    PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.S, effect=Effect.SYNC, tokens=("mem",), since="august", roles=Role.BARRIER
+):
     """The scalar unit waits for its earlier accesses to the named memories (docs/reference/execution.md,
     "Synchronisation").
     """
@@ -194,7 +199,7 @@ class BufferTokenOp(
         return named_pipe(self.op_type)
 
 
-class GetBufOp(BufferTokenOp):
+class GetBufOp(BufferTokenOp, roles=Role.LOCK | Role.SETS):
     """The pipe waits until every earlier release of the buffer number is done (docs/reference/execution.md,
     "Synchronisation").
     """
@@ -202,7 +207,7 @@ class GetBufOp(BufferTokenOp):
     name = "pto.get_buf"
 
 
-class RlsBufOp(BufferTokenOp):
+class RlsBufOp(BufferTokenOp, roles=Role.LOCK | Role.WAITS):
     """Releases the buffer number when the earlier work of the pipe is done (docs/reference/execution.md,
     "Synchronisation").
     """
@@ -230,7 +235,7 @@ class DynamicBufferTokenOp(
         return named_pipe(self.op_type)
 
 
-class GetBufDynOp(DynamicBufferTokenOp):
+class GetBufDynOp(DynamicBufferTokenOp, roles=Role.LOCK | Role.SETS):
     """The pipe waits until every earlier release of the buffer number is done (docs/reference/execution.md,
     "Synchronisation").
     """
@@ -238,7 +243,7 @@ class GetBufDynOp(DynamicBufferTokenOp):
     name = "pto.get_buf_dyn"
 
 
-class RlsBufDynOp(DynamicBufferTokenOp):
+class RlsBufDynOp(DynamicBufferTokenOp, roles=Role.LOCK | Role.WAITS):
     """Releases the buffer number when the earlier work of the pipe is done (docs/reference/execution.md,
     "Synchronisation").
     """

@@ -25,6 +25,8 @@ from ..core.kinds import (
     enum,
 )
 from ..core.placement import location
+from ..core.queues import C2V, V2C, QueueAction
+from ..core.roles import Role
 
 
 class CorePipeOp(
@@ -48,13 +50,13 @@ class CorePipeOp(
     acc_push_epilogue = opt_attr_def(ANY_ATTR)
 
 
-class AicInitializePipeOp(CorePipeOp):
+class AicInitializePipeOp(CorePipeOp, queue=QueueAction("init", "cube")):
     """Creates the cube core's end of a queue (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.aic_initialize_pipe"
 
 
-class AivInitializePipeOp(CorePipeOp):
+class AivInitializePipeOp(CorePipeOp, queue=QueueAction("init", "vector")):
     """Creates the vector core's end of a queue (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.aiv_initialize_pipe"
@@ -65,6 +67,7 @@ class InitializeL2lPipeOp(
     shape=Shape.PIPE_INIT,
     effect=Effect.CHANNEL,
     tokens=("dir_mask", "slot_size", "slot_num", "flag_base", "nosplit"),
+    queue=QueueAction("init"),
 ):
     """Creates a queue whose slots lie in the consumer's local memory (docs/reference/execution.md, "Queues between
     cores").
@@ -87,6 +90,7 @@ class InitializeL2g2lPipeOp(
     shape=Shape.PIPE_INIT,
     effect=Effect.CHANNEL,
     tokens=("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base", "nosplit"),
+    queue=QueueAction("init"),
 ):
     """Creates a queue whose slots lie in global memory, optionally staged locally
     (docs/reference/execution.md, "Queues between cores").
@@ -111,6 +115,7 @@ class ReserveBufferOp(
     shape=Shape.BRACE_FIELDS,
     effect=Effect.CHANNEL,
     tokens=("name", "size", "location", "autoAlloc", "base"),
+    roles=Role.RESERVATION,
 ):
     """Address of a named local buffer for a queue (docs/reference/execution.md, "Queues between cores")."""
 
@@ -169,13 +174,13 @@ class NumberedReleaseOp(
     split = attr_def(I8_ATTR)
 
 
-class TFreeFromAicOp(NumberedReleaseOp):
+class TFreeFromAicOp(NumberedReleaseOp, queue=QueueAction("free", "vector", C2V)):
     """Returns the slot to the cube core (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.tfree_from_aic"
 
 
-class TFreeFromAivOp(NumberedReleaseOp):
+class TFreeFromAivOp(NumberedReleaseOp, queue=QueueAction("free", "cube", V2C)):
     """Returns the slot to the vector core (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.tfree_from_aiv"
@@ -195,13 +200,13 @@ class NumberedAllocationOp(
     entry = result_def(TENSOR_VIEW)
 
 
-class TAllocToAicOp(NumberedAllocationOp):
+class TAllocToAicOp(NumberedAllocationOp, queue=QueueAction("alloc", "vector", V2C)):
     """The next free slot towards the cube core (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.talloc_to_aic"
 
 
-class TAllocToAivOp(NumberedAllocationOp):
+class TAllocToAivOp(NumberedAllocationOp, queue=QueueAction("alloc", "cube", C2V)):
     """The next free slot towards the vector core (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.talloc_to_aiv"
@@ -215,6 +220,7 @@ class TPushOp(
     state_writes=("fifo",),
     typed=("tile", "pipe_handle"),
     tokens=("split",),
+    queue=QueueAction("push"),
 ):
     """Waits for a free slot and stores the tile in it (docs/reference/execution.md, "Queues between cores")."""
 
@@ -237,6 +243,7 @@ class TPushToAicOp(
     state_writes=("fifo",),
     typed=("tile",),
     tokens=("id", "split"),
+    queue=QueueAction("push", "vector", V2C),
 ):
     """As ``tpush``, from a vector core to the cube core (docs/reference/execution.md, "Queues between cores")."""
 
@@ -254,6 +261,7 @@ class TPushToAivOp(
     reads=("tile",),
     state_writes=("fifo",),
     tokens=("id", "split"),
+    queue=QueueAction("push", "cube", C2V),
 ):
     """As ``tpush``, from the cube core to the vector cores (docs/reference/execution.md, "Queues between cores")."""
 
@@ -271,6 +279,7 @@ class TPopOp(
     state_reads=("fifo",),
     typed=("tile", "pipe_handle"),
     tokens=("split",),
+    queue=QueueAction("pop"),
 ):
     """Waits for a full slot and binds the tile to it (docs/reference/execution.md, "Queues between cores")."""
 
@@ -292,6 +301,7 @@ class TPopFromAicOp(
     state_reads=("fifo",),
     typed=(),
     tokens=("id", "split"),
+    queue=QueueAction("pop", "vector", C2V),
 ):
     """The tile in the next full slot that the cube core pushed (docs/reference/execution.md, "Queues between
     cores").
@@ -317,6 +327,7 @@ class TPopFromAivOp(
     state_reads=("fifo",),
     typed=(),
     tokens=("id", "split"),
+    queue=QueueAction("pop", "cube", V2C),
 ):
     """The tile in the next full slot that a vector core pushed (docs/reference/execution.md, "Queues between
     cores").
@@ -341,6 +352,7 @@ class TAllocOp(
     writes=("entry",),
     state_writes=("fifo",),
     tokens=("split",),
+    queue=QueueAction("alloc"),
 ):
     """Binds the entry to the next free slot; no data moves (docs/reference/execution.md, "Queues between cores")."""
 
@@ -350,7 +362,9 @@ class TAllocOp(
     split = attr_def(I8_ATTR)
 
 
-class TFreeOp(PtoOp, shape=Shape.PAREN, pipe=Pipe.S, state_writes=("fifo",), tokens=("split",)):
+class TFreeOp(
+    PtoOp, shape=Shape.PAREN, pipe=Pipe.S, state_writes=("fifo",), tokens=("split",), queue=QueueAction("free")
+):
     """Returns the slot to the producer; follows the last use of the popped tile
     (docs/reference/execution.md, "Queues between cores").
     """
@@ -368,6 +382,7 @@ class SetQuantScalarOp(
     state_writes=("fixpipe_quant",),
     tokens=("id",),
     since="august",
+    queue=QueueAction("scale", "cube"),
 ):
     """Scale of the next pushes through the fixpipe (docs/reference/execution.md, "Pointers, tiles and views")."""
 
@@ -384,6 +399,7 @@ class SetQuantVectorOp(
     state_writes=("fixpipe_quant",),
     tokens=("id",),
     since="august",
+    queue=QueueAction("scale", "cube"),
 ):
     """Scale tile, one entry per channel, of the next pushes through the fixpipe
     (docs/reference/execution.md, "Pointers, tiles and views").

@@ -190,13 +190,13 @@ class TCmpOp(PtoOp, shape=Shape.DPS_INNER, pipe=Pipe.V, reads=("src0", "src1"), 
     result = opt_result_def(ANY)
 
 
-class TXorOp(BinaryScratchTileOp):
+class TXorOp(BinaryScratchTileOp, scratch_unused=("a5",)):
     """dst[i,j] = src0[i,j] ^ src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.txor"
 
 
-class TPreluOp(BinaryScratchTileOp):
+class TPreluOp(BinaryScratchTileOp, scratch_unused=("a5",)):
     """dst[i,j] = src0[i,j] > 0 ? src0[i,j] : src0[i,j]·src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tprelu"
@@ -244,7 +244,9 @@ class TSubcOp(TernaryTileOp):
     name = "pto.tsubc"
 
 
-class TSelOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("mask", "src0", "src1"), writes=("tmp", "dst")):
+class TSelOp(
+    PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("mask", "src0", "src1"), writes=("tmp", "dst"), scratch_unused=("a5",)
+):
     """dst[i,j] = bit (i,j) of mask ? src0[i,j] : src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsel"

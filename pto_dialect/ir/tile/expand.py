@@ -63,7 +63,7 @@ class TColExpandExpdifOp(BinaryTileOp):
     name = "pto.tcolexpandexpdif"
 
 
-class TRowExpandAddOp(BinaryScratchTileOp):
+class TRowExpandAddOp(BinaryScratchTileOp, scratch_unused=("a5",)):
     """dst[i,j] = src0[i,j] + b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
@@ -71,7 +71,7 @@ class TRowExpandAddOp(BinaryScratchTileOp):
     name = "pto.trowexpandadd"
 
 
-class TRowExpandSubOp(BinaryScratchTileOp):
+class TRowExpandSubOp(BinaryScratchTileOp, scratch_unused=("a5",)):
     """dst[i,j] = src0[i,j] − b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
@@ -79,7 +79,7 @@ class TRowExpandSubOp(BinaryScratchTileOp):
     name = "pto.trowexpandsub"
 
 
-class TRowExpandMulOp(BinaryScratchTileOp):
+class TRowExpandMulOp(BinaryScratchTileOp, scratch_unused=("a5",)):
     """dst[i,j] = src0[i,j] · b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
@@ -87,7 +87,9 @@ class TRowExpandMulOp(BinaryScratchTileOp):
     name = "pto.trowexpandmul"
 
 
-class TRowExpandDivOp(BinaryScratchTileOp, defaults=(("precisionType", "#pto<div_precision default>"),)):
+class TRowExpandDivOp(
+    BinaryScratchTileOp, defaults=(("precisionType", "#pto<div_precision default>"),), scratch_unused=("a5",)
+):
     """dst[i,j] = src0[i,j] / b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
@@ -96,7 +98,7 @@ class TRowExpandDivOp(BinaryScratchTileOp, defaults=(("precisionType", "#pto<div
     precisionType = opt_attr_def(enum("div_precision"))
 
 
-class TRowExpandMaxOp(BinaryScratchTileOp):
+class TRowExpandMaxOp(BinaryScratchTileOp, scratch_unused=("a5",)):
     """dst[i,j] = max(src0[i,j], b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
@@ -104,7 +106,7 @@ class TRowExpandMaxOp(BinaryScratchTileOp):
     name = "pto.trowexpandmax"
 
 
-class TRowExpandMinOp(BinaryScratchTileOp):
+class TRowExpandMinOp(BinaryScratchTileOp, scratch_unused=("a5",)):
     """dst[i,j] = min(src0[i,j], b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
@@ -112,7 +114,7 @@ class TRowExpandMinOp(BinaryScratchTileOp):
     name = "pto.trowexpandmin"
 
 
-class TRowExpandExpdifOp(BinaryScratchTileOp):
+class TRowExpandExpdifOp(BinaryScratchTileOp, scratch_unused=("a5",)):
     """dst[i,j] = e^(src0[i,j] − b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """

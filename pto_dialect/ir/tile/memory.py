@@ -7,6 +7,7 @@ from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ANY, BOOL, I64, INDEX, NUMBER, TILE_OR_VIEW, enum
 from ..core.placement import location
+from ..core.roles import Role
 
 
 class TLoadOp(
@@ -93,6 +94,7 @@ class MGatherOp(
     writes=("dst", "scratch"),
     text=("mem", "idx", "scratch", "dst"),
     defaults=(("gatherOob", "#pto<gather_oob undefined>"),),
+    self_ordered=True,
 ):
     """dst[i,:] = mem[idx[i],:] (coalesce row) or dst[i,j] = mem[idx[i,j]] (elem); gatherOob rules indices out
     of range (docs/reference/tiles.md, "Irregular operations").
@@ -125,6 +127,7 @@ class MScatterOp(
         ("scatterAtomicOp", "#pto<scatter_atomic_op none>"),
         ("scatterOob", "#pto<scatter_oob undefined>"),
     ),
+    self_ordered=True,
 ):
     """Mem[idx[i],:] = src[i,:] (coalesce row) or mem[idx[i,j]] = src[i,j] (elem), combined atomically on
     request; scatterOob rules indices out of range (docs/reference/tiles.md, "Irregular operations").
@@ -163,7 +166,7 @@ class TSetValOp(PtoOp, shape=Shape.DPS, pipe=Pipe.S, writes=("dst",), text=("off
     result = opt_result_def(ANY)
 
 
-class TPrintOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.V, reads=("src",)):
+class TPrintOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.V, reads=("src",), roles=Role.REPORT):
     """Prints src (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tprint"

@@ -9,7 +9,7 @@ from ..core.kinds import ANY, BOOL, TILE_OR_VIEW
 from .forms import UnaryScratchTileOp, UnaryTileOp
 
 
-class TRowSumOp(UnaryScratchTileOp):
+class TRowSumOp(UnaryScratchTileOp, scratch_unused=("a5",)):
     """dst[i,0] = sum over j of src[i,j], j increasing (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.trowsum"
@@ -21,25 +21,25 @@ class TRowProdOp(UnaryScratchTileOp):
     name = "pto.trowprod"
 
 
-class TRowMaxOp(UnaryScratchTileOp):
+class TRowMaxOp(UnaryScratchTileOp, scratch_unused=("a5",)):
     """dst[i,0] = max over j of src[i,j]; NaN propagates (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.trowmax"
 
 
-class TRowMinOp(UnaryScratchTileOp):
+class TRowMinOp(UnaryScratchTileOp, scratch_unused=("a5",)):
     """dst[i,0] = min over j of src[i,j]; NaN propagates (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.trowmin"
 
 
-class TRowArgMaxOp(UnaryScratchTileOp):
+class TRowArgMaxOp(UnaryScratchTileOp, scratch_unused=("a5",)):
     """dst[i,0] = column of the first maximum of row i (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.trowargmax"
 
 
-class TRowArgMinOp(UnaryScratchTileOp):
+class TRowArgMinOp(UnaryScratchTileOp, scratch_unused=("a5",)):
     """dst[i,0] = column of the first minimum of row i (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.trowargmin"

@@ -171,7 +171,7 @@ class TShrsOp(TileIntegerScalarOp):
     name = "pto.tshrs"
 
 
-class TXorsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("tmp", "dst")):
+class TXorsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("tmp", "dst"), scratch_unused=("a5",)):
     """dst[i,j] = src[i,j] ^ scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.txors"
@@ -194,7 +194,9 @@ class TSubscOp(TileScalarTileOp):
     name = "pto.tsubsc"
 
 
-class TSelsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("mask", "src"), writes=("tmp", "dst")):
+class TSelsOp(
+    PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("mask", "src"), writes=("tmp", "dst"), scratch_unused=("a5",)
+):
     """dst[i,j] = bit (i,j) of mask ? src[i,j] : scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsels"

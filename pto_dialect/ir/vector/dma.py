@@ -6,9 +6,12 @@ from xdsl.irdl import operand_def, opt_operand_def, var_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I1, I64, INT_OR_FLOAT, PTR, PTR_OR_MEMREF
+from ..core.roles import Role
 
 
-class MteGmUbOp(PtoOp, shape=Shape.DMA_BURST, pipe=Pipe.MTE2, reads=("source",), writes=("destination",)):
+class MteGmUbOp(
+    PtoOp, shape=Shape.DMA_BURST, pipe=Pipe.MTE2, reads=("source",), writes=("destination",), roles=Role.ADDRESSES
+):
     """Global memory to the unified buffer: bursts of ``len_burst`` bytes, outer loops, optional padding of
     each burst (docs/reference/layouts.md, "Transfers").
     """
@@ -29,7 +32,9 @@ class MteGmUbOp(PtoOp, shape=Shape.DMA_BURST, pipe=Pipe.MTE2, reads=("source",),
     right_padding_count = opt_operand_def(I64)
 
 
-class MteUbGmOp(PtoOp, shape=Shape.DMA_BURST, pipe=Pipe.MTE3, reads=("source",), writes=("destination",)):
+class MteUbGmOp(
+    PtoOp, shape=Shape.DMA_BURST, pipe=Pipe.MTE3, reads=("source",), writes=("destination",), roles=Role.ADDRESSES
+):
     """Unified buffer to global memory: bursts of ``len_burst`` bytes, outer loops
     (docs/reference/layouts.md, "Transfers").
     """
@@ -55,6 +60,7 @@ class MteUbUbOp(
     writes=("destination",),
     text=("source", "destination", "len_burst", "n_burst", "src_stride", "dst_stride"),
     typed=("source", "destination", "n_burst", "len_burst", "src_stride", "dst_stride"),
+    roles=Role.ADDRESSES,
 ):
     """Copy inside the unified buffer, ``n_burst`` strided bursts (docs/reference/layouts.md, "Transfers")."""
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.nesting import EXECUTED, LOOPS, RULE
 
 from ..errors import ProgramError
-
-_LOOPS = frozenset(("scf.for", "scf.while", "scf.parallel", "scf.forall", "affine.for"))
 
 
 def refuse_deep(function: Operation) -> None:
@@ -24,7 +23,7 @@ def refuse_deep(function: Operation) -> None:
         op, loops, regions = stack.pop()
         while op is not None:
             if op.regions:
-                inner = loops + (op.name in _LOOPS)
+                inner = loops + (has_role(op, Role.LOOP))
                 if inner > LOOPS or regions + 1 > EXECUTED:
                     what, limit = ("loops", LOOPS) if inner > LOOPS else ("regions", EXECUTED)
                     message = f"{what} that are executed nest at most {limit} deep; call a function for the inner ones"

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.base import Pipe, PtoOp, operand_groups
+from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.targets.profile import Profile
 
@@ -259,15 +259,17 @@ class Generator:
 
     def _meeting(self, op: Operation) -> str:
         """The line that has the pipes wait which an operation of several steps orders itself."""
-        if not self.queued or op.name not in _SELF_ORDERED or self.profile.arch != "a2a3" or not isinstance(op, PtoOp):
+        if (
+            not self.queued
+            or self.profile.arch != "a2a3"
+            or not (isinstance(op, PtoOp) and op_spec(type(op)).self_ordered)
+        ):
             return ""
         own = op.active_pipe(self.profile.arch)
         pipes = dict.fromkeys((Pipe.V, Pipe.MTE3, own if own not in (None, Pipe.S) else Pipe.V))
         return f"yield from core.meet({', '.join(repr(pipe.value) for pipe in pipes if pipe is not None)})"
 
 
-_SELF_ORDERED = frozenset(("pto.mgather", "pto.mscatter"))
-"""Operations that a2a3 carries out on several pipes, with an order between these and the scalar unit."""
 _REGISTERS = (t.VRegType, t.MaskType, t.AlignType, t.VmiVRegType, t.VmiMaskType)
 
 

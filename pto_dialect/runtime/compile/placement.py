@@ -16,49 +16,19 @@ from xdsl.ir import Block, Operation, SSAValue
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import integer, space_of, word
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.profile import Profile
 
 from ..errors import ProgramError
 from ..faults import Fault
 from ..kernels.buffers.views import tile_maker
+from ..queues.identity import is_reserved_buffer
 from .program import Program
 
 ALIGNMENT = {"l0a": 512, "l0b": 512, "l0c": 1024}
-_ALIASING = frozenset(
-    (
-        "pto.subview",
-        "pto.treshape",
-        "pto.bitcast",
-        "pto.tassign",
-        "pto.multi_tile_get",
-        "pto.bind_tile",
-        "pto.materialize_tile",
-        "pto.simd.tile_to_memref",
-        "pto.tile_buf_addr",
-        "pto.castptr",
-        "pto.addptr",
-        "memref.subview",
-        "memref.reinterpret_cast",
-        "memref.cast",
-        "memref.memory_space_cast",
-    )
-)
-_SCRATCH_UNUSED = {
-    "a5": frozenset(
-        (
-            *("pto.tprelu", "pto.trowargmax", "pto.trowargmin", "pto.trowmax", "pto.trowmin", "pto.trowsum"),
-            *("pto.txor", "pto.txors", "pto.tsel", "pto.tsels", "pto.trowexpandmax", "pto.trowexpandmin"),
-            *(f"pto.trowexpand{name}" for name in ("add", "sub", "mul", "div", "expdif")),
-        )
-    )
-}
-"""Operations whose scratch tile a chip does not touch, so that it needs no bytes of its own there."""
-
-_TILES = ("pto.alloc_tile", "pto.alloc_multi_tile")
-_MEMREFS = ("memref.alloc", "memref.alloca")
 Tops = dict[str, int]
 
 
@@ -136,8 +106,14 @@ RUN_TIME = -1
 
 def _buffer(op: Operation, profile: Profile, positions: dict[Operation, int]) -> Buffer | None:
     """What an allocation needs; ``None`` for other operations."""
-    if op.name in _TILES:
-        type_ = op.results[0].type
+    if is_reserved_buffer(op):
+        space = {"vec": "ub", "mat": "l1"}[word(op, "location")]
+        base = None if integer(op, "autoAlloc") else integer(op, "base")
+        return Buffer(op, space, integer(op, "size") or 0, 0, len(positions), base)
+    if not has_role(op, Role.ALLOCATION):
+        return None
+    type_ = op.results[0].type
+    if isinstance(op, PtoOp):
         slot = type_.slot if isinstance(type_, t.MultiTileBufType) else type_
         if not isinstance(slot, t.TileBufType):
             return None
@@ -147,20 +123,13 @@ def _buffer(op: Operation, profile: Profile, positions: dict[Operation, int]) ->
         except Fault as fault:
             raise ProgramError(fault.rule, fault.message, span_of(op)) from None
         size = -(-maker.nbytes // 32) * 32 * count
-        idle = _is_idle(op, _SCRATCH_UNUSED.get(profile.arch, frozenset()))
+        idle = _is_idle(op, profile.arch)
         return Buffer(op, maker.space, size, *_life(op, positions), _address(op), idle)
-    if op.name == "pto.reserve_buffer":
-        space = {"vec": "ub", "mat": "l1"}[word(op, "location")]
-        base = None if integer(op, "autoAlloc") else integer(op, "base")
-        return Buffer(op, space, integer(op, "size") or 0, 0, len(positions), base)
-    if op.name in _MEMREFS:
-        type_ = op.results[0].type
-        assert isinstance(type_, MemRefType)
-        space = space_of(type_)
-        if space in (None, "gm") or space not in profile.capacity:
-            return None
-        return Buffer(op, space, memref_bytes(type_, op), *_life(op, positions), None)
-    return None
+    assert isinstance(type_, MemRefType)
+    space = space_of(type_)
+    if space in (None, "gm") or space not in profile.capacity:
+        return None
+    return Buffer(op, space, memref_bytes(type_, op), *_life(op, positions), None)
 
 
 def memref_bytes(type_: MemRefType, op: Operation) -> int:
@@ -229,12 +198,12 @@ def _share(space: str, members: list[Buffer], start: int, capacity: int, step: i
     return placed
 
 
-def _is_idle(op: Operation, unused: frozenset[str]) -> bool:
-    """True when every use of the tile is as scratch of an operation among ``unused``."""
+def _is_idle(op: Operation, arch: str) -> bool:
+    """True when every use of the tile is as scratch that the chip does not touch."""
     uses = list(op.results[0].uses)
     return bool(uses) and all(
         isinstance(use.operation, PtoOp)
-        and use.operation.name in unused
+        and arch in op_spec(type(use.operation)).scratch_unused
         and operand_groups(use.operation)["tmp"] == (op.results[0],)
         and list(use.operation.operands).count(op.results[0]) == 1
         for use in uses
@@ -261,11 +230,11 @@ def _life(op: Operation, positions: dict[Operation, int]) -> tuple[int, int]:
             outer = _in_block(user, home)
             starts.append(positions.get(outer, positions[op]))
             last = max(last, _end(outer, positions))
-            if user.name in _ALIASING or user.name.startswith("scf.") or user.name == "func.call":
+            if user.regions or has_role(user, Role.VIEW | Role.CALL):
                 values.extend(user.results)
-                parent = user.parent_op()
-                if user.name == "scf.yield" and parent is not None:
-                    values.extend(parent.results)
+            parent = user.parent_op()
+            if has_role(user, Role.YIELD) and parent is not None:
+                values.extend(parent.results)
     return min(starts, default=positions[op]), last
 
 

@@ -16,7 +16,7 @@ or a function that calls both:
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
@@ -25,7 +25,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.analysis import queues
 from pto_dialect.analysis.facts import integer
 from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import is_pto, op_spec
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operands import listed
+from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.walk import walk
 
 from ..errors import ProgramError
@@ -36,41 +39,11 @@ KERNEL_MARKS = ("pto.kernel", "pto.aicore", "pto.entry")
 SIMT_BODY = "pto.simt_entry"
 """Mark of functions that work-items run."""
 
-CALLS = ("func.call", "pto.simt_launch")
-"""Operations that run a function."""
-
 CORE_OF = {"cube": "aic", "vector": "aiv"}
 """Kind of core that runs functions of a kind."""
 
-SIGNALS = (
-    "pto.sync.set",
-    "pto.sync.wait",
-    "pto.set_intra_block",
-    "pto.wait_intra_block",
-    "pto.set_cross_block",
-    "pto.wait_cross_block",
-    "pto.syncall",
-)
-COOPERATING = frozenset((*SIGNALS, *queues.NUMBERED, *queues.HANDLED))
-"""Operations that need the cores of a block to run side by side."""
-
-FLAGS = frozenset(
-    (
-        "pto.set_flag",
-        "pto.set_flag_dyn",
-        "pto.wait_flag",
-        "pto.wait_flag_dyn",
-        "pto.record_event",
-        "pto.wait_event",
-        "pto.get_buf",
-        "pto.get_buf_dyn",
-    )
-)
-"""Operations with which a program itself orders the pipes of a core."""
-
-_SUBBLOCK = frozenset(("pto.get_subblock_idx", "pto.get_subblock_num"))
-_STRUCTURED = frozenset(("scf.if", "scf.for", "scf.index_switch"))
-_SCOPES = frozenset(("pto.vecscope", "pto.strict_vecscope"))
+_CONTROL = frozenset(("ctrl", "atomic"))
+"""State that the control register holds."""
 
 
 def symbol_of(function: Operation) -> str:
@@ -95,12 +68,34 @@ def enclosing_kind(op: Operation) -> str | None:
     """Kind of core that ``op`` is written for: that of the section around it, else that of its function."""
     place: Operation | None = op
     while place is not None:
-        if place.name in ("pto.section.cube", "pto.section.vector"):
-            return place.name.rpartition(".")[2]
-        if place.name == "func.func":
+        if section_of(place) in CORE_OF:
+            return section_of(place)
+        if has_role(place, Role.FUNCTION):
             return kernel_kind(place)
         place = place.parent_op()
     return None
+
+
+def section_of(op: Operation) -> str:
+    """Kind of code in the region of a section: ``cube``, ``vector`` or ``simt``; empty for other operations."""
+    return op_spec(type(op)).section if is_pto(op) else ""
+
+
+def writes_control(op: Operation) -> bool:
+    """True for operations that write the control register."""
+    return is_pto(op) and not _CONTROL.isdisjoint(op_spec(type(op)).state_writes)
+
+
+def transfers(op: Operation) -> bool:
+    """True for operations that put an entry into a queue between cores, take one, or give one back."""
+    action = queues.action_of(op)
+    return action is not None and action.transfers
+
+
+def orders_pipes(op: Operation) -> bool:
+    """True for flags, and for locks that are taken: with them a program itself orders the pipes of a core."""
+    roles = roles_of(op)
+    return (Role.PIPES in roles and Role.BARRIER not in roles) or Role.LOCK | Role.SETS in roles
 
 
 class Symbols:
@@ -111,7 +106,7 @@ class Symbols:
         self._callees: dict[Operation, list[Operation]] = {}
         self.all: dict[str, list[Operation]] = {}
         for op in walk(module):
-            if op.name == "func.func" and op.regions[0].blocks:
+            if has_role(op, Role.FUNCTION) and op.regions[0].blocks:
                 name = symbol_of(op)
                 self.first.setdefault(name, op)
                 self.all.setdefault(name, []).append(op)
@@ -134,9 +129,14 @@ class Symbols:
     def callees(self, function: Operation) -> list[Operation]:
         """Functions that ``function`` calls."""
         if function not in self._callees:
-            found = (self.callee(op) for op in walk(function) if op.name in CALLS)
+            found = (self.callee(op) for op in walk(function) if has_role(op, Role.CALL))
             self._callees[function] = [callee for callee in found if callee is not None]
         return self._callees[function]
+
+
+def call_arguments(call: Operation) -> Sequence[SSAValue]:
+    """Values that a call or launch hands to the function that it runs."""
+    return listed(call, "args" if has_role(call, Role.LAUNCH) else "arguments")
 
 
 def callee_name(call: Operation) -> str:
@@ -167,7 +167,7 @@ def find_entry(module: Operation, entry: str | None) -> str:
             raise ProgramError("entry-single", f"no function @{entry}{hint}")
         return entry
     marked = [name for name, op in functions.items() if any(mark in op.attributes for mark in KERNEL_MARKS)]
-    called = {callee_name(op) for op in walk(module) if op.name in CALLS}
+    called = {callee_name(op) for op in walk(module) if has_role(op, Role.CALL)}
     kernels = [name for name, op in functions.items() if SIMT_BODY not in op.attributes]
     choices = marked or [name for name in kernels if name not in called] or kernels or list(functions)
     if len(choices) == 2 and functions[choices[1]] in peers(functions[choices[0]], symbols):
@@ -225,7 +225,7 @@ def functions_by_place(program: Program) -> tuple[list[Operation], list[Operatio
     while pending:
         function, inside = pending.pop()
         for op in walk(function):
-            callee = program.symbols.callee(op) if op.name == "func.call" else None
+            callee = program.symbols.callee(op) if _is_plain_call(op) else None
             if callee is None:
                 continue
             within = inside or _in_scope(op)
@@ -238,9 +238,14 @@ def functions_by_place(program: Program) -> tuple[list[Operation], list[Operatio
     return first, second
 
 
+def _is_plain_call(op: Operation) -> bool:
+    roles = roles_of(op)
+    return Role.CALL in roles and Role.LAUNCH not in roles
+
+
 def _in_scope(op: Operation) -> bool:
     parent = op.parent_op()
-    while parent is not None and parent.name not in _SCOPES:
+    while parent is not None and not has_role(parent, Role.SCOPE):
         parent = parent.parent_op()
     return parent is not None
 
@@ -267,13 +272,16 @@ def find_program(module: Operation, entry: str, arch: str) -> Program:
         reach = _reachable([function, partner], symbols)
     elif len(kinds) == 2:
         roots = {kind: Root(function, everything) for kind in ("aic", "aiv")}
-    elif mine == "vector" and "pto.kernel_kind" in function.attributes and _names(reach) & _SUBBLOCK:
+    elif (
+        mine == "vector"
+        and "pto.kernel_kind" in function.attributes
+        and _any(reach, lambda op: has_role(op, Role.VECTOR_CORES))
+    ):
         roots = {"aiv": Root(function, everything)}
     else:
         roots = {"all": Root(function, everything)}
     for one in reach:
         _refuse_recursion(one, symbols)
-    names = _names(reach)
     return Program(
         symbols,
         function,
@@ -281,13 +289,13 @@ def find_program(module: Operation, entry: str, arch: str) -> Program:
         arguments,
         tuple(reach),
         _vector_cores(reach, arch),
-        bool(names & COOPERATING),
-        bool(names & FLAGS),
+        _any(reach, lambda op: has_role(op, Role.CORES) or transfers(op)),
+        _any(reach, orders_pipes),
     )
 
 
-def _names(functions: Sequence[Operation]) -> set[str]:
-    return {op.name for function in functions for op in walk(function)}
+def _any(functions: Sequence[Operation], asked: Callable[[Operation], bool]) -> bool:
+    return any(asked(op) for function in functions for op in walk(function))
 
 
 def _reachable(starts: Sequence[Operation], symbols: Symbols) -> list[Operation]:
@@ -311,16 +319,16 @@ def _refuse_recursion(function: Operation, symbols: Symbols) -> None:
 def _kinds(functions: Sequence[Operation]) -> set[str]:
     """Kinds of code among ``functions``: the kinds of kernels and sections."""
     kinds = {kind for function in functions if (kind := kernel_kind(function)) in CORE_OF}
-    names = _names(functions)
-    return {kind for kind in CORE_OF if kind in kinds or f"pto.section.{kind}" in names}
+    sections = {section_of(op) for function in functions for op in walk(function) if op.regions}
+    return {kind for kind in CORE_OF if kind in kinds or kind in sections}
 
 
 def _vector_cores(functions: Sequence[Operation], arch: str) -> int:
     """Vector cores of a block: one where a second would have no part in any queue."""
     if arch == "a2a3":
         return 2
-    transfers = [op for f in functions for op in walk(f) if op.name in queues.NUMBERED or op.name in queues.HANDLED]
-    alone = transfers and not any(integer(op, "split") or _chosen_by_core(op) for op in transfers)
+    moving = [op for function in functions for op in walk(function) if transfers(op)]
+    alone = moving and not any(integer(op, "split") or _chosen_by_core(op) for op in moving)
     return 1 if alone else 2
 
 
@@ -328,18 +336,21 @@ def _chosen_by_core(op: Operation) -> bool:
     """True when the number of the vector core decides whether ``op`` runs."""
     place = op.parent_op()
     while place is not None:
-        if place.name in _STRUCTURED and any(_depends_on_core(value) for value in place.operands):
+        if has_role(place, Role.CHOICE | Role.COUNTED) and any(_depends_on_core(value) for value in place.operands):
             return True
         place = place.parent_op()
     return False
 
 
 def _depends_on_core(value: SSAValue) -> bool:
+    # The class is asked for here alone, so that programs without queues do not load its family.
+    from pto_dialect.ir.scalar.query import GetSubblockIdxOp
+
     pending, seen = [value], {value}
     while pending:
         owner = pending.pop().owner
         if isinstance(owner, Operation):
-            if owner.name == "pto.get_subblock_idx":
+            if isinstance(owner, GetSubblockIdxOp):
                 return True
             pending += [operand for operand in owner.operands if operand not in seen]
             seen.update(owner.operands)
@@ -433,7 +444,7 @@ def _only_users(function: Operation, others: list[Operation], symbols: Symbols) 
 
 def _queues(function: Operation) -> set[object]:
     """Identities of the queues that a function initialises, each with its direction."""
-    handles = [op for op in walk(function) if op.name in queues.HANDLE_INITS]
+    inits = [(op, action) for op in walk(function) if (action := queues.action_of(op)) and action.role == "init"]
+    handles = [op for op, action in inits if action.core is None]
     found: set[object] = {(identity(op, order)[0], integer(op, "dir_mask")) for order, op in enumerate(handles)}
-    inits = (op for op in walk(function) if op.name in queues.CORE_INITS)
-    return found | {(identity(op, 0)[0], integer(op, "dir_mask")) for op in inits}
+    return found | {(identity(op, 0)[0], integer(op, "dir_mask")) for op, action in inits if action.core is not None}

@@ -10,11 +10,10 @@ from xdsl.ir import Operation
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.profile import Profile
 
-from ..memory.atomic import CONTROL
 from ..queues.plan import FifoPlan
 from ..simt.code import SimtCode
 from .placement import place_program
-from .program import Program
+from .program import Program, writes_control
 
 
 @dataclass
@@ -45,4 +44,4 @@ class Unit:
     @cached_property
     def sets_control(self) -> bool:
         """Something writes the control register."""
-        return any(op.name in CONTROL for function in self.program.functions for op in walk(function))
+        return any(writes_control(op) for function in self.program.functions for op in walk(function))

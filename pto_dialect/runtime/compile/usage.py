@@ -13,23 +13,10 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_name
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
-from ..memory.atomic import CONTROL
-from .program import CALLS, Program
-
-_ALIASING = frozenset(
-    (
-        "memref.subview",
-        "memref.reinterpret_cast",
-        "memref.cast",
-        "memref.memory_space_cast",
-        "builtin.unrealized_conversion_cast",
-    )
-)
-_REPORTS = frozenset(("pto.print", "pto.tprint", "pto.trap"))
-LAUNCH_DIMS = 3
-"""Operands of a launch before the arguments of its body."""
+from .program import Program, call_arguments, writes_control
 
 _PLAIN = frozenset(("atomic_none", "none"))
 
@@ -58,7 +45,7 @@ def buffer_usage(program: Program) -> Usage:
 
 
 def _combines(op: Operation) -> bool:
-    if op.name in _REPORTS or op.name in CONTROL or op.name.startswith("pto.comm.") or "atomic" in op.name:
+    if has_role(op, Role.REPORT | Role.PEERS | Role.ATOMIC) or writes_control(op):
         return True
     return any("atomic" in name and _active(attr) for name, attr in op.attributes.items())
 
@@ -82,18 +69,16 @@ def _written(value: SSAValue, program: Program) -> bool:
 
 def _followed(op: Operation, index: int, program: Program) -> list[SSAValue] | None:
     """The values that alias operand ``index`` behind ``op``; ``None`` when ``op`` may write through it."""
-    if op.name in _ALIASING or op.name == "arith.select":
-        return list(op.results)
-    if op.name == "memref.load" or op.name == "memref.dim":
-        return []
-    if op.name in CALLS:
-        callee = program.symbols.callee(op)
-        first = 0 if op.name == "func.call" else LAUNCH_DIMS
+    if has_role(op, Role.CALL):
+        first = len(op.operands) - len(call_arguments(op))
         if index < first:
             return []
+        callee = program.symbols.callee(op)
         return None if callee is None else [callee.regions[0].blocks[0].args[index - first]]
     if not isinstance(op, PtoOp):
-        return None
+        if has_role(op, Role.VIEW | Role.SELECT):
+            return list(op.results)
+        return [] if has_role(op, Role.ELEMENT_LOAD | Role.EXTENT) else None
     spec = op_spec(type(op))
     name = operand_name(op, index)
     if spec.effect in (Effect.HANDLE, Effect.PURE):

@@ -30,11 +30,6 @@ TYPES: tuple[tuple[str, DType], ...] = (
 OPERATIONS: tuple[tuple[str, np.ufunc], ...] = (("add", np.add), ("max", np.maximum), ("min", np.minimum))
 """Operations in the order of their numbers, from 0."""
 
-CONTROL = frozenset(
-    ("pto.set_ctrl", "pto.set_atomic_none", *(f"pto.set_atomic_{name}" for name, _ in (*TYPES, *OPERATIONS)))
-)
-"""Operations that write the control register."""
-
 TYPE_BIT, TYPE_MASK = 6, 7
 OPERATION_BIT, OPERATION_MASK = 9, 3
 

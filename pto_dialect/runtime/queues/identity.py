@@ -8,22 +8,29 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis import queues as facts
 from pto_dialect.analysis.facts import integer
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
 
 def reservation(value: SSAValue | None) -> Operation | None:
     """The ``reserve_buffer`` behind an address, followed through ``import_reserved_buffer``."""
     op = facts.definition(value)
-    if op is not None and op.name == "pto.import_reserved_buffer":
+    if op is not None and "peer_func" in op.attributes:
         peer, wanted = facts.peer_function(op), facts.text(op, "name")
-        found = (o for o in walk(peer) if o.name == "pto.reserve_buffer") if peer is not None else ()
+        found = filter(is_reserved_buffer, walk(peer)) if peer is not None else ()
         return next((o for o in found if facts.text(o, "name") == wanted), None)
-    return op if op is not None and op.name == "pto.reserve_buffer" else None
+    return op if op is not None and is_reserved_buffer(op) else None
+
+
+def is_reserved_buffer(op: Operation) -> bool:
+    """True for an operation that reserves a buffer for the entries of a queue in its own function."""
+    return has_role(op, Role.RESERVATION)
 
 
 def identity(init: Operation, order: int) -> tuple[tuple[Any, ...], str]:
     """What both ends of a queue have in common, and a name for messages; ``order`` counts the handles of a function."""
-    if init.name in facts.CORE_INITS:
+    action = facts.action_of(init)
+    if action is not None and action.core is not None:
         number = facts.number(init)
         return ("number", number), f"queue {number}"
     flags = integer(init, "flag_base")

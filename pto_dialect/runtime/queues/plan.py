@@ -18,6 +18,7 @@ from pto_dialect.analysis.queues import C2V, V2C
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import OpaqueAttr
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
 from ..compile.program import enclosing_kind
@@ -84,14 +85,17 @@ class FifoPlan:
         for function in functions:
             handles = 0
             for op in walk(function):
-                if op.name in facts.CORE_INITS:
-                    self._numbered[function, facts.INIT_CORE[op.name], facts.number(op)] = op
+                action = facts.action_of(op)
+                if action is None:
+                    continue
+                if action.transfers:
+                    transfers.append(op)
+                elif action.role == "init" and action.core is not None:
+                    self._numbered[function, action.core, facts.number(op)] = op
                     self.ends[op] = self._facts(op, 0)
-                elif op.name in facts.HANDLE_INITS:
+                elif action.role == "init":
                     self.ends[op] = self._facts(op, handles)
                     handles += 1
-                elif op.name in facts.NUMBERED or op.name in facts.HANDLED:
-                    transfers.append(op)
         whole: dict[tuple[tuple[Any, ...], int], tuple[bool, bool]] = {}
         for op in transfers:
             transfer = self.transfer(op)
@@ -115,21 +119,23 @@ class FifoPlan:
             raise ProgramError("pipe-id", "the queue is not initialised in this function", span_of(op))
         end = self.ends[init]
         split = integer(op, "split") or 0
-        numbered = facts.NUMBERED.get(op.name)
-        if numbered is not None:
-            return Transfer(init, end, numbered.role, numbered.direction, split)
-        role = facts.HANDLED[op.name]
-        produces = role in _PRODUCES
-        return Transfer(init, end, role, C2V if self._on_cube(op, end, produces) == produces else V2C, split)
+        action = facts.action_of(op)
+        assert action is not None
+        if action.direction:
+            return Transfer(init, end, action.role, action.direction, split)
+        produces = action.role in _PRODUCES
+        return Transfer(init, end, action.role, C2V if self._on_cube(op, end, produces) == produces else V2C, split)
 
     def init_of_setter(self, op: Operation) -> Operation | None:
         """Initialisation of the queue whose scale ``op`` sets."""
         return self._numbered.get((_function(op), "cube", facts.number(op)))
 
     def _init(self, op: Operation) -> Operation | None:
-        if op.name in facts.HANDLED:
+        action = facts.action_of(op)
+        assert action is not None
+        if action.core is None:
             return facts.handle(op)
-        return self._numbered.get((_function(op), facts.NUMBERED[op.name].core, facts.number(op)))
+        return self._numbered.get((_function(op), action.core, facts.number(op)))
 
     @staticmethod
     def _on_cube(op: Operation, end: FifoFacts, produces: bool) -> bool:
@@ -158,8 +164,8 @@ class FifoPlan:
         return FifoFacts(key, label, mask, slot_size, slots, local_slots, through_gm, steps, epilogue)
 
     def _through_gm(self, init: Operation) -> bool:
-        if init.name in facts.HANDLE_INITS:
-            return init.name == "pto.initialize_l2g2l_pipe"
+        if _by_handle(init):
+            return facts.operand(init, "gm_addr") is not None
         if facts.operand(init, "gm_slot_tensor") is not None:
             return True
         return self.arch == "a2a3" and facts.operand(init, "gm_slot_buffer") is not None
@@ -167,7 +173,7 @@ class FifoPlan:
 
 def local_buffers(init: Operation) -> dict[int, str]:
     """Operand that holds the address of the consumer's slots, by direction."""
-    if init.name in facts.CORE_INITS:
+    if not _by_handle(init):
         return {C2V: "c2v_consumer_buf", V2C: "v2c_consumer_buf"}
     mask = facts.direction_mask(init)
     return {C2V: "local_addr", V2C: "peer_local_addr"} if mask == C2V | V2C else {mask: "local_addr"}
@@ -175,8 +181,14 @@ def local_buffers(init: Operation) -> dict[int, str]:
 
 def gm_operand(init: Operation) -> SSAValue | None:
     """Operand that holds the slots in global memory."""
-    names = ("gm_slot_tensor", "gm_slot_buffer") if init.name in facts.CORE_INITS else ("gm_addr",)
+    names = ("gm_addr",) if _by_handle(init) else ("gm_slot_tensor", "gm_slot_buffer")
     return next((value for name in names if (value := facts.operand(init, name)) is not None), None)
+
+
+def _by_handle(init: Operation) -> bool:
+    """True for a queue that is known by its handle, False for one that is known by its number."""
+    action = facts.action_of(init)
+    return action is not None and action.core is None
 
 
 def _share(slot_size: int, count: int, address: SSAValue | None) -> int:
@@ -196,7 +208,7 @@ def _epilogue(init: Operation) -> Epilogue | None:
 
 def _function(op: Operation) -> Operation:
     place: Operation | None = op
-    while place is not None and place.name != "func.func":
+    while place is not None and not has_role(place, Role.FUNCTION):
         place = place.parent_op()
     assert place is not None
     return place

@@ -20,6 +20,7 @@ from pto_dialect.analysis.target import profile_of
 from pto_dialect.deadline import TimedOut
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.backend import backend_of
 from pto_dialect.targets.profile import Profile
@@ -38,21 +39,15 @@ from .parallel import can_fork, run_blocks
 from .profiling import ProfileLog
 from .threads import single_threaded_products
 
-BLOCK_ORDERING = frozenset(("pto.syncall", "pto.set_cross_block", "pto.wait_cross_block"))
-"""Operations that order the cores of different blocks."""
-
 UNIT_FLAGS = ("unit_flag_mode", "unit_flag_ctrl", "unit_flag")
 UNIT_FLAG_PIPES = ("PIPE_M", "PIPE_FIX")
 """Attributes that hand an accumulator over, and the pipes between which they do; watched cores follow each block."""
-
-PIPE_ORDERING = frozenset(("pto.barrier", "pto.barrier_sync"))
-"""Operations besides flags with which a program itself orders the pipes of a core."""
 
 
 def orders_blocks(op: Operation) -> bool:
     """True for operations that order the cores of different blocks: also signals whose mode says so."""
     mode = op.attributes.get("ffts_mode")
-    return op.name in BLOCK_ORDERING or (isinstance(mode, IntegerAttr) and mode.value.data == 0)
+    return has_role(op, Role.BLOCKS) or (isinstance(mode, IntegerAttr) and mode.value.data == 0)
 
 
 class Kernel:
@@ -155,8 +150,8 @@ class Kernel:
     @cached_property
     def orders_pipes(self) -> bool:
         """True when the program itself orders its pipes; else the compiler does."""
-        names = {op.name for function in self.program.functions for op in walk(function)}
-        return self.program.explicit or bool(names & PIPE_ORDERING)
+        operations = (op for function in self.program.functions for op in walk(function))
+        return self.program.explicit or any(has_role(op, Role.PIPES) for op in operations)
 
     @cached_property
     def _reordered(self) -> bool:

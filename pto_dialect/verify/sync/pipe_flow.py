@@ -12,11 +12,11 @@ from pto_dialect.analysis.queues import (
     C2V,
     CORE_INITS,
     HANDLED,
-    INIT_CORE,
     INITS,
     NUMBERED,
     QUANT_SETTERS,
     V2C,
+    action_of,
     direction_mask,
     entry,
     handle,
@@ -113,7 +113,9 @@ def _configured(by_number: dict[int, Operation], inits: list[Operation]) -> dict
 
 def _cores(scan: FunctionScan, ctx: Context) -> None:
     for op in scan.named(*CORE_INITS, *NUMBERED):
-        wanted = INIT_CORE.get(op.name) or NUMBERED[op.name].core
+        action = action_of(op)
+        assert action is not None
+        wanted = action.core
         core = scan.core_of(op)
         if core != wanted:
             found = f"a {core} one" if core else "one without kernel kind"
@@ -151,8 +153,9 @@ def _initialisation(
         return None
     if not scan.precedes(init, op):
         ctx.report(IDENTITY, op, f"queue {key} is initialised after this use, or on another path")
-    if op.name in NUMBERED:
-        needed = NUMBERED[op.name].direction
+    action = action_of(op)
+    if action is not None and action.direction:
+        needed = action.direction
         if not direction_mask(init) & needed:
             message = (
                 f"{op.name} needs direction {_DIRECTIONS[needed]}, queue {key} has dir_mask {direction_mask(init)}"
@@ -193,7 +196,9 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
 
 
 def _uneven_allowed(init: Operation, op: Operation) -> bool:
-    forward = NUMBERED[op.name].direction == C2V if op.name in NUMBERED else direction_mask(init) & C2V
+    action = action_of(op)
+    assert action is not None
+    forward = (action.direction or direction_mask(init)) & C2V
     slots = operand(init, "gm_slot_buffer") or operand(init, "gm_slot_tensor")
     through_gm = slots is not None or isinstance(init, InitializeL2g2lPipeOp)
     moved = entry(op)

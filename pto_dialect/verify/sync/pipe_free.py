@@ -8,7 +8,7 @@ from collections import deque
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from pto_dialect.analysis.queues import NUMBERED, entry, number, operand
+from pto_dialect.analysis.queues import action_of, entry, number, operand
 from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.walk import walk
@@ -37,8 +37,9 @@ def pops_and_frees(scan: FunctionScan, ctx: Context) -> None:
 
 def _queue(op: Operation) -> object:
     """What tells the queue and direction of a pop or free from others."""
-    if op.name in NUMBERED:
-        return number(op), NUMBERED[op.name].direction
+    action = action_of(op)
+    if action is not None and action.direction:
+        return number(op), action.direction
     return operand(op, "pipe_handle")
 
 

@@ -33,7 +33,7 @@ EXPECTED = {
     "scf.for": Role.LOOP | Role.COUNTED,
     "scf.if": Role.CHOICE,
     "func.return": Role.RETURN,
-    "pto.barrier": Role.NONE,
+    "pto.barrier": Role.PIPES | Role.BARRIER,
 }
 
 
