@@ -109,9 +109,11 @@ def page() -> str:
         lines += [f"### {why[0].upper()}{why[1:]}", "", _wrapped(names), ""]
     lines += ["### Operations of the core dialects", ""]
     lines += [
-        "Operations of `func`, `arith`, `math`, `scf`, `cf` and `memref` that `pto-opt` checks run, but for these. Of"
+        "Operations of the core dialects that `pto-opt` checks run, but for those that",
+        "[core-operations.md](reference/core-operations.md) marks: `affine`, `index`, some of `scf` and `memref`,",
+        "and these. Of dialects and operations that are kept as written nothing is known, and none of them runs.",
+        "",
     ]
-    lines += ["dialects and operations that are kept as written nothing is known, and none of them runs.", ""]
     lines += ["| operation | why |", "|---|---|", *(f"| {name} | {why} |" for name, why in CORE.items()), ""]
     lines += ["### Forms of other operations", "", "| form | why |", "|---|---|"]
     lines += [f"| {form} | {why} |" for form, why in FORMS]
