@@ -7,6 +7,8 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.ir.core.roles import Role, has_role
+
 _BINARY: dict[str, Callable[[int, int], int | None]] = {
     "arith.addi": lambda a, b: a + b,
     "arith.subi": lambda a, b: a - b,
@@ -31,7 +33,7 @@ def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
     op = value.owner
     if not isinstance(op, Operation) or depth == 0:
         return None
-    if op.name == "arith.constant":
+    if has_role(op, Role.CONSTANT):
         attr = op.properties.get("value")
         return attr.value.data if isinstance(attr, (IntegerAttr, FloatAttr)) else None
     if op.name in _CASTS and len(op.operands) == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
 FOREVER = 1 << 60
@@ -45,7 +46,7 @@ class Questions:
         known = self.shapes.get(value)
         if known is None:
             op = value.owner
-            if depth and isinstance(op, Operation) and op.name.startswith(("arith.", "index.")):
+            if depth and isinstance(op, Operation) and has_role(op, Role.SCALAR):
                 parts = [self.shape(operand, depth - 1) for operand in op.operands]
                 same = op.name in ("arith.cmpi", "index.cmp")
                 known = (op.name, frozenset(parts) if same else tuple(parts), _constant(op))
@@ -92,4 +93,4 @@ def _is_truth(value: SSAValue) -> bool:
 
 
 def _constant(op: Operation) -> object:
-    return op.properties.get("value") if op.name in ("arith.constant", "index.constant") else None
+    return op.properties.get("value") if has_role(op, Role.CONSTANT) else None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
 
@@ -35,7 +36,7 @@ def followed(
 
     around: set[Operation] = set()
     for op in walk(function):
-        calls = op.name == "func.call"
+        calls = has_role(op, Role.CALL)
         if calls or (not op.regions and concerned(op)):
             keep(op)
             values.extend(op.operands if calls else uses(op))

@@ -11,6 +11,7 @@ from typing import Protocol
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType, byte_width
 
 _REPEAT_BYTES = 256
@@ -67,7 +68,7 @@ def _sources(op: Operation) -> frozenset[SSAValue]:
 
 def _loop(op: Operation) -> Operation | None:
     place = op.parent_op()
-    while place is not None and place.name not in ("scf.for", "scf.while"):
+    while place is not None and not has_role(place, Role.LOOP):
         place = place.parent_op()
     return place
 

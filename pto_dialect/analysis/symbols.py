@@ -7,6 +7,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from pto_dialect.diagnostics.suggest import did_you_mean_hint
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
 
@@ -59,7 +60,7 @@ class Symbols:
         """Functions that ``function`` calls itself, each once, in text order."""
         known = self._callees.get(function)
         if known is None:
-            calls = (self.callee(op) for op in walk(function) if op.name == "func.call")
+            calls = (self.callee(op) for op in walk(function) if has_role(op, Role.CALL))
             known = self._callees[function] = list(dict.fromkeys(callee for callee in calls if callee is not None))
         return known
 

@@ -14,6 +14,7 @@ from typing import Any, Generic, NamedTuple
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType
 
 from .numbers import Number, Unknown, pointer_at, result_of, unknown
@@ -39,7 +40,6 @@ of ``_SKIP``, so that buffers used in turn stay in turn."""
 _TRIPS = 3
 _SIDES = {"pto.section.cube": "cube", "pto.section.vector": "vector"}
 _SAME_BYTES = frozenset(("pto.treshape", "pto.bitcast"))
-_ALLOCATIONS = frozenset(("pto.alloc_tile", "pto.alloc_multi_tile"))
 _HANDLES = (TileBufType, MultiTileBufType, PtrType)
 _TERMINATORS = frozenset(("scf.yield", "scf.condition", "func.return"))
 
@@ -136,7 +136,7 @@ class Walk(Generic[M]):
                     world.given = [world.number(value) for value in op.operands]
                 break
             self.operation(op)
-            if op.regions or op.name in ("func.call", "arith.select"):
+            if op.regions or has_role(op, Role.CALL | Role.SELECT):
                 inner += [id(value) for value in op.results]
         else:
             for world in self.worlds:
@@ -176,7 +176,7 @@ class Walk(Generic[M]):
             return Plan(op, position, operands, results, way, None, False)
         taken = op in self.concerned
         result: Callable[[Walk[M], Plan], None] | None = None
-        if op.name.startswith(("arith.", "index.")):
+        if has_role(op, Role.SCALAR):
             taken, result = False, Walk.compute
         elif isinstance(op, PtoOp) and op_spec(type(op)).effect is Effect.HANDLE:
             result = Walk.make
@@ -191,9 +191,9 @@ class Walk(Generic[M]):
             return handler
         if op.name in _SIDES and self.side not in (None, _SIDES[op.name]):
             return Walk.pass_by
-        if op.name == "arith.select" and isinstance(op.results[0].type, _HANDLES):
+        if has_role(op, Role.SELECT) and isinstance(op.results[0].type, _HANDLES):
             return Walk.choice
-        computes = op.name.startswith(("arith.", "index."))
+        computes = has_role(op, Role.SCALAR)
         return Walk.enter if op.regions and not computes else None
 
     def pass_by(self, op: Operation) -> None:
@@ -236,7 +236,7 @@ class Walk(Generic[M]):
         found = pointer_at(op, result.type, numbers)
         if found is not None:
             return found
-        if op.name in _ALLOCATIONS:
+        if has_role(op, Role.TILE_ALLOCATION):
             return (id(result), *numbers)
         text = self.texts.get(id(result))
         if text is None:

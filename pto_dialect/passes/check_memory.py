@@ -21,6 +21,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.profile import Profile
@@ -57,7 +58,6 @@ OVERLAP = rule(
 UNINIT = RUN_RULES["mem-uninit"]
 _GLOBAL = (PtrType, PartitionViewType, TensorViewType)
 """Types of operands that give places in global memory, of stores above all."""
-_ALLOCATIONS = frozenset(("pto.alloc_tile", "pto.alloc_multi_tile"))
 _OTHERS_WRITE = frozenset(
     ("func.call", "pto.simt_launch", "pto.tile_buf_addr", "pto.sync.wait", "pto.tassign", "pto.comm")
 )
@@ -167,11 +167,11 @@ class _Owners:
 
     def concerns(self, op: Operation) -> bool:
         """Allocations, and what goes through their tiles."""
-        return op.name in _ALLOCATIONS or any(self.texts.positions(op))
+        return has_role(op, Role.TILE_ALLOCATION) or any(self.texts.positions(op))
 
     def uses(self, op: Operation) -> Iterable[SSAValue]:
         """Handles of tiles, and what allocations depend on."""
-        if op.name in _ALLOCATIONS:
+        if has_role(op, Role.TILE_ALLOCATION):
             return op.operands
         return [op.operands[i] for group in self.texts.positions(op) for i in group]
 
@@ -192,7 +192,7 @@ class _Owners:
     def take(self, step: Step, certain: bool) -> bool:
         """Tells of tiles that are read after another tile has overwritten part of them, or before anything is there."""
         op = step.op
-        if op.name in _ALLOCATIONS:
+        if has_role(op, Role.TILE_ALLOCATION):
             self._allocate(op, step.numbers)
             return True
         found = self.places.accessed(op, self.texts.positions(op), step.numbers)

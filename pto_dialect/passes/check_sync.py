@@ -17,6 +17,7 @@ from pto_dialect.analysis.ways import TooMuch, Walk
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.verify.engine.rule import ERROR, SYNC, WARNING, Rule, rule
 from pto_dialect.verify.program.runs import RUN_RULES
@@ -91,10 +92,10 @@ def entry_functions(module: Operation) -> Iterator[Operation]:
     """Functions with a body that no other function calls."""
     called: set[str] = set()
     for op in walk(module):
-        if op.name == "func.call":
+        if has_role(op, Role.CALL):
             called.add(str(op.properties["callee"]))
     for op in walk(module):
-        if op.name == "func.func" and op.regions[0].blocks and f"@{_symbol(op)}" not in called:
+        if has_role(op, Role.FUNCTION) and op.regions[0].blocks and f"@{_symbol(op)}" not in called:
             yield op
 
 

@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.compile.compiler import CompiledModule, compile_module
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Arena, Pointer
@@ -182,7 +183,7 @@ class WatchedKernel(Kernel):
         if not any(fault.rule in rules for check, rules in FAULTS.items() if self.watch.wants(check)):
             raise self._located(fault, place)
         rule = fault.rule
-        if rule == "mem-oob" and place.name in ("pto.alloc_tile", "pto.alloc_multi_tile"):
+        if rule == "mem-oob" and has_role(place, Role.TILE_ALLOCATION):
             rule = "mem-capacity"
         current = self.watch.failed or self.watch.current
         notes: list[tuple[str, Any]] = [(note, None) for note in fault.notes]

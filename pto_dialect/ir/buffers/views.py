@@ -23,7 +23,9 @@ from ..core.kinds import (
 from ..core.roles import Role
 
 
-class AllocTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), roles=Role.ALLOCATION):
+class AllocTileOp(
+    PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), roles=Role.ALLOCATION | Role.TILE_ALLOCATION
+):
     """A tile buffer, at ``addr`` or wherever there is room; valid sizes exactly where the type has ``?``
     (docs/reference/execution.md, "Pointers, tiles and views").
     """
@@ -35,7 +37,14 @@ class AllocTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), role
     result = result_def(TILE)
 
 
-class AllocMultiTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), since="august", roles=Role.ALLOCATION):
+class AllocMultiTileOp(
+    PtoOp,
+    shape=Shape.ALLOC,
+    effect=Effect.HANDLE,
+    typed=(),
+    since="august",
+    roles=Role.ALLOCATION | Role.TILE_ALLOCATION,
+):
     """``count`` equal tile buffers behind one handle (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.alloc_multi_tile"

@@ -56,6 +56,8 @@ class Role(Flag):
 
     ALLOCATION = auto()
     """Its result is a buffer of its own."""
+    TILE_ALLOCATION = auto()
+    """Its result is a tile, or several, of its own."""
     VIEW = auto()
     """Its result shows bytes of its first operand."""
     ADDRESS = auto()

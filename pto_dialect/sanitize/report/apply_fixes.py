@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation
 from pto_dialect.analysis.facts import word
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.placement import named_pipe
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
 from .fixes import AddFlag, Change, InsertBefore, MoveTile, RemoveStatements, SendFlag, TakeFlag
@@ -206,7 +207,7 @@ def _in_one_block(first: Operation, second: Operation) -> tuple[Operation, Opera
         op = op.parent_op()
     op = second
     while op is not None and (block := op.parent) is not None:
-        if block in around and around[block].name != "func.func":
+        if block in around and not has_role(around[block], Role.FUNCTION):
             return around[block], op
         op = op.parent_op()
     raise CannotApplyError("the operations stand in different functions")

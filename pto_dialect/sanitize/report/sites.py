@@ -15,12 +15,11 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.memory.spaces import SPACE_ALIASES
 
 from ..checks.consumption import moves
 
-ALLOCATIONS = frozenset(("pto.alloc_tile", "pto.alloc_multi_tile"))
-_VIEWS = frozenset(("pto.subview", "pto.treshape", "pto.bitcast", "pto.multi_tile_get"))
 TILES = (t.TileBufType, t.MultiTileBufType)
 _COPIES = frozenset(("pto.mte_ub_ub", "pto.copy_ubuf_to_ubuf"))
 _PLAIN = frozenset(("atomic_none", "none"))
@@ -44,7 +43,7 @@ class Site:
     def function(self) -> Operation:
         """The function that it stands in."""
         place = self.op
-        while place.name != "func.func" and (parent := place.parent_op()) is not None:
+        while not has_role(place, Role.FUNCTION) and (parent := place.parent_op()) is not None:
             place = parent
         return place
 
@@ -132,9 +131,9 @@ def allocation_of(value: SSAValue) -> Operation | None:
     """The allocation behind a tile handle, followed through views of it; ``None`` where the text leaves it open."""
     while isinstance(value.owner, Operation):
         op = value.owner
-        if op.name in ALLOCATIONS:
+        if has_role(op, Role.TILE_ALLOCATION):
             return op
-        if op.name not in _VIEWS:
+        if not has_role(op, Role.VIEW):
             return None
         value = op.operands[0]
     return None
@@ -142,7 +141,7 @@ def allocation_of(value: SSAValue) -> Operation | None:
 
 def root_of(value: SSAValue) -> SSAValue:
     """The handle that a view was made from; other values as they are."""
-    while isinstance(value.owner, Operation) and value.owner.name in _VIEWS:
+    while isinstance(value.owner, Operation) and has_role(value.owner, Role.VIEW):
         value = value.owner.operands[0]
     return value
 

@@ -12,13 +12,14 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.analysis.facts import integer
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.placement import named_pipe
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PtrType
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.run.launch import UNIT_FLAGS
 from pto_dialect.verify.buffers.alloc import is_view
 
 from ..checks.alignment import alignment, base_operand
-from ..report.sites import ALLOCATIONS, Site, Sites, root_of
+from ..report.sites import Site, Sites, root_of
 
 _SILENT = frozenset((Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION))
 _BARRIERS = frozenset(("pto.barrier", "pto.barrier_sync"))
@@ -60,7 +61,7 @@ class WatchedGenerator(Generator):
             self._aligned(op)
         self._part(op)
         super().operation(op)
-        if op.name in ALLOCATIONS and not is_view(op):
+        if has_role(op, Role.TILE_ALLOCATION) and not is_view(op):
             name = self.names[op.results[0]]
             self.emitter.line(f"{name} = core.allocated({name})")
 
@@ -138,6 +139,6 @@ class WatchedGenerator(Generator):
 
 
 def _watched(op: Operation) -> bool:
-    if op.name in _MEMORY or op.name in ALLOCATIONS:
+    if op.name in _MEMORY or has_role(op, Role.TILE_ALLOCATION):
         return True
     return isinstance(op, PtoOp) and op_spec(type(op)).effect not in _SILENT

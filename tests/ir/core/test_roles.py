@@ -28,7 +28,7 @@ EXPECTED = {
     "arith.constant": Role.CONSTANT | Role.SCALAR,
     "arith.select": Role.SELECT | Role.SCALAR,
     "arith.addi": Role.SCALAR,
-    "pto.alloc_tile": Role.ALLOCATION,
+    "pto.alloc_tile": Role.ALLOCATION | Role.TILE_ALLOCATION,
     "pto.treshape": Role.VIEW,
     "scf.for": Role.LOOP | Role.COUNTED,
     "scf.if": Role.CHOICE,
