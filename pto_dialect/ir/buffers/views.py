@@ -22,10 +22,10 @@ from ..core.kinds import (
 )
 from ..core.roles import Role
 
+_TILES = Role.ALLOCATION | Role.TILE_ALLOCATION
 
-class AllocTileOp(
-    PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), roles=Role.ALLOCATION | Role.TILE_ALLOCATION
-):
+
+class AllocTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), roles=_TILES):
     """A tile buffer, at ``addr`` or wherever there is room; valid sizes exactly where the type has ``?``
     (docs/reference/execution.md, "Pointers, tiles and views").
     """
@@ -43,7 +43,7 @@ class AllocMultiTileOp(
     effect=Effect.HANDLE,
     typed=(),
     since="august",
-    roles=Role.ALLOCATION | Role.TILE_ALLOCATION,
+    roles=_TILES,
 ):
     """``count`` equal tile buffers behind one handle (docs/reference/execution.md, "Pointers, tiles and views")."""
 
