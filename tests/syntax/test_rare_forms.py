@@ -58,3 +58,16 @@ def test_a_statement_that_ends_too_early() -> None:
     assert "parse-syntax" in rules(HEAD + "  %r = arith.addi\n  %s = arith.addi %x, %x : i32\n  return\n}")
     found = parsed(HEAD + "  %r = arith.addi %x,\n  %s = arith.addi %x, %x : i32\n  return\n}")[1]
     assert [entry[1] for entry in found] == [2]
+
+
+def test_a_function_without_a_counterpart_is_named() -> None:
+    first, second = "func.func @a() {\n  return\n}\n", "func.func @b() {\n  return\n}\n"
+    one, two = pto_dialect.parse(first + second), pto_dialect.parse(first)
+    assert same_module(one, two) == same_module(two, one) == "func.func has no counterpart"
+
+
+def test_symbols_of_a_layout_stand_in_brackets() -> None:
+    kind = "memref<4x4xf32, strided<[?, 1]>>"
+    module, found = parsed(f"func.func @f(%s: index) {{\n  %m = memref.alloc()[%s] : {kind}\n  return\n}}")
+    assert module is not None and not found
+    assert f"memref.alloc()[%s] : {kind}" in pto_dialect.print_module(module)

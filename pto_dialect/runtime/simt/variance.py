@@ -128,7 +128,7 @@ class Variance:
                 self._operation(op)
             self._branches(block)
         if split:
-            for block in blocks[1:]:
+            for block in list(blocks)[1:]:
                 self._mark(block.args)
                 for op in block.ops:
                     self._mark(op.results)

@@ -110,3 +110,13 @@ def test_a_vector_product_has_one_row() -> None:
     with pytest.raises(ProgramError, match="lhs is 1x20, rhs is 24x5") as error:
         run("tgemv", 1, 20, 5, 1, 5, 24)
     assert error.value.rule == "gemv-k"
+
+
+@pytest.mark.parametrize("op", ["tmatmul", "tmatmul.acc"])
+def test_a_product_over_nothing(op: str) -> None:
+    """The sum over no element is 0: the accumulator becomes that, or stays."""
+    a, b, d = run(op, 8, 0, 5, 8, 5, 0)
+    wanted = a @ b
+    if op == "tmatmul":
+        wanted[:8, :5] = 0
+    assert (d == wanted).all()

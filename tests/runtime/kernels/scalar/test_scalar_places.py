@@ -88,3 +88,8 @@ def test_what_work_items_know() -> None:
     for number, (name, wanted) in enumerate(queries.items()):
         assert (found[number] == wanted).all(), name
     assert found[-1].tolist() == [item % 32 for item in range(items)]
+
+
+def test_a_conversion_that_compilers_leave_behind() -> None:
+    body = "%r = builtin.unrealized_conversion_cast %x : i32 to i32"
+    assert run(body, {"x": ("i32", 7)}, {"r": "i32"}) == [7]

@@ -243,3 +243,17 @@ def test_gather_undoes_scatter() -> None:
         tile("a", "f32", source), tile("w", "f32", np.ones((4, 128))), tile("d", "f32", np.zeros((4, 32))),
     )["d"]  # fmt: skip
     same(found, source)
+
+
+def test_scatter_into_columns() -> None:
+    """Positions count elements row by row, also where the columns lie one behind the other."""
+    source, before = values_of("f32", (8, 8), 3), np.zeros((8, 8), np.float32)
+    places = np.random.default_rng(4).permutation(64).reshape(8, 8)
+    found = run(
+        "pto.tscatter ins(%a, %i : {a}, {i}) outs(%d : {d})",
+        tile("a", "f32", source), tile("i", "i32", places), tile("d", "f32", before, layout="blayout=col_major"),
+        verify=False,
+    )["d"]  # fmt: skip
+    memory = np.zeros(64, np.float32)
+    memory[places.reshape(-1)] = source.reshape(-1)
+    same(found, memory.reshape(8, 8))
