@@ -94,3 +94,6 @@ def test_a_window_belongs_to_the_tile_that_has_all_its_bytes() -> None:
         whole, part, fill("%a"), fill("%p", HALF), f"pto.tadd ins(%p, %p : {HALF}, {HALF}) outs(%p : {HALF})", use
     )
     assert both in (["overlap-tiles"], [])
+    # Marked as a lowered view it is the tile again.
+    view = f'%p = pto.alloc_tile addr = %mid {{pto.view_semantics = "subview"}} : {HALF}'
+    assert places(whole, view, fill("%a"), fill("%p", HALF), add, use) == []

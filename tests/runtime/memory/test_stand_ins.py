@@ -7,9 +7,11 @@ import pytest
 
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.layout import tile_layout
+from pto_dialect.runtime.memory.memref import MemRef
 from pto_dialect.runtime.memory.packed_view import PackedView
 from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.runtime.memory.values import Unusable
+from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.runtime.queues.fifo import _dense
 
 
@@ -39,3 +41,12 @@ def test_packed_numbers_as_arrays() -> None:
 @pytest.mark.parametrize(("shape", "strides"), [((5,), (1,)), ((2, 3, 4), (12, 4, 1)), ((), ())])
 def test_dense_strides(shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
     assert _dense(shape) == strides
+
+
+def test_a_memref_as_a_matrix() -> None:
+    memory = np.arange(24, dtype=np.float32)
+    matrix = MemRef(Arena.from_array(memory).pointer(0, np.float32), (4, 6), (6, 1), format_of("f32"))
+    part = np.zeros((3, 2), np.float32)
+    matrix.read_into(part)
+    assert (part == memory.reshape(4, 6)[:3, :2]).all()
+    assert matrix.loc == "gm"

@@ -87,3 +87,16 @@ def test_stores_combine_while_the_mode_is_set(element: str, operation: str, targ
     function = {"add": np.add, "max": np.maximum, "min": np.minimum}[operation]
     assert (first.reshape(16, 32) == function(old, new)).all()
     assert (second.reshape(16, 32) == new).all()
+
+
+def test_cores_that_wait_for_each_other_return_values() -> None:
+    """Of several cores the first one answers."""
+    body = """pto.section.cube {
+      pto.set_intra_block #pto.pipe<PIPE_FIX>, 3
+      pto.set_intra_block #pto.pipe<PIPE_FIX>, 19
+    }
+    pto.section.vector {
+      pto.wait_intra_block #pto.pipe<PIPE_V>, 3
+    }
+    %r = arith.addi %x, %n7 : i64"""
+    assert run(body, {"x": ("i64", 5)}, {"r": "i64"}) == [12]
