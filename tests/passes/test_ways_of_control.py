@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from sanitize_programs import found, load, program, set_flag, store, ub, wait_flag
 
 X = ub("x", 0)
@@ -95,3 +96,28 @@ def test_a_window_belongs_to_the_tile_that_has_all_its_bytes() -> None:
     # Marked as a lowered view it is the tile again.
     view = f'%p = pto.alloc_tile addr = %mid {{pto.view_semantics = "subview"}} : {HALF}'
     assert places(whole, view, fill("%a"), fill("%p", HALF), add, use) == []
+
+
+SMALL = "!pto.tile_buf<vec, 1x16xf32>"
+COMPUTED = {
+    "addi": (1000, 280, 1280), "subi": (2000, 720, 1280), "muli": (64, 20, 1280), "minsi": (1280, 4096, 1280),
+    "maxsi": (1280, -64, 1280), "minui": (1280, 8192, 1280), "maxui": (1280, 64, 1280), "andi": (1791, 1504, 1248),
+    "ori": (1024, 256, 1280), "xori": (1296, 16, 1280), "divsi": (-3841, -3, 1280), "divui": (2560, 2, 1280),
+    "remsi": (5376, 4096, 1280), "remui": (5376, 4096, 1280), "floordivsi": (2561, 2, 1280),
+    "ceildivsi": (2559, 2, 1280), "ceildivui": (2559, 2, 1280),
+}  # fmt: skip
+"""Two numbers and what an operation makes of them."""
+
+
+@pytest.mark.parametrize("op", COMPUTED)
+def test_addresses_that_the_text_computes(op: str) -> None:
+    """A tile of 64 bytes there shares half of them with one 32 bytes behind, and none with one 64 bytes behind."""
+    first, second, result = COMPUTED[op]
+    head = [f"%p = arith.constant {first} : i64", f"%q = arith.constant {second} : i64"]
+    for distance, wanted in ((32, ["overlap-tiles"]), (-32, ["overlap-tiles"]), (64, []), (-64, [])):
+        lines = [
+            *head, f"%r = arith.{op} %p, %q : i64", f"%other = arith.constant {result + distance} : i64",
+            f"%a = pto.alloc_tile addr = %r : {SMALL}", f"%b = pto.alloc_tile addr = %other : {SMALL}",
+            fill("%a", SMALL), fill("%b", SMALL), f"pto.tadd ins(%a, %b : {SMALL}, {SMALL}) outs(%b : {SMALL})",
+        ]  # fmt: skip
+        assert places(*lines) == wanted, distance
