@@ -11,6 +11,7 @@ from functools import cache
 from importlib import import_module
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, Region
 
 from pto_dialect.analysis.target import target_choice
@@ -114,7 +115,7 @@ class Verifier:
         ctx = self.context
         while stack:
             current = stack.pop()
-            if current.name == "func.func":
+            if isinstance(current, FuncOp):
                 ctx.function = self.unheard.function = current
             self._check(current)
             for region in reversed(current.regions):
@@ -130,7 +131,7 @@ class Verifier:
     def _several_blocks(self, op: Operation, region: Region) -> None:
         """What reading a text does not settle: the order of definitions and uses between blocks."""
         if STRUCTURE in self.passes:
-            if op.name != "func.func":
+            if not isinstance(op, FuncOp):
                 check_blocks(op, region, self.context)
             self._order(region)
 

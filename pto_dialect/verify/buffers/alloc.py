@@ -9,7 +9,6 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.ir.buffers.memref_bridge import MaterializeTileOp
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import DYNAMIC, I1, MultiTileBufType, TileBufType, byte_width, element_name, type_text
 from pto_dialect.targets.element_types import FP4, is_low_precision
@@ -229,14 +228,21 @@ def _slot(op: Operation, ctx: Context) -> TileBufType | None:
 
 @checks(SHAPES, "pto.alloc_tile", "pto.alloc_multi_tile", "pto.materialize_tile")
 def layout(op: Operation, ctx: Context) -> None:
-    """Whether the type can be laid out, and where the buffer lies."""
+    """Whether the type can be laid out."""
     kind = op.results[0].type
     tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
     if not isinstance(tile, TileBufType):
         return
     for broken, message in layout_faults(tile):
         ctx.report(broken, op, message)
-    if isinstance(op, MaterializeTileOp):
+
+
+@checks(SHAPES, "pto.alloc_tile", "pto.alloc_multi_tile")
+def place(op: Operation, ctx: Context) -> None:
+    """Where the buffer lies, and how much room it takes there."""
+    kind = op.results[0].type
+    tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
+    if not isinstance(tile, TileBufType):
         return
     value = address_operand(op)
     address = ctx.constant(value)

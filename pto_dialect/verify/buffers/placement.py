@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Operation
 
 from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType
 from pto_dialect.targets.memory import LOC_TO_SPACE
 
@@ -103,7 +104,8 @@ def _fixed_pointers(scan: FunctionScan, ctx: Context, free: dict[str, Operation]
     reported: set[str] = set()
     for op in scan.named("pto.castptr"):
         kind = op.results[0].type
-        if not isinstance(kind, PtrType) or not isinstance(op.operands[0].type, IntegerType):
+        source = find(op, "input")
+        if not isinstance(kind, PtrType) or source is None or not isinstance(source.type, IntegerType):
             continue
         if kind.space in free and kind.space not in reported:
             reported.add(kind.space)

@@ -11,9 +11,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from pto_dialect.analysis.facts import ENTRY_ATTRIBUTES
+from pto_dialect.ir.buffers.pointers import LoadScalarOp, StoreScalarOp
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
-from pto_dialect.ir.core.operands import named
+from pto_dialect.ir.core.operands import find, named
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import (
     LocalArrayType,
     PartitionViewType,
@@ -24,11 +26,11 @@ from pto_dialect.ir.core.types import (
     element_name,
     type_text,
 )
-from pto_dialect.ir.scalar.regions import SectionSimtOp
 from pto_dialect.targets.element_types import FP4, FP8, signless
 from pto_dialect.targets.memory import SPACE_ALIASES
 
 from ..engine.context import Context
+from ..engine.functions import is_simt_entry, is_simt_section
 from ..engine.rule import ERROR, LOCATIONS, TRIPLES, WARNING, checks, rule
 from .views import array_values
 
@@ -121,7 +123,6 @@ ADDRESS_OF = rule(
 )
 
 _POINTEES = frozenset({"i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "f8E4M3", "hif8"} | FP8 | FP4)
-_SCALAR_USERS = frozenset(("pto.load_scalar", "pto.store_scalar"))
 _DEVICE_INTEGERS = frozenset(("i8", "i16", "i32", "i64"))
 
 
@@ -191,7 +192,7 @@ def inttoptr_users(op: Operation, ctx: Context) -> None:
     """What a pointer from a number is good for."""
     for use in op.results[0].uses:
         user = use.operation
-        if user.name not in _SCALAR_USERS or user.operands[0] is not op.results[0]:
+        if not isinstance(user, (LoadScalarOp, StoreScalarOp)) or find(user, "ptr") is not op.results[0]:
             only = "the pointer of load_scalar and store_scalar"
             message = f"the result of {op.name} is only {only}, not of {user.name}"
             ctx.report(INT_TO_PTR_USE, user, message, at=op.results[0])
@@ -265,10 +266,10 @@ def device_access(op: Operation, ctx: Context) -> None:
         ctx.report(DEVICE, op, message, at=accessed)
     place = op.parent_op()
     while place is not None:
-        if isinstance(place, SectionSimtOp) or "pto.simt_entry" in place.attributes:
+        if is_simt_section(place) or is_simt_entry(place):
             ctx.report(DEVICE, op, f"{op.name} stands outside SIMT bodies")
             return
-        if place.name == "func.func" and not any(name in place.attributes for name in ENTRY_ATTRIBUTES):
+        if has_role(place, Role.FUNCTION) and not any(name in place.attributes for name in ENTRY_ATTRIBUTES):
             message = f"{op.name} stands in the entry function of a core"
             ctx.report(DEVICE, op, message, help="mark the function with pto.entry")
         place = place.parent_op()
@@ -309,7 +310,7 @@ def field_access(op: Operation, ctx: Context) -> None:
             ctx.report(STRUCT_PATH, op, f"{type_text(kind)} has no field {number}")
             return
         kind = kind.fields[number]
-    value = op.results[0] if op.results else op.operands[1]
+    value = op.results[0] if op.results else named(op, "value")
     if isinstance(kind, StructType):
         ctx.report(STRUCT_PATH, op, f"the path of {op.name} leads to {type_text(kind)}, not to a scalar field")
     elif value.type != kind:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from pto_dialect.ir.buffers.views import BitcastOp, TReshapeOp
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import DYNAMIC, TileBufType, byte_width, dim_text, type_text
@@ -102,9 +103,6 @@ _MAKERS = frozenset(
     )
 )
 """Operations whose tile belongs to the function."""
-
-_RENAMERS = frozenset(("pto.bitcast", "pto.treshape"))
-"""Operations whose tile is their operand under another type."""
 
 
 def _config(tile: TileBufType) -> tuple[object, ...]:
@@ -239,7 +237,8 @@ def valid_shape(op: Operation, ctx: Context) -> None:
     if not _is_local(source):
         message = f"{op.name} changes tiles of its own function, not arguments or received values"
         ctx.report(VALID, op, message, at=source)
-    for value, axis, limit in zip(op.operands[1:], ("rows", "columns"), (tile.rows, tile.cols), strict=True):
+    for name, axis, limit in (("valid_row", "rows", tile.rows), ("valid_col", "columns", tile.cols)):
+        value = named(op, name)
         constant = ctx.constant(value)
         if constant is not None and not 0 <= constant <= limit:
             ctx.report(VALID, op, f"valid {axis} of {op.name} must be in 0..{limit}, found {constant}", at=value)
@@ -247,8 +246,9 @@ def valid_shape(op: Operation, ctx: Context) -> None:
 
 def _is_local(value: SSAValue) -> bool:
     owner = value.owner
-    while isinstance(owner, Operation) and owner.name in _RENAMERS:
-        owner = owner.operands[0].owner
+    while isinstance(owner, (BitcastOp, TReshapeOp)):
+        owner = owner.src.owner
+    # The makers belong to several families, whose classes are not needed here.
     return isinstance(owner, Operation) and owner.name in _MAKERS
 
 

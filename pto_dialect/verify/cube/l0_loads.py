@@ -10,10 +10,11 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.addresses import address_of, element_bits, element_bytes, space_text
 from pto_dialect.analysis.facts import element_type, space_of
-from pto_dialect.ir.core.base import PtoOp, operand_groups, signature
+from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import type_text
-from pto_dialect.ir.cube.mte import MteL1L0bOp
+from pto_dialect.ir.cube.mte import MteL1L0aMxOp, MteL1L0bMxOp, MteL1L0bOp
+from pto_dialect.ir.cube.mte_raw import FractalCopyOp, Int4FractalCopyOp
 from pto_dialect.targets.matmul_types import EXTENT_RANGE
 
 from ..engine.context import Context
@@ -171,7 +172,7 @@ _RAW_LOADS = {"pto.load_cbuf_to_ca": "l0a", "pto.load_cbuf_to_cb": "l0b"}
 _RAW_S4_LOADS = {"pto.load_cbuf_to_ca_s4": "l0a", "pto.load_cbuf_to_cb_s4": "l0b"}
 _RAW_MX_LOADS = {"pto.load_cbuf_to_ca_mx": "l0a", "pto.load_cbuf_to_cb_mx": "l0b"}
 _ALL = {**_LOADS, **_MX_LOADS, **_RAW_LOADS, **_RAW_S4_LOADS, **_RAW_MX_LOADS}
-_SCALES = frozenset((*_MX_LOADS, *_RAW_MX_LOADS))
+_SCALES: dict[str, bool] = {name: name in _MX_LOADS or name in _RAW_MX_LOADS for name in _ALL}
 
 _WINDOW_LIMITS = ((0, 65535), (0, 65535), (1, 255), (1, 255), (1, 65535), (1, 65535))
 """Inclusive ranges of the controls of a window: two starts, two steps, source and destination stride."""
@@ -187,7 +188,7 @@ def _controls(op: Operation) -> Controls:
     """Control operands in declared order with their names."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
-    names = [slot.name for slot in signature(type(op)).operands[2:]]
+    _, _, *names = groups
     return [(name, groups[name][0]) for name in names if groups[name]]
 
 
@@ -195,7 +196,7 @@ def _controls(op: Operation) -> Controls:
 def forms(op: Operation, ctx: Context) -> None:
     """One of the three forms, complete and not mixed with another."""
     assert isinstance(op, PtoOp)
-    declared = [slot.name for slot in signature(type(op)).operands[2:]]
+    _, _, *declared = operand_groups(op)
     given = [name for name, _ in ctx.facts(op, _controls)]
     if given not in (declared[:2], declared[:4], declared[4:]):
         sizes = ", ".join(declared[:2])
@@ -220,7 +221,7 @@ def scale_controls(op: Operation, ctx: Context) -> None:
 def memories(op: Operation, ctx: Context) -> None:
     """Memories of source and destination."""
     source, destination = named(op, "source"), named(op, "destination")
-    scales = op.name in _SCALES
+    scales = _SCALES[op.name]
     if space_of(source.type) != "l1":
         message = f"source of {op.name} must be in l1, found {space_text(source.type)}"
         ctx.report(MX_SPACES if scales else SRC_SPACE, op, message, at=source)
@@ -240,12 +241,12 @@ def elements(op: Operation, ctx: Context) -> None:
         ctx.report(ELEMENT_WIDTH, op, message, at=destination)
         return
     kind = element_type(source.type)
-    if op.name in _RAW_S4_LOADS:
+    if isinstance(op, Int4FractalCopyOp):
         if element_bits(source.type) != 4 or kind != element_type(destination.type):
             found = f"{_element(source)} and {_element(destination)}"
             message = f"{op.name} moves 4-bit elements of one type, found {found}"
             ctx.report(PACKED_FP4, op, message, at=source)
-    elif op.name in _RAW_LOADS:
+    elif isinstance(op, FractalCopyOp):
         for value in (source, destination):
             kind = element_type(value.type)
             if kind is not None and kind.name in _PACKED_FP4:
@@ -264,10 +265,10 @@ def extents(op: Operation, ctx: Context) -> None:
     """Sizes, start positions, windows."""
     controls = ctx.facts(op, _controls)
     if len(controls) == 6:
-        _check_window(op, ctx, controls, scales=op.name in _SCALES)
+        _check_window(op, ctx, controls, scales=_SCALES[op.name])
     else:
         _check_sizes(op, ctx, controls)
-    if op.name in _SCALES:
+    if _SCALES[op.name]:
         _check_alignment(op, ctx)
 
 
@@ -287,7 +288,7 @@ def _check_sizes(op: Operation, ctx: Context, controls: Controls) -> None:
     if moved and not ctx.failed:
         message = f"{' and '.join(moved)} of {op.name} counts fractals of 16 rows and 32 bytes, not elements"
         ctx.report(START_NONZERO, op, message, at=controls[2][1])
-    if isinstance(op, MteL1L0bOp) and element_bits(op.operands[0].type) == 8 and _is_transposed(op):
+    if isinstance(op, MteL1L0bOp) and element_bits(op.source.type) == 8 and _is_transposed(op):
         columns = ctx.constant(controls[1][1])
         if columns is not None and columns % _TRANSPOSE_COLUMNS:
             message = f"n is {columns}: columns are packed to a multiple of 16, not of {_TRANSPOSE_COLUMNS}"
@@ -305,7 +306,7 @@ def _check_window(op: Operation, ctx: Context, controls: Controls, *, scales: bo
         if number is None:
             continue
         if scales:
-            if number < 0 and (name.endswith("start") or op.name in _MX_LOADS):
+            if number < 0 and (name.endswith("start") or isinstance(op, (MteL1L0aMxOp, MteL1L0bMxOp))):
                 message = f"{name} of {op.name} must not be negative, found {number}"
                 ctx.report(START_NONNEG, op, message, at=value)
         elif not low <= number <= high:
@@ -314,8 +315,8 @@ def _check_window(op: Operation, ctx: Context, controls: Controls, *, scales: bo
 
 def _check_alignment(op: Operation, ctx: Context) -> None:
     ends = (
-        (op.operands[0], "source", _MX_SOURCE_ALIGNMENT),
-        (op.operands[1], "destination", _MX_DESTINATION_ALIGNMENT),
+        (named(op, "source"), "source", _MX_SOURCE_ALIGNMENT),
+        (named(op, "destination"), "destination", _MX_DESTINATION_ALIGNMENT),
     )
     for value, name, unit in ends:
         address = address_of(value)
@@ -327,12 +328,13 @@ def _check_alignment(op: Operation, ctx: Context) -> None:
 @checks(SHAPES, *_RAW_LOADS, *_RAW_S4_LOADS, *_RAW_MX_LOADS)
 def windows(op: Operation, ctx: Context) -> None:
     """Ranges of the controls that the hardware encodes."""
-    scales = op.name in _RAW_MX_LOADS
-    if len(op.operands) >= 8:
+    scales = _SCALES[op.name]
+    _, _, *controls = op.operands
+    if len(controls) >= len(_WINDOW_NAMES):
         names = ("x_start", "y_start", "x_step", "y_step", *_WINDOW_NAMES[4:]) if scales else _WINDOW_NAMES
-        _check_window(op, ctx, list(zip(names, op.operands[2:8], strict=True)), scales=scales)
-    if op.name in _RAW_S4_LOADS:
-        transpose = op.operands[8]
+        _check_window(op, ctx, list(zip(names, controls, strict=False)), scales=scales)
+    if isinstance(op, Int4FractalCopyOp):
+        transpose = op.transpose
         number = ctx.constant(transpose)
         if number is not None and number not in (0, 1):
             ctx.report(RAW_TRANSPOSE, op, f"transpose of {op.name} must be 0 or 1, found {number}", at=transpose)

@@ -12,7 +12,7 @@ from pto_dialect.analysis.addresses import address_of, element_bytes, space_text
 from pto_dialect.analysis.facts import element_type, space_of
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
-from pto_dialect.ir.core.operands import named
+from pto_dialect.ir.core.operands import find, named
 from pto_dialect.ir.core.types import type_text
 from pto_dialect.targets.element_types import signless
 
@@ -150,7 +150,6 @@ _TABLES = {"pto.mte_l1_bt": ("bt", BT_SPACES), "pto.mte_l1_fb": ("fb", FB_SPACES
 _BT_PAIRS = frozenset((("f32", "f32"), ("i32", "i32"), ("f16", "f32"), ("bf16", "f32")))
 _SMALLC0_LIMIT = 4
 _FB_BANK = 1 << 16
-_BIASED = frozenset(("pto.mad_bias", "pto.mad_mx_bias"))
 _NOT_NEGATIVE = (
     "n_value",
     "d_value",
@@ -205,7 +204,7 @@ def _check_inner_stride(
     d_value: int | None,
     inner: tuple[SSAValue | None, int | None],
 ) -> None:
-    size = element_bytes(op.operands[0].type)
+    size = element_bytes(named(op, "source").type)
     length, rows, name = (d_value, n_value, "d_value") if mode == "nd2nz" else (n_value, d_value, "n_value")
     value, stride = inner
     if size is None or length is None or stride is None or rows == 1 or stride >= length * size:
@@ -270,15 +269,18 @@ def _offset(table: str, address: int) -> int:
 def _check_bias_length(op: Operation, ctx: Context, copied: int, size: int, length: SSAValue) -> None:
     """Compares with the channels of the multiplications that read the same pointer as their bias."""
     channels: list[int] = []
-    for use in op.operands[1].uses:
-        if use.operation.name in _BIASED and use.index == 3:
-            n = ctx.constant(use.operation.operands[5])
+    table = named(op, "destination")
+    for use in table.uses:
+        # Only multiplications with sizes of their own have both.
+        size_of_product = find(use.operation, "n")
+        if find(use.operation, "bias") is table and size_of_product is not None:
+            n = ctx.constant(size_of_product)
             if n is None:
                 return
             channels.append(n)
     unit = ctx.profile.burst_units["mte_l1_bt"].bytes
     if channels and copied > -(-max(channels) * size // unit) * unit:
-        element = element_of(op.operands[0].type)
+        element = element_of(named(op, "source").type)
         message = f"{copied} bytes are copied, but {max(channels)} channels of {element} are read"
         help = f"{-(-max(channels) * size // unit)} units of {unit} bytes"
         ctx.report(BT_LENGTH, op, message, at=length, help=help)

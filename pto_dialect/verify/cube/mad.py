@@ -10,8 +10,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.analysis.addresses import element_bits, space_text
 from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import I64, PtrType, element_name, is_float, type_text
+from pto_dialect.ir.cube.mad import ScaledMadOp
 from pto_dialect.targets.element_types import FP4, FP8
 from pto_dialect.targets.matmul_types import (
     EXTENT_RANGE,
@@ -263,16 +265,15 @@ _PLAIN = ("pto.mad", "pto.mad_acc", "pto.mad_bias")
 _MX = ("pto.mad_mx", "pto.mad_mx_acc", "pto.mad_mx_bias")
 _SEMANTIC = (*_PLAIN, *_MX)
 _RAW = ("pto.mad_raw", "pto.mad_bias_raw", "pto.mad_mx_raw", "pto.mad_mx_bias_raw")
-_BIASED = frozenset(("pto.mad_bias", "pto.mad_mx_bias", "pto.mad_bias_raw", "pto.mad_mx_bias_raw"))
+_BIASED = ("pto.mad_bias", "pto.mad_bias_raw", "pto.mad_mx_bias", "pto.mad_mx_bias_raw")
 _BUFFERS = (("lhs", "l0a"), ("rhs", "l0b"), ("dst", "l0c"))
 _SIZES = ("m", "n", "k")
 _CLAUSES = {"sat_mode": "sat", "tf32_mode": "tf32_mode"}
 
 
 def _sizes(op: Operation) -> tuple[SSAValue, SSAValue, SSAValue]:
-    """The operands m, n and k: the last three."""
-    first = 4 if op.name in _BIASED else 3
-    return op.operands[first], op.operands[first + 1], op.operands[first + 2]
+    """The operands m, n and k."""
+    return named(op, "m"), named(op, "n"), named(op, "k")
 
 
 def _element(value: SSAValue) -> Attribute:
@@ -289,43 +290,42 @@ def _clause_word(op: Operation, name: str) -> str:
 @checks(STRUCTURE, *_SEMANTIC)
 def operand_types(op: Operation, ctx: Context) -> None:
     """Pointers and i64 sizes."""
-    for position, value in enumerate(op.operands):
+    assert isinstance(op, PtoOp)
+    for name, (value,) in operand_groups(op).items():
         type_ = value.type
         if isinstance(type_, PtrType) or type_ is I64:
             continue
-        buffers = 4 if op.name in _BIASED else 3
-        if position < buffers:
-            name = ("lhs", "rhs", "dst", "bias")[position]
+        if name not in _SIZES:
             message = f"{name} of {op.name} must be a !pto.ptr, found {type_text(type_)}"
             ctx.report(TYPED_PTR, op, message, at=value)
         elif type_ != I64:
-            message = f"{_SIZES[position - buffers]} of {op.name} must be i64, found {type_text(type_)}"
+            message = f"{name} of {op.name} must be i64, found {type_text(type_)}"
             ctx.report(MNK_TYPE, op, message, at=value)
 
 
 @checks(LOCATIONS, *_SEMANTIC, *_RAW)
 def spaces(op: Operation, ctx: Context) -> None:
     """Memories of the operands."""
-    for position, (name, wanted) in enumerate(_BUFFERS):
-        value = op.operands[position]
+    for name, wanted in _BUFFERS:
+        value = named(op, name)
         if space_of(value.type) != wanted:
             message = f"{name} of {op.name} must be in {wanted}, found {space_text(value.type)}"
             ctx.report(SPACE, op, message, at=value)
-    if op.name in _BIASED and space_of(op.operands[3].type) != "bt":
-        bias = op.operands[3]
+    bias = ctx.operand(op, "bias")
+    if bias is not None and space_of(bias.type) != "bt":
         ctx.report(BIAS_SPACE, op, f"bias of {op.name} must be in bt, found {space_text(bias.type)}", at=bias)
 
 
 @checks(TRIPLES, *_PLAIN)
 def combination(op: Operation, ctx: Context) -> None:
     """The combination of element types and the clauses that depend on it."""
-    lhs, rhs, dst = (_element(op.operands[i]) for i in range(3))
+    lhs, rhs, dst = (_element(named(op, name)) for name, _ in _BUFFERS)
     names = (element_name(lhs), element_name(rhs), element_name(dst))
     status = ctx.profile.mad_status(*names)
     spelled = f"{names[0]} x {names[1]} -> {names[2]}"
     if (names[0] == "hif8") != (names[1] == "hif8"):
         message = f"lhs and rhs of {op.name} must both be hif8 or neither, found {names[0]} and {names[1]}"
-        ctx.report(HIF8_BOTH, op, message, at=op.operands[0 if names[0] == "hif8" else 1])
+        ctx.report(HIF8_BOTH, op, message, at=named(op, "lhs" if names[0] == "hif8" else "rhs"))
     elif status is None:
         message = f"{op.name} does not multiply {spelled} on {ctx.profile.name}"
         ctx.report(UNSUPPORTED, op, message, at=named(op, "rhs"), help=_alternatives(names))
@@ -356,19 +356,19 @@ def _alternatives(names: tuple[str, str, str]) -> str:
 @checks(TRIPLES, *_MX, "pto.mad_mx_raw", "pto.mad_mx_bias_raw")
 def mx_elements(op: Operation, ctx: Context) -> None:
     """Element types of the scaled forms."""
-    lhs, rhs, dst = (_element(op.operands[i]) for i in range(3))
+    lhs, rhs, dst = (_element(named(op, name)) for name, _ in _BUFFERS)
     names = (element_name(lhs), element_name(rhs), element_name(dst))
     spelled = f"{names[0]} x {names[1]} -> {names[2]}"
     if mad_key(*names) not in MAD_MX:
         families = " or ".join(f"two of {', '.join(sorted(family))}" for family in (FP8, FP4))
         message = f"{op.name} multiplies two fp8 or two fp4 operands into f32, found {spelled}"
         wrong = next((i for i, n in enumerate(mad_key(*names)[:2]) if n not in FP8 | FP4), 1)
-        at = op.operands[wrong if names[2] == "f32" or wrong == 0 else 2]
+        at = named(op, ("lhs", "rhs")[wrong] if names[2] == "f32" or wrong == 0 else "dst")
         ctx.report(MX_ELEMENT, op, message, at=at, help=f"operands: {families}; dst: f32")
     _check_saturation(op, ctx, spelled, lhs, rhs, dst)
 
 
-@checks(TRIPLES, *sorted(_BIASED))
+@checks(TRIPLES, *_BIASED)
 def bias_element(op: Operation, ctx: Context) -> None:
     """Element type of the bias."""
     dst, bias = named(op, "dst"), named(op, "bias")
@@ -394,13 +394,14 @@ def extents(op: Operation, ctx: Context) -> None:
     m, n, k = sizes
     if ctx.failed:
         return
-    if k is not None and op.name in _MX and k % MX_K_MULTIPLE:
+    if k is not None and isinstance(op, ScaledMadOp) and k % MX_K_MULTIPLE:
         message = f"k of {op.name} is consumed in groups of {MX_K_MULTIPLE} elements, found {k}"
         ctx.report(MX_K64, op, message, at=values[2])
     if m is not None and m != 1 and "disable_gemv" in op.attributes:
         ctx.report(GEMV_NOOP, op, f"disable_gemv has no effect, m is {m}", at="disable_gemv")
     if k is not None and k % 2:
-        for name, value in zip(("lhs", "rhs"), op.operands[:2], strict=True):
+        for name in ("lhs", "rhs"):
+            value = named(op, name)
             if element_bits(value.type) == MAD_EVEN_K_BITS:
                 message = f"{name} of {op.name} has 4-bit elements, which need an even k, found {k}"
                 ctx.report(EVEN_K, op, message, at=values[2])
@@ -413,12 +414,13 @@ def _check_footprint(op: Operation, ctx: Context, m: int, n: int, k: int) -> Non
     gemv = m == 1 and "disable_gemv" not in op.attributes
     shapes = (("lhs", "l0a", 1 if gemv else _up(m, 16)), ("rhs", "l0b", _up(n, 16)))
     sizes: list[tuple[str, str, int, SSAValue]] = []
-    for (name, space, rows), value in zip(shapes, op.operands[:2], strict=True):
+    for name, space, rows in shapes:
+        value = named(op, name)
         bits = element_bits(value.type)
         if bits is not None:
             sizes.append((name, space, rows * _up(k, 256 // bits) * bits // 8, value))
     # L0C holds 4 bytes per element whatever the element type.
-    sizes.append(("dst", "l0c", _up(m, 16) * _up(n, 16) * 4, op.operands[2]))
+    sizes.append(("dst", "l0c", _up(m, 16) * _up(n, 16) * 4, named(op, "dst")))
     for name, space, needed, value in sizes:
         capacity = ctx.profile.capacity_of(space)
         if capacity is not None and needed > capacity:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Operation
 
+from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import DYNAMIC, dim_text
 from pto_dialect.targets.a2a3 import A2A3
 from pto_dialect.targets.a5 import A5
@@ -19,7 +20,7 @@ from ..engine.context import Context
 from ..engine.rule import ERROR, INFO, SHAPES, TRIPLES, WARNING, checks, rule
 from ..tile.facts import differs
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
-from .product_roles import ALL, MATMUL, NEVER, PLAIN, Part, Product
+from .product_roles import ALL, MATMUL, NEVER, PLAIN, Part, Product, roles_of
 
 _PAGE = 'docs/reference/constraints.md, "Matrix products of tiles"'
 _GOOD = "pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)"
@@ -291,7 +292,12 @@ def aliases(op: Operation, ctx: Context) -> None:
     """A tile cannot be factor and result: they live in different memories."""
     if op.results:
         return
-    *inputs, dst = op.operands
-    for value in inputs[1:] if op.name.endswith(".acc") else inputs:
-        if value is dst:
-            ctx.report(ALIAS, op, f"an input of {op.name} is also its destination", at=value)
+    assert isinstance(op, PtoOp)
+    groups = operand_groups(op)
+    (dst,) = groups.pop("dst")
+    # The accumulator may be both.
+    groups.pop(roles_of(op.name).get("c_in", ""), None)
+    for values in groups.values():
+        for value in values:
+            if value is dst:
+                ctx.report(ALIAS, op, f"an input of {op.name} is also its destination", at=value)

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
+from pto_dialect.ir.buffers.views import BitcastOp, SubviewOp, TAssignOp, TReshapeOp
 from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.operands import named
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.structured import is_for, is_if
 from pto_dialect.ir.core.types import TileType
 
 from ..engine.context import Context
@@ -20,7 +24,13 @@ from .product_roles import ALL, roles_of
 _VECTOR_FAMILIES = frozenset(
     ("tile_elementwise", "tile_scalar", "tile_expand", "tile_reduce", "tile_partial", "tile_irregular")
 )
-_VIEWS = frozenset(("pto.treshape", "pto.bitcast", "pto.subview", "pto.tassign", "pto.set_validshape"))
+_SHOWN: dict[type[Operation], str] = {
+    TReshapeOp: "src",
+    BitcastOp: "src",
+    SubviewOp: "source",
+    TAssignOp: "tile",
+}
+"""Operations that yield one of their operands under another type, and its name."""
 _STEPS = 64
 """Definitions that are followed back before a place counts as unknown."""
 
@@ -46,7 +56,7 @@ def made_elsewhere(op: Operation, ctx: Context) -> None:
         maker = maker_of(value)
         found = place_made_by(maker) if maker is not None else None
         if maker is not None and found is not None and found != wanted:
-            rule = BIAS_F32 if role == "bias" and ".mx" in op.name else broken
+            rule = BIAS_F32 if role == "bias" and "scale of lhs" in roles_of(op.name) else broken
             message = f"{role} of {op.name} must be in {wanted}, but {maker.name} leaves its result in {found}"
             ctx.report(rule, op, message, at=value, help="move it there with pto.tmov first")
 
@@ -73,17 +83,18 @@ def maker_of(value: SSAValue) -> Operation | None:
             continue
         assert isinstance(value, OpResult)
         op = value.op
-        if op.name in _VIEWS:
-            value = op.operands[0]
-        elif op.name == "scf.for":
-            value = op.operands[3 + value.index]
-        elif op.name == "scf.if":
+        shown = _SHOWN.get(type(op))
+        if shown is not None:
+            value = named(op, shown)
+        elif is_for(op):
+            value = op.iter_args[value.index]
+        elif is_if(op):
             yielded = _yielded(op.regions[0].blocks[0] if op.regions[0].blocks else None, value.index)
             if yielded is None:
                 return None
             value = yielded
-        elif op.name == "arith.select":
-            value = op.operands[1]
+        elif has_role(op, Role.SELECT):
+            _, value, _ = op.operands
         else:
             return op
     return None
@@ -92,9 +103,9 @@ def maker_of(value: SSAValue) -> Operation | None:
 def _carried(value: BlockArgument) -> SSAValue | None:
     """What a loop starts a carried value with."""
     loop = value.block.parent_op()
-    if loop is None or loop.name != "scf.for" or value.index == 0 or len(loop.operands) <= 2 + value.index:
+    if loop is None or not is_for(loop) or value.index == 0 or len(loop.operands) <= 2 + value.index:
         return None
-    return loop.operands[2 + value.index]
+    return loop.iter_args[value.index - 1]
 
 
 def _yielded(block: Block | None, index: int) -> SSAValue | None:

@@ -91,6 +91,7 @@ _SECOND_WORD = {
     "pto.copy_matrix_cc_to_gm": _L1_AND_GM,
     "pto.copy_matrix_cc_to_ub": _UB,
 }
+_SECOND_WORD_OPERAND = {**dict.fromkeys(_SECOND_WORD, "config1"), "pto.copy_matrix_cc_to_gm": "xt"}
 _FILL_LIMIT = 32767
 _FILLS = ("pto.create_cbuf_matrix", "pto.raw_fill_l1")
 _FILL_COUNTS = ("repeat_times", "block_num_32b", "dst_gap_32b")
@@ -99,7 +100,7 @@ _FILL_COUNTS = ("repeat_times", "block_num_32b", "dst_gap_32b")
 @checks(SHAPES, *_SECOND_WORD)
 def packed_word(op: Operation, ctx: Context) -> None:
     """Fields of the second word; every bit of the first belongs to a field."""
-    value = op.operands[3]
+    value = named(op, _SECOND_WORD_OPERAND[op.name])
     number = ctx.constant(value)
     if number is None:
         return

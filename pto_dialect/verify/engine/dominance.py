@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import Block, Operation, Region
 
+from pto_dialect.ir.core.roles import Role, has_role
+
 from .context import Context
 from .rule import ERROR, STRUCTURE, rule
 
@@ -155,7 +157,7 @@ class _Visibility:
         block = user.parent_block()
         while block is not None and block.parent is not home.parent:
             outer = block.parent_op()
-            if outer is None or outer.name == "func.func":
+            if outer is None or has_role(outer, Role.FUNCTION):
                 return False
             user, block = outer, outer.parent_block()
         if block is None or home.parent is None:

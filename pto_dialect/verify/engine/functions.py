@@ -18,9 +18,13 @@ from pto_dialect.families import rule_modules
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, signature
 from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.structured import is_for
 
 from .context import Context
 from .rule import STRUCTURE, checks
+
+SIMT_ENTRY = "pto.simt_entry"
+"""Attribute of functions that are bodies of SIMT launches."""
 
 
 class FunctionScan:
@@ -51,6 +55,10 @@ class FunctionScan:
         """Operations with these names, grouped by name."""
         for name in names:
             yield from filter(_has_results, self.by_name.get(name, ()))
+
+    def contains(self, name: str) -> bool:
+        """Whether the function has an operation of this name."""
+        return name in self.by_name
 
     def of_families(self, *families: str) -> Iterator[Operation]:
         """Operations of these families, grouped by name."""
@@ -112,7 +120,12 @@ class FunctionScan:
     @property
     def is_simt_entry(self) -> bool:
         """Whether the function is the body of SIMT launches."""
-        return "pto.simt_entry" in self.function.attributes
+        return is_simt_entry(self.function)
+
+
+def is_simt_entry(function: Operation) -> bool:
+    """Whether ``function`` is the body of SIMT launches."""
+    return SIMT_ENTRY in function.attributes
 
 
 def _has_results(op: Operation) -> bool:
@@ -139,7 +152,7 @@ def is_vector_scope(op: Operation) -> bool:
     """True for the regions that make one vector function, marked loops included."""
     if op.name in ("pto.vecscope", "pto.strict_vecscope"):
         return True
-    return op.name == "scf.for" and "llvm.loop.aivector_scope" in op.attributes
+    return is_for(op) and "llvm.loop.aivector_scope" in op.attributes
 
 
 FunctionCheck = Callable[[FunctionScan, Context], None]

@@ -92,6 +92,8 @@ FIXED_BRACES: Final = frozenset(
     )
 )
 """Operations whose braces are part of their syntax: no key may be added."""
+_UNKNOWN_KEY: Final = dict.fromkeys(FIXED_BRACES, ERROR)
+"""Severity of a key that is not known, where it is not that of the rule."""
 
 
 def unread(op: PtoOp) -> Iterator[str]:
@@ -111,7 +113,7 @@ def report_unread(op: PtoOp, ctx: Context) -> list[str]:
     for name in unread(op):
         near = _near(op, name, op.attributes[name])
         message = f"attribute {name} of {op.name} is not known"
-        severity = ERROR if op.name in FIXED_BRACES else None
+        severity = _UNKNOWN_KEY.get(op.name)
         if near is not None:
             meant.append(near)
             if declared[near].arity == "1":

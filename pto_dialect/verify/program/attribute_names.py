@@ -17,6 +17,9 @@ from ..engine.context import Context
 from ..engine.rule import INFO, STRUCTURE, WARNING, checks
 from ..engine.unread_attributes import KNOWN_ATTRIBUTES, UNKNOWN
 
+KERNEL_KIND = "pto.kernel_kind"
+"""Attribute of modules and functions for one kind of core."""
+
 
 @checks(STRUCTURE, "func.func", "builtin.module")
 def module_and_function(op: Operation, ctx: Context) -> None:
@@ -39,7 +42,7 @@ def inside(op: Operation, ctx: Context) -> None:
 
 
 def _prefixed(op: Operation, name: str, ctx: Context, severity: Severity) -> None:
-    if name == "pto.kernel_kind" and not isinstance(op.attributes[name], (EnumAttr, PlaceholderAttr)):
+    if name == KERNEL_KIND and not isinstance(op.attributes[name], (EnumAttr, PlaceholderAttr)):
         found = attribute_text(op.attributes[name])
         message = f"{name} is #pto.kernel_kind<cube> or #pto.kernel_kind<vector>; {found} has no effect"
         ctx.report(UNKNOWN, op, message, at=name, severity=severity)

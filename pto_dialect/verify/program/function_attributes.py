@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Operation
 
 from ..engine.context import Context
+from ..engine.functions import is_simt_entry
 from ..engine.rule import ERROR, STRUCTURE, checks, rule
 
 MAX_WORK_ITEMS = 2048
@@ -38,5 +39,5 @@ def simt_limits(op: Operation, ctx: Context) -> None:
             ctx.report(MAX_THREADS, op, f"{name} is an i32, found {value}", at=name)
         elif not 1 <= value.value.data <= most:
             ctx.report(MAX_THREADS, op, f"{name} is 1 to {most}, found {value.value.data}", at=name)
-        if "pto.simt_entry" not in op.attributes:
+        if not is_simt_entry(op):
             ctx.report(MAX_THREADS, op, f"{name} is for functions with pto.simt_entry", at=name)

@@ -53,10 +53,8 @@ FUSION = rule(
 _CUBE_PIPES = frozenset((Pipe.M, Pipe.MTE1, Pipe.FIX))
 _PLACED_BY_OPERANDS = frozenset(("tile_move", "tile_memory"))
 """Families whose pipe depends on where the tiles lie."""
-_ALSO_IN_MAT = "pto.texpands"
-"""The one operation of tile arithmetic that also fills tiles of the cube core."""
-
-_cores: dict[str, str | None] = {}
+_cores: dict[str, str | None] = {"pto.texpands": None}
+"""Cores by operation, as far as they were asked about; ``pto.texpands`` also fills tiles of the cube core."""
 
 
 def core_of_operation(op: Operation) -> str | None:
@@ -69,7 +67,7 @@ def core_of_operation(op: Operation) -> str | None:
 
 
 def _core(op: Operation) -> str | None:
-    if not is_pto(op) or op.name not in OPS or op.regions or op.name == _ALSO_IN_MAT:
+    if not is_pto(op) or op.name not in OPS or op.regions:
         return None
     if OPS[op.name][0] in _PLACED_BY_OPERANDS:
         return None

@@ -8,14 +8,15 @@ from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.facts import element_type, integer, space_of, word
 from pto_dialect.diagnostics.diagnostic import Severity
-from pto_dialect.ir.core.operands import named
+from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.types import PtrType, bit_width, element_name, type_text
 from pto_dialect.ir.simt.control import KeepOp
 from pto_dialect.ir.simt.group import ReduxAddOp
-from pto_dialect.ir.simt.memory import AtomicCasOp, LdgOp
+from pto_dialect.ir.simt.memory import AtomicAndOp, AtomicCasOp, AtomicOrOp, AtomicXorOp, LdgOp
 from pto_dialect.syntax.text import count
 
 from ..engine.context import Context
+from ..engine.functions import is_simt_entry
 from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
 from ..program.function_attributes import MAX_THREADS, MAX_WORK_ITEMS
 
@@ -100,7 +101,7 @@ def callee(op: Operation, ctx: Context) -> None:
     if not isinstance(found, FuncOp):
         ctx.report(CALLEE, op, f"there is no function @{name}", at="@" + name, help=ctx.symbols.near(op, name))
         return
-    if "pto.simt_entry" not in found.attributes:
+    if not is_simt_entry(found):
         ctx.report(CALLEE, op, f"@{name} is no SIMT body", at="@" + name, help="mark it with pto.simt_entry")
     _signature(op, ctx, name, found.function_type)
     total = _product(op, ctx)
@@ -114,7 +115,7 @@ def callee(op: Operation, ctx: Context) -> None:
 def _signature(op: Operation, ctx: Context, name: str, type_: FunctionType) -> None:
     if type_.outputs.data:
         ctx.report(CALLEE, op, f"a SIMT body has no results, @{name} has {len(type_.outputs.data)}", at="@" + name)
-    arguments = op.operands[3:]
+    arguments = listed(op, "args")
     if len(arguments) != len(type_.inputs.data):
         message = f"@{name} takes {count(len(type_.inputs.data), 'argument')}, found {len(arguments)}"
         ctx.report(CALLEE, op, message, at="@" + name)
@@ -127,8 +128,8 @@ def _signature(op: Operation, ctx: Context, name: str, type_: FunctionType) -> N
 
 def _product(op: Operation, ctx: Context) -> int | None:
     total = 1
-    for value in op.operands[:3]:
-        size = ctx.constant(value)
+    for name in ("dimX", "dimY", "dimZ"):
+        size = ctx.constant(named(op, name))
         if size is None:
             return None
         total *= size
@@ -198,8 +199,9 @@ _SAME_TYPES = (
 @checks(TRIPLES, *_SAME_TYPES)
 def one_type(op: Operation, ctx: Context) -> None:
     """Operands and result of arithmetic on one work item."""
-    wanted = op.operands[0].type
-    for value in (*op.operands[1:], *op.results):
+    first, *others = (*op.operands, *op.results)
+    wanted = first.type
+    for value in others:
         if value.type != wanted:
             message = f"operands and result of {op.name} have one type, found {type_text(wanted)}"
             ctx.report(SAME_TYPE, op, f"{message} and {type_text(value.type)}", at=value)
@@ -209,18 +211,17 @@ def one_type(op: Operation, ctx: Context) -> None:
 # ------------------------------------------------------------ memory
 
 _ATOMICS = tuple(f"pto.atomic_{name}" for name in ("exch", "add", "sub", "min", "max", "and", "or", "xor", "cas"))
-_BITWISE = frozenset(("pto.atomic_and", "pto.atomic_or", "pto.atomic_xor"))
 
 
 @checks(TRIPLES, *_ATOMICS)
 def atomic(op: Operation, ctx: Context) -> None:
     """Memory and types of an atomic update."""
     pointer = named(op, "ptr")
-    value = op.operands[-1]
+    value = named(op, "value")
     name = type_text(value.type)
-    if isinstance(op, AtomicCasOp) and op.operands[1].type != value.type:
-        found = type_text(op.operands[1].type)
-        ctx.report(ATOMIC, op, f"compare is {name} as the value, found {found}", at=op.operands[1])
+    if isinstance(op, AtomicCasOp) and op.compare.type != value.type:
+        found = type_text(op.compare.type)
+        ctx.report(ATOMIC, op, f"compare is {name} as the value, found {found}", at=op.compare)
     if op.results[0].type != value.type:
         message = f"the old value is {name}, found {type_text(op.results[0].type)}"
         ctx.report(ATOMIC, op, message, at=op.results[0])
@@ -234,7 +235,7 @@ def atomic(op: Operation, ctx: Context) -> None:
     elif space == "ub" and bit_width(value.type) == 64:
         ctx.report(ATOMIC, op, "atomic updates of 64 bits work in gm only", at=pointer)
     if not isinstance(value.type, IntegerType):
-        if op.name in _BITWISE:
+        if isinstance(op, (AtomicAndOp, AtomicOrOp, AtomicXorOp)):
             ctx.report(ATOMIC, op, f"{op.name} has integers, found {name}", at=value)
         if "signedness" in op.attributes:
             ctx.report(ATOMIC, op, "signedness is for integers", at=word(op, "signedness"))
@@ -267,7 +268,7 @@ _LOADABLE = frozenset(
 def global_access(op: Operation, ctx: Context) -> None:
     """Memory and type of a load or store of one work item."""
     pointer = named(op, "ptr")
-    type_ = op.results[0].type if isinstance(op, LdgOp) else op.operands[2].type
+    type_ = op.results[0].type if isinstance(op, LdgOp) else named(op, "value").type
     if isinstance(pointer.type, PtrType) and pointer.type.space != "gm":
         ctx.report(GLOBAL_ACCESS, op, f"{op.name} reaches gm, found {pointer.type.space}", at=pointer)
     element = element_type(pointer.type)
@@ -298,7 +299,7 @@ SLOTS = 123
 def slot(op: Operation, ctx: Context) -> None:
     """Slot number and type of a kept value."""
     number = integer(op, "slot")
-    type_ = op.operands[0].type if isinstance(op, KeepOp) else op.results[0].type
+    type_ = op.payload.type if isinstance(op, KeepOp) else op.results[0].type
     bits = bit_width(type_)
     if bits is None or bits > 64 or not _keepable(type_):
         message = f"integers of up to 64 bits, f16, bf16 and f32 are kept, found {type_text(type_)}"

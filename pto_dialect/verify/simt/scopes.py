@@ -9,6 +9,8 @@ from xdsl.ir import Block, Operation
 
 from pto_dialect.analysis.facts import integer
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import bit_width
 from pto_dialect.ir.simt.control import KeepOp, ResumeOp, SyncthreadsOp
 
@@ -75,14 +77,15 @@ def places(scan: FunctionScan, ctx: Context) -> None:
         message = f"{outside.name} stands outside of SIMT bodies"
         ctx.report(INSIDE, outside, message, help=_HINT, severity=Severity.WARNING)
     for op in scan.named(*_ATOMICS):
-        if op.operands and isinstance(op.operands[-1].type, VectorType) and not _in_body(scan, op):
+        value = find(op, "value")
+        if value is not None and isinstance(value.type, VectorType) and not _in_body(scan, op):
             ctx.report(INSIDE, op, f"{op.name} of a packed pair stands outside of SIMT bodies", help=_HINT)
 
 
 @function_check(*VECTOR_FAMILIES)
 def no_vectors(scan: FunctionScan, ctx: Context) -> None:
     """Vector operations inside SIMT bodies; one report for each body."""
-    if not scan.is_simt_entry and "pto.section.simt" not in scan.by_name:
+    if not scan.is_simt_entry and not scan.contains("pto.section.simt"):
         return
     reported: set[Operation | None] = set()
     for op in scan.of_families(*VECTOR_FAMILIES):
@@ -113,7 +116,7 @@ def _prologue(block: Block, ctx: Context) -> None:
                 group.append(op)
             else:
                 ctx.report(KEEP, op, "values are resumed in one group at the start of the body, after constants")
-        elif op.name != "arith.constant" or group:
+        elif not has_role(op, Role.CONSTANT) or group:
             open_ = False
     _slots(group, ctx)
 
@@ -121,7 +124,7 @@ def _prologue(block: Block, ctx: Context) -> None:
 def _epilogue(block: Block, ctx: Context) -> None:
     parent = block.parent_op()
     place = block.last_op
-    if place is not None and place.name == "func.return":
+    if place is not None and has_role(place, Role.RETURN):
         place = place.prev_op
     elif parent is None or not is_simt_section(parent):
         place = None

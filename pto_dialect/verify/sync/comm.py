@@ -24,7 +24,7 @@ from pto_dialect.ir.core.types import (
     shape_of,
     type_text,
 )
-from pto_dialect.ir.sync.comm import CommTBroadcastOp, CommTReduceOp
+from pto_dialect.ir.sync.comm import CommTBroadcastOp, CommTNotifyOp, CommTReduceOp
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, checks, rule
@@ -179,7 +179,8 @@ def collective(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.comm.tnotify", "pto.comm.twait", "pto.comm.ttest")
 def signal(op: Operation, ctx: Context) -> None:
     """A signal is a view of signless i32, compared with a 32-bit integer."""
-    value, number = named(op, "signal"), op.operands[1]
+    value = named(op, "signal")
+    number = named(op, "value" if isinstance(op, CommTNotifyOp) else "cmpValue")
     if _view(op, ctx, value, "signal"):
         element = element_type(value.type)
         if element is not None and element_name(element) != "i32":

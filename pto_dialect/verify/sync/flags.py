@@ -18,11 +18,12 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.types import DYNAMIC, EventIdArrayType, ShapedView, TileBufType, element_name, shape_of
 from pto_dialect.ir.scalar.regions import SectionCubeOp, SectionVectorOp
-from pto_dialect.ir.sync.cross_core import DcciOp, SetCrossBlockOp
+from pto_dialect.ir.sync.cross_core import DcciOp, SetCrossBlockOp, WaitCrossBlockOp
 from pto_dialect.targets.profile import Profile
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, checks, rule
+from ..program.attribute_names import KERNEL_KIND
 from ..program.parsing import SYNC_FLAG_RANGE
 
 _PAGE = 'docs/reference/constraints.md, "Synchronisation rules"'
@@ -158,10 +159,11 @@ def buffer_lock(op: Operation, ctx: Context) -> None:
         ctx.report(BUF_RANGE, op, f"{op.name} works for one pipe, found {name}", at=name)
     low, high = ctx.profile.sync.buf_ids or (0, 31)
     number = integer(op, "buf_id")
-    if number is None and op.operands:
-        number = ctx.constant(op.operands[0])
+    value = ctx.operand(op, "buf_id")
+    if number is None:
+        number = ctx.constant(value)
     if number is not None and not low <= number <= high:
-        at: str | SSAValue = op.operands[0] if op.operands else str(number)
+        at = str(number) if value is None else value
         ctx.report(BUF_RANGE, op, f"buffers are numbered {low} to {high}, found {number}", at=at)
     mode = integer(op, "mode")
     if mode is not None and mode < 0:
@@ -201,7 +203,8 @@ _SENDER_PIPES: dict[str, Callable[[Profile], frozenset[str] | None]] = {
 def semaphore(op: Operation, ctx: Context) -> None:
     """Form, pipe, number and mode of one cross-core operation."""
     number = integer(op, "event_id")
-    if (number is None) == (not op.operands):
+    value = ctx.operand(op, "event_id_dyn")
+    if (number is None) == (value is None):
         found = "none" if number is None else "both"
         ctx.report(
             EVENT_FORM,
@@ -217,9 +220,10 @@ def semaphore(op: Operation, ctx: Context) -> None:
             allowed = "0" if low == high else f"{low} to {high}"
             ctx.report(FFTS_MODE, op, f"ffts_mode of {op.name} is {allowed}, found {mode}", at="ffts_mode")
     if number is None:
-        number = ctx.constant(op.operands[0])
+        number = ctx.constant(value)
     if number is not None:
-        _semaphore_number(op, ctx, number, mode is not None or "cross_block" in op.name)
+        group = mode is not None or isinstance(op, (SetCrossBlockOp, WaitCrossBlockOp))
+        _semaphore_number(op, ctx, number, group)
 
 
 def _semaphore_pipe(op: Operation, ctx: Context) -> None:
@@ -238,7 +242,7 @@ def _semaphore_number(op: Operation, ctx: Context, number: int, group: bool) -> 
     def bounds(profile: Profile) -> tuple[int, int]:
         return profile.sync.ffts_ids if group else profile.sync.aic_ids
 
-    at: str | SSAValue = op.operands[0] if op.operands else str(number)
+    at = ctx.operand(op, "event_id_dyn") or str(number)
     severity = ctx.refused(lambda p: bounds(p)[0] <= number <= bounds(p)[1], ERROR)
     if severity is not None:
         low, high = bounds(ctx.profile)
@@ -257,9 +261,9 @@ def _on_vector_core(op: Operation, ctx: Context) -> bool:
             return isinstance(parent, SectionVectorOp)
         parent = parent.parent_op()
     place = ctx.function
-    while place is not None and not word(place, "pto.kernel_kind"):
+    while place is not None and not word(place, KERNEL_KIND):
         place = place.parent_op()
-    return place is not None and word(place, "pto.kernel_kind") == "vector"
+    return place is not None and word(place, KERNEL_KIND) == "vector"
 
 
 _LOCAL_WORKSPACES = {
@@ -280,7 +284,7 @@ def syncall(op: Operation, ctx: Context) -> None:
     given = [name for name in _WORKSPACE_SPACE if groups[name]]
     if word(op, "mode") == "hard":
         if given or groups["used_cores"]:
-            ctx.report(SYNCALL, op, "a hard syncall has no operands", at=op.operands[0])
+            ctx.report(SYNCALL, op, "a hard syncall has no operands", at=next(iter(op.operands)))
         return
     if "gm_workspace" not in given:
         ctx.report(SYNCALL, op, "a soft syncall needs a workspace in gm", help="a gm pointer or view of i32")
@@ -335,11 +339,12 @@ def ffts_base(op: Operation, ctx: Context) -> None:
 def cache_space(op: Operation, ctx: Context) -> None:
     """Memory that cache maintenance is asked for."""
     allowed = ("gm", "ub") if isinstance(op, DcciOp) else ("gm",)
-    if op.operands:
-        space = space_of(op.operands[0].type)
+    place = ctx.operand(op, "ptr") or ctx.operand(op, "addr")
+    if place is not None:
+        space = space_of(place.type)
         if space is not None and space not in allowed:
             message = f"{op.name} works on {' and '.join(allowed)}, found {space}"
-            ctx.report(CACHE_SPACE, op, message, at=op.operands[0])
+            ctx.report(CACHE_SPACE, op, message, at=place)
     stated = word(op, "space")
     if stated not in ("", "gm", "zero"):
         ctx.report(CACHE_SPACE, op, f"{op.name} works on {' and '.join(allowed)}, found {stated}", at=stated)

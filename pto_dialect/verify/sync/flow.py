@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from math import inf
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, Region
@@ -14,11 +14,16 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import word
 from pto_dialect.ir.core.base import Effect, Pipe, op_spec
 from pto_dialect.ir.core.index import OPS
-from pto_dialect.ir.sync.flags import MemBarOp
+from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.structured import is_for, is_if, is_switch
+from pto_dialect.ir.sync.flags import MemBarOp, OperationEventOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_vector_scope
 from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
+
+if TYPE_CHECKING:
+    from xdsl.dialects.scf import ForOp
 
 _PAGE = 'docs/reference/constraints.md, "Synchronisation rules"'
 
@@ -53,7 +58,7 @@ UNPAIRED = rule(
 def ffts_base(scan: FunctionScan, ctx: Context) -> None:
     """A flag area is needed before cross-core signals of a2a3."""
     first = next(scan.named("pto.sync.set", "pto.sync.wait"), None)
-    if first is None or "pto.set_ffts" in scan.by_name:
+    if first is None or scan.contains("pto.set_ffts"):
         return
     severity = ctx.refused(lambda p: p.arch != "a2a3", FFTS_BASE.severity)
     if severity is not None:
@@ -95,14 +100,14 @@ def in_vecscope(scan: FunctionScan, ctx: Context) -> None:
     """Synchronisation and operations of other pipes inside a vector function."""
     if not scan.has_vector_scope:
         return
-    delimiters = list(scan.named(*_DELIMITERS))
-    others = [op for op in scan.of_families(*_OTHER_PIPES) if op.name not in _DELIMITERS and not _vector_side(op)]
+    delimiters = dict.fromkeys(scan.named(*_DELIMITERS))
+    others = [op for op in scan.of_families(*_OTHER_PIPES) if op not in delimiters and not _vector_side(op)]
     for op in (*delimiters, *others):
         scope = scan.enclosing(op, is_vector_scope)
         if scope is None:
             continue
         # A marked loop becomes a vector function only later, when its synchronisation may have moved out of it.
-        written = scope.name != "scf.for" and op.name in _DELIMITERS
+        written = not is_for(scope) and op in delimiters
         severity = ERROR if written else WARNING
         ctx.report(IN_VECSCOPE, op, f"{op.name} does not belong inside a vector scope", severity=severity)
 
@@ -117,9 +122,11 @@ def _vector_side(op: Operation) -> bool:
 
 # ------------------------------------------------------------ pairing of flags
 
-_SETS = frozenset(("pto.set_flag", "pto.set_flag_dyn", "pto.record_event"))
-_WAITS = frozenset(("pto.wait_flag", "pto.wait_flag_dyn", "pto.wait_event"))
-_FLAG_OPS = _SETS | _WAITS
+_STEPS: Final = {
+    **dict.fromkeys(("pto.set_flag", "pto.set_flag_dyn", "pto.record_event"), 1),
+    **dict.fromkeys(("pto.wait_flag", "pto.wait_flag_dyn", "pto.wait_event"), -1),
+}
+"""What an operation adds to the number of sets without a wait."""
 
 Key = tuple[str, str, str]
 """Both ends and the number of a flag."""
@@ -130,11 +137,11 @@ Balance = dict[Key, tuple[float, float]]
 @function_check("sync")
 def unpaired(scan: FunctionScan, ctx: Context) -> None:
     """Flags whose sets and waits differ in number whatever path is taken."""
-    flags = list(scan.named(*_FLAG_OPS))
+    flags = list(scan.named(*_STEPS))
     if not flags or _calls_or_is_called(scan):
         return
     keys = {id(op): _key(op) for op in flags}
-    counts = Counter((keys[id(op)], op.name in _SETS) for op in flags)
+    counts = Counter((keys[id(op)], _STEPS[op.name] > 0) for op in flags)
     unknown = {key[:2] for key in keys.values() if not key[2]}
     balance = _region(scan.function.body, keys)
     reported: set[Key] = set()
@@ -143,7 +150,7 @@ def unpaired(scan: FunctionScan, ctx: Context) -> None:
         low, high = balance.get(key, (0, 0))
         if low <= 0 <= high or key in reported or key[:2] in unknown:
             continue
-        if (op.name in _SETS) != (low > 0):
+        if (_STEPS[op.name] > 0) != (low > 0):
             continue
         reported.add(key)
         sets, waits = counts[key, True], counts[key, False]
@@ -153,18 +160,19 @@ def unpaired(scan: FunctionScan, ctx: Context) -> None:
 
 
 def _key(op: Operation) -> Key:
-    if op.name.endswith("_event"):
+    if isinstance(op, OperationEventOp):
         return word(op, "src_op"), word(op, "dst_op"), word(op, "event_id")
     number = word(op, "event_id")
-    if not number and op.operands:
-        known = constant_of(op.operands[0])
+    value = find(op, "event_id")
+    if not number and value is not None:
+        known = constant_of(value)
         number = f"EVENT_ID{known}" if isinstance(known, int) else ""
     return word(op, "src_pipe"), word(op, "dst_pipe"), number
 
 
 def _calls_or_is_called(scan: FunctionScan) -> bool:
     """True when the other end of a flag may be in another function."""
-    if "func.call" in scan.by_name:
+    if scan.contains("func.call"):
         return True
     visibility = scan.function.properties.get("sym_visibility")
     return isinstance(visibility, StringAttr) and visibility.data == "private"
@@ -177,7 +185,7 @@ def _region(region: Region, keys: dict[int, Key]) -> Balance:
         for op in block.ops:
             key = keys.get(id(op))
             if key is not None:
-                step = 1 if op.name in _SETS else -1
+                step = _STEPS[op.name]
                 low, high = total.get(key, (0, 0))
                 total[key] = (low + step, high + step)
             elif op.regions:
@@ -191,14 +199,13 @@ def _region(region: Region, keys: dict[int, Key]) -> Balance:
 
 def _nested(op: Operation, keys: dict[int, Key]) -> Balance:
     inner = [_region(region, keys) for region in op.regions]
-    if op.name in ("scf.if", "scf.index_switch"):
-        if op.name == "scf.if" and len(op.regions[1].blocks) == 0:
-            inner[1] = {}
+    if is_if(op) or is_switch(op):
         return _either(inner)
     touched: Iterable[Key] = {key for balance in inner for key in balance}
-    if op.name == "scf.for":
+    if is_for(op):
         times = _trip_count(op)
         return {key: _repeated(inner[0][key], times) for key in touched}
+    # Whatever else the dialect has runs its regions any number of times.
     if op.name.startswith("scf."):
         return dict.fromkeys(touched, (-inf, inf))
     return inner[0] if inner else {}
@@ -219,9 +226,11 @@ def _repeated(bounds: tuple[float, float], times: int | None) -> tuple[float, fl
     return min(0, -inf if low < 0 else 0), max(0, inf if high > 0 else 0)
 
 
-def _trip_count(loop: Operation) -> int | None:
+def _trip_count(loop: ForOp) -> int | None:
     """Number of iterations of a loop with constant bounds."""
-    bounds = [constant_of(value) for value in loop.operands[:3]]
+    if len(loop.operands) < 3:
+        return None
+    bounds = [constant_of(value) for value in (loop.lb, loop.ub, loop.step)]
     low, high, step = (b if isinstance(b, int) else None for b in bounds)
     if low is None or high is None or not step or step < 0:
         return None

@@ -12,12 +12,13 @@ from typing import NamedTuple
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import integer
-from pto_dialect.analysis.queues import C2V, QUANT_SETTERS, direction_mask, entry, nosplit, number, operand
+from pto_dialect.analysis.queues import C2V, direction_mask, entry, nosplit, number, operand
 from pto_dialect.ir.core.attributes import OpaqueAttr
 from pto_dialect.ir.core.types import TileBufType, bit_width, element_name, type_text
 from pto_dialect.ir.sync.pipes import (
     AivInitializePipeOp,
     SetQuantScalarOp,
+    SetQuantVectorOp,
     TAllocToAivOp,
     TFreeFromAicOp,
     TPopFromAicOp,
@@ -91,7 +92,7 @@ def epilogue(init: Operation, users: Iterable[Operation], ctx: Context) -> None:
         _queue(init, fields, ctx)
     popped: list[Operation] = []
     for op in users:
-        if op.name in QUANT_SETTERS:
+        if isinstance(op, (SetQuantScalarOp, SetQuantVectorOp)):
             _setter(op, fields, quant, ctx)
         elif quant is not None and isinstance(op, TPushToAivOp):
             _push(op, quant, ctx)

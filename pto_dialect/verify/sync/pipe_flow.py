@@ -28,7 +28,7 @@ from pto_dialect.analysis.queues import (
 from pto_dialect.diagnostics.diagnostic import Note, Severity
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.types import TensorViewType
-from pto_dialect.ir.sync.pipes import InitializeL2g2lPipeOp
+from pto_dialect.ir.sync.pipes import InitializeL2g2lPipeOp, SetQuantScalarOp, SetQuantVectorOp
 from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..engine.context import Context
@@ -68,9 +68,10 @@ def queue_flow(scan: FunctionScan, ctx: Context) -> None:
     users: dict[Operation, list[Operation]] = {init: [] for init in inits}
     configured = _configured(by_number, inits)
     for op in scan.named(*NUMBERED, *QUANT_SETTERS):
-        if op.name in QUANT_SETTERS and "id" not in op.attributes:
+        scales = isinstance(op, (SetQuantScalarOp, SetQuantVectorOp))
+        if scales and "id" not in op.attributes:
             continue
-        init = _initialisation(scan, ctx, op, configured if op.name in QUANT_SETTERS else by_number)
+        init = _initialisation(scan, ctx, op, configured if scales else by_number)
         if init is not None:
             users[init].append(op)
     for op in scan.named(*HANDLED):

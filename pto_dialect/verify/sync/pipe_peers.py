@@ -8,8 +8,9 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.queues import CORE_INITS, NUMBERED, definition, number, operand, peer_function, text
+from pto_dialect.analysis.queues import NUMBERED, definition, number, operand, peer_function, text
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, ImportReservedBufferOp
 
 from ..engine.context import Context
 
@@ -27,11 +28,11 @@ class Queues:
         self._ctx = ctx
         for function in (op for op in walk(program) if isinstance(op, FuncOp)):
             for op in walk(function):
-                if op.name in CORE_INITS:
+                if isinstance(op, (AicInitializePipeOp, AivInitializePipeOp)):
                     self.inits.setdefault(function, []).append(op)
-                elif op.name in NUMBERED:
+                elif NUMBERED.get(op.name) is not None:
                     self.transfers.setdefault(function, []).append(op)
-                elif op.name == IMPORT and (consumer := self.exporter(op)) is not None:
+                elif isinstance(op, ImportReservedBufferOp) and (consumer := self.exporter(op)) is not None:
                     self.imports.setdefault((text(op, "name"), consumer), []).append(op)
 
     def exporter(self, imported: Operation) -> FuncOp | None:

@@ -22,7 +22,7 @@ from pto_dialect.analysis.queues import (
 )
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.types import DYNAMIC, TensorViewType, TileBufType, byte_width, type_text
-from pto_dialect.ir.sync.pipes import TPushToAivOp
+from pto_dialect.ir.sync.pipes import TPushOp, TPushToAicOp, TPushToAivOp
 from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..engine.context import Context
@@ -204,7 +204,7 @@ def split(op: Operation, ctx: Context) -> None:
         return
     moved = entry(op)
     tile = moved.type if moved is not None else None
-    if "push" in op.name and isinstance(tile, TileBufType) and way:
+    if isinstance(op, (TPushOp, TPushToAicOp, TPushToAivOp)) and isinstance(tile, TileBufType) and way:
         extent, what = (tile.valid_rows, "rows") if way in (1, 3) else (tile.valid_cols, "columns")
         if isinstance(op, TPushToAivOp) and extent != DYNAMIC and extent % 2 != (way > 2):
             kind = "an odd" if way > 2 else "an even"

@@ -121,16 +121,23 @@ def operand_types(operands: TileOperands) -> Iterator[Finding]:
                 yield operands.finding(TYPE, ALWAYS, operand, message, help, index=index)
 
 
+_VALUE_FORM_WORD = {"pto.mgather": "coalesce"}
+"""The attribute without which the form with a result exists on a5 only."""
+_OWN_SIZES = {"pto.ttrans": (8, 16, 32)}
+"""Sizes of elements outside of which a rule of the operation's own reports."""
+
+
 @relation(*(name for name in _ALL_OPS if _OWN_AVAILABILITY_RULE not in name or "quant" in name))
 def availability(operands: TileOperands) -> Iterator[Finding]:
     """Some operations exist on one generation only."""
     name = operands.op_name
+    word = _VALUE_FORM_WORD.get(name)
     refused = unless(lambda profile: profile.available(name[4:]))
     if refused.a2a3 or refused.a5:
         target = "a5" if refused.a2a3 else "a2a3"
         yield operands.finding(TARGET_OP, refused, None, f"{name} exists on {target} only")
-    elif name == "pto.mgather" and operands.value_form and not operands.word("coalesce"):
-        message = f"{name} without coalesce exists on a5 only"
+    elif word is not None and operands.value_form and not operands.word(word):
+        message = f"{name} without {word} exists on a5 only"
         yield operands.finding(TARGET_OP, _NOT_ON_A2A3, None, message, "coalesce = #pto<coalesce row>")
 
 
@@ -181,7 +188,7 @@ def element_types(operands: TileOperands) -> Iterator[Finding]:
 
 def _element_type(operands: TileOperands, operand: str, tile: Tile) -> Iterator[Finding]:
     name, element, key = operands.op_name, tile.element, table_key(operands)
-    if name == "pto.ttrans" and tile.bits not in (8, 16, 32):
+    if tile.bits not in _OWN_SIZES.get(name, (tile.bits,)):
         return  # The size of elements is a rule of its own there.
     refused = unless(lambda profile: profile.dtype_allowed(key, element))
     other = operands.tile("dst")

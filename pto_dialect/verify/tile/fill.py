@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pto_dialect.ir.core.types import TileBufType, type_text
+from pto_dialect.ir.tile.move import TFillPadInplaceOp, TFillPadOp
 
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
 from .facts import Tile
@@ -92,7 +93,7 @@ def padding(t: TileOperands) -> Iterator[Finding]:
     if src is None or dst is None:
         return
     both_mat = src.loc == "mat" == dst.loc
-    if t.op_name == "pto.tfillpad" and "mode" in t.op.attributes:
+    if isinstance(t.op, TFillPadOp) and "mode" in t.op.attributes:
         yield t.finding(FILL_MODE, ALWAYS, "mode", "pto.tfillpad has no mode", "leave it out")
     if dst.pad == "null":
         message = f"dst of {t.op_name} must have a pad value, found pad=null"
@@ -114,7 +115,7 @@ def padding(t: TileOperands) -> Iterator[Finding]:
 
 def _fill_shape(t: TileOperands, src: Tile, dst: Tile, both_mat: bool) -> Iterator[Finding]:
     source, target = t.type("src"), t.type("dst")
-    if t.op_name == "pto.tfillpad" and both_mat and isinstance(source, TileBufType) and source != target:
+    if isinstance(t.op, TFillPadOp) and both_mat and isinstance(source, TileBufType) and source != target:
         assert target is not None
         message = "src and dst of a pto.tfillpad in mat must have one type"
         yield t.finding(FILL_SHAPE, ALWAYS, "src", f"{message}, found {source} and {type_text(target)}")
@@ -123,7 +124,7 @@ def _fill_shape(t: TileOperands, src: Tile, dst: Tile, both_mat: bool) -> Iterat
         return
     found = f"found {src.rows}x{src.cols} and {dst.rows}x{dst.cols}"
     equal = (src.rows, src.cols) == (dst.rows, dst.cols)
-    if t.op_name == "pto.tfillpad_inplace" or (t.op_name == "pto.tfillpad" and dst.loc not in (None, "vec")):
+    if isinstance(t.op, TFillPadInplaceOp) or (isinstance(t.op, TFillPadOp) and dst.loc not in (None, "vec")):
         if not equal:
             message = f"src and dst of {t.op_name} must have the same shape, {found}"
             yield t.finding(FILL_SHAPE, ALWAYS, "src", message)

@@ -21,6 +21,7 @@ from pto_dialect.ir.core.types import (
     element_name,
     type_text,
 )
+from pto_dialect.ir.tile.memory import TLoadOp
 from pto_dialect.targets.a2a3 import A2A3
 from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.element_types import FP4, is_low_precision
@@ -246,7 +247,7 @@ def load(operands: TileOperands) -> Iterator[Finding]:
         help = f"load into a tile of {_element(view)} and convert that with pto.tcvt"
         yield operands.finding(TYPES, ALWAYS, "src", message, help)
     yield from _view_element(operands, view, tile)
-    if name == "pto.tload" and not _lowered(operands):
+    if isinstance(operands.op, TLoadOp) and not _lowered(operands):
         yield from _load_form(operands, view, tile)
 
 

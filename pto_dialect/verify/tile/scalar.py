@@ -13,7 +13,6 @@ from xdsl.ir import Operation
 
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import OpaqueType, element_name, type_text
-from pto_dialect.ir.tile.scalar import TXorsOp
 from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.profile import Profile
 
@@ -147,10 +146,16 @@ def strict_scalar(t: TileOperands) -> Iterator[Finding]:
         yield t.finding(SCALAR_TYPE, ALWAYS, number, f"{message}, found {t.type_name(number)}")
 
 
+_TURNED: Final = {"pto.tdivs": ("scalar", "src")}
+"""Tile and number of an operation that also takes the number first."""
+
+
 @relation(*(f"pto.{op}" for op in SOFT_SCALARS))
 def soft_scalar(t: TileOperands) -> Iterator[Finding]:
     """Numbers that are converted to the element type of the tile."""
-    data, number = ("scalar", "src") if t.op_name == "pto.tdivs" and t.tile("src") is None else ("src", "scalar")
+    data, number = "src", "scalar"
+    if t.tile(data) is None:
+        data, number = _TURNED.get(t.op_name, (data, number))
     tile = t.tile(data) or t.tile("src0")
     if tile is None or t.tile(number) is not None or not t.type_name(number):
         return
@@ -176,14 +181,17 @@ def one_scalar(t: TileOperands) -> Iterator[Finding]:
     yield t.finding(ONE_SCALAR, ALWAYS, "scalar", message, "use pto.tdiv for two tiles" if tiles else None)
 
 
-@relation("pto.tcmp", "pto.tcmps")
+_PACKED_BITS: Final = {"pto.tcmp": ALWAYS, "pto.tcmps": ADVICE}
+
+
+@relation(*_PACKED_BITS)
 def compare_destination(t: TileOperands) -> Iterator[Finding]:
     """Packed bits."""
     dst, src = t.tile("dst"), t.tile("src0") or t.tile("src")
     if dst is None:
         return
     if dst.element not in ("i8", "si8", "ui8"):
-        severity = ALWAYS if t.op_name == "pto.tcmp" else ADVICE
+        severity = _PACKED_BITS[t.op_name]
         message = f"dst of {t.op_name} holds packed bits and must be i8, found {dst.element}"
         yield t.finding(CMP_DST, severity, "dst", message)
     elif src is not None and src.valid_cols >= 0 and 0 <= dst.cols * 8 < src.valid_cols:
@@ -203,7 +211,11 @@ def selection_mask(t: TileOperands) -> Iterator[Finding]:
         yield t.finding(SEL_MASK, ADVICE, "mask", f"mask of {t.op_name} holds {bits} bits for {needed} elements")
 
 
-@relation("pto.trsqrt", "pto.trowexpanddiv")
+_PRECISE = {"pto.trsqrt": 32, "pto.trowexpanddiv": 0}
+"""Operations with a precise variant, and the bytes of its scratch."""
+
+
+@relation(*_PRECISE)
 def high_precision(t: TileOperands) -> Iterator[Finding]:
     """Scratch of the precise variants."""
     tmp = t.tile("tmp")
@@ -211,10 +223,10 @@ def high_precision(t: TileOperands) -> Iterator[Finding]:
         if t.word("precisionType") == "high_precision" and not t.value_form:
             message = f"{t.op_name} with high_precision needs a scratch tile"
             yield t.finding(HIGHPREC_TMP, ALWAYS, "high_precision", message, "add %tmp as the last input")
-    elif t.op_name == "pto.trsqrt":
-        size = byte_size(tmp)
-        if size is not None and size < 32:
-            yield t.finding(HIGHPREC_TMP, ALWAYS, "tmp", f"tmp of {t.op_name} needs 32 bytes, found {size}")
+        return
+    size, least = byte_size(tmp), _PRECISE[t.op_name]
+    if size is not None and size < least:
+        yield t.finding(HIGHPREC_TMP, ALWAYS, "tmp", f"tmp of {t.op_name} needs {least} bytes, found {size}")
 
 
 def byte_size(tile: Tile) -> int | None:
@@ -247,15 +259,20 @@ def sum_shapes(t: TileOperands) -> Iterator[Finding]:
             yield t.finding(ADDC_SHAPE, ALWAYS, name, message)
 
 
-_BITWISE = frozenset({"pto.tands", "pto.tors", "pto.txors"})
+def _nowhere(profile: Profile) -> bool:
+    return False
+
+
 _IN_PLACE: Final[Mapping[str, Callable[[Profile], bool]]] = MappingProxyType(
     {
-        **dict.fromkeys(_BITWISE, lambda profile: False),
+        **dict.fromkeys(("pto.tands", "pto.tors", "pto.txors"), _nowhere),
         "pto.trecip": lambda profile: profile.tile_rules.trecip_in_place != "error",
         "pto.tprelu": lambda profile: profile.tile_rules.tprelu_shared != "error",
     }
 )
 """Operation -> whether its operands may share storage on a target."""
+_ON_A5: Final = {"pto.txors": WARNING}
+"""Severity on a5 where it is another."""
 
 
 @checks(STRUCTURE, *_IN_PLACE)
@@ -266,10 +283,10 @@ def distinct_storage(op: Operation, ctx: Context) -> None:
     if repeated is None:
         return
     severity = ctx.refused(_IN_PLACE[op.name], ERROR)
-    if severity is not None and isinstance(op, TXorsOp) and ctx.profile.arch == "a5":
-        severity = WARNING
+    if severity is not None and ctx.profile.arch == "a5":
+        severity = _ON_A5.get(op.name, severity)
     if severity is not None:
-        where = "" if op.name in _BITWISE else f" on {ctx.profile.name}"
+        where = "" if _IN_PLACE[op.name] is _nowhere else f" on {ctx.profile.name}"
         message = f"{op.name} does not work in place{where}: its operands must be different tiles"
         ctx.report(DISTINCT_STORAGE, op, message, at=repeated, severity=severity, help="give it another destination")
 

@@ -67,7 +67,8 @@ def reordering(operands: TileOperands, source: Tile, target: Tile) -> Iterator[F
 def three_tiles(op: Operation, ctx: Context) -> None:
     """No tile is two things at once. Which values are equal is not a matter of types, so it is no relation."""
     if len(op.operands) == 3 and ctx.profile.arch == "a5":
-        workspace = tile_of(op.operands[1])
+        _, second, _ = op.operands
+        workspace = tile_of(second)
         if workspace is not None and workspace.loc == "vec" and len(set(op.operands)) < 3:
             severity = None if ctx.explicit else WARNING
             ctx.report(ZZ, op, f"src, workspace and dst of {op.name} must be three tiles", severity=severity)

@@ -41,7 +41,11 @@ TMP_SIZE = rule(
 )
 
 
-@relation("pto.trem", "pto.trems")
+_REMAINDER_ROWS = {"pto.trem": 2, "pto.trems": 1}
+"""Rows of the scratch tile of a remainder."""
+
+
+@relation(*_REMAINDER_ROWS)
 def remainder_scratch(t: TileOperands) -> Iterator[Finding]:
     """Columns of the destination; on a2a3 also rows for the intermediate results."""
     tmp, dst = t.tile("tmp"), t.tile("dst")
@@ -50,7 +54,7 @@ def remainder_scratch(t: TileOperands) -> Iterator[Finding]:
     if 0 <= tmp.valid_cols < dst.valid_cols:
         message = f"tmp of {t.op_name} needs {dst.valid_cols} valid columns like dst, found {tmp.valid_cols}"
         yield t.finding(TREM_TMP, cell("E/W"), "tmp", message)
-    rows = 2 if t.op_name == "pto.trem" else 1
+    rows = _REMAINDER_ROWS[t.op_name]
     if 0 <= tmp.valid_rows < rows:
         message = f"tmp of {t.op_name} needs {rows} valid rows, found {tmp.valid_rows}"
         # The older version took a scratch of the shape of dst, whatever its rows.

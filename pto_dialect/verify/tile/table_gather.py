@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 from pto_dialect.ir.buffers.views import MakeTensorViewOp, PartitionViewOp
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.types import OpaqueType, PartitionViewType, TileBufType
+from pto_dialect.ir.tile.memory import MGatherOp
 from pto_dialect.targets.element_types import signed_as_signless
 from pto_dialect.targets.tile_dtypes import MGATHER_INDEX, MSCATTER_ATOMIC
 
@@ -80,7 +81,7 @@ COALESCE = rule(
 
 
 def _data(t: TileOperands) -> str:
-    return "dst" if t.op_name == "pto.mgather" else "src"
+    return "dst" if isinstance(t.op, MGatherOp) else "src"
 
 
 def _to_mat(t: TileOperands) -> bool:
@@ -203,10 +204,10 @@ def table_layout(op: Operation, ctx: Context) -> None:
     """The layout that the view of the table states."""
     table = ctx.operand(op, "mem")
     view = table.owner if table is not None else None
-    while isinstance(view, Operation) and isinstance(view, (PartitionViewOp, MakeTensorViewOp)):
+    while isinstance(view, (PartitionViewOp, MakeTensorViewOp)):
         layout = view.attributes.get("layout")
         if isinstance(layout, EnumAttr):
             if layout.value != "nd":
                 ctx.report(TABLE, op, f"mem of {op.name} must be an nd view, found {layout.value}", at=table)
             return
-        view = view.operands[0].owner
+        view = (view.source if isinstance(view, PartitionViewOp) else view.ptr).owner

@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import DYNAMIC
+from pto_dialect.ir.tile.move import TExtractFpOp, TExtractOp, TInsertFpOp
 from pto_dialect.targets.a2a3 import A2A3
 from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.tile_pairs import moves
@@ -189,7 +190,7 @@ def _different_types(window: _Window) -> Finding:
 def _quantisation(window: _Window) -> Iterator[Finding]:
     """Inputs of the fixpipe; the older spellings always have a table of channel parameters."""
     operands, source = window.operands, window.source
-    if window.name.endswith("_fp"):
+    if isinstance(operands.op, (TExtractFpOp, TInsertFpOp)):
         table = operands.tile("fp")
         if source.loc != "acc":
             message = f"src of {window.name} must be in acc, found {source.loc}"
@@ -245,7 +246,7 @@ def bounds(op: Operation, ctx: Context) -> None:
     groups = operand_groups(op)
     src, dst = groups["src"][0], (groups.get("dst") or tuple(op.results) or (None,))[0]
     source, target = tile_of(src), tile_of(dst)
-    extracts = op.name in _EXTRACTS
+    extracts = isinstance(op, (TExtractOp, TExtractFpOp))
     lowered = is_lowered(src) or (dst is not None and is_lowered(dst))
     for index, axis in (("indexRow", "rows"), ("indexCol", "cols")):
         value = groups[index][0]

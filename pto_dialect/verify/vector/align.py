@@ -8,9 +8,13 @@ carry it through their iteration arguments.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue, Use
 
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.structured import is_for, is_if, is_while
 from pto_dialect.ir.core.types import AlignType
 from pto_dialect.ir.vector.memory import VLdusOp
 
@@ -18,6 +22,9 @@ from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
 from ..engine.rule import ERROR, STRUCTURE, checks, rule
 from .common import mnemonics
+
+if TYPE_CHECKING:
+    from xdsl.dialects.scf import ForOp
 
 CHAIN = rule(
     "align-chain",
@@ -31,8 +38,11 @@ CHAIN = rule(
     "%v, %t = pto.vldus %p, %s : !pto.ptr<f32, ub>, !pto.align -> !pto.vreg<64xf32>, !pto.align",
 )
 
-_LOADS = frozenset(mnemonics("vldas vldus"))
-_STORES = frozenset(mnemonics("init_align vstus vstur pstu"))
+_STREAMS = {
+    **dict.fromkeys(mnemonics("vldas vldus"), "load"),
+    **dict.fromkeys(mnemonics("init_align vstus vstur pstu"), "store"),
+}
+"""Operations that yield the state of a stream, and its kind."""
 _CONSUMED = {"pto.vldus": 1, **dict.fromkeys(mnemonics("vstus vstur vstas vstar pstu"), 0)}
 """Position of the state operand."""
 
@@ -68,19 +78,19 @@ def produced_state(op: Operation, ctx: Context) -> None:
 def carried_state(scan: FunctionScan, ctx: Context) -> None:
     """States that loops carry."""
     for loop in scan.named("scf.for"):
-        if len(loop.operands) > 3 and loop.regions[0].blocks:
+        if is_for(loop) and len(loop.operands) > 3 and loop.regions[0].blocks:
             for value in (*loop.regions[0].block.args, *loop.results):
                 if isinstance(value.type, AlignType):
                     _linear(value, loop, ctx)
             _same_streams(loop, ctx)
 
 
-def _same_streams(loop: Operation, ctx: Context) -> None:
+def _same_streams(loop: ForOp, ctx: Context) -> None:
     """Each iteration hands on a state of the stream that it got."""
     last = loop.regions[0].block.last_op
-    if last is None or last.name != "scf.yield" or len(last.operands) != len(loop.operands) - 3:
+    if last is None or not has_role(last, Role.YIELD) or len(last.operands) != len(loop.iter_args):
         return
-    for state, passed in zip(loop.operands[3:], last.operands, strict=True):
+    for state, passed in zip(loop.iter_args, last.operands, strict=True):
         if isinstance(state.type, AlignType) and isinstance(passed.type, AlignType):
             kinds = _origin(state), _origin(passed)
             if "unknown" not in kinds and kinds[0] != kinds[1]:
@@ -119,7 +129,7 @@ def _one_per_path(users: list[Operation], home: Block) -> bool:
     if len(branches) != 1:
         return False
     branch, blocks = next(iter(branches.items()))
-    return branch.name == "scf.if" and all(_one_per_path(group, block) for block, group in blocks.items())
+    return is_if(branch) and all(_one_per_path(group, block) for block, group in blocks.items())
 
 
 def _crossed_loop(value: SSAValue, user: Operation) -> Operation | None:
@@ -128,9 +138,9 @@ def _crossed_loop(value: SSAValue, user: Operation) -> Operation | None:
     place = user.parent
     while place is not None and place is not home:
         outer = place.parent_op()
-        if outer is None or outer.name == "func.func":
+        if outer is None or has_role(outer, Role.FUNCTION):
             return None
-        if outer.name in ("scf.for", "scf.while"):
+        if is_for(outer) or is_while(outer):
             return outer
         place = outer.parent
     return None
@@ -141,23 +151,21 @@ def _origin(value: SSAValue) -> str:
     for _ in range(64):
         if isinstance(value, BlockArgument):
             parent = value.block.parent_op()
-            if parent is None or parent.name != "scf.for":
-                return "" if parent is not None and parent.name == "func.func" else "unknown"
-            value = parent.operands[2 + value.index]
+            if parent is None or not is_for(parent):
+                return "" if parent is not None and has_role(parent, Role.FUNCTION) else "unknown"
+            value = parent.iter_args[value.index - 1]
             continue
         assert isinstance(value, OpResult)
         owner = value.op
-        if owner.name in _LOADS:
-            return "load"
-        if owner.name in _STORES:
-            return "store"
-        if owner.name == "scf.for":
-            value = owner.operands[3 + value.index]
-        elif owner.name == "scf.if":
+        if (stream := _STREAMS.get(owner.name)) is not None:
+            return stream
+        if is_for(owner):
+            value = owner.iter_args[value.index]
+        elif is_if(owner):
             last = owner.regions[0].block.last_op
             if last is None or len(last.operands) <= value.index:
                 return "unknown"
             value = last.operands[value.index]
         else:
-            return "" if owner.name.startswith("pto.") else "unknown"
+            return "" if isinstance(owner, PtoOp) else "unknown"
     return "unknown"

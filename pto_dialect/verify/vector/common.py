@@ -5,7 +5,9 @@ Source: docs/reference/constraints.md, "Vector registers".
 
 from __future__ import annotations
 
-from xdsl.ir import Operation, SSAValue
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from pto_dialect.analysis.facts import vector_bits, vector_element, word
 from pto_dialect.ir.core.base import signature
@@ -73,7 +75,7 @@ SAME: dict[str, tuple[int, ...]] = {
 }
 """Positions of the operands that share one register type with each other and with the register results."""
 
-_FREE_RESULT = frozenset(mnemonics("vcmp vaddreluconv vmulconv"))
+_FREE_RESULT: dict[str, Sequence[OpResult]] = dict.fromkeys(mnemonics("vcmp vaddreluconv vmulconv"), ())
 """Operations whose result has a type of its own."""
 
 
@@ -82,7 +84,7 @@ def one_type(op: Operation, ctx: Context) -> None:
     """Operands and results that must have one register type."""
     positions = SAME[op.name]
     operands = op.operands
-    results = [] if op.name in _FREE_RESULT else list(op.results)
+    results = _FREE_RESULT.get(op.name, op.results)
     wanted = operands[positions[0]].type if positions else results[0].type
     for position in positions:
         if operands[position].type != wanted:
@@ -97,14 +99,22 @@ def one_type(op: Operation, ctx: Context) -> None:
             ctx.report(SHAPE, op, message)
 
 
-@checks(TRIPLES, "pto.vselr", "pto.vselrv2", "pto.vshl", "pto.vshr")
+_LANES = {
+    **dict.fromkeys(mnemonics("vselr vselrv2"), ("src0", "src1")),
+    **dict.fromkeys(mnemonics("vshl vshr"), ("lhs", "rhs")),
+}
+"""Operands with the data, and with a number for each lane."""
+
+
+@checks(TRIPLES, *_LANES)
 def lane_numbers(op: Operation, ctx: Context) -> None:
     """A second register of integers as wide as the lanes of the first."""
-    data, numbers = op.operands[0].type, op.operands[1].type
-    name = signature(type(op)).operands[1].name
+    first, name = _LANES[op.name]
+    at = named(op, name)
+    data, numbers = named(op, first).type, at.type
     element = vector_element(numbers)
     if "i" not in element[:2] or "hif" in element:
-        ctx.report(SHAPE, op, f"{name} of {op.name} holds integers, found {element}", at=op.operands[1])
+        ctx.report(SHAPE, op, f"{name} of {op.name} holds integers, found {element}", at=at)
     elif vector_bits(data) != vector_bits(numbers):
         message = f"{name} of {op.name} has {vector_bits(data)}-bit elements, found {element}"
         ctx.report(SHAPE, op, message, at=op.operands[1])
@@ -154,10 +164,9 @@ def granularity(op: Operation, ctx: Context) -> None:
     found = operands[mask].type
     if isinstance(found, MaskType) and found.granularity != wanted:
         _report(op, ctx, operands[mask], found, wanted, governed)
-    if op.name in CARRY_CHAIN:
-        carry = operands[2].type
-        if isinstance(carry, MaskType) and carry.granularity != wanted:
-            _report(op, ctx, operands[2], carry, wanted, governed)
+    carry = ctx.operand(op, "carry_in")
+    if carry is not None and isinstance(carry.type, MaskType) and carry.type.granularity != wanted:
+        _report(op, ctx, carry, carry.type, wanted, governed)
     for result in op.results:
         if isinstance(result.type, MaskType) and result.type.granularity != wanted:
             message = f"the mask that {op.name} makes of {type_text(governed.type)} is !pto.mask<{wanted}>"
@@ -183,13 +192,14 @@ _LOW_PRECISION = frozenset(
 @checks(TRIPLES, *_NO_LOW_PRECISION)
 def low_precision(op: Operation, ctx: Context) -> None:
     """Elements that the vector unit only converts and moves."""
-    element = vector_element(op.operands[0].type)
+    first, *_ = op.operands
+    element = vector_element(first.type)
     if element in _LOW_PRECISION:
         ctx.report(
             LOW_PRECISION,
             op,
             f"{op.name} has no {element} form",
-            at=op.operands[0],
+            at=first,
             help="convert with pto.vcvt",
         )
 

@@ -12,7 +12,6 @@ from pto_dialect.analysis.facts import element_type, space_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import type_text
-from pto_dialect.ir.vector.dma import CopyGmToUbufOp, CopyUbufToGmOp
 from pto_dialect.targets.dma_units import (
     COUNT_BITS,
     GM_STRIDE_BITS,
@@ -145,7 +144,9 @@ _DIRECTIONS: dict[str, tuple[str, str]] = {
 }
 """Memories of source and destination."""
 
-_OPEN = frozenset(("pto.mte_gm_ub", "pto.mte_gm_l1", "pto.copy_gm_to_ubuf", "pto.copy_ubuf_to_gm"))
+_OPEN: dict[str, bool] = dict.fromkeys(
+    ("pto.mte_gm_ub", "pto.mte_gm_l1", "pto.copy_gm_to_ubuf", "pto.copy_ubuf_to_gm"), True
+)
 """Operations that also take memrefs without an address space."""
 
 _EQUAL_WIDTH = (
@@ -159,6 +160,10 @@ _EQUAL_WIDTH = (
     "pto.copy_cbuf_to_ubuf",
 )
 _LOOPED = ("pto.mte_gm_ub", "pto.mte_ub_gm", "pto.mte_gm_l1", "pto.mte_l1_ub")
+_BYTEWISE: dict[str, bool] = dict.fromkeys(
+    ("pto.mte_gm_ub", "pto.mte_ub_gm", "pto.mte_gm_l1", "pto.copy_gm_to_ubuf", "pto.copy_ubuf_to_gm"), True
+)
+"""Operations whose fields count bytes."""
 _BURSTS = (*(name for name in _DIRECTIONS if "multi" not in name), "pto.mte_l1_bt", "pto.mte_l1_fb")
 _PAD_TYPES = frozenset(("i8", "i16", "i32", "f16", "bf16", "f32"))
 
@@ -204,11 +209,11 @@ def direction(op: Operation, ctx: Context) -> None:
         message = f"source and destination of {op.name} stand in each other's place: it goes from {' to '.join(wanted)}"
         ctx.report(DIRECTION, op, message, at=named(op, "source"), help="swap them, or use the transfer the other way")
         return
-    for position, name in enumerate(("source", "destination")):
-        value = op.operands[position]
+    for name, space in zip(("source", "destination"), wanted, strict=True):
+        value = named(op, name)
         found = space_of(value.type)
-        if found != wanted[position] and (found is not None or op.name not in _OPEN):
-            message = f"{name} of {op.name} must be in {wanted[position]}, found {space_text(value.type)}"
+        if found != space and (found is not None or not _OPEN.get(op.name)):
+            message = f"{name} of {op.name} must be in {space}, found {space_text(value.type)}"
             ctx.report(DIRECTION, op, message, at=value)
 
 
@@ -237,7 +242,7 @@ def pad_width(op: Operation, ctx: Context) -> None:
         destination = named(op, "destination")
         width = element_bytes(destination.type)
         if width is not None and bits != width * 8:
-            message = f"the pad value is {found}, but the elements are {_element(named(op, 'destination'))}"
+            message = f"the pad value is {found}, but the elements are {_element(destination)}"
             ctx.report(PAD_TYPE, op, message, at=value[0])
 
 
@@ -245,7 +250,7 @@ def pad_width(op: Operation, ctx: Context) -> None:
 def fields(op: Operation, ctx: Context) -> None:
     """Constants against the fields that hold them."""
     groups = ctx.facts(op, _groups)
-    bytewise = op.name in _LOOPED[:3] or isinstance(op, (CopyGmToUbufOp, CopyUbufToGmOp))
+    bytewise = _BYTEWISE.get(op.name, False)
     _limit(op, ctx, "len_burst", groups["len_burst"], None)
     _limit(op, ctx, "the burst count", groups["n_burst"], COUNT_BITS)
     for value in groups.get("loop_counts", ()):
@@ -305,7 +310,7 @@ def fractal_load(op: Operation, ctx: Context) -> None:
 
 def _check_destination(op: Operation, ctx: Context, groups: Groups, bytewise: bool) -> None:
     """Alignment and overlap of the destination bursts."""
-    if space_of(op.operands[1].type) in ("ub", "l1"):
+    if space_of(named(op, "destination").type) in ("ub", "l1"):
         _check_address(op, ctx)
     if not bytewise:
         return
@@ -333,7 +338,7 @@ def _misaligned(op: Operation, ctx: Context, value: SSAValue, stride: int) -> No
 
 
 def _check_address(op: Operation, ctx: Context) -> None:
-    destination = op.operands[1]
+    destination = named(op, "destination")
     address = address_of(destination)
     if address is not None and address % LOCAL_ALIGNMENT:
         message = f"the destination of {op.name} must be at a multiple of {LOCAL_ALIGNMENT} bytes, found {address}"

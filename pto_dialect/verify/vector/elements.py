@@ -11,7 +11,8 @@ from pto_dialect.analysis.facts import scalar_fits, vector_element, word
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import F32, I16, VRegType, bit_width, element_name, type_text
-from pto_dialect.ir.vector.convert import VBrOp, VDupOp
+from pto_dialect.ir.vector.arith import VAndOp, VOrOp, VXorOp
+from pto_dialect.ir.vector.convert import VDupOp
 from pto_dialect.targets.element_types import signless
 
 from ..engine.context import Context
@@ -142,30 +143,34 @@ ELEMENTS: dict[str, tuple[Rule, frozenset[str]]] = {
 """Element types of the first register: the rule that names them and the set."""
 
 _PAYLOADS = frozenset(("f8E4M3FN", "f8E4M3", "f8E5M2", "hif8", "f4E1M2x2", "f4E2M1x2", "f8E8M0"))
-_BITWISE = frozenset(mnemonics("vand vor vxor"))
 
 
 @checks(TRIPLES, *ELEMENTS)
 def elements(op: Operation, ctx: Context) -> None:
     """Element type of the first register."""
     broken, allowed = ELEMENTS[op.name]
-    element = vector_element(op.operands[0].type)
-    if element in allowed or (op.name in _BITWISE and element in _PAYLOADS):
+    first, *_ = op.operands
+    element = vector_element(first.type)
+    if element in allowed or (isinstance(op, (VAndOp, VOrOp, VXorOp)) and element in _PAYLOADS):
         return
     listed = ", ".join(sorted(n for n in allowed if n[0] not in "su" or signless(n) not in allowed))
     documented = "is documented for" if broken.severity is Severity.WARNING else "has"
-    ctx.report(broken, op, f"{op.name} {documented} {listed}, found {element}", at=op.operands[0])
+    ctx.report(broken, op, f"{op.name} {documented} {listed}, found {element}", at=first)
 
 
 # ------------------------------------------------------------ scalars
 
 
+_SCALAR_OF = {"pto.vbr": "value", "pto.vdup": "input"}
+"""Operand that is spread over the lanes of the result."""
+
+
 @checks(TRIPLES, *mnemonics("vadds vmuls vmaxs vmins vlrelu vcmps vbr vdup"))
 def scalars(op: Operation, ctx: Context) -> None:
     """A scalar next to, or spread over, the lanes of a register."""
-    position = 0 if isinstance(op, (VBrOp, VDupOp)) else 1
-    register = op.results[0].type if position == 0 else op.operands[0].type
-    scalar = op.operands[position]
+    scalar = named(op, _SCALAR_OF.get(op.name, "scalar"))
+    first, *_ = op.operands
+    register = op.results[0].type if scalar is first else first.type
     if not isinstance(register, VRegType) or scalar_fits(scalar.type, register.element):
         return
     if isinstance(scalar.type, VRegType) and isinstance(op, VDupOp):
@@ -271,9 +276,7 @@ def histograms(op: Operation, ctx: Context) -> None:
             ctx.report(REDUCE_TYPES, op, f"{what} of {op.name} has {wanted}, found {element}", at=value)
     acc = named(op, "acc").type
     if op.results[0].type != acc:
-        message = (
-            f"the result of {op.name} is {type_text(named(op, 'acc').type)}, found {type_text(op.results[0].type)}"
-        )
+        message = f"the result of {op.name} is {type_text(acc)}, found {type_text(op.results[0].type)}"
         ctx.report(REDUCE_TYPES, op, message)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import element_type
-from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import MaskType, element_name
 from pto_dialect.ir.vector.predicate_memory import PldiOp
@@ -56,11 +56,13 @@ STREAM_PAIR = rule(
 @checks(TRIPLES, *mnemonics("pand por pxor psel pnot"))
 def same_granularity(op: Operation, ctx: Context) -> None:
     """Operands and result of predicate logic."""
-    first = op.operands[0].type
-    for position, value in enumerate(op.operands):
+    assert isinstance(op, PtoOp)
+    operands = [(name, value) for name, values in operand_groups(op).items() for value in values]
+    model = operands[0]
+    first = model[1].type
+    for name, value in operands:
         if value.type != first:
-            names = signature(type(op)).operands
-            message = f"{names[0].name} of {op.name} is {first}, but {names[position].name} is {value.type}"
+            message = f"{model[0]} of {op.name} is {first}, but {name} is {value.type}"
             ctx.report(SAME_MASK, op, message, at=value)
     if op.results[0].type != first:
         ctx.report(SAME_MASK, op, f"the result of {op.name} is {first}, found {op.results[0].type}")

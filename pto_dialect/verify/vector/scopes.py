@@ -15,6 +15,8 @@ from pto_dialect.diagnostics.diagnostic import Note, Severity
 from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.base import Effect, op_spec
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.structured import is_for
 from pto_dialect.ir.core.types import AlignType, MaskType, VRegType, type_text
 from pto_dialect.ir.scalar.regions import StrictVecscopeOp, VecscopeOp
 
@@ -70,7 +72,7 @@ MEMBAR = rule(
 
 VECTOR_FAMILIES = tuple(name for name, family in FAMILIES.items() if family.level == "micro-vector")
 """Families of vector registers and predicates."""
-_SORTS = frozenset(("pto.vbitsort", "pto.vmrgsort4"))
+_SORTS = ("pto.vbitsort", "pto.vmrgsort4")
 _VALUES = (VRegType, MaskType, AlignType)
 
 
@@ -104,7 +106,7 @@ def nesting(scan: FunctionScan, ctx: Context) -> None:
     """Vector scopes inside vector scopes, and sorts inside them."""
     for op in scan.named("pto.vecscope", "pto.strict_vecscope", "scf.for"):
         if is_vector_scope(op) and scan.enclosing(op, is_vector_scope) is not None:
-            what = "a marked loop" if op.name == "scf.for" else op.name
+            what = "a marked loop" if is_for(op) else op.name
             ctx.report(NESTING, op, f"{what} stands inside another vector scope")
     for op in scan.named(*_SORTS):
         if scan.enclosing(op, is_vector_scope) is not None:
@@ -123,8 +125,9 @@ def special_register(scan: FunctionScan, ctx: Context) -> None:
 def scoped(scan: FunctionScan, ctx: Context) -> None:
     """Vector operations outside every vector scope, and values that cross the border of one."""
     outside: list[Operation] = []
+    sorts = set(scan.named(*_SORTS))
     for op in scan.of_families(*VECTOR_FAMILIES):
-        if scan.enclosing(op, is_vector_scope) is None and op.name not in _SORTS:
+        if scan.enclosing(op, is_vector_scope) is None and op not in sorts:
             outside.append(op)
     for loop in scan.named("scf.for"):
         if is_vector_scope(loop):
@@ -221,7 +224,7 @@ class _Stretches:
             while block is not None and block not in self.blocks:
                 self.blocks.add(block)
                 parent = block.parent_op()
-                block = parent.parent if parent is not None and parent.name != "func.func" else None
+                block = parent.parent if parent is not None and not has_role(parent, Role.FUNCTION) else None
         self.borders = {id(op) for op in borders}
         self.numbers: dict[int, int] = {}
         self.numbered: set[Block] = set()

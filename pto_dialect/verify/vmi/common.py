@@ -12,7 +12,8 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, element_name, is_float, type_text
-from pto_dialect.ir.vmi.mask import VmiPsetOp, VmiVCmpsOp
+from pto_dialect.ir.vmi.mask import VmiMaskLogicOp, VmiMaskNotOp, VmiPsetOp, VmiVCmpsOp
+from pto_dialect.ir.vmi.masked import VmiVAndOp, VmiVExpdifOp, VmiVNotOp, VmiVOrOp, VmiVXorOp
 from pto_dialect.ir.vmi.reduce import VmiVChistOp, VmiVDhistOp
 
 from ..engine.context import Context
@@ -262,22 +263,21 @@ def exponential_difference(op: Operation, ctx: Context) -> None:
 def predicate(op: Operation, ctx: Context) -> None:
     """Predicates of integers; those with an ``o`` are for ordered floats."""
     cmp = word(op, "cmp")
-    if cmp.startswith("o") and not is_float(getattr(op.operands[0].type, "element", op.operands[0].type)):
+    first, *_ = op.operands
+    if cmp.startswith("o") and not is_float(getattr(first.type, "element", first.type)):
         message = f"integers compare with eq, ne, lt, le, gt or ge, found {cmp}"
         ctx.report(TYPES, op, message, at="cmp", help=f'cmp = "{cmp[1:]}"')
 
 
 # ------------------------------------------------------------ masks
 
-_GOVERNED_RESULT = frozenset(vmi("gather vgather vgatherb masked_load expand_load stride_load"))
-_MASK_ONLY = frozenset(vmi("mask_and mask_or mask_xor mask_not"))
+_GOVERNED_RESULT = dict.fromkeys(vmi("gather vgather vgatherb masked_load expand_load stride_load"), True)
 _OWN_RULES = frozenset(
     vmi(
         "ensure_mask_granularity ensure_mask_layout pack unpack create_mask create_group_mask pset "
         "pge plt constant_mask"
     )
 )
-_LANES_ONLY = frozenset(vmi("vexpdif"))
 _GRANULARITY = {8: "b8", 16: "b16", 32: "b32"}
 
 
@@ -287,10 +287,10 @@ def masks(op: Operation, ctx: Context) -> None:
     found = [v for v in (*op.operands, *op.results) if isinstance(v.type, VmiMaskType)]
     if not found:
         return
-    data = vectors(tuple(op.results)) if op.name in _GOVERNED_RESULT else vectors((*op.operands, *op.results))
+    data = vectors((*(() if _GOVERNED_RESULT.get(op.name) else op.operands), *op.results))
     if isinstance(op, (VmiVChistOp, VmiVDhistOp)):
         data = data[1:]
-    if not data or op.name in _MASK_ONLY:
+    if not data or isinstance(op, (VmiMaskLogicOp, VmiMaskNotOp)):
         _one_mask_type(op, ctx, found)
         return
     type_ = data[0].type
@@ -315,7 +315,7 @@ def _fits(op: Operation, ctx: Context, mask: SSAValue, data: VmiVRegType) -> Non
     if type_.lanes != data.lanes:
         message = f"the mask of {type_text(data)} has {data.lanes} lanes, found {type_.lanes}"
         ctx.report(MASK_LANES, op, message, at=at)
-    elif op.name not in _LANES_ONLY:
+    elif not isinstance(op, VmiVExpdifOp):
         wanted = _GRANULARITY.get(vector_bits(data))
         if type_.granularity not in ("pred", wanted) and wanted is not None:
             message = f"the mask of {type_text(data)} is pred or {wanted}, found {type_.granularity}"
@@ -330,7 +330,8 @@ def mask_count(op: Operation, ctx: Context) -> None:
     """At most one governing mask; none for predicate logic."""
     assert isinstance(op, PtoOp)
     governing = operand_groups(op).get("mask", ())
-    if isinstance(op.operands[0].type, VmiMaskType) and op.name in vmi("vand vor vxor vnot"):
+    first, *_ = op.operands
+    if isinstance(first.type, VmiMaskType) and isinstance(op, (VmiVAndOp, VmiVOrOp, VmiVXorOp, VmiVNotOp)):
         if governing:
             ctx.report(MASK_BOOL, op, f"{op.name} of masks takes no governing mask", at=governing[0])
         if "pmode" in op.attributes:

@@ -243,7 +243,8 @@ def reduction(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vmi.vchist", "pto.vmi.vdhist")
 def histogram(op: Operation, ctx: Context) -> None:
     """Bins, bytes and mask."""
-    acc, source, mask, result = (v.type for v in (*op.operands[:3], op.results[0]))
+    acc, source, mask = (named(op, name).type for name in ("acc", "source", "mask"))
+    result = op.results[0].type
     if not isinstance(acc, VmiVRegType) or acc.lanes not in (128, 256):
         ctx.report(HISTOGRAM, op, f"histograms have 128 or 256 bins, found {type_text(acc)}", at=named(op, "acc"))
     elif vector_element(acc) not in ("ui16", "i16"):

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.facts import vector_bits
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import I1, MaskType, VmiMaskType, VmiVRegType, VRegType, element_name, type_text
 from pto_dialect.ir.vmi.convert import VmiPackOp
 from pto_dialect.syntax.types.vmi_layout import layout_fields
@@ -42,7 +43,7 @@ _REGISTER_BITS = 8 * VL_BYTES
 def physical_parts(op: Operation, ctx: Context) -> None:
     """The registers or masks that one logical value consists of."""
     packs = isinstance(op, VmiPackOp)
-    whole = op.results[0].type if packs else op.operands[0].type
+    whole = op.results[0].type if packs else named(op, "source").type
     parts = [value.type for value in (op.operands if packs else op.results)]
     if not isinstance(whole, (VmiVRegType, VmiMaskType)):
         return

@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.facts import integer
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, type_text
+from pto_dialect.ir.vmi.load import VmiVLoadOp
 from pto_dialect.ir.vmi.rearrange import VmiChannelSplitOp
 from pto_dialect.ir.vmi.store import VmiVStoreOp
 from pto_dialect.syntax.types.vmi_layout import layout_fields
@@ -61,8 +62,7 @@ def dense(layout: str, groups: int | None) -> str | None:
 _REDUCTIONS = vmi(
     "group_reduce_addf group_reduce_addi group_reduce_maxf group_reduce_maxi group_reduce_minf group_reduce_mini"
 )
-_WITH_GROUPS = vmi("vbrc vcadd vcmax vcmin")
-_PAIRS = vmi("vload vstore")
+_WITH_GROUPS = dict.fromkeys(vmi("vbrc vcadd vcmax vcmin"), True)
 OPERANDS: Final[Mapping[str, Demand]] = MappingProxyType(
     {
         **dict.fromkeys(vmi("vchist vdhist interleave_store vstore"), contiguous),
@@ -85,10 +85,10 @@ RESULTS: Final[Mapping[str, Demand]] = MappingProxyType(
 def usable(op: Operation, ctx: Context) -> None:
     """Layouts of operands and results."""
     groups = integer(op, "num_groups") or integer(op, "group")
-    if op.name in _WITH_GROUPS and groups is None:
+    if groups is None and _WITH_GROUPS.get(op.name):
         return
     operands, results = vectors(tuple(op.operands)), vectors(tuple(op.results))
-    if op.name in _PAIRS and len(operands if isinstance(op, VmiVStoreOp) else results) != 2:
+    if isinstance(op, (VmiVLoadOp, VmiVStoreOp)) and len(operands if isinstance(op, VmiVStoreOp) else results) != 2:
         return
     for values, demands in ((operands, OPERANDS), (results, RESULTS)):
         demand = demands.get(op.name)

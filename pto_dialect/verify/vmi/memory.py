@@ -14,6 +14,7 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, element_name, type_text
 from pto_dialect.ir.vmi.convert import VmiGroupBroadcastOp, VmiGroupIotaOp, VmiVBrcOp
+from pto_dialect.ir.vmi.load import VmiGatherOp, VmiVGatherOp
 from pto_dialect.ir.vmi.rearrange import VmiChannelSplitOp
 from pto_dialect.ir.vmi.store import VmiGroupStoreOp, VmiVStoreOp
 
@@ -54,17 +55,21 @@ _STORES = vmi(
 )
 
 
-@checks(LOCATIONS, *_LOADS, *_STORES)
+_MEMORY = {**dict.fromkeys(_LOADS, "source"), **dict.fromkeys(_STORES, "destination")}
+"""The operand that points to the memory."""
+
+
+@checks(LOCATIONS, *_MEMORY)
 def memory(op: Operation, ctx: Context) -> None:
     """Place and element type of the memory."""
     assert isinstance(op, PtoOp)
-    name = "source" if op.name in _LOADS else "destination"
-    pointer = operand_groups(op)[name][0]
+    name = _MEMORY[op.name]
+    pointer = named(op, name)
     space = space_of(pointer.type)
     if space is not None and space != "ub":
         ctx.report(MEMORY, op, f"{name} of {op.name} must be in ub, found {space}", at=pointer)
     element = element_type(pointer.type)
-    moved = vectors(tuple(op.results) if op.name in _LOADS else tuple(op.operands))
+    moved = vectors(tuple(op.results if name == "source" else op.operands))
     if element is None or not moved or word(op, "dist_mode") == "unpack":
         return
     type_ = moved[0].type
@@ -77,7 +82,7 @@ def memory(op: Operation, ctx: Context) -> None:
 
 def _promoted(op: Operation, memory: object, data: VmiVRegType) -> bool:
     """8-bit integers that a gather widens to 16 bits."""
-    if not isinstance(memory, IntegerType) or op.name not in vmi("gather vgather"):
+    if not isinstance(memory, IntegerType) or not isinstance(op, (VmiGatherOp, VmiVGatherOp)):
         return False
     return isinstance(data.element, IntegerType) and (memory.width.data, data.element.width.data) == (8, 16)
 
@@ -105,7 +110,7 @@ def offsets(op: Operation, ctx: Context) -> None:
     if wide not in (16, 32) or signed:
         message = f"offsets of {op.name} are unsigned integers of 16 or 32 bits, found {vector_element(value.type)}"
         ctx.report(TYPES, op, message, at=value)
-    elif wide == 16 and op.name in vmi("gather vgather") and vector_bits(op.results[0].type) != 16:
+    elif wide == 16 and isinstance(op, (VmiGatherOp, VmiVGatherOp)) and vector_bits(op.results[0].type) != 16:
         message = f"16-bit offsets gather 16-bit lanes, found {vector_element(op.results[0].type)}"
         ctx.report(TYPES, op, message, at=value)
 
@@ -186,11 +191,12 @@ _GROUPED = {
 }
 """The attribute that counts groups, and the vector that they divide (-1: the result)."""
 
-_PER_GROUP = frozenset(
+_PER_GROUP = dict.fromkeys(
     vmi(
         "group_slot_load vcadd vcmax vcmin group_reduce_addf group_reduce_addi group_reduce_maxf group_reduce_maxi "
         "group_reduce_minf group_reduce_mini"
-    )
+    ),
+    True,
 )
 """Operations whose result has one lane for each group."""
 
@@ -207,16 +213,17 @@ def groups(op: Operation, ctx: Context) -> None:
         return
     if isinstance(op, VmiGroupIotaOp) and count == 1:
         ctx.report(GROUP, op, "group_iota has more than one group", at=name)
-    if op.name in _PER_GROUP:
+    if _PER_GROUP.get(op.name):
         result = op.results[0].type
         if isinstance(result, VmiVRegType) and result.lanes != count:
             ctx.report(GROUP, op, f"{count} groups yield {count} lanes, found {result.lanes}")
     if isinstance(op, (VmiGroupBroadcastOp, VmiVBrcOp)):
-        source = op.operands[0].type
+        (spread,) = op.operands
+        source = spread.type
         if not isinstance(source, VmiVRegType):
             ctx.report(GROUP, op, f"{op.name} with groups spreads a vector, found {type_text(source)}")
         elif source.lanes != count:
-            ctx.report(GROUP, op, f"{count} groups come from {count} lanes, found {source.lanes}", at=op.operands[0])
+            ctx.report(GROUP, op, f"{count} groups come from {count} lanes, found {source.lanes}", at=spread)
 
 
 @checks(STRUCTURE, "pto.vmi.create_group_mask")
@@ -259,7 +266,7 @@ def shuffle(op: Operation, ctx: Context) -> None:
 def channels(op: Operation, ctx: Context) -> None:
     """Channels of one type that make up the whole."""
     splits = isinstance(op, VmiChannelSplitOp)
-    whole = op.operands[0].type if splits else op.results[0].type
+    whole = op.source.type if isinstance(op, VmiChannelSplitOp) else op.results[0].type
     parts = vectors(tuple(op.results if splits else op.operands))
     if len(parts) < 2:
         ctx.report(UNIFORM, op, f"{op.name} has at least two channels, found {len(parts)}")

@@ -1,0 +1,30 @@
+"""Structured control flow of ``scf``, told apart without importing the dialect: a program without loops never needs its
+classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeGuard
+
+if TYPE_CHECKING:
+    from xdsl.dialects import scf
+    from xdsl.ir import Operation
+
+
+def is_for(op: Operation) -> TypeGuard[scf.ForOp]:
+    """True for ``scf.for``."""
+    return op.name == "scf.for"
+
+
+def is_while(op: Operation) -> TypeGuard[scf.WhileOp]:
+    """True for ``scf.while``."""
+    return op.name == "scf.while"
+
+
+def is_if(op: Operation) -> TypeGuard[scf.IfOp]:
+    """True for ``scf.if``."""
+    return op.name == "scf.if"
+
+
+def is_switch(op: Operation) -> TypeGuard[scf.IndexSwitchOp]:
+    """True for ``scf.index_switch``."""
+    return op.name == "scf.index_switch"
