@@ -117,7 +117,7 @@ def lane_numbers(op: Operation, ctx: Context) -> None:
         ctx.report(SHAPE, op, f"{name} of {op.name} holds integers, found {element}", at=at)
     elif vector_bits(data) != vector_bits(numbers):
         message = f"{name} of {op.name} has {vector_bits(data)}-bit elements, found {element}"
-        ctx.report(SHAPE, op, message, at=op.operands[1])
+        ctx.report(SHAPE, op, message, at=at)
 
 
 # ------------------------------------------------------------ granularity of masks
