@@ -16,8 +16,9 @@ from xdsl.ir import Block, Operation
 
 from pto_dialect.families import rule_modules
 from pto_dialect.ir.core.attributes import EnumAttr
-from pto_dialect.ir.core.base import PtoOp, signature
+from pto_dialect.ir.core.base import PtoOp, is_pto, op_spec, signature
 from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.structured import is_for
 
 from .context import Context
@@ -104,7 +105,7 @@ class FunctionScan:
     def core_of(self, op: Operation) -> str | None:
         """``cube`` or ``vector`` when a section or the kernel kind says on which core ``op`` runs."""
         section = self.enclosing(op, is_section)
-        return section.name.rpartition(".")[2] if section is not None else self.kernel_kind
+        return op_spec(type(section)).section if section is not None else self.kernel_kind
 
     @property
     def kernel_kind(self) -> str | None:
@@ -140,17 +141,17 @@ def _least_results(cls: type[Operation]) -> int:
 
 def is_section(op: Operation) -> bool:
     """True for the regions of the cube core and of the vector cores."""
-    return op.name in ("pto.section.cube", "pto.section.vector")
+    return is_pto(op) and op_spec(type(op)).section in ("cube", "vector")
 
 
 def is_simt_section(op: Operation) -> bool:
     """True for the regions that run once for each work item."""
-    return op.name == "pto.section.simt"
+    return is_pto(op) and op_spec(type(op)).section == "simt"
 
 
 def is_vector_scope(op: Operation) -> bool:
     """True for the regions that make one vector function, marked loops included."""
-    if op.name in ("pto.vecscope", "pto.strict_vecscope"):
+    if has_role(op, Role.SCOPE):
         return True
     return is_for(op) and "llvm.loop.aivector_scope" in op.attributes
 

@@ -13,15 +13,15 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.analysis.facts import element_type, integer, space_of, word
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.attributes import ENUMS
-from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.types import DYNAMIC, EventIdArrayType, ShapedView, TileBufType, element_name, shape_of
-from pto_dialect.ir.scalar.regions import SectionCubeOp, SectionVectorOp
 from pto_dialect.ir.sync.cross_core import DcciOp, SetCrossBlockOp, WaitCrossBlockOp
 from pto_dialect.targets.profile import Profile
 
 from ..engine.context import Context
+from ..engine.functions import is_section
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, checks, rule
 from ..program.attribute_names import KERNEL_KIND
 from ..program.parsing import SYNC_FLAG_RANGE
@@ -257,8 +257,8 @@ def _semaphore_number(op: Operation, ctx: Context, number: int, group: bool) -> 
 def _on_vector_core(op: Operation, ctx: Context) -> bool:
     parent = op.parent_op()
     while parent is not None and parent is not ctx.function:
-        if isinstance(parent, (SectionVectorOp, SectionCubeOp)):
-            return isinstance(parent, SectionVectorOp)
+        if is_section(parent):
+            return op_spec(type(parent)).section == "vector"
         parent = parent.parent_op()
     place = ctx.function
     while place is not None and not word(place, KERNEL_KIND):

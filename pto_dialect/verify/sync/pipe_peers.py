@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.queues import NUMBERED, definition, number, operand, peer_function, text
+from pto_dialect.analysis.queues import action_of, definition, number, operand, peer_function, text
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, ImportReservedBufferOp
 
@@ -30,7 +30,7 @@ class Queues:
             for op in walk(function):
                 if isinstance(op, (AicInitializePipeOp, AivInitializePipeOp)):
                     self.inits.setdefault(function, []).append(op)
-                elif NUMBERED.get(op.name) is not None:
+                elif (action := action_of(op)) is not None and action.core is not None and action.transfers:
                     self.transfers.setdefault(function, []).append(op)
                 elif isinstance(op, ImportReservedBufferOp) and (consumer := self.exporter(op)) is not None:
                     self.imports.setdefault((text(op, "name"), consumer), []).append(op)
