@@ -71,9 +71,6 @@ MAD_UNDOCUMENTED: Final[frozenset[Triple]] = frozenset(
 
 MAD_MX: Final[frozenset[Triple]] = frozenset((lhs, rhs, dst) for dst, lhs, rhs in A5_MX_TRIPLES)
 
-MAD_MX_K_SEVERITY: Final = "warning"
-"""Micro level: a constant K that is no multiple of ``MX_K_MULTIPLE`` (the tile level refuses it)."""
-
 MAD_EVEN_K_BITS: Final = 4
 """Operands of this many bits need an even K."""
 

@@ -53,9 +53,6 @@ A5_TCVT_PAIRS: Final = _pairs(
 
 UNDOCUMENTED_PAIR: Final = "tcvt-pair-undocumented"
 LOW_PRECISION_PAIR: Final = "tcvt-lowprec-pair"
-UNDOCUMENTED_SEVERITY: Final[Mapping[str, str]] = MappingProxyType(
-    {UNDOCUMENTED_PAIR: "warning", LOW_PRECISION_PAIR: "error"}
-)
 
 
 def tcvt_finding(table: PairTable, src: str, dst: str) -> str | None:

@@ -122,9 +122,6 @@ A5_DOCUMENTED_DTYPES: Final[DtypeTable] = MappingProxyType({"tshls": frozenset({
 MIXED_DTYPES: Final[Mapping[str, frozenset[tuple[str, str]]]] = MappingProxyType({"taxpy": frozenset({("f16", "f32")})})
 """(source, destination) pairs that an operation accepts besides equal element types."""
 
-TCMP_DST: Final = "i8"
-"""Destination element type of tcmp: packed predicate bits."""
-
 A2A3_GATHER_INDEX: Final = frozenset({"i32"})
 A5_GATHER_INDEX: Final = frozenset({"i16", "i32"})
 """Element types of the index and scratch tiles of tgather, index form."""
@@ -165,6 +162,4 @@ TQUANT_FORMS: Final[Mapping[str, QuantForm]] = MappingProxyType(
 TDEQUANT_DST: Final = "f32"
 """Element type of destination, scale and offset of tdequant."""
 
-THISTOGRAM_INDEX: Final = "ui8"
-THISTOGRAM_DST: Final = "ui32"
 TRANDOM_ROUNDS: Final = frozenset({7, 10})

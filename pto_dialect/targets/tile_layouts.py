@@ -21,7 +21,6 @@ class TileLayout(NamedTuple):
 NZ: Final = TileLayout("col_major", "row_major", 512)
 ZN: Final = TileLayout("row_major", "col_major", 512)
 ZZ: Final = TileLayout("row_major", "row_major", 512)
-NN: Final = TileLayout("col_major", "col_major", 512)
 ND: Final = TileLayout("row_major", "none_box", 512)
 DN: Final = TileLayout("col_major", "none_box", 512)
 NZ_ACC: Final = TileLayout("col_major", "row_major", 1024)
@@ -115,13 +114,10 @@ A5_LAYOUTS: Final[Mapping[str, LayoutRequirement]] = MappingProxyType(
 )
 """Location -> requirement; ``scaling_mx_left`` and ``scaling_mx_right`` are the MX uses of ``scaling``."""
 
-FRACTAL_SIZES: Final = frozenset({32, 512, 1024})
 NONE_BOX_ALIGN: Final = 32
 """Bytes of a row (row_major) or column (col_major) of an unboxed tile are a multiple of this."""
 
 C0_BYTES: Final = 32
-L0C_N0: Final = 16
-"""Columns of an accumulator block, for f32 and i32 alike."""
 
 
 def c0_elements(element_bits: int) -> int:

@@ -10,12 +10,6 @@ from typing import Final
 ROWEXPAND_TMP_OPS: Final = frozenset(f"trowexpand{suffix}" for suffix in ("sub", "mul", "div", "max", "min", "expdif"))
 """Operations whose scratch operand ``TileRules.rowexpand_tmp`` speaks about."""
 
-SELECT_TMP_OPS: Final = frozenset({"tsel", "tsels", "tprelu"})
-"""Operations whose scratch operand ``TileRules.select_tmp_ignored`` speaks about."""
-
-REDUCTION_DESTINATIONS: Final = frozenset({"row_major", "one_column_dn"})
-"""Forms of the destination of a row reduction: the legacy row-major tile, or a DN tile of one column."""
-
 
 @dataclass(frozen=True, slots=True)
 class TileRules:
@@ -44,7 +38,7 @@ class TileRules:
     tprelu_shared: str | None
     """Severity of tprelu operands that share storage."""
     select_tmp_ignored: bool
-    """Whether the scratch operand of ``SELECT_TMP_OPS`` is an ignored placeholder."""
+    """Whether the scratch operand of tsel, tsels and tprelu is an ignored placeholder."""
     select_tmp_type: str | None
     """Element type of that scratch operand where its content matters."""
     texpands_col_major: str | None

@@ -67,7 +67,6 @@ class Generator:
         self.profile_log = profile_log
         self.core = Expr("core")
         self.lanes: LaneScope | None = None
-        self.uses_flags = False
         self.names: dict[SSAValue, str] = {}
         self.views: dict[SSAValue, str] = {}
         self.common: dict[SSAValue, Expr] = {}

@@ -9,7 +9,7 @@ import re
 from functools import cache
 
 from xdsl.dialects import builtin
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, NoneAttr, StridedLayoutAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, StridedLayoutAttr
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -209,6 +209,3 @@ def int_list(attr: Attribute | None) -> list[int] | None:
     if isinstance(attr, DenseArrayBase):
         return [int(v) for v in attr.get_values()]
     return None
-
-
-NO_ATTRIBUTE = NoneAttr()

@@ -29,7 +29,6 @@ def _flag(method: str, op: PtoOp, g: Generator) -> None:
 
 
 def _flag_between(method: str, source: str, target: str, event: str, g: Generator) -> None:
-    g.uses_flags = True
     if not g.queued:
         g.emitter.line(f"core.{method}({source!r}, {target!r}, {event})")
     elif method == "set_flag":
