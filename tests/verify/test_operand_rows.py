@@ -107,3 +107,16 @@ def test_scratch_of_every_broadcast(op: str) -> None:
         scratch = f"!pto.tile_buf<vec, 1x{size // 4}xf32, valid=?x?>"
         text = f"pto.trowexpand{op} ins(%a, %b, %t : {whole}, {column}, {scratch}) outs(%d : {whole})"
         assert ("tile-tmp-size" in findings(text, "a2a3")) == broken, size
+
+
+# --- elements behind addresses -----------------------------------------------------------------------------
+
+
+POINTEES = ["i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "f8E4M3", "f8E4M3FN", "f8E5M2"]
+POINTEES += ["!pto.hif8", "!pto.f4E1M2x2", "!pto.f4E2M1x2", "ui8", "si16", "ui32"]
+
+
+@pytest.mark.parametrize("element", [*POINTEES, "i1", "!pto.f8E8M0"])
+def test_elements_behind_a_number(element: str) -> None:
+    found = findings(f"%q = pto.inttoptr %n : i64 -> !pto.ptr<{element}, gm>", "a5")
+    assert ("castptr-form" in found) == (element not in POINTEES), found
