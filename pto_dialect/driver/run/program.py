@@ -108,6 +108,8 @@ class Launch:
         self.log = ProfileLog() if request.profile else None
 
     def run(self) -> int:
+        """Compiles and runs the program as the request says; returns the exit code of the process. Raises ``Failure``
+        where a step before the run has failed and was reported."""
         request, streams = self.request, self.streams
         module = self.module()
         started = perf_counter()
@@ -189,6 +191,7 @@ class Launch:
         return None
 
     def report(self, diagnostics: Sequence[Diagnostic], counts: Counts) -> None:
+        """Writes diagnostics and the line that counts them to standard error."""
         if diagnostics:
             self.streams.err(render(tuple(diagnostics), self.streams.color))
         closing = summaries.single(counts)
@@ -344,6 +347,7 @@ class Launch:
 
 
 def with_signature(error: BindingError, kernel: Kernel) -> BindingError:
+    """The error with the arguments that the kernel takes in a second line."""
     return BindingError(f"{error}\n{signature(kernel)}")
 
 
@@ -372,6 +376,7 @@ def changed(places: Places, bound: Sequence[Bound], before: Sequence[Array | Non
 
 
 def write_backs(bound: Sequence[Bound]) -> list[tuple[Bound, OutputFile]]:
+    """The arguments whose content is stored after the run, each with the file that takes it."""
     return [
         (one, OutputFile(one.write_back.path, one.write_back.kind, one.write_back.key))
         for one in bound
@@ -382,6 +387,8 @@ def write_backs(bound: Sequence[Bound]) -> list[tuple[Bound, OutputFile]]:
 def writings(
     outputs: Sequence[tuple[Place, OutputFile]], bound: Sequence[Bound], value: Callable[[Place], Output]
 ) -> list[Writing]:
+    """What is stored after the run: the outputs asked for, then the arguments that are written back; ``value`` gives
+    the content of an output."""
     writings: list[Writing] = []
     for place, file in outputs:
         output = value(place)

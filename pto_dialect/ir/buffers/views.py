@@ -165,7 +165,7 @@ class MakeTensorViewOp(PtoOp, shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, type
     result = result_def(ANY)
 
 
-class PartitionViewOp(PtoOp, shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed=("source",)):
+class PartitionViewOp(PtoOp, shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed=("source",), roles=Role.PART):
     """Rectangular part of a view: offsets and sizes in elements, one per dimension
     (docs/reference/layouts.md, "Views of global memory").
     """

@@ -63,6 +63,12 @@ class Role(Flag):
     ADDRESS = auto()
     """Its result is a pointer made from a number."""
 
+    PART = auto()
+    """Its result is a part of a view of global memory."""
+    TILE_LOAD = auto()
+    """Loads a tile from a view of global memory."""
+    TILE_STORE = auto()
+    """Stores a tile to a view of global memory."""
     RESERVATION = auto()
     """Reserves a buffer for the entries of a queue; its result is the address."""
 
@@ -104,7 +110,7 @@ CORE_ROLES: dict[str, Role] = {
     "func.func": Role.FUNCTION,
     "func.call": Role.CALL,
     "func.return": Role.RETURN,
-    **dict.fromkeys(("scf.yield", "affine.yield"), Role.YIELD),
+    **dict.fromkeys(("scf.yield", "scf.reduce.return", "affine.yield"), Role.YIELD),
     **dict.fromkeys(_LOOPS, Role.LOOP),
     **dict.fromkeys(_COUNTED, Role.LOOP | Role.COUNTED),
     **dict.fromkeys(_CHOICES, Role.CHOICE),

@@ -17,6 +17,7 @@ class TLoadOp(
     reads=("src",),
     writes=("dst",),
     tokens=("pad_mode", "init_out_buffer"),
+    roles=Role.TILE_LOAD,
 ):
     """dst valid region = the elements of the src view; what lies outside follows the padding of the tile type
     (docs/reference/layouts.md, "Views of global memory").
@@ -46,6 +47,7 @@ class TStoreOp(
         ("atomicType", "#pto<atomic_type atomic_none>"),
         ("reluPreMode", "#pto<relu_pre_mode no_relu>"),
     ),
+    roles=Role.TILE_STORE,
 ):
     """dst view = the valid region of src; an accumulator source passes the fixpipe (relu, quantisation,
     atomic add) (docs/reference/numerics.md, "Write-back"; docs/reference/tiles.md, "Irregular operations").

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.families import LANE_MODULES, kernel_modules
 from pto_dialect.ir.core.registry import family_named
+from pto_dialect.ir.core.roles import Role, has_role
 
 from .refusals import reason
 
@@ -49,9 +50,6 @@ def lane_kernel(*mnemonics: str) -> Callable[[Generate], Generate]:
     return register
 
 
-POINTER_PREFIXES = ("pto.mte_", "pto.mad")
-"""Operations that use a memref as the address of its first element."""
-
 _imported: set[str] = set()
 
 
@@ -74,7 +72,7 @@ def generate(op: Operation, generator: Generator) -> None:
     if found is None:
         why = reason(op.name) or "its execution is not supported"
         raise generator.error("unmodelled", f"{op.name} cannot be executed: {why}", op)
-    if op.name.startswith(POINTER_PREFIXES):
+    if has_role(op, Role.ADDRESSES):
         with generator.as_pointers([value for value in op.operands if isinstance(value.type, MemRefType)]):
             found(op, generator)
     else:

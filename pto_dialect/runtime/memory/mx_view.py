@@ -10,6 +10,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.roles import Role, has_role
 
 from ..numerics.formats import Format
 from .spaces import Array, Pointer
@@ -57,18 +59,21 @@ class MxTensor(GmTensor):
         self._origin = (0, 0)
 
     def part(self, offsets: Sequence[int], sizes: Sequence[int]) -> MxTensor:
+        """The part that begins at ``offsets`` and has ``sizes``, both in scales of the view's two dimensions."""
         part = MxTensor(self.pointer, self._whole, self.strides, self.fmt, self.layout)
         part.shape = tuple(sizes)
         part._origin = (self._origin[0] + offsets[0], self._origin[1] + offsets[1])
         return part
 
     def matrix(self) -> MxMatrix:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The scales as a matrix [rows, columns]."""
         rows, cols = (np.arange(n) + start for n, start in zip(self.shape, self._origin, strict=True))
         if self.layout == "mx_a_zz":
             return MxMatrix(self.pointer, _offsets(rows[:, None], cols[None, :], self._whole[1]))
         return MxMatrix(self.pointer, _offsets(cols[None, :], rows[:, None], self._whole[0]))
 
     def elements(self) -> None:
+        """``None``: blocks of scales are no strided array."""
         return None
 
 
@@ -89,10 +94,11 @@ def inferred_layout(view: SSAValue) -> str | None:
     while pending:
         for use in pending.pop().uses:
             op = use.operation
-            if op.name == "pto.partition_view":
+            if has_role(op, Role.PART):
                 pending.extend(op.results)
-            elif op.name == "pto.tload" and use.index == 0:
-                found.add(_layout_of(op.operands[-1] if len(op.operands) > 1 else op.results[0]))
+            elif has_role(op, Role.TILE_LOAD) and isinstance(op, PtoOp):
+                given = operand_groups(op)["dst"]
+                found.add(_layout_of(given[0] if given else op.results[0]))
     return found.pop() if len(found) == 1 else None
 
 

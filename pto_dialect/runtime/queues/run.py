@@ -211,6 +211,7 @@ class OrderedCore(QueueCore):
     """
 
     def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
+        """Runs an instruction at once, or appends it where pipes wait."""
         if self.waiting:
             self._append(pipe, (self.issued, line, RUN, action, arguments))
         else:
@@ -218,9 +219,11 @@ class OrderedCore(QueueCore):
             action(*arguments)
 
     def signal(self, pipe: str, targets: tuple[tuple[Core, Key], ...]) -> None:
+        """Adds a token at each of ``targets`` at once, or once ``pipe`` gets there where pipes wait."""
         super().signal(pipe if self.waiting else "PIPE_S", targets)
 
     def await_signals(self, pipe: str, keys: tuple[Key, ...]) -> None:
+        """Takes a token under each of ``keys`` at once where they are there, else makes ``pipe`` wait for them."""
         if pipe != "PIPE_S" and not self.waiting and self._ready(keys):
             self.issued += 1
             self._take(keys)

@@ -10,14 +10,15 @@ from functools import cached_property
 from xdsl.ir import Operation
 
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
-from ..compile.program import SIMT_BODY, Program, symbol_of
+from ..compile.program import SIMT_BODY, Program, section_of, symbol_of
 from ..errors import ProgramError
 from .variance import Variance
 
-LAUNCH = "pto.simt_launch"
-SECTION = "pto.section.simt"
+SIMT = "simt"
+"""Kind of the sections that work-items run."""
 
 
 def is_body(function: Operation) -> bool:
@@ -64,19 +65,19 @@ def find_code(program: Program, each_access: bool = False) -> SimtCode:
         known[function] = None
         for op in walk(function):
             section = _section(op, function)
-            if op.name == SECTION:
+            if section_of(op) == SIMT:
                 sections[op] = None
-            elif op.name == LAUNCH or op.name == "func.call":
+            elif has_role(op, Role.CALL):
                 callee = program.symbols.callee(op)
                 if callee is not None:
-                    pending.append((callee, by_items or section or op.name == LAUNCH or is_body(callee)))
+                    pending.append((callee, by_items or section or has_role(op, Role.LAUNCH) or is_body(callee)))
     return SimtCode(program, tuple(scalar), tuple(bodies), tuple(sections), each_access)
 
 
 def _section(op: Operation, function: Operation) -> bool:
     place = op.parent_op()
     while place is not None and place is not function:
-        if place.name == SECTION:
+        if section_of(place) == SIMT:
             return True
         place = place.parent_op()
     return False

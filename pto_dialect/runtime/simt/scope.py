@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.roles import Role, has_role, roles_of
 
 from ..memory.packed_element import part_format, parts_of
 from ..memory.spaces import Array
@@ -21,23 +22,10 @@ from ..numerics.encode import encode
 from ..numerics.formats import Format
 from .access import Element
 from .code import SimtCode
-from .variance import SOURCES, STORES, is_private
+from .variance import decisive, is_private, is_structured
 
 if TYPE_CHECKING:
     from ..compile.generator import Expr, Generator
-
-_OWN_MEANING = SOURCES | frozenset(
-    (
-        *(f"pto.get_{kind}_{axis}" for kind in ("block_dim", "grid_dim", "block_idx") for axis in "xyz"),
-        *("pto.get_veccoreid", "pto.get_clock32", "pto.get_clock64"),
-        *("pto.syncthreads", "pto.threadfence", "pto.threadfence_block", "pto.keep"),
-        *("pto.print", "func.call", "func.return"),
-    )
-)
-"""Operations that mean something else, or only something, inside of bodies."""
-
-_CONDITIONS = {"scf.if": 1, "scf.index_switch": 1, "scf.for": 3}
-"""How many operands decide what a structured operation runs."""
 
 
 class LaneScope:
@@ -66,19 +54,13 @@ class LaneScope:
 
     def concerns(self, op: Operation) -> bool:
         """True when the operation does not compute with shared values alone."""
-        if op.name in _OWN_MEANING or is_private(op):
+        roles = roles_of(op)
+        if roles & (Role.LANE | Role.RETURN) or (Role.CALL in roles and Role.LAUNCH not in roles) or is_private(op):
             return True
-        if self.code.each_access and op.name in STORES:
+        if self.code.each_access and Role.ELEMENT_STORE in roles:
             return True
-        if op.name in _CONDITIONS:
-            return self.code.variance.any(op.operands[: _CONDITIONS[op.name]])
-        if op.name == "scf.parallel":
-            return self.code.variance.any(op.operands[: 3 * len(op.regions[0].block.args)])
-        if op.name == "scf.while":
-            condition = op.regions[0].block.last_op
-            return condition is not None and self.varies(condition.operands[0])
-        if op.name.startswith("scf."):
-            return False
+        if is_structured(op):
+            return self.code.variance.any(decisive(op))
         return self.code.variance.any((*op.operands, *op.results))
 
     # ------------------------------------------------------------ values
@@ -113,7 +95,7 @@ class LaneScope:
 def constant_of(value: SSAValue) -> int | float | None:
     """The number that a constant stands for."""
     owner = value.owner
-    if not isinstance(owner, Operation) or owner.name != "arith.constant":
+    if not isinstance(owner, Operation) or not has_role(owner, Role.CONSTANT):
         return None
     attribute = owner.properties["value"]
     return attribute.value.data if isinstance(attribute, (IntegerAttr, FloatAttr)) else None

@@ -15,32 +15,15 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.branches import flag_of, ways
+from pto_dialect.ir.core.operands import listed, named
+from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.walk import walk
 
 if TYPE_CHECKING:
+    from xdsl.dialects.scf import ForOp, ParallelOp, WhileOp
+
     from ..compile.program import Symbols
-
-SOURCES = frozenset(
-    (
-        *(f"pto.get_tid_{axis}" for axis in "xyz"),
-        "pto.get_laneid",
-        *(f"pto.get_lanemask_{kind}" for kind in ("eq", "le", "lt", "ge", "gt")),
-        *(f"pto.vote_{kind}" for kind in ("all", "any", "uni", "ballot")),
-        *(f"pto.shuffle_{kind}" for kind in ("idx", "up", "down", "bfly")),
-        *(f"pto.redux_{kind}" for kind in ("add", "max", "min")),
-        *(f"pto.atomic_{kind}" for kind in ("add", "and", "cas", "exch", "max", "min", "or", "sub", "xor")),
-        "pto.resume",
-        "pto.declare_local_array",
-        "pto.declare_struct",
-    )
-)
-"""Operations whose results differ."""
-
-LOADS = frozenset(("pto.load", "pto.load_scalar", "pto.ldg", "pto.ld_dev", "memref.load"))
-STORES = frozenset(("pto.store", "pto.store_scalar", "pto.stg", "pto.st_dev", "memref.store"))
-"""Accesses of single elements."""
-
-_BRANCHES = frozenset(("cf.cond_br", "cf.switch"))
 
 
 def is_packed(type_: Attribute) -> bool:
@@ -50,10 +33,36 @@ def is_packed(type_: Attribute) -> bool:
 
 def is_private(op: Operation) -> bool:
     """True for an allocation of memory that each work-item has for itself: none of the chip's memories is named."""
-    if op.name not in ("memref.alloc", "memref.alloca"):
+    if not has_role(op, Role.ALLOCATION):
         return False
     type_ = op.results[0].type
     return isinstance(type_, MemRefType) and space_of(type_) is None
+
+
+def is_structured(op: Operation) -> bool:
+    """True for operations of ``scf``, those that end its regions included."""
+    return op.dialect_name() == "scf"
+
+
+def decisive(op: Operation) -> Sequence[SSAValue]:
+    """The values that decide what an operation of ``scf`` runs, and how often."""
+    # A program with such operations has loaded their dialect.
+    from xdsl.dialects import scf
+
+    match op:
+        case scf.IfOp():
+            return (op.cond,)
+        case scf.IndexSwitchOp():
+            return (op.arg,)
+        case scf.ForOp():
+            return (op.lb, op.ub, op.step)
+        case scf.ParallelOp():
+            return (*op.lowerBound, *op.upperBound, *op.step)
+        case scf.WhileOp():
+            condition = op.before_region.block.last_op
+            return () if condition is None else (named(condition, "condition"),)
+        case _:
+            return ()
 
 
 class Variance:
@@ -63,7 +72,7 @@ class Variance:
         self, symbols: Symbols, bodies: Sequence[Operation], sections: Sequence[Operation], each_access: bool
     ) -> None:
         self._symbols = symbols
-        self._sources = SOURCES | LOADS if each_access else SOURCES
+        self._sources = Role.VARIES | Role.ELEMENT_LOAD if each_access else Role.VARIES
         self._varying: set[SSAValue] = set()
         self._returned: dict[Operation, set[int]] = {}
         blocks = [block for op in (*bodies, *sections) for block in op.regions[0].blocks]
@@ -109,20 +118,20 @@ class Variance:
         known = self._returned.setdefault(function, set())
         for block in blocks:
             last = block.last_op
-            if last is not None and last.name == "func.return":
+            if last is not None and has_role(last, Role.RETURN):
                 known.update(n for n, value in enumerate(last.operands) if split or value in self)
 
     def diverges(self, function: Operation) -> bool:
         """True when work-items may take different branches between the blocks of a function."""
-        blocks = function.regions[0].blocks
-        lasts = (block.last_op for block in blocks)
-        return any(op is not None and op.name in _BRANCHES and op.operands[0] in self for op in lasts)
+        return any(self._splits(block) for block in function.regions[0].blocks)
+
+    def _splits(self, block: Block) -> bool:
+        """True when work-items leave a block in different ways."""
+        flag = None if block.last_op is None else flag_of(block.last_op)
+        return flag is not None and flag in self
 
     def _blocks(self, blocks: Sequence[Block]) -> None:
-        split = any(
-            block.last_op is not None and block.last_op.name in _BRANCHES and block.last_op.operands[0] in self
-            for block in blocks
-        )
+        split = any(self._splits(block) for block in blocks)
         for block in blocks:
             for op in block.ops:
                 self._operation(op)
@@ -137,25 +146,16 @@ class Variance:
         op = block.last_op
         if op is None or not op.successors:
             return
-        operands = list(op.operands)
-        position = 0 if op.name == "cf.br" else 1
-        for successor in op.successors:
-            count = len(successor.args)
-            self._pass(operands[position : position + count], successor.args)
-            position += count
+        for way in ways(op):
+            self._pass(way.values, way.block.args)
 
     def _operation(self, op: Operation) -> None:
-        if op.name in self._sources or is_private(op):
+        roles = roles_of(op)
+        if roles & self._sources or is_private(op):
             self._mark(op.results)
-        elif op.name == "scf.for":
-            self._for(op)
-        elif op.name == "scf.while":
-            self._while(op)
-        elif op.name == "scf.parallel":
-            self._parallel(op)
-        elif op.name in ("scf.if", "scf.index_switch", "scf.execute_region"):
-            self._choice(op)
-        elif op.name == "func.call":
+        elif is_structured(op):
+            self._structured(op)
+        elif Role.CALL in roles and Role.LAUNCH not in roles:
             self._call(op)
         else:
             if self.any(op.operands):
@@ -163,31 +163,48 @@ class Variance:
             for region in op.regions:
                 self._blocks(region.blocks)
 
+    def _structured(self, op: Operation) -> None:
+        from xdsl.dialects import scf
+
+        match op:
+            case scf.ForOp():
+                self._for(op)
+            case scf.WhileOp():
+                self._while(op)
+            case scf.ParallelOp():
+                self._parallel(op)
+            case scf.IfOp() | scf.IndexSwitchOp() | scf.ExecuteRegionOp():
+                self._choice(op)
+            case _:
+                if self.any(op.operands):
+                    self._mark(op.results)
+                for region in op.regions:
+                    self._blocks(region.blocks)
+
     def _choice(self, op: Operation) -> None:
         for region in op.regions:
             if region.blocks:
                 self._blocks(region.blocks)
                 for block in region.blocks:
-                    if block.last_op is not None and block.last_op.name == "scf.yield":
+                    if block.last_op is not None and has_role(block.last_op, Role.YIELD):
                         self._pass(_yielded(block), op.results)
         if self.any(op.operands):
             self._mark(op.results)
 
-    def _for(self, op: Operation) -> None:
-        body = op.regions[0].block
-        if self.any(op.operands[:3]):
+    def _for(self, op: ForOp) -> None:
+        body = op.body.block
+        if self.any(decisive(op)):
             self._mark((*body.args, *op.results))
-        self._pass(op.operands[3:], body.args[1:])
+        self._pass(op.iter_args, body.args[1:])
         self._blocks([body])
         self._pass(_yielded(body), body.args[1:])
         self._pass(body.args[1:], op.results)
 
-    def _parallel(self, op: Operation) -> None:
-        body = op.regions[0].block
-        number = len(body.args)
-        if self.any(op.operands[: 3 * number]):
+    def _parallel(self, op: ParallelOp) -> None:
+        body = op.body.block
+        if self.any(decisive(op)):
             self._mark((*body.args, *op.results))
-        self._pass(op.operands[3 * number :], op.results)
+        self._pass(op.initVals, op.results)
         self._blocks([body])
         reduced = body.last_op
         assert reduced is not None
@@ -197,18 +214,19 @@ class Variance:
             self._pass(_yielded(region.block), [result])
             self._pass([result], region.block.args[:1])
 
-    def _while(self, op: Operation) -> None:
-        before, after = (region.block for region in op.regions)
-        self._pass(op.operands, before.args)
+    def _while(self, op: WhileOp) -> None:
+        before, after = op.before_region.block, op.after_region.block
+        self._pass(op.arguments, before.args)
         self._blocks([before])
         condition = before.last_op
         assert condition is not None
-        if condition.operands[0] in self:
+        given = listed(condition, "args")
+        if self.any(decisive(op)):
             self._mark((*before.args, *after.args, *op.results))
-        self._pass(condition.operands[1:], after.args)
+        self._pass(given, after.args)
         self._blocks([after])
         self._pass(_yielded(after), before.args)
-        self._pass(condition.operands[1:], after.args)
+        self._pass(given, after.args)
         self._pass(after.args, op.results)
 
     def _call(self, op: Operation) -> None:
@@ -221,4 +239,4 @@ class Variance:
 
 def _yielded(block: Block) -> Sequence[SSAValue]:
     last = block.last_op
-    return last.operands if last is not None and last.name in ("scf.yield", "scf.reduce.return") else ()
+    return last.operands if last is not None and has_role(last, Role.YIELD) else ()

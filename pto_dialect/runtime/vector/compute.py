@@ -27,6 +27,7 @@ class LaneWise:
         self.label = label
 
     def __call__(self, first: Array, *rest: Any) -> Array:
+        """The result in the lanes that the last argument, a predicate of 256 bits, makes active; 0 in the others."""
         *others, mask = rest
         dtype = first.dtype
         arguments = [other if isinstance(other, np.ndarray) else constant(other, dtype) for other in others]
@@ -137,6 +138,7 @@ class Comparison:
         self.label = f"vcmp_{mode}"
 
     def __call__(self, a: Array, b: Any, mask: Array) -> Array:
+        """The predicate of 256 bits of the lanes that ``mask`` makes active and that compare."""
         size = a.dtype.itemsize
         found = self.function(a, b if isinstance(b, np.ndarray) else constant(b, a.dtype))
         active = lanes(mask, size)

@@ -37,6 +37,7 @@ class Conversion:
         return encode(values, self.target, rounding=self.letter, saturate=self.saturate)
 
     def __call__(self, a: Array, mask: Array) -> Array:
+        """The lanes of a register of 256 bytes in the target format; 0 where ``mask`` or the part leaves them out."""
         source, target = self.source, self.target
         active = np.broadcast_to(np.asarray(lanes(mask, source.bytes)), (REGISTER_BYTES // source.bytes,))
         if source.is_packed != target.is_packed:

@@ -59,6 +59,7 @@ class Pairing:
         self.label = self.function.__name__
 
     def __call__(self, a: Array, b: Array, mask: Array) -> tuple[Array, Array]:
+        """Two vectors of as many lanes as each operand; lanes that ``mask`` leaves out are 0."""
         low, high = self.function(a, b)
         return masked(low, mask), masked(high, mask)
 

@@ -28,6 +28,8 @@ class LaneWise:
         self.old = old
 
     def __call__(self, mask: Array | None, *arguments: Any) -> Array:
+        """The result for each lane; lanes that ``mask`` leaves out are 0 or keep the old operand. ``None`` makes all
+        lanes active."""
         result = self.function(*arguments)
         if mask is None or id(mask) in FULL:
             return result
@@ -41,6 +43,7 @@ class WithScalar(LaneWise):
     """The same where the last argument is a number, which becomes an element of the type of the lanes."""
 
     def __call__(self, mask: Array | None, *arguments: Any) -> Array:
+        """As ``LaneWise``, with the number as an element of the lanes' type."""
         *vectors, number = arguments
         return super().__call__(mask, *vectors, constant(number, vectors[0].dtype))
 
@@ -75,6 +78,8 @@ class Comparison:
         self.label = f"cmp_{mode}"
 
     def __call__(self, a: Array, b: Any, mask: Array | None) -> Array:
+        """Which lanes compare, one bool for each; lanes that ``mask`` leaves out do not. ``None`` makes all lanes
+        active."""
         if not isinstance(b, np.ndarray):
             b = constant(b, a.dtype)
         if self.unsigned:

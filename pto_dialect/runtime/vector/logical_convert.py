@@ -20,5 +20,6 @@ class Conversion:
         self.label = f"cvt_{source.name}_{target.name}"
 
     def __call__(self, a: Array) -> Array:
+        """All lanes in the target format."""
         values = decode(a.view(self.source.storage), self.source)
         return encode(values, self.target, rounding=self.letter, saturate=self.saturate)

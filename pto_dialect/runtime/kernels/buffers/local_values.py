@@ -12,6 +12,7 @@ from xdsl.ir import Attribute
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator, is_integer
 from pto_dialect.runtime.faults import Fault
 
@@ -45,6 +46,7 @@ def _start(type_: Attribute) -> Any:
 
 @kernel("pto.declare_local_array")
 def declare_local_array(op: PtoOp, g: Generator) -> None:
+    """An array of numbers whose elements are 0 until they are set."""
     type_ = op.results[0].type
     assert isinstance(type_, t.LocalArrayType)
     g.define(op.results[0], f"{g.argument(LocalArray)}({type_.shape!r}, {_start(type_.element)!r})")
@@ -52,6 +54,7 @@ def declare_local_array(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.declare_eventid_array")
 def declare_event_array(op: PtoOp, g: Generator) -> None:
+    """An array of flag numbers whose elements are 0 until they are set."""
     type_ = op.results[0].type
     assert isinstance(type_, t.EventIdArrayType)
     g.define(op.results[0], f"{g.argument(LocalArray)}(({type_.size},), 0)")
@@ -59,12 +62,14 @@ def declare_event_array(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.local_array_get", "pto.eventid_array_get")
 def array_get(op: PtoOp, g: Generator) -> None:
+    """The element at the indices. Raises ``Fault`` (``mem-oob``) at run time outside the array."""
     array, *indices = (g.name(v) for v in op.operands)
     g.define(op.results[0], f"{array}.values[{array}.position({', '.join(indices)})]")
 
 
 @kernel("pto.local_array_set", "pto.eventid_array_set")
 def array_set(op: PtoOp, g: Generator) -> None:
+    """Stores a number at the indices. Raises ``Fault`` (``mem-oob``) at run time outside the array."""
     array, *indices, value = (g.name(v) for v in op.operands)
     g.emitter.line(f"{array}.values[{array}.position({', '.join(indices)})] = {value}")
 
@@ -89,15 +94,18 @@ def _path(op: PtoOp) -> str:
 
 @kernel("pto.declare_struct")
 def declare_struct(op: PtoOp, g: Generator) -> None:
+    """A struct whose fields are 0 until they are set."""
     g.define(op.results[0], repr(_fields(op.results[0].type)))
 
 
 @kernel("pto.struct_get")
 def struct_get(op: PtoOp, g: Generator) -> None:
-    g.define(op.results[0], f"{g.name(op.operands[0])}{_path(op)}")
+    """The field at a path of field numbers."""
+    g.define(op.results[0], f"{g.name(named(op, 's'))}{_path(op)}")
 
 
 @kernel("pto.struct_set")
 def struct_set(op: PtoOp, g: Generator) -> None:
+    """Stores a value in the field at a path of field numbers."""
     struct, value = (g.name(v) for v in op.operands)
     g.emitter.line(f"{struct}{_path(op)} = {value}")

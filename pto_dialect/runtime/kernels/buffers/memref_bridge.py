@@ -14,6 +14,7 @@ from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import OpaqueAttr
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.memory.memref import MemRef
 from pto_dialect.runtime.memory.spaces import Pointer
@@ -64,7 +65,8 @@ def _tile_over(op: PtoOp, g: Generator, maker: TileMaker, source: SSAValue) -> s
 
 @kernel("pto.bind_tile", "pto.materialize_tile")
 def bind_tile(op: PtoOp, g: Generator) -> None:
-    source, result = op.operands[0], op.results[0]
+    """The tile over the bytes of a memref, with the layout of the attribute or of the result type."""
+    source, result = named(op, "source"), op.results[0]
     config = op.attributes.get("config")
     type_ = result.type if isinstance(result.type, t.TileBufType) else tile_type(source.type, config, g)
     g.define(result, _tile_over(op, g, maker_of(type_, g), source))
@@ -72,6 +74,7 @@ def bind_tile(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.declare_tile_memref")
 def declare_tile_memref(op: PtoOp, g: Generator) -> None:
+    """A memref that has no memory until a later operation binds it."""
     g.define(op.results[0], g.emitter.constant(UNBOUND, "unbound"))
 
 
@@ -91,6 +94,9 @@ class AtAddress:
 
 @kernel("pto.pointer_cast")
 def pointer_cast(op: PtoOp, g: Generator) -> None:
+    """A memref, or a tile where a layout is given, at one byte address. Raises ``ProgramError`` for several
+    addresses.
+    """
     groups, result = g.operands(op), op.results[0]
     if len(groups["addrs"]) != 1:
         raise g.error("unmodelled", "a memref over several buffers cannot be executed", op)
@@ -108,5 +114,6 @@ def pointer_cast(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.simd.tile_to_memref")
 def tile_to_memref(op: PtoOp, g: Generator) -> None:
+    """The memref over the bytes of a tile."""
     make = memref_over(op.results[0].type, g)
-    g.define(op.results[0], f"{g.argument(make)}(core.pointer_of({g.name(op.operands[0])}))")
+    g.define(op.results[0], f"{g.argument(make)}(core.pointer_of({g.name(named(op, 'src'))}))")

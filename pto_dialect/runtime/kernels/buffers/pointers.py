@@ -11,6 +11,7 @@ from xdsl.ir import Attribute
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator, integer_width, is_integer
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.memref import MemRef
@@ -50,7 +51,8 @@ def pointer_format(type_: Attribute, g: Generator) -> Format:
 
 @kernel("pto.castptr", "pto.inttoptr")
 def castptr(op: PtoOp, g: Generator) -> None:
-    source, result = op.operands[0], op.results[0]
+    """An address as a pointer, a pointer as one to other elements, or a pointer as its byte address."""
+    (source,), result = op.operands, op.results[0]
     if isinstance(result.type, t.PtrType):
         fmt = pointer_format(result.type, g)
         if is_integer(source.type):
@@ -66,11 +68,13 @@ def castptr(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.ptrtoint")
 def ptrtoint(op: PtoOp, g: Generator) -> None:
-    g.define(op.results[0], f"core.address_of({g.name(op.operands[0])})")
+    """The byte address of a pointer."""
+    g.define(op.results[0], f"core.address_of({g.name(named(op, 'ptr'))})")
 
 
 @kernel("pto.addptr")
 def addptr(op: PtoOp, g: Generator) -> None:
+    """A pointer some elements further on."""
     pointer, offset = op.operands
     g.define(op.results[0], f"{g.name(pointer)}.advance({g.name(offset)})")
 
@@ -78,7 +82,7 @@ def addptr(op: PtoOp, g: Generator) -> None:
 @kernel("pto.tile_buf_addr", "pto.tensor_view_addr")
 def base_address(op: PtoOp, g: Generator) -> None:
     """Pointer to the first element, or the elements as a memref."""
-    source, result = op.operands[0], op.results[0]
+    source, result = named(op, "src"), op.results[0]
     pointer = f"{g.name(source)}.pointer"
     if isinstance(result.type, MemRefType):
         if isinstance(source.type, t.ShapedView) and t.DYNAMIC in source.type.shape:
@@ -114,6 +118,7 @@ def scalar_result(expression: str, type_: Attribute) -> str:
 
 @kernel("pto.load_scalar", "pto.load", "pto.ld_dev", "pto.ldg")
 def load_scalar(op: PtoOp, g: Generator) -> None:
+    """The element ``offset`` elements behind a pointer, as a number."""
     groups = g.operands(op)
     pointer = groups["ptr"][0]
     result = op.results[0]
@@ -124,6 +129,7 @@ def load_scalar(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.store_scalar", "pto.store", "pto.st_dev", "pto.stg")
 def store_scalar(op: PtoOp, g: Generator) -> None:
+    """Stores a number ``offset`` elements behind a pointer."""
     groups = g.operands(op)
     value = groups["value"][0]
     pointer = f"core.pointer_of({g.name(groups['ptr'][0])})"
@@ -146,8 +152,9 @@ _LENGTH = re.compile(r"(%[-+ #0]*\d*(?:\.\d+)?)(?:hh|h|ll|l|z|j|t)([diouxXeEfFgG
 
 @kernel("pto.print")
 def print_scalar(op: PtoOp, g: Generator) -> None:
+    """Prints a number in the format that the program states."""
     text = op.attributes["format"].data  # pyright: ignore[reportAttributeAccessIssue]
-    g.call(print_number, text, op.operands[0], pipe=Pipe.S)
+    g.call(print_number, text, named(op, "scalar"), pipe=Pipe.S)
 
 
 def trap() -> None:
@@ -157,4 +164,5 @@ def trap() -> None:
 
 @kernel("pto.trap")
 def stop(op: PtoOp, g: Generator) -> None:
+    """Ends the run with the fault ``trap``."""
     g.call(trap, pipe=Pipe.S)

@@ -11,6 +11,8 @@ from xdsl.ir import SSAValue
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.gm_parts import GmParts
@@ -117,6 +119,9 @@ def maker_of(type_: Any, g: Generator) -> TileMaker:
 
 @kernel("pto.alloc_tile")
 def alloc_tile(op: PtoOp, g: Generator) -> None:
+    """A tile at the address that the program states or the placement has found; valid sizes may be numbers of the
+    run.
+    """
     type_ = op.results[0].type
     maker = maker_of(type_, g)
     address = g.operand(op, "addr")
@@ -137,6 +142,7 @@ def make_multi(maker: TileMaker, core: Core, address: int, count: int, rows: int
 
 @kernel("pto.alloc_multi_tile")
 def alloc_multi_tile(op: PtoOp, g: Generator) -> None:
+    """Several tiles of one type behind one another, as the slots of a buffer."""
     type_ = op.results[0].type
     assert isinstance(type_, t.MultiTileBufType)
     maker = maker_of(type_.slot, g)
@@ -151,9 +157,10 @@ def alloc_multi_tile(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.multi_tile_get")
 def multi_tile_get(op: PtoOp, g: Generator) -> None:
+    """The tile in the slot whose number is an operand or an attribute."""
     slot = g.operand(op, "slot")
     index = g.name(slot) if slot is not None else op.attributes["slot"].value.data  # pyright: ignore
-    g.define(op.results[0], f"{g.name(op.operands[0])}.get({index})")
+    g.define(op.results[0], f"{g.name(named(op, 'source'))}.get({index})")
 
 
 SCALE_BLOCK = 16
@@ -162,6 +169,7 @@ SCALE_BLOCK = 16
 
 @kernel("pto.tassign")
 def tassign(op: PtoOp, g: Generator) -> None:
+    """The tile at another byte address; one that was only declared gets its memory."""
     tile, address = op.operands
     maker = maker_of(op.results[0].type, g)
     g.define(op.results[0], f"{g.argument(placed)}({g.argument(maker)}, core, {g.name(tile)}, {g.name(address)})")
@@ -180,7 +188,8 @@ def placed(maker: TileMaker, core: Core, tile: Tile, address: int) -> Tile:
 @kernel("pto.tget_scale_addr")
 def tget_scale_addr(op: PtoOp, g: Generator) -> None:
     """Binds the scale tile to the address of the tile it belongs to (docs/reference/layouts.md, "MX scales")."""
-    source, scale = op.operands[0], op.operands[-1]
+    source = named(op, "src")
+    scale = g.operand(op, "dst") or source
     address = f"{g.name(source)}.pointer.offset // {SCALE_BLOCK}"
     g.rebind(scale, f"{g.argument(moved)}(core, {g.name(scale)}, {address})")
 
@@ -214,12 +223,16 @@ def _kept(type_: t.TileBufType, tile: Tile) -> tuple[int | None, int | None]:
 
 @kernel("pto.treshape", "pto.bitcast")
 def reshape(op: PtoOp, g: Generator) -> None:
+    """The bytes of a tile as a tile of another shape, layout or element type."""
     maker = maker_of(op.results[0].type, g)
-    g.define(op.results[0], f"{g.argument(retyped)}({g.argument(maker)}, {g.name(op.operands[0])})")
+    g.define(op.results[0], f"{g.argument(retyped)}({g.argument(maker)}, {g.name(named(op, 'src'))})")
 
 
 @kernel("pto.subview")
 def subview(op: PtoOp, g: Generator) -> None:
+    """The tile over a rectangle of another tile; what is valid of it follows from the operands, the type or the
+    source.
+    """
     groups = g.operands(op)
     sizes = int_list(op.attributes["sizes"]) or []
     row, col = (g.name(v) for v in groups["offsets"])
@@ -243,29 +256,35 @@ def subview(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.set_validshape")
 def set_validshape(op: PtoOp, g: Generator) -> None:
+    """Changes the numbers of valid rows and columns of a tile."""
     tile, rows, cols = (g.name(v) for v in op.operands)
     g.emitter.line(f"{tile}.set_valid({rows}, {cols})")
 
 
 @kernel("pto.get_validshape")
 def get_validshape(op: PtoOp, g: Generator) -> None:
-    tile = g.name(op.operands[0])
+    """The numbers of valid rows and columns of a tile."""
+    tile = g.name(named(op, "source"))
     g.define(op.results[0], f"{tile}.valid_rows")
     g.define(op.results[1], f"{tile}.valid_cols")
 
 
 @kernel("pto.tile_valid_rows")
 def tile_valid_rows(op: PtoOp, g: Generator) -> None:
-    g.define(op.results[0], f"{g.name(op.operands[0])}.valid_rows")
+    """The number of valid rows of a tile."""
+    g.define(op.results[0], f"{g.name(named(op, 'src'))}.valid_rows")
 
 
 @kernel("pto.tile_valid_cols")
 def tile_valid_cols(op: PtoOp, g: Generator) -> None:
-    g.define(op.results[0], f"{g.name(op.operands[0])}.valid_cols")
+    """The number of valid columns of a tile."""
+    g.define(op.results[0], f"{g.name(named(op, 'src'))}.valid_cols")
 
 
 @kernel("pto.make_tensor_view")
 def make_tensor_view(op: PtoOp, g: Generator) -> None:
+    """A view of global memory from a pointer, with extents and strides in elements; views of scales take the layout of
+    the tile that loads them."""
     groups = g.operands(op)
     type_ = op.results[0].type
     assert isinstance(type_, t.TensorViewType)
@@ -287,7 +306,7 @@ def _prepare_parts(view: PtoOp, g: Generator) -> None:
     known: dict[str, Expr] = {}
     for use in view.results[0].uses:
         op = use.operation
-        if op.name != "pto.partition_view" or op.parent is view.parent or not _only_moved(op.results[0]):
+        if not has_role(op, Role.PART) or op.parent is view.parent or not _only_moved(op.results[0]):
             continue
         assert isinstance(op, PtoOp)
         sizes = [constant_of(value) for value in g.operands(op)["sizes"]]
@@ -299,11 +318,13 @@ def _prepare_parts(view: PtoOp, g: Generator) -> None:
 
 
 def _only_moved(part: SSAValue) -> bool:
-    return all(use.operation.name in ("pto.tload", "pto.tstore") for use in part.uses)
+    """True when the part is the source of loads or the destination of stores alone."""
+    return all(has_role(use.operation, Role.TILE_LOAD | Role.TILE_STORE) for use in part.uses)
 
 
 @kernel("pto.partition_view")
 def partition_view(op: PtoOp, g: Generator) -> None:
+    """The part of a view that begins at the offsets and has the sizes, both in elements."""
     groups = g.operands(op)
     source, result = groups["source"][0], op.results[0]
     common = g.common.get(result)
@@ -322,9 +343,11 @@ def partition_view(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.get_tensor_view_dim")
 def view_dim(op: PtoOp, g: Generator) -> None:
-    g.define(op.results[0], f"{g.name(op.operands[0])}.shape[{g.name(op.operands[1])}]")
+    """The extent of one dimension of a view, in elements."""
+    g.define(op.results[0], f"{g.name(named(op, 'tensor_view'))}.shape[{g.name(named(op, 'dim_index'))}]")
 
 
 @kernel("pto.get_tensor_view_stride")
 def view_stride(op: PtoOp, g: Generator) -> None:
-    g.define(op.results[0], f"{g.name(op.operands[0])}.strides[{g.name(op.operands[1])}]")
+    """The stride of one dimension of a view, in elements."""
+    g.define(op.results[0], f"{g.name(named(op, 'tensor_view'))}.strides[{g.name(named(op, 'dim_index'))}]")

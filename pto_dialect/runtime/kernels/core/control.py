@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, StringAttr
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from pto_dialect.ir.core.branches import Way, flag_of, ways
+from pto_dialect.ir.core.operands import listed, named
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.compile.program import callee_name
 from pto_dialect.runtime.faults import Fault
@@ -35,8 +38,10 @@ def check_step(step: int) -> int:
 
 @kernel("scf.for")
 def for_loop(op: Operation, g: Generator) -> None:
-    lower, upper, step = (g.name(v) for v in op.operands[:3])
-    initial = list(op.operands)[3:]
+    """Runs the body for each index from lower to upper bound; values that the body yields go to the next round. Raises
+    ``Fault`` (``scf-step``) at run time for a step below 1."""
+    lower, upper, step = (g.name(named(op, name)) for name in ("lb", "ub", "step"))
+    initial = listed(op, "iter_args")
     body = op.regions[0].block
     for result in op.results:
         g.bind(result)
@@ -45,29 +50,24 @@ def for_loop(op: Operation, g: Generator) -> None:
     for argument, result in zip(body.args[1:], op.results, strict=True):
         g.names[argument] = str(g.name(result))
     with g.emitter.block(f"for {index} in range({lower}, {upper}, {g.argument(check_step)}({step})):"):
-        for op_ in body.ops:
-            if op_.name == "scf.yield":
-                assign(op.results, list(op_.operands), g)
-            else:
-                g.operation(op_)
+        _branch(op, body, g)
 
 
 @kernel("scf.parallel")
 def parallel_loop(op: Operation, g: Generator) -> None:
     """The iterations one after the other; what they reduce is combined in that order."""
     body = op.regions[0].block
-    number = len(body.args)
-    bounds = [g.name(value) for value in op.operands[: 3 * number]]
+    bounds = [[g.name(value) for value in listed(op, name)] for name in ("lowerBound", "upperBound", "step")]
     for result in op.results:
         g.bind(result)
-    assign(op.results, list(op.operands)[3 * number :], g)
+    assign(op.results, listed(op, "initVals"), g)
     with ExitStack() as loops:
         for axis, counter in enumerate(body.args):
-            lower, upper, step = bounds[axis], bounds[number + axis], bounds[2 * number + axis]
+            lower, upper, step = (each[axis] for each in bounds)
             header = f"for {g.bind(counter)} in range({lower}, {upper}, {g.argument(check_step)}({step})):"
             loops.enter_context(g.emitter.block(header))
         for inner in body.ops:
-            if inner.name == "scf.reduce":
+            if inner is body.last_op:
                 reduce(inner, op.results, g, assign)
             else:
                 g.operation(inner)
@@ -87,7 +87,7 @@ def reduce(
         so_far, new = region.block.args
         g.names[so_far], g.names[new] = g.names[result], g.name(operand)
         for inner in region.block.ops:
-            if inner.name == "scf.reduce.return":
+            if has_role(inner, Role.YIELD):
                 give([result], list(inner.operands), g)
             else:
                 g.operation(inner)
@@ -95,10 +95,11 @@ def reduce(
 
 @kernel("scf.if")
 def if_else(op: Operation, g: Generator) -> None:
+    """Runs one of two regions and takes the values that it yields."""
     for result in op.results:
         g.bind(result)
     then, otherwise = op.regions
-    with g.emitter.block(f"if {g.name(op.operands[0])}:"):
+    with g.emitter.block(f"if {g.name(named(op, 'cond'))}:"):
         _branch(op, then.block, g)
     if otherwise.blocks and not _trivial(otherwise.block):
         with g.emitter.block("else:"):
@@ -107,12 +108,12 @@ def if_else(op: Operation, g: Generator) -> None:
 
 def _trivial(block: Block) -> bool:
     first = block.first_op
-    return first is None or (first.name == "scf.yield" and not first.operands)
+    return first is None or (has_role(first, Role.YIELD) and not first.operands)
 
 
 def _branch(op: Operation, block: Block, g: Generator) -> None:
     for inner in block.ops:
-        if inner.name == "scf.yield":
+        if has_role(inner, Role.YIELD):
             assign(op.results, list(inner.operands), g)
         else:
             g.operation(inner)
@@ -120,6 +121,7 @@ def _branch(op: Operation, block: Block, g: Generator) -> None:
 
 @kernel("scf.while")
 def while_loop(op: Operation, g: Generator) -> None:
+    """Runs both regions in turn until the condition of the first one is false; its further values are the results."""
     before, after = (region.block for region in op.regions)
     for argument in before.args:
         g.bind(argument)
@@ -130,14 +132,14 @@ def while_loop(op: Operation, g: Generator) -> None:
         g.names[argument] = str(g.name(result))
     with g.emitter.block("while True:"):
         for inner in before.ops:
-            if inner.name == "scf.condition":
-                assign(op.results, list(inner.operands)[1:], g)
-                with g.emitter.block(f"if not {g.name(inner.operands[0])}:"):
+            if inner is before.last_op:
+                assign(op.results, listed(inner, "args"), g)
+                with g.emitter.block(f"if not {g.name(named(inner, 'condition'))}:"):
                     g.emitter.line("break")
             else:
                 g.operation(inner)
         for inner in after.ops:
-            if inner.name == "scf.yield":
+            if inner is after.last_op:
                 assign(before.args, list(inner.operands), g)
             else:
                 g.operation(inner)
@@ -145,6 +147,7 @@ def while_loop(op: Operation, g: Generator) -> None:
 
 @kernel("scf.execute_region")
 def execute_region(op: Operation, g: Generator) -> None:
+    """Runs a region of one or several blocks and takes the values that it yields."""
     for result in op.results:
         g.bind(result)
     blocks = list(op.regions[0].blocks)
@@ -159,16 +162,13 @@ def execute_region(op: Operation, g: Generator) -> None:
 def branches_apart(block: Block, g: Generator) -> bool:
     """True when work-items leave ``block`` in different ways."""
     last = block.last_op
-    return (
-        g.lanes is not None
-        and last is not None
-        and last.name in ("cf.cond_br", "cf.switch")
-        and g.lanes.varies(last.operands[0])
-    )
+    flag = None if last is None else flag_of(last)
+    return g.lanes is not None and flag is not None and g.lanes.varies(flag)
 
 
 @kernel("scf.index_switch")
 def index_switch(op: Operation, g: Generator) -> None:
+    """Runs the region of the case that equals the number, else the default one."""
     for result in op.results:
         g.bind(result)
     cases = op.properties["cases"]
@@ -176,7 +176,7 @@ def index_switch(op: Operation, g: Generator) -> None:
     default, *regions = op.regions
     keyword = "if"
     for value, region in zip(cases.get_values(), regions, strict=True):
-        with g.emitter.block(f"{keyword} {g.name(op.operands[0])} == {value}:"):
+        with g.emitter.block(f"{keyword} {g.name(named(op, 'arg'))} == {value}:"):
             _branch(op, region.block, g)
         keyword = "elif"
     with g.emitter.block("else:" if regions else "if True:"):
@@ -185,6 +185,7 @@ def index_switch(op: Operation, g: Generator) -> None:
 
 @kernel("func.return")
 def return_values(op: Operation, g: Generator) -> None:
+    """Ends a function with its results as a tuple."""
     g.emitter.line("return " + (", ".join(f"{g.name(v)}" for v in op.operands) + "," if op.operands else "()"))
 
 
@@ -237,7 +238,7 @@ def _blocks(blocks: Sequence[Block], around: Operation | None, g: Generator) -> 
             with g.emitter.block(f"{'if' if number == 0 else 'elif'} {counter} == {number}:"):
                 for op in block.ops:
                     g.emitter.current = op
-                    if op.name == "scf.yield" and around is not None:
+                    if around is not None and has_role(op, Role.YIELD):
                         assign(around.results, list(op.operands), g)
                         g.emitter.line("break")
                     elif not _jump(op, numbers, counter, g):
@@ -252,42 +253,32 @@ def claim(holds: bool, message: str) -> None:
 
 @kernel("cf.assert")
 def assertion(op: Operation, g: Generator) -> None:
+    """Raises ``Fault`` (``assertion``) at run time for a condition that does not hold."""
     message = op.properties["msg"]
     assert isinstance(message, StringAttr)
-    g.call(claim, g.name(op.operands[0]), message.data)
+    g.call(claim, g.name(named(op, "arg")), message.data)
 
 
 def _jump(op: Operation, numbers: dict[Block, int], counter: str, g: Generator) -> bool:
-    operands = list(op.operands)
+    """Goes on at the block that a branch chooses; False for operations that are no branches."""
+    if not has_role(op, Role.BRANCH):
+        return False
 
-    def go(block: Block, values: list[SSAValue]) -> None:
-        assign(block.args, values, g)
-        g.emitter.line(f"{counter} = {numbers[block]}")
+    def go(way: Way) -> None:
+        assign(way.block.args, way.values, g)
+        g.emitter.line(f"{counter} = {numbers[way.block]}")
 
-    if op.name == "cf.br":
-        go(op.successors[0], operands)
+    flag = flag_of(op)
+    *chosen, default = ways(op)
+    if flag is None:
+        go(default)
         return True
-    if op.name == "cf.cond_br":
-        then, other = op.successors
-        split = 1 + len(then.args)
-        with g.emitter.block(f"if {g.name(operands[0])}:"):
-            go(then, operands[1:split])
-        with g.emitter.block("else:"):
-            go(other, operands[split:])
-        return True
-    if op.name == "cf.switch":
-        default, *targets = op.successors
-        values = op.properties.get("case_values")
-        cases = list(values.get_values()) if isinstance(values, DenseIntOrFPElementsAttr) else []
-        position = 1 + len(default.args)
-        keyword = "if"
-        for case, target in zip(cases, targets, strict=True):
-            size = len(target.args)
-            with g.emitter.block(f"{keyword} {g.name(operands[0])} == {case}:"):
-                go(target, operands[position : position + size])
-            position += size
-            keyword = "elif"
-        with g.emitter.block("else:" if cases else "if True:"):
-            go(default, operands[1 : 1 + len(default.args)])
-        return True
-    return False
+    keyword = "if"
+    for way in chosen:
+        test = g.name(flag) if way.case is True else f"{g.name(flag)} == {way.case}"
+        with g.emitter.block(f"{keyword} {test}:"):
+            go(way)
+        keyword = "elif"
+    with g.emitter.block("else:" if chosen else "if True:"):
+        go(default)
+    return True

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator, integer_width
 from pto_dialect.runtime.faults import Fault
 
@@ -79,6 +80,7 @@ _SCALAR = {name: _scalar(function) for name, function in FUNCTIONS.items()}
 
 @kernel(*(f"math.{name}" for name in _SCALAR))
 def math_function(op: Operation, g: Generator) -> None:
+    """A function of floats, computed in double precision and rounded once to the type of the result."""
     function = _SCALAR[op.name.removeprefix("math.")]
     arguments = ", ".join(g.name(v) for v in op.operands)
     g.define(op.results[0], rounded(f"{g.argument(function)}({arguments})", op.results[0].type, g))
@@ -114,6 +116,7 @@ def fused_double(a: float, b: float, c: float) -> float:
 
 @kernel("math.fma")
 def fused_multiply_add(op: Operation, g: Generator) -> None:
+    """a·b + c of floats with one rounding."""
     type_ = op.results[0].type
     arguments = ", ".join(g.name(v) for v in op.operands)
     function = fused_double if str(type_) == "f64" else fused
@@ -153,14 +156,16 @@ def integer_power(base: int, exponent: int) -> int:
 
 @kernel(*(f"math.{name}" for name in COUNTS))
 def count_bits(op: Operation, g: Generator) -> None:
+    """Numbers of leading zeros, trailing zeros or set bits of an integer."""
     type_ = op.results[0].type
     function = COUNTS[op.name.removeprefix("math.")]
-    bits = unsigned(str(g.name(op.operands[0])), type_)
+    bits = unsigned(str(g.name(named(op, "operand"))), type_)
     g.define(op.results[0], wrapped(f"{g.argument(function)}({bits}, {integer_width(type_) or 64})", type_))
 
 
 @kernel("math.ipowi")
 def power_of_integers(op: Operation, g: Generator) -> None:
+    """An integer to the power of an integer, wrapped at the width of its type."""
     type_ = op.results[0].type
     a, b = (signed(str(g.name(v)), type_) for v in op.operands)
     g.define(op.results[0], wrapped_bits(f"{g.argument(integer_power)}({a}, {b})", type_))
@@ -168,5 +173,6 @@ def power_of_integers(op: Operation, g: Generator) -> None:
 
 @kernel("math.absi")
 def absolute(op: Operation, g: Generator) -> None:
+    """The absolute value of an integer, wrapped at the width of its type."""
     type_ = op.results[0].type
-    g.define(op.results[0], wrapped(f"abs({signed(str(g.name(op.operands[0])), type_)})", type_))
+    g.define(op.results[0], wrapped(f"abs({signed(str(g.name(named(op, 'operand'))), type_)})", type_))

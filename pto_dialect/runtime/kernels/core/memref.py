@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.memory.memref import MemRef, dense_strides
 from pto_dialect.runtime.memory.spaces import Arena, Pointer
@@ -61,6 +62,7 @@ class Allocator:
 
 @kernel("memref.alloc", "memref.alloca")
 def allocate(op: Operation, g: Generator) -> None:
+    """Memory of the type's shape in the space that the type names; open extents are operands."""
     type_ = memref_type(op.results[0])
     space = space_of(type_)
     sizes = iter(op.operands)
@@ -79,6 +81,7 @@ def deallocate(op: Operation, g: Generator) -> None:
 
 @kernel("memref.load")
 def load(op: Operation, g: Generator) -> None:
+    """The element at the indices."""
     source, *indices = (g.name(v) for v in op.operands)
     result = op.results[0]
     g.define(result, scalar_result(f"{source}.load({', '.join(indices)})", result.type))
@@ -86,25 +89,29 @@ def load(op: Operation, g: Generator) -> None:
 
 @kernel("memref.store")
 def store(op: Operation, g: Generator) -> None:
+    """Stores a number at the indices."""
     value, target, *indices = (g.name(v) for v in op.operands)
     g.emitter.line(f"{target}.store({', '.join([value, *indices])})")
 
 
 @kernel("memref.copy")
 def copy(op: Operation, g: Generator) -> None:
+    """Copies all elements of one memref to another of the same shape."""
     source, target = (g.name(v) for v in op.operands)
     g.emitter.line(f"{target}.copy_from({source})")
 
 
 @kernel("memref.dim")
 def dim(op: Operation, g: Generator) -> None:
+    """The extent of one dimension."""
     source, axis = (g.name(v) for v in op.operands)
     g.define(op.results[0], f"{source}.shape[{axis}]")
 
 
 @kernel("memref.rank")
 def rank(op: Operation, g: Generator) -> None:
-    g.define(op.results[0], f"len({g.name(op.operands[0])}.shape)")
+    """The number of dimensions."""
+    g.define(op.results[0], f"len({g.name(named(op, 'source'))}.shape)")
 
 
 # ------------------------------------------------------------ views
@@ -136,28 +143,31 @@ def kept_dimensions(sizes: Sequence[str], result: MemRefType) -> list[int]:
 
 @kernel("memref.subview")
 def subview(op: Operation, g: Generator) -> None:
+    """The part of a memref with the offsets, sizes and strides of attributes and operands; unit dimensions may be
+    dropped."""
     offsets, sizes, strides = _mixed(op, g)
     result = op.results[0]
     kept = kept_dimensions(sizes, memref_type(result))
     if len(kept) != len(memref_type(result).get_shape()):
         raise g.error("unmodelled", "the result of this subview drops dimensions that are not 1", op)
     lists = ", ".join(_tuple(part) for part in (offsets, sizes, strides, kept))
-    g.define(result, f"{g.name(op.operands[0])}.subview({lists})")
+    g.define(result, f"{g.name(named(op, 'source'))}.subview({lists})")
 
 
 @kernel("memref.reinterpret_cast")
 def reinterpret_cast(op: Operation, g: Generator) -> None:
+    """The memory of a memref with other offset, sizes and strides, all in elements."""
     offsets, sizes, strides = _mixed(op, g)
     g.define(
         op.results[0],
-        f"{g.name(op.operands[0])}.reinterpreted({offsets[0]}, {_tuple(sizes)}, {_tuple(strides)})",
+        f"{g.name(named(op, 'source'))}.reinterpreted({offsets[0]}, {_tuple(sizes)}, {_tuple(strides)})",
     )
 
 
 @kernel("memref.cast", "memref.memory_space_cast")
 def cast(op: Operation, g: Generator) -> None:
     """The same memory: extents and strides that a type leaves open are known at run time."""
-    source, result = op.operands[0], op.results[0]
+    source, result = named(op, "source"), op.results[0]
     spaces = [space_of(value.type) for value in (source, result)]
     if None not in spaces and spaces[0] != spaces[1]:
         raise g.error("memref-cast", f"a memref in {spaces[0]} is not one in {spaces[1]}", op)
@@ -167,7 +177,7 @@ def cast(op: Operation, g: Generator) -> None:
 @kernel("memref.extract_aligned_pointer_as_index")
 def address(op: Operation, g: Generator) -> None:
     """Where the memory begins of which the operand, without an offset, is the first part."""
-    layout = memref_type(op.operands[0]).layout
+    layout = memref_type(named(op, "source")).layout
     if isinstance(layout, StridedLayoutAttr) and layout.get_offset() != 0:
         raise g.error("unmodelled", "where the memory around a view with an offset begins is not known", op)
-    g.define(op.results[0], f"core.address_of({g.name(op.operands[0])})")
+    g.define(op.results[0], f"core.address_of({g.name(named(op, 'source'))})")

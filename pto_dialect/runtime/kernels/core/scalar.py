@@ -13,6 +13,7 @@ from xdsl.dialects import builtin
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation
 
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import is_float, type_text
 from pto_dialect.runtime.compile.generator import Generator, integer_width
 from pto_dialect.runtime.faults import Fault
@@ -133,6 +134,7 @@ def float_remainder(a: float, b: float) -> float:
 
 @kernel("arith.constant")
 def constant(op: Operation, g: Generator) -> None:
+    """The number, or the list of numbers, that the operation states."""
     value = op.properties["value"]
     result = op.results[0]
     if isinstance(value, IntegerAttr):
@@ -163,6 +165,8 @@ _OTHERS = ("ceildivui", "minui", "maxui", "shli", "shrsi", "shrui")
 
 @kernel(*(f"arith.{name}" for name in (*_PLAIN, *_CALLS, *_UNSIGNED, *_OTHERS)))
 def integer_binary(op: Operation, g: Generator) -> None:
+    """Arithmetic, bit operations and shifts of two integers, wrapped at their width. Raises ``Fault``
+    (``division-by-zero``) at run time."""
     short = op.name.removeprefix("arith.")
     a, b = (str(g.name(v)) for v in op.operands)
     type_ = op.results[0].type
@@ -191,6 +195,7 @@ def integer_binary(op: Operation, g: Generator) -> None:
 
 @kernel("arith.addui_extended")
 def add_with_carry(op: Operation, g: Generator) -> None:
+    """The sum of two unsigned integers and whether it exceeds their width."""
     type_ = op.results[0].type
     a, b = (unsigned(str(g.name(v)), type_) for v in op.operands)
     total = g.define_local("total", f"{a} + {b}")
@@ -198,10 +203,20 @@ def add_with_carry(op: Operation, g: Generator) -> None:
     g.define(op.results[1], f"{total} >> {integer_width(type_) or 64} != 0")
 
 
-@kernel("arith.mulsi_extended", "arith.mului_extended")
-def multiply_wide(op: Operation, g: Generator) -> None:
+@kernel("arith.mulsi_extended")
+def multiply_wide_signed(op: Operation, g: Generator) -> None:
+    """Low and high half of the product of two signed integers."""
+    _multiply_wide(op, g, signed)
+
+
+@kernel("arith.mului_extended")
+def multiply_wide_unsigned(op: Operation, g: Generator) -> None:
+    """Low and high half of the product of two unsigned integers."""
+    _multiply_wide(op, g, unsigned)
+
+
+def _multiply_wide(op: Operation, g: Generator, read: Callable[[str, Attribute], str]) -> None:
     type_ = op.results[0].type
-    read = signed if op.name == "arith.mulsi_extended" else unsigned
     a, b = (read(str(g.name(v)), type_) for v in op.operands)
     product = g.define_local("product", f"({a}) * ({b})")
     g.define(op.results[0], wrapped_bits(str(product), type_))
@@ -240,6 +255,7 @@ _FLOAT_CALLS = {
 
 @kernel(*(f"arith.{name}" for name in (*_FLOAT, *_FLOAT_CALLS)))
 def float_binary(op: Operation, g: Generator) -> None:
+    """Arithmetic of two floats, rounded to their type."""
     short = op.name.removeprefix("arith.")
     a, b = (str(g.name(v)) for v in op.operands)
     text = f"{a} {_FLOAT[short]} {b}" if short in _FLOAT else f"{g.argument(_FLOAT_CALLS[short])}({a}, {b})"
@@ -248,28 +264,32 @@ def float_binary(op: Operation, g: Generator) -> None:
 
 @kernel("arith.negf")
 def negate(op: Operation, g: Generator) -> None:
-    g.define(op.results[0], f"-{g.name(op.operands[0])}")
+    """A float with the other sign."""
+    g.define(op.results[0], f"-{g.name(named(op, 'operand'))}")
 
 
 @kernel("arith.select")
 def select(op: Operation, g: Generator) -> None:
+    """One of two values, as a condition says."""
     condition, a, b = (g.name(v) for v in op.operands)
     g.define(op.results[0], f"{a} if {condition} else {b}")
 
 
 @kernel("arith.cmpi")
 def compare_integers(op: Operation, g: Generator) -> None:
+    """Whether two integers compare as the predicate says, signed or unsigned."""
     predicate = CMPI[op.properties["predicate"].value.data]  # pyright: ignore[reportAttributeAccessIssue]
     a, b = (str(g.name(v)) for v in op.operands)
     if predicate[0] == "u":
-        a, b = (unsigned(x, op.operands[0].type) for x in (a, b))
+        a, b = (unsigned(x, named(op, "lhs").type) for x in (a, b))
     elif predicate[0] == "s":
-        a, b = (signed(x, op.operands[0].type) for x in (a, b))
+        a, b = (signed(x, named(op, "lhs").type) for x in (a, b))
     g.define(op.results[0], f"{a} {_SYMBOLS[predicate.lstrip('us') if len(predicate) == 3 else predicate]} {b}")
 
 
 @kernel("arith.cmpf")
 def compare_floats(op: Operation, g: Generator) -> None:
+    """Whether two floats compare as the predicate says; ordered predicates are false for NaN, unordered ones true."""
     predicate = CMPF[op.properties["predicate"].value.data]  # pyright: ignore[reportAttributeAccessIssue]
     a, b = (str(g.name(v)) for v in op.operands)
     ordered = f"{a} == {a} and {b} == {b}"
@@ -288,23 +308,35 @@ def compare_floats(op: Operation, g: Generator) -> None:
 
 @kernel("arith.index_cast", "arith.extsi", "arith.trunci")
 def cast_signed(op: Operation, g: Generator) -> None:
-    source, result = op.operands[0], op.results[0]
+    """A signed integer in another width."""
+    source, result = named(op, "input"), op.results[0]
     g.define(result, wrapped(signed(str(g.name(source)), source.type), result.type))
 
 
 @kernel("arith.index_castui", "arith.extui")
 def cast_unsigned(op: Operation, g: Generator) -> None:
-    source, result = op.operands[0], op.results[0]
+    """An unsigned integer in another width."""
+    source, result = named(op, "input"), op.results[0]
     text = str(g.name(source))
     text = f"int({text})" if integer_width(source.type) == 1 else unsigned(text, source.type)
     g.define(result, wrapped_bits(text, result.type))
 
 
-@kernel("arith.sitofp", "arith.uitofp")
-def to_float(op: Operation, g: Generator) -> None:
-    source, result = op.operands[0], op.results[0]
+@kernel("arith.sitofp")
+def signed_to_float(op: Operation, g: Generator) -> None:
+    """A signed integer as the nearest number of a float type."""
+    _to_float(op, g, signed)
+
+
+@kernel("arith.uitofp")
+def unsigned_to_float(op: Operation, g: Generator) -> None:
+    """An unsigned integer as the nearest number of a float type."""
+    _to_float(op, g, unsigned)
+
+
+def _to_float(op: Operation, g: Generator, read: Callable[[str, Attribute], str]) -> None:
+    source, result = named(op, "input"), op.results[0]
     text = str(g.name(source))
-    read = unsigned if op.name == "arith.uitofp" else signed
     name = str(result.type)
 
     def convert(value: int) -> float:
@@ -322,13 +354,15 @@ def truncate(value: float) -> int:
 
 @kernel("arith.fptosi", "arith.fptoui")
 def to_integer(op: Operation, g: Generator) -> None:
-    text = f"{g.argument(truncate)}({g.name(op.operands[0])})"
+    """A float rounded toward zero and wrapped at the width of the result."""
+    text = f"{g.argument(truncate)}({g.name(named(op, 'input'))})"
     g.define(op.results[0], wrapped(text, op.results[0].type))
 
 
 @kernel("arith.extf", "arith.truncf")
 def resize_float(op: Operation, g: Generator) -> None:
-    g.define(op.results[0], rounded(str(g.name(op.operands[0])), op.results[0].type, g))
+    """A float rounded to another float type."""
+    g.define(op.results[0], rounded(str(g.name(named(op, "input"))), op.results[0].type, g))
 
 
 def _to_bits(type_: Attribute) -> Callable[[float], int]:
@@ -358,7 +392,8 @@ def _from_bits(type_: Attribute, g: Generator) -> Callable[[int], float]:
 
 @kernel("arith.bitcast")
 def bitcast(op: Operation, g: Generator) -> None:
-    source, result = op.operands[0].type, op.results[0].type
+    """The bits of a number as a number of another type of the same width."""
+    source, result = named(op, "input").type, op.results[0].type
     if not all(integer_width(type_) or is_float(type_) for type_ in (source, result)):
         raise g.error("unmodelled", f"arith.bitcast of {type_text(source)} cannot be executed", op)
     to_bits, from_bits = _to_bits(source), _from_bits(result, g)
@@ -366,11 +401,12 @@ def bitcast(op: Operation, g: Generator) -> None:
     def reinterpret(value: float) -> float:
         return from_bits(to_bits(value))
 
-    g.define(op.results[0], f"{g.argument(reinterpret)}({g.name(op.operands[0])})")
+    g.define(op.results[0], f"{g.argument(reinterpret)}({g.name(named(op, 'input'))})")
 
 
 @kernel("builtin.unrealized_conversion_cast")
 def conversion(op: Operation, g: Generator) -> None:
+    """The operands under the types of the results."""
     for operand, result in zip(op.operands, op.results, strict=False):
         g.define(result, str(g.name(operand)))
     if len(op.operands) != len(op.results):

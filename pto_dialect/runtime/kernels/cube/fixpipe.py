@@ -60,6 +60,9 @@ class WriteBack:
         sub_block: int | None,
         mode: AtomicMode | None = None,
     ) -> None:
+        """Stores ``m`` x ``n`` accumulators at ``src`` (L0C) to ``dst``: converted, clipped and arranged as the clauses
+        say; strides are in elements. ``quant`` and ``relu`` are numbers or pointers to tables of the channels, ``mode``
+        is what the control register says of stores. Raises ``Fault``: ``fixp-ub-sub-range``."""
         atomic = self.atomic
         if mode is not None:
             mode.check(self.target)
@@ -126,8 +129,19 @@ class WriteBack:
         return payload
 
 
-@kernel("pto.mte_l0c_l1", "pto.mte_l0c_gm", "pto.mte_l0c_ub")
+@kernel("pto.mte_l0c_l1", "pto.mte_l0c_ub")
 def write_back(op: PtoOp, g: Generator) -> None:
+    """Accumulators to L1 or the unified buffer, converted as the clauses say."""
+    _write_back(op, g, combines=False)
+
+
+@kernel("pto.mte_l0c_gm")
+def write_back_to_gm(op: PtoOp, g: Generator) -> None:
+    """Accumulators to global memory, combined with what is there where a clause or the control register says so."""
+    _write_back(op, g, combines=True)
+
+
+def _write_back(op: PtoOp, g: Generator, combines: bool) -> None:
     groups = g.operands(op)
 
     def given(name: str) -> Any:
@@ -146,6 +160,6 @@ def write_back(op: PtoOp, g: Generator) -> None:
         given("split"),
         None if loop3[0] is None else loop3,
         given("sub_blockid"),
-        *(g.atomic_mode() if op.name == "pto.mte_l0c_gm" and instruction.atomic is None else ()),
+        *(g.atomic_mode() if combines and instruction.atomic is None else ()),
         pipe=Pipe.FIX,
     )

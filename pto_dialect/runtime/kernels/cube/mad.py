@@ -60,6 +60,8 @@ class Mad:
     def __call__(
         self, core: Core, a: Pointer, b: Pointer, c: Pointer, bias: Pointer | None, m: int, n: int, k: int
     ) -> None:
+        """Product [m, k] x [k, n] of the matrices at ``a`` and ``b`` into the accumulators at ``c``. Raises ``Fault``:
+        ``mad-mnk-positive``, ``mad-mnk-range``, ``mad-4bit-even-k``, and for addresses that are not aligned."""
         for label, value in (("m", m), ("n", n), ("k", k)):
             if value < 1:
                 raise Fault("mad-mnk-positive", f"{self.name}: {label} = {value} must be positive")
@@ -121,6 +123,8 @@ def _format(value: object, g: Generator) -> Format:
 
 @kernel("pto.mad", "pto.mad_acc", "pto.mad_bias", "pto.mad_mx", "pto.mad_mx_acc", "pto.mad_mx_bias")
 def mad(op: PtoOp, g: Generator) -> None:
+    """Product of matrices in L0A and L0B into L0C: alone, added to what is there, or to a row of biases; with ``mx``
+    each 32 elements along k have a scale."""
     groups = g.operands(op)
     lhs, rhs, dst = (groups[name][0] for name in ("lhs", "rhs", "dst"))
     bias = groups["bias"][0] if "bias" in groups else None

@@ -52,6 +52,8 @@ class TileMatmul:
         lhs_scale: AnyTile | None = None,
         rhs_scale: AnyTile | None = None,
     ) -> None:
+        """dst = init + lhs x rhs over the valid regions; ``init`` holds accumulators [m, n] or biases [1, n]. Raises
+        ``Fault``: ``matmul-shape``, ``matmul-range``, ``matmul-bias-row``, ``gemv-m1``, ``gemv-k``."""
         m, k, n = lhs.valid_rows, lhs.valid_cols, rhs.valid_cols
         if (m, k, n) != self.shape:
             self._prepare(m, k, n)
@@ -148,6 +150,8 @@ _FORMS: dict[str, tuple[str, ...]] = {
 
 @kernel(*(f"pto.{op}{form}" for op in ("tmatmul", "tgemv") for form in _FORMS))
 def tile_matmul(op: PtoOp, g: Generator) -> None:
+    """Product of two tiles: alone, added to accumulators or to a row of biases; with ``mx`` each 32 elements along k
+    have a scale."""
     form = op.name.removeprefix("pto.tmatmul").removeprefix("pto.tgemv")
     names = _FORMS[form]
     given: list[Any] = [g.operand(op, name) if name else None for name in names]

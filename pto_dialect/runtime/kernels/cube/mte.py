@@ -9,6 +9,7 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.memory.atomic import AtomicMode
 from pto_dialect.runtime.memory.dma import burst_copy, gap_copy, l1_to_bt, l1_to_fb
@@ -53,15 +54,22 @@ def copy_bursts(
     burst_copy(dst, src, length, bursts, dst_stride, src_stride, loops, None, mode)
 
 
-@kernel("pto.mte_gm_l1", "pto.mte_ub_gm")
-def burst(op: PtoOp, g: Generator) -> None:
+@kernel("pto.mte_gm_l1")
+def gm_l1(op: PtoOp, g: Generator) -> None:
+    """Bursts from global memory to L1."""
+    g.call(copy_bursts, *_bursts(op, g), pipe=Pipe.MTE2)
+
+
+@kernel("pto.mte_ub_gm")
+def ub_gm(op: PtoOp, g: Generator) -> None:
+    """Bursts from the unified buffer to global memory, combined as the control register says."""
+    g.call(copy_bursts, *_bursts(op, g), *g.atomic_mode(), pipe=Pipe.MTE3)
+
+
+def _bursts(op: PtoOp, g: Generator) -> list[Any]:
     groups = g.operands(op)
     names = ("destination", "source", "len_burst", "n_burst", "nburst_dst_stride", "nburst_src_stride")
-    arguments = [*(groups[name][0] for name in names), loop_groups(groups)]
-    if op.name == "pto.mte_gm_l1":
-        g.call(copy_bursts, *arguments, pipe=Pipe.MTE2)
-    else:
-        g.call(copy_bursts, *arguments, *g.atomic_mode(), pipe=Pipe.MTE3)
+    return [*(groups[name][0] for name in names), loop_groups(groups)]
 
 
 def copy_gaps(dst: Pointer, src: Pointer, length: int, bursts: int, dst_gap: int, src_gap: int, loops: Any) -> None:
@@ -71,16 +79,27 @@ def copy_gaps(dst: Pointer, src: Pointer, length: int, bursts: int, dst_gap: int
 
 @kernel("pto.mte_l1_ub")
 def l1_ub(op: PtoOp, g: Generator) -> None:
+    """Bursts of 32-byte units from L1 to the unified buffer, with gaps between them and up to two outer loops."""
     groups = g.operands(op)
     names = ("destination", "source", "len_burst", "n_burst", "nburst_dst_stride", "nburst_src_stride")
     g.call(copy_gaps, *(groups[name][0] for name in names), loop_groups(groups), pipe=Pipe.MTE1)
 
 
-@kernel("pto.mte_ub_l1", "pto.mte_ub_ub")
-def ub_copy(op: PtoOp, g: Generator) -> None:
+@kernel("pto.mte_ub_l1")
+def ub_l1(op: PtoOp, g: Generator) -> None:
+    """Bursts of 32-byte units from the unified buffer to L1."""
+    _units(op, g, Pipe.MTE3)
+
+
+@kernel("pto.mte_ub_ub")
+def ub_ub(op: PtoOp, g: Generator) -> None:
+    """Bursts of 32-byte units within the unified buffer."""
+    _units(op, g, Pipe.V)
+
+
+def _units(op: PtoOp, g: Generator, pipe: Pipe) -> None:
     groups = g.operands(op)
     names = ("destination", "source", "len_burst", "n_burst", "dst_stride", "src_stride")
-    pipe = Pipe.MTE3 if op.name == "pto.mte_ub_l1" else Pipe.V
     g.call(copy_gaps, *(groups[name][0] for name in names), (), pipe=pipe)
 
 
@@ -94,14 +113,33 @@ def load_table(dst: Pointer, src: Pointer, length: int, bursts: int, dst_gap: in
     l1_to_fb(dst, src, length, bursts, dst_gap, src_gap, unit=unit)
 
 
-@kernel("pto.mte_l1_bt", "pto.mte_l1_fb")
-def l1_table(op: PtoOp, g: Generator) -> None:
-    groups = g.operands(op)
-    names = ("destination", "source", "len_burst", "n_burst", "nburst_dst_gap", "nburst_src_gap")
-    short = op.name.removeprefix("pto.")
-    function, pipe = (load_bias, Pipe.MTE1) if short == "mte_l1_bt" else (load_table, Pipe.FIX)
-    unit = {"a2a3": {"mte_l1_bt": 64, "mte_l1_fb": 128}}.get(g.profile.arch, {"mte_l1_bt": 32, "mte_l1_fb": 64})[short]
-    g.call(function, *(groups[name][0] for name in names), unit, pipe=pipe)
+_TABLE_GAPS = ("nburst_dst_gap", "nburst_src_gap")
+
+
+@kernel("pto.mte_l1_bt")
+def l1_bt(op: PtoOp, g: Generator) -> None:
+    """Bursts from L1 to the bias table."""
+    call_load_bias(op, g, _TABLE_GAPS)
+
+
+@kernel("pto.mte_l1_fb")
+def l1_fb(op: PtoOp, g: Generator) -> None:
+    """Bursts from L1 to the fixpipe buffer."""
+    call_load_table(op, g, _TABLE_GAPS)
+
+
+def call_load_bias(op: PtoOp, g: Generator, gaps: tuple[str, str]) -> None:
+    """Writes the call of ``load_bias``; ``gaps`` are the operands with the gaps of destination and source."""
+    names = ("destination", "source", "len_burst", "n_burst", *gaps)
+    unit = 64 if g.profile.arch == "a2a3" else 32
+    g.call(load_bias, *(named(op, name) for name in names), unit, pipe=Pipe.MTE1)
+
+
+def call_load_table(op: PtoOp, g: Generator, gaps: tuple[str, str]) -> None:
+    """Writes the call of ``load_table``; ``gaps`` are the operands with the gaps of destination and source."""
+    names = ("destination", "source", "len_burst", "n_burst", *gaps)
+    unit = 128 if g.profile.arch == "a2a3" else 64
+    g.call(load_table, *(named(op, name) for name in names), unit, pipe=Pipe.FIX)
 
 
 def load_frac(dst: Pointer, src: Pointer, mode: str, *sizes: Any) -> None:
@@ -112,6 +150,7 @@ def load_frac(dst: Pointer, src: Pointer, mode: str, *sizes: Any) -> None:
 
 @kernel("pto.mte_gm_l1_frac")
 def gm_l1_frac(op: PtoOp, g: Generator) -> None:
+    """A matrix in global memory, row after row or column after column, as fractals in L1."""
     groups = g.operands(op)
     outer = first(groups, "src_outer_stride")
     names = ("group_count", "dst_loop2_stride", "dst_loop3_stride", "dst_loop4_stride")
@@ -147,10 +186,20 @@ class OperandLoad:
         load_fractals(dst, src, *numbers, transpose=self.transpose, packed=self.packed)
 
 
-@kernel("pto.mte_l1_l0a", "pto.mte_l1_l0b")
-def l1_l0(op: PtoOp, g: Generator) -> None:
+@kernel("pto.mte_l1_l0a")
+def l1_l0a(op: PtoOp, g: Generator) -> None:
+    """A left operand from L1 to L0A."""
+    _l1_l0(op, g, left=True)
+
+
+@kernel("pto.mte_l1_l0b")
+def l1_l0b(op: PtoOp, g: Generator) -> None:
+    """A right operand from L1 to L0B."""
+    _l1_l0(op, g, left=False)
+
+
+def _l1_l0(op: PtoOp, g: Generator, left: bool) -> None:
     groups = g.operands(op)
-    left = op.name == "pto.mte_l1_l0a"
     flag = op.attributes.get("transpose")
     transpose = flag is not None and bool(flag.value.data)  # pyright: ignore[reportAttributeAccessIssue]
     source, target = groups["source"][0], groups["destination"][0]
@@ -179,10 +228,20 @@ class ScaleLoad:
         load_mx_fragments(core.arena(self.space), mx_scale_address(dst.offset), src, *numbers)
 
 
-@kernel("pto.mte_l1_l0a_mx", "pto.mte_l1_l0b_mx")
-def l1_l0_mx(op: PtoOp, g: Generator) -> None:
+@kernel("pto.mte_l1_l0a_mx")
+def l1_l0a_mx(op: PtoOp, g: Generator) -> None:
+    """The scales of a left operand from L1 to the memory beside L0A."""
+    _l1_l0_mx(op, g, left=True)
+
+
+@kernel("pto.mte_l1_l0b_mx")
+def l1_l0b_mx(op: PtoOp, g: Generator) -> None:
+    """The scales of a right operand from L1 to the memory beside L0B."""
+    _l1_l0_mx(op, g, left=False)
+
+
+def _l1_l0_mx(op: PtoOp, g: Generator, left: bool) -> None:
     groups = g.operands(op)
-    left = op.name == "pto.mte_l1_l0a_mx"
     load = ScaleLoad("scale_left" if left else "scale_right")
     source, target = groups["source"][0], groups["destination"][0]
     raw = [first(groups, name) for name in ("x_start", "y_start", "x_step", "y_step", "src_stride", "dst_stride")]

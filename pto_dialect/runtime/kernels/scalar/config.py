@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.memory.atomic import OPERATIONS, TYPES, with_operation, with_type
 
@@ -19,12 +20,14 @@ from ..registry import kernel
 
 @kernel("pto.get_ctrl")
 def get_ctrl(op: PtoOp, g: Generator) -> None:
+    """The control register as a 64-bit number."""
     g.define(op.results[0], wrapped("core.state['ctrl']", op.results[0].type))
 
 
 @kernel("pto.set_ctrl")
 def set_ctrl(op: PtoOp, g: Generator) -> None:
-    g.emitter.line(f"core.state['ctrl'] = {g.name(op.operands[0])} & {(1 << 64) - 1}")
+    """Writes the control register."""
+    g.emitter.line(f"core.state['ctrl'] = {g.name(named(op, 'value'))} & {(1 << 64) - 1}")
 
 
 def with_bit(value: int, bit: int) -> int:
@@ -37,11 +40,21 @@ def without_bit(value: int, bit: int) -> int:
     return value & ~(1 << (bit & 63))
 
 
-@kernel("pto.sbitset0", "pto.sbitset1")
+@kernel("pto.sbitset0")
+def clear_bit(op: PtoOp, g: Generator) -> None:
+    """The first number with the bit clear that the second one counts."""
+    _change_bit(op, g, without_bit)
+
+
+@kernel("pto.sbitset1")
 def set_bit(op: PtoOp, g: Generator) -> None:
+    """The first number with the bit set that the second one counts."""
+    _change_bit(op, g, with_bit)
+
+
+def _change_bit(op: PtoOp, g: Generator, change: Callable[[int, int], int]) -> None:
     value, bit = (g.name(v) for v in op.operands)
-    function = g.argument(with_bit if op.name == "pto.sbitset1" else without_bit)
-    g.define(op.results[0], wrapped(f"{function}({value}, {bit})", op.results[0].type))
+    g.define(op.results[0], wrapped(f"{g.argument(change)}({value}, {bit})", op.results[0].type))
 
 
 _TYPES = ("none", *(name for name, _ in TYPES))
@@ -49,11 +62,13 @@ _TYPES = ("none", *(name for name, _ in TYPES))
 
 @kernel(*(f"pto.set_atomic_{name}" for name in _TYPES))
 def set_atomic_type(op: PtoOp, g: Generator) -> None:
+    """Stores to global memory combine elements of this type from now on, or replace them (``none``)."""
     _change(with_type, op, g)
 
 
 @kernel(*(f"pto.set_atomic_{name}" for name, _ in OPERATIONS))
 def set_atomic_operation(op: PtoOp, g: Generator) -> None:
+    """Stores to global memory combine with this operation from now on."""
     _change(with_operation, op, g)
 
 

@@ -13,23 +13,27 @@ from ..registry import kernel
 
 @kernel("pto.section.cube")
 def section_cube(op: PtoOp, g: Generator) -> None:
+    """Runs the region on cube cores alone."""
     with g.emitter.block("if core.cube:"):
         g.region(op.regions[0])
 
 
 @kernel("pto.section.vector")
 def section_vector(op: PtoOp, g: Generator) -> None:
+    """Runs the region on vector cores alone."""
     with g.emitter.block("if core.vector:"):
         g.region(op.regions[0])
 
 
 @kernel("pto.vecscope")
 def vecscope(op: PtoOp, g: Generator) -> None:
+    """Runs the region as one instruction of the vector unit."""
     _scope(op, g)
 
 
 @kernel("pto.strict_vecscope")
 def strict_vecscope(op: PtoOp, g: Generator) -> None:
+    """As ``vecscope``; the region names the values from outside by its arguments."""
     block = op.regions[0].block
     for argument, capture in zip(block.args, op.operands, strict=True):
         g.names[argument] = str(g.name(capture))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerAttr
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.simt import groups
 from pto_dialect.runtime.simt.items import GROUP
@@ -26,12 +27,14 @@ _REDUCTIONS = {f"pto.redux_{kind}": kind for kind in ("add", "max", "min")}
 @kernel(*_VOTES)
 @lane_kernel(*_VOTES)
 def vote(op: PtoOp, g: Generator) -> None:
-    g.define(op.results[0], invoke(g, _VOTES[op.name], ITEMS, mask_of(g), lane(op.operands[0], g)))
+    """Whether all or any running lanes of a group of 32 hold true, whether they agree, or the bits of those that do."""
+    g.define(op.results[0], invoke(g, _VOTES[op.name], ITEMS, mask_of(g), lane(named(op, "pred"), g)))
 
 
 @kernel(*_SHUFFLES)
 @lane_kernel(*_SHUFFLES)
 def shuffle(op: PtoOp, g: Generator) -> None:
+    """The value of another lane of the group; a lane whose source is outside of it or does not run keeps its own."""
     width = op.attributes.get("width")
     lanes = width.value.data if isinstance(width, IntegerAttr) else GROUP
     value, operand = (lane(v, g) for v in op.operands)
@@ -42,5 +45,6 @@ def shuffle(op: PtoOp, g: Generator) -> None:
 @kernel(*_REDUCTIONS)
 @lane_kernel(*_REDUCTIONS)
 def reduction(op: PtoOp, g: Generator) -> None:
+    """Sum, maximum or minimum over the running lanes of the group, in all of them."""
     function = groups.Reduction(_REDUCTIONS[op.name], word(op, "signedness") == "unsigned")
-    g.define(op.results[0], invoke(g, function, ITEMS, mask_of(g), lane(op.operands[0], g)))
+    g.define(op.results[0], invoke(g, function, ITEMS, mask_of(g), lane(named(op, "value"), g)))

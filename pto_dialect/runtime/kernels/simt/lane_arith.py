@@ -7,6 +7,7 @@ from xdsl.dialects import builtin
 from xdsl.ir import Operation
 
 from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.decode import decode
@@ -54,12 +55,15 @@ def constant(op: Operation, g: Generator) -> None:
 
 @lane_kernel(*(f"arith.{name}" for name in integers.PLAIN))
 def integer_binary(op: Operation, g: Generator) -> None:
+    """Arithmetic, bit operations and shifts of integers, wrapped at their width."""
     single = element_of(op.results[0].type, g).dtype == np.bool_
     give(op, g, (integers.SINGLE_BITS if single else integers.PLAIN)[op.name.removeprefix("arith.")])
 
 
 @lane_kernel(*(f"arith.{name}" for name in integers.DIVISIONS))
 def division(op: Operation, g: Generator) -> None:
+    """Quotients and remainders of integers. Raises ``Fault`` (``division-by-zero``) at run time, with the first running
+    work-item that divides by 0."""
     function = integers.DIVISIONS[op.name.removeprefix("arith.")]
     a, b = (lane(value, g) for value in op.operands)
     g.define(op.results[0], invoke(g, function, ITEMS, mask_of(g), a, b))
@@ -67,44 +71,63 @@ def division(op: Operation, g: Generator) -> None:
 
 @lane_kernel(*(f"arith.{name}" for name in ARITHMETIC))
 def float_arithmetic(op: Operation, g: Generator) -> None:
+    """Arithmetic of floats, rounded to their type."""
     name, fmt = op.name.removeprefix("arith."), number_format(op.results[0].type, g)
     give(op, g, ARITHMETIC[name] if computes_in(fmt) else FloatArithmetic(name, fmt))
 
 
 @lane_kernel("arith.cmpi")
 def compare_integers(op: Operation, g: Generator) -> None:
+    """Which integers compare as the predicate says, signed or unsigned."""
     give(op, g, integers.compare(CMPI[op.properties["predicate"].value.data]))  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @lane_kernel("arith.cmpf")
 def compare_floats(op: Operation, g: Generator) -> None:
+    """Which floats compare as the predicate says; ordered predicates are false for NaN, unordered ones true."""
     predicate = CMPF[op.properties["predicate"].value.data]  # pyright: ignore[reportAttributeAccessIssue]
-    give(op, g, FloatComparison(predicate, number_format(op.operands[0].type, g)))
+    give(op, g, FloatComparison(predicate, number_format(named(op, "lhs").type, g)))
 
 
 @lane_kernel("arith.select")
 def select(op: Operation, g: Generator) -> None:
+    """One of two values for each work-item, as its condition says."""
     give(op, g, choose)
 
 
-@lane_kernel("arith.index_cast", "arith.extsi", "arith.trunci", "arith.index_castui", "arith.extui")
-def resize_integer(op: Operation, g: Generator) -> None:
-    signed = op.name not in ("arith.index_castui", "arith.extui")
-    give(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, signed))
+@lane_kernel("arith.index_cast", "arith.extsi", "arith.trunci")
+def resize_signed(op: Operation, g: Generator) -> None:
+    """Signed integers in another width."""
+    give(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, True))
 
 
-@lane_kernel("arith.sitofp", "arith.uitofp")
-def to_float(op: Operation, g: Generator) -> None:
-    give(op, g, FromInteger(number_format(op.results[0].type, g), op.name == "arith.sitofp"))
+@lane_kernel("arith.index_castui", "arith.extui")
+def resize_unsigned(op: Operation, g: Generator) -> None:
+    """Unsigned integers in another width."""
+    give(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, False))
+
+
+@lane_kernel("arith.sitofp")
+def signed_to_float(op: Operation, g: Generator) -> None:
+    """Signed integers as the nearest numbers of a float type."""
+    give(op, g, FromInteger(number_format(op.results[0].type, g), True))
+
+
+@lane_kernel("arith.uitofp")
+def unsigned_to_float(op: Operation, g: Generator) -> None:
+    """Unsigned integers as the nearest numbers of a float type."""
+    give(op, g, FromInteger(number_format(op.results[0].type, g), False))
 
 
 @lane_kernel("arith.fptosi", "arith.fptoui")
 def to_integer(op: Operation, g: Generator) -> None:
-    give(op, g, ToInteger(number_format(op.operands[0].type, g), number_format(op.results[0].type, g)))
+    """Floats rounded toward zero, as integers of the type of the result."""
+    give(op, g, ToInteger(number_format(named(op, "input").type, g), number_format(op.results[0].type, g)))
 
 
 @lane_kernel("arith.extf", "arith.truncf")
 def resize_float(op: Operation, g: Generator) -> None:
+    """Floats rounded to another float type."""
     give(op, g, FromFloat(op, g))
 
 
@@ -112,7 +135,7 @@ class FromFloat:
     """Floats of one format in another, rounded once."""
 
     def __init__(self, op: Operation, g: Generator) -> None:
-        self.source = number_format(op.operands[0].type, g)
+        self.source = number_format(named(op, "input").type, g)
         self.target = number_format(op.results[0].type, g)
         self.label = f"to_{self.target.name}"
 
@@ -139,7 +162,8 @@ class Reinterpretation:
 @kernel("llvm.bitcast")
 @lane_kernel("llvm.bitcast", "arith.bitcast")
 def bitcast(op: Operation, g: Generator) -> None:
-    source, result = op.operands[0], op.results[0]
+    """The bits of values as values of another type of the same size."""
+    (source,), result = op.operands, op.results[0]
     for value in (source, result):
         if not is_number(value.type):
             raise g.error("unmodelled", f"{op.name} of {t.type_text(value.type)} cannot be executed", op)
@@ -153,6 +177,7 @@ def bitcast(op: Operation, g: Generator) -> None:
 
 @lane_kernel(*(f"math.{name}" for name in MATH))
 def math_function(op: Operation, g: Generator) -> None:
+    """A function of floats, rounded once to the type of the result."""
     name = op.name.removeprefix("math.")
     formats = [number_format(value.type, g) for value in op.operands]
     give(op, g, MathFunction(MATH[name], formats, number_format(op.results[0].type, g), name))
@@ -160,6 +185,7 @@ def math_function(op: Operation, g: Generator) -> None:
 
 @lane_kernel("math.fma")
 def fused_multiply_add(op: Operation, g: Generator) -> None:
+    """a·b + c of floats with one rounding."""
     fmt = number_format(op.results[0].type, g)
     give(op, g, fused_doubles if fmt.name == "f64" else FusedMultiplyAdd(fmt))
 
@@ -171,17 +197,20 @@ def fused_doubles(a: Array, b: Array, c: Array) -> Array:
 
 @lane_kernel(*(f"math.{name}" for name in COUNTS))
 def count_bits(op: Operation, g: Generator) -> None:
+    """Numbers of leading zeros, trailing zeros or set bits."""
     give(op, g, integers.BitCount(COUNTS[op.name.removeprefix("math.")]))
 
 
 @lane_kernel("math.ipowi")
 def power_of_integers(op: Operation, g: Generator) -> None:
+    """Integers to the power of integers, wrapped at their width."""
     a, b = (lane(value, g) for value in op.operands)
     g.define(op.results[0], invoke(g, integers.power, ITEMS, mask_of(g), a, b))
 
 
 @lane_kernel("arith.addui_extended", "arith.mulsi_extended", "arith.mului_extended")
 def two_results(op: Operation, g: Generator) -> None:
+    """Sum and carry of integers, or low and high half of their product."""
     function = integers.EXTENDED[op.name.removeprefix("arith.")]
     a, b = (lane(value, g) for value in op.operands)
     both = g.define_local("both", invoke(g, function, a, b))
@@ -191,4 +220,5 @@ def two_results(op: Operation, g: Generator) -> None:
 
 @lane_kernel("math.absi")
 def absolute(op: Operation, g: Generator) -> None:
+    """Absolute values of integers."""
     give(op, g, np.abs)

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, StringAttr
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from pto_dialect.ir.core.branches import Way, flag_of, ways
+from pto_dialect.ir.core.operands import listed, named
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.compile.names import Kind
@@ -62,7 +65,7 @@ def _run(block: Block, mask: str, targets: Sequence[SSAValue], g: Generator) -> 
     """A block for the work-items in ``mask``, whose yielded values go to ``targets``."""
     with g.emitter.block(f"if items.some({mask}):"), scope_of(g).masked(mask):
         for inner in block.ops:
-            if inner.name == "scf.yield":
+            if has_role(inner, Role.YIELD):
                 _merged(mask, targets, list(inner.operands), g)
             else:
                 g.operation(inner)
@@ -70,7 +73,8 @@ def _run(block: Block, mask: str, targets: Sequence[SSAValue], g: Generator) -> 
 
 @lane_kernel("scf.if")
 def if_else(op: Operation, g: Generator) -> None:
-    condition = lane(op.operands[0], g)
+    """Runs both regions, each for the work-items whose condition chooses it."""
+    condition = lane(named(op, "cond"), g)
     _results(op, g)
     then, otherwise = op.regions
     _run(then.block, _mask(g, f"items.both({mask_of(g)}, {condition})"), op.results, g)
@@ -80,9 +84,10 @@ def if_else(op: Operation, g: Generator) -> None:
 
 @lane_kernel("scf.index_switch")
 def index_switch(op: Operation, g: Generator) -> None:
+    """Runs the region of each case for the work-items whose number equals it, the default one for the others."""
     cases = op.properties["cases"]
     assert isinstance(cases, DenseArrayBase)
-    value = lane(op.operands[0], g)
+    value = lane(named(op, "arg"), g)
     _results(op, g)
     default, *regions = op.regions
     rest = str(mask_of(g))
@@ -94,11 +99,13 @@ def index_switch(op: Operation, g: Generator) -> None:
 
 @lane_kernel("scf.for")
 def for_loop(op: Operation, g: Generator) -> None:
-    bounds = [lane(value, g) for value in op.operands[:3]]
+    """Runs the body as long as some work-item has not reached its bound. Raises ``Fault`` at run time for a step below
+    1."""
+    bounds = [lane(named(op, name), g) for name in ("lb", "ub", "step")]
     body = op.regions[0].block
     loop = g.emitter.fresh("loop")
     _line(g, loop, invoke(g, Loop, ITEMS, mask_of(g), *bounds))
-    for argument, result, value in zip(body.args[1:], op.results, op.operands[3:], strict=True):
+    for argument, result, value in zip(body.args[1:], op.results, listed(op, "iter_args"), strict=True):
         text = lane(value, g)
         _line(g, g.bind(result), text)
         g.names[argument] = g.names[result]
@@ -107,7 +114,7 @@ def for_loop(op: Operation, g: Generator) -> None:
         _line(g, g.bind(body.args[0]), f"{loop}.index")
         with scope_of(g).masked(mask):
             for inner in body.ops:
-                if inner.name == "scf.yield":
+                if has_role(inner, Role.YIELD):
                     _merged(mask, op.results, list(inner.operands), g)
                 else:
                     g.operation(inner)
@@ -117,10 +124,11 @@ def for_loop(op: Operation, g: Generator) -> None:
 
 @lane_kernel("scf.parallel")
 def parallel_loop(op: Operation, g: Generator) -> None:
+    """The iterations of all dimensions one after the other, for work-items with bounds of their own."""
     body = op.regions[0].block
     number = len(body.args)
-    bounds = [lane(value, g) for value in op.operands[: 3 * number]]
-    for result, value in zip(op.results, op.operands[3 * number :], strict=True):
+    bounds = [lane(value, g) for name in ("lowerBound", "upperBound", "step") for value in listed(op, name)]
+    for result, value in zip(op.results, listed(op, "initVals"), strict=True):
         text = lane(value, g)
         _line(g, g.bind(result), text)
 
@@ -131,7 +139,7 @@ def parallel_loop(op: Operation, g: Generator) -> None:
         if axis == number:
             with scope_of(g).masked(outer):
                 for inner in body.ops:
-                    if inner.name == "scf.reduce":
+                    if inner is body.last_op:
                         reduce(inner, op.results, g, lambda targets, sources, _: give(outer, targets, sources))
                     else:
                         g.operation(inner)
@@ -150,9 +158,10 @@ def parallel_loop(op: Operation, g: Generator) -> None:
 
 @lane_kernel("cf.assert")
 def assertion(op: Operation, g: Generator) -> None:
+    """Raises ``Fault`` (``assertion``) at run time with the first running work-item whose condition does not hold."""
     message = op.properties["msg"]
     assert isinstance(message, StringAttr)
-    g.call(claim_each, ITEMS, mask_of(g), lane(op.operands[0], g), message.data)
+    g.call(claim_each, ITEMS, mask_of(g), lane(named(op, "arg"), g), message.data)
 
 
 def claim_each(items: WorkItems, mask: Mask, holds: Array, message: str) -> None:
@@ -164,6 +173,8 @@ def claim_each(items: WorkItems, mask: Mask, holds: Array, message: str) -> None
 
 @lane_kernel("scf.while")
 def while_loop(op: Operation, g: Generator) -> None:
+    """Runs both regions until the condition is false for all work-items. Raises ``Fault`` at run time for a loop that
+    waits for work-items that do not run."""
     before, after = (region.block for region in op.regions)
     for argument, value in zip(before.args, op.operands, strict=True):
         text = lane(value, g)
@@ -173,7 +184,7 @@ def while_loop(op: Operation, g: Generator) -> None:
     still = _mask(g, f"{g.argument(Standstill)}()", "still") if _polls(op) else None
     with g.emitter.block("while True:"), scope_of(g).masked(mask):
         for inner in before.ops:
-            if inner.name == "scf.condition":
+            if inner is before.last_op:
                 condition, *values = inner.operands
                 for argument, value in zip(after.args, values, strict=True):
                     text = lane(value, g)
@@ -186,7 +197,7 @@ def while_loop(op: Operation, g: Generator) -> None:
             else:
                 g.operation(inner)
         for inner in after.ops:
-            if inner.name == "scf.yield":
+            if inner is after.last_op:
                 assign(before.args, list(inner.operands), g)
                 if still is not None:
                     values = ", ".join(["items", mask, *(g.name(argument) for argument in before.args)])
@@ -207,6 +218,7 @@ def _polls(op: Operation) -> bool:
 
 @lane_kernel("func.call")
 def call(op: Operation, g: Generator) -> None:
+    """Runs a function for the work-items that run."""
     scope = scope_of(g)
     callee = g.unit.program.symbols.callee(op)
     if callee is None:
@@ -220,6 +232,7 @@ def call(op: Operation, g: Generator) -> None:
 
 @lane_kernel("func.return")
 def return_values(op: Operation, g: Generator) -> None:
+    """Ends a function with its results as a tuple."""
     g.emitter.line(f"return ({_returned(op, g)})")
 
 
@@ -262,7 +275,7 @@ def split_body(function: Operation, g: Generator) -> None:
             with g.emitter.block(header), scope_of(g).masked(mask):
                 for op in block.ops:
                     g.emitter.current = op
-                    if op.name == "func.return":
+                    if has_role(op, Role.RETURN):
                         _leave(op, function, returned, place, end, g)
                     elif op.successors:
                         _jump(op, numbers, place, g)
@@ -273,7 +286,7 @@ def split_body(function: Operation, g: Generator) -> None:
 
 def _types(function: Operation) -> Sequence[object]:
     last = [block.last_op for block in function.regions[0].blocks]
-    return next((list(op.operands) for op in last if op is not None and op.name == "func.return"), [])
+    return next((list(op.operands) for op in last if op is not None and has_role(op, Role.RETURN)), [])
 
 
 def _held(blocks: Sequence[Block], variance: Variance, g: Generator) -> dict[SSAValue, str]:
@@ -313,33 +326,21 @@ def _leave(op: Operation, function: Operation, returned: list[str], place: str, 
 
 
 def _jump(op: Operation, numbers: dict[Block, int], place: str, g: Generator) -> None:
+    """Moves each running work-item to the block that a branch chooses for it."""
     mask = scope_of(g).mask
-    operands = list(op.operands)
 
-    def go(block: Block, values: list[SSAValue], who: str) -> None:
-        _merged(who, block.args, values, g)
-        g.emitter.line(f"{place}[{who}] = {numbers[block]}")
+    def go(way: Way, who: str) -> None:
+        _merged(who, way.block.args, way.values, g)
+        g.emitter.line(f"{place}[{who}] = {numbers[way.block]}")
 
-    if op.name == "cf.br":
-        go(op.successors[0], operands, mask)
-        return
-    if op.name == "cf.cond_br":
-        then, other = op.successors
-        split = 1 + len(then.args)
-        taken = _mask(g, f"items.both({mask}, {lane(operands[0], g)})")
-        rest = _mask(g, f"items.but({mask}, {lane(operands[0], g)})")
-        go(then, operands[1:split], taken)
-        go(other, operands[split:], rest)
-        return
-    default, *targets = op.successors
-    numbers_of_cases = op.properties.get("case_values")
-    values = list(numbers_of_cases.get_values()) if isinstance(numbers_of_cases, DenseIntOrFPElementsAttr) else []
-    flag = lane(operands[0], g)
-    position = 1 + len(default.args)
+    flag = flag_of(op)
+    *chosen, default = ways(op)
     rest = mask
-    for value, target in zip(values, targets, strict=True):
-        taken = _mask(g, f"items.both({rest}, {flag} == {value})")
-        rest = _mask(g, f"items.but({rest}, {flag} == {value})", "others")
-        go(target, operands[position : position + len(target.args)], taken)
-        position += len(target.args)
-    go(default, operands[1 : 1 + len(default.args)], rest)
+    for way in chosen:
+        assert flag is not None
+        value = lane(flag, g)
+        test, others = (value, "running") if way.case is True else (f"{value} == {way.case}", "others")
+        taken = _mask(g, f"items.both({rest}, {test})")
+        rest = _mask(g, f"items.but({rest}, {test})", others)
+        go(way, taken)
+    go(default, rest)

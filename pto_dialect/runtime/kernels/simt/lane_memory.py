@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator, is_integer
 from pto_dialect.runtime.simt.access import load, store
 from pto_dialect.runtime.simt.addresses import PointersAt, addresses_of, advanced, pointer_behind, pointers
@@ -32,13 +33,15 @@ def pointer_text(value: SSAValue, g: Generator) -> Expr:
 
 @lane_kernel("pto.addptr")
 def addptr(op: PtoOp, g: Generator) -> None:
+    """Pointers some elements further on."""
     pointer, offset = op.operands
     g.define(op.results[0], invoke(g, advanced, g.name(pointer), lane(offset, g)))
 
 
 @lane_kernel("pto.castptr", "pto.inttoptr", "pto.ptrtoint")
 def castptr(op: PtoOp, g: Generator) -> None:
-    source, result = op.operands[0], op.results[0]
+    """Addresses as pointers, pointers as those to other elements, or pointers as byte addresses."""
+    (source,), result = op.operands, op.results[0]
     if isinstance(result.type, t.PtrType):
         fmt = pointer_format(result.type, g)
         if is_integer(source.type):
@@ -68,12 +71,14 @@ def _store(value: SSAValue, pointer: Expr, offset: Expr, g: Generator) -> None:
 
 @lane_kernel("pto.load", "pto.load_scalar", "pto.ldg", "pto.ld_dev")
 def load_element(op: PtoOp, g: Generator) -> None:
+    """The element ``offset`` elements behind the pointer of each running work-item."""
     groups = g.operands(op)
     _load(op.results[0], pointer_text(groups["ptr"][0], g), g.name(groups["offset"][0]), g)
 
 
 @lane_kernel("pto.store", "pto.store_scalar", "pto.stg", "pto.st_dev")
 def store_element(op: PtoOp, g: Generator) -> None:
+    """Stores the value of each running work-item; the one with the highest number is last."""
     groups = g.operands(op)
     _store(groups["value"][0], pointer_text(groups["ptr"][0], g), g.name(groups["offset"][0]), g)
 
@@ -84,18 +89,21 @@ def _place(array: SSAValue, indices: tuple[SSAValue, ...], g: Generator) -> Expr
 
 @lane_kernel("memref.load", "pto.local_array_get")
 def load_indexed(op: Operation, g: Generator) -> None:
+    """The element of a memref or local array at the indices of each running work-item."""
     array, *indices = op.operands
     _load(op.results[0], Expr(f"{g.name(array)}.pointer"), _place(array, tuple(indices), g), g)
 
 
 @lane_kernel("memref.store")
 def store_indexed(op: Operation, g: Generator) -> None:
+    """Stores the value of each running work-item in a memref; the one with the highest number is last."""
     value, array, *indices = op.operands
     _store(value, Expr(f"{g.name(array)}.pointer"), _place(array, tuple(indices), g), g)
 
 
 @lane_kernel("pto.local_array_set")
 def set_local(op: Operation, g: Generator) -> None:
+    """Stores the value of each running work-item in its local array."""
     array, *indices, value = op.operands
     _store(value, Expr(f"{g.name(array)}.pointer"), _place(array, tuple(indices), g), g)
 
@@ -110,6 +118,7 @@ def _allocate(op: Operation, shape: tuple[Any, ...], element: Attribute, g: Gene
 
 @lane_kernel("memref.alloc", "memref.alloca")
 def allocate(op: Operation, g: Generator) -> None:
+    """Memory that each work-item has for itself."""
     type_ = op.results[0].type
     assert isinstance(type_, MemRefType)
     if op.operands and g.lanes is not None and g.lanes.code.variance.any(op.operands):
@@ -121,6 +130,7 @@ def allocate(op: Operation, g: Generator) -> None:
 
 @lane_kernel("pto.declare_local_array")
 def declare_local_array(op: PtoOp, g: Generator) -> None:
+    """An array that each work-item has for itself."""
     type_ = op.results[0].type
     assert isinstance(type_, t.LocalArrayType)
     _allocate(op, tuple(type_.shape), type_.element, g)
@@ -133,7 +143,8 @@ def deallocate(op: Operation, g: Generator) -> None:
 
 @lane_kernel("memref.cast")
 def cast(op: Operation, g: Generator) -> None:
-    g.define(op.results[0], g.name(op.operands[0]))
+    """The same memory under another type."""
+    g.define(op.results[0], g.name(named(op, "source")))
 
 
 # ------------------------------------------------------------ reports
@@ -148,5 +159,6 @@ def print_each(items: Any, mask: Any, text: str, values: Any) -> None:
 
 @lane_kernel("pto.print")
 def print_scalar(op: PtoOp, g: Generator) -> None:
+    """Prints the number of each running work-item, in their order."""
     text = op.attributes["format"].data  # pyright: ignore[reportAttributeAccessIssue]
-    g.call(print_each, ITEMS, mask_of(g), text, lane(op.operands[0], g))
+    g.call(print_each, ITEMS, mask_of(g), text, lane(named(op, "scalar"), g))

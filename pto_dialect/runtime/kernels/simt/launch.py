@@ -37,11 +37,13 @@ def _body(op: Operation, g: Generator) -> str:
 
 @kernel("pto.simt_launch")
 def launch_body(op: PtoOp, g: Generator) -> None:
+    """Runs a body for dimX x dimY x dimZ work-items on every vector core that gets here."""
     _start(g, launch, _body(op, g), op.operands)
 
 
 @kernel("pto.store_vfsimt_info")
 def store_info(op: PtoOp, g: Generator) -> None:
+    """Keeps the dimensions of the next launch by a plain call."""
     with g.emitter.block("if core.vector:"):
         g.call(store_dims, Expr("core"), *op.operands, pipe=Pipe.V)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.numerics.formats import Format, format_of
 from pto_dialect.runtime.simt import integers
@@ -23,6 +24,7 @@ _FUNCTIONS = tuple(f"pto.{name}" for name in FUNCTIONS)
 @kernel(*_FUNCTIONS)
 @lane_kernel(*_FUNCTIONS)
 def function(op: PtoOp, g: Generator) -> None:
+    """A function of one or two floats, rounded to their type."""
     name, fmt = op.name.removeprefix("pto."), number_format(op.results[0].type, g)
     give(op, g, FUNCTIONS[name] if computes_in(fmt) else FloatFunction(name, fmt))
 
@@ -30,6 +32,7 @@ def function(op: PtoOp, g: Generator) -> None:
 @kernel("pto.fma")
 @lane_kernel("pto.fma")
 def fused(op: PtoOp, g: Generator) -> None:
+    """a·b + c with one rounding."""
     give(op, g, FusedMultiplyAdd(number_format(op.results[0].type, g)))
 
 
@@ -43,10 +46,13 @@ def _format(op: PtoOp, value_type: object, g: Generator) -> Format:
 @kernel("pto.convert")
 @lane_kernel("pto.convert")
 def convert(op: PtoOp, g: Generator) -> None:
+    """A number in another type, rounded and saturated as the clauses say. Raises ``ProgramError`` for hybrid
+    rounding.
+    """
     letter = (word(op, "rounding") or "r").upper()
     if letter == "H":
         raise g.error("unmodelled", "hybrid rounding cannot be executed: no page defines it", op)
-    source, target = (_format(op, value.type, g) for value in (op.operands[0], op.results[0]))
+    source, target = (_format(op, value.type, g) for value in (named(op, "src"), op.results[0]))
     result = element_of(op.results[0].type, g).dtype
     give(op, g, Converter(source, target, letter, word(op, "saturation") == "sat", result))
 
@@ -54,16 +60,19 @@ def convert(op: PtoOp, g: Generator) -> None:
 @kernel("pto.mulhi")
 @lane_kernel("pto.mulhi")
 def high_half(op: PtoOp, g: Generator) -> None:
+    """The upper half of the product of two integers."""
     give(op, g, integers.high_half(word(op, "signedness") == "signed"))
 
 
 @kernel("pto.mul_i32toi64")
 @lane_kernel("pto.mul_i32toi64")
 def wide_product(op: PtoOp, g: Generator) -> None:
+    """The 64-bit product of two 32-bit integers."""
     give(op, g, integers.wide_product(word(op, "signedness") == "signed"))
 
 
 @kernel("pto.prmt")
 @lane_kernel("pto.prmt")
 def permute(op: PtoOp, g: Generator) -> None:
+    """Four bytes of two 32-bit numbers, chosen by the digits of a selector."""
     give(op, g, integers.permute_bytes)

@@ -36,6 +36,8 @@ def _parts(op: PtoOp, g: Generator) -> tuple[Element, Combine, list[Any]]:
 
 @lane_kernel(*_ATOMICS)
 def update_each(op: PtoOp, g: Generator) -> None:
+    """Combines the value of each running work-item with an element of memory, in the order of their numbers, and gives
+    what was there before."""
     element, function, operands = _parts(op, g)
     pointer = pointer_text(g.operands(op)["ptr"][0], g)
     values = [lane(value, g) for value in operands]
@@ -61,6 +63,8 @@ class SingleUpdate:
 
 @kernel(*_ATOMICS)
 def update_one(op: PtoOp, g: Generator) -> None:
+    """Combines one value with an element of memory and gives what was there before. Raises ``ProgramError`` for packed
+    pairs."""
     element, function, operands = _parts(op, g)
     if is_packed(op.results[0].type):
         raise g.error("unmodelled", "atomic updates of packed pairs cannot be executed outside of SIMT bodies", op)

@@ -27,6 +27,7 @@ _TEXTS = {
 @kernel(*_TEXTS)
 @lane_kernel(*_TEXTS)
 def query(op: PtoOp, g: Generator) -> None:
+    """A fact about the work-item or the launch."""
     scope_of(g)
     g.define(op.results[0], _TEXTS[op.name])
 

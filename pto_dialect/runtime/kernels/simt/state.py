@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerAttr
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.simt.items import barrier
 from pto_dialect.runtime.simt.scope import element_of
@@ -17,6 +18,7 @@ from .lane_values import ITEMS, invoke, lane, mask_of, scope_of
 @kernel("pto.syncthreads")
 @lane_kernel("pto.syncthreads")
 def wait_for_all(op: PtoOp, g: Generator) -> None:
+    """Waits until all work-items of the block are here. Raises ``Fault`` at run time where some cannot come."""
     g.emitter.line(invoke(g, barrier, ITEMS, mask_of(g)))
 
 
@@ -36,13 +38,15 @@ def _slot(op: PtoOp) -> int:
 @kernel("pto.keep")
 @lane_kernel("pto.keep")
 def keep_value(op: PtoOp, g: Generator) -> None:
-    value = lane(op.operands[0], g)
+    """Keeps a value of each running work-item in a slot for a later launch."""
+    value = lane(named(op, "payload"), g)
     g.emitter.line(invoke(g, keep, Expr("core"), ITEMS, mask_of(g), _slot(op), value))
 
 
 @kernel("pto.resume")
 @lane_kernel("pto.resume")
 def resume_value(op: PtoOp, g: Generator) -> None:
+    """The value that an earlier launch has kept in a slot."""
     scope_of(g)
     dtype = element_of(op.results[0].type, g).dtype
     g.define(op.results[0], invoke(g, resume, Expr("core"), ITEMS, _slot(op), dtype))

@@ -7,11 +7,13 @@ order the pipes.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pto_dialect.analysis.facts import integer
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
@@ -83,18 +85,28 @@ def release_buffer(core: QueueCore, pipe: str, number: int, mode: int) -> None:
         lock.holders[pipe] -= 1
 
 
-@kernel("pto.get_buf", "pto.rls_buf", "pto.get_buf_dyn", "pto.rls_buf_dyn")
-def buffer_token(op: PtoOp, g: Generator) -> None:
+@kernel("pto.get_buf", "pto.get_buf_dyn")
+def take(op: PtoOp, g: Generator) -> None:
+    """A pipe takes a buffer number."""
+    _token(op, g, get_buffer)
+
+
+@kernel("pto.rls_buf", "pto.rls_buf_dyn")
+def give_back(op: PtoOp, g: Generator) -> None:
+    """A pipe gives a buffer number back."""
+    _token(op, g, release_buffer)
+
+
+def _token(op: PtoOp, g: Generator, function: Callable[[QueueCore, str, int, int], None]) -> None:
     pipe = named_pipe(op.attributes["op_type"])
     if pipe is None:
         raise g.error("sync-buf-range", "a buffer number is held by one pipe", op)
     static = integer(op, "buf_id")
-    number = str(static) if static is not None else str(g.name(op.operands[0]))
+    number = str(static) if static is not None else str(g.name(named(op, "buf_id")))
     if not g.queued:
         if static is None:
             g.emitter.line(f"{g.argument(check_number)}({number})")
         return
-    function = get_buffer if op.name.startswith("pto.get_buf") else release_buffer
     mode = integer(op, "mode") or BLOCKING
     g.emitter.line(f"{g.argument(function)}(core, {pipe.value!r}, {number}, {mode})")
     if pipe.value == "PIPE_S":

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
@@ -46,6 +47,7 @@ class Copy:
         self.atomic = atomic
 
     def __call__(self, dst: GmTensor, src: GmTensor) -> None:
+        """Copies or adds all elements of ``src``. Raises ``Fault`` (``comm-shape``) for views of different sizes."""
         values = np.array(src.matrix().read())
         if self.atomic:
             values = np.add(dst.matrix().read().reshape(values.shape), values).astype(values.dtype)
@@ -54,6 +56,7 @@ class Copy:
 
 @kernel("pto.comm.tput", "pto.comm.tget")
 def transfer(op: PtoOp, g: Generator) -> None:
+    """dst = src between ranges of peers, or dst + src where the attribute says so."""
     atomic = enum_value(op, "atomicType", "atomic_none") == "atomic_add"
     groups = g.operands(op)
     g.call(Copy(atomic), groups["dst"][0], groups["src"][0], pipe=Pipe.MTE3)
@@ -87,24 +90,36 @@ class Reduce:
         self.function = function
 
     def __call__(self, dst: GmTensor, group: tuple[GmTensor, ...]) -> None:
+        """Reduces the views of ``group`` into ``dst``, of one shape. Raises ``Fault`` (``comm-shape``)."""
         total = np.array(group[0].matrix().read())
         for member in group[1:]:
             total = self.function(total, member.matrix().read()).astype(total.dtype)
         _fill(dst, total)
 
 
-@kernel("pto.comm.tbroadcast", "pto.comm.tscatter")
-def from_root(op: PtoOp, g: Generator) -> None:
-    groups = g.operands(op)
-    function = broadcast if op.name == "pto.comm.tbroadcast" else scatter
-    g.call(function, groups["src"][0], list(groups["group"]), pipe=Pipe.MTE3)
+@kernel("pto.comm.tbroadcast")
+def to_all(op: PtoOp, g: Generator) -> None:
+    """Every member of the group gets the elements of the root."""
+    g.call(broadcast, named(op, "src"), list(listed(op, "group")), pipe=Pipe.MTE3)
 
 
-@kernel("pto.comm.tgather", "pto.comm.treduce")
-def to_root(op: PtoOp, g: Generator) -> None:
-    groups = g.operands(op)
-    function = gather if op.name == "pto.comm.tgather" else Reduce(_REDUCE[enum_value(op, "reduceOp", "sum")])
-    g.call(function, groups["dst"][0], list(groups["group"]), pipe=Pipe.MTE3)
+@kernel("pto.comm.tscatter")
+def to_each(op: PtoOp, g: Generator) -> None:
+    """Each member of the group gets its share of the elements of the root."""
+    g.call(scatter, named(op, "src"), list(listed(op, "group")), pipe=Pipe.MTE3)
+
+
+@kernel("pto.comm.tgather")
+def from_each(op: PtoOp, g: Generator) -> None:
+    """The root gets the elements of all members one after the other."""
+    g.call(gather, named(op, "dst"), list(listed(op, "group")), pipe=Pipe.MTE3)
+
+
+@kernel("pto.comm.treduce")
+def from_all(op: PtoOp, g: Generator) -> None:
+    """The root gets sum, maximum or minimum over the members of the group."""
+    function = Reduce(_REDUCE[enum_value(op, "reduceOp", "sum")])
+    g.call(function, named(op, "dst"), list(listed(op, "group")), pipe=Pipe.MTE3)
 
 
 # ------------------------------------------------------------ signals
@@ -117,6 +132,7 @@ class Notify:
         self.add = add
 
     def __call__(self, signal: GmTensor, value: int) -> None:
+        """Changes all elements of ``signal`` by ``value``, modulo their width."""
         matrix = signal.matrix()
         old = matrix.read()
         number = np.array([value & 0xFFFFFFFFFFFFFFFF], np.uint64).astype(f"u{old.dtype.itemsize}").view(old.dtype)
@@ -125,6 +141,7 @@ class Notify:
 
 @kernel("pto.comm.tnotify")
 def notify(op: PtoOp, g: Generator) -> None:
+    """Stores a number in a signal, or adds it."""
     g.call(Notify(enum_value(op, "notifyOp", "set").endswith("add")), *op.operands, pipe=Pipe.S)
 
 
@@ -135,6 +152,7 @@ class Test:
         self.compare = _COMPARE[compare]
 
     def __call__(self, signal: GmTensor, value: int) -> bool:
+        """Compares all elements of ``signal``, as signed integers, with ``value``."""
         return bool(np.all(self.compare(signal.matrix().read().astype(np.int64), value)))
 
     def wait(self, signal: GmTensor, value: int) -> None:
@@ -145,11 +163,14 @@ class Test:
 
 @kernel("pto.comm.twait")
 def wait(op: PtoOp, g: Generator) -> None:
+    """Goes on when all elements of a signal compare with a number. Raises ``Fault`` (``sync-deadlock``) at run time
+    where they never will."""
     g.call(Test(enum_value(op, "cmp", "eq")).wait, *op.operands, pipe=Pipe.S)
 
 
 @kernel("pto.comm.ttest")
 def test(op: PtoOp, g: Generator) -> None:
+    """Whether all elements of a signal compare with a number."""
     g.value_of_call(op.results[0], Test(enum_value(op, "cmp", "eq")), *op.operands)
 
 
@@ -158,6 +179,7 @@ def test(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.comm.build_async_session", "pto.make_prefetch_async_context", "pto.get_prefetch_async_session")
 def session(op: PtoOp, g: Generator) -> None:
+    """A session of asynchronous transfers, which has no content."""
     g.define(op.results[0], "None")
 
 
@@ -174,9 +196,11 @@ def asynchronous(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tprefetch_async")
 def prefetch(op: PtoOp, g: Generator) -> None:
+    """A hint; its event is done at once."""
     g.define(op.results[0], "None")
 
 
 @kernel("pto.comm.wait_async_event", "pto.comm.test_async_event")
 def completed(op: PtoOp, g: Generator) -> None:
+    """Asynchronous transfers are done where they are issued, so the answer is true."""
     g.define(op.results[0], "True")

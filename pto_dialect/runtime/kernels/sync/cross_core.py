@@ -11,8 +11,11 @@ from typing import Any
 from xdsl.ir import Operation
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.sync.cross_core import SyncSetOp, SyncWaitOp
 from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.compile.program import section_of
 from pto_dialect.runtime.queues.run import QueueCore
 from pto_dialect.runtime.run.machine import Core, block_cores
 
@@ -79,36 +82,33 @@ def default_mode(op: Operation, g: Generator) -> str:
     root = op
     while (parent := root.parent_op()) is not None:
         root = parent
-    sides: dict[tuple[str, str], set[int]] = {}
+    sides: dict[tuple[type[SyncSetOp | SyncWaitOp], str], set[int]] = {}
     for other in walk(root):
-        if other.name in ("pto.sync.set", "pto.sync.wait") and "event_id" in other.attributes:
+        if isinstance(other, SyncSetOp | SyncWaitOp) and "event_id" in other.attributes:
             number = other.attributes["event_id"].value.data  # pyright: ignore[reportAttributeAccessIssue]
             if number >= SIDE:
                 return POINT_TO_POINT
-            sides.setdefault((other.name, _section(other)), set()).add(number)
+            sides.setdefault((type(other), _section(other)), set()).add(number)
     return "block" if _two_sided(sides) else POINT_TO_POINT
 
 
 def _section(op: Operation) -> str:
     parent = op.parent_op()
-    while parent is not None and not parent.name.startswith("pto.section."):
+    while parent is not None and not section_of(parent):
         parent = parent.parent_op()
-    return parent.name if parent is not None else ""
+    return section_of(parent) if parent is not None else ""
 
 
-def _two_sided(sides: dict[tuple[str, str], set[int]]) -> bool:
+def _two_sided(sides: dict[tuple[type[SyncSetOp | SyncWaitOp], str], set[int]]) -> bool:
     """Every number that the cube section sets is awaited by the vector section, and the other way round."""
-    cube, vector = "pto.section.cube", "pto.section.vector"
-    return all(
-        sides.get(("pto.sync.set", a), set()) <= sides.get(("pto.sync.wait", b), set())
-        for a, b in ((cube, vector), (vector, cube))
-    )
+    ways = (("cube", "vector"), ("vector", "cube"))
+    return all(sides.get((SyncSetOp, a), set()) <= sides.get((SyncWaitOp, b), set()) for a, b in ways)
 
 
 def _emit(op: PtoOp, g: Generator, function: Any, mode: str) -> None:
     pipe = op.attributes["pipe"].data[1]  # pyright: ignore[reportAttributeAccessIssue]
     static = op.attributes.get("event_id")
-    number = static.value.data if static is not None else g.name(op.operands[0])  # pyright: ignore
+    number = static.value.data if static is not None else g.name(named(op, "event_id_dyn"))  # pyright: ignore
     pipe = "PIPE_S" if function is wait and g.profile.arch == "a2a3" else pipe
     g.emitter.line(f"{g.argument(function)}(core, {pipe!r}, {number}, {mode!r})")
     if pipe == "PIPE_S":
@@ -124,31 +124,37 @@ def _mode(op: PtoOp, g: Generator) -> str:
 
 @kernel("pto.sync.set")
 def sync_set(op: PtoOp, g: Generator) -> None:
+    """Signals the other cores of the block once the earlier work of the pipe is done; the mode says which."""
     _emit(op, g, signal, _mode(op, g))
 
 
 @kernel("pto.sync.wait")
 def sync_wait(op: PtoOp, g: Generator) -> None:
+    """The pipe waits for the signals of the other cores of the block that the mode demands."""
     _emit(op, g, wait, _mode(op, g))
 
 
 @kernel("pto.set_intra_block")
 def set_intra_block(op: PtoOp, g: Generator) -> None:
+    """Signals one core of the block once the earlier work of the pipe is done."""
     _emit(op, g, signal, POINT_TO_POINT)
 
 
 @kernel("pto.wait_intra_block")
 def wait_intra_block(op: PtoOp, g: Generator) -> None:
+    """The pipe waits for the signal of one core of the block."""
     _emit(op, g, wait, POINT_TO_POINT)
 
 
 @kernel("pto.set_cross_block")
 def set_cross_block(op: PtoOp, g: Generator) -> None:
+    """Signals the cores of its kind in all blocks once the earlier work of the pipe is done."""
     _emit(op, g, signal, "blocks")
 
 
 @kernel("pto.wait_cross_block")
 def wait_cross_block(op: PtoOp, g: Generator) -> None:
+    """The pipe waits for the signals of the cores of its kind in all blocks."""
     _emit(op, g, wait, "blocks")
 
 
@@ -172,6 +178,7 @@ def meet(core: QueueCore, kinds: str) -> bool:
 
 @kernel("pto.syncall")
 def syncall(op: PtoOp, g: Generator) -> None:
+    """Waits until all cores of the named kinds, in all blocks, are here with their pipes drained."""
     kinds = op.attributes["core_type"].data[1]  # pyright: ignore[reportAttributeAccessIssue]
     g.emitter.line("yield from core.join_all()")
     with g.emitter.block(f"if {g.argument(meet)}(core, {kinds!r}):"):

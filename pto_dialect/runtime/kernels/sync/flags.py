@@ -7,6 +7,7 @@ nothing; with queues they order the pipes.
 from __future__ import annotations
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.runtime.compile.generator import Generator
 
@@ -21,7 +22,7 @@ def _event(op: PtoOp, g: Generator) -> str:
     static = op.attributes.get("event_id")
     if static is not None:
         return str(int(static.data[1].removeprefix("EVENT_ID")))  # pyright: ignore[reportAttributeAccessIssue]
-    return str(g.name(op.operands[0]))
+    return str(g.name(named(op, "event_id")))
 
 
 def _flag(method: str, op: PtoOp, g: Generator) -> None:
@@ -41,28 +42,40 @@ def _flag_between(method: str, source: str, target: str, event: str, g: Generato
 
 @kernel("pto.set_flag", "pto.set_flag_dyn")
 def set_flag(op: PtoOp, g: Generator) -> None:
+    """One pipe sets a flag for another once its earlier work is done."""
     _flag("set_flag", op, g)
 
 
 @kernel("pto.wait_flag", "pto.wait_flag_dyn")
 def wait_flag(op: PtoOp, g: Generator) -> None:
+    """One pipe waits for a flag of another and takes it."""
     _flag("wait_flag", op, g)
 
 
 @kernel("pto.barrier")
 def barrier(op: PtoOp, g: Generator) -> None:
+    """Waits for the earlier work of one pipe, or of all pipes."""
     if g.queued and _pipe(op, "pipe") == "PIPE_ALL":
         g.emitter.line("yield from core.join_all()")
     if g.queued and _pipe(op, "pipe") == "PIPE_S":
         g.emitter.line("yield")
 
 
-@kernel("pto.record_event", "pto.wait_event")
-def event(op: PtoOp, g: Generator) -> None:
-    """A flag between the pipes of two operation classes."""
+@kernel("pto.record_event")
+def record_event(op: PtoOp, g: Generator) -> None:
+    """The pipe of one operation class sets a flag for that of another."""
+    _flag_of_classes("set_flag", op, g)
+
+
+@kernel("pto.wait_event")
+def wait_event(op: PtoOp, g: Generator) -> None:
+    """The pipe of one operation class waits for a flag of that of another."""
+    _flag_of_classes("wait_flag", op, g)
+
+
+def _flag_of_classes(method: str, op: PtoOp, g: Generator) -> None:
     pipes = [named_pipe(op.attributes[name]) for name in ("src_op", "dst_op")]
     source, target = (pipe.value for pipe in pipes if pipe is not None)
-    method = "set_flag" if op.name == "pto.record_event" else "wait_flag"
     _flag_between(method, source, target, _event(op, g), g)
 
 
@@ -73,5 +86,6 @@ def one_pipe(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.dsb", "pto.dcci", "pto.cmo.cacheinvalid", "pto.fence.barrier_all", "pto.tsync")
 def fence(op: PtoOp, g: Generator) -> None:
+    """Waits until all earlier work of the core is done and can be seen."""
     if g.queued:
         g.emitter.line("yield from core.join_all()")

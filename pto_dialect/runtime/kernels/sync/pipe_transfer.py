@@ -11,6 +11,7 @@ from typing import Any
 from pto_dialect.analysis.queues import C2V
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array, Pointer, strided_view
@@ -97,7 +98,7 @@ class Outgoing:
     @classmethod
     def of(cls, op: PtoOp, g: Generator, transfer: Transfer, popped: Sequence[t.TileBufType]) -> Outgoing:
         """The conversion of a push; raises the error of the operation for one that does not exist."""
-        type_ = op.operands[0].type
+        type_ = named(op, "tile").type
         if not isinstance(type_, t.TileBufType):
             raise g.error("unmodelled", f"{t.type_text(type_)} cannot be pushed", op)
         epilogue = transfer.facts.epilogue
@@ -123,6 +124,8 @@ class Converting:
         self.label = label
 
     def __call__(self, end: FifoEnd, tile: AnyTile) -> Array:
+        """The values of a pushed tile in the element type of the entry. Raises ``Fault`` (``pipe-epilogue``) where no
+        scale was set."""
         values = tile.read()
         quant = None if self.mode is None else (self.mode, self._payload(end, values.shape[1]))
         return fixpipe.convert(values, self.source.name, self.target.name, quant=quant, relu=self.relu)
@@ -157,6 +160,8 @@ class Push:
         self.maker = maker
 
     def __call__(self, end: FifoEnd, number: int, tile: AnyTile, vector: int | None = None) -> None:
+        """Stores ``tile`` in slot ``number``, the part for ``vector`` where that core is named; a core that takes no
+        part does nothing."""
         if not end.takes_part(self.direction, True, self.split):
             return
         values = self.outgoing.convert(end, tile)
@@ -207,6 +212,7 @@ class Fetch:
         self.split = split if direction == C2V else 0
 
     def __call__(self, end: FifoEnd, number: int, tile: Tile, vector: int | None = None) -> None:
+        """Loads slot ``number`` of global memory into ``tile``, the part of ``vector`` where that core is named."""
         if not end.takes_part(self.direction, False, self.split):
             return
         rows, cols = tile.valid_rows, tile.valid_cols

@@ -13,9 +13,10 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.facts import integer
-from pto_dialect.analysis.queues import C2V
+from pto_dialect.analysis.queues import C2V, entry
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator, has_view
 from pto_dialect.runtime.memory.values import FREED, UNBOUND, Tile, ValueTile
 from pto_dialect.runtime.queues.fifo import EntryMaker, FifoEnd, open_end
@@ -40,11 +41,13 @@ def _reserved_address(op: Operation, g: Generator) -> int:
 
 @kernel("pto.reserve_buffer")
 def reserve_buffer(op: PtoOp, g: Generator) -> None:
+    """The byte address of the reserved buffer."""
     g.define(op.results[0], str(_reserved_address(op, g)))
 
 
 @kernel("pto.import_reserved_buffer")
 def import_reserved_buffer(op: PtoOp, g: Generator) -> None:
+    """The byte address of a buffer that another function reserves."""
     reserved = reservation(op.results[0])
     if reserved is None:
         raise g.error("reserve-form", "no function reserves this buffer", op)
@@ -53,6 +56,7 @@ def import_reserved_buffer(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe", "pto.initialize_l2l_pipe", "pto.initialize_l2g2l_pipe")
 def initialize(op: PtoOp, g: Generator) -> None:
+    """Opens one end of a queue."""
     facts = g.unit.fifos.ends[op]
     gm = gm_operand(op)
     local = {
@@ -68,6 +72,7 @@ def initialize(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.declare_tile", "pto.declare_global")
 def declare(op: PtoOp, g: Generator) -> None:
+    """A tile or view without memory, which a later operation on a queue binds."""
     result = op.results[0]
     g.emitter.line(f"{g.bind(result)} = {g.emitter.constant(UNBOUND, 'unbound')}")
     if has_view(result.type):
@@ -110,15 +115,23 @@ def _bind_entry(op: PtoOp, g: Generator, expression: str) -> SSAValue:
     if op.results:
         g.define(op.results[0], expression)
         return op.results[0]
-    value = op.operands[0]
+    value = _entry(op)
     g.rebind(value, expression)
+    return value
+
+
+def _entry(op: PtoOp) -> SSAValue:
+    """The tile or view that an operation on a queue moves, binds or returns."""
+    value = entry(op)
+    assert value is not None
     return value
 
 
 @kernel("pto.talloc", "pto.talloc_to_aic", "pto.talloc_to_aiv")
 def allocate(op: PtoOp, g: Generator) -> None:
+    """Waits for a free slot and binds the entry to it."""
     transfer, name = _transfer(op, g)
-    type_ = op.results[0].type if op.results else op.operands[0].type
+    type_ = _entry(op).type
     maker = _entry_maker(type_, g, transfer)
     _wait(g, name, "slot", transfer)
     _bind_entry(op, g, f"{g.argument(maker)}({name}, {name}.produced({transfer.direction}))")
@@ -126,9 +139,12 @@ def allocate(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tpush", "pto.tpush_to_aic", "pto.tpush_to_aiv")
 def push(op: PtoOp, g: Generator) -> None:
+    """Waits for a free slot, stores the tile in it and tells the consumer; a view that was allocated is only
+    announced.
+    """
     transfer, name = _transfer(op, g)
     pipe = _producer_pipe(transfer)
-    tile = op.operands[0]
+    tile = named(op, "tile")
     if not isinstance(tile.type, t.TensorViewType):
         _wait(g, name, "slot", transfer)
         number = Expr(f"{name}.produced({transfer.direction})")
@@ -137,7 +153,7 @@ def push(op: PtoOp, g: Generator) -> None:
 
 
 def _push(op: PtoOp, g: Generator, transfer: Transfer) -> Push:
-    tile = op.operands[0]
+    tile = named(op, "tile")
     popped = g.unit.fifos.popped(transfer)
     outgoing = Outgoing.of(op, g, transfer, popped)
     maker = None
@@ -157,17 +173,18 @@ def _check_size(maker: TileMaker, transfer: Transfer, g: Generator) -> None:
 
 @kernel("pto.tpop", "pto.tpop_from_aic", "pto.tpop_from_aiv")
 def pop(op: PtoOp, g: Generator) -> None:
+    """Waits for a full slot and binds the tile or view to it."""
     transfer, name = _transfer(op, g)
     direction, split = transfer.direction, transfer.split
     _wait(g, name, "entry", transfer)
-    type_ = op.results[0].type if op.results else op.operands[0].type
+    type_ = _entry(op).type
     number = g.emitter.fresh("slot")
     vector = _vector(op, g)
     if isinstance(type_, t.TensorViewType):
         maker = g.argument(_entry_maker(type_, g, transfer))
         given = f", {g.name(vector)}" if vector is not None else ""
-        entry = f"{maker}({name}, {name}.consumed({direction}){given})"
-        value = _bind_entry(op, g, f"{name}.hold({direction}, {entry})")
+        view = f"{maker}({name}, {name}.consumed({direction}){given})"
+        value = _bind_entry(op, g, f"{name}.hold({direction}, {view})")
     else:
         tile_maker = maker_of(type_, g)
         _check_size(tile_maker, transfer, g)
@@ -196,6 +213,7 @@ def _valid(op: PtoOp, g: Generator, type_: t.TileBufType) -> list[str]:
 
 @kernel("pto.tfree", "pto.tfree_from_aic", "pto.tfree_from_aiv")
 def free(op: PtoOp, g: Generator) -> None:
+    """Returns the oldest popped slot to the producer once its last user is done."""
     transfer, name = _transfer(op, g)
     waiting = g.popped.get((transfer.init, transfer.direction, op.parent_block()), [])
     value = waiting.pop(0) if waiting else None
@@ -223,7 +241,8 @@ def set_scale(end: FifoEnd, scale: float | Tile) -> None:
 
 @kernel("pto.set_quant_scalar", "pto.set_quant_vector")
 def set_quant(op: PtoOp, g: Generator) -> None:
+    """Sets the scale of the next pushes: one number, or one for each column."""
     init = g.unit.fifos.init_of_setter(op)
     if init is None:
         raise g.error("pipe-id", "the queue is not initialised in this function", op)
-    g.call(set_scale, Expr(g.locals[init]), op.operands[0], pipe=Pipe.FIX)
+    g.call(set_scale, Expr(g.locals[init]), *op.operands, pipe=Pipe.FIX)

@@ -41,6 +41,7 @@ class Converted:
         self.buffer = np.empty((0, 0), np.float32 if floats else fmt.storage)
 
     def __call__(self, *operands: Any) -> None:
+        """Computes on the operands in the format of the formula; the last operand takes the result."""
         *inputs, out = operands
         formats = iter(self.formats)
         wide = [self._wide(x, next(formats)) if isinstance(x, np.ndarray) else x for x in inputs]
@@ -67,6 +68,7 @@ class Regions:
         self.label = getattr(compute, "label", None) or getattr(compute, "__name__", "apply")
 
     def __call__(self, *operands: Any) -> None:
+        """Computes on the valid region of the last operand, which takes the result; numbers stay numbers."""
         *inputs, dst = operands
         rows, cols = dst.valid_rows, dst.valid_cols
         arrays = [region(x, rows, cols) if isinstance(x, TILES) else x for x in inputs]

@@ -9,6 +9,7 @@ import numpy as np
 
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.layout import round_up
@@ -59,6 +60,7 @@ class CompareRows:
         self.label = label
 
     def __call__(self, a: AnyTile, b: Any, dst: AnyTile) -> None:
+        """Compares ``a`` with a tile or number ``b``. Raises ``Fault`` (``tile-cmp-dst``) where the bits do not fit."""
         rows, cols = a.valid_rows, a.valid_cols
         right = decode(region(b, rows, cols), self.fmt) if isinstance(b, TILES) else b
         packed = pack_rows(self.compare(decode(a.read(), self.fmt), right))
@@ -80,6 +82,7 @@ class CompareRepeats:
         self.fmt = fmt
 
     def __call__(self, src: AnyTile, value: Any, dst: AnyTile) -> None:
+        """Compares ``src`` with a number. Raises ``Fault`` (``tile-cmp-dst``) where the bits do not fit."""
         bits = self.compare(decode(src.read(), self.fmt), value)
         size = dst.fmt.bytes
         if -(-bits.size // 8) > dst.rows * dst.cols * size:
@@ -109,6 +112,9 @@ class Select:
         self.label = label
 
     def __call__(self, mask: AnyTile, a: AnyTile, b: Any, dst: AnyTile) -> None:
+        """Chooses over the valid region of ``dst``. Raises ``Fault`` (``tile-sel-mask``) for a mask that is too
+        small.
+        """
         rows, cols = dst.valid_rows, dst.valid_cols
         if not (rows and cols):
             return
@@ -130,6 +136,7 @@ def compare_mode(op: PtoOp) -> Callable[..., Any]:
 
 @kernel("pto.tcmp")
 def tcmp(op: PtoOp, g: Generator) -> None:
+    """The bits of src0 compared with src1, packed row by row."""
     a, b, dst = tile_operand(op, g, "src0"), tile_operand(op, g, "src1"), g.destination(op)
     tile_format(dst, g)
     instruction = CompareRows(compare_mode(op), tile_format(a, g), "tcmp")
@@ -138,10 +145,11 @@ def tcmp(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tcmps")
 def tcmps(op: PtoOp, g: Generator) -> None:
+    """The bits of src compared with a number, packed as the backend lays them out."""
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     fmt = tile_format(src, g)
     tile_format(dst, g)
-    value = number(g, op.operands[1], fmt)
+    value = number(g, named(op, "scalar"), fmt)
     compare = compare_mode(op)
     repeats = g.options.backend == "vpto"
     instruction = CompareRepeats(compare, fmt) if repeats else CompareRows(compare, fmt, "tcmps")
@@ -150,12 +158,14 @@ def tcmps(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tsel")
 def tsel(op: PtoOp, g: Generator) -> None:
+    """dst(r,c) = src0(r,c) where the bit of the mask is set, else src1(r,c)."""
     mask, a, b = (tile_operand(op, g, name) for name in ("mask", "src0", "src1"))
     g.call(Select("tsel"), mask, a, b, g.destination(op), pipe=op.active_pipe(g.profile.arch))
 
 
 @kernel("pto.tsels")
 def tsels(op: PtoOp, g: Generator) -> None:
+    """dst(r,c) = src(r,c) where the bit of the mask is set, else a number."""
     mask, src, dst = tile_operand(op, g, "mask"), tile_operand(op, g, "src"), g.destination(op)
     scalar = g.operand(op, "scalar")
     assert scalar is not None

@@ -81,6 +81,7 @@ class Conversion:
         return encode(wide, self.target, rounding=self.letter, saturate=self.saturate)
 
     def __call__(self, values: Array, out: Array) -> None:
+        """Converts ``values`` into ``out``, arrays of one shape."""
         np.copyto(out, self.convert(values))
 
 
@@ -88,6 +89,7 @@ class NearestConversion(Conversion):
     """f32 to f16 or bf16, nearest even with saturation: numpy's cast, repaired where it is not finite."""
 
     def __call__(self, values: Array, out: Array) -> None:
+        """Converts ``values`` (float32) into ``out``, arrays of one shape."""
         if np.may_share_memory(values, out):
             super().__call__(values, out)
             return
@@ -119,6 +121,7 @@ class PackedConversion:
         self.label = conversion.label
 
     def __call__(self, src: AnyTile, dst: AnyTile) -> None:
+        """Converts the valid region of ``src`` into ``dst``."""
         packed = src if self.conversion.source.is_packed else dst
         column_major = isinstance(packed, Tile) and packed.layout.blayout == "col_major"
         rows, cols = src.valid_rows, src.valid_cols
@@ -158,6 +161,7 @@ def widen(values: Array, out: Array) -> None:
 
 @kernel("pto.tcvt")
 def tcvt(op: PtoOp, g: Generator) -> None:
+    """dst = src in the element type of dst, rounded and saturated as the attributes say."""
     src: SSAValue = tile_operand(op, g, "src")
     dst = g.destination(op)
     source, target = tile_format(src, g), tile_format(dst, g)

@@ -44,6 +44,7 @@ class GetElement:
         self.fmt = fmt
 
     def __call__(self, tile: AnyTile, offset: int) -> Any:
+        """The element at position ``offset`` of ``tile``. Raises ``Fault`` (``mem-oob``) outside of its memory."""
         return decode(element(tile, offset), self.fmt)[0].item()
 
 
@@ -56,12 +57,14 @@ class SetElement:
         self.fmt = fmt
 
     def __call__(self, tile: AnyTile, offset: int, value: Any) -> None:
+        """Stores ``value`` at position ``offset`` of ``tile``. Raises ``Fault`` (``mem-oob``) outside of its memory."""
         kind = np.float64 if self.fmt.is_float else self.fmt.storage
         element(tile, offset)[0] = encode(np.array([value], kind), self.fmt, saturate=False)[0]
 
 
 @kernel("pto.tgetval")
 def tgetval(op: PtoOp, g: Generator) -> None:
+    """The element at a position that counts elements in the order of the tile's memory."""
     src = tile_operand(op, g, "src")
     offset = g.operand(op, "offset")
     g.value_of_call(op.results[0], GetElement(_single(src, g)), src, offset)
@@ -69,6 +72,7 @@ def tgetval(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tsetval")
 def tsetval(op: PtoOp, g: Generator) -> None:
+    """Stores a number at a position that counts elements in the order of the tile's memory."""
     dst = g.destination(op)
     fmt = _single(dst, g)
     offset, value = g.operand(op, "offset"), g.operand(op, "val")

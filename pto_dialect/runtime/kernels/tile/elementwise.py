@@ -24,4 +24,5 @@ def sources(op: PtoOp, g: Generator) -> list[SSAValue]:
 
 @kernel(*FORMULAS)
 def elementwise(op: PtoOp, g: Generator) -> None:
+    """dst(r,c) = the formula of the operation applied to the elements (r,c) of its sources."""
     apply_formula(op, g, FORMULAS[op.name], sources(op, g), g.destination(op))

@@ -40,6 +40,7 @@ class RowVector:
         self.label = label
 
     def __call__(self, *operands: AnyTile) -> None:
+        """Computes over the valid region of the last operand, which takes the result; the one before is the vector."""
         *full, vector, dst = operands
         rows, cols = dst.valid_rows, dst.valid_cols
         if rows and cols:
@@ -60,6 +61,7 @@ class ColumnVector:
         self.cyclic = cyclic
 
     def __call__(self, *operands: AnyTile) -> None:
+        """Computes over the valid region of the last operand, which takes the result."""
         *sources, dst = operands
         rows, cols = dst.valid_rows, dst.valid_cols
         if not (rows and cols):
@@ -98,6 +100,7 @@ class Cyclic:
         self.label = label
 
     def __call__(self, *operands: Array) -> None:
+        """Computes on arrays; the last operand takes the result."""
         arrays = list(operands)
         arrays[self.position] = repeated(arrays[self.position], self.cols)
         self.compute(*arrays)
@@ -113,10 +116,20 @@ def sliced(g: Generator, value: SSAValue, rows: bool) -> Expr | None:
     return Expr(f"{view}[:1]" if rows else f"{view}[:, :1]")
 
 
-@kernel("pto.tcolexpand", "pto.trowexpand")
-def expand(op: PtoOp, g: Generator) -> None:
+@kernel("pto.tcolexpand")
+def tcolexpand(op: PtoOp, g: Generator) -> None:
+    """dst(r,c) = src(0,c)."""
+    _expand(op, g, by_columns=True)
+
+
+@kernel("pto.trowexpand")
+def trowexpand(op: PtoOp, g: Generator) -> None:
+    """dst(r,c) = src(r,0)."""
+    _expand(op, g, by_columns=False)
+
+
+def _expand(op: PtoOp, g: Generator, by_columns: bool) -> None:
     src, dst = tile_operand(op, g, "src"), g.destination(op)
-    by_columns = op.name == "pto.tcolexpand"
     label = op.name.removeprefix("pto.")
     source, target, pipe = sliced(g, src, by_columns), g.view(dst), op.active_pipe(g.profile.arch)
     axis = 1 if by_columns else 0
@@ -129,6 +142,7 @@ def expand(op: PtoOp, g: Generator) -> None:
 
 @kernel(*(f"pto.tcolexpand{name}" for name in BROADCAST))
 def column_arithmetic(op: PtoOp, g: Generator) -> None:
+    """dst(r,c) = src0(r,c) op src1(0,c)."""
     full, vector, dst, compute, label = _arithmetic(op, g, "pto.tcolexpand")
     pipe = op.active_pipe(g.profile.arch)
     row, views = sliced(g, vector, rows=True), (g.view(full), g.view(dst))
@@ -142,6 +156,7 @@ def column_arithmetic(op: PtoOp, g: Generator) -> None:
 
 @kernel(*(f"pto.trowexpand{name}" for name in BROADCAST))
 def row_arithmetic(op: PtoOp, g: Generator) -> None:
+    """dst(r,c) = src0(r,c) op src1(r,0), where either operand may be the vector."""
     first, second, dst, compute, label = _arithmetic(op, g, "pto.trowexpand")
     pipe = op.active_pipe(g.profile.arch)
     shape = static_region(dst)

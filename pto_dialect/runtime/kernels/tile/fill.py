@@ -27,6 +27,7 @@ class FillPad:
         self.backend: Backend | None = backend
 
     def __call__(self, src: AnyTile, dst: AnyTile) -> None:
+        """Copies the valid region of ``src`` and fills the rest of ``dst``. Raises ``Fault``: ``fillpad-shape``."""
         values = src.read()
         rows, cols = values.shape
         if rows > dst.rows or cols > dst.cols:
@@ -48,6 +49,7 @@ class FillPad:
 
 @kernel("pto.tfillpad", "pto.tfillpad_expand", "pto.tfillpad_inplace")
 def tfillpad(op: PtoOp, g: Generator) -> None:
+    """dst = src, and the pad value of its type in the rest of dst."""
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     if tile_format(src, g).bytes != tile_format(dst, g).bytes:
         raise g.error("fillpad-elem", f"{op.name} between elements of different sizes cannot be executed")
@@ -88,11 +90,13 @@ def concatenate_counted(src0: AnyTile, src1: AnyTile, counts0: AnyTile, counts1:
 
 @kernel("pto.tconcat")
 def tconcat(op: PtoOp, g: Generator) -> None:
+    """dst row r = row r of src0 followed by row r of src1."""
     src0, src1, dst = tile_operand(op, g, "src0"), tile_operand(op, g, "src1"), g.destination(op)
     g.call(concatenate, src0, src1, dst, pipe=op.active_pipe(g.profile.arch))
 
 
 @kernel("pto.tconcatidx")
 def tconcatidx(op: PtoOp, g: Generator) -> None:
+    """dst row r = the counted elements of row r of src0 followed by those of src1, and how many these are."""
     sources = [tile_operand(op, g, name) for name in ("src0", "src1", "src0Idx", "src1Idx")]
     g.call(concatenate_counted, *sources, g.destination(op), pipe=op.active_pipe(g.profile.arch))

@@ -83,6 +83,7 @@ class GatherMask:
         self.by_rows = by_rows
 
     def __call__(self, src: AnyTile, dst: AnyTile) -> None:
+        """Packs the selected elements of ``src`` into ``dst``."""
         values = src.read()
         picked = values[self.first :: self.step] if self.by_rows else values[:, self.first :: self.step]
         picked = bits_as(picked, dst.fmt)
@@ -115,6 +116,7 @@ class GatherMatches:
         self.offset = offset
 
     def __call__(self, src: AnyTile, value: Any, dst: AnyTile, counts: AnyTile) -> None:
+        """Writes the positions of matches in ``src`` to ``dst`` and their number in each row to ``counts``."""
         matches = self.compare(decode(src.read(), self.fmt), value)
         rows, cols = matches.shape
         if rows > dst.rows:
@@ -168,6 +170,7 @@ class ScatterMask:
         self.by_rows = by_rows
 
     def __call__(self, src: AnyTile, dst: AnyTile) -> None:
+        """Spreads the elements of ``src`` over ``dst``."""
         values = bits_as(src.read(), dst.fmt)
         out = np.zeros((dst.valid_rows, dst.valid_cols), dst.fmt.storage)
         spread = out[self.first :: self.step] if self.by_rows else out[:, self.first :: self.step]
@@ -187,6 +190,8 @@ def _along_rows(op: PtoOp) -> bool:
 
 @kernel("pto.tgather")
 def tgather(op: PtoOp, g: Generator) -> None:
+    """Elements of a tile: those at given positions, those that a pattern selects, or the positions of those that
+    compare with a number."""
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     fmt, target = tile_format(src, g), tile_format(dst, g)
     pipe, pattern = op.active_pipe(g.profile.arch), _pattern(op)
@@ -206,12 +211,14 @@ def tgather(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tgatherb")
 def tgatherb(op: PtoOp, g: Generator) -> None:
+    """Blocks of 32 bytes at given byte offsets."""
     src, offsets, dst = tile_operand(op, g, "src"), tile_operand(op, g, "offsets"), g.destination(op)
     g.call(gather_blocks, src, offsets, dst, pipe=op.active_pipe(g.profile.arch))
 
 
 @kernel("pto.tscatter")
 def tscatter(op: PtoOp, g: Generator) -> None:
+    """Elements to the positions that another tile names, or to those that a pattern selects."""
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     if tile_format(src, g).bytes != tile_format(dst, g).bytes:
         raise g.error("unmodelled", "tscatter between elements of different sizes cannot be executed")

@@ -8,6 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerAttr
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.formats import Format
@@ -32,6 +33,7 @@ class Sequence:
         self.step = step
 
     def __call__(self, start: int, dst: AnyTile) -> None:
+        """Writes the numbers from ``start`` to the first row of ``dst``."""
         if dst.valid_rows:
             values = start + self.step * np.arange(dst.valid_cols, dtype=np.int64)
             dst.write(values.astype(self.fmt.storage).reshape(1, -1))
@@ -46,6 +48,7 @@ class Triangle:
         self.upper = upper
 
     def __call__(self, diagonal: int, dst: AnyTile) -> None:
+        """Writes the triangle of ``diagonal`` to the valid region of ``dst``."""
         rows, cols = dst.valid_rows, dst.valid_cols
         limit = np.arange(rows)[:, None] + diagonal
         inside = np.arange(cols) >= limit if self.upper else np.arange(cols) <= limit
@@ -92,6 +95,8 @@ class RandomWords:
     def __call__(
         self, key0: int, key1: int, counter0: int, counter1: int, counter2: int, counter3: int, dst: AnyTile
     ) -> None:
+        """Writes words for a 64-bit key and a 128-bit counter, both as 32-bit numbers, to the valid region of ``dst``,
+        row after row."""
         rows, cols = dst.valid_rows, dst.valid_cols
         if not (rows and cols):
             return
@@ -110,23 +115,27 @@ class RandomWords:
 
 @kernel("pto.tci")
 def tci(op: PtoOp, g: Generator) -> None:
+    """dst(0,c) = start + c, or start − c."""
     dst = g.destination(op)
     fmt = tile_format(dst, g)
     step = -1 if integer_attribute(op, "descending", 0) else 1
-    g.call(Sequence(fmt, step), number(g, op.operands[0], fmt), dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(Sequence(fmt, step), number(g, named(op, "S"), fmt), dst, pipe=op.active_pipe(g.profile.arch))
 
 
 @kernel("pto.ttri")
 def ttri(op: PtoOp, g: Generator) -> None:
+    """dst = ones on one side of a diagonal, zeros on the other."""
     dst = g.destination(op)
     tile_format(dst, g)
     triangle = Triangle(bool(integer_attribute(op, "upperOrLower", 0)))
-    g.call(triangle, op.operands[0], dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(triangle, named(op, "diagonal"), dst, pipe=op.active_pipe(g.profile.arch))
 
 
 @kernel("pto.trandom")
 def trandom(op: PtoOp, g: Generator) -> None:
+    """dst = random 32-bit words of the generator Philox for a key and a counter."""
     dst = g.destination(op)
     tile_format(dst, g)
     words = RandomWords(integer_attribute(op, "rounds", 10))
-    g.call(words, *op.operands[:6], dst, pipe=op.active_pipe(g.profile.arch))
+    numbers = (named(op, name) for name in ("key0", "key1", *(f"counter{i}" for i in range(4))))
+    g.call(words, *numbers, dst, pipe=op.active_pipe(g.profile.arch))

@@ -29,6 +29,7 @@ class Histogram:
         self.byte = byte
 
     def __call__(self, src: AnyTile, idx: AnyTile, dst: AnyTile) -> None:
+        """Counts the elements of ``src`` whose higher bytes match the rows of ``idx``, into ``dst``."""
         values = np.ascontiguousarray(src.read()).view(f"u{self.bits // 8}").astype(np.int64)
         rows = values.shape[0]
         counts = np.zeros((rows, _BINS), np.int64)
@@ -54,6 +55,7 @@ class Histogram:
 
 @kernel("pto.thistogram")
 def thistogram(op: PtoOp, g: Generator) -> None:
+    """Cumulative counts of one byte of the elements of each row."""
     src, idx, dst = tile_operand(op, g, "src"), tile_operand(op, g, "idx"), g.destination(op)
     fmt = tile_format(src, g)
     # The older dialect says only whether the upper byte of a 16-bit element is counted.

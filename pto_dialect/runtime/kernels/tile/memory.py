@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import MemRefType
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.atomic import AtomicMode
@@ -50,6 +51,8 @@ class Load:
         self.backend: Backend | None = backend
 
     def __call__(self, source: GmTensor, dst: AnyTile) -> None:
+        """Loads ``source`` into the valid region of ``dst``. Raises ``Fault`` (``tload-count``) for packed numbers
+        whose count fits in no reading."""
         rows, cols = dst.valid_rows, dst.valid_cols
         packed = isinstance(dst.view, PackedView) if isinstance(dst, Tile) else False
         if dst.fmt.is_packed:
@@ -153,6 +156,8 @@ class Store:
         table: AnyTile | None = None,
         mode: AtomicMode | None = None,
     ) -> None:
+        """Stores the valid region of ``source``; ``scalar`` and ``table`` are the scales of accumulators, ``mode`` is
+        what the control register says of stores. Raises ``Fault``: ``tstore-elem``, ``tload-count``."""
         values = source.read()
         if not values.size:
             return
@@ -239,7 +244,8 @@ def accumulator_out(op: PtoOp, g: Generator, source: Any, target: Any, quantised
 
 @kernel("pto.tload")
 def tload(op: PtoOp, g: Generator) -> None:
-    source = op.operands[0]
+    """dst = elements of a view of global memory; a pad kind fills the rest of the loaded rows."""
+    source = named(op, "src")
     for name in ("pad_value", "left_padding_num", "right_padding_num", "init_condition"):
         if g.operand(op, name) is not None:
             raise g.error("unmodelled", f"tload with {name} cannot be executed", op)
@@ -260,8 +266,11 @@ def tload(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tstore", "pto.tstore_fp")
 def tstore(op: PtoOp, g: Generator) -> None:
+    """Elements of a view of global memory = src; accumulators are converted, with a scale for all columns or for
+    each.
+    """
     source, dst = g.operand(op, "src"), g.operand(op, "dst")
-    scalar, table = g.operand(op, "preQuantScalar") if op.name == "pto.tstore" else None, g.operand(op, "fp")
+    scalar, table = g.operand(op, "preQuantScalar"), g.operand(op, "fp")
     assert source is not None and dst is not None
     convert = accumulator_out(op, g, source, dst, scalar is not None or table is not None)
     store = Store(convert, enum_value(op, "atomicType", "atomic_none"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.layout import MatrixView
@@ -91,6 +92,8 @@ class Move:
         scalar: int | None = None,
         table: AnyTile | None = None,
     ) -> None:
+        """Moves ``source`` to ``dst``; ``row`` and ``col`` begin the window, ``scalar`` and ``table`` are the scales of
+        accumulators."""
         if self.mode == "insert":
             values = self._value(source.read(), source, dst, scalar, table)
             rows, cols = values.shape
@@ -138,6 +141,7 @@ class ScaleOrder:
         self.axis = axis
 
     def __call__(self, source: AnyTile, dst: AnyTile) -> None:
+        """Rearranges the bytes of ``source`` into ``dst``."""
         scales = np.ascontiguousarray(source.read()).view(np.uint8)
         groups = dst.valid_cols
         if scales.shape[0] == 1 and self.axis and dst.valid_rows > 1 and scales.size % groups == 0:
@@ -162,6 +166,9 @@ _MODES = {"pto.tmov": "move", "pto.tmov.fp": "move", "pto.textract": "extract", 
 
 @kernel("pto.tmov", "pto.tmov.fp", "pto.textract", "pto.textract_fp", "pto.tinsert", "pto.tinsert_fp")
 def tile_move(op: PtoOp, g: Generator) -> None:
+    """dst = src in the layout and memory of dst; a window of the source or of the destination where offsets are
+    given.
+    """
     groups = g.operands(op)
     source = groups["src"][0]
     dst = g.destination(op)
@@ -184,4 +191,5 @@ def transpose(source: AnyTile, dst: AnyTile) -> None:
 
 @kernel("pto.ttrans")
 def ttrans(op: PtoOp, g: Generator) -> None:
-    g.call(transpose, op.operands[0], g.destination(op), pipe=op.active_pipe(g.profile.arch))
+    """dst(r,c) = src(c,r)."""
+    g.call(transpose, named(op, "src"), g.destination(op), pipe=op.active_pipe(g.profile.arch))

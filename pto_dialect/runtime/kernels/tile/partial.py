@@ -60,6 +60,7 @@ class Partial:
         self.label = label
 
     def __call__(self, src0: AnyTile, src1: AnyTile, dst: AnyTile) -> None:
+        """Combines the valid regions of ``src0`` and ``src1`` in ``dst``."""
         a, b = _inside(src0, dst), _inside(src1, dst)
         out = _merged(a, b, dst, self.absent)
         rows, cols = min(a.shape[0], b.shape[0]), min(a.shape[1], b.shape[1])
@@ -77,6 +78,7 @@ class PartialPosition:
     def __call__(
         self, src0: AnyTile, src1: AnyTile, index0: AnyTile, index1: AnyTile, dst: AnyTile, dst_index: AnyTile
     ) -> None:
+        """Writes the winners of ``src0`` and ``src1`` and their indices."""
         a, b = _inside(src0, dst), _inside(src1, dst)
         ia, ib = _inside(index0, dst_index), _inside(index1, dst_index)
         values, indices = _merged(a, b, dst, 0), _merged(ia, ib, dst_index, 0)
@@ -91,6 +93,7 @@ class PartialPosition:
 
 @kernel(*_FORMULAS)
 def partial(op: PtoOp, g: Generator) -> None:
+    """dst = src0 op src1 where both are valid, else the one that is valid."""
     src0, src1, dst = tile_operand(op, g, "src0"), tile_operand(op, g, "src1"), g.destination(op)
     formats = [tile_format(x, g) for x in (src0, src1)]
     fmt = tile_format(dst, g)
@@ -104,6 +107,7 @@ def partial(op: PtoOp, g: Generator) -> None:
 
 @kernel(*_COMPARISONS)
 def partial_position(op: PtoOp, g: Generator) -> None:
+    """The larger or smaller value with its index, over two tiles of values and their tiles of indices."""
     sources = [tile_operand(op, g, name) for name in ("src0", "src1", "src0Idx", "src1Idx")]
     targets = [g.destination(op, "dst", 0), g.destination(op, "dstIdx", 1)]
     instruction = PartialPosition(_loses(op.name, g.profile.arch), op.name.removeprefix("pto."))

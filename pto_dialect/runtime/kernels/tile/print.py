@@ -42,12 +42,14 @@ class Print:
         self.width, self.precision = FORMATS[form]
 
     def __call__(self, source: Any) -> None:
+        """Prints the elements of ``source`` row by row."""
         values = source.matrix().read() if isinstance(source, GmTensor) else source.read()
         print(tile_text(np.asarray(decode(values, self.fmt)), self.width, self.precision), end="", flush=True)
 
 
 @kernel("pto.tprint")
 def tprint(op: PtoOp, g: Generator) -> None:
+    """Prints a tile or a view on standard output."""
     source = g.operand(op, "src")
     assert source is not None
     if not isinstance(source.type, (t.TileBufType, t.TileType, t.ShapedView)):

@@ -38,6 +38,7 @@ class Dequantize:
         self.fmt = fmt
 
     def __call__(self, src: AnyTile, scale: AnyTile, offset: AnyTile, dst: AnyTile) -> None:
+        """Computes the valid region of ``dst``; ``scale`` and ``offset`` are columns."""
         rows, cols = dst.valid_rows, dst.valid_cols
         values = decode(region(src, rows, cols), self.fmt).astype(np.float32)
         values -= row_parameter(offset, rows)
@@ -54,6 +55,7 @@ class Quantize:
         self.fmt = fmt
 
     def __call__(self, src: AnyTile, scale: AnyTile, offset: AnyTile | None, dst: AnyTile) -> None:
+        """Computes the valid region of ``dst``; ``scale`` and ``offset`` are columns."""
         rows, cols = dst.valid_rows, dst.valid_cols
         values = region(src, rows, cols) * row_parameter(scale, rows)
         if offset is not None:
@@ -124,6 +126,11 @@ class QuantizeBlocks:
         scaling: AnyTile,
         exp_zz: AnyTile | None = None,
     ) -> None:
+        """Writes elements to ``dst``, exponent bytes to ``exp``, largest magnitudes to ``maxima``, factors to
+        ``scaling``.
+
+        ``exp_zz`` takes the exponents in the order of left operands. Raises ``Fault``: ``quant-mx-shape``.
+        """
         values = decode(src.read(), self.source)
         rows, cols = values.shape
         if values.shape[self.axis] % GROUP:
@@ -186,6 +193,7 @@ def _word(op: PtoOp, name: str) -> str | None:
 
 @kernel("pto.tdequant")
 def tdequant(op: PtoOp, g: Generator) -> None:
+    """Integers as float32, with an offset and a scale for each row."""
     sources = [tile_operand(op, g, name) for name in ("src", "scale", "offset")]
     fmt = tile_format(sources[0], g)
     g.call(Dequantize(fmt), *sources, g.destination(op), pipe=op.active_pipe(g.profile.arch))
@@ -193,6 +201,7 @@ def tdequant(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tquant")
 def tquant(op: PtoOp, g: Generator) -> None:
+    """float32 as 8-bit integers, with a scale and an offset for each row."""
     src, scale, dst = tile_operand(op, g, "src"), tile_operand(op, g, "fp"), g.destination(op)
     offset = g.operand(op, "offset")
     tile_format(dst, g)
@@ -203,6 +212,7 @@ def tquant(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tquant.mx")
 def tquant_mx(op: PtoOp, g: Generator) -> None:
+    """Elements in a narrow format with an exponent for each 32 of them."""
     src = tile_operand(op, g, "src")
     outs = [g.destination(op, name, i) for i, name in enumerate(("dst", "exp", "max", "scaling"))]
     reordered = g.operand(op, "exp_zz")

@@ -72,6 +72,7 @@ class Total:
         self.fmt = fmt
 
     def __call__(self, values: Array, out: Array) -> None:
+        """Reduces ``values`` into ``out``, which has extent 1 along the axis."""
         line = out.reshape(-1)
         if self.fmt.name == "f32":
             self.accumulate(values, line)
@@ -91,6 +92,7 @@ class HalfSum:
         self.joined = 0 if arch == "a2a3" else -1
 
     def __call__(self, values: Array, out: Array) -> None:
+        """Sums the rows of ``values`` into the one row of ``out``."""
         if not self.pairwise:
             total = values[0].copy()
             for row in values[1:]:
@@ -116,6 +118,7 @@ class Whole:
         self.axis = axis
 
     def __call__(self, values: Array, out: Array) -> None:
+        """Reduces ``values`` into ``out``, which has extent 1 along the axis."""
         if self.fmt.is_float:
             values = decode(values, self.fmt)
         total = self.function.reduce(values, axis=self.axis, dtype=values.dtype, keepdims=True)
@@ -131,6 +134,7 @@ class Position:
         self.axis = axis
 
     def __call__(self, values: Array, out: Array) -> None:
+        """Writes indices along the axis of ``values`` to ``out``, which has extent 1 along it."""
         out[...] = np.expand_dims(self.function(decode(values, self.fmt), axis=self.axis), self.axis)
 
 
@@ -144,6 +148,7 @@ class ReduceTile:
         self.empty_allowed = empty_allowed
 
     def __call__(self, src: AnyTile, dst: AnyTile) -> None:
+        """Reduces the valid region of ``src`` into ``dst``. Raises ``Fault``: ``reduce-nonempty``."""
         if not (dst.valid_rows and dst.valid_cols):
             return
         rows, cols = (dst.valid_rows, src.valid_cols) if self.axis else (src.valid_rows, dst.valid_cols)
@@ -162,6 +167,7 @@ _POSITIONS: dict[str, Callable[..., Any]] = {"argmax": np.argmax, "argmin": np.a
 
 @kernel(*(f"pto.t{axis}{name}" for axis in ("row", "col") for name in (*_FUNCTIONS, *_POSITIONS)))
 def reduction(op: PtoOp, g: Generator) -> None:
+    """Sum, product, extremum, or the index of an extremum, over the rows or columns of a tile."""
     label = op.name.removeprefix("pto.")
     axis, name = (1 if label.startswith("trow") else 0), label[4:]
     src, dst = tile_operand(op, g, "src"), g.destination(op)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.memory.spaces import Array
 
@@ -18,35 +19,49 @@ from .operands import is_tile, number, tile_format, tile_operand
 
 @kernel(*SCALAR)
 def tile_and_number(op: PtoOp, g: Generator) -> None:
+    """dst(r,c) = src(r,c) op number, or number op src(r,c) where the number comes first."""
     dst = g.destination(op)
     fmt = tile_format(dst, g)
-    # Only tdivs may have the number first; the others name it "scalar".
-    inputs: list[Operand] = [x if is_tile(x) else number(g, x, fmt) for x in op.operands[:2]]
+    # Only tdivs may have the number first; it is the operand "src" then.
+    given = [x for name in ("src", "src0", "scalar") for x in g.operands(op).get(name, ())]
+    inputs: list[Operand] = [x if is_tile(x) else number(g, x, fmt) for x in given]
     apply_formula(op, g, SCALAR[op.name], inputs, dst)
 
 
-@kernel("pto.taddsc", "pto.tsubsc")
-def tile_number_tile(op: PtoOp, g: Generator) -> None:
+@kernel("pto.taddsc")
+def taddsc(op: PtoOp, g: Generator) -> None:
+    """dst = src0 + scalar + src1."""
+    _tile_number_tile(op, g, TERNARY["pto.taddc"])
+
+
+@kernel("pto.tsubsc")
+def tsubsc(op: PtoOp, g: Generator) -> None:
+    """dst = src0 − scalar + src1."""
+    _tile_number_tile(op, g, TERNARY["pto.tsubc"])
+
+
+def _tile_number_tile(op: PtoOp, g: Generator, formula: Formula) -> None:
     dst = g.destination(op)
     first, second = tile_operand(op, g, "src0"), tile_operand(op, g, "src1")
-    scalar = number(g, op.operands[1], tile_format(dst, g))
-    formula = TERNARY["pto.taddc" if op.name == "pto.taddsc" else "pto.tsubc"]
+    scalar = number(g, named(op, "scalar"), tile_format(dst, g))
     apply_formula(op, g, formula, (first, scalar, second), dst)
 
 
 @kernel("pto.tlrelu")
 def tlrelu(op: PtoOp, g: Generator) -> None:
+    """dst(r,c) = src(r,c), multiplied by the slope where it is negative."""
     src = tile_operand(op, g, "src")
-    slope = g.name(op.operands[1])
+    slope = g.name(named(op, "slope"))
     apply_formula(op, g, Formula(leaky_relu), (src, slope), g.destination(op))
 
 
 @kernel("pto.taxpy")
 def taxpy(op: PtoOp, g: Generator) -> None:
+    """dst(r,c) = src(r,c)·number + dst(r,c)."""
     src = tile_operand(op, g, "src")
     dst = g.destination(op)
     fmt = tile_format(src, g)
-    factor = number(g, op.operands[1], fmt)
+    factor = number(g, named(op, "scalar"), fmt)
     halves = g.profile.arch == "a2a3" and fmt.name == tile_format(dst, g).name == "f16"
     formula = scaled_sum_of_halves if halves else scaled_sum
     apply_formula(op, g, Formula(formula), (src, factor, dst), dst)
@@ -59,8 +74,9 @@ def fill(value: Any, out: Array) -> None:
 
 @kernel("pto.texpands")
 def texpands(op: PtoOp, g: Generator) -> None:
+    """dst(r,c) = number."""
     dst = g.destination(op)
-    value = number(g, op.operands[0], tile_format(dst, g))
+    value = number(g, named(op, "scalar"), tile_format(dst, g))
     view = g.view(dst)
     pipe = op.active_pipe(g.profile.arch)
     if view is not None:

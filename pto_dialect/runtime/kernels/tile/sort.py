@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Generator
@@ -55,6 +56,7 @@ class SortGroups:
         self.filler = filler
 
     def __call__(self, src: AnyTile, idx: AnyTile, dst: AnyTile) -> None:
+        """Sorts the scores of ``src`` with the positions of ``idx`` into ``dst``."""
         rows, cols = src.valid_rows, src.valid_cols
         if not (rows and cols):
             return
@@ -91,6 +93,8 @@ class MergeBlocks:
         self.clears = clears
 
     def __call__(self, src: AnyTile, block: int, dst: AnyTile) -> None:
+        """Merges blocks of ``block`` elements of ``src`` into ``dst``. Raises ``Fault`` (``mrgsort-form``) for a block
+        without whole records."""
         per_record = _RECORD // self.fmt.bytes
         if block <= 0 or block % per_record:
             raise Fault("mrgsort-form", f"a block of {block} elements holds no whole records")
@@ -134,6 +138,8 @@ class MergeLists:
         return records[order], counts
 
     def __call__(self, dst: AnyTile, counts: Any, *sources: AnyTile) -> None:
+        """Merges ``sources`` into ``dst``; four numbers in ``counts``, where it has room for them, say how many records
+        each gave."""
         room = dst.valid_cols * self.fmt.bytes // _RECORD
         merged, taken = self.merge([records_of(tile, self.fmt) for tile in sources], room)
         dst.write(merged.view(self.fmt.storage).reshape(1, -1))
@@ -148,19 +154,21 @@ def no_counts() -> Array:
 
 @kernel("pto.tsort32")
 def tsort32(op: PtoOp, g: Generator) -> None:
+    """Records of score and position, each 32 of a row sorted by falling score."""
     src, idx, dst = tile_operand(op, g, "src"), tile_operand(op, g, "idx"), g.destination(op)
     if tile_format(idx, g).bytes != 4:
         raise g.error("sort-types", "positions of tsort32 have 32 bits")
-    fmt = _score_format(op, g)
+    fmt = _score_format(src, op, g)
     filler = float(_TEMPLATE_FILLERS[fmt.name]) if g.options.backend == "vpto" else -np.inf
     g.call(SortGroups(fmt, filler), src, idx, dst, pipe=op.active_pipe(g.profile.arch))
 
 
 @kernel("pto.tmrgsort")
 def tmrgsort(op: PtoOp, g: Generator) -> None:
+    """Sorted rows of records merged into one, or each four neighbouring sorted blocks of one row into one block."""
     groups = g.operands(op)
     sources = groups["srcs"]
-    fmt = _score_format(op, g)
+    fmt = _score_format(sources[0], op, g)
     pipe = op.active_pipe(g.profile.arch)
     dst = groups["dsts"][0] if groups["dsts"] else g.destination(op, "", 0)
     block = g.operand(op, "blockLen")
@@ -175,8 +183,8 @@ def tmrgsort(op: PtoOp, g: Generator) -> None:
     g.call(merge, dst, counts, *sources, pipe=pipe)
 
 
-def _score_format(op: PtoOp, g: Generator) -> Format:
-    fmt = tile_format(op.operands[0], g)
+def _score_format(scores: SSAValue, op: PtoOp, g: Generator) -> Format:
+    fmt = tile_format(scores, g)
     if fmt.name not in ("f16", "f32"):
         raise g.error("sort-types", f"{op.name} sorts f16 or f32 scores, found {fmt.name}")
     return fmt

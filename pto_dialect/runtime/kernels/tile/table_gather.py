@@ -73,6 +73,8 @@ class TableGather:
         self.mode = mode
 
     def __call__(self, mem: GmTensor, idx: AnyTile | GmTensor, dst: AnyTile) -> None:
+        """Gathers from ``mem`` at ``idx`` into the valid region of ``dst``; indices outside of the table follow the
+        mode."""
         rows, cols = dst.valid_rows, dst.valid_cols
         if not (rows and cols):
             return
@@ -103,6 +105,7 @@ class TableScatter:
         self.atomic = ATOMICS.get(atomic)
 
     def __call__(self, src: AnyTile, idx: AnyTile, mem: GmTensor) -> None:
+        """Scatters the valid region of ``src`` to ``mem`` at ``idx``; indices outside of the table follow the mode."""
         rows, cols = src.valid_rows, src.valid_cols
         if not (rows and cols):
             return
@@ -141,6 +144,7 @@ def _table(op: PtoOp, g: Generator) -> SSAValue:
 
 @kernel("pto.mgather")
 def mgather(op: PtoOp, g: Generator) -> None:
+    """dst = rows or elements of a table in global memory or L1 at the indices of another tile."""
     idx, dst = g.operand(op, "idx"), g.destination(op)
     if idx is None or not isinstance(idx.type, t.ShapedView):
         idx = tile_operand(op, g, "idx")
@@ -151,6 +155,7 @@ def mgather(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.mscatter")
 def mscatter(op: PtoOp, g: Generator) -> None:
+    """Rows or elements of a table in global memory, at the indices of another tile, = src, or combined with it."""
     src, idx = tile_operand(op, g, "src"), tile_operand(op, g, "idx")
     oob, atomic = _word(op, "scatterOob") or "undefined", _word(op, "scatterAtomicOp") or "none"
     instruction = TableScatter(_word(op, "coalesce"), oob, atomic)

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IntegerType
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.vector import collect
@@ -29,50 +30,72 @@ FUSED = c.LaneWise(c.fused, "fma")
 
 @kernel(*INSTRUCTIONS)
 def lane_wise(op: PtoOp, g: Generator) -> None:
+    """The function of the operation on the active lanes; the others are 0."""
     give(op, g, INSTRUCTIONS[op.name], *op.operands)
 
 
 @kernel("pto.vmula")
 def vmula(op: PtoOp, g: Generator) -> None:
+    """Active lanes = lhs·rhs + acc with one rounding."""
     acc, lhs, rhs, mask = op.operands
     give(op, g, FUSED, lhs, rhs, acc, mask)
 
 
 @kernel("pto.vmadd")
 def vmadd(op: PtoOp, g: Generator) -> None:
+    """Active lanes = lhs·acc + rhs with one rounding."""
     acc, lhs, rhs, mask = op.operands
     give(op, g, FUSED, lhs, acc, rhs, mask)
 
 
 @kernel("pto.vaxpy")
 def vaxpy(op: PtoOp, g: Generator) -> None:
+    """Active lanes = src0·alpha + src1 with one rounding."""
     src0, src1, alpha, mask = op.operands
     give(op, g, FUSED, src0, alpha, src1, mask)
 
 
 @kernel("pto.vmull")
 def vmull(op: PtoOp, g: Generator) -> None:
+    """Low and high words of the products of the active lanes."""
     give(op, g, c.long_product, *op.operands)
 
 
-@kernel("pto.vaddc", "pto.vsubc")
-def carry(op: PtoOp, g: Generator) -> None:
-    give(op, g, c.add_carry if op.name == "pto.vaddc" else c.subtract_carry, *op.operands)
+@kernel("pto.vaddc")
+def vaddc(op: PtoOp, g: Generator) -> None:
+    """Sums of unsigned 32-bit lanes, and their carries as a predicate."""
+    give(op, g, c.add_carry, *op.operands)
 
 
-@kernel("pto.vaddcs", "pto.vsubcs")
-def carry_chain(op: PtoOp, g: Generator) -> None:
+@kernel("pto.vsubc")
+def vsubc(op: PtoOp, g: Generator) -> None:
+    """Differences of unsigned 32-bit lanes, and as a predicate which of them borrow nothing."""
+    give(op, g, c.subtract_carry, *op.operands)
+
+
+@kernel("pto.vaddcs")
+def vaddcs(op: PtoOp, g: Generator) -> None:
+    """As ``vaddc``, with the carries of lower words."""
     lhs, rhs, carry_in, mask = op.operands
-    give(op, g, c.add_carry if op.name == "pto.vaddcs" else c.subtract_carry, lhs, rhs, mask, carry_in)
+    give(op, g, c.add_carry, lhs, rhs, mask, carry_in)
+
+
+@kernel("pto.vsubcs")
+def vsubcs(op: PtoOp, g: Generator) -> None:
+    """As ``vsubc``, with the carries of lower words."""
+    lhs, rhs, carry_in, mask = op.operands
+    give(op, g, c.subtract_carry, lhs, rhs, mask, carry_in)
 
 
 @kernel("pto.vexpdif")
 def vexpdif(op: PtoOp, g: Generator) -> None:
+    """Active lanes = e^(input − max) in float32; of 16-bit lanes those with even or odd numbers."""
     give(op, g, c.exponential_difference, *op.operands, int((word(op, "part") or "").endswith("ODD")))
 
 
 @kernel("pto.vcmp", "pto.vcmps")
 def compare(op: PtoOp, g: Generator) -> None:
+    """The predicate of the active lanes that compare with those of another register or with a number."""
     mode = word(op, "cmp_mode")
     assert mode is not None
     give(op, g, c.Comparison(mode), *op.operands)
@@ -80,11 +103,13 @@ def compare(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vsel")
 def vsel(op: PtoOp, g: Generator) -> None:
+    """Lanes of one register where the predicate is set, else of the other."""
     give(op, g, c.select, *op.operands)
 
 
 @kernel("pto.vselr")
 def vselr(op: PtoOp, g: Generator) -> None:
+    """Lane i = the lane of the source whose number lane i of the index register holds."""
     give(op, g, c.select_lanes, *op.operands)
 
 
@@ -106,11 +131,13 @@ def masked_broadcast(value: Any, mask: Array, dtype: np.dtype[Any]) -> Array:
 
 @kernel("pto.vbr")
 def vbr(op: PtoOp, g: Generator) -> None:
-    give(op, g, broadcast, op.operands[0], register_format(op.results[0], g).storage)
+    """A number in every lane."""
+    give(op, g, broadcast, named(op, "value"), register_format(op.results[0], g).storage)
 
 
 @kernel("pto.vdup")
 def vdup(op: PtoOp, g: Generator) -> None:
+    """A number, or the lowest or highest lane of a register, in the active lanes."""
     source, mask = op.operands
     if isinstance(source.type, t.VRegType):
         give(op, g, collect.duplicate, source, mask, word(op, "position") == "HIGHEST")
@@ -120,12 +147,14 @@ def vdup(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vci")
 def vci(op: PtoOp, g: Generator) -> None:
+    """Lane i = start + i, or start − i."""
     step = -1 if word(op, "order") == "DESC" else 1
-    give(op, g, c.sequence, op.operands[0], register_format(op.results[0], g).storage, Expr(str(step)))
+    give(op, g, c.sequence, named(op, "index"), register_format(op.results[0], g).storage, Expr(str(step)))
 
 
 @kernel("pto.vtrc")
 def vtrc(op: PtoOp, g: Generator) -> None:
+    """Active lanes rounded to integral values. Raises ``ProgramError`` for integers."""
     letter = (word(op, "round_mode") or "R").removeprefix("ROUND_")
     if isinstance(register_format(op.results[0], g), IntegerType):
         raise g.error("unmodelled", "integers have no fraction", op)

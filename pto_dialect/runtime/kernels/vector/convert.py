@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.vector.convert import Conversion, scaled
 
@@ -14,21 +15,25 @@ PARTS = {"EVEN": 0, "ODD": 1, "P0": 0, "P1": 1, "P2": 2, "P3": 3}
 
 @kernel("pto.vcvt")
 def vcvt(op: PtoOp, g: Generator) -> None:
+    """Active lanes in another type; between widths one part of the lanes is read or written."""
     part = PARTS[(word(op, "part") or "EVEN").removeprefix("PART_")]
     letter = (word(op, "rnd") or "R").removeprefix("ROUND_")
     saturate = word(op, "sat") in ("SAT", "RS_ENABLE")
-    source, target = register_format(op.operands[0], g), register_format(op.results[0], g)
+    source, target = register_format(named(op, "input"), g), register_format(op.results[0], g)
     give(op, g, Conversion(source, target, part, letter, saturate), *op.operands)
 
 
 @kernel("pto.vbitcast")
 def vbitcast(op: PtoOp, g: Generator) -> None:
+    """The bytes of a register as lanes of another type."""
     target = g.argument(register_format(op.results[0], g).storage)
-    g.define(op.results[0], f"{g.name(op.operands[0])}.view({target})")
+    g.define(op.results[0], f"{g.name(named(op, 'input'))}.view({target})")
 
 
 @kernel("pto.vmulscvt")
 def vmulscvt(op: PtoOp, g: Generator) -> None:
+    """Active lanes times a number, in a type of half the width, in the even or odd lanes. Raises ``ProgramError`` for
+    other widths."""
     values, scalar, mask = op.operands
     source, target = register_format(values, g), register_format(op.results[0], g)
     if source.bytes != 2 * target.bytes:

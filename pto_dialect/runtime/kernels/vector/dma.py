@@ -36,6 +36,8 @@ class PaddedLoad:
         left: int,
         right: int,
     ) -> None:
+        """Copies ``bursts`` bursts of ``length`` bytes; strides are in bytes, ``loops`` the outer loops, ``left`` and
+        ``right`` numbers of pad elements of value ``value``."""
         pad = None if self.fmt is None else Padding(self._bytes(value), left, right)
         burst_copy(dst, src, length, bursts, dst_stride, src_stride, loops, pad)
 
@@ -48,6 +50,8 @@ class PaddedLoad:
 
 @kernel("pto.mte_gm_ub")
 def gm_ub(op: PtoOp, g: Generator) -> None:
+    """Bursts from global memory to the unified buffer, each with elements of a pad value before and behind it where
+    asked for."""
     groups = g.operands(op)
     names = ("destination", "source", "len_burst", "n_burst", "nburst_dst_stride", "nburst_src_stride")
     pad = [first(groups, name) for name in ("pad_value", "left_padding_count", "right_padding_count")]

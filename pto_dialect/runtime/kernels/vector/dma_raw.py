@@ -10,16 +10,19 @@ from typing import Any
 import numpy as np
 
 from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.memory.dma import LoopGroup, Padding, burst_copy, gap_copy
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.run.machine import Core
 
-from ..cube.mte import copy_bursts, load_bias, load_table
+from ..cube.mte import call_load_bias, call_load_table, copy_bursts
 from ..registry import kernel
 
 LOOP_REGISTERS = ("set_loop_size", "set_loop1_stride", "set_loop2_stride")
+
+_TABLE_GAPS = ("dst_gap", "source_gap")
 
 LATCHES = (
     "set_loop1_stride_outtol1",
@@ -39,6 +42,7 @@ LATCHES = (
 
 @kernel(*(f"pto.{name}_{way}" for name in LOOP_REGISTERS for way in ("outtoub", "ubtoout")))
 def set_loop(op: PtoOp, g: Generator) -> None:
+    """Writes a register with counts or strides of the outer loops of later copies."""
     first, second = (g.name(operand) for operand in op.operands)
     g.emitter.line(f"core.state[{op.name.removeprefix('pto.set_')!r}] = ({first}, {second})")
 
@@ -59,8 +63,9 @@ def loops(core: Core, way: str) -> tuple[LoopGroup, LoopGroup]:
 
 @kernel("pto.set_mov_pad_val")
 def set_pad_value(op: PtoOp, g: Generator) -> None:
-    fmt = g.format(op.operands[0].type)
-    value = g.name(op.operands[0])
+    """Writes the register with the element that later padded loads add."""
+    fmt = g.format(named(op, "value").type)
+    value = g.name(named(op, "value"))
     text = f"[{value}], 'float32'" if fmt.is_float else f"[{value}], 'int64'"
     array = f"{g.argument(np.array)}({text})"
     g.emitter.line(f"core.state['pad'] = {g.argument(_pad_bytes)}({array}, {g.argument(fmt)})")
@@ -90,6 +95,7 @@ def copy_in(
 
 @kernel("pto.copy_gm_to_ubuf")
 def copy_gm_to_ubuf(op: PtoOp, g: Generator) -> None:
+    """Bursts from global memory to the unified buffer, in the loops of the registers, padded where asked for."""
     groups = {name: values[0] for name, values in g.operands(op).items() if values}
     pad = Expr(f"core.state.get('pad', bytes(8)) if {g.name(groups['data_select_bit'])} else None")
     g.call(
@@ -105,6 +111,8 @@ def copy_gm_to_ubuf(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.copy_ubuf_to_gm")
 def copy_ubuf_to_gm(op: PtoOp, g: Generator) -> None:
+    """Bursts from the unified buffer to global memory, in the loops of the registers, combined as the control register
+    says."""
     groups = g.operands(op)
     names = ("destination", "source", "len_burst", "n_burst", "burst_dst_stride", "burst_src_stride")
     g.call(
@@ -123,36 +131,52 @@ def to_vector_core(core: Core, dst: Pointer, number: int) -> Pointer:
     return Pointer(core.block.unified_buffers[number & 1], dst.offset, dst.dtype, dst.item_bytes)
 
 
-@kernel("pto.copy_ubuf_to_ubuf", "pto.copy_ubuf_to_cbuf", "pto.copy_cbuf_to_ubuf")
-def copy_units(op: PtoOp, g: Generator) -> None:
-    groups = g.operands(op)
-    names = ("len_burst", "n_burst", "dst_stride", "src_stride")
-    destination: Any = groups["destination"][0]
-    if op.name == "pto.copy_cbuf_to_ubuf":
-        number = g.name(groups["sid"][0])
-        destination = Expr(f"{g.argument(to_vector_core)}(core, {g.name(destination)}, {number})")
-    pipe = {"pto.copy_ubuf_to_ubuf": Pipe.V, "pto.copy_ubuf_to_cbuf": Pipe.MTE3}.get(op.name, Pipe.MTE1)
-    g.call(gap_copy, destination, groups["source"][0], *(groups[name][0] for name in names), pipe=pipe)
+@kernel("pto.copy_ubuf_to_ubuf")
+def copy_ubuf_to_ubuf(op: PtoOp, g: Generator) -> None:
+    """Bursts of 32-byte units within the unified buffer."""
+    _copy_units(op, g, named(op, "destination"), Pipe.V)
+
+
+@kernel("pto.copy_ubuf_to_cbuf")
+def copy_ubuf_to_cbuf(op: PtoOp, g: Generator) -> None:
+    """Bursts of 32-byte units from the unified buffer to L1."""
+    _copy_units(op, g, named(op, "destination"), Pipe.MTE3)
+
+
+@kernel("pto.copy_cbuf_to_ubuf")
+def copy_cbuf_to_ubuf(op: PtoOp, g: Generator) -> None:
+    """Bursts of 32-byte units from L1 to the unified buffer of the vector core that ``sid`` names."""
+    number, destination = g.name(named(op, "sid")), g.name(named(op, "destination"))
+    _copy_units(op, g, Expr(f"{g.argument(to_vector_core)}(core, {destination}, {number})"), Pipe.MTE1)
+
+
+def _copy_units(op: PtoOp, g: Generator, destination: Any, pipe: Pipe) -> None:
+    names = ("source", "len_burst", "n_burst", "dst_stride", "src_stride")
+    g.call(gap_copy, destination, *(named(op, name) for name in names), pipe=pipe)
 
 
 @kernel("pto.copy_gm_to_cbuf")
 def copy_gm_to_cbuf(op: PtoOp, g: Generator) -> None:
+    """Bursts of 32-byte units from global memory to L1."""
     groups = g.operands(op)
     names = ("destination", "source", "len_burst", "n_burst", "dst_stride", "src_stride")
     g.call(gap_copy, *(groups[name][0] for name in names), pipe=Pipe.MTE2)
 
 
-@kernel("pto.copy_cbuf_to_bt", "pto.copy_cbuf_to_fbuf")
-def copy_table(op: PtoOp, g: Generator) -> None:
-    groups = g.operands(op)
-    names = ("destination", "source", "len_burst", "n_burst", "dst_gap", "source_gap")
-    bias = op.name == "pto.copy_cbuf_to_bt"
-    unit = (64 if bias else 128) if g.profile.arch == "a2a3" else (32 if bias else 64)
-    function, pipe = (load_bias, Pipe.MTE1) if bias else (load_table, Pipe.FIX)
-    g.call(function, *(groups[name][0] for name in names), unit, pipe=pipe)
+@kernel("pto.copy_cbuf_to_bt")
+def copy_cbuf_to_bt(op: PtoOp, g: Generator) -> None:
+    """Bursts from L1 to the bias table."""
+    call_load_bias(op, g, _TABLE_GAPS)
+
+
+@kernel("pto.copy_cbuf_to_fbuf")
+def copy_cbuf_to_fbuf(op: PtoOp, g: Generator) -> None:
+    """Bursts from L1 to the fixpipe buffer."""
+    call_load_table(op, g, _TABLE_GAPS)
 
 
 @kernel("pto.get_vms4_sr")
 def get_vms4_sr(op: PtoOp, g: Generator) -> None:
+    """The numbers of records that the last merge took from each of its four lists."""
     for number, result in enumerate(op.results):
         g.define(result, f"core.state.get('vms4', (0, 0, 0, 0))[{number}]")

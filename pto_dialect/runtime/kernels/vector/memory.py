@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.vector import memory as m
 
@@ -54,6 +56,7 @@ def _elements(op: PtoOp, g: Generator, name: str) -> str:
 
 @kernel("pto.vlds", "pto.uvld")
 def vlds(op: PtoOp, g: Generator) -> None:
+    """A register from memory in the distribution that ``dist`` names; the offset counts elements."""
     function, further = _load_function(word(op, "dist") or "NORM")
     result, updated = op.results[0], optional_result(op, 1)
     step = _elements(op, g, "source")
@@ -65,6 +68,7 @@ def vlds(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vldsx2")
 def vldsx2(op: PtoOp, g: Generator) -> None:
+    """Two registers from 512 bytes of memory, their units alternating."""
     dist = word(op, "dist") or ""
     low, high = op.results[:2]
     updated = optional_result(op, 2)
@@ -91,6 +95,8 @@ def _store_function(dist: str | None, size: int) -> tuple[Any, tuple[int, ...]]:
 
 @kernel("pto.vsts")
 def vsts(op: PtoOp, g: Generator) -> None:
+    """Active lanes to memory in the distribution that ``dist`` names. Raises ``ProgramError`` for merging
+    distributions, which the hardware does not have."""
     dist = word(op, "dist")
     if dist is not None and dist.startswith("MRG"):
         raise g.error("unmodelled", f"{dist} has no defined result: the hardware does not support it", op)
@@ -106,6 +112,7 @@ def vsts(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vstsx2")
 def vstsx2(op: PtoOp, g: Generator) -> None:
+    """The lanes of two registers alternating to memory."""
     low, high = g.operand(op, "low"), g.operand(op, "high")
     base, start = access(op, g, "destination", _elements(op, g, "destination"), None)
     g.call(m.store_pair, low, high, base, start, _width(word(op, "dist") or ""))
@@ -113,6 +120,7 @@ def vstsx2(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vsldb")
 def vsldb(op: PtoOp, g: Generator) -> None:
+    """Active blocks of 32 bytes from memory, ``stride`` blocks apart; the others are 0."""
     _, stride, repeat, mask = op.operands
     result, updated = op.results[0], optional_result(op, 1)
     step = f"{g.name(repeat)} * {m.BLOCK}"
@@ -124,6 +132,7 @@ def vsldb(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vsstb")
 def vsstb(op: PtoOp, g: Generator) -> None:
+    """Active blocks of 32 bytes to memory, ``stride`` blocks apart."""
     value, _, stride, repeat, mask = op.operands
     updated = optional_result(op, 0)
     step = f"{g.name(repeat)} * {m.BLOCK}"
@@ -132,15 +141,26 @@ def vsstb(op: PtoOp, g: Generator) -> None:
     update(base, step, updated, g)
 
 
-@kernel("pto.vgather2", "pto.vgather2_bc", "pto.vgatherb")
-def gather(op: PtoOp, g: Generator) -> None:
+@kernel("pto.vgather2", "pto.vgather2_bc")
+def vgather2(op: PtoOp, g: Generator) -> None:
+    """Active lane i = the element at offset i, in elements; inactive lanes are 0."""
+    _gather(op, g, m.gather)
+
+
+@kernel("pto.vgatherb")
+def vgatherb(op: PtoOp, g: Generator) -> None:
+    """Active block i of 32 bytes = the block at offset i, in bytes."""
+    _gather(op, g, m.gather_blocks)
+
+
+def _gather(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
     source, offsets, mask = op.operands
-    function = m.gather_blocks if op.name == "pto.vgatherb" else m.gather
     give(op, g, function, pointer(source, g), offsets, mask, register_format(op.results[0], g).storage)
 
 
 @kernel("pto.vscatter")
 def vscatter(op: PtoOp, g: Generator) -> None:
+    """Active lane i to the element at offset i; the highest lane is last."""
     value, destination, offsets, mask = op.operands
     g.call(m.scatter, value, pointer(destination, g), offsets, mask)
 
@@ -152,11 +172,13 @@ def vscatter(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.init_align", "pto.vldas")
 def start_stream(op: PtoOp, g: Generator) -> None:
+    """Begins a stream of accesses at any address."""
     g.define(op.results[0], "None")
 
 
 @kernel("pto.vldus")
 def vldus(op: PtoOp, g: Generator) -> None:
+    """The next 256 bytes of a stream of loads; the updated base is ``increment`` elements on."""
     result, align = op.results[:2]
     updated = optional_result(op, 2)
     increment = g.operand(op, "increment")
@@ -179,6 +201,7 @@ def append(values: Any, base: Any, count: int) -> Any:
 
 @kernel("pto.vstus")
 def vstus(op: PtoOp, g: Generator) -> None:
+    """The first ``offset`` elements of a register behind the stream; the updated base is where it goes on."""
     _, offset, value, base = op.operands
     updated = optional_result(op, 1)
     text = f"{g.argument(append)}({g.name(value)}, {pointer(base, g)}, {g.name(offset)})"
@@ -199,17 +222,24 @@ def append_counted(values: Any, base: Any, state: dict[Any, Any], advance: bool)
 
 @kernel("pto.vstur")
 def vstur(op: PtoOp, g: Generator) -> None:
+    """The bytes that the last compaction counted behind the stream, at the place that register AR holds."""
     _, value, base = op.operands
     g.call(append_counted, value, pointer(base, g), Expr("core.state"), word(op, "mode") == "POST_UPDATE")
     g.define(op.results[0], "None")
 
 
-@kernel("pto.vstas", "pto.vstar")
-def end_stream(op: PtoOp, g: Generator) -> None:
+@kernel("pto.vstas")
+def vstas(op: PtoOp, g: Generator) -> None:
+    """Ends a stream of stores; the updated base is ``offset`` elements on."""
     updated = optional_result(op, 0)
     if updated is not None:
-        base = pointer(op.operands[1], g)
-        g.define(updated, f"{base}.advance({g.name(op.operands[2])})")
+        base = pointer(named(op, "destination"), g)
+        g.define(updated, f"{base}.advance({g.name(named(op, 'offset'))})")
+
+
+@kernel("pto.vstar")
+def vstar(op: PtoOp, g: Generator) -> None:
+    """Ends a stream of stores; all of it is in memory already."""
 
 
 def store_register(base: Any, start: int, state: dict[Any, Any]) -> None:
@@ -217,10 +247,21 @@ def store_register(base: Any, start: int, state: dict[Any, Any]) -> None:
     m.window(base, start, 4).view("<u4")[0] = state.get("ar", 0)
 
 
-@kernel("pto.sprsti", "pto.sprsts")
-def store_special(op: PtoOp, g: Generator) -> None:
+@kernel("pto.sprsti")
+def sprsti(op: PtoOp, g: Generator) -> None:
+    """Register AR to memory; the offset counts words of 4 bytes."""
+    _store_special(op, g, 4)
+
+
+@kernel("pto.sprsts")
+def sprsts(op: PtoOp, g: Generator) -> None:
+    """Register AR to memory; the offset counts bytes."""
+    _store_special(op, g, 1)
+
+
+def _store_special(op: PtoOp, g: Generator, unit: int) -> None:
     updated = optional_result(op, 0)
-    step = f"{g.name(op.operands[1])} * {4 if op.name == 'pto.sprsti' else 1}"
+    step = f"{g.name(named(op, 'offset'))} * {unit}"
     base, start = access(op, g, "destination", step, updated)
     g.call(store_register, base, start, Expr("core.state"))
     update(base, step, updated, g)
@@ -228,4 +269,5 @@ def store_special(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.sprclr")
 def sprclr(op: PtoOp, g: Generator) -> None:
+    """Register AR = 0."""
     g.emitter.line("core.state['ar'] = 0")

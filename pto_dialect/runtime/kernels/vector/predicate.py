@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.vector import collect
@@ -32,6 +33,7 @@ def pattern(name: str, step: int) -> Array:
 
 @kernel(*(f"pto.{kind}_{width}" for kind in ("pset", "pge") for width in FINEST))
 def from_pattern(op: PtoOp, g: Generator) -> None:
+    """The predicate that a pattern names."""
     step = mask_step(op.results[0])
     g.define(op.results[0], g.emitter.constant(pattern(word(op, "pattern") or "PAT_ALL", step), "mask"))
 
@@ -46,11 +48,13 @@ def below(prefixes: list[Array], bound: int) -> tuple[Array, int]:
 
 @kernel(*(f"pto.plt_{width}" for width in FINEST))
 def plt(op: PtoOp, g: Generator) -> None:
-    give(op, g, below, Expr(g.emitter.constant(PREFIXES[mask_step(op.results[0])], "prefixes")), op.operands[0])
+    """The first lanes, as many as a number says, and what is left of the number."""
+    give(op, g, below, Expr(g.emitter.constant(PREFIXES[mask_step(op.results[0])], "prefixes")), named(op, "scalar"))
 
 
 @kernel(*(f"pto.pltm_{width}" for width in FINEST))
 def pltm(op: PtoOp, g: Generator) -> None:
+    """The first lanes, as many as a number says that is reduced by the lanes of the loops before."""
     step = mask_step(op.results[0])
     loop, bound = (g.name(operand) for operand in op.operands)
     prefixes = g.emitter.constant(PREFIXES[step], "prefixes")
@@ -59,6 +63,7 @@ def pltm(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.pand", "pto.por", "pto.pxor")
 def logic(op: PtoOp, g: Generator) -> None:
+    """Bits of two predicates combined, where a third one is set."""
     sign = {"pto.pand": "&", "pto.por": "|", "pto.pxor": "^"}[op.name]
     a, b, mask = (g.name(operand) for operand in op.operands)
     g.define(op.results[0], f"({a} {sign} {b}) & {mask}")
@@ -66,6 +71,7 @@ def logic(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.pnot")
 def pnot(op: PtoOp, g: Generator) -> None:
+    """The other bits of a predicate, where a second one is set."""
     a, mask = (g.name(operand) for operand in op.operands)
     g.define(op.results[0], f"~{a} & {mask}")
 
@@ -77,13 +83,15 @@ def select(a: Array, b: Array, mask: Array) -> Array:
 
 @kernel("pto.psel")
 def psel(op: PtoOp, g: Generator) -> None:
+    """Bits of one predicate where the mask is set, else of the other."""
     give(op, g, select, *op.operands)
 
 
 @kernel("pto.pbitcast")
 def pbitcast(op: PtoOp, g: Generator) -> None:
+    """The bits of a predicate for lanes of another width."""
     # A copy: a full predicate of one width is not one of another.
-    g.define(op.results[0], f"{g.name(op.operands[0])}.copy()")
+    g.define(op.results[0], f"{g.name(named(op, 'input'))}.copy()")
 
 
 def pack(mask: Array, higher: bool) -> Array:
@@ -101,40 +109,74 @@ def unpack(mask: Array, higher: bool) -> Array:
     return result
 
 
-@kernel("pto.ppack", "pto.punpack")
-def half(op: PtoOp, g: Generator) -> None:
-    give(op, g, pack if op.name == "pto.ppack" else unpack, op.operands[0], word(op, "part") == "HIGHER")
+@kernel("pto.ppack")
+def ppack(op: PtoOp, g: Generator) -> None:
+    """Every second bit of a predicate in the half that ``part`` names, 0 in the other."""
+    give(op, g, pack, named(op, "input"), word(op, "part") == "HIGHER")
 
 
-@kernel(*(f"pto.{kind}_{width}" for kind in ("pintlv", "pdintlv") for width in FINEST))
+@kernel("pto.punpack")
+def punpack(op: PtoOp, g: Generator) -> None:
+    """The bits of the half that ``part`` names, each with a 0 behind it."""
+    give(op, g, unpack, named(op, "input"), word(op, "part") == "HIGHER")
+
+
+@kernel(*(f"pto.pintlv_{width}" for width in FINEST))
 def interleave(op: PtoOp, g: Generator) -> None:
-    step = mask_step(op.results[0])
-    give(op, g, collect.interleave_masks, *op.operands, step, op.name.startswith("pto.pdintlv"))
+    """The lanes of two predicates alternating, as two predicates."""
+    give(op, g, collect.interleave_masks, *op.operands, mask_step(op.results[0]), False)
+
+
+@kernel(*(f"pto.pdintlv_{width}" for width in FINEST))
+def deinterleave(op: PtoOp, g: Generator) -> None:
+    """The even lanes of two predicates in one predicate, the odd ones in another."""
+    give(op, g, collect.interleave_masks, *op.operands, mask_step(op.results[0]), True)
 
 
 # ------------------------------------------------------------ memory
 
 
-def _step(op: PtoOp, g: Generator, dist: str) -> str:
-    offset = g.operand(op, "offset")
-    assert offset is not None
-    unit = _UNITS[dist] if op.name in ("pto.pldi", "pto.psti") else 1
-    return f"{g.name(offset)} * {unit}" if unit > 1 else str(g.name(offset))
+def _step(op: PtoOp, g: Generator, unit: int) -> str:
+    """The offset operand in bytes, of which it counts units of ``unit``."""
+    offset = g.name(named(op, "offset"))
+    return f"{offset} * {unit}" if unit > 1 else str(offset)
 
 
-@kernel("pto.plds", "pto.pldi")
-def load(op: PtoOp, g: Generator) -> None:
+@kernel("pto.plds")
+def plds(op: PtoOp, g: Generator) -> None:
+    """A predicate from memory; the offset counts bytes."""
+    _load(op, g, {})
+
+
+@kernel("pto.pldi")
+def pldi(op: PtoOp, g: Generator) -> None:
+    """A predicate from memory; the offset counts what the distribution takes."""
+    _load(op, g, _UNITS)
+
+
+def _load(op: PtoOp, g: Generator, units: dict[str, int]) -> None:
     dist, updated = word(op, "dist") or "NORM", optional_result(op, 1)
-    step = _step(op, g, dist)
+    step = _step(op, g, units.get(dist, 1))
     base, start = access(op, g, "source", step, updated)
     g.define(op.results[0], f"{g.argument(m.load_mask)}({base}, {start}, {dist!r})")
     update(base, step, updated, g)
 
 
-@kernel("pto.psts", "pto.psti")
-def store(op: PtoOp, g: Generator) -> None:
+@kernel("pto.psts")
+def psts(op: PtoOp, g: Generator) -> None:
+    """A predicate to memory; the offset counts bytes."""
+    _store(op, g, {})
+
+
+@kernel("pto.psti")
+def psti(op: PtoOp, g: Generator) -> None:
+    """A predicate to memory; the offset counts what the distribution takes."""
+    _store(op, g, _UNITS)
+
+
+def _store(op: PtoOp, g: Generator, units: dict[str, int]) -> None:
     dist, updated = word(op, "dist") or "NORM", optional_result(op, 0)
-    step = _step(op, g, dist)
+    step = _step(op, g, units.get(dist, 1))
     base, start = access(op, g, "destination", step, updated)
     g.call(m.store_mask, g.operand(op, "value"), base, start, dist)
     update(base, step, updated, g)
@@ -142,6 +184,7 @@ def store(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.pstu")
 def pstu(op: PtoOp, g: Generator) -> None:
+    """The bits of a predicate, one for each lane, behind a stream; the updated base is where it goes on."""
     _, value, base = op.operands
     align, updated = op.results
     g.define(updated, f"{g.argument(m.append_mask)}({g.name(value)}, {pointer(base, g)}, {mask_step(value)})")

@@ -16,6 +16,7 @@ from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array, Pointer
@@ -44,11 +45,8 @@ _BINARY = {
     f"pto.ub.v{name}": BINARY[f"pto.t{name}"]
     for name in ("add", "sub", "mul", "div", "max", "min", "and", "or", "addrelu")
 }
-_SCALAR = {
-    **{f"pto.ub.v{name}": SCALAR[f"pto.t{name}"] for name in ("adds", "muls", "maxs", "mins")},
-    "pto.ub.vshl": SCALAR["pto.tshls"],
-    "pto.ub.vshr": SCALAR["pto.tshrs"],
-}
+_SCALAR = {f"pto.ub.v{name}": SCALAR[f"pto.t{name}"] for name in ("adds", "muls", "maxs", "mins")}
+_SHIFTS = {"pto.ub.vshl": SCALAR["pto.tshls"], "pto.ub.vshr": SCALAR["pto.tshrs"]}
 _BITWISE = frozenset(("pto.ub.vnot", "pto.ub.vand", "pto.ub.vor"))
 """Operations on the bits of elements of any type."""
 
@@ -146,58 +144,83 @@ def fill(number: Any, out: Array) -> None:
 
 @kernel("pto.ub.set_mask")
 def ub_set_mask(op: PtoOp, g: Generator) -> None:
+    """Writes the mask register, its low half first."""
     g.call(set_mask, Expr("core.state"), *op.operands, pipe=Pipe.V)
 
 
-@kernel("pto.ub.set_mask_norm", "pto.ub.set_mask_count")
-def ub_set_mode(op: PtoOp, g: Generator) -> None:
-    g.call(set_mode, Expr("core.state"), op.name.endswith("count"), pipe=Pipe.V)
+@kernel("pto.ub.set_mask_norm")
+def ub_set_mask_norm(op: PtoOp, g: Generator) -> None:
+    """The mask register holds a bit for each lane from now on."""
+    g.call(set_mode, Expr("core.state"), False, pipe=Pipe.V)
 
 
-@kernel(*_UNARY, *_BINARY)
-def ub_tile(op: PtoOp, g: Generator) -> None:
-    formula = _UNARY.get(op.name) or _BINARY[op.name]
-    _emit(op, g, formula, 2 if op.name in _UNARY else 3, ())
+@kernel("pto.ub.set_mask_count")
+def ub_set_mask_count(op: PtoOp, g: Generator) -> None:
+    """The mask register holds a number of elements from now on."""
+    g.call(set_mode, Expr("core.state"), True, pipe=Pipe.V)
+
+
+@kernel(*_UNARY)
+def ub_unary(op: PtoOp, g: Generator) -> None:
+    """A function of each active element."""
+    _emit(op, g, _UNARY[op.name], ("src",), (), op.name in _BITWISE)
+
+
+@kernel(*_BINARY)
+def ub_binary(op: PtoOp, g: Generator) -> None:
+    """A function of two active elements at one place."""
+    _emit(op, g, _BINARY[op.name], ("src0", "src1"), (), op.name in _BITWISE)
 
 
 @kernel(*_SCALAR)
 def ub_number(op: PtoOp, g: Generator) -> None:
-    fmt = _format(op, g, 2)
-    word = g.name(op.operands[2])
-    count = op.name in ("pto.ub.vshl", "pto.ub.vshr")
-    _emit(op, g, _SCALAR[op.name], 2, (word if count else Expr(f"{g.argument(number_in)}({word}, {g.argument(fmt)})"),))
+    """A function of each active element and of the number that the low bits of a register hold."""
+    word, fmt = g.name(named(op, "shiftDist")), _format(op, g, ("src",))
+    _emit(op, g, _SCALAR[op.name], ("src",), (Expr(f"{g.argument(number_in)}({word}, {g.argument(fmt)})"),))
+
+
+@kernel(*_SHIFTS)
+def ub_shift(op: PtoOp, g: Generator) -> None:
+    """Each active element shifted by the number of bits in a register."""
+    _emit(op, g, _SHIFTS[op.name], ("src",), (g.name(named(op, "shiftDist")),))
 
 
 @kernel("pto.ub.vdup")
 def ub_dup(op: PtoOp, g: Generator) -> None:
-    fmt = _format(op, g, 1)
-    number = Expr(f"{g.argument(number_in)}({g.name(op.operands[1])}, {g.argument(fmt)})")
-    groups = {name: values[0] for name, values in g.operands(op).items()}
-    dst, repeat = groups["dst"], groups["repeat"]
-    strides = (groups["dstBlockStride"],), (groups["dstRepeatStride"],)
+    """Every active element = the number that the low bits of a register hold."""
+    fmt = _format(op, g, ())
+    number = Expr(f"{g.argument(number_in)}({g.name(named(op, 'scalar'))}, {g.argument(fmt)})")
+    dst, repeat = named(op, "dst"), named(op, "repeat")
+    strides = (named(op, "dstBlockStride"),), (named(op, "dstRepeatStride"),)
     instruction = UbInstruction(fill, fmt, "ub_vdup")
     g.call(instruction, Expr("core.state"), repeat, dst, (), (number,), *strides, pipe=Pipe.V)
 
 
-def _emit(op: PtoOp, g: Generator, formula: Formula, pointers: int, numbers: tuple[Expr, ...]) -> None:
-    fmt = _format(op, g, pointers)
-    compute: Callable[..., Any] = computation(formula, [fmt] * (pointers - 1), fmt, op, g)
-    rest = list(op.operands[-(2 * pointers + 1) :])
-    repeat, strides = rest[0], rest[1:]
-    dst, *sources = op.operands[:pointers]
+def _emit(
+    op: PtoOp,
+    g: Generator,
+    formula: Formula,
+    sources: tuple[str, ...],
+    numbers: tuple[Expr, ...],
+    bitwise: bool = False,
+) -> None:
+    """Writes the call of an instruction on the operands named ``sources`` and on ``numbers``."""
+    fmt = _format(op, g, sources, bitwise)
+    compute: Callable[..., Any] = computation(formula, [fmt] * len(sources), fmt, op, g)
     instruction = UbInstruction(compute, fmt, op.name.removeprefix("pto.").replace(".", "_"))
-    blocks, repeats = tuple(strides[:pointers]), tuple(strides[pointers:])
-    g.call(instruction, Expr("core.state"), repeat, dst, tuple(sources), numbers, blocks, repeats, pipe=Pipe.V)
+    dst, *given = (named(op, name) for name in ("dst", *sources))
+    strides = (tuple(named(op, f"{name}{kind}Stride") for name in ("dst", *sources)) for kind in ("Block", "Repeat"))
+    repeat = named(op, "repeat")
+    g.call(instruction, Expr("core.state"), repeat, dst, tuple(given), numbers, *strides, pipe=Pipe.V)
 
 
-def _format(op: PtoOp, g: Generator, pointers: int) -> Format:
+def _format(op: PtoOp, g: Generator, sources: tuple[str, ...], bitwise: bool = False) -> Format:
     """Element format of an instruction: that of its pointers, of their bits where only these count."""
-    formats = [_pointed(value, op, g) for value in op.operands[:pointers]]
-    fmt = formats[0]
-    if fmt.bytes not in (2, 4) or fmt.is_packed or any(other.name != fmt.name for other in formats):
-        names = ", ".join(dict.fromkeys(other.name for other in formats))
+    fmt, *others = formats = [_pointed(named(op, name), op, g) for name in ("dst", *sources)]
+    if fmt.bytes not in (2, 4) or fmt.is_packed or any(each.name != fmt.name for each in others):
+        names = ", ".join(dict.fromkeys(each.name for each in formats))
         raise g.error("unmodelled", f"{op.name} of elements {names} cannot be executed; it works on 16 or 32 bits", op)
-    return format_of(f"ui{fmt.bits}") if op.name in _BITWISE else fmt
+    return format_of(f"ui{fmt.bits}") if bitwise else fmt
 
 
 def _pointed(value: SSAValue, op: PtoOp, g: Generator) -> Format:

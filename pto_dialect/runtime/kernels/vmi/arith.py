@@ -8,9 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.vector import compute as c
 from pto_dialect.runtime.vector import logical_compute as lc
@@ -75,78 +77,106 @@ def _lane_wise(op: PtoOp, g: Generator, name: str, operands: list[Any], mask: An
 
 @kernel(*(f"pto.vmi.{name}" for name in PLAIN))
 def plain(op: PtoOp, g: Generator) -> None:
+    """The function of the operation on all lanes."""
     _lane_wise(op, g, PLAIN[op.name.removeprefix("pto.vmi.")], list(op.operands), None)
 
 
 @kernel(*(f"pto.vmi.{name}" for name in FUNCTIONS))
 def masked(op: PtoOp, g: Generator) -> None:
+    """The function of the operation on the active lanes of vectors, or on the bits of predicates; the others are 0, or
+    keep what they accumulate."""
     name = op.name.removeprefix("pto.vmi.")
     if isinstance(op.results[0].type, t.VmiMaskType):
         give(op, g, MASK_FUNCTIONS[name.removeprefix("v")], *op.operands)
         return
     mask = mask_of(op, g)
     operands = [value for value in op.operands if value is not mask]
-    if name == "vshr" and is_signless(op.operands[0]):
-        give(op, g, SHIFT_LOGICAL, mask, *operands)
+    _lane_wise(op, g, name, operands, mask)
+
+
+@kernel("pto.vmi.vshr")
+def vshr(op: PtoOp, g: Generator) -> None:
+    """Active lanes shifted to the right; the sign comes in where the lanes have one."""
+    if is_signless(named(op, "lhs")):
+        give(op, g, SHIFT_LOGICAL, mask_of(op, g), named(op, "lhs"), named(op, "rhs"))
     else:
-        _lane_wise(op, g, name, operands, mask)
+        masked(op, g)
 
 
 @kernel(*(f"pto.vmi.mask_{name}" for name in MASK_FUNCTIONS))
 def mask_logic(op: PtoOp, g: Generator) -> None:
+    """Bits of predicates combined."""
     give(op, g, MASK_FUNCTIONS[op.name.removeprefix("pto.vmi.mask_")], *op.operands)
 
 
 @kernel("pto.vmi.shrui")
 def shrui(op: PtoOp, g: Generator) -> None:
+    """Lanes shifted to the right, zeros coming in."""
     give(op, g, SHIFT_LOGICAL, None, *op.operands)
 
 
 @kernel("pto.vmi.fma")
 def fma(op: PtoOp, g: Generator) -> None:
+    """Lanes = a·b + c with one rounding."""
     number_format(op.results[0], g)
     give(op, g, FUSED, None, *op.operands)
 
 
 @kernel("pto.vmi.vmull")
 def vmull(op: PtoOp, g: Generator) -> None:
+    """Low and high words of the products of the active lanes."""
     a, b, mask = op.operands
     give(op, g, lc.long_product, mask, a, b)
 
 
 @kernel("pto.vmi.vaddc")
 def vaddc(op: PtoOp, g: Generator) -> None:
+    """Sums of the active lanes, and which of them exceed the width of a lane."""
     a, b, mask = op.operands
     give(op, g, lc.add_carry, mask, a, b)
 
 
 @kernel("pto.vmi.vaddcs")
 def vaddcs(op: PtoOp, g: Generator) -> None:
+    """As ``vaddc``, with the carries of lower words."""
     a, b, carry, mask = op.operands
     give(op, g, lc.add_carry, mask, a, b, carry)
 
 
 @kernel("pto.vmi.vexpdif")
 def vexpdif(op: PtoOp, g: Generator) -> None:
+    """Active lanes = e^(a − max) in float32."""
     a, largest, mask = op.operands
     number_format(a, g)
     give(op, g, lc.exponential_difference, mask, a, largest)
 
 
-@kernel("pto.vmi.vcmp", "pto.vmi.vcmps")
-def compare(op: PtoOp, g: Generator) -> None:
+@kernel("pto.vmi.vcmp")
+def vcmp(op: PtoOp, g: Generator) -> None:
+    """Which active lanes of two vectors compare."""
+    _compare(op, g, named(op, "lhs"))
+
+
+@kernel("pto.vmi.vcmps")
+def vcmps(op: PtoOp, g: Generator) -> None:
+    """Which active lanes of a vector compare with a number."""
+    _compare(op, g, named(op, "src"))
+
+
+def _compare(op: PtoOp, g: Generator, lanes: SSAValue) -> None:
     mode = word(op, "cmp")
     assert mode is not None
     # Logical vectors compare integers without a sign as unsigned ones.
-    unsigned = not number_format(op.operands[0], g).is_float and not is_signed(op.operands[0])
+    unsigned = not number_format(lanes, g).is_float and not is_signed(lanes)
     give(op, g, lc.Comparison(mode, unsigned), *op.operands)
 
 
 @kernel("pto.vmi.cmpf", "pto.vmi.cmpi")
 def compare_plain(op: PtoOp, g: Generator) -> None:
+    """Which lanes of two vectors compare. Raises ``ProgramError`` for a signed comparison of unsigned lanes."""
     mode = word(op, "predicate")
     assert mode is not None
-    fmt = number_format(op.operands[0], g)
+    fmt = number_format(named(op, "lhs"), g)
     if fmt.is_float or mode in ("eq", "ne"):
         give(op, g, lc.Comparison(mode, False), *op.operands, None)
         return
@@ -157,6 +187,7 @@ def compare_plain(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.select", "pto.vmi.vsel")
 def select(op: PtoOp, g: Generator) -> None:
+    """Lanes of one vector where the predicate is set, else of the other."""
     give(op, g, lc.select, *op.operands)
 
 
@@ -165,7 +196,8 @@ def select(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.iota", "pto.vmi.group_iota", "pto.vmi.vci")
 def sequence(op: PtoOp, g: Generator) -> None:
+    """Lane i of each group = start + i, or start − i."""
     result = op.results[0]
     step = Expr("-1" if word(op, "order") == "DESC" else "1")
     fmt = number_format(result, g)
-    give(op, g, lc.sequence, op.operands[0], fmt.storage, step, lanes_of(result, g), group_count(op))
+    give(op, g, lc.sequence, named(op, "base"), fmt.storage, step, lanes_of(result, g), group_count(op))

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase
+from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.vector import logical_collect as collect
@@ -25,33 +27,54 @@ INTERLEAVE, DEINTERLEAVE = collect.Pairing(False), collect.Pairing(True)
 
 @kernel("pto.vmi.vcadd", *(f"pto.vmi.{group}reduce_add{kind}" for group in ("", "group_") for kind in "fi"))
 def total(op: PtoOp, g: Generator) -> None:
-    number_format(op.operands[0], g)
+    """The sum of the active lanes of each group."""
+    number_format(named(op, "source"), g)
     give(op, g, collect.sums, *op.operands, group_count(op))
 
 
 @kernel("pto.vmi.vcmax", *(f"pto.vmi.{group}reduce_max{kind}" for group in ("", "group_") for kind in "fi"))
 def maximum(op: PtoOp, g: Generator) -> None:
-    number_format(op.operands[0], g)
+    """The largest active lane of each group."""
+    number_format(named(op, "source"), g)
     give(op, g, collect.extrema, *op.operands, group_count(op), True)
 
 
 @kernel("pto.vmi.vcmin", *(f"pto.vmi.{group}reduce_min{kind}" for group in ("", "group_") for kind in "fi"))
 def minimum(op: PtoOp, g: Generator) -> None:
-    number_format(op.operands[0], g)
+    """The smallest active lane of each group."""
+    number_format(named(op, "source"), g)
     give(op, g, collect.extrema, *op.operands, group_count(op), False)
 
 
-@kernel("pto.vmi.vchist", "pto.vmi.vdhist")
-def histogram(op: PtoOp, g: Generator) -> None:
-    give(op, g, collect.histogram, *op.operands, op.name == "pto.vmi.vchist")
+@kernel("pto.vmi.vchist")
+def vchist(op: PtoOp, g: Generator) -> None:
+    """Adds to each bin how many active lanes are not larger than its number."""
+    give(op, g, collect.histogram, *op.operands, True)
+
+
+@kernel("pto.vmi.vdhist")
+def vdhist(op: PtoOp, g: Generator) -> None:
+    """Adds to each bin how many active lanes have its number."""
+    give(op, g, collect.histogram, *op.operands, False)
 
 
 # ------------------------------------------------------------ broadcast
 
 
-@kernel("pto.vmi.broadcast", "pto.vmi.vbrc", "pto.vmi.group_broadcast")
+@kernel("pto.vmi.broadcast", "pto.vmi.vbrc")
 def broadcast(op: PtoOp, g: Generator) -> None:
-    value, result = op.operands[0], op.results[0]
+    """A number in every lane, or the lanes of a short vector each in as many lanes."""
+    _broadcast(op, g, named(op, "value"))
+
+
+@kernel("pto.vmi.group_broadcast")
+def group_broadcast(op: PtoOp, g: Generator) -> None:
+    """The value of each group in all lanes of the group."""
+    _broadcast(op, g, named(op, "source"))
+
+
+def _broadcast(op: PtoOp, g: Generator, value: SSAValue) -> None:
+    result = op.results[0]
     if isinstance(value.type, t.VmiVRegType):
         give(op, g, collect.spread, value, lanes_of(result, g))
     else:
@@ -60,6 +83,7 @@ def broadcast(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.constant")
 def constant(op: PtoOp, g: Generator) -> None:
+    """The lanes that the operation states. Raises ``ProgramError`` for packed lanes."""
     result = op.results[0]
     fmt = lane_format(result, g)
     if fmt.is_packed:
@@ -76,34 +100,46 @@ def constant(op: PtoOp, g: Generator) -> None:
 # ------------------------------------------------------------ rearrangement
 
 
-@kernel("pto.vmi.vintlv", "pto.vmi.vdintlv")
-def interleave(op: PtoOp, g: Generator) -> None:
-    give(op, g, INTERLEAVE if op.name == "pto.vmi.vintlv" else DEINTERLEAVE, *op.operands)
+@kernel("pto.vmi.vintlv")
+def vintlv(op: PtoOp, g: Generator) -> None:
+    """The active lanes of two vectors alternating, as two vectors."""
+    give(op, g, INTERLEAVE, *op.operands)
+
+
+@kernel("pto.vmi.vdintlv")
+def vdintlv(op: PtoOp, g: Generator) -> None:
+    """The even lanes of two vectors in one vector, the odd ones in another."""
+    give(op, g, DEINTERLEAVE, *op.operands)
 
 
 @kernel("pto.vmi.compress")
 def compress(op: PtoOp, g: Generator) -> None:
+    """The active lanes moved together, zeros behind them."""
     give(op, g, collect.compress, *op.operands)
 
 
 @kernel("pto.vmi.vselr")
 def vselr(op: PtoOp, g: Generator) -> None:
+    """Lane i = the lane of the source whose number lane i of the index vector holds."""
     give(op, g, select_lanes, *op.operands)
 
 
 @kernel("pto.vmi.shuffle")
 def shuffle(op: PtoOp, g: Generator) -> None:
+    """Lane i = the lane of the source whose number the attribute states at place i."""
     numbers = op.attributes["indices"]
     assert isinstance(numbers, DenseArrayBase)
     places = g.emitter.constant(np.array(numbers.get_values(), np.int64), "places")
-    g.define(op.results[0], f"{g.name(op.operands[0])}[{places}]")
+    g.define(op.results[0], f"{g.name(named(op, 'source'))}[{places}]")
 
 
 @kernel("pto.vmi.channel_split")
 def channel_split(op: PtoOp, g: Generator) -> None:
-    give(op, g, collect.split, op.operands[0], Expr(str(len(op.results))))
+    """Lanes that alternate between channels as one vector for each channel."""
+    give(op, g, collect.split, named(op, "source"), Expr(str(len(op.results))))
 
 
 @kernel("pto.vmi.channel_merge")
 def channel_merge(op: PtoOp, g: Generator) -> None:
+    """Lanes of the vectors alternating in one vector."""
     give(op, g, collect.merge, *op.operands)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.numerics.formats import Format, format_of
 from pto_dialect.runtime.vector.logical_convert import Conversion
@@ -23,25 +24,34 @@ def _convert(op: PtoOp, g: Generator, source: Format, target: Format) -> None:
     letter = word(op, "rounding") or "R"
     if letter == "H":
         raise g.error("unmodelled", "no page defines what rounding H rounds to", op)
-    give(op, g, Conversion(source, target, letter, word(op, "saturate") == "SAT"), op.operands[0])
+    give(op, g, Conversion(source, target, letter, word(op, "saturate") == "SAT"), named(op, "source"))
 
 
 @kernel("pto.vmi.vcvt", "pto.vmi.extf", "pto.vmi.truncf", "pto.vmi.trunci", "pto.vmi.sitofp")
 def convert(op: PtoOp, g: Generator) -> None:
-    _convert(op, g, lane_format(op.operands[0], g), lane_format(op.results[0], g))
+    """Lanes in another type, with the signs that the types state. Raises ``ProgramError`` where no rule defines the
+    result."""
+    _convert(op, g, lane_format(named(op, "source"), g), lane_format(op.results[0], g))
 
 
 @kernel("pto.vmi.extsi", "pto.vmi.fptosi")
 def convert_signed(op: PtoOp, g: Generator) -> None:
-    _convert(op, g, _with_sign(lane_format(op.operands[0], g), "si"), _with_sign(lane_format(op.results[0], g), "si"))
+    """Lanes in another type, integers read and made as signed ones."""
+    _convert(
+        op, g, _with_sign(lane_format(named(op, "source"), g), "si"), _with_sign(lane_format(op.results[0], g), "si")
+    )
 
 
 @kernel("pto.vmi.extui", "pto.vmi.fptoui")
 def convert_unsigned(op: PtoOp, g: Generator) -> None:
-    _convert(op, g, _with_sign(lane_format(op.operands[0], g), "ui"), _with_sign(lane_format(op.results[0], g), "ui"))
+    """Lanes in another type, integers read and made as unsigned ones."""
+    _convert(
+        op, g, _with_sign(lane_format(named(op, "source"), g), "ui"), _with_sign(lane_format(op.results[0], g), "ui")
+    )
 
 
 @kernel("pto.vmi.bitcast", "pto.vmi.vinterpret_cast")
 def reinterpret(op: PtoOp, g: Generator) -> None:
+    """The bits of a vector as lanes of another type."""
     target = g.argument(lane_format(op.results[0], g).storage)
-    g.define(op.results[0], f"{g.name(op.operands[0])}.view({target})")
+    g.define(op.results[0], f"{g.name(named(op, 'source'))}.view({target})")

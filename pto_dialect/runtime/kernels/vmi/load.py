@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.vector import logical_memory as m
 from pto_dialect.runtime.vector.register import REGISTER_BYTES
@@ -33,32 +35,53 @@ def check_repeat(op: PtoOp, g: Generator, vector: SSAValue) -> None:
 
 @kernel("pto.vmi.load")
 def load(op: PtoOp, g: Generator) -> None:
+    """Lanes from elements behind one another; the offset counts elements."""
     give(op, g, m.load, *place(op, g, "source"), *_lanes(op.results[0], g))
 
 
 @kernel("pto.vmi.deinterleave_load")
 def deinterleave_load(op: PtoOp, g: Generator) -> None:
+    """Two vectors from elements that alternate between them."""
     give(op, g, m.load_pair, *place(op, g, "source"), *_lanes(op.results[0], g))
 
 
 @kernel("pto.vmi.masked_load")
 def masked_load(op: PtoOp, g: Generator) -> None:
+    """Active lanes from elements behind one another; the others are those of ``passthru``."""
     give(op, g, m.load_masked, *place(op, g, "source"), g.operand(op, "mask"), g.operand(op, "passthru"))
 
 
 @kernel("pto.vmi.expand_load")
 def expand_load(op: PtoOp, g: Generator) -> None:
+    """Elements behind one another in the active lanes, one after the other; the others are those of ``passthru``."""
     give(op, g, m.load_expanded, *place(op, g, "source"), g.operand(op, "mask"), g.operand(op, "passthru"))
 
 
-@kernel("pto.vmi.group_load", "pto.vmi.group_slot_load", "pto.vmi.group_broadcast_load")
+@kernel("pto.vmi.group_load")
 def group_load(op: PtoOp, g: Generator) -> None:
-    function = m.load_group_values if op.name == "pto.vmi.group_broadcast_load" else m.load_groups
-    give(op, g, function, *place(op, g, "source"), *_lanes(op.results[0], g), group_count(op), op.operands[2])
+    """The lanes of each group from elements behind one another; groups lie ``row_stride`` elements apart."""
+    _load_groups(op, g, m.load_groups, named(op, "row_stride"))
+
+
+@kernel("pto.vmi.group_slot_load")
+def group_slot_load(op: PtoOp, g: Generator) -> None:
+    """One value for each group; values lie ``source_group_stride`` elements apart."""
+    _load_groups(op, g, m.load_groups, named(op, "source_group_stride"))
+
+
+@kernel("pto.vmi.group_broadcast_load")
+def group_broadcast_load(op: PtoOp, g: Generator) -> None:
+    """One value in all lanes of each group; values lie ``source_group_stride`` elements apart."""
+    _load_groups(op, g, m.load_group_values, named(op, "source_group_stride"))
+
+
+def _load_groups(op: PtoOp, g: Generator, function: Callable[..., Any], stride: SSAValue) -> None:
+    give(op, g, function, *place(op, g, "source"), *_lanes(op.results[0], g), group_count(op), stride)
 
 
 @kernel("pto.vmi.stride_load")
 def stride_load(op: PtoOp, g: Generator) -> None:
+    """Active blocks of 32 bytes from memory, ``block_stride`` blocks apart."""
     result = op.results[0]
     check_repeat(op, g, result)
     give(
@@ -68,12 +91,14 @@ def stride_load(op: PtoOp, g: Generator) -> None:
         *place(op, g, "source"),
         *_lanes(result, g),
         g.operand(op, "block_stride"),
-        op.operands[-1],
+        g.operand(op, "mask"),
     )
 
 
 @kernel("pto.vmi.vload")
 def vload(op: PtoOp, g: Generator) -> None:
+    """Lanes from memory: in order, in groups, by blocks, alternating, repeated or widened, as the operands and
+    ``dist_mode`` say."""
     result = op.results[0]
     where, what = place(op, g, "source"), _lanes(result, g)
     block, dist = g.operand(op, "block_stride"), word(op, "dist_mode") or "continuous"
@@ -88,7 +113,7 @@ def vload(op: PtoOp, g: Generator) -> None:
     elif dist == "brc":
         give(op, g, m.load_broadcast, *where, *what)
     elif dist == "unpack":
-        narrow = memory_format(op.operands[0], g).bytes
+        narrow = memory_format(named(op, "source"), g).bytes
         if narrow >= what[0].itemsize:
             raise g.error("unmodelled", "dist_mode unpack has a meaning for elements narrower than the lanes only", op)
         give(op, g, m.load_widened, *where, *what, narrow)
@@ -107,18 +132,22 @@ def _zeros(value: SSAValue, g: Generator) -> Expr:
 
 @kernel("pto.vmi.gather")
 def gather(op: PtoOp, g: Generator) -> None:
+    """Active lane i = the element at index i; the others are those of ``passthru``."""
     _, indices, mask, passthru = op.operands
     give(op, g, m.gather, memory(op, g, "source"), indices, mask, passthru)
 
 
 @kernel("pto.vmi.vgather")
 def vgather(op: PtoOp, g: Generator) -> None:
+    """Active lane i = the element at offset i, in elements; the others are 0."""
     _, offsets, mask = op.operands
     give(op, g, m.gather, memory(op, g, "source"), offsets, mask, _zeros(op.results[0], g))
 
 
 @kernel("pto.vmi.vgatherb")
 def vgatherb(op: PtoOp, g: Generator) -> None:
+    """Active lane i = the element at byte offset i; the others are 0. Raises ``ProgramError`` for another number of
+    offsets than lanes."""
     _, offsets, mask = op.operands
     if lanes_of(offsets, g) != lanes_of(op.results[0], g):
         message = f"no page defines how {lanes_of(offsets, g)} byte offsets gather {lanes_of(op.results[0], g)} lanes"

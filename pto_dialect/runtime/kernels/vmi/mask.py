@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 
 from pto_dialect.analysis.facts import integer
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.vector import logical
 
@@ -17,6 +18,7 @@ from .values import group_count, lane_format, lanes_of
 
 @kernel("pto.vmi.pset", "pto.vmi.pge")
 def from_pattern(op: PtoOp, g: Generator) -> None:
+    """The predicate that a pattern names, in each group."""
     count, groups = lanes_of(op.results[0], g), group_count(op)
     if groups <= 0 or count % groups:
         raise g.error("vmi-group", f"{groups} groups do not divide {count} lanes", op)
@@ -26,32 +28,45 @@ def from_pattern(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.plt")
 def plt(op: PtoOp, g: Generator) -> None:
-    give(op, g, logical.below, op.operands[0], lanes_of(op.results[0], g))
+    """The first lanes, as many as a number says, and what is left of the number."""
+    give(op, g, logical.below, named(op, "scalar"), lanes_of(op.results[0], g))
 
 
 @kernel("pto.vmi.create_mask")
 def create_mask(op: PtoOp, g: Generator) -> None:
-    give(op, g, logical.prefix, op.operands[0], lanes_of(op.results[0], g))
+    """The first lanes, as many as a number says."""
+    give(op, g, logical.prefix, named(op, "active_lanes"), lanes_of(op.results[0], g))
 
 
 @kernel("pto.vmi.create_group_mask")
 def create_group_mask(op: PtoOp, g: Generator) -> None:
-    give(op, g, logical.group_prefix, op.operands[0], integer(op, "num_groups"), integer(op, "group_size"))
+    """The first lanes of each group, as many as a number says."""
+    give(
+        op,
+        g,
+        logical.group_prefix,
+        named(op, "active_elems_per_group"),
+        integer(op, "num_groups"),
+        integer(op, "group_size"),
+    )
 
 
 @kernel("pto.vmi.ensure_mask_granularity", "pto.vmi.ensure_mask_layout", "pto.vmi.ensure_layout")
 def same(op: PtoOp, g: Generator) -> None:
+    """The operand: its layout in registers changes, its lanes do not."""
     # Layout and granularity are a matter of registers: the lanes stay what they are.
-    g.define(op.results[0], g.name(op.operands[0]))
+    g.define(op.results[0], g.name(named(op, "source")))
 
 
 @kernel("pto.vmi.active_prefix_index")
 def active_prefix_index(op: PtoOp, g: Generator) -> None:
-    give(op, g, logical.ranks, op.operands[0], lane_format(op.results[0], g).storage)
+    """Lane i = the number of active lanes before it."""
+    give(op, g, logical.ranks, named(op, "mask"), lane_format(op.results[0], g).storage)
 
 
 @kernel("pto.vmi.constant_mask")
 def constant_mask(op: PtoOp, g: Generator) -> None:
+    """The predicate that the operation states."""
     count = lanes_of(op.results[0], g)
     values = dense_values(op, g, count)
     mask = np.array([bool(value) for value in values], np.bool_)

@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.vector import physical
@@ -35,7 +36,9 @@ def _places(op: PtoOp, g: Generator, whole: SSAValue, registers: int) -> Array:
 
 @kernel("pto.vmi.unpack")
 def unpack(op: PtoOp, g: Generator) -> None:
-    source, count = op.operands[0], len(op.results)
+    """A logical vector or predicate as physical registers, in the layout of its type. Raises ``ProgramError`` where
+    they do not hold it."""
+    source, count = named(op, "source"), len(op.results)
     function = physical.masks_of if isinstance(source.type, t.VmiMaskType) else physical.registers_of
     names = [g.bind(result) for result in op.results]
     at = g.emitter.constant(_places(op, g, source, count), "places")
@@ -44,6 +47,8 @@ def unpack(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.pack")
 def pack(op: PtoOp, g: Generator) -> None:
+    """Physical registers as a logical vector or predicate, in the layout of its type. Raises ``ProgramError`` where
+    they do not hold it."""
     result = op.results[0]
     at = _places(op, g, result, len(op.operands))
     give(op, g, physical.joined, at, *op.operands)

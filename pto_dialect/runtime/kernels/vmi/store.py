@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.vector import logical_memory as m
 
@@ -16,17 +17,20 @@ from .values import group_count, lane_format, memory, memory_format, place
 
 @kernel("pto.vmi.store", "pto.vmi.masked_store")
 def store(op: PtoOp, g: Generator) -> None:
-    g.call(m.store, op.operands[0], *place(op, g, "destination"), g.operand(op, "mask"))
+    """Active lanes to elements behind one another; the offset counts elements."""
+    g.call(m.store, named(op, "value"), *place(op, g, "destination"), g.operand(op, "mask"))
 
 
 @kernel("pto.vmi.interleave_store")
 def interleave_store(op: PtoOp, g: Generator) -> None:
-    g.call(m.store_pair, *op.operands[:2], *place(op, g, "destination"))
+    """The lanes of two vectors alternating to memory."""
+    g.call(m.store_pair, named(op, "low"), named(op, "high"), *place(op, g, "destination"))
 
 
 @kernel("pto.vmi.compress_store")
 def compress_store(op: PtoOp, g: Generator) -> None:
-    g.call(m.store_compressed, op.operands[0], *place(op, g, "destination"), g.operand(op, "mask"))
+    """Active lanes to elements behind one another without gaps."""
+    g.call(m.store_compressed, named(op, "value"), *place(op, g, "destination"), g.operand(op, "mask"))
 
 
 def _store_groups(op: PtoOp, g: Generator, value: SSAValue, stride: SSAValue | None) -> None:
@@ -44,12 +48,14 @@ def _store_groups(op: PtoOp, g: Generator, value: SSAValue, stride: SSAValue | N
 
 @kernel("pto.vmi.group_store")
 def group_store(op: PtoOp, g: Generator) -> None:
-    _store_groups(op, g, op.operands[0], g.operand(op, "row_stride"))
+    """The lanes of each group behind one another; groups lie ``row_stride`` elements apart."""
+    _store_groups(op, g, named(op, "value"), g.operand(op, "row_stride"))
 
 
 @kernel("pto.vmi.stride_store", "pto.vmi.vsstb")
 def block_store(op: PtoOp, g: Generator) -> None:
-    value = op.operands[0]
+    """Active blocks of 32 bytes to memory, ``block_stride`` blocks apart."""
+    value = named(op, "value")
     check_repeat(op, g, value)
     where = place(op, g, "destination")
     g.call(m.store_blocks, value, *where, g.operand(op, "block_stride"), g.operand(op, "mask"))
@@ -57,6 +63,7 @@ def block_store(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.vstore")
 def vstore(op: PtoOp, g: Generator) -> None:
+    """Lanes to memory: in order, in groups, by blocks or alternating, as the operands and ``dist_mode`` say."""
     values, mask = g.operands(op)["values"], g.operand(op, "mask")
     block = g.operand(op, "block_stride")
     where = place(op, g, "destination")
@@ -73,5 +80,6 @@ def vstore(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.scatter", "pto.vmi.vscatter")
 def scatter(op: PtoOp, g: Generator) -> None:
+    """Active lane i to the element at index i; the highest lane is last."""
     value, _, offsets, mask = op.operands
     g.call(m.scatter, value, memory(op, g, "destination"), offsets, mask)

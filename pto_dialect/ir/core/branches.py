@@ -1,0 +1,51 @@
+"""Where a branch between blocks goes on, and with which values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from .roles import Role, has_role
+
+
+class Way(NamedTuple):
+    """One way of a branch: it is taken when the flag is ``case``, ``None`` when no other way is."""
+
+    case: int | bool | None
+    block: Block
+    values: Sequence[SSAValue]
+
+
+def flag_of(op: Operation) -> SSAValue | None:
+    """The value that decides where a branch goes on; ``None`` without a choice, and for other operations."""
+    if not has_role(op, Role.BRANCH):
+        return None
+    # A program with branches has loaded their dialect.
+    from xdsl.dialects.cf import ConditionalBranchOp, SwitchOp
+
+    if isinstance(op, ConditionalBranchOp):
+        return op.cond
+    return op.flag if isinstance(op, SwitchOp) else None
+
+
+def ways(op: Operation) -> list[Way]:
+    """The ways of a branch in the order in which they are tried, the one without a case last."""
+    from xdsl.dialects.cf import ConditionalBranchOp, SwitchOp
+
+    if isinstance(op, ConditionalBranchOp):
+        return [Way(True, op.then_block, op.then_arguments), Way(None, op.else_block, op.else_arguments)]
+    if not isinstance(op, SwitchOp):
+        (block,) = op.successors
+        return [Way(None, block, tuple(op.operands))]
+    default, *targets = op.successors
+    numbers = op.properties.get("case_values")
+    cases = [int(case) for case in numbers.get_values()] if isinstance(numbers, DenseIntOrFPElementsAttr) else []
+    # The operands of all cases lie one behind the other.
+    rest = iter(op.case_operands)
+    found = [
+        Way(case, block, tuple(next(rest) for _ in block.args)) for case, block in zip(cases, targets, strict=True)
+    ]
+    return [*found, Way(None, default, op.default_operands)]
