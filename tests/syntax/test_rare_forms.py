@@ -71,3 +71,15 @@ def test_symbols_of_a_layout_stand_in_brackets() -> None:
     module, found = parsed(f"func.func @f(%s: index) {{\n  %m = memref.alloc()[%s] : {kind}\n  return\n}}")
     assert module is not None and not found
     assert f"memref.alloc()[%s] : {kind}" in pto_dialect.print_module(module)
+
+
+@pytest.mark.parametrize("value", ["3 : i32", "unit", '"word"', "[1, 2]", "#pto.pipe<PIPE_V>"])
+def test_attributes_that_nothing_reads_are_reported_whatever_they_are(value: str) -> None:
+    tile = "!pto.tile_buf<vec, 16x16xf32>"
+    text = f"""func.func @f(%x: f32) {{
+  %a = pto.alloc_tile : {tile}
+  pto.texpands ins(%x : f32) outs(%a : {tile}) {{never_heard_of = {value}}}
+  return
+}}"""
+    found = pto_dialect.check(text).diagnostics
+    assert [one.rule for one in found] == ["attr-unknown"], found
