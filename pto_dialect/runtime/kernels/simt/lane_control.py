@@ -35,8 +35,13 @@ _QUIET = (
     *("arith.", "math.", "scf.", "pto.load", "pto.ldg", "pto.atomic_", "pto.get_", "pto.vote_", "pto.shuffle_"),
     *("pto.redux_", "pto.threadfence", "pto.addptr", "pto.castptr", "pto.convert", "pto.fma", "memref.load"),
 )
-"""Beginnings of the names of operations that change nothing, or memory by atomic updates alone."""
+"""Beginnings of the names of operations that change nothing, or memory by atomic updates alone.
+
+By name, as no part of a specification tells this: a fence has the same effect as a barrier there, a query of the clock
+the same as one of the lane.
+"""
 _CLOCKS = frozenset(("pto.get_clock32", "pto.get_clock64"))
+"""Queries of the clock: a loop with one of them comes to its end by itself."""
 
 
 def _line(g: Generator, target: str, text: str) -> None:

@@ -48,7 +48,7 @@ _BINARY = {
 _SCALAR = {f"pto.ub.v{name}": SCALAR[f"pto.t{name}"] for name in ("adds", "muls", "maxs", "mins")}
 _SHIFTS = {"pto.ub.vshl": SCALAR["pto.tshls"], "pto.ub.vshr": SCALAR["pto.tshrs"]}
 _BITWISE = frozenset(("pto.ub.vnot", "pto.ub.vand", "pto.ub.vor"))
-"""Operations on the bits of elements of any type."""
+"""Operations on the bits of elements of any type; by name, as the formulas above are."""
 
 
 def set_mask(state: State, low: int, high: int) -> None:
