@@ -65,7 +65,7 @@ class MultiTileGetOp(
     result = result_def(TILE)
 
 
-class TAssignOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("tile",), roles=Role.VIEW):
+class TAssignOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("tile",), roles=Role.VIEW | Role.UNIQUE):
     """The tile rebound to byte address ``addr`` (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.tassign"

@@ -35,9 +35,11 @@ from xdsl.irdl import (
     VarOperandDef,
     VarResultDef,
     irdl_op_definition,
+    traits_def,
     var_result_def,
 )
 
+from .effects import DeclaredEffects
 from .kinds import ANY, Kind
 from .queues import QueueAction
 from .roles import Role
@@ -187,6 +189,8 @@ class Signature:
 
 class PtoOp(IRDLOperation):
     """Base of all PTO operations; subclassing with a ``name`` declares one."""
+
+    traits = traits_def(DeclaredEffects())
 
     def __init_subclass__(cls, **spec: Any) -> None:
         super().__init_subclass__()

@@ -56,6 +56,8 @@ class Role(Flag):
 
     ALLOCATION = auto()
     """Its result is a buffer of its own."""
+    UNIQUE = auto()
+    """Can be neither left out nor repeated nor taken for another one, although it touches no memory."""
     TILE_ALLOCATION = auto()
     """Its result is a tile, or several, of its own."""
     VIEW = auto()

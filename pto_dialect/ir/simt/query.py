@@ -129,13 +129,13 @@ class GetVeccoreidOp(WorkItemQueryOp):
     name = "pto.get_veccoreid"
 
 
-class GetClock32Op(WorkItemQueryOp):
+class GetClock32Op(WorkItemQueryOp, roles=Role.UNIQUE):
     """Low half of the cycle counter (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_clock32"
 
 
-class GetClock64Op(PtoOp, shape=Shape.NULLARY_TYPED, effect=Effect.QUERY, roles=Role.LANE):
+class GetClock64Op(PtoOp, shape=Shape.NULLARY_TYPED, effect=Effect.QUERY, roles=Role.LANE | Role.UNIQUE):
     """Cycle counter (docs/reference/work-items.md, "Queries")."""
 
     name = "pto.get_clock64"

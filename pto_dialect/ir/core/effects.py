@@ -1,0 +1,59 @@
+"""What xDSL's own passes are told of the memory that operations of PTO touch.
+
+Common subexpressions and dead code are judged by effects. They follow from the declaration: an operation that computes
+its results from its operands has none, one that makes a buffer allocates its result, one that only reads may be left
+out where its results are not used, one that writes stays. About everything that orders, signals, prints or changes a
+state of the machine nothing is said, which passes take for any effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation
+from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
+
+from .roles import Role
+
+if TYPE_CHECKING:
+    from .base import PtoOp
+
+
+class DeclaredEffects(MemoryEffect):
+    """The effects that follow from the specification of the operation's class."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> Set[EffectInstance] | None:
+        """Effects on operands and results; ``None`` where they are not only on memory."""
+        from .base import Effect, PtoOp, op_spec
+
+        spec = op_spec(type(op))
+        assert isinstance(op, PtoOp)
+        if spec.state_reads or spec.state_writes or op.regions or spec.roles & Role.UNIQUE:
+            return None
+        if spec.effect is None:
+            return _of_memory(op, spec.reads, spec.writes)
+        if spec.effect not in (Effect.PURE, Effect.HANDLE, Effect.QUERY) or not op.results:
+            return None
+        if spec.effect is Effect.HANDLE and (spec.roles & Role.ALLOCATION or not op.operands):
+            return {EffectInstance(MemoryEffectKind.ALLOC, result) for result in op.results}
+        return frozenset()
+
+
+def _of_memory(op: PtoOp, reads: tuple[str, ...], writes: tuple[str, ...]) -> Set[EffectInstance] | None:
+    from .base import operand_groups
+
+    groups = operand_groups(op)
+    read, written = ([value for name in names for value in groups.get(name, ())] for names in (reads, writes))
+    effects = {EffectInstance(MemoryEffectKind.READ, value) for value in read}
+    effects |= {EffectInstance(MemoryEffectKind.WRITE, value) for value in written}
+    if written:
+        return effects
+    if not op.results:
+        # What only reads and has no result is there for something else.
+        return None
+    if writes:
+        # The value form of an operation that otherwise writes to a tile of the program.
+        effects |= {EffectInstance(MemoryEffectKind.ALLOC, result) for result in op.results}
+    return effects
