@@ -107,5 +107,5 @@ def struct_get(op: PtoOp, g: Generator) -> None:
 @kernel("pto.struct_set")
 def struct_set(op: PtoOp, g: Generator) -> None:
     """Stores a value in the field at a path of field numbers."""
-    struct, value = (g.name(v) for v in op.operands)
+    struct, value = (g.name(named(op, name)) for name in ("s", "value"))
     g.emitter.line(f"{struct}{_path(op)} = {value}")

@@ -75,7 +75,7 @@ def ptrtoint(op: PtoOp, g: Generator) -> None:
 @kernel("pto.addptr")
 def addptr(op: PtoOp, g: Generator) -> None:
     """A pointer some elements further on."""
-    pointer, offset = op.operands
+    pointer, offset = (named(op, name) for name in ("ptr", "offset"))
     g.define(op.results[0], f"{g.name(pointer)}.advance({g.name(offset)})")
 
 

@@ -170,7 +170,7 @@ SCALE_BLOCK = 16
 @kernel("pto.tassign")
 def tassign(op: PtoOp, g: Generator) -> None:
     """The tile at another byte address; one that was only declared gets its memory."""
-    tile, address = op.operands
+    tile, address = (named(op, name) for name in ("tile", "addr"))
     maker = maker_of(op.results[0].type, g)
     g.define(op.results[0], f"{g.argument(placed)}({g.argument(maker)}, core, {g.name(tile)}, {g.name(address)})")
 
@@ -257,7 +257,7 @@ def subview(op: PtoOp, g: Generator) -> None:
 @kernel("pto.set_validshape")
 def set_validshape(op: PtoOp, g: Generator) -> None:
     """Changes the numbers of valid rows and columns of a tile."""
-    tile, rows, cols = (g.name(v) for v in op.operands)
+    tile, rows, cols = (g.name(named(op, name)) for name in ("source", "valid_row", "valid_col"))
     g.emitter.line(f"{tile}.set_valid({rows}, {cols})")
 
 

@@ -34,7 +34,7 @@ def pointer_text(value: SSAValue, g: Generator) -> Expr:
 @lane_kernel("pto.addptr")
 def addptr(op: PtoOp, g: Generator) -> None:
     """Pointers some elements further on."""
-    pointer, offset = op.operands
+    pointer, offset = (named(op, name) for name in ("ptr", "offset"))
     g.define(op.results[0], invoke(g, advanced, g.name(pointer), lane(offset, g)))
 
 

@@ -187,7 +187,7 @@ def session(op: PtoOp, g: Generator) -> None:
 def asynchronous(op: PtoOp, g: Generator) -> None:
     """Another engine copies global memory, behind all that the pipes have been given: the library waits for these
     before it tells the engine."""
-    dst, src, _ = op.operands
+    dst, src = (named(op, name) for name in ("dst", "src"))
     if g.queued:
         g.emitter.line("yield from core.join_all()")
     g.call(Copy(atomic=False), dst, src, pipe=Pipe.S)

@@ -37,21 +37,21 @@ def lane_wise(op: PtoOp, g: Generator) -> None:
 @kernel("pto.vmula")
 def vmula(op: PtoOp, g: Generator) -> None:
     """Active lanes = lhs·rhs + acc with one rounding."""
-    acc, lhs, rhs, mask = op.operands
+    acc, lhs, rhs, mask = (named(op, name) for name in ("acc", "lhs", "rhs", "mask"))
     give(op, g, FUSED, lhs, rhs, acc, mask)
 
 
 @kernel("pto.vmadd")
 def vmadd(op: PtoOp, g: Generator) -> None:
     """Active lanes = lhs·acc + rhs with one rounding."""
-    acc, lhs, rhs, mask = op.operands
+    acc, lhs, rhs, mask = (named(op, name) for name in ("acc", "lhs", "rhs", "mask"))
     give(op, g, FUSED, lhs, acc, rhs, mask)
 
 
 @kernel("pto.vaxpy")
 def vaxpy(op: PtoOp, g: Generator) -> None:
     """Active lanes = src0·alpha + src1 with one rounding."""
-    src0, src1, alpha, mask = op.operands
+    src0, src1, alpha, mask = (named(op, name) for name in ("src0", "src1", "alpha", "mask"))
     give(op, g, FUSED, src0, alpha, src1, mask)
 
 
@@ -76,14 +76,14 @@ def vsubc(op: PtoOp, g: Generator) -> None:
 @kernel("pto.vaddcs")
 def vaddcs(op: PtoOp, g: Generator) -> None:
     """As ``vaddc``, with the carries of lower words."""
-    lhs, rhs, carry_in, mask = op.operands
+    lhs, rhs, carry_in, mask = (named(op, name) for name in ("lhs", "rhs", "carry_in", "mask"))
     give(op, g, c.add_carry, lhs, rhs, mask, carry_in)
 
 
 @kernel("pto.vsubcs")
 def vsubcs(op: PtoOp, g: Generator) -> None:
     """As ``vsubc``, with the carries of lower words."""
-    lhs, rhs, carry_in, mask = op.operands
+    lhs, rhs, carry_in, mask = (named(op, name) for name in ("lhs", "rhs", "carry_in", "mask"))
     give(op, g, c.subtract_carry, lhs, rhs, mask, carry_in)
 
 
@@ -138,7 +138,7 @@ def vbr(op: PtoOp, g: Generator) -> None:
 @kernel("pto.vdup")
 def vdup(op: PtoOp, g: Generator) -> None:
     """A number, or the lowest or highest lane of a register, in the active lanes."""
-    source, mask = op.operands
+    source, mask = (named(op, name) for name in ("input", "mask"))
     if isinstance(source.type, t.VRegType):
         give(op, g, collect.duplicate, source, mask, word(op, "position") == "HIGHEST")
     else:

@@ -34,7 +34,7 @@ def vbitcast(op: PtoOp, g: Generator) -> None:
 def vmulscvt(op: PtoOp, g: Generator) -> None:
     """Active lanes times a number, in a type of half the width, in the even or odd lanes. Raises ``ProgramError`` for
     other widths."""
-    values, scalar, mask = op.operands
+    values, scalar, mask = (named(op, name) for name in ("input", "scalar", "mask"))
     source, target = register_format(values, g), register_format(op.results[0], g)
     if source.bytes != 2 * target.bytes:
         raise g.error("unmodelled", f"{source.name} cannot be scaled to {target.name}", op)

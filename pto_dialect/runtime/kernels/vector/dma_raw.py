@@ -43,7 +43,7 @@ LATCHES = (
 @kernel(*(f"pto.{name}_{way}" for name in LOOP_REGISTERS for way in ("outtoub", "ubtoout")))
 def set_loop(op: PtoOp, g: Generator) -> None:
     """Writes a register with counts or strides of the outer loops of later copies."""
-    first, second = (g.name(operand) for operand in op.operands)
+    first, second = (g.name(named(op, name)) for name in ("first", "second"))
     g.emitter.line(f"core.state[{op.name.removeprefix('pto.set_')!r}] = ({first}, {second})")
 
 

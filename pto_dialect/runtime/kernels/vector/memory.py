@@ -120,8 +120,8 @@ def vstsx2(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vsldb")
 def vsldb(op: PtoOp, g: Generator) -> None:
-    """Active blocks of 32 bytes from memory, ``stride`` blocks apart; the others are 0."""
-    _, stride, repeat, mask = op.operands
+    """Active blocks of 32 bytes from memory, ``block_stride`` blocks apart; the others are 0."""
+    stride, repeat, mask = (named(op, name) for name in ("block_stride", "repeat_stride", "mask"))
     result, updated = op.results[0], optional_result(op, 1)
     step = f"{g.name(repeat)} * {m.BLOCK}"
     base, start = access(op, g, "source", step, updated)
@@ -132,8 +132,8 @@ def vsldb(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vsstb")
 def vsstb(op: PtoOp, g: Generator) -> None:
-    """Active blocks of 32 bytes to memory, ``stride`` blocks apart."""
-    value, _, stride, repeat, mask = op.operands
+    """Active blocks of 32 bytes to memory, ``block_stride`` blocks apart."""
+    value, stride, repeat, mask = (named(op, name) for name in ("value", "block_stride", "repeat_stride", "mask"))
     updated = optional_result(op, 0)
     step = f"{g.name(repeat)} * {m.BLOCK}"
     base, start = access(op, g, "destination", step, updated)
@@ -161,7 +161,7 @@ def _gather(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
 @kernel("pto.vscatter")
 def vscatter(op: PtoOp, g: Generator) -> None:
     """Active lane i to the element at offset i; the highest lane is last."""
-    value, destination, offsets, mask = op.operands
+    value, destination, offsets, mask = (named(op, name) for name in ("value", "destination", "offsets", "mask"))
     g.call(m.scatter, value, pointer(destination, g), offsets, mask)
 
 
@@ -202,7 +202,7 @@ def append(values: Any, base: Any, count: int) -> Any:
 @kernel("pto.vstus")
 def vstus(op: PtoOp, g: Generator) -> None:
     """The first ``offset`` elements of a register behind the stream; the updated base is where it goes on."""
-    _, offset, value, base = op.operands
+    offset, value, base = (named(op, name) for name in ("offset", "value", "base"))
     updated = optional_result(op, 1)
     text = f"{g.argument(append)}({g.name(value)}, {pointer(base, g)}, {g.name(offset)})"
     if updated is None:
@@ -223,7 +223,7 @@ def append_counted(values: Any, base: Any, state: dict[Any, Any], advance: bool)
 @kernel("pto.vstur")
 def vstur(op: PtoOp, g: Generator) -> None:
     """The bytes that the last compaction counted behind the stream, at the place that register AR holds."""
-    _, value, base = op.operands
+    value, base = (named(op, name) for name in ("value", "base"))
     g.call(append_counted, value, pointer(base, g), Expr("core.state"), word(op, "mode") == "POST_UPDATE")
     g.define(op.results[0], "None")
 

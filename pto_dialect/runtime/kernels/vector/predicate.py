@@ -56,7 +56,7 @@ def plt(op: PtoOp, g: Generator) -> None:
 def pltm(op: PtoOp, g: Generator) -> None:
     """The first lanes, as many as a number says that is reduced by the lanes of the loops before."""
     step = mask_step(op.results[0])
-    loop, bound = (g.name(operand) for operand in op.operands)
+    loop, bound = (g.name(named(op, name)) for name in ("loop", "bound"))
     prefixes = g.emitter.constant(PREFIXES[step], "prefixes")
     g.define(op.results[0], f"{g.argument(below)}({prefixes}, {bound} - {loop} * {BITS // step})[0]")
 
@@ -65,14 +65,14 @@ def pltm(op: PtoOp, g: Generator) -> None:
 def logic(op: PtoOp, g: Generator) -> None:
     """Bits of two predicates combined, where a third one is set."""
     sign = {"pto.pand": "&", "pto.por": "|", "pto.pxor": "^"}[op.name]
-    a, b, mask = (g.name(operand) for operand in op.operands)
+    a, b, mask = (g.name(named(op, name)) for name in ("src0", "src1", "mask"))
     g.define(op.results[0], f"({a} {sign} {b}) & {mask}")
 
 
 @kernel("pto.pnot")
 def pnot(op: PtoOp, g: Generator) -> None:
     """The other bits of a predicate, where a second one is set."""
-    a, mask = (g.name(operand) for operand in op.operands)
+    a, mask = (g.name(named(op, name)) for name in ("input", "mask"))
     g.define(op.results[0], f"~{a} & {mask}")
 
 
@@ -185,7 +185,7 @@ def _store(op: PtoOp, g: Generator, units: dict[str, int]) -> None:
 @kernel("pto.pstu")
 def pstu(op: PtoOp, g: Generator) -> None:
     """The bits of a predicate, one for each lane, behind a stream; the updated base is where it goes on."""
-    _, value, base = op.operands
+    value, base = (named(op, name) for name in ("value", "base"))
     align, updated = op.results
     g.define(updated, f"{g.argument(m.append_mask)}({g.name(value)}, {pointer(base, g)}, {mask_step(value)})")
     g.define(align, "None")

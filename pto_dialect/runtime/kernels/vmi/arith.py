@@ -125,28 +125,28 @@ def fma(op: PtoOp, g: Generator) -> None:
 @kernel("pto.vmi.vmull")
 def vmull(op: PtoOp, g: Generator) -> None:
     """Low and high words of the products of the active lanes."""
-    a, b, mask = op.operands
+    a, b, mask = (named(op, name) for name in ("a", "b", "mask"))
     give(op, g, lc.long_product, mask, a, b)
 
 
 @kernel("pto.vmi.vaddc")
 def vaddc(op: PtoOp, g: Generator) -> None:
     """Sums of the active lanes, and which of them exceed the width of a lane."""
-    a, b, mask = op.operands
+    a, b, mask = (named(op, name) for name in ("lhs", "rhs", "mask"))
     give(op, g, lc.add_carry, mask, a, b)
 
 
 @kernel("pto.vmi.vaddcs")
 def vaddcs(op: PtoOp, g: Generator) -> None:
     """As ``vaddc``, with the carries of lower words."""
-    a, b, carry, mask = op.operands
+    a, b, carry, mask = (named(op, name) for name in ("lhs", "rhs", "carry_in", "mask"))
     give(op, g, lc.add_carry, mask, a, b, carry)
 
 
 @kernel("pto.vmi.vexpdif")
 def vexpdif(op: PtoOp, g: Generator) -> None:
     """Active lanes = e^(a − max) in float32."""
-    a, largest, mask = op.operands
+    a, largest, mask = (named(op, name) for name in ("x", "max", "mask"))
     number_format(a, g)
     give(op, g, lc.exponential_difference, mask, a, largest)
 

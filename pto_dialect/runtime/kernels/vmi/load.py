@@ -133,14 +133,14 @@ def _zeros(value: SSAValue, g: Generator) -> Expr:
 @kernel("pto.vmi.gather")
 def gather(op: PtoOp, g: Generator) -> None:
     """Active lane i = the element at index i; the others are those of ``passthru``."""
-    _, indices, mask, passthru = op.operands
+    indices, mask, passthru = (named(op, name) for name in ("indices", "mask", "passthru"))
     give(op, g, m.gather, memory(op, g, "source"), indices, mask, passthru)
 
 
 @kernel("pto.vmi.vgather")
 def vgather(op: PtoOp, g: Generator) -> None:
     """Active lane i = the element at offset i, in elements; the others are 0."""
-    _, offsets, mask = op.operands
+    offsets, mask = (named(op, name) for name in ("offsets", "mask"))
     give(op, g, m.gather, memory(op, g, "source"), offsets, mask, _zeros(op.results[0], g))
 
 
@@ -148,7 +148,7 @@ def vgather(op: PtoOp, g: Generator) -> None:
 def vgatherb(op: PtoOp, g: Generator) -> None:
     """Active lane i = the element at byte offset i; the others are 0. Raises ``ProgramError`` for another number of
     offsets than lanes."""
-    _, offsets, mask = op.operands
+    offsets, mask = (named(op, name) for name in ("offsets", "mask"))
     if lanes_of(offsets, g) != lanes_of(op.results[0], g):
         message = f"no page defines how {lanes_of(offsets, g)} byte offsets gather {lanes_of(op.results[0], g)} lanes"
         raise g.error("unmodelled", message, op)
