@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import I1, OpaqueType, PtrType, bit_width, byte_width
 
 from .constants import constant_of
@@ -33,13 +34,13 @@ def address_of(value: SSAValue, depth: int = 8) -> int | None:
     op = value.owner
     if not isinstance(op, Operation) or depth == 0:
         return None
-    if op.name in ("pto.castptr", "pto.inttoptr"):
+    if has_role(op, Role.ADDRESS):
         source = op.operands[0]
         if isinstance(source.type, PtrType):
             return address_of(source, depth - 1)
         number = constant_of(source)
         return number if isinstance(number, int) else None
-    if op.name == "pto.addptr":
+    if has_role(op, Role.DISPLACEMENT):
         base = address_of(op.operands[0], depth - 1)
         offset = constant_of(op.operands[1])
         size = element_bytes(value.type)

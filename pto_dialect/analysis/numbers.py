@@ -8,6 +8,7 @@ from functools import lru_cache
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Operation
 
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PtrType, byte_width
 
 from .constants import constant_of
@@ -72,7 +73,7 @@ def unknowns(number: Number) -> frozenset[tuple[int, int]]:
 def result_of(op: Operation, operands: list[Number], instance: int) -> Number:
     """The first result of a scalar operation; ``instance`` tells executions of the same text apart."""
     name = op.name
-    if name == "arith.constant":
+    if has_role(op, Role.CONSTANT):
         known = constant_of(op.results[0])
         return known if isinstance(known, int) else (id(op),)
     if name in _CASTS:
@@ -86,17 +87,17 @@ def result_of(op: Operation, operands: list[Number], instance: int) -> Number:
         return (name, a, b)
     if name == "arith.cmpi":
         return _compared(op, a, b)
-    if name == "arith.select" and isinstance(a, int):
+    if has_role(op, Role.SELECT) and isinstance(a, int):
         return operands[1] if a else operands[2]
     return unknown(op, instance)
 
 
 def pointer_at(op: Operation, type_: Attribute, operands: tuple[Number, ...]) -> Number | None:
     """The place of a pointer that is made from a number or another pointer; ``None`` for other operations."""
-    if op.name == "pto.castptr":
+    if has_role(op, Role.ADDRESS):
         (source,) = operands
         return ("at", type_.space, source) if isinstance(type_, PtrType) and isinstance(source, int) else source
-    if op.name == "pto.addptr" and isinstance(type_, PtrType):
+    if has_role(op, Role.DISPLACEMENT) and isinstance(type_, PtrType):
         return behind(operands[0], operands[1], type_)
     return None
 

@@ -20,6 +20,7 @@ from pto_dialect.analysis.streaming import streams
 from pto_dialect.analysis.world import Step
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.placement import named_pipe
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 
 SETS = frozenset(("pto.set_flag", "pto.set_flag_dyn", "pto.record_event"))
@@ -389,7 +390,7 @@ class Flow:
 def _in_vector_scope(op: Operation) -> bool:
     place = op.parent_op()
     while place is not None:
-        if place.name in ("pto.vecscope", "pto.strict_vecscope"):
+        if has_role(place, Role.SCOPE):
             return True
         place = place.parent_op()
     return False

@@ -25,7 +25,9 @@ from ..core.kinds import (
 from ..core.roles import Role
 
 
-class AddptrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("ptr",), roles=Role.VIEW):
+class AddptrOp(
+    PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("ptr",), roles=Role.VIEW | Role.DISPLACEMENT
+):
     """Ptr advanced by ``offset`` elements (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.addptr"

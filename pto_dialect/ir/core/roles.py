@@ -62,6 +62,8 @@ class Role(Flag):
     """Its result is a tile, or several, of its own."""
     VIEW = auto()
     """Its result shows bytes of its first operand."""
+    DISPLACEMENT = auto()
+    """Its result is the pointer of its first operand, moved by a number of elements."""
     ADDRESS = auto()
     """Its result is a pointer made from a number."""
 

@@ -6,6 +6,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, operand_name
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
 
 from ..report.sites import memory_of
 
@@ -25,13 +26,13 @@ def decides(op: Operation) -> str | None:
             results: list[SSAValue] = []
             if user.name in _CONTROL:
                 return f"{user.name} ({_line(user)}) depends on it"
-            if user.name.startswith(("arith.", "math.", "index.")):
+            if has_role(user, Role.SCALAR):
                 results = list(user.results)
-            elif user.name == "scf.yield":
+            elif has_role(user, Role.YIELD):
                 parent = user.parent_op()
                 results = list(parent.results) if parent is not None else []
             elif user.name.startswith("memref."):
-                if user.name != "memref.store" or use.index != 0:
+                if not has_role(user, Role.ELEMENT_STORE) or use.index != 0:
                     return f"the address of {user.name} ({_line(user)}) depends on it"
             elif isinstance(user, PtoOp):
                 name = operand_name(user, use.index)

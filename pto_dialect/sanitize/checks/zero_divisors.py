@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pto_dialect.ir.tile.elementwise import TDivOp
 from pto_dialect.runtime.kernels.tile.operands import TILES, region
 
 from ..report.describe import operation_text
@@ -21,7 +22,7 @@ def check_divisors(watch: Watch, context: Context, arguments: Sequence[Any]) -> 
     if not context.mark.site:
         return
     site = watch.sites[context.mark.site]
-    if site.name != "pto.tdiv":
+    if not isinstance(site.op, TDivOp):
         return
     divisors, dst = arguments[-2:]
     if not isinstance(divisors, TILES) or not isinstance(dst, TILES) or divisors.fmt.is_float:

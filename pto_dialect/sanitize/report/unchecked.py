@@ -5,14 +5,16 @@ Source: docs/reference/watching.md, "No findings".
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
 
+from pto_dialect.ir.buffers.pointers import CastptrOp
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.sync.cross_core import CmoCacheinvalidOp, DcciOp
 from pto_dialect.passes.sync_flow import ENGINES
 
 from ..options import CHECKS, ON_REQUEST
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from ..launch import WatchedKernel
 
 _SHOWN = 4
-_CACHES = frozenset(("pto.dcci", "pto.cmo.cacheinvalid", "pto.cmo.cacheclean"))
 
 
 def unchecked(kernel: WatchedKernel) -> list[str]:
@@ -44,7 +45,7 @@ def unchecked(kernel: WatchedKernel) -> list[str]:
         if numbers:
             pointers = f"{_count(numbers, 'pointer')} made from numbers ({_places(numbers)})"
             found.append(f"overlap of memory behind {pointers}: no tile owns it")
-    caches = [op for op in operations if op.name in _CACHES]
+    caches = [op for op in operations if isinstance(op, DcciOp | CmoCacheinvalidOp)]
     if caches:
         found.append(f"caches of the scalar unit ({_places(caches)}): memory is always up to date here")
     started = [op for op in operations if op.name in ENGINES]
@@ -61,13 +62,13 @@ def _acts(op: Operation) -> bool:
 
 
 def _points_by_number(op: Operation) -> bool:
-    if op.name != "pto.castptr" or not op.operands:
+    if not isinstance(op, CastptrOp) or not op.operands:
         return False
     space = getattr(op.results[0].type, "space", "gm")
     return space != "gm" and not hasattr(op.operands[0].type, "space")
 
 
-def _count(ops: list[Operation], what: str) -> str:
+def _count(ops: Sequence[Operation], what: str) -> str:
     return f"{len(ops)} {what}{'' if len(ops) == 1 else 's'}"
 
 
@@ -75,7 +76,7 @@ def _listed(words: Iterable[str]) -> str:
     return ", ".join(words)
 
 
-def _places(ops: list[Operation]) -> str:
+def _places(ops: Sequence[Operation]) -> str:
     """The lines, the first few of them."""
     spans = (span_of(op) for op in ops)
     lines = list(dict.fromkeys(span.line for span in spans if span is not None))

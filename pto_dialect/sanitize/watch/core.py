@@ -10,6 +10,7 @@ from typing import Any
 
 from pto_dialect.analysis.facts import word
 from pto_dialect.deadline import TimedOut
+from pto_dialect.ir.sync.flags import FenceBarrierAllOp, MemBarOp
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.queues.run import LEVEL, RUN, SET, WAIT, Key, QueueCore, QueuedFault
@@ -76,7 +77,7 @@ class WatchedCore(QueueCore):
         context.scope = context.scope or context.event
         self._part(context, site, loops, context.scope)
         op = watch.sites[site].op
-        if op.name == "pto.mem_bar":
+        if isinstance(op, MemBarOp):
             context.bars.append((len(watch.log.count) - 1, word(op, "kind")))
 
     def in_body(self, site: int, loops: tuple[int, ...]) -> None:
@@ -210,7 +211,7 @@ class WatchedCore(QueueCore):
         site = self.site
         yield from super().join_all()
         scalar = self.actors["PIPE_S"]
-        transfers = self.watch.sites[site].name == "pto.fence.barrier_all"
+        transfers = isinstance(self.watch.sites[site].op, FenceBarrierAllOp)
         for pipe in _TRANSFERS if transfers else self.actors:
             scalar.join(self.actors[pipe].snapshot())
             scalar.time = max(scalar.time, self.actors[pipe].time)

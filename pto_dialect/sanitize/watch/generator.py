@@ -14,6 +14,7 @@ from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PtrType
+from pto_dialect.ir.sync.flags import BarrierOp, BarrierSyncOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.run.launch import UNIT_FLAGS
 from pto_dialect.verify.buffers.alloc import is_view
@@ -22,8 +23,6 @@ from ..checks.alignment import alignment, base_operand
 from ..report.sites import Site, Sites, root_of
 
 _SILENT = frozenset((Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION))
-_BARRIERS = frozenset(("pto.barrier", "pto.barrier_sync"))
-_LOCKS = frozenset(("pto.get_buf", "pto.get_buf_dyn", "pto.rls_buf", "pto.rls_buf_dyn"))
 _MEMORY = frozenset(("memref.load", "memref.store", "memref.copy"))
 
 
@@ -89,7 +88,7 @@ class WatchedGenerator(Generator):
 
     def _part(self, op: Operation) -> None:
         """Tells the core which part of which view comes next."""
-        if op.name != "pto.partition_view" or not isinstance(op, PtoOp) or not self.queued:
+        if not isinstance(op, PtoOp) or not has_role(op, Role.PART) or not self.queued:
             return
         groups = operand_groups(op)
         site = self.sites.add(op, ())
@@ -110,16 +109,16 @@ class WatchedGenerator(Generator):
 
     def _fence(self, op: Operation) -> None:
         """Tells the core of barriers on single pipes, and of buffer numbers that a pipe gets or releases."""
-        if op.name in _BARRIERS:
+        if isinstance(op, BarrierOp | BarrierSyncOp):
             pipe = named_pipe(op.attributes.get("pipe") or op.attributes.get("op_type"))
             if pipe is not None:
                 self.emitter.line(f"core.fence({pipe.value!r})")
-        elif op.name in _LOCKS:
+        elif has_role(op, Role.LOCK):
             pipe = named_pipe(op.attributes["op_type"])
             static = integer(op, "buf_id")
             number = str(static) if static is not None else str(self.names[op.operands[0]])
             if pipe is not None:
-                self.emitter.line(f"core.signals.lock({pipe.value!r}, {number}, {op.name.startswith('pto.get')})")
+                self.emitter.line(f"core.signals.lock({pipe.value!r}, {number}, {has_role(op, Role.SETS)})")
 
     def _unit_flag(self, op: Operation) -> None:
         """Tells the core the range of the accumulator whose hand-over an instruction checks."""
