@@ -14,7 +14,7 @@ from pto_dialect.targets.tcvt_pairs import LOW_PRECISION_PAIR, UNDOCUMENTED_PAIR
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
-from .facts import Tile, destination, differs, place, tile_of
+from .facts import Tile, differs, place, tile_of
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
 _PAGE = 'docs/reference/constraints.md, "Tile arithmetic"; docs/reference/targets.md, "Conversions"'
@@ -136,7 +136,7 @@ def _logical(tile: Tile, rows: int, cols: int) -> tuple[int, int]:
 @checks(SHAPES, "pto.tcvt")
 def physical_shapes(op: Operation, ctx: Context) -> None:
     """Equal physical shapes, unless an operand is a window of a larger tile."""
-    source, target = ctx.operand(op, "src"), ctx.operand(op, "dst") or destination(op, len(op.operands))
+    source, target = ctx.operand(op, "src"), ctx.operand(op, "dst") or next(iter(op.results), None)
     src, dst = tile_of(source), tile_of(target)
     if src is None or dst is None or source is None or target is None:
         return

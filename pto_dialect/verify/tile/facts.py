@@ -123,13 +123,6 @@ def is_lowered(value: SSAValue) -> bool:
     return isinstance(value.type, MemRefType)
 
 
-def destination(op: Operation, index: int) -> SSAValue | None:
-    """The destination: operand ``index`` in destination-passing style, else the result."""
-    if len(op.operands) > index:
-        return op.operands[index]
-    return op.results[0] if op.results else None
-
-
 def place(op: Operation, value: SSAValue) -> SSAValue | None:
     """``value`` where it is written as an operand, ``None`` (the operation's name) where it is a result."""
     return value if any(operand is value for operand in op.operands) else None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue, Use
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.structured import is_for, is_if, is_while
 from pto_dialect.ir.core.types import AlignType
@@ -43,14 +44,18 @@ _STREAMS = {
     **dict.fromkeys(mnemonics("init_align vstus vstur pstu"), "store"),
 }
 """Operations that yield the state of a stream, and its kind."""
-_CONSUMED = {"pto.vldus": 1, **dict.fromkeys(mnemonics("vstus vstur vstas vstar pstu"), 0)}
-"""Position of the state operand."""
+_CONSUMED = {
+    "pto.vldus": "align",
+    **dict.fromkeys(mnemonics("vstus vstur pstu"), "align_in"),
+    **dict.fromkeys(mnemonics("vstas vstar"), "value"),
+}
+"""The operand with the state."""
 
 
 @checks(STRUCTURE, *_CONSUMED)
 def consumed_state(op: Operation, ctx: Context) -> None:
     """Where the state of a stream comes from."""
-    state = op.operands[_CONSUMED[op.name]]
+    state = named(op, _CONSUMED[op.name])
     loop = _crossed_loop(state, op)
     if loop is not None:
         message = "a stream state from outside a loop is carried through its iter_args"

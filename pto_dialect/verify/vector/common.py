@@ -65,15 +65,15 @@ SCALAR = mnemonics("vadds vmuls vmaxs vmins vlrelu vshls vshrs")
 CARRY = mnemonics("vaddc vsubc")
 CARRY_CHAIN = mnemonics("vaddcs vsubcs")
 
-SAME: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(UNARY + SCALAR + mnemonics("vtrc vcbmax vcbmin vselr vselrv2 vshl vshr"), (0,)),
-    **dict.fromkeys(BINARY + CARRY + CARRY_CHAIN, (0, 1)),
-    **dict.fromkeys(mnemonics("vintlv vdintlv vintlvv2 vdintlvv2 vmull vaxpy vsel vcmp vaddreluconv vmulconv"), (0, 1)),
-    **dict.fromkeys(mnemonics("vmula vmadd"), (0, 1, 2)),
-    "pto.vstsx2": (0, 1),
-    "pto.vldsx2": (),
+SAME: dict[str, int] = {
+    **dict.fromkeys(UNARY + SCALAR + mnemonics("vtrc vcbmax vcbmin vselr vselrv2 vshl vshr"), 1),
+    **dict.fromkeys(BINARY + CARRY + CARRY_CHAIN, 2),
+    **dict.fromkeys(mnemonics("vintlv vdintlv vintlvv2 vdintlvv2 vmull vaxpy vsel vcmp vaddreluconv vmulconv"), 2),
+    **dict.fromkeys(mnemonics("vmula vmadd"), 3),
+    "pto.vstsx2": 2,
+    "pto.vldsx2": 0,
 }
-"""Positions of the operands that share one register type with each other and with the register results."""
+"""How many operands, from the first on, share one register type with each other and with the register results."""
 
 _FREE_RESULT: dict[str, Sequence[OpResult]] = dict.fromkeys(mnemonics("vcmp vaddreluconv vmulconv"), ())
 """Operations whose result has a type of its own."""
@@ -82,17 +82,15 @@ _FREE_RESULT: dict[str, Sequence[OpResult]] = dict.fromkeys(mnemonics("vcmp vadd
 @checks(TRIPLES, *SAME)
 def one_type(op: Operation, ctx: Context) -> None:
     """Operands and results that must have one register type."""
-    positions = SAME[op.name]
-    operands = op.operands
+    operands = list(zip(signature(type(op)).operands, op.operands, strict=False))[: SAME[op.name]]
     results = _FREE_RESULT.get(op.name, op.results)
-    wanted = operands[positions[0]].type if positions else results[0].type
-    for position in positions:
-        if operands[position].type != wanted:
-            name = signature(type(op)).operands[position].name
-            first = signature(type(op)).operands[positions[0]].name
-            found = type_text(operands[position].type)
-            message = f"{first} and {name} of {op.name} have one type, found {type_text(wanted)} and {found}"
-            ctx.report(SHAPE, op, message, at=operands[position])
+    wanted = (operands[0][1] if operands else results[0]).type
+    for slot, value in operands:
+        if value.type != wanted:
+            first, _ = operands[0]
+            found = type_text(value.type)
+            message = f"{first.name} and {slot.name} of {op.name} have one type, found {type_text(wanted)} and {found}"
+            ctx.report(SHAPE, op, message, at=value)
     for result in results:
         if isinstance(result.type, VRegType) and result.type != wanted:
             message = f"the result of {op.name} is {type_text(wanted)}, found {type_text(result.type)}"
@@ -122,18 +120,13 @@ def lane_numbers(op: Operation, ctx: Context) -> None:
 
 # ------------------------------------------------------------ granularity of masks
 
-_RESULT = -1
-
-GOVERNED: dict[str, tuple[int, int]] = {
-    **dict.fromkeys(UNARY + mnemonics("vcadd vtrc vcvt vcbmax vcbmin"), (1, 0)),
-    **dict.fromkeys(BINARY + SCALAR + CARRY + mnemonics("vshl vshr vsel vcmp vcmps vmull vexpdif vmulscvt"), (2, 0)),
-    **dict.fromkeys(CARRY_CHAIN + mnemonics("vmula vmadd vaxpy vsts"), (3, 0)),
-    **dict.fromkeys(mnemonics("vstsx2 vsstb"), (4, 0)),
-    "pto.vsldb": (3, _RESULT),
-    "pto.vgather2_bc": (2, _RESULT),
-    "pto.vdup": (1, _RESULT),
+GOVERNED: dict[str, bool] = {
+    **dict.fromkeys(UNARY + mnemonics("vcadd vtrc vcvt vcbmax vcbmin"), True),
+    **dict.fromkeys(BINARY + SCALAR + CARRY + mnemonics("vshl vshr vsel vcmp vcmps vmull vexpdif vmulscvt"), True),
+    **dict.fromkeys(CARRY_CHAIN + mnemonics("vmula vmadd vaxpy vsts vstsx2 vsstb"), True),
+    **dict.fromkeys(mnemonics("vsldb vgather2_bc vdup"), False),
 }
-"""Positions of the mask and of the register that it governs (``_RESULT``: the result)."""
+"""Whether the operand ``mask`` governs the first operand; otherwise it governs the result."""
 
 MASK_OF_BITS = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
 """Granularity of the mask of elements of a width in bits."""
@@ -153,17 +146,16 @@ STORE_MASK = {
 @checks(TRIPLES, *GOVERNED)
 def granularity(op: Operation, ctx: Context) -> None:
     """The governing mask, and masks that an operation makes."""
-    mask, register = GOVERNED[op.name]
-    governed: SSAValue = op.operands[register] if register >= 0 else op.results[0]
+    first, *_ = op.operands
+    governed: SSAValue = first if GOVERNED[op.name] else op.results[0]
     wanted = MASK_OF_BITS.get(vector_bits(governed.type))
     if isinstance(op, VStsOp) and op.attributes:
         wanted = STORE_MASK.get(word(op, "dist"), wanted)
     if wanted is None:
         return
-    operands = op.operands
-    found = operands[mask].type
-    if isinstance(found, MaskType) and found.granularity != wanted:
-        _report(op, ctx, operands[mask], found, wanted, governed)
+    mask = named(op, "mask")
+    if isinstance(mask.type, MaskType) and mask.type.granularity != wanted:
+        _report(op, ctx, mask, mask.type, wanted, governed)
     carry = ctx.operand(op, "carry_in")
     if carry is not None and isinstance(carry.type, MaskType) and carry.type.granularity != wanted:
         _report(op, ctx, carry, carry.type, wanted, governed)

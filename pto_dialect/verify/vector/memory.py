@@ -9,10 +9,9 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import element_type, space_of, vector_bits, vector_element, word
 from pto_dialect.diagnostics.diagnostic import Severity
-from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import I16, MaskType, PtrType, VRegType, bit_width, element_name, type_text
-from pto_dialect.ir.vector.memory import SprstiOp, VLdusOp, VSldbOp
+from pto_dialect.ir.vector.memory import SprstiOp, VLdusOp, VStsx2Op
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
@@ -117,39 +116,35 @@ SORT_TYPES = rule(
 
 # ------------------------------------------------------------ where
 
-MEMORY: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(mnemonics("vlds vldsx2 vsldb uvld vldas vldus vgather2 vgather2_bc vgatherb sprsti sprsts"), (0,)),
-    **dict.fromkeys(mnemonics("plds pldi"), (0,)),
-    **dict.fromkeys(mnemonics("vsts vsstb vscatter vstas vstar psts psti"), (1,)),
-    **dict.fromkeys(mnemonics("vstsx2 vstur pstu"), (2,)),
-    "pto.vstus": (3,),
-    "pto.vbitsort": (0, 1, 2),
-    "pto.vmrgsort4": (0, 1, 2, 3, 4),
+MEMORY: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(mnemonics("vlds vldsx2 vsldb uvld vldas vldus vgather2 vgather2_bc vgatherb"), ("source",)),
+    **dict.fromkeys(mnemonics("plds pldi"), ("source",)),
+    **dict.fromkeys(mnemonics("vsts vsstb vstsx2 vscatter vstas vstar psts psti sprsti sprsts"), ("destination",)),
+    **dict.fromkeys(mnemonics("vstus vstur pstu"), ("base",)),
+    "pto.vbitsort": ("destination", "source", "indices"),
+    "pto.vmrgsort4": ("destination", "source0", "source1", "source2", "source3"),
 }
-"""Positions of the operands that are addresses."""
+"""Operands that are addresses."""
 
 
 @checks(LOCATIONS, *MEMORY)
 def in_ub(op: Operation, ctx: Context) -> None:
     """Addresses of vector operations."""
-    for position in MEMORY[op.name]:
-        value = op.operands[position]
+    for name in MEMORY[op.name]:
+        value = named(op, name)
         if isinstance(value.type, PtrType) and value.type.space == "ub":
             continue
         space = space_of(value.type)
         if space is not None and space != "ub":
-            name = signature(type(op)).operands[position].name
             ctx.report(IN_UB, op, f"{name} of {op.name} must be in ub, found {space}", at=value)
 
 
 @checks(STRUCTURE, "pto.vsldb", "pto.vsstb")
 def stride_types(op: Operation, ctx: Context) -> None:
     """Strides in blocks."""
-    first = 1 if isinstance(op, VSldbOp) else 2
-    for position in (first, first + 1):
-        value = op.operands[position]
+    for name in ("block_stride", "repeat_stride"):
+        value = named(op, name)
         if value.type != I16:
-            name = signature(type(op)).operands[position].name
             ctx.report(STRIDE_TYPE, op, f"{name} of {op.name} is i16, found {type_text(value.type)}", at=value)
 
 
@@ -167,11 +162,11 @@ def updated_base(op: Operation, ctx: Context) -> None:
     """The base after the access."""
     position = _UPDATED[op.name]
     results = op.results
-    if isinstance(op, VLdusOp) and (len(results) > position) != (len(op.operands) > position):
+    if isinstance(op, VLdusOp) and (len(results) > position) != (ctx.operand(op, "increment") is not None):
         ctx.report(POST_TYPE, op, "vldus has an increment exactly when it yields the updated base")
     if len(results) <= position:
         return
-    base = op.operands[MEMORY[op.name][0]].type
+    base = named(op, MEMORY[op.name][0]).type
     if results[position].type != base:
         found = type_text(results[position].type)
         ctx.report(POST_TYPE, op, f"the updated base is {type_text(base)}, found {found}")
@@ -222,13 +217,13 @@ def load_elements(op: Operation, ctx: Context) -> None:
             message = f"{dist} is meant for {' or '.join(map(str, allowed))}-bit elements"
             ctx.report(DIST_WIDTH, op, f"{message}, found {vector_element(register)}", at="dist")
             return
-    _same_element(op, ctx, 0, register, dist)
+    _same_element(op, ctx, register, dist)
 
 
 @checks(TRIPLES, *mnemonics("vsts vstsx2 vsstb vstus vstur"))
 def store_elements(op: Operation, ctx: Context) -> None:
     """Elements in the register, elements in memory, and the distribution between them."""
-    value = op.operands[{"pto.vstus": 2, "pto.vstur": 1}.get(op.name, 0)].type
+    value = named(op, "low" if isinstance(op, VStsx2Op) else "value").type
     bits = vector_bits(value)
     dist = word(op, "dist") if op.attributes else ""
     if dist:
@@ -239,16 +234,17 @@ def store_elements(op: Operation, ctx: Context) -> None:
             message = f"{dist} is meant for {allowed}-bit elements, found {vector_element(value)}"
             ctx.report(VSTS_DIST, op, message, at=dist, severity=Severity.WARNING)
             return
-    _same_element(op, ctx, MEMORY[op.name][0], value, dist)
+    _same_element(op, ctx, value, dist)
 
 
-def _same_element(op: Operation, ctx: Context, position: int, register: object, dist: str) -> None:
-    memory = element_type(op.operands[position].type)
+def _same_element(op: Operation, ctx: Context, register: object, dist: str) -> None:
+    address = named(op, MEMORY[op.name][0])
+    memory = element_type(address.type)
     if memory is None or not isinstance(register, VRegType) or memory is register.element:
         return
     if memory != register.element and not dist.startswith(_CHANGES_WIDTH):
         message = f"memory has {element_name(memory)} elements, the register {element_name(register.element)}"
-        ctx.report(MEMORY_ELEMENT, op, message, at=op.operands[position])
+        ctx.report(MEMORY_ELEMENT, op, message, at=address)
 
 
 # ------------------------------------------------------------ gathers and scatters
@@ -341,11 +337,12 @@ def merge_sort(op: Operation, ctx: Context) -> None:
     if element is None or element_name(element) not in ("f16", "f32"):
         found = "no element" if element is None else element_name(element)
         ctx.report(SORT_TYPES, op, f"vmrgsort4 merges f16 or f32, found {found}", at=named(op, "destination"))
-    for position in range(1, 5):
-        if op.operands[position].type != first:
-            found = type_text(op.operands[position].type)
+    _, *lists = MEMORY[op.name]
+    for value in (named(op, name) for name in lists):
+        if value.type != first:
+            found = type_text(value.type)
             message = f"the lists of vmrgsort4 have one type, found {type_text(first)} and {found}"
-            ctx.report(SORT_TYPES, op, message, at=op.operands[position])
+            ctx.report(SORT_TYPES, op, message, at=value)
 
 
 @checks(SHAPES, "pto.sprsti", "pto.sprsts")

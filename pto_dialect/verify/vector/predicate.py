@@ -11,7 +11,6 @@ from pto_dialect.analysis.facts import element_type
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import MaskType, element_name
-from pto_dialect.ir.vector.predicate_memory import PldiOp
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, SHAPES, TRIPLES, checks, rule
@@ -89,15 +88,15 @@ def pack_step(op: Operation, ctx: Context) -> None:
 @checks(SHAPES, "pto.pldi", "pto.psti")
 def immediate_offset(op: Operation, ctx: Context) -> None:
     """An offset that is part of the instruction."""
-    position = 1 if isinstance(op, PldiOp) else 2
-    if ctx.constant(op.operands[position]) is None:
+    offset = named(op, "offset")
+    if ctx.constant(offset) is None:
         other = op.name[:-1] + "s"
         message = f"the offset of {op.name} is a constant"
         ctx.report(
             PREDICATE_IMMEDIATE,
             op,
             message,
-            at=op.operands[position],
+            at=offset,
             help=f"{other} takes a computed offset",
         )
 

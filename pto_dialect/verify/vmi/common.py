@@ -199,19 +199,20 @@ def _agree(op: Operation, ctx: Context, values: list[SSAValue], *, element: bool
 # ------------------------------------------------------------ scalars
 
 _SCALARS = {
-    **dict.fromkeys(vmi("vadds vmuls vmaxs vmins vlrelu vcmps"), (1, 0)),
-    "pto.vmi.vaxpy": (2, 0),
-    **dict.fromkeys(vmi("iota group_iota vci"), (0, -1)),
+    **dict.fromkeys(vmi("vadds vmuls vmaxs vmins vcmps"), ("scalar", "src")),
+    "pto.vmi.vlrelu": ("slope", "x"),
+    "pto.vmi.vaxpy": ("alpha", "x"),
+    **dict.fromkeys(vmi("iota group_iota vci"), ("base", None)),
 }
-"""Positions of the scalar and of the vector whose lanes it joins (-1: the result)."""
+"""The scalar and the vector whose lanes it joins (``None``: the result)."""
 
 
 @checks(TRIPLES, *_SCALARS)
 def scalars(op: Operation, ctx: Context) -> None:
     """A scalar next to lanes."""
-    position, register = _SCALARS[op.name]
-    scalar = op.operands[position]
-    type_ = op.operands[register].type if register >= 0 else op.results[0].type
+    name, register = _SCALARS[op.name]
+    scalar = named(op, name)
+    type_ = op.results[0].type if register is None else named(op, register).type
     exact = isinstance(op, VmiVCmpsOp)
     if not isinstance(type_, VmiVRegType):
         return

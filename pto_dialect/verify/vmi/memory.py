@@ -181,15 +181,15 @@ def _groups(op: Operation, ctx: Context, type_: object, count: int, name: str) -
 
 
 _GROUPED = {
-    **dict.fromkeys(vmi("group_load group_broadcast_load group_slot_load"), ("num_groups", -1)),
-    **dict.fromkeys(vmi("group_broadcast"), ("num_groups", -1)),
-    **dict.fromkeys(vmi("group_iota vci vbrc"), ("group", -1)),
-    **dict.fromkeys(vmi("group_store vcadd vcmax vcmin"), ("group", 0)),
-    **dict.fromkeys(vmi("group_reduce_addf group_reduce_addi group_reduce_maxf"), ("num_groups", 0)),
-    **dict.fromkeys(vmi("group_reduce_maxi group_reduce_minf group_reduce_mini"), ("num_groups", 0)),
-    "pto.vmi.group_store": ("num_groups", 0),
+    **dict.fromkeys(vmi("group_load group_broadcast_load group_slot_load"), ("num_groups", None)),
+    **dict.fromkeys(vmi("group_broadcast"), ("num_groups", None)),
+    **dict.fromkeys(vmi("group_iota vci vbrc"), ("group", None)),
+    **dict.fromkeys(vmi("vcadd vcmax vcmin"), ("group", "source")),
+    **dict.fromkeys(vmi("group_reduce_addf group_reduce_addi group_reduce_maxf"), ("num_groups", "source")),
+    **dict.fromkeys(vmi("group_reduce_maxi group_reduce_minf group_reduce_mini"), ("num_groups", "source")),
+    "pto.vmi.group_store": ("num_groups", "value"),
 }
-"""The attribute that counts groups, and the vector that they divide (-1: the result)."""
+"""The attribute that counts groups, and the vector that they divide (``None``: the result)."""
 
 _PER_GROUP = dict.fromkeys(
     vmi(
@@ -204,11 +204,11 @@ _PER_GROUP = dict.fromkeys(
 @checks(STRUCTURE, *_GROUPED)
 def groups(op: Operation, ctx: Context) -> None:
     """Number of groups, lanes of results per group."""
-    name, position = _GROUPED[op.name]
+    name, divided = _GROUPED[op.name]
     count = integer(op, name)
     if count is None:
         return
-    type_ = op.results[0].type if position < 0 else op.operands[position].type
+    type_ = op.results[0].type if divided is None else named(op, divided).type
     if not _groups(op, ctx, type_, count, name):
         return
     if isinstance(op, VmiGroupIotaOp) and count == 1:

@@ -35,17 +35,17 @@ def test_every_masked_operation_has_a_granularity_rule() -> None:
 
 
 @pytest.mark.parametrize("name", GOVERNED)
-def test_mask_positions_are_masks(name: str) -> None:
-    slots = signature(op_class(name)).operands
-    mask, register = GOVERNED[name]
-    assert slots[mask].kind is MASK
-    assert register < 0 or slots[register].kind is not MASK
+def test_masks_govern_what_is_none(name: str) -> None:
+    declared = signature(op_class(name))
+    assert [slot.kind for slot in declared.operands if slot.name == "mask"] == [MASK]
+    governed = declared.operands if GOVERNED[name] else declared.results
+    assert governed[0].kind is not MASK
 
 
 @pytest.mark.parametrize("name", MEMORY)
-def test_address_positions_are_inside_the_operands(name: str) -> None:
-    slots = signature(op_class(name)).operands
-    assert all(slots[position].kind.label.startswith("!pto.ptr") for position in MEMORY[name])
+def test_addresses_are_pointers(name: str) -> None:
+    slots = {slot.name: slot for slot in signature(op_class(name)).operands}
+    assert all(slots[operand].kind.label.startswith("!pto.ptr") for operand in MEMORY[name])
 
 
 def test_logical_vector_tables_cover_the_arithmetic() -> None:
