@@ -70,6 +70,7 @@ class Verifier:
     """Runs the selected passes over one module."""
 
     def __init__(self, engine: DiagnosticEngine, target: str | None = None, passes: Iterable[str] = PASSES) -> None:
+        """Reports to ``engine``; ``target`` overrides the module's own choice, ``passes`` are names from ``PASSES``."""
         self.context = Context(engine)
         # Later passes alone rely on sound operations as well; what is not is told by the first pass only.
         self.unheard = Context(DiagnosticEngine())

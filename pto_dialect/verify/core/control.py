@@ -155,6 +155,7 @@ def check_regions(op: Operation, ctx: Context) -> bool:
         if wanted.single and wanted.ends:
             end = wanted.ends[min(number, len(wanted.ends) - 1)]
             last = first.last_op
+            # The tables hold names, because most programs never import the classes behind them.
             if last is not None and last.name in _PARENTS and not belongs(last, op):
                 # Reported where it stands.
                 return False

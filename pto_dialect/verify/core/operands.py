@@ -23,6 +23,7 @@ def divided(values: Sequence[SSAValue], sizes: Iterable[int]) -> list[Sequence[S
 def groups_of(op: Operation) -> dict[str, Sequence[SSAValue]]:
     """The operands of a core operation by name; empty for one without a line in the table, or whose operands do not
     divide into what is declared there."""
+    # The table has a line for each name; its operations have no class in common.
     if op.name not in CORE_NAMES:
         return {}
     row = constraints_of(op.name)

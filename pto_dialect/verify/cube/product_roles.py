@@ -59,6 +59,7 @@ class Product:
     """The operands of one product whose types are tiles of rank 2, by role; others are ``None``."""
 
     def __init__(self, operands: TileOperands) -> None:
+        """Sorts the operands of one product by role; raises ``KeyError`` for another operation."""
         self.operands = operands
         self.name = operands.op_name
         names = _ROLES[self.name]

@@ -32,6 +32,7 @@ class Context:
     """
 
     def __init__(self, engine: DiagnosticEngine) -> None:
+        """Reports go to ``engine``; the target is a5 until ``enter_target`` says otherwise."""
         self.engine = engine
         self.profile: Profile = get_profile("a5")
         self.explicit = False

@@ -45,6 +45,7 @@ class Dominators:
     """The tree of immediate dominators of one region's blocks."""
 
     def __init__(self, region: Region) -> None:
+        """Builds the tree of a region that has a block."""
         entry = region.first_block
         assert entry is not None
         order = _postorder(entry)

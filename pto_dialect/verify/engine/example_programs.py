@@ -61,6 +61,7 @@ class TileExample(NamedTuple):
     layout: tuple[str, str, int]
 
     def __str__(self) -> str:
+        """The type as a program spells it."""
         blayout, slayout, fractal = self.layout
         return (
             f"!pto.tile_buf<loc={self.loc}, dtype={self.dtype}, rows={self.shape[0]}, cols={self.shape[1]}, "

@@ -32,6 +32,7 @@ class FunctionScan:
     """The operations of one function, by name and by family, in program order."""
 
     def __init__(self, function: FuncOp) -> None:
+        """Walks through ``function`` once."""
         self.function = function
         self.by_name: dict[str, list[Operation]] = {}
         by_name = self.by_name

@@ -24,11 +24,13 @@ ALL = "pto.barrier #pto.pipe<PIPE_ALL>"
 
 
 def flag(source: str, target: str, number: int = 0) -> tuple[str, str]:
+    """Set and wait of flag ``number`` from the pipe ``source`` to ``target`` (``"MTE2"``, ``"V"``, ...)."""
     names = f'["PIPE_{source}", "PIPE_{target}", "EVENT_ID{number}"]'
     return f"pto.set_flag{names}", f"pto.wait_flag{names}"
 
 
 def kernel(*lines: str, arch: str = "a5") -> str:
+    """A program for ``arch`` that runs ``lines`` between two buffers in global memory."""
     return _HEAD.replace("ARCH", arch) + "".join(f"    {line}\n" for line in lines) + _TAIL
 
 

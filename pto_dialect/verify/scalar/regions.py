@@ -67,9 +67,8 @@ def core_of_operation(op: Operation) -> str | None:
 
 
 def _core(op: Operation) -> str | None:
-    if not is_pto(op) or op.name not in OPS or op.regions:
-        return None
-    if OPS[op.name][0] in _PLACED_BY_OPERANDS:
+    row = OPS.get(op.name)
+    if row is None or not is_pto(op) or op.regions or row[0] in _PLACED_BY_OPERANDS:
         return None
     pipe = op_spec(type(op)).pipe
     if pipe in _CUBE_PIPES:

@@ -22,6 +22,7 @@ class Queues:
     """The queue operations of a program by function, collected in one walk."""
 
     def __init__(self, program: Operation, ctx: Context) -> None:
+        """Walks through ``program``, a module with all modules around it; symbols are those of ``ctx``."""
         self.inits: dict[FuncOp, list[Operation]] = {}
         self.transfers: dict[FuncOp, list[Operation]] = {}
         self.imports: dict[tuple[str, FuncOp], list[Operation]] = {}

@@ -73,6 +73,7 @@ class TileOperands:
     """Operands of one tile operation by declared name; a result takes the place of an absent destination."""
 
     def __init__(self, op: PtoOp) -> None:
+        """Sorts the operands of ``op``, which has those that its class declares."""
         self.op = op
         self.values: dict[str, tuple[SSAValue, ...]] = {k: v for k, v in operand_groups(op).items() if v}
         self.positions: dict[str, int] = {}
