@@ -14,7 +14,6 @@ from pto_dialect.ir.core.base import Pipe, PtoOp, is_pto, op_spec
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.types import type_text
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.ir.scalar.regions import YieldOp
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, WARNING, checks, rule
@@ -106,6 +105,9 @@ def called_cores(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.fusion_region")
 def fusion(op: Operation, ctx: Context) -> None:
     """What a fusion region yields."""
+    # Other checks here load for every program, the classes of regions with the first region.
+    from pto_dialect.ir.scalar.regions import YieldOp
+
     assert isinstance(op, PtoOp)
     blocks = [block for region in op.regions for block in region.blocks]
     if len(blocks) != 1 or blocks[0].args:

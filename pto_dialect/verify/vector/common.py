@@ -13,7 +13,6 @@ from pto_dialect.analysis.facts import vector_bits, vector_element, word
 from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import MaskType, VRegType, type_text
-from pto_dialect.ir.vector.memory import VStsOp
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, TRIPLES, checks, rule
@@ -141,6 +140,8 @@ STORE_MASK = {
     "PK4_B32": "b32",
 }
 """Granularity that a store distribution fixes whatever the elements are."""
+_DISTRIBUTED = {"pto.vsts": STORE_MASK}
+"""Operations whose mask follows their distribution."""
 
 
 @checks(TRIPLES, *GOVERNED)
@@ -149,8 +150,8 @@ def granularity(op: Operation, ctx: Context) -> None:
     first, *_ = op.operands
     governed: SSAValue = first if GOVERNED[op.name] else op.results[0]
     wanted = MASK_OF_BITS.get(vector_bits(governed.type))
-    if isinstance(op, VStsOp) and op.attributes:
-        wanted = STORE_MASK.get(word(op, "dist"), wanted)
+    if op.attributes:
+        wanted = _DISTRIBUTED.get(op.name, {}).get(word(op, "dist"), wanted)
     if wanted is None:
         return
     mask = named(op, "mask")

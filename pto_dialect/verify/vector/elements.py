@@ -12,7 +12,6 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import F32, I16, VRegType, bit_width, element_name, type_text
 from pto_dialect.ir.vector.arith import VAndOp, VOrOp, VXorOp
-from pto_dialect.ir.vector.convert import VDupOp
 from pto_dialect.targets.element_types import signless
 
 from ..engine.context import Context
@@ -162,18 +161,19 @@ def elements(op: Operation, ctx: Context) -> None:
 
 
 _SCALAR_OF = {"pto.vbr": "value", "pto.vdup": "input"}
-"""Operand that is spread over the lanes of the result."""
+"""Operand that is spread over the lanes of the result; ``input`` may be a register, of which one lane is taken."""
 
 
 @checks(TRIPLES, *mnemonics("vadds vmuls vmaxs vmins vlrelu vcmps vbr vdup"))
 def scalars(op: Operation, ctx: Context) -> None:
     """A scalar next to, or spread over, the lanes of a register."""
-    scalar = named(op, _SCALAR_OF.get(op.name, "scalar"))
+    name = _SCALAR_OF.get(op.name, "scalar")
+    scalar = named(op, name)
     first, *_ = op.operands
     register = op.results[0].type if scalar is first else first.type
     if not isinstance(register, VRegType) or scalar_fits(scalar.type, register.element):
         return
-    if isinstance(scalar.type, VRegType) and isinstance(op, VDupOp):
+    if isinstance(scalar.type, VRegType) and name == "input":
         if scalar.type != register:
             message = f"vdup repeats a lane of {type_text(register)}, found {type_text(scalar.type)}"
             ctx.report(SCALAR_TYPE, op, message, at=scalar)
