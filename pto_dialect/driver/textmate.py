@@ -15,9 +15,9 @@ from typing import Any
 from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.aliases import DEPRECATED, MNEMONIC_ALIASES
 from pto_dialect.ir.core.attributes import ENUMS
-from pto_dialect.ir.core.core_ops import CORE_SHAPES, KNOWN_DIALECTS
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.types import BUILTIN_SCALARS, PLAIN_TYPES
+from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES, KNOWN_DIALECTS
 from pto_dialect.ir.cube.clauses import clause_keywords
 from pto_dialect.syntax.read.lexer import assembly_mnemonic
 from pto_dialect.syntax.types.forms import PTO_FORMS

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation
 from pto_dialect.ir.core.attribute_text import attribute_text
 from pto_dialect.ir.core.attributes import OpaqueAttr
 from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, signature
-from pto_dialect.ir.core.core_ops import CORE_SHAPES
+from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 
 
 def infer_segments(cls: type[PtoOp], operands: int, results: int) -> tuple[int, ...] | None:

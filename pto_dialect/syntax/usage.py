@@ -54,7 +54,7 @@ def usage(name: str) -> str | None:
     """The form of the operation ``name``; ``None`` where no single line tells it."""
     name = MNEMONIC_ALIASES.get(name, name)
     if name not in OPS:
-        from pto_dialect.ir.core.core_ops import CORE_SHAPES
+        from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 
         form = _CORE.get(CORE_SHAPES.get(name, ""))
         return f"the form is {form}" if form else None

@@ -14,9 +14,9 @@ from typing import Any
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute, TypeAttribute
 
+from ..core_dialects.core_ops import CORE_SHAPES
 from .aliases import MNEMONIC_ALIASES
 from .attributes import EnumAttr, OpaqueAttr, PlaceholderAttr
-from .core_ops import CORE_SHAPES
 from .float_text import float_text
 from .index import OPS
 from .types import dim_text, shape_of, type_text

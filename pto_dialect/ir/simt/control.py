@@ -16,7 +16,7 @@ class SimtLaunchOp(
     effect=Effect.CALL,
     typed=("args",),
     tokens=("callee",),
-    roles=Role.CALL | Role.LAUNCH,
+    roles=Role.LAUNCH,
 ):
     """Runs the callee once per work item of a dimX x dimY x dimZ grid (docs/reference/work-items.md, "Launches")."""
 

@@ -230,7 +230,7 @@ def _life(op: Operation, positions: dict[Operation, int]) -> tuple[int, int]:
             outer = _in_block(user, home)
             starts.append(positions.get(outer, positions[op]))
             last = max(last, _end(outer, positions))
-            if user.regions or has_role(user, Role.VIEW | Role.CALL):
+            if user.regions or has_role(user, Role.VIEW | Role.CALL | Role.LAUNCH):
                 values.extend(user.results)
             parent = user.parent_op()
             if has_role(user, Role.YIELD) and parent is not None:

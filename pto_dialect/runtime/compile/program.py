@@ -129,7 +129,7 @@ class Symbols:
     def callees(self, function: Operation) -> list[Operation]:
         """Functions that ``function`` calls."""
         if function not in self._callees:
-            found = (self.callee(op) for op in walk(function) if has_role(op, Role.CALL))
+            found = (self.callee(op) for op in walk(function) if has_role(op, Role.CALL | Role.LAUNCH))
             self._callees[function] = [callee for callee in found if callee is not None]
         return self._callees[function]
 
@@ -167,7 +167,7 @@ def find_entry(module: Operation, entry: str | None) -> str:
             raise ProgramError("entry-single", f"no function @{entry}{hint}")
         return entry
     marked = [name for name, op in functions.items() if any(mark in op.attributes for mark in KERNEL_MARKS)]
-    called = {callee_name(op) for op in walk(module) if has_role(op, Role.CALL)}
+    called = {callee_name(op) for op in walk(module) if has_role(op, Role.CALL | Role.LAUNCH)}
     kernels = [name for name, op in functions.items() if SIMT_BODY not in op.attributes]
     choices = marked or [name for name in kernels if name not in called] or kernels or list(functions)
     if len(choices) == 2 and functions[choices[1]] in peers(functions[choices[0]], symbols):
@@ -240,7 +240,7 @@ def functions_by_place(program: Program) -> tuple[list[Operation], list[Operatio
 
 def _is_plain_call(op: Operation) -> bool:
     roles = roles_of(op)
-    return Role.CALL in roles and Role.LAUNCH not in roles
+    return Role.CALL in roles
 
 
 def _in_scope(op: Operation) -> bool:

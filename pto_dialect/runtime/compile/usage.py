@@ -69,7 +69,7 @@ def _written(value: SSAValue, program: Program) -> bool:
 
 def _followed(op: Operation, index: int, program: Program) -> list[SSAValue] | None:
     """The values that alias operand ``index`` behind ``op``; ``None`` when ``op`` may write through it."""
-    if has_role(op, Role.CALL):
+    if has_role(op, Role.CALL | Role.LAUNCH):
         first = len(op.operands) - len(call_arguments(op))
         if index < first:
             return []

@@ -71,17 +71,33 @@ FORMS: tuple[tuple[str, str], ...] = (
 """Forms of executable operations."""
 
 
+_AFFINE = "its maps are not computed; scf and arith say the same"
+_INDEX = "arith computes with index as well"
+_FORALL = "it distributes work over the devices of a mapping; scf.parallel runs"
+_HINT = "it is a hint or a promise to a compiler"
+
 CORE: dict[str, str] = {
     **dict.fromkeys(("func.call_indirect", "func.constant"), "a core has no table of functions; calls name theirs"),
     "memref.get_global": "a module has no memory of its own",
     "memref.view": "memory is taken apart with memref.subview and memref.reinterpret_cast",
+    **dict.fromkeys(("memref.reshape", "memref.transpose"), "memory is taken apart with memref.reinterpret_cast"),
+    "memref.realloc": "memory of a core has a fixed place",
+    **dict.fromkeys(
+        ("memref.alloca_scope", "memref.alloca_scope.return"), "memory is given back at the end of the function"
+    ),
+    **dict.fromkeys(("memref.assume_alignment", "memref.prefetch"), _HINT),
+    **dict.fromkeys(("memref.generic_atomic_rmw", "memref.atomic_yield"), "memref.atomic_rmw runs"),
+    **dict.fromkeys(("scf.forall", "scf.forall.in_parallel"), _FORALL),
 }
-"""Operations of the core dialects that are checked and not executed."""
+"""Operations of the core dialects that are checked and not executed; those of whole dialects stand below."""
+
+DIALECTS: dict[str, str] = {"affine": _AFFINE, "index": _INDEX}
+"""Core dialects none of whose operations is executed."""
 
 
 def reason(name: str) -> str | None:
     """Why operation ``name`` is not executed; ``None`` when no reason is recorded."""
-    return OPERATIONS.get(name) or CORE.get(name)
+    return OPERATIONS.get(name) or CORE.get(name) or DIALECTS.get(name.partition(".")[0])
 
 
 def page() -> str:
@@ -110,14 +126,19 @@ def page() -> str:
     lines += ["### Operations of the core dialects", ""]
     lines += [
         "Operations of the core dialects that `pto-opt` checks run, but for those that",
-        "[core-operations.md](reference/core-operations.md) marks: `affine`, `index`, some of `scf` and `memref`,",
-        "and these. Of dialects and operations that are kept as written nothing is known, and none of them runs.",
+        "[core-operations.md](reference/core-operations.md) marks, which are these. Of dialects and operations that",
+        "are kept as written nothing is known, and none of them runs.",
         "",
     ]
-    lines += ["| operation | why |", "|---|---|", *(f"| {name} | {why} |" for name, why in CORE.items()), ""]
+    lines += ["| operation | why |", "|---|---|", *_rows(), ""]
     lines += ["### Forms of other operations", "", "| form | why |", "|---|---|"]
     lines += [f"| {form} | {why} |" for form, why in FORMS]
     return "\n".join(lines) + "\n"
+
+
+def _rows() -> list[str]:
+    whole = [f"| all of {dialect} | {why} |" for dialect, why in DIALECTS.items()]
+    return [*(f"| {name} | {why} |" for name, why in CORE.items()), *whole]
 
 
 def _wrapped(names: list[str]) -> str:

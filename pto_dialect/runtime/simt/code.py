@@ -67,7 +67,7 @@ def find_code(program: Program, each_access: bool = False) -> SimtCode:
             section = _section(op, function)
             if section_of(op) == SIMT:
                 sections[op] = None
-            elif has_role(op, Role.CALL):
+            elif has_role(op, Role.CALL | Role.LAUNCH):
                 callee = program.symbols.callee(op)
                 if callee is not None:
                     pending.append((callee, by_items or section or has_role(op, Role.LAUNCH) or is_body(callee)))

@@ -55,7 +55,7 @@ class LaneScope:
     def concerns(self, op: Operation) -> bool:
         """True when the operation does not compute with shared values alone."""
         roles = roles_of(op)
-        if roles & (Role.LANE | Role.RETURN) or (Role.CALL in roles and Role.LAUNCH not in roles) or is_private(op):
+        if roles & (Role.LANE | Role.RETURN) or Role.CALL in roles or is_private(op):
             return True
         if self.code.each_access and Role.ELEMENT_STORE in roles:
             return True

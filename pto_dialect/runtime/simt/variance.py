@@ -15,10 +15,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.branches import flag_of, ways
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core_dialects.branches import flag_of, ways
 
 if TYPE_CHECKING:
     from xdsl.dialects.scf import ForOp, ParallelOp, WhileOp
@@ -155,7 +155,7 @@ class Variance:
             self._mark(op.results)
         elif is_structured(op):
             self._structured(op)
-        elif Role.CALL in roles and Role.LAUNCH not in roles:
+        elif Role.CALL in roles:
             self._call(op)
         else:
             if self.any(op.operands):

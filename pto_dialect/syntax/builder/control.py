@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import DenseArrayBase, FunctionType, IntegerAttr, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.core_ops import core_class
+from pto_dialect.ir.core_dialects.core_ops import core_class
 
 from ..read.tokens import Tok
 from ..text import count, number_attribute, signed_integer, symbol
@@ -411,6 +411,6 @@ def _terminator() -> Any:
 
 
 def _call_indirect() -> type[Operation]:
-    from pto_dialect.ir.core.core_extra import CallIndirectOp
+    from pto_dialect.ir.core_dialects.core_extra import CallIndirectOp
 
     return CallIndirectOp

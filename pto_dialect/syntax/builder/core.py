@@ -19,7 +19,7 @@ from xdsl.irdl import IRDLOperation
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import BROKEN
-from pto_dialect.ir.core.core_ops import ALIASES, core_class
+from pto_dialect.ir.core_dialects.core_ops import ALIASES, core_class
 
 from ..read.tokens import Tok
 from ..text import count, indentation, starts_line

@@ -13,9 +13,9 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
 from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
-from pto_dialect.ir.core.core_ops import ALIASES, CLOSED_DIALECTS, KNOWN_DIALECTS, UNMODELLED, core_class
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
+from pto_dialect.ir.core_dialects.core_ops import ALIASES, CLOSED_DIALECTS, KNOWN_DIALECTS, UNMODELLED, core_class
 
 from ..errors.types import TypeSyntaxError
 from ..generic_form import complete_flags, infer_segments

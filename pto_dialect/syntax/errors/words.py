@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from pto_dialect.diagnostics.suggest import alternatives, did_you_mean, did_you_mean_hint
-from pto_dialect.ir.core.core_ops import KNOWN_DIALECTS
-from pto_dialect.ir.core.core_plain import PLAIN_NAMES
+from pto_dialect.ir.core_dialects.core_ops import KNOWN_DIALECTS
+from pto_dialect.ir.core_dialects.core_plain import PLAIN_NAMES
 
 from ..read.lexer import OPERATION_TERMINALS
 from ..read.situation import Message, Situation, shown

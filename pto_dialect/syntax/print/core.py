@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue, TypedAttribute
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attribute_text import attribute_text, dictionary_text, results_text, symbol_name
-from pto_dialect.ir.core.core_ops import CORE_SHAPES
+from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 
 from ..builder.core import CMPF, CMPI
 from .memory import MEMORY_LEAVES

@@ -14,8 +14,8 @@ from typing import Any
 from lark.lexer import Lexer
 
 from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
-from pto_dialect.ir.core.core_ops import CORE_SHAPES
 from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 from pto_dialect.nesting import LIMIT
 
 from ..text import starts_line

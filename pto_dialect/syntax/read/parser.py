@@ -16,10 +16,10 @@ from pto_dialect.collector import paused
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile, Span
-from pto_dialect.ir.core.core_ops import core_class
 from pto_dialect.ir.core.location import locate
 from pto_dialect.ir.core.types import TileType
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core_dialects.core_ops import core_class
 from pto_dialect.nesting import RULE as NESTING
 from pto_dialect.nesting import NestingError
 

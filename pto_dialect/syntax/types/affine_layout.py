@@ -9,7 +9,7 @@ from xdsl.parser.affine_parser import AffineParser
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken
 
-from pto_dialect.ir.core.affine_maps import affine_text
+from pto_dialect.ir.core_dialects.affine_maps import affine_text
 
 _KINDS = {
     "*": AffineBinaryOpKind.Mul,

@@ -21,10 +21,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.ir.core.affine_maps import AffineText, affine_text
 from pto_dialect.ir.core.attributes import OpaqueAttr
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import type_text
+from pto_dialect.ir.core_dialects.affine_maps import AffineText, affine_text
 
 from ..engine.context import Context
 from .control import FLOWS, check_arguments, check_yields, differ, listed, types_of

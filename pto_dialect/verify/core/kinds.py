@@ -11,8 +11,8 @@ from xdsl.dialects import builtin
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType, Signedness
 from xdsl.ir import Attribute
 
-from pto_dialect.ir.core.affine_maps import affine_text
 from pto_dialect.ir.core.attributes import OpaqueAttr
+from pto_dialect.ir.core_dialects.affine_maps import affine_text
 
 _CONTAINERS = (builtin.VectorType, builtin.TensorType, builtin.UnrankedTensorType)
 

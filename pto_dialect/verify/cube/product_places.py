@@ -12,8 +12,8 @@ from pto_dialect.ir.buffers.views import BitcastOp, SubviewOp, TAssignOp, TResha
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.structured import is_for, is_if
 from pto_dialect.ir.core.types import TileType
+from pto_dialect.ir.core_dialects.structured import is_for, is_if
 
 from ..engine.context import Context
 from ..engine.rule import LOCATIONS, Rule, checks

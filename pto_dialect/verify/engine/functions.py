@@ -19,7 +19,7 @@ from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, is_pto, op_spec, signature
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.structured import is_for
+from pto_dialect.ir.core_dialects.structured import is_for
 
 from .context import Context
 from .rule import STRUCTURE, checks

@@ -15,7 +15,7 @@ from pto_dialect.analysis.facts import word
 from pto_dialect.ir.core.base import Effect, Pipe, op_spec
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import find
-from pto_dialect.ir.core.structured import is_for, is_if, is_switch
+from pto_dialect.ir.core_dialects.structured import is_for, is_if, is_switch
 from pto_dialect.ir.sync.flags import MemBarOp, OperationEventOp
 
 from ..engine.context import Context

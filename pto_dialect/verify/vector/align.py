@@ -15,8 +15,8 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue, Use
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.structured import is_for, is_if, is_while
 from pto_dialect.ir.core.types import AlignType
+from pto_dialect.ir.core_dialects.structured import is_for, is_if, is_while
 from pto_dialect.ir.vector.memory import VLdusOp
 
 from ..engine.context import Context

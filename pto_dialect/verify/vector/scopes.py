@@ -16,8 +16,8 @@ from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.base import Effect, op_spec
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.structured import is_for
 from pto_dialect.ir.core.types import AlignType, MaskType, VRegType, type_text
+from pto_dialect.ir.core_dialects.structured import is_for
 from pto_dialect.ir.scalar.regions import StrictVecscopeOp, VecscopeOp
 
 from ..engine.context import Context

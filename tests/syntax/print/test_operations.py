@@ -22,8 +22,8 @@ from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.ir.core import kinds
 from pto_dialect.ir.core.attributes import ENUMS, enum_attr
 from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, segment_sizes, signature
-from pto_dialect.ir.core.core_ops import core_class
 from pto_dialect.ir.core.registry import all_op_classes
+from pto_dialect.ir.core_dialects.core_ops import core_class
 from pto_dialect.syntax.compare import same_module
 from pto_dialect.syntax.print.printer import print_module
 from pto_dialect.syntax.read.parser import parse_program

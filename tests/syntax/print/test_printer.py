@@ -12,7 +12,7 @@ from xdsl.ir import Block, Region
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.ir.core.core_ops import core_class
+from pto_dialect.ir.core_dialects.core_ops import core_class
 from pto_dialect.syntax.compare import same_module
 from pto_dialect.syntax.print.printer import print_module
 from pto_dialect.syntax.read.parser import parse_program

@@ -7,7 +7,7 @@ from parse_helpers import parsed
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region
 
-from pto_dialect.ir.core.core_ops import core_class
+from pto_dialect.ir.core_dialects.core_ops import core_class
 from pto_dialect.syntax.compare import same_module
 from pto_dialect.syntax.print.printer import print_module
 from pto_dialect.syntax.read.parser import parse_program

@@ -6,8 +6,8 @@ import lark
 import pytest
 from lark.lexer import Lexer
 
-from pto_dialect.ir.core.core_ops import CORE_SHAPES, core_class
 from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES, core_class
 from pto_dialect.syntax.read.grammar import grammar_text
 from pto_dialect.syntax.read.lexer import OPERATION_TERMINALS
 from pto_dialect.syntax.read.parser import ProgramBuilder

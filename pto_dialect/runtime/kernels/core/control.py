@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from pto_dialect.ir.core.branches import Way, flag_of, ways
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core_dialects.branches import Way, flag_of, ways
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.compile.program import callee_name
 from pto_dialect.runtime.faults import Fault

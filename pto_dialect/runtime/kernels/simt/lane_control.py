@@ -11,10 +11,10 @@ import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from pto_dialect.ir.core.branches import Way, flag_of, ways
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core_dialects.branches import Way, flag_of, ways
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.compile.names import Kind
 from pto_dialect.runtime.compile.program import callee_name

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from .roles import Role, has_role
+from ..core.roles import Role, has_role
 
 
 class Way(NamedTuple):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pto_dialect.ir.core.affine_maps import affine_text
+from pto_dialect.ir.core_dialects.affine_maps import affine_text
 from pto_dialect.syntax.types.parser import TypeSyntaxError, parse_type
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pto_dialect import parse
-from pto_dialect.ir.core.branches import flag_of, ways
+from pto_dialect.ir.core_dialects.branches import flag_of, ways
 
 PROGRAM = """\
 func.func @f(%n: i32, %t: i1, %a: i32, %b: i32, %c: i32) {
