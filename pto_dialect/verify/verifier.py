@@ -116,7 +116,8 @@ class Verifier:
         ctx = self.context
         while stack:
             current = stack.pop()
-            if isinstance(current, FuncOp):
+            # Not isinstance, which asks the metaclass: this is every operation of a program.
+            if type(current) is FuncOp:
                 ctx.function = self.unheard.function = current
             self._check(current)
             for region in reversed(current.regions):

@@ -105,6 +105,9 @@ class Role(Flag):
     """Its results differ between work-items whatever its operands are."""
 
 
+RUNS = Role.CALL | Role.LAUNCH
+"""Runs a function, once or for each work-item."""
+
 _LOOPS = ("scf.while", "scf.forall", "affine.while")
 _COUNTED = ("scf.for", "scf.parallel", "affine.for", "affine.parallel")
 _CHOICES = ("scf.if", "scf.index_switch", "affine.if")
@@ -133,6 +136,8 @@ CORE_ROLES: dict[str, Role] = {
 
 _SCALAR_DIALECTS = frozenset(("arith", "math", "index"))
 _found: dict[object, Role] = {}
+_bits: dict[object, int] = {}
+"""The same as plain numbers: operators of enumerations cost ten times as much."""
 
 
 def roles_of(op: Operation) -> Role:
@@ -149,7 +154,13 @@ def roles_of(op: Operation) -> Role:
 
 def has_role(op: Operation, role: Role) -> bool:
     """Whether ``op`` has ``role``, or one of several joined with ``|``."""
-    return bool(roles_of(op) & role)
+    cls = type(op)
+    bits = _bits.get(cls)
+    if bits is None:
+        bits = roles_of(op).value
+        if cls in _found:
+            _bits[cls] = bits
+    return bits & role._value_ != 0
 
 
 def _of_class(cls: type[Operation]) -> Role:

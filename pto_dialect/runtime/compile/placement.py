@@ -18,7 +18,7 @@ from pto_dialect.analysis.facts import integer, space_of, word
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.profile import Profile
 
@@ -29,6 +29,9 @@ from ..queues.identity import is_reserved_buffer
 from .program import Program
 
 ALIGNMENT = {"l0a": 512, "l0b": 512, "l0c": 1024}
+_PASSES_ON = RUNS | Role.VIEW
+"""Operations through which a buffer lives on."""
+
 Tops = dict[str, int]
 
 
@@ -230,7 +233,7 @@ def _life(op: Operation, positions: dict[Operation, int]) -> tuple[int, int]:
             outer = _in_block(user, home)
             starts.append(positions.get(outer, positions[op]))
             last = max(last, _end(outer, positions))
-            if user.regions or has_role(user, Role.VIEW | Role.CALL | Role.LAUNCH):
+            if user.regions or has_role(user, _PASSES_ON):
                 values.extend(user.results)
             parent = user.parent_op()
             if has_role(user, Role.YIELD) and parent is not None:

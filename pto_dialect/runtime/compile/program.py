@@ -28,7 +28,7 @@ from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import is_pto, op_spec
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import listed
-from pto_dialect.ir.core.roles import Role, has_role, roles_of
+from pto_dialect.ir.core.roles import RUNS, Role, has_role, roles_of
 from pto_dialect.ir.core.walk import walk
 
 from ..errors import ProgramError
@@ -129,7 +129,7 @@ class Symbols:
     def callees(self, function: Operation) -> list[Operation]:
         """Functions that ``function`` calls."""
         if function not in self._callees:
-            found = (self.callee(op) for op in walk(function) if has_role(op, Role.CALL | Role.LAUNCH))
+            found = (self.callee(op) for op in walk(function) if has_role(op, RUNS))
             self._callees[function] = [callee for callee in found if callee is not None]
         return self._callees[function]
 
@@ -167,7 +167,7 @@ def find_entry(module: Operation, entry: str | None) -> str:
             raise ProgramError("entry-single", f"no function @{entry}{hint}")
         return entry
     marked = [name for name, op in functions.items() if any(mark in op.attributes for mark in KERNEL_MARKS)]
-    called = {callee_name(op) for op in walk(module) if has_role(op, Role.CALL | Role.LAUNCH)}
+    called = {callee_name(op) for op in walk(module) if has_role(op, RUNS)}
     kernels = [name for name, op in functions.items() if SIMT_BODY not in op.attributes]
     choices = marked or [name for name in kernels if name not in called] or kernels or list(functions)
     if len(choices) == 2 and functions[choices[1]] in peers(functions[choices[0]], symbols):

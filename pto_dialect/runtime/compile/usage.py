@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_name
-from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.walk import walk
 
 from .program import Program, call_arguments, writes_control
@@ -69,7 +69,7 @@ def _written(value: SSAValue, program: Program) -> bool:
 
 def _followed(op: Operation, index: int, program: Program) -> list[SSAValue] | None:
     """The values that alias operand ``index`` behind ``op``; ``None`` when ``op`` may write through it."""
-    if has_role(op, Role.CALL | Role.LAUNCH):
+    if has_role(op, RUNS):
         first = len(op.operands) - len(call_arguments(op))
         if index < first:
             return []

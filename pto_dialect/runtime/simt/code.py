@@ -10,7 +10,7 @@ from functools import cached_property
 from xdsl.ir import Operation
 
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.walk import walk
 
 from ..compile.program import SIMT_BODY, Program, section_of, symbol_of
@@ -67,7 +67,7 @@ def find_code(program: Program, each_access: bool = False) -> SimtCode:
             section = _section(op, function)
             if section_of(op) == SIMT:
                 sections[op] = None
-            elif has_role(op, Role.CALL | Role.LAUNCH):
+            elif has_role(op, RUNS):
                 callee = program.symbols.callee(op)
                 if callee is not None:
                     pending.append((callee, by_items or section or has_role(op, Role.LAUNCH) or is_body(callee)))
