@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, SymbolRefAt
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from pto_dialect.ir.core.base import PtoOp, is_pto, op_spec, operand_groups
+from pto_dialect.ir.core.base import is_pto, op_spec
+from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.queues import C2V, V2C, QueueAction
 
 from .facts import integer
@@ -37,17 +38,6 @@ def action_of(op: Operation) -> QueueAction | None:
     return op_spec(type(op)).queue if is_pto(op) else None
 
 
-def operand(op: Operation, name: str) -> SSAValue | None:
-    """The operand declared as ``name``, ``None`` when it is absent or the operands cannot be told apart."""
-    if not isinstance(op, PtoOp):
-        return None
-    try:
-        values = operand_groups(op).get(name, ())
-    except ValueError:
-        return None
-    return values[0] if values else None
-
-
 def number(op: Operation) -> int:
     """Number of the queue that ``op`` names; 0 when it names none."""
     return integer(op, "id") or 0
@@ -64,7 +54,7 @@ def lowered_number(init: Operation) -> int | None:
 
 def handle(op: Operation) -> Operation | None:
     """The initialisation whose queue handle ``op`` uses."""
-    value = operand(op, "pipe_handle")
+    value = find(op, "pipe_handle")
     if not isinstance(value, OpResult):
         return None
     action = action_of(value.op)
@@ -75,7 +65,7 @@ def entry(op: Operation) -> SSAValue | None:
     """The tile or view that ``op`` moves, binds or returns."""
     if op.results and op.results[0].type.name in ("pto.tile_buf", "pto.tensor_view"):
         return op.results[0]
-    return operand(op, "tile") or operand(op, "entry")
+    return find(op, "tile") or find(op, "entry")
 
 
 def direction_mask(init: Operation) -> int:

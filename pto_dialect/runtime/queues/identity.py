@@ -8,6 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis import queues as facts
 from pto_dialect.analysis.facts import integer
+from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
@@ -36,7 +37,7 @@ def identity(init: Operation, order: int) -> tuple[tuple[Any, ...], str]:
     flags = integer(init, "flag_base")
     if flags is not None:
         return ("flags", flags), f"the queue with flags from {flags}"
-    reserved = reservation(facts.operand(init, "local_addr"))
+    reserved = reservation(find(init, "local_addr"))
     if reserved is not None:
         name = facts.text(reserved, "name")
         return ("buffer", name), f"the queue in {name}"

@@ -18,6 +18,7 @@ from pto_dialect.analysis.queues import C2V, V2C
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import OpaqueAttr
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
@@ -157,7 +158,7 @@ class FifoPlan:
         counts = local_slots if through_gm else slots
         steps: dict[int, int] = {}
         for direction, name in local_buffers(init).items():
-            share = _share(slot_size, counts, facts.operand(init, name))
+            share = _share(slot_size, counts, find(init, name))
             steps[direction] = share if through_gm else max(share, slot_size)
         key, label = identity(init, order)
         epilogue = _epilogue(init)
@@ -165,10 +166,10 @@ class FifoPlan:
 
     def _through_gm(self, init: Operation) -> bool:
         if _by_handle(init):
-            return facts.operand(init, "gm_addr") is not None
-        if facts.operand(init, "gm_slot_tensor") is not None:
+            return find(init, "gm_addr") is not None
+        if find(init, "gm_slot_tensor") is not None:
             return True
-        return self.arch == "a2a3" and facts.operand(init, "gm_slot_buffer") is not None
+        return self.arch == "a2a3" and find(init, "gm_slot_buffer") is not None
 
 
 def local_buffers(init: Operation) -> dict[int, str]:
@@ -182,7 +183,7 @@ def local_buffers(init: Operation) -> dict[int, str]:
 def gm_operand(init: Operation) -> SSAValue | None:
     """Operand that holds the slots in global memory."""
     names = ("gm_addr",) if _by_handle(init) else ("gm_slot_tensor", "gm_slot_buffer")
-    return next((value for name in names if (value := facts.operand(init, name)) is not None), None)
+    return next((value for name in names if (value := find(init, name)) is not None), None)
 
 
 def _by_handle(init: Operation) -> bool:

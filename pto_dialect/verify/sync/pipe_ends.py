@@ -12,9 +12,10 @@ from typing import Final
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import integer
-from pto_dialect.analysis.queues import definition, operand, text
+from pto_dialect.analysis.queues import definition, text
 from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TileBufType, byte_width, element_name
 from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, TPopFromAicOp, TPushToAivOp
 
@@ -68,11 +69,11 @@ def pushing_end(init: Operation, ctx: Context) -> None:
     fields = epilogue_fields(init)
     if fields is None or not _placed(init, ctx):
         return
-    source = definition(operand(init, BUFFER))
+    source = definition(find(init, BUFFER))
     ends = [end for end in queues_of(init, ctx).behind_import(init, BUFFER) if _reserves(end)]
     if source is None or source.name != IMPORT:
         message = "the cube end of a converting queue imports the buffer of the vector end"
-        ctx.report(ENDS, init, message, at=operand(init, BUFFER), help="pto.import_reserved_buffer")
+        ctx.report(ENDS, init, message, at=find(init, BUFFER), help="pto.import_reserved_buffer")
     elif len(ends) != 1:
         many, name = "no" if not ends else "more than one", text(source, "name")
         message = f'{source.attributes.get("peer_func")} has {many} pto.aiv_initialize_pipe with the buffer "{name}"'
@@ -88,11 +89,11 @@ def popping_end(init: Operation, ctx: Context) -> None:
     if fields is None or not _placed(init, ctx):
         return
     queues = queues_of(init, ctx)
-    source = definition(operand(init, BUFFER))
+    source = definition(find(init, BUFFER))
     ends = [end for end in queues.importers(init, BUFFER) if isinstance(end, AicInitializePipeOp)]
     if source is None or source.name != RESERVE:
         message = "the vector end of a converting queue reserves its buffer"
-        ctx.report(ENDS, init, message, at=operand(init, BUFFER), help="pto.reserve_buffer")
+        ctx.report(ENDS, init, message, at=find(init, BUFFER), help="pto.reserve_buffer")
     elif len(ends) != 1:
         many = "no" if not ends else "more than one"
         message = f'{many} pto.aic_initialize_pipe has the buffer "{text(source, "name")}" of this function'
@@ -105,7 +106,7 @@ def popping_end(init: Operation, ctx: Context) -> None:
 
 def _placed(init: Operation, ctx: Context) -> bool:
     """Whether the buffer of an end is known by name."""
-    buffer = operand(init, BUFFER)
+    buffer = find(init, BUFFER)
     source = definition(buffer)
     if buffer is not None and (source is None or source.name not in (IMPORT, RESERVE)):
         message = "nothing tells which reserved buffer a converting queue has"
@@ -115,7 +116,7 @@ def _placed(init: Operation, ctx: Context) -> bool:
 
 
 def _reserves(init: Operation) -> bool:
-    source = definition(operand(init, BUFFER))
+    source = definition(find(init, BUFFER))
     return isinstance(init, AivInitializePipeOp) and source is not None and source.name == RESERVE
 
 
@@ -156,7 +157,7 @@ def _types(init: Operation, other: Operation, fields: Mapping[str, str], queues:
         return
     name = element_name(popped.element)
     for op in queues.users(other):
-        tile = operand(op, "tile")
+        tile = find(op, "tile")
         if isinstance(op, TPushToAivOp) and tile is not None and isinstance(tile.type, TileBufType):
             pushed = element_name(tile.type.element)
             if pushed != name:

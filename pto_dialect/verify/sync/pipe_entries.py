@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import element_type, integer
-from pto_dialect.analysis.queues import CORE_INITS, definition, entry, operand, peer_function, slot_count, text
+from pto_dialect.analysis.queues import CORE_INITS, definition, entry, peer_function, slot_count, text
+from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import DYNAMIC, ShapedView, TensorViewType, element_name
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import ReserveBufferOp
@@ -34,13 +35,13 @@ def entry_type(init: Operation, op: Operation, ctx: Context) -> None:
     if moved is None or not isinstance(moved.type, TensorViewType):
         return
     if init.name in CORE_INITS:
-        slot = operand(init, "gm_slot_tensor")
+        slot = find(init, "gm_slot_tensor")
         if slot is None:
             ctx.report(GM_A2A3, op, "an entry in gm needs a queue with gm_slot_tensor")
             return
     else:
-        slot = operand(init, "gm_addr")
-        if slot is None or operand(init, "local_addr") is not None:
+        slot = find(init, "gm_addr")
+        if slot is None or find(init, "local_addr") is not None:
             ctx.report(GM_A2A3, op, "an entry in gm needs a queue of pto.initialize_l2g2l_pipe without local_addr")
             return
     element, slot_element = moved.type.element, element_type(slot.type)
@@ -68,13 +69,13 @@ def slots(inits: list[Operation], ctx: Context) -> None:
     for init in inits:
         if init.name not in CORE_INITS:
             continue
-        if operand(init, "gm_slot_buffer") is None and operand(init, "gm_slot_tensor") is None:
+        if find(init, "gm_slot_buffer") is None and find(init, "gm_slot_tensor") is None:
             severity = ctx.refused(lambda p: p.arch == "a5", GM_A2A3.severity)
             if severity is not None:
                 message = f"a queue on {ctx.profile.name} needs gm_slot_buffer or gm_slot_tensor"
                 ctx.report(GM_A2A3, init, message, severity=severity)
         for name in ("c2v_consumer_buf", "v2c_consumer_buf"):
-            _reserved_size(init, definition(operand(init, name)), ctx)
+            _reserved_size(init, definition(find(init, name)), ctx)
 
 
 def _reserved_size(init: Operation, reserved: Operation | None, ctx: Context) -> None:

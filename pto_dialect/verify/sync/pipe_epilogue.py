@@ -12,8 +12,9 @@ from typing import NamedTuple
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import integer
-from pto_dialect.analysis.queues import C2V, direction_mask, entry, nosplit, number, operand
+from pto_dialect.analysis.queues import C2V, direction_mask, entry, nosplit, number
 from pto_dialect.ir.core.attributes import OpaqueAttr
+from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TileBufType, bit_width, element_name, type_text
 from pto_dialect.ir.sync.pipes import (
     AivInitializePipeOp,
@@ -135,7 +136,7 @@ def _setter(op: Operation, fields: dict[str, str], quant: Conversion | None, ctx
         ctx.report(EPILOGUE, op, f"{op.name} needs a queue that scales by a {wanted}, queue {number(op)} has {found}")
     if wanted == "scalar":
         return
-    tile = operand(op, "scaling_tile")
+    tile = find(op, "scaling_tile")
     if tile is None or not isinstance(tile.type, TileBufType):
         return
     if tile.type.loc != "scaling":

@@ -23,10 +23,10 @@ from pto_dialect.analysis.queues import (
     lowered_number,
     nosplit,
     number,
-    operand,
 )
 from pto_dialect.diagnostics.diagnostic import Note, Severity
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TensorViewType
 from pto_dialect.ir.sync.pipes import InitializeL2g2lPipeOp, SetQuantScalarOp, SetQuantVectorOp
 from pto_dialect.targets.sync_resources import A5_SYNC
@@ -77,7 +77,7 @@ def queue_flow(scan: FunctionScan, ctx: Context) -> None:
     for op in scan.named(*HANDLED):
         init = handle(op)
         if init is None:
-            value = operand(op, "pipe_handle")
+            value = find(op, "pipe_handle")
             if value is not None:
                 message = "a queue handle comes from pto.initialize_l2l_pipe or pto.initialize_l2g2l_pipe"
                 ctx.report(IDENTITY, op, message, at=value)
@@ -200,7 +200,7 @@ def _uneven_allowed(init: Operation, op: Operation) -> bool:
     action = action_of(op)
     assert action is not None
     forward = (action.direction or direction_mask(init)) & C2V
-    slots = operand(init, "gm_slot_buffer") or operand(init, "gm_slot_tensor")
+    slots = find(init, "gm_slot_buffer") or find(init, "gm_slot_tensor")
     through_gm = slots is not None or isinstance(init, InitializeL2g2lPipeOp)
     moved = entry(op)
     return bool(forward) and through_gm and not (moved is not None and isinstance(moved.type, TensorViewType))

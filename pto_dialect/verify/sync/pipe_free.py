@@ -8,9 +8,10 @@ from collections import deque
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from pto_dialect.analysis.queues import action_of, entry, number, operand
+from pto_dialect.analysis.queues import action_of, entry, number
 from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import TAllocOp, TFreeFromAicOp, TFreeFromAivOp, TFreeOp, TPopOp
 
@@ -40,7 +41,7 @@ def _queue(op: Operation) -> object:
     action = action_of(op)
     if action is not None and action.direction:
         return number(op), action.direction
-    return operand(op, "pipe_handle")
+    return find(op, "pipe_handle")
 
 
 def _free_block(block: Block, pops: set[Operation], ctx: Context) -> None:

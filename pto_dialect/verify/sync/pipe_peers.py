@@ -8,7 +8,8 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.queues import action_of, definition, number, operand, peer_function, text
+from pto_dialect.analysis.queues import action_of, definition, number, peer_function, text
+from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, ImportReservedBufferOp
 
@@ -48,21 +49,21 @@ class Queues:
 
     def behind_import(self, init: Operation, buffer: str) -> list[Operation]:
         """Initialisations of the other end where ``init`` imports ``buffer``: those with the buffer of that name."""
-        source = definition(operand(init, buffer))
+        source = definition(find(init, buffer))
         function = self.exporter(source) if source is not None and source.name == IMPORT else None
         if source is None or function is None:
             return []
         wanted = text(source, "name")
         found: list[Operation] = []
         for other in self.inits.get(function, []):
-            place = definition(operand(other, buffer))
+            place = definition(find(other, buffer))
             if place is not None and text(place, "name") == wanted:
                 found.append(other)
         return found
 
     def importers(self, init: Operation, buffer: str) -> list[Operation]:
         """Initialisations of the other end where ``init`` reserves ``buffer``: those that import it."""
-        source = definition(operand(init, buffer))
+        source = definition(find(init, buffer))
         function = function_of(init)
         if source is None or source.name != RESERVE or function is None:
             return []
@@ -70,7 +71,7 @@ class Queues:
         for imported in self.imports.get((text(source, "name"), function), []):
             place = function_of(imported)
             others = self.inits.get(place, []) if place is not None else []
-            found += [op for op in others if definition(operand(op, buffer)) is imported]
+            found += [op for op in others if definition(find(op, buffer)) is imported]
         return found
 
     def peer(self, init: Operation) -> Operation | None:

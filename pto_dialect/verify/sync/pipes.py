@@ -17,10 +17,10 @@ from pto_dialect.analysis.queues import (
     V2C,
     direction_mask,
     entry,
-    operand,
     slot_count,
 )
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import DYNAMIC, TensorViewType, TileBufType, byte_width, type_text
 from pto_dialect.ir.sync.pipes import TPushOp, TPushToAicOp, TPushToAivOp
 from pto_dialect.targets.sync_resources import A5_SYNC
@@ -119,10 +119,10 @@ def sizes(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, *CORE_INITS)
 def core_buffers(op: Operation, ctx: Context) -> None:
     """Where the slots of a numbered queue lie."""
-    tensor = operand(op, "gm_slot_tensor")
-    buffers = {name: operand(op, f"{name}_consumer_buf") for name in ("c2v", "v2c")}
+    tensor = find(op, "gm_slot_tensor")
+    buffers = {name: find(op, f"{name}_consumer_buf") for name in ("c2v", "v2c")}
     if tensor is not None:
-        if operand(op, "gm_slot_buffer") is not None:
+        if find(op, "gm_slot_buffer") is not None:
             message = "a queue has either gm_slot_tensor or gm_slot_buffer"
             ctx.report(BUFFERS, op, message, at="gm_slot_buffer")
         severity = ctx.refused(lambda p: p.arch != "a5", Severity.WARNING)
@@ -167,7 +167,7 @@ def static_bytes(type_: object) -> int | None:
 def handle_buffers(op: Operation, ctx: Context) -> None:
     """Addresses and flags of a queue with a handle."""
     two_way = direction_mask(op) == C2V | V2C
-    local, peer = operand(op, "local_addr"), operand(op, "peer_local_addr")
+    local, peer = find(op, "local_addr"), find(op, "peer_local_addr")
     if local is None:
         if peer is not None:
             ctx.report(BUFFERS, op, "peer_local_addr needs local_addr", at=peer)
@@ -210,7 +210,7 @@ def split(op: Operation, ctx: Context) -> None:
             kind = "an odd" if way > 2 else "an even"
             message = f"split {way} divides {kind} number of {what}, found {extent}"
             ctx.report(SPLIT, op, message, at="split")
-    if operand(op, "aiv_subblockid") is not None:
+    if find(op, "aiv_subblockid") is not None:
         if way == 0:
             ctx.report(SPLIT, op, "aiv_subblockid is for split entries", at="aiv_subblockid")
         elif not isinstance(tile, TileBufType) or tile.loc != "vec":
@@ -220,7 +220,7 @@ def split(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.tpop_from_aic", "pto.tpop_from_aiv")
 def valid_operands(op: Operation, ctx: Context) -> None:
     """Valid region of the popped tile."""
-    row, col = operand(op, "valid_row"), operand(op, "valid_col")
+    row, col = find(op, "valid_row"), find(op, "valid_col")
     tile = op.results[0].type
     dynamic = isinstance(tile, TileBufType) and DYNAMIC in (tile.valid_rows, tile.valid_cols)
     if (row is None) != (col is None):
