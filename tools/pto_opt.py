@@ -33,12 +33,10 @@ WRONG_COMMAND_LINE = 2
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if not wanted or ctx.resilient_parsing:
         return
-    import platform
-    from importlib.metadata import version
-
     from pto_dialect import __version__
+    from pto_dialect.versions import installed_version, python_version
 
-    click.echo(f"pto-opt {__version__} (xDSL {version('xdsl')}, Python {platform.python_version()})")
+    click.echo(f"pto-opt {__version__} (xDSL {installed_version('xdsl')}, Python {python_version()})")
     ctx.exit()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -58,12 +57,11 @@ RUNS = ("outputs", "expectations", "dump", "profile", "report", "trace", "jobs",
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if not wanted or ctx.resilient_parsing:
         return
-    from importlib.metadata import version
-
     from pto_dialect import __version__
+    from pto_dialect.versions import installed_version, python_version
 
-    python = platform.python_version()
-    click.echo(f"pto-run {__version__} (xDSL {version('xdsl')}, numpy {version('numpy')}, Python {python})")
+    others = f"xDSL {installed_version('xdsl')}, numpy {installed_version('numpy')}, Python {python_version()}"
+    click.echo(f"pto-run {__version__} ({others})")
     ctx.exit()
 
 

@@ -47,7 +47,7 @@ def test_ctrl_c_while_modules_load_is_silent(command: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_afterwards_gives_the_exit_code_of_the_command() -> None:
-    done = interrupted("pto_opt", "importlib.metadata")
+    done = interrupted("pto_opt", "pto_dialect.versions")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
