@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -274,3 +275,22 @@ func.func @gelu(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) attributes {{pto.kernel}} 
         return y
 
     return Workload(text, (x, np.zeros_like(x)), 1, reference, 1e-5, blocks)
+
+
+def attention(heads: int = 2, length: int = 256, width: int = 128) -> Workload:
+    """The attention example: o = softmax(q @ k.T / sqrt(width)) @ v, a head per block, f16 with f32 sums."""
+    text = (Path(__file__).resolve().parents[1] / "examples/flash_attention/flash_attention.pto").read_text()
+    rng = np.random.default_rng(0)
+    shape = (heads, length, width)
+    q, k, v = (rng.standard_normal(shape).astype(np.float16) for _ in range(3))
+    scale = np.float32(width**-0.5)
+
+    def reference() -> Array:
+        scores = q.astype(np.float32) @ k.astype(np.float32).swapaxes(1, 2) * scale
+        weights = np.exp(scores - scores.max(axis=2, keepdims=True))
+        weights /= weights.sum(axis=2, keepdims=True)
+        return weights @ v.astype(np.float32)
+
+    slots = np.zeros(2 * 32_768, np.float32)
+    arguments = (q, k, v, np.zeros(shape, np.float32), slots, heads, length, float(scale), False)
+    return Workload(text, arguments, 3, reference, 1e-2, blocks=2)

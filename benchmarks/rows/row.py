@@ -1,0 +1,79 @@
+"""One line of the table: what is measured, beside what, and what is promised."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+Times = tuple[float, float]
+"""Seconds of our side and of the anchor."""
+
+
+class Row(NamedTuple):
+    """``sample`` measures once, in a fresh process, in the folder that ``prepare`` filled (a process of its own).
+
+    ``goal`` limits the ratio ours / anchor, or anchor / ours with ``at_least``; ``None`` promises nothing. Without an
+    anchor (``absolute``) the second time is the goal in seconds, the ratio the part of it that is used. ``rounds``
+    is the number of samples; ``slow`` rows run only when they are named or with ``--slow``.
+    """
+
+    what: str
+    sample: Callable[[Path], Times]
+    goal: float | None
+    at_least: bool = False
+    absolute: bool = False
+    rounds: int = 3
+    prepare: Callable[[Path], None] | None = None
+    slow: bool = False
+
+
+def alternate(ours: Callable[[], Any], anchor: Callable[[], Any], rounds: int, *, warm_up: int = 1) -> Times:
+    """Seconds of the fastest run of both, run in turns: what other work on the machine adds is left out."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(warm_up):
+        ours()
+        anchor()
+    for _ in range(rounds):
+        for record, function in zip(times, (ours, anchor), strict=True):
+            gc.collect()
+            record.append(seconds(function))
+    return min(times[0]), min(times[1])
+
+
+def seconds(function: Callable[[], Any]) -> float:
+    """How long one call takes."""
+    started = perf_counter()
+    function()
+    return perf_counter() - started
+
+
+def command(*words: str | Path) -> Callable[[], None]:
+    """Runs a command of this environment, or fails; Python may write its compiled files."""
+    scripts = Path(sys.executable).parent
+    first = scripts / str(words[0])
+    line = [str(first if first.exists() else words[0]), *map(str, words[1:])]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+
+    def call() -> None:
+        subprocess.run(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, env=environment)
+
+    return call
+
+
+def python(code: str) -> Callable[[], None]:
+    """Runs Python code in a fresh process."""
+    return command(sys.executable, "-c", code)
+
+
+def programs_below(folders: Sequence[Path], count: int, seed: int = 0) -> list[Path]:
+    """Up to ``count`` programs below the folders, the same for the same seed."""
+    import random
+
+    found = sorted(path for folder in folders for path in folder.rglob("*.pto"))
+    return sorted(random.Random(seed).sample(found, min(count, len(found))))

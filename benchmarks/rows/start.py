@@ -1,0 +1,59 @@
+"""What a command costs before it does anything, beside what it is compared with."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from .front import trees
+from .row import Row, Times, alternate, command, python, seconds
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def keep_small(folder: Path) -> None:
+    """30 lines that both tools read."""
+    lines = [f"    %c{i} = arith.constant {i} : index" for i in range(26)]
+    program = "\n".join(["module {", "  func.func @f() {", *lines, "    return", "  }", "}"]) + "\n"
+    (folder / "small.pto").write_text(program)
+    (folder / "small.mlir").write_text(program)
+
+
+def small(folder: Path) -> Times:
+    """``pto-opt`` on 30 lines against ``xdsl-opt``, without what earlier runs kept."""
+    os.environ["PTO_CACHE_DIR"] = str(folder / "cache")
+    ours = command("pto-opt", folder / "small.pto")
+    return alternate(ours, command("xdsl-opt", folder / "small.mlir"), 7, warm_up=2)
+
+
+def version(_: Path) -> Times:
+    """``pto-opt --version`` against the import of click."""
+    return alternate(command("pto-opt", "--version"), python("import click"), 15, warm_up=2)
+
+
+def tree(folder: Path) -> Times:
+    """All programs below the trees again against the first time; programs with errors are part of them."""
+    os.environ["PTO_CACHE_DIR"] = str(folder / "cache")
+    with TemporaryDirectory(dir=folder) as cache:
+        os.environ["PTO_CACHE_DIR"] = cache
+        line = "import subprocess, sys; subprocess.run(sys.argv[1:], capture_output=True)"
+        run = command(sys.executable, "-c", line, Path(sys.executable).with_name("pto-opt"), *trees())
+        first = seconds(run)
+        return min(seconds(run) for _ in range(3)), first
+
+
+def launch(_: Path) -> Times:
+    """A small ``pto-run`` against the imports of what it needs."""
+    file = ROOT / "examples" / "rms_norm" / "rms_norm.launch.toml"
+    needed = python("import numpy, ml_dtypes, click, xdsl.dialects.builtin")
+    return alternate(command("pto-run", file), needed, 5, warm_up=1)
+
+
+ROWS = {
+    "start-up": Row("pto-opt on 30 lines (xdsl-opt on 30 lines)", small, 0.75, prepare=keep_small),
+    "version": Row("pto-opt --version (import click)", version, 1.2),
+    "tree-again": Row("a tree of programs again (the first time)", tree, 0.1),
+    "launch": Row("small pto-run (its imports)", launch, 1.4),
+}

@@ -1,0 +1,72 @@
+"""Watched runs beside plain ones."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from .front import load
+from .row import Row, Times, alternate
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def gemm(_: Path) -> Times:
+    """The GEMM example under all sanitizers; flags make no difference to the watched cost."""
+    from pto_dialect.runtime.run.launch import Kernel
+    from pto_dialect.runtime.run.machine import RunOptions
+    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.options import SanitizeOptions
+
+    module = load((ROOT / "examples" / "gemm" / "gemm.pto").read_text())
+    rng = np.random.default_rng(1)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((256, 512), (512, 256)))
+    bias, c = np.zeros((1, 256), np.float32), np.zeros((256, 256), np.float32)
+    plain = Kernel(module, None, "a5", RunOptions())
+
+    def watched() -> None:
+        kernel = WatchedKernel(module, None, "a5", RunOptions(fill="poison"), SanitizeOptions(sync="strict"))
+        kernel.run([a, b, bias, c, True])
+
+    return alternate(watched, lambda: plain.run([a, b, bias, c, True]), 5)
+
+
+def _examples() -> list[tuple[float, Times, str]]:
+    sys.path.insert(0, str(ROOT))
+    from watched_examples import measured
+
+    from examples.run_all import EXAMPLES, label
+    from examples.run_all import load as cases_of
+
+    found: list[tuple[float, Times, str]] = []
+    for example in EXAMPLES:
+        case = cases_of(example)[0][0]
+        plain, watched = measured(example, case)
+        found.append((watched / plain, (watched, plain), label(example, case)))
+    return sorted(found)
+
+
+def middle(folder: Path) -> Times:
+    """The example in the middle of all examples, by ratio."""
+    del folder
+    found = _examples()
+    ratio = median(item[0] for item in found)
+    return min(found, key=lambda item: abs(item[0] - ratio))[1]
+
+
+def worst(folder: Path) -> Times:
+    """The example that watching slows down most."""
+    del folder
+    ratio, times, name = _examples()[-1]
+    print(f"slowest example under the sanitizers: {name}, {ratio:.1f}x", file=sys.stderr)
+    return times
+
+
+ROWS = {
+    "sanitizing": Row("GEMM example, --sanitize --sync strict (plain)", gemm, None),
+    "sanitizing-median": Row("median of the examples, --sync strict (plain)", middle, 5.0, rounds=1),
+    "sanitizing-worst": Row("worst of the examples, --sync strict (plain)", worst, 12.0, rounds=1),
+}
