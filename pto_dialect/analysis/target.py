@@ -30,7 +30,9 @@ def target_choice(op: Operation, option: str | None) -> TargetChoice:
             module = module or place
             arch, device = _text(place, "pto.target_arch"), _text(place, "pto.device-spec")
         place = place.parent_op()
-    return resolve_target(option, arch, device, module is not None and uses_micro_level(module))
+    stated = option is not None or arch is not None or device is not None
+    micro = not stated and module is not None and uses_micro_level(module)
+    return resolve_target(option, arch, device, micro)
 
 
 def profile_of(op: Operation, option: str | None) -> Profile:

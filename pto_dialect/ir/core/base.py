@@ -176,11 +176,15 @@ class Slot:
 
 @dataclass(frozen=True)
 class Signature:
-    """Declared operands, results and attributes of an operation class; a maximum of ``None`` is none."""
+    """Declared operands, results and attributes of an operation class; a maximum of ``None`` is none.
+
+    ``sizes`` has the number of values of each operand, ``None`` where it is not always one.
+    """
 
     operands: tuple[Slot, ...]
     results: tuple[Slot, ...]
     attributes: dict[str, Slot]
+    sizes: tuple[int | None, ...]
     required: int
     maximum: int | None
     segmented: bool
@@ -283,6 +287,7 @@ def signature(cls: type[PtoOp]) -> Signature:
         operands,
         results,
         attributes,
+        sizes=tuple(1 if slot.arity == "1" else None for slot in operands),
         required=sum(slot.arity == "1" for slot in operands),
         maximum=None if any(slot.arity == "*" for slot in operands) else len(operands),
         segmented=sum(slot.arity != "1" for slot in operands) > 1,
@@ -335,8 +340,7 @@ def operand_name(op: PtoOp, index: int) -> str:
 def operand_groups(op: PtoOp) -> dict[str, tuple[SSAValue, ...]]:
     """Operands of ``op`` by declared name; an absent optional operand is an empty tuple."""
     declared = signature(type(op))
-    slots = declared.operands
-    operands = tuple(op._operands)
+    operands = op._operands
     segments: Attribute | None = None
     if declared.segmented:
         segments = op.attributes.get("operandSegmentSizes") or op.properties.get("operandSegmentSizes")
@@ -344,11 +348,11 @@ def operand_groups(op: PtoOp) -> dict[str, tuple[SSAValue, ...]]:
     if sizes is None and isinstance(segments, DenseArrayBase):
         sizes = [int(n) for n in segments.get_values()]
     elif sizes is None:
-        spare = len(operands) - sum(slot.arity == "1" for slot in slots)
-        sizes = [1 if slot.arity == "1" else spare for slot in slots]
+        spare = len(operands) - declared.required
+        sizes = [spare if size is None else size for size in declared.sizes]
     groups: dict[str, tuple[SSAValue, ...]] = {}
     position = 0
-    for slot, size in zip(slots, sizes, strict=True):
+    for slot, size in zip(declared.operands, sizes, strict=True):
         groups[slot.name] = operands[position : position + size]
         position += size
     return groups

@@ -41,6 +41,15 @@ def named(op: Operation, name: str) -> SSAValue:
     return value
 
 
+def first(op: PtoOp, name: str) -> SSAValue | None:
+    """The first operand of ``op`` that is declared as ``name``, ``None`` when there is none; ``op`` is sound."""
+    place = _place(type(op), name)
+    if place is not None:
+        return op._operands[place] if place < len(op._operands) else None
+    values = operand_groups(op).get(name, ())
+    return values[0] if values else None
+
+
 def listed(op: Operation, name: str) -> Sequence[SSAValue]:
     """The operands of ``op`` declared as ``name``, any number of them; errors as for ``named``."""
     return operand_groups(op)[name] if isinstance(op, PtoOp) else tuple(getattr(op, name))

@@ -35,4 +35,7 @@ def walk(root: Operation | Region | Block) -> Iterator[Operation]:
 
 def _push(regions: tuple[Region, ...], stack: list[Operation | None]) -> None:
     for region in reversed(regions):
-        stack.extend([block.first_op for block in reversed(region.blocks)])
+        block = region.last_block
+        while block is not None:
+            stack.append(block.first_op)
+            block = block.prev_block

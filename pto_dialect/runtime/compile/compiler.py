@@ -16,10 +16,9 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 
-from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.base import is_pto
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.types import OpaqueType
-from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.profile import Profile
 
 from ..errors import ProgramError
@@ -115,8 +114,8 @@ def compile_module(
     bodies = named(code.bodies, Kind.ITEMS_FUNCTION)
     emitter.line(repr(f"{', '.join(names.values())} for {profile.name}"))
     unit = Unit(program, profile, names, inner_names, code, bodies)
+    _refuse_unknown(program.operations)
     for function in program.functions:
-        _refuse_unknown(function)
         refuse_deep(function)
     for function in names:
         _function(function, names, generator_class(emitter, profile, options, unit, queued, profile_log))
@@ -137,18 +136,18 @@ def compile_module(
     return module_code
 
 
-def _refuse_unknown(function: Operation) -> None:
-    for inner in walk(function):
-        if isinstance(inner, UnregisteredOp):
+def _refuse_unknown(operations: Iterable[Operation]) -> None:
+    for inner in operations:
+        if is_pto(inner):
+            for value in (*inner._operands, *inner.results):
+                if type(value.type) is OpaqueType:
+                    message = f"type {value.type} is unknown; {inner.name} cannot be executed with it"
+                    raise ProgramError("type-unknown", message, span_of(inner))
+        elif isinstance(inner, UnregisteredOp):
             name = inner.attributes.get("op_name__")
             text = name.data if isinstance(name, StringAttr) else inner.name
             message = f"{text} belongs to an unknown dialect and cannot be executed"
             raise ProgramError("dialect-unregistered", message, span_of(inner))
-        if isinstance(inner, PtoOp):
-            for value in (*inner.operands, *inner.results):
-                if isinstance(value.type, OpaqueType):
-                    message = f"type {value.type} is unknown; {inner.name} cannot be executed with it"
-                    raise ProgramError("type-unknown", message, span_of(inner))
 
 
 def _function(op: Operation, names: dict[Operation, str], generator: Generator) -> None:

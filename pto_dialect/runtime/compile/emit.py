@@ -47,9 +47,13 @@ class Emitter:
         """An identifier not used before, close to ``name``."""
         return self.identifiers.fresh(kind, name)
 
+    def known(self, value: Any) -> str | None:
+        """The identifier of a Python object that the source refers to already."""
+        return self._constant_names.get(id(value))
+
     def constant(self, value: Any, hint: str = "") -> str:
         """The identifier with which the source can refer to a Python object; the same object keeps its own."""
-        known = self._constant_names.get(id(value))
+        known = self.known(value)
         if known is not None:
             return known
         name = self.fresh(hint, Kind.CONSTANT)

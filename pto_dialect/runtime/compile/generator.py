@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operands import first
 from pto_dialect.targets.profile import Profile
 
 from ..errors import ProgramError
@@ -58,6 +59,9 @@ class Generator:
         queued: bool,
         profile_log: ProfileLog | None = None,
     ) -> None:
+        from ..kernels.registry import generate
+
+        self._generate = generate
         self.emitter = emitter
         self.profile = profile
         self.options = options
@@ -134,8 +138,7 @@ class Generator:
 
     def operand(self, op: PtoOp, name: str) -> SSAValue | None:
         """One operand by declared name, ``None`` when absent."""
-        values = operand_groups(op).get(name, ())
-        return values[0] if values else None
+        return first(op, name)
 
     def error(self, rule: str, message: str, op: Operation | None = None) -> ProgramError:
         """The error that ``op`` (default: the operation being compiled) cannot be compiled."""
@@ -187,15 +190,15 @@ class Generator:
 
     def argument(self, value: Any) -> str:
         """Text of a call argument: the local of an SSA value, an expression, a literal, or a constant object."""
-        if isinstance(value, SSAValue):
-            return self.names[value]
         if isinstance(value, Expr):
             return str(value)
         if value is None or isinstance(value, (bool, int, str)):
             return repr(value)
         if isinstance(value, (tuple, list)):
             return "(" + "".join(f"{self.argument(v)}, " for v in value) + ")"
-        return self.emitter.constant(value, constant_hint(value))
+        if isinstance(value, SSAValue):
+            return self.names[value]
+        return self.emitter.known(value) or self.emitter.constant(value, constant_hint(value))
 
     def call(self, function: Callable[..., Any] | Expr, *arguments: Any, pipe: Pipe | None = None) -> None:
         """Runs ``function`` as an instruction on ``pipe``: at once in program order, or when its queue reaches it."""
@@ -244,25 +247,22 @@ class Generator:
 
     def operation(self, op: Operation) -> None:
         """One operation."""
-        from ..kernels.registry import generate
-
         self.emitter.current = op
-        if self.queued and uses_registers(op):
+        if not self.queued:
+            self._generate(op, self)
+            return
+        if uses_registers(op):
             self.emitter.line(f"yield from core.reach({Pipe.V.value!r})")
         meeting = self._meeting(op)
         if meeting:
             self.emitter.line(meeting)
-        generate(op, self)
+        self._generate(op, self)
         if meeting:
             self.emitter.line(meeting)
 
     def _meeting(self, op: Operation) -> str:
         """The line that has the pipes wait which an operation of several steps orders itself."""
-        if (
-            not self.queued
-            or self.profile.arch != "a2a3"
-            or not (isinstance(op, PtoOp) and op_spec(type(op)).self_ordered)
-        ):
+        if self.profile.arch != "a2a3" or not (isinstance(op, PtoOp) and op_spec(type(op)).self_ordered):
             return ""
         own = op.active_pipe(self.profile.arch)
         pipes = dict.fromkeys((Pipe.V, Pipe.MTE3, own if own not in (None, Pipe.S) else Pipe.V))

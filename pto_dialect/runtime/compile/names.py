@@ -38,15 +38,16 @@ class Identifiers:
 
     def fresh(self, kind: Kind, name: str = "") -> str:
         """A new identifier, close to ``name``, which may be any text."""
-        found = base = kind.value + readable(name)
-        if base in self.kinds or base == kind.value:
+        letter = kind._value_
+        found = base = letter + readable(name)
+        if base in self.kinds or base == letter:
             number = self._numbers.get(base, 0)
             stem = base.rstrip("_")
             while found in self.kinds or found == base:
                 number += 1
                 found = f"{stem}_{number}"
             self._numbers[base] = number
-        self.kinds[found] = kind.value
+        self.kinds[found] = letter
         return found
 
 

@@ -25,10 +25,10 @@ from pto_dialect.targets.profile import Profile
 from ..errors import ProgramError
 from ..faults import Fault
 from ..kernels.buffers.views import tile_maker
-from ..queues.identity import is_reserved_buffer
 from .program import Program
 
 ALIGNMENT = {"l0a": 512, "l0b": 512, "l0c": 1024}
+_BUFFERS = Role.ALLOCATION | Role.RESERVATION
 _PASSES_ON = RUNS | Role.VIEW
 """Operations through which a buffer lives on."""
 
@@ -88,7 +88,7 @@ def place(function: Operation, profile: Profile, base: Mapping[str, int]) -> tup
     free: dict[str, list[Buffer]] = {}
     tops: Tops = dict(base)
     for op in positions:
-        buffer = _buffer(op, profile, positions)
+        buffer = _buffer(op, profile, positions) if has_role(op, _BUFFERS) else None
         if buffer is None:
             continue
         if buffer.address is None:
@@ -108,13 +108,11 @@ RUN_TIME = -1
 
 
 def _buffer(op: Operation, profile: Profile, positions: dict[Operation, int]) -> Buffer | None:
-    """What an allocation needs; ``None`` for other operations."""
-    if is_reserved_buffer(op):
+    """What an allocation needs; ``None`` for one that no memory of the core holds."""
+    if has_role(op, Role.RESERVATION):
         space = {"vec": "ub", "mat": "l1"}[word(op, "location")]
         base = None if integer(op, "autoAlloc") else integer(op, "base")
         return Buffer(op, space, integer(op, "size") or 0, 0, len(positions), base)
-    if not has_role(op, Role.ALLOCATION):
-        return None
     type_ = op.results[0].type
     if isinstance(op, PtoOp):
         slot = type_.slot if isinstance(type_, t.MultiTileBufType) else type_

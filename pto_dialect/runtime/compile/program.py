@@ -16,7 +16,7 @@ or a function that calls both:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
@@ -28,7 +28,7 @@ from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import is_pto, op_spec
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import listed
-from pto_dialect.ir.core.roles import RUNS, Role, has_role, roles_of
+from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.walk import walk
 
 from ..errors import ProgramError
@@ -94,8 +94,8 @@ def transfers(op: Operation) -> bool:
 
 def orders_pipes(op: Operation) -> bool:
     """True for flags, and for locks that are taken: with them a program itself orders the pipes of a core."""
-    roles = roles_of(op)
-    return (Role.PIPES in roles and Role.BARRIER not in roles) or Role.LOCK | Role.SETS in roles
+    flag = has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER)
+    return flag or (has_role(op, Role.LOCK) and has_role(op, Role.SETS))
 
 
 class Symbols:
@@ -151,12 +151,13 @@ def functions_of(module: Operation) -> dict[str, Operation]:
     return Symbols(module).first
 
 
-def find_entry(module: Operation, entry: str | None) -> str:
+def find_entry(module: Operation, entry: str | None, symbols: Symbols | None = None) -> str:
     """Symbol of the function to run: the named one, the marked one, or the only one; a pair of kernels counts as one.
 
-    Raises ``ProgramError`` (``entry-single``) when there is no such function or more than one choice.
+    ``symbols`` are those of the module where they are known already. Raises ``ProgramError`` (``entry-single``) when
+    there is no such function or more than one choice.
     """
-    symbols = Symbols(module)
+    symbols = symbols or Symbols(module)
     functions = symbols.first
     if entry is not None:
         if entry not in functions:
@@ -167,15 +168,20 @@ def find_entry(module: Operation, entry: str | None) -> str:
             raise ProgramError("entry-single", f"no function @{entry}{hint}")
         return entry
     marked = [name for name, op in functions.items() if any(mark in op.attributes for mark in KERNEL_MARKS)]
-    called = {callee_name(op) for op in walk(module) if has_role(op, RUNS)}
-    kernels = [name for name, op in functions.items() if SIMT_BODY not in op.attributes]
-    choices = marked or [name for name in kernels if name not in called] or kernels or list(functions)
+    choices = marked or _uncalled(module, functions)
     if len(choices) == 2 and functions[choices[1]] in peers(functions[choices[0]], symbols):
         return choices[0]
     if len(choices) != 1:
         listed = ", ".join(f"@{name}" for name in choices) or "none"
         raise ProgramError("entry-single", f"give the entry function; candidates: {listed}")
     return choices[0]
+
+
+def _uncalled(module: Operation, functions: dict[str, Operation]) -> list[str]:
+    """The kernels that no other function calls, else all kernels, else all functions."""
+    called = {callee_name(op) for op in walk(module) if has_role(op, RUNS)}
+    kernels = [name for name, op in functions.items() if SIMT_BODY not in op.attributes]
+    return [name for name in kernels if name not in called] or kernels or list(functions)
 
 
 @dataclass(frozen=True)
@@ -191,8 +197,8 @@ class Program:
     """What one launch runs.
 
     ``roots`` maps kinds of cores (``all``, ``aic``, ``aiv``) to what they start, in the order in which program order
-    runs them; ``functions`` are the roots and what they call, in order of discovery; ``cooperative`` tells that cores
-    wait for each other, so that they run side by side.
+    runs them; ``functions`` are the roots and what they call, in order of discovery, ``operations`` those in them in
+    text order; ``cooperative`` tells that cores wait for each other, so that they run side by side.
     """
 
     symbols: Symbols
@@ -200,6 +206,7 @@ class Program:
     roots: dict[str, Root]
     arguments: list[tuple[str, Attribute]]
     functions: tuple[Operation, ...]
+    operations: Sequence[Operation]
     vector_cores: int
     cooperative: bool
     explicit: bool
@@ -239,8 +246,7 @@ def functions_by_place(program: Program) -> tuple[list[Operation], list[Operatio
 
 
 def _is_plain_call(op: Operation) -> bool:
-    roles = roles_of(op)
-    return Role.CALL in roles
+    return has_role(op, Role.CALL)
 
 
 def _in_scope(op: Operation) -> bool:
@@ -250,15 +256,17 @@ def _in_scope(op: Operation) -> bool:
     return parent is not None
 
 
-def find_program(module: Operation, entry: str, arch: str) -> Program:
+def find_program(module: Operation, entry: str, arch: str, symbols: Symbols | None = None) -> Program:
     """The program that starts with the function called ``entry``.
 
-    Raises ``ProgramError``: ``entry-single`` when several kernels could be its peer, ``entry-void`` for recursion.
+    ``symbols`` are those of the module where they are known already. Raises ``ProgramError``: ``entry-single`` when
+    several kernels could be its peer, ``entry-void`` for recursion.
     """
-    symbols = Symbols(module)
+    symbols = symbols or Symbols(module)
     function = symbols.first[entry]
     reach = _reachable([function], symbols)
-    kinds = _kinds(reach)
+    operations = _inside(reach)
+    kinds = _kinds(reach, operations)
     mine = kernel_kind(function)
     partner = _partner(function, symbols) if mine in CORE_OF and len(kinds) < 2 else None
     arguments = _arguments(function)
@@ -270,12 +278,13 @@ def find_program(module: Operation, entry: str, arch: str) -> Program:
         pair = {CORE_OF[mine]: here, CORE_OF["cube" if mine == "vector" else "vector"]: there}
         roots = {kind: pair[kind] for kind in ("aic", "aiv")}
         reach = _reachable([function, partner], symbols)
+        operations = _inside(reach)
     elif len(kinds) == 2:
         roots = {kind: Root(function, everything) for kind in ("aic", "aiv")}
     elif (
         mine == "vector"
         and "pto.kernel_kind" in function.attributes
-        and _any(reach, lambda op: has_role(op, Role.VECTOR_CORES))
+        and any(has_role(op, Role.VECTOR_CORES) for op in operations)
     ):
         roots = {"aiv": Root(function, everything)}
     else:
@@ -288,14 +297,15 @@ def find_program(module: Operation, entry: str, arch: str) -> Program:
         roots,
         arguments,
         tuple(reach),
-        _vector_cores(reach, arch),
-        _any(reach, lambda op: has_role(op, Role.CORES) or transfers(op)),
-        _any(reach, orders_pipes),
+        operations,
+        _vector_cores(operations, arch),
+        any(has_role(op, Role.CORES) or transfers(op) for op in operations),
+        any(orders_pipes(op) for op in operations),
     )
 
 
-def _any(functions: Sequence[Operation], asked: Callable[[Operation], bool]) -> bool:
-    return any(asked(op) for function in functions for op in walk(function))
+def _inside(functions: Sequence[Operation]) -> list[Operation]:
+    return [op for function in functions for op in walk(function)]
 
 
 def _reachable(starts: Sequence[Operation], symbols: Symbols) -> list[Operation]:
@@ -316,18 +326,18 @@ def _refuse_recursion(function: Operation, symbols: Symbols) -> None:
         raise ProgramError("entry-void", message, span_of(function))
 
 
-def _kinds(functions: Sequence[Operation]) -> set[str]:
-    """Kinds of code among ``functions``: the kinds of kernels and sections."""
+def _kinds(functions: Sequence[Operation], operations: Sequence[Operation]) -> set[str]:
+    """Kinds of code among ``functions`` with their operations: the kinds of kernels and sections."""
     kinds = {kind for function in functions if (kind := kernel_kind(function)) in CORE_OF}
-    sections = {section_of(op) for function in functions for op in walk(function) if op.regions}
+    sections = {section_of(op) for op in operations if op.regions}
     return {kind for kind in CORE_OF if kind in kinds or kind in sections}
 
 
-def _vector_cores(functions: Sequence[Operation], arch: str) -> int:
+def _vector_cores(operations: Sequence[Operation], arch: str) -> int:
     """Vector cores of a block: one where a second would have no part in any queue."""
     if arch == "a2a3":
         return 2
-    moving = [op for function in functions for op in walk(function) if transfers(op)]
+    moving = [op for op in operations if transfers(op)]
     alone = moving and not any(integer(op, "split") or _chosen_by_core(op) for op in moving)
     return 1 if alone else 2
 

@@ -7,7 +7,6 @@ from functools import cached_property
 
 from xdsl.ir import Operation
 
-from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.profile import Profile
 
 from ..queues.plan import FifoPlan
@@ -44,4 +43,4 @@ class Unit:
     @cached_property
     def sets_control(self) -> bool:
         """Something writes the control register."""
-        return any(writes_control(op) for function in self.program.functions for op in walk(function))
+        return any(writes_control(op) for op in self.program.operations)

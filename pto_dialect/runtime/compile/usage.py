@@ -14,7 +14,6 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_name
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
-from pto_dialect.ir.core.walk import walk
 
 from .program import Program, call_arguments, writes_control
 
@@ -41,7 +40,7 @@ def buffer_usage(program: Program) -> Usage:
                 continue
             if position not in written and (tile or _written(argument, program)):
                 written.add(position)
-    return Usage(frozenset(written), any(_combines(op) for f in program.functions for op in walk(f)))
+    return Usage(frozenset(written), any(_combines(op) for op in program.operations))
 
 
 def _combines(op: Operation) -> bool:

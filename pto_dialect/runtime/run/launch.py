@@ -21,12 +21,11 @@ from pto_dialect.deadline import TimedOut
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.backend import backend_of
 from pto_dialect.targets.profile import Profile
 
-from ..compile.compiler import CompiledModule, compile_module, find_entry, functions_of
-from ..compile.program import find_program
+from ..compile.compiler import CompiledModule, compile_module
+from ..compile.program import Symbols, find_entry, find_program
 from ..compile.usage import Usage, buffer_usage
 from ..errors import BindingError, ProgramError
 from ..faults import Fault
@@ -65,13 +64,14 @@ class Kernel:
         profile_log: ProfileLog | None = None,
     ) -> None:
         self.module = module
-        self.entry = find_entry(module, entry)
-        function = functions_of(module)[self.entry]
+        symbols = Symbols(module)
+        self.entry = find_entry(module, entry, symbols)
+        function = symbols.first[self.entry]
         self.function = function
         self.profile: Profile = profile_of(function, target)
         self.options = replace(options, backend=backend_of(function, options.backend, self.profile.arch))
         self.profile_log = profile_log
-        self.program = find_program(module, self.entry, self.profile.arch)
+        self.program = find_program(module, self.entry, self.profile.arch, symbols)
         function_type = function.properties["function_type"]
         assert isinstance(function_type, FunctionType)
         self.arguments = self.program.arguments
@@ -144,14 +144,13 @@ class Kernel:
     @cached_property
     def _multiplies(self) -> bool:
         """True when the program may use the matrix unit."""
-        operations = (op for function in self.program.functions for op in walk(function) if isinstance(op, PtoOp))
+        operations = (op for op in self.program.operations if isinstance(op, PtoOp))
         return any(op.active_pipe(self.profile.arch) is Pipe.M for op in operations)
 
     @cached_property
     def orders_pipes(self) -> bool:
         """True when the program itself orders its pipes; else the compiler does."""
-        operations = (op for function in self.program.functions for op in walk(function))
-        return self.program.explicit or any(has_role(op, Role.PIPES) for op in operations)
+        return self.program.explicit or any(has_role(op, Role.PIPES) for op in self.program.operations)
 
     @cached_property
     def _reordered(self) -> bool:
@@ -162,13 +161,12 @@ class Kernel:
     @cached_property
     def _hands_over(self) -> bool:
         """True when unit flags hand accumulators from the cube unit to the write-back and back."""
-        operations = (op for function in self.program.functions for op in walk(function))
-        return any(name in op.attributes for op in operations for name in UNIT_FLAGS)
+        return any(name in op.attributes for op in self.program.operations for name in UNIT_FLAGS)
 
     @cached_property
     def _orders_blocks(self) -> bool:
         """True when blocks wait for each other, so that all of them run side by side."""
-        return any(orders_blocks(op) for function in self.program.functions for op in walk(function))
+        return any(orders_blocks(op) for op in self.program.operations)
 
     def run_block(self, bound: list[Any], index: int, count: int) -> list[Any]:
         """Runs block ``index`` of ``count`` on bound arguments."""

@@ -64,13 +64,13 @@ def find_code(program: Program, each_access: bool = False) -> SimtCode:
             continue
         known[function] = None
         for op in walk(function):
-            section = _section(op, function)
             if section_of(op) == SIMT:
                 sections[op] = None
             elif has_role(op, RUNS):
                 callee = program.symbols.callee(op)
                 if callee is not None:
-                    pending.append((callee, by_items or section or has_role(op, Role.LAUNCH) or is_body(callee)))
+                    items = by_items or _section(op, function) or has_role(op, Role.LAUNCH) or is_body(callee)
+                    pending.append((callee, items))
     return SimtCode(program, tuple(scalar), tuple(bodies), tuple(sections), each_access)
 
 

@@ -13,7 +13,6 @@ from xdsl.ir import Operation
 from pto_dialect.ir.buffers.pointers import CastptrOp
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.cross_core import CmoCacheinvalidOp, DcciOp
 from pto_dialect.passes.sync_flow import ENGINES
 
@@ -28,7 +27,7 @@ _SHOWN = 4
 def unchecked(kernel: WatchedKernel) -> list[str]:
     """One line for each thing that was left out."""
     watch = kernel.watch
-    operations = [op for function in kernel.program.functions for op in walk(function)]
+    operations = kernel.program.operations
     found: list[str] = []
     asked = watch.options.checks
     missing = [name for name in CHECKS if name not in asked and name not in ON_REQUEST]

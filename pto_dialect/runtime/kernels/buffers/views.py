@@ -28,6 +28,7 @@ from pto_dialect.targets.profile import Profile
 from ..registry import kernel
 
 _SPACES = {"vec": "ub", "mat": "l1", "left": "l0a", "right": "l0b", "acc": "l0c", "bias": "bt", "scaling": "fb"}
+_MOVES = Role.TILE_LOAD | Role.TILE_STORE
 
 
 def tile_space(type_: t.TileBufType) -> str:
@@ -319,7 +320,7 @@ def _prepare_parts(view: PtoOp, g: Generator) -> None:
 
 def _only_moved(part: SSAValue) -> bool:
     """True when the part is the source of loads or the destination of stores alone."""
-    return all(has_role(use.operation, Role.TILE_LOAD | Role.TILE_STORE) for use in part.uses)
+    return all(has_role(use.operation, _MOVES) for use in part.uses)
 
 
 @kernel("pto.partition_view")
