@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
-
-from lark.lexer import Lexer
 
 from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
 from pto_dialect.ir.core.index import OPS
@@ -104,15 +101,13 @@ def mask_hash_comments(text: str) -> str:
     return _HASH_COMMENT.sub(lambda m: " " * len(m.group()), text)
 
 
-class ProgramLexer(Lexer):
+class ProgramLexer:
     """Yields the tokens of a program; ``cursor`` is the start of the token last handed to the parser."""
 
-    def __init__(self, conf: Any) -> None:
-        self.punctuation = {t.pattern.value: t.name for t in conf.terminals if t.pattern.type == "str"}
-        self.words = {**self.punctuation, **OPERATION_TERMINALS}
+    def __init__(self, literals: dict[str, str]) -> None:
+        self.words = {**literals, **OPERATION_TERMINALS}
 
-    # Lark hands a lexer of this kind the text alone, and takes any object with a type for a token.
-    def lex(self, data: ProgramText) -> Iterator[Tok]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def lex(self, data: ProgramText) -> Iterator[Tok]:
         """The tokens of a program."""
         data.lexer = self
         return self.tokens(data)

@@ -1,4 +1,4 @@
-"""Parses a program into a module: drives Lark, recovers from errors, wraps assembly text into a function.
+"""Parses a program into a module: drives the grammar, recovers from errors, wraps assembly text into a function.
 
 After a wrong statement parsing resumes at the next one, so that independent errors are reported in one run.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from lark.exceptions import UnexpectedToken
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
@@ -26,6 +25,7 @@ from pto_dialect.nesting import NestingError
 from ..builder.micro import MicroBuilder
 from ..text import set_name
 from .grammar import load_grammar
+from .lalr import UnexpectedToken
 from .lexer import ProgramLexer, ProgramText, is_assembly, mask_hash_comments
 from .recovery import Recovery
 
@@ -35,8 +35,7 @@ class ProgramParser:
 
     def __init__(self) -> None:
         self.builder = ProgramBuilder()
-        self.lark = load_grammar("pto.lark", ProgramLexer, self.builder)
-        self.states = self.lark.parser.parser.parser.parse_table.states
+        self.grammar = load_grammar("pto.lark", ProgramLexer, self.builder)
         self.lock = threading.RLock()
 
     def run(self, source: SourceFile, engine: DiagnosticEngine, schematic: bool) -> ModuleOp | None:
@@ -55,7 +54,7 @@ class ProgramParser:
         data = ProgramText(masked, assembly)
         self.builder.reset(source, data, engine, schematic)
         try:
-            self.lark.parse(data, on_error=Recovery(self.states, self.builder, data))
+            self.grammar.parse(data, Recovery(self.grammar, self.builder, data))
         except UnexpectedToken:
             return None
         return self.builder.finish()

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from lark.parsers.lalr_analysis import Reduce
 from xdsl.ir import Region
 
 from pto_dialect.diagnostics.diagnostic import Note
@@ -24,6 +23,7 @@ from ..errors.forms import lacks_attributes
 from ..errors.messages import explain
 from ..errors.separators import alias_without_mark
 from ..text import indentation, starts_line
+from .lalr import END, Parser, State, UnexpectedToken
 from .lexer import OPERATION_TERMINALS, ProgramText
 from .repair import Repair
 from .situation import Message, Situation
@@ -46,27 +46,26 @@ _DIRECTIVE_NAME = re.compile(r"[ \t]*%?([\w.$-]+)")
 class Recovery(Repair):
     """Error handling of one parse."""
 
-    def __init__(self, states: Any, builder: BuilderBase, data: ProgramText) -> None:
-        self.states = states
+    def __init__(self, parser: Parser, builder: BuilderBase, data: ProgramText) -> None:
+        self.parser = parser
         self.builder = builder
         self.data = data
         self.resumed = -1
         self.errors = 0
 
-    def __call__(self, error: Any) -> bool:
+    def __call__(self, error: UnexpectedToken) -> bool:
         """Reports ``error`` and moves on to the next statement; False when parsing cannot go on."""
-        token: Any = error.token
-        state = error.interactive_parser.parser_state
+        token, state = error.token, error.state
         text = self.data.text
-        keep = self._statement_depth(state.state_stack)
-        at_end = token.type == "$END"
+        keep = self._statement_depth(state.stack)
+        at_end = token.type == END
         if at_end:
-            token = Tok("$END", "", max(0, len(text.rstrip()) - 1))
-        statement = self._statement(state.value_stack[keep:], token)
+            token = Tok(END, "", max(0, len(text.rstrip()) - 1))
+        statement = self._statement(state.values[keep:], token)
         self.errors += 1
         if not at_end and self.errors <= _LIMIT and self.repaired(state, statement, token, self._after(token)):
             return True
-        expected = frozenset(kind for kind in error.expected if self._accepts(state.state_stack, kind))
+        expected = frozenset(kind for kind in error.expected if self._accepts(state.stack, kind))
         begins_line = starts_line(text, token.start) and not self._continues(statement, token)
         self._report(token, expected, statement, begins_line, at_end)
         if at_end or self.errors > _LIMIT:
@@ -74,11 +73,11 @@ class Recovery(Repair):
         opened = bool(statement) and statement[-1].type == "LBRACE" and not lacks_attributes(text, statement[-1])
         if statement and (opened or begins_line or self._closed_region(state)):
             self._complete(state)
-            keep = self._statement_depth(state.state_stack)
-            statement = self._statement(state.value_stack[keep:], token)
+            keep = self._statement_depth(state.stack)
+            statement = self._statement(state.values[keep:], token)
         self.builder.pending = None
-        del state.state_stack[keep + 1 :]
-        del state.value_stack[keep:]
+        del state.stack[keep + 1 :]
+        del state.values[keep:]
         self._poison_results(statement, token)
         self._resume(state, statement, token, begins_line)
         return True
@@ -115,10 +114,11 @@ class Recovery(Repair):
 
     # ------------------------------------------------------------ what was read so far
 
-    def _statement_depth(self, stack: list[Any]) -> int:
+    def _statement_depth(self, stack: list[int]) -> int:
         """Number of values below the innermost place where a statement may begin."""
         for depth in range(len(stack) - 1, -1, -1):
-            if "statement" in self.states[stack[depth]] or "plain_statement" in self.states[stack[depth]]:
+            actions = self.parser.actions(stack[depth])
+            if "statement" in actions or "plain_statement" in actions:
                 return depth
         return 0
 
@@ -145,15 +145,16 @@ class Recovery(Repair):
 
     # ------------------------------------------------------------ the parser's stacks
 
-    def _complete(self, state: Any) -> None:
+    def _complete(self, state: State) -> None:
         """Reduces what stands before a wrong token as if a statement followed, so that a whole statement on the line
         above is kept and a region just opened is entered."""
         self._reduce(state, "RESULTS")
 
-    def _closed_region(self, state: Any) -> bool:
+    def _closed_region(self, state: State) -> bool:
         """True right behind the closing brace of a region."""
-        actions = self.states[state.state_stack[-1]].values()
-        return any(action is Reduce and target.origin.name == "region" for action, target in actions)
+        rules = self.parser.tables.rules
+        actions = self.parser.actions(state.stack[-1]).values()
+        return any(action < 0 and rules[-1 - action].symbol == "region" for action in actions)
 
     def _poison_results(self, statement: list[Tok], token: Tok) -> None:
         """Defines the names of a broken statement so that their uses are not errors as well."""
@@ -178,7 +179,7 @@ class Recovery(Repair):
 
     # ------------------------------------------------------------ where to go on
 
-    def _resume(self, state: Any, statement: list[Tok], token: Tok, begins_line: bool) -> None:
+    def _resume(self, state: State, statement: list[Tok], token: Tok, begins_line: bool) -> None:
         """Sets where lexing goes on: at the next statement, or inside the region of the broken one.
 
         Attribute dictionaries are skipped. One that is never closed ends where a line begins with a statement.
@@ -261,7 +262,7 @@ class Recovery(Repair):
                 return
             yield found
 
-    def _enter(self, state: Any, header: list[Tok], brace: Tok) -> None:
+    def _enter(self, state: State, header: list[Tok], brace: Tok) -> None:
         """Opens the region of a broken header; names that are new in the header are its arguments."""
         head = next((tok for tok in header if tok.type.startswith("OP_")), None)
         following = self._after(brace)

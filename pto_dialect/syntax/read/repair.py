@@ -6,12 +6,9 @@ These are braces left out around regions, marks of block labels, and comments of
 
 from __future__ import annotations
 
-from typing import Any
-
-from lark.parsers.lalr_analysis import Reduce
-
 from ..builder.builder import BuilderBase
 from ..text import indentation, starts_line
+from .lalr import Parser, State
 from .lexer import ProgramText
 from .tokens import Tok
 
@@ -22,12 +19,12 @@ _DEPTH = 200
 class Repair:
     """What ``Recovery`` tries first."""
 
-    states: Any
+    parser: Parser
     builder: BuilderBase
     data: ProgramText
     commented = False
 
-    def repaired(self, state: Any, statement: list[Tok], token: Tok, following: Tok | None) -> bool:
+    def repaired(self, state: State, statement: list[Tok], token: Tok, following: Tok | None) -> bool:
         """Reports the mistake before or at ``token`` and mends it; False when it is none of these."""
         return (
             self._comment(token)
@@ -70,21 +67,21 @@ class Repair:
         self.data.position = token.end
         return True
 
-    def _brace_before_else(self, state: Any, statement: list[Tok], token: Tok) -> bool:
+    def _brace_before_else(self, state: State, statement: list[Tok], token: Tok) -> bool:
         word = statement[-1] if statement else None
         if word is not None and word.type == "ELSE" and token.type == "LBRACE":
             # It was read as a word of the statement above.
-            if not self._accepts(state.state_stack[:-1], "RBRACE", "ELSE"):
+            if not self._accepts(state.stack[:-1], "RBRACE", "ELSE"):
                 return False
-            del state.state_stack[-1], state.value_stack[-1]
+            del state.stack[-1], state.values[-1]
             token = word
-        if token.type != "ELSE" or not self._accepts(state.state_stack, "RBRACE", "ELSE"):
+        if token.type != "ELSE" or not self._accepts(state.stack, "RBRACE", "ELSE"):
             return False
         self._fail("parse-unbalanced", "'}' is missing before else", token.start, token.end, "} else {")
         self._go_on_with(state, Tok("RBRACE", "}", token.start), token.start)
         return True
 
-    def _opening_brace(self, state: Any, statement: list[Tok], token: Tok) -> bool:
+    def _opening_brace(self, state: State, statement: list[Tok], token: Tok) -> bool:
         """A header at the end of a line with a deeper indented statement on the next one."""
         text = self.data.text
         if not statement or statement[-1].type == "LBRACE" or not starts_line(text, token.start):
@@ -92,17 +89,17 @@ class Repair:
         if indentation(text, token.start) <= indentation(text, statement[0].start):
             return False
         # A region, no dictionary.
-        if not all(self._accepts(state.state_stack, "LBRACE", kind) for kind in (token.type, "RESULTS")):
+        if not all(self._accepts(state.stack, "LBRACE", kind) for kind in (token.type, "RESULTS")):
             return False
         end = statement[-1].end
         self._fail("parse-unbalanced", "'{' is missing at the end of this line", end - 1, end, "add the missing '{'")
         self._go_on_with(state, Tok("LBRACE", "{", end), token.start)
         return True
 
-    def _label_colon(self, state: Any, statement: list[Tok], token: Tok) -> bool:
+    def _label_colon(self, state: State, statement: list[Tok], token: Tok) -> bool:
         if not statement or statement[-1].type != "BLOCK":
             return False
-        if not starts_line(self.data.text, token.start) or not self._accepts(state.state_stack, "COLON", token.type):
+        if not starts_line(self.data.text, token.start) or not self._accepts(state.stack, "COLON", token.type):
             return False
         label = statement[-1]
         self._fail(
@@ -111,11 +108,11 @@ class Repair:
         self._go_on_with(state, Tok("COLON", ":", label.end), token.start)
         return True
 
-    def _label_sign(self, state: Any, token: Tok, following: Tok | None) -> bool:
+    def _label_sign(self, state: State, token: Tok, following: Tok | None) -> bool:
         """``next:`` for ``^next:``."""
         if token.type not in ("WORD", "OP_UNKNOWN") or following is None or following.type != "COLON":
             return False
-        if not starts_line(self.data.text, token.start) or not self._accepts(state.state_stack, "BLOCK", "COLON"):
+        if not starts_line(self.data.text, token.start) or not self._accepts(state.stack, "BLOCK", "COLON"):
             return False
         name = f"^{token.text}"
         message = f"names of blocks begin with ^, found {token.text!r}"
@@ -125,7 +122,7 @@ class Repair:
 
     # ------------------------------------------------------------ the parser's stacks
 
-    def _go_on_with(self, state: Any, token: Tok, position: int) -> None:
+    def _go_on_with(self, state: State, token: Tok, position: int) -> None:
         """Reads ``token`` as if it stood in the text, which goes on at ``position``."""
         self._feed(state, token)
         self.data.position = position
@@ -133,31 +130,26 @@ class Repair:
     def _accepts(self, stack: list[int], *kinds: str) -> bool:
         """True when tokens of these kinds could come next."""
         stack = stack[-_DEPTH:]
+        rules = self.parser.tables.rules
         for kind in kinds:
-            while (entry := self.states[stack[-1]].get(kind)) is not None and entry[0] is Reduce:
-                rule = entry[1]
-                if len(rule.expansion) >= len(stack):
+            while (action := self.parser.actions(stack[-1]).get(kind)) is not None and action < 0:
+                rule = rules[-1 - action]
+                if rule.size >= len(stack):
                     return True
-                del stack[len(stack) - len(rule.expansion) :]
-                stack.append(self.states[stack[-1]][rule.origin.name][1])
-            if entry is None:
+                del stack[len(stack) - rule.size :]
+                stack.append(self.parser.actions(stack[-1])[rule.symbol])
+            if action is None:
                 return False
-            stack.append(entry[1])
+            stack.append(action)
         return True
 
-    def _reduce(self, state: Any, terminal: str) -> None:
+    def _reduce(self, state: State, terminal: str) -> None:
         """Carries out the reductions that ``terminal`` calls for."""
-        stack, values = state.state_stack, state.value_stack
-        while (entry := self.states[stack[-1]].get(terminal)) is not None and entry[0] is Reduce:
-            rule = entry[1]
-            size = len(rule.expansion)
-            parts = values[len(values) - size :]
-            del stack[len(stack) - size :], values[len(values) - size :]
-            values.append(state.parse_conf.callbacks[rule](parts))
-            stack.append(self.states[stack[-1]][rule.origin.name][1])
+        while (action := self.parser.actions(state.stack[-1]).get(terminal)) is not None and action < 0:
+            self.parser.reduce(state, action)
 
-    def _feed(self, state: Any, token: Tok) -> None:
+    def _feed(self, state: State, token: Tok) -> None:
         """Reads ``token`` as if it stood in the text."""
         self._reduce(state, token.type)
-        state.state_stack.append(self.states[state.state_stack[-1]][token.type][1])
-        state.value_stack.append(token)
+        state.stack.append(self.parser.actions(state.stack[-1])[token.type])
+        state.values.append(token)

@@ -1,7 +1,6 @@
 """The token object shared by both lexers, and regular expressions for the lexical forms.
 
-Lark only looks at ``type``; the rest is for the builder and for error messages. A plain object with slots is a third of
-the cost of Lark's own token class.
+The parser's loop only looks at ``type``; the rest is for the builder and for error messages.
 """
 
 from __future__ import annotations
@@ -14,9 +13,6 @@ class Tok:
 
     __slots__ = ("start", "text", "type", "value")
 
-    # Lark copies these when it makes the end-of-input token.
-    line = column = end_line = end_column = None
-
     def __init__(self, type: str, text: str, start: int, value: object = None) -> None:
         self.type = type
         self.text = text
@@ -27,9 +23,6 @@ class Tok:
     def end(self) -> int:
         """Offset just past the token."""
         return self.start + len(self.text)
-
-    start_pos = property(lambda self: self.start)
-    end_pos = end
 
     def __repr__(self) -> str:
         return f"Tok({self.type}, {self.text!r}, {self.start})"

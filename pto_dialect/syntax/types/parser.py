@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from lark.exceptions import UnexpectedToken
-from lark.lexer import Lexer
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
@@ -22,6 +20,7 @@ from pto_dialect.nesting import RULE as NESTING
 from ..errors.type_names import type_suggestion
 from ..errors.types import TypeSyntaxError, misfit
 from ..read.grammar import load_grammar
+from ..read.lalr import END, UnexpectedToken
 from ..read.tokens import Tok, balanced
 from .forms import PTO_FORMS
 
@@ -46,14 +45,13 @@ _TOKEN = re.compile(
 )
 
 
-class TypeLexer(Lexer):
+class TypeLexer:
     """Splits the text of one type; keywords and types are told apart by the word itself."""
 
-    def __init__(self, conf: Any) -> None:
-        self.punctuation = {term.pattern.value: term.name for term in conf.terminals if term.pattern.type == "str"}
+    def __init__(self, literals: dict[str, str]) -> None:
+        self.punctuation = literals
 
-    # Lark hands a lexer of this kind the text alone, and takes any object with a type for a token.
-    def lex(self, data: str) -> Iterator[Tok]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def lex(self, data: str) -> Iterator[Tok]:
         """The tokens of one type."""
         position, end = 0, len(data)
         match = _TOKEN.match
@@ -237,7 +235,7 @@ def parse_type(text: str) -> Attribute:
             result = _parser().parse(text)
         except UnexpectedToken as error:
             token = error.token
-            if token.type == "$END":
+            if token.type == END:
                 message, start, end = f"incomplete type {text!r}", max(0, len(text) - 1), len(text)
             elif negative := _NEGATIVE_SIZE.search(text, 0, token.start):
                 message, (start, end) = f"sizes are not negative, found {negative.group()}", negative.span()

@@ -4,30 +4,18 @@ from __future__ import annotations
 
 import lark
 import pytest
-from lark.lexer import Lexer
 
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES, core_class
 from pto_dialect.syntax.read.grammar import grammar_text
+from pto_dialect.syntax.read.lark_tables import OPTIONS, NoLexer
 from pto_dialect.syntax.read.lexer import OPERATION_TERMINALS
 from pto_dialect.syntax.read.parser import ProgramBuilder
 from pto_dialect.syntax.types.parser import _TypeBuilder
 
 
-class NoLexer(Lexer):
-    """Grammar construction needs a lexer class, not a lexer."""
-
-    def __init__(self, conf):
-        del conf
-
-    def lex(self, lexer_state, parser_state):
-        yield from ()
-
-
 def strict(name: str) -> lark.Lark:
-    return lark.Lark(
-        grammar_text(name), parser="lalr", lexer=NoLexer, strict=True, keep_all_tokens=True, maybe_placeholders=False
-    )
+    return lark.Lark(grammar_text(name), lexer=NoLexer, strict=True, **OPTIONS)
 
 
 @pytest.mark.parametrize("name", ["pto.lark", "types.lark"])
