@@ -34,17 +34,18 @@ assert Path(pto_dialect.__file__).resolve().is_relative_to(Path(root).resolve())
 from pto_dialect.diagnostics.render import render_text
 from pto_dialect.driver.options import Options
 from pto_dialect.driver.pipeline import process
+from pto_dialect.passes.registry import VERIFY_PASSES
 
 def said(text, name):
     for target in targets:
         for generic in (False, True):
-            passes = ("verify",) if generic else ("verify", "check-sync", "check-memory")
+            passes = VERIFY_PASSES if generic else (*VERIFY_PASSES, "check-sync", "check-memory")
             try:
                 result = process(text, name, Options(target=target or None, passes=passes, generic=generic))
                 yield f"// target {target or 'of the module'}, generic: {generic}, ok: {result.ok}"
                 yield "" if generic else render_text(result.diagnostics)
                 yield result.text or ""
-            except Exception as error:
+            except RecursionError as error:
                 yield f"{type(error).__name__}: {error}"
 
 for line in open(listed, encoding="utf-8"):
