@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.types import I1, OpaqueType, PtrType, bit_width, byte_width
+from pto_dialect.ir.core.types import I1, F4E1M2x2Type, F4E2M1x2Type, OpaqueType, PtrType, bit_width, byte_width
 
 from .constants import constant_of
 from .facts import element_type, space_of
@@ -26,7 +27,7 @@ def element_bits(type_: Attribute) -> int | None:
     """Bits of one logical element of a pointer or memref; a packed pair of 4-bit floats counts as two."""
     element = element_type(type_)
     bits = None if element is None else bit_width(element)
-    return 4 if element is not None and element.name.startswith("pto.f4") else bits
+    return 4 if isinstance(element, (F4E1M2x2Type, F4E2M1x2Type)) else bits
 
 
 def address_of(value: SSAValue, depth: int = 8) -> int | None:
@@ -35,14 +36,14 @@ def address_of(value: SSAValue, depth: int = 8) -> int | None:
     if not isinstance(op, Operation) or depth == 0:
         return None
     if has_role(op, Role.ADDRESS):
-        source = op.operands[0]
+        source, *_ = op.operands
         if isinstance(source.type, PtrType):
             return address_of(source, depth - 1)
         number = constant_of(source)
         return number if isinstance(number, int) else None
     if has_role(op, Role.DISPLACEMENT):
-        base = address_of(op.operands[0], depth - 1)
-        offset = constant_of(op.operands[1])
+        base = address_of(named(op, "ptr"), depth - 1)
+        offset = constant_of(named(op, "offset"))
         size = element_bytes(value.type)
         return base + offset * size if base is not None and isinstance(offset, int) and size is not None else None
     return None

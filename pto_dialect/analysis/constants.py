@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.roles import Role, has_role
 
-_BINARY: dict[str, Callable[[int, int], int | None]] = {
-    "arith.addi": lambda a, b: a + b,
-    "arith.subi": lambda a, b: a - b,
-    "arith.muli": lambda a, b: a * b,
-    "arith.divsi": lambda a, b: None if b == 0 else int(a / b) if abs(a) < 2**52 else None,
-    "arith.divui": lambda a, b: None if b <= 0 or a < 0 else a // b,
-    "arith.remsi": lambda a, b: None if b <= 0 or a < 0 else a % b,
-    "arith.remui": lambda a, b: None if b <= 0 or a < 0 else a % b,
-    "arith.floordivsi": lambda a, b: None if b == 0 else a // b,
-    "arith.ceildivsi": lambda a, b: None if b == 0 else -(-a // b),
-    "arith.minsi": min,
-    "arith.maxsi": max,
-    "arith.shli": lambda a, b: a << b if 0 <= b < 64 else None,
-    "arith.andi": lambda a, b: a & b,
-    "arith.ori": lambda a, b: a | b,
-}
-_CASTS = frozenset(("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci"))
+from .arithmetic import CASTS, FOLDS
 
 
 def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
@@ -36,18 +18,21 @@ def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
     if has_role(op, Role.CONSTANT):
         attr = op.properties.get("value")
         return attr.value.data if isinstance(attr, (IntegerAttr, FloatAttr)) else None
-    if op.name in _CASTS and len(op.operands) == 1:
-        inner = constant_of(op.operands[0], depth - 1)
-        return _wrapped(inner, value) if isinstance(inner, int) else None
-    combine = _BINARY.get(op.name)
-    if combine is None or len(op.operands) != 2:
+    name = op.name
+    fold = FOLDS.get(name)
+    # By name, as the table is; operations that are not sound may have any number of operands.
+    if fold is None and name not in CASTS:
         return None
-    left = constant_of(op.operands[0], depth - 1)
-    right = constant_of(op.operands[1], depth - 1) if isinstance(left, int) else None
-    if not isinstance(left, int) or not isinstance(right, int):
-        return None
-    result = combine(left, right)
-    return None if result is None else _wrapped(result, value)
+    match [*op.operands]:
+        case [first, second] if fold is not None:
+            left = constant_of(first, depth - 1)
+            right = constant_of(second, depth - 1) if isinstance(left, int) else None
+            result = fold(left, right) if isinstance(left, int) and isinstance(right, int) else None
+        case [source] if fold is None:
+            result = constant_of(source, depth - 1)
+        case _:
+            return None
+    return _wrapped(result, value) if isinstance(result, int) else None
 
 
 def _wrapped(number: int, value: SSAValue) -> int:

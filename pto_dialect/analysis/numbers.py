@@ -11,34 +11,13 @@ from xdsl.ir import Attribute, Operation
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PtrType, byte_width
 
+from .arithmetic import CASTS, FOLDS
 from .constants import constant_of
 
 Unknown = tuple[object, ...]
 """A number that only a run knows, as the expression it comes from."""
 Number = int | Unknown
 
-_FOLDED: dict[str, Callable[[int, int], int]] = {
-    "arith.addi": lambda a, b: a + b,
-    "arith.subi": lambda a, b: a - b,
-    "arith.muli": lambda a, b: a * b,
-    "arith.minsi": min,
-    "arith.maxsi": max,
-    "arith.minui": min,
-    "arith.maxui": max,
-    "arith.andi": lambda a, b: a & b,
-    "arith.ori": lambda a, b: a | b,
-    "arith.xori": lambda a, b: a ^ b,
-}
-_DIVISIONS: dict[str, Callable[[int, int], int]] = {
-    "arith.divsi": lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1),
-    "arith.divui": lambda a, b: a // b,
-    "arith.remsi": lambda a, b: abs(a) % abs(b) * (1 if a >= 0 else -1),
-    "arith.remui": lambda a, b: a % b,
-    "arith.floordivsi": lambda a, b: a // b,
-    "arith.ceildivsi": lambda a, b: -(-a // b),
-    "arith.ceildivui": lambda a, b: -(-a // b),
-}
-_CASTS = frozenset(("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci"))
 _ORDERS: dict[int, tuple[Callable[[int, int], bool], str, bool]] = {
     0: (lambda a, b: a == b, "eq", False),
     1: (lambda a, b: a != b, "eq", True),
@@ -76,17 +55,18 @@ def result_of(op: Operation, operands: list[Number], instance: int) -> Number:
     if has_role(op, Role.CONSTANT):
         known = constant_of(op.results[0])
         return known if isinstance(known, int) else (id(op),)
-    if name in _CASTS:
+    # By name, as the table of arithmetic is.
+    if name in CASTS:
         return operands[0]
     a, b = (*operands, 0, 0)[:2]
-    if name in _FOLDED or name in _DIVISIONS:
-        if isinstance(a, int) and isinstance(b, int):
-            if name in _FOLDED:
-                return _FOLDED[name](a, b)
-            return _DIVISIONS[name](a, b) if b else unknown(op, instance)
-        return (name, a, b)
-    if name == "arith.cmpi":
-        return _compared(op, a, b)
+    fold = FOLDS.get(name)
+    if fold is not None:
+        if not (isinstance(a, int) and isinstance(b, int)):
+            return (name, a, b)
+        known = fold(a, b)
+        return unknown(op, instance) if known is None else known
+    if has_role(op, Role.COMPARISON):
+        return _compared(op, a, b, instance)
     if has_role(op, Role.SELECT) and isinstance(a, int):
         return operands[1] if a else operands[2]
     return unknown(op, instance)
@@ -113,8 +93,11 @@ def behind(base: Number, distance: Number, type_: PtrType) -> Number | None:
     return (kind, under, start + distance * size)  # pyright: ignore[reportOperatorIssue]
 
 
-def _compared(op: Operation, a: Number, b: Number) -> Number:
+def _compared(op: Operation, a: Number, b: Number, instance: int) -> Number:
     predicate = op.properties.get("predicate")
+    if predicate is None:
+        # ``index.cmp`` says its predicate in words of its own.
+        return unknown(op, instance)
     number = predicate.value.data if isinstance(predicate, IntegerAttr) else -1
     if number not in _ORDERS:
         return (id(op), a, b)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
 FOREVER = 1 << 60
 _DEPTH = 16
-_LOOPS = frozenset(("scf.for", "scf.while"))
-_CARRIES = frozenset(("scf.yield", "scf.condition", "func.return", "func.call", "scf.for", "scf.while", "arith.select"))
+_ASKED = {"scf.if": "cond", "scf.index_switch": "arg", "arith.select": "cond"}
+"""Operations that a condition decides about, and their operand with it; affine ones have no operand that is one."""
+_CARRIES = Role.YIELD | Role.CONDITION | Role.RETURN | Role.CALL | Role.LOOP | Role.SELECT
 """Operations through which a value goes on under another name."""
+_NEGATION = "arith.xori"
+"""With a constant this turns an answer round, and no role says so of an operation that computes with bits."""
 
 Shape = object
 """What a condition is computed from, whatever it is compared for."""
@@ -28,8 +32,9 @@ class Questions:
         asked: list[tuple[Operation, SSAValue]] = []
         for number, op in enumerate(walk(function)):
             self.position[op] = number
-            if op.name in ("scf.if", "scf.index_switch", "arith.select"):
-                asked.append((op, op.operands[0]))
+            decides = _condition(op)
+            if decides is not None:
+                asked.append((op, decides))
         ends = self._ends(function)
         for op, value in asked:
             shape = self.shape(value)
@@ -39,7 +44,8 @@ class Questions:
 
     def expiry(self, op: Operation) -> int:
         """The number of the last operation that may ask again what ``op`` asks."""
-        return self.last.get(self.shape(op.operands[0]), FOREVER)
+        decides = _condition(op)
+        return FOREVER if decides is None else self.last.get(self.shape(decides), FOREVER)
 
     def shape(self, value: SSAValue, depth: int = _DEPTH) -> Shape:
         """Equal for conditions that may be one question: the same values behind the same arithmetic."""
@@ -48,7 +54,7 @@ class Questions:
             op = value.owner
             if depth and isinstance(op, Operation) and has_role(op, Role.SCALAR):
                 parts = [self.shape(operand, depth - 1) for operand in op.operands]
-                same = op.name in ("arith.cmpi", "index.cmp")
+                same = has_role(op, Role.COMPARISON)
                 known = (op.name, frozenset(parts) if same else tuple(parts), _constant(op))
             else:
                 known = id(value)
@@ -58,13 +64,9 @@ class Questions:
     def _passes_on(self, value: SSAValue, depth: int = _DEPTH) -> bool:
         known = self.carried.get(value)
         if known is None:
-            self.carried[value] = known = not depth or any(use.operation.name in _CARRIES for use in value.uses)
+            self.carried[value] = known = not depth or any(has_role(use.operation, _CARRIES) for use in value.uses)
             op = value.owner
-            if (
-                not known
-                and isinstance(op, Operation)
-                and op.name.startswith(("arith.cmpi", "index.cmp", "arith.xori"))
-            ):
+            if not known and isinstance(op, Operation) and (has_role(op, Role.COMPARISON) or op.name == _NEGATION):
                 known = any(self._passes_on(operand, depth - 1) for operand in op.operands if _is_truth(operand))
                 self.carried[value] = known
         return known
@@ -73,7 +75,7 @@ class Questions:
         found: Operation | None = None
         place = op.parent_op()
         while place is not None:
-            if place.name in _LOOPS:
+            if has_role(place, Role.LOOP):
                 found = place
             place = place.parent_op()
         return found
@@ -86,6 +88,12 @@ class Questions:
             if loop is not None:
                 ends[loop] = number
         return ends
+
+
+def _condition(op: Operation) -> SSAValue | None:
+    """The operand that decides what ``op`` runs or gives; ``None`` for other operations."""
+    name = _ASKED.get(op.name)
+    return None if name is None else named(op, name)
 
 
 def _is_truth(value: SSAValue) -> bool:

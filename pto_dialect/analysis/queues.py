@@ -14,6 +14,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from pto_dialect.ir.core.base import is_pto, op_spec
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.queues import C2V, V2C, QueueAction
+from pto_dialect.ir.core.types import TensorViewType, TileBufType
 
 from .facts import integer
 from .symbols import Symbols
@@ -63,7 +64,7 @@ def handle(op: Operation) -> Operation | None:
 
 def entry(op: Operation) -> SSAValue | None:
     """The tile or view that ``op`` moves, binds or returns."""
-    if op.results and op.results[0].type.name in ("pto.tile_buf", "pto.tensor_view"):
+    if op.results and isinstance(op.results[0].type, (TileBufType, TensorViewType)):
         return op.results[0]
     return find(op, "tile") or find(op, "entry")
 

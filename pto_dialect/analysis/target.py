@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from pto_dialect.families import FAMILIES
-from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import family_named
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.op_availability import MICRO_LEVELS
 from pto_dialect.targets.profile import Profile, TargetChoice, resolve_target
@@ -17,7 +17,7 @@ MICRO_FAMILIES = frozenset(name for name, family in FAMILIES.items() if family.l
 
 def uses_micro_level(module: Operation) -> bool:
     """True when the module contains vector, cube, SIMT or logical-vector micro-operations."""
-    return any(op.name in OPS and OPS[op.name][0] in MICRO_FAMILIES for op in walk(module))
+    return any(family_named(op.name) in MICRO_FAMILIES for op in walk(module))
 
 
 def target_choice(op: Operation, option: str | None) -> TargetChoice:

@@ -13,7 +13,9 @@ from typing import Any, Generic, NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
+from pto_dialect.ir.buffers.views import BitcastOp, TReshapeOp
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, section_of
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType
 
@@ -38,10 +40,9 @@ _SKIP = 12
 """Of loops longer than ``_WHOLE`` some ``_KEPT`` to ``_WHOLE`` iterations are followed; what is left out is a multiple
 of ``_SKIP``, so that buffers used in turn stay in turn."""
 _TRIPS = 3
-_SIDES = {"pto.section.cube": "cube", "pto.section.vector": "vector"}
-_SAME_BYTES = frozenset(("pto.treshape", "pto.bitcast"))
+_OTHER_SIDE = {"cube": "vector", "vector": "cube"}
 _HANDLES = (TileBufType, MultiTileBufType, PtrType)
-_TERMINATORS = frozenset(("scf.yield", "scf.condition", "func.return"))
+_ENDS = Role.YIELD | Role.CONDITION | Role.RETURN
 
 
 class TooMuch(Exception):
@@ -131,7 +132,7 @@ class Walk(Generic[M]):
         for op in steps:
             if not self.worlds:
                 break
-            if op.name in _TERMINATORS:
+            if has_role(op, _ENDS):
                 for world in self.worlds:
                     world.given = [world.number(value) for value in op.operands]
                 break
@@ -189,7 +190,7 @@ class Walk(Generic[M]):
         handler = _HANDLERS.get(op.name)
         if handler is not None:
             return handler
-        if op.name in _SIDES and self.side not in (None, _SIDES[op.name]):
+        if self.side is not None and section_of(op) == _OTHER_SIDE[self.side]:
             return Walk.pass_by
         if has_role(op, Role.SELECT) and isinstance(op.results[0].type, _HANDLES):
             return Walk.choice
@@ -231,7 +232,7 @@ class Walk(Generic[M]):
 
     def handle(self, op: Operation, result: SSAValue, numbers: tuple[Number, ...]) -> Number:
         """A buffer, view or pointer: equal ones are equal, wherever they were made."""
-        if op.name in _SAME_BYTES:
+        if isinstance(op, (TReshapeOp, BitcastOp)):
             return numbers[0]
         found = pointer_at(op, result.type, numbers)
         if found is not None:
@@ -315,7 +316,8 @@ class Walk(Generic[M]):
 
     def condition(self, op: Operation) -> None:
         """``scf.if``"""
-        groups = self.decided(lambda world: world.number(op.operands[0]), 2, op)
+        condition = named(op, "cond")
+        groups = self.decided(lambda world: world.number(condition), 2, op)
 
         def branch(number: int) -> None:
             region = op.regions[1 - number]
@@ -331,17 +333,19 @@ class Walk(Generic[M]):
 
     def choice(self, op: Operation) -> None:
         """``arith.select`` between two handles"""
-        groups = self.decided(lambda world: world.number(op.operands[0]), 2, op)
+        condition, lhs, rhs = (named(op, name) for name in ("cond", "lhs", "rhs"))
+        groups = self.decided(lambda world: world.number(condition), 2, op)
 
         def choose(number: int) -> None:
             for world in self.worlds:
-                world.vary(op.results, [world.number(op.operands[2 - number])])
+                world.vary(op.results, [world.number(lhs if number else rhs)])
 
         self.in_turn(groups, choose)
 
     def switch(self, op: Operation) -> None:
         """``scf.index_switch``: any of its cases."""
-        groups = self.decided(lambda world: ("case", world.number(op.operands[0])), len(op.regions), op)
+        chosen = named(op, "arg")
+        groups = self.decided(lambda world: ("case", world.number(chosen)), len(op.regions), op)
 
         def case(number: int) -> None:
             self.block(op.regions[number].block)
@@ -353,8 +357,9 @@ class Walk(Generic[M]):
     def loop(self, op: Operation) -> None:
         """``scf.for``"""
         by_bounds: dict[tuple[Number, ...], list[World[M]]] = {}
+        limits = [named(op, name) for name in ("lb", "ub", "step")]
         for world in self.worlds:
-            by_bounds.setdefault(tuple(world.number(value) for value in op.operands[:3]), []).append(world)
+            by_bounds.setdefault(tuple(world.number(value) for value in limits), []).append(world)
         bounds = list(by_bounds)
         self.in_turn(list(by_bounds.values()), lambda number: self.counted(op, bounds[number]))
 

@@ -14,16 +14,21 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.numbers import Number
+from pto_dialect.analysis.queues import action_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.analysis.ways import TooMuch, Walk
 from pto_dialect.analysis.world import Step
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
-from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+from pto_dialect.ir.buffers.pointers import TileBufAddrOp
+from pto_dialect.ir.buffers.views import TAssignOp
+from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups, section_of
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.sync.cross_core import SyncWaitOp
+from pto_dialect.ir.sync.pipes import ImportReservedBufferOp
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.engine.rule import ERROR, MEMORY, rule
 from pto_dialect.verify.program.runs import RUN_RULES
@@ -58,9 +63,8 @@ OVERLAP = rule(
 UNINIT = RUN_RULES["mem-uninit"]
 _GLOBAL = (PtrType, PartitionViewType, TensorViewType)
 """Types of operands that give places in global memory, of stores above all."""
-_OTHERS_WRITE = frozenset(
-    ("func.call", "pto.simt_launch", "pto.tile_buf_addr", "pto.sync.wait", "pto.tassign", "pto.comm")
-)
+_OTHERS_WRITE = (TileBufAddrOp, TAssignOp, SyncWaitOp, ImportReservedBufferOp)
+"""Operations behind which somebody else may write the tiles of a function, beside calls, sections and queues."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ class _Texts:
         found = self.operands.get(op)
         if found is None:
             found = self.operands[op] = _tile_operands(op) if isinstance(op, PtoOp) else ((), ())
-            self.sums[op] = accumulates(op)
+            self.sums[op] = has_role(op, Role.ACCUMULATES)
         return found
 
     def allocator(self, op: Operation) -> Allocator:
@@ -264,7 +268,10 @@ def _tile_operands(op: PtoOp) -> Positions:
 def _fills_all(function: Operation) -> bool:
     """True when only operations on the tiles of the function write these: no pointers, queues or other cores."""
     for op in walk(function):
-        if op.name in _OTHERS_WRITE or op.name.startswith(("pto.section.", "pto.tpop", "pto.reserve", "pto.import")):
+        if isinstance(op, _OTHERS_WRITE) or has_role(op, RUNS | Role.RESERVATION) or section_of(op):
+            return False
+        action = action_of(op)
+        if action is not None and action.role == "pop":
             return False
         if isinstance(op, PtoOp):
             spec = op_spec(type(op))
@@ -274,11 +281,6 @@ def _fills_all(function: Operation) -> bool:
                     if isinstance(value.type, PtrType) and value.type.space != "gm":
                         return False
     return True
-
-
-def accumulates(op: Operation) -> bool:
-    """True for operations that go on with a sum, which may stay where it is under another handle."""
-    return "acc" in op.name.replace("_", ".").split(".")
 
 
 def _overlap(lost: Tile, owner: Tile, op: Operation, certain: bool) -> Diagnostic:

@@ -16,6 +16,7 @@ from pto_dialect.analysis.target import profile_of
 from pto_dialect.analysis.ways import TooMuch, Walk
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
@@ -23,7 +24,7 @@ from pto_dialect.verify.engine.rule import ERROR, SYNC, WARNING, Rule, rule
 from pto_dialect.verify.program.runs import RUN_RULES
 
 from .base import PtoPass
-from .sync_flow import GETS, RELEASES, SETS, WAITS, Access, Flow, Key
+from .sync_flow import Access, Flow, Key, order_of
 
 _PAGE = 'docs/reference/watching.md, "Findings"'
 
@@ -70,7 +71,7 @@ HAZARD = rule(
     source='docs/reference/constraints.md, "Whole programs"',
 )
 
-_ORDERING = SETS | WAITS | GETS | RELEASES
+_ORDERING = ("set", "wait", "get", "release")
 _BALANCE = "a set and its wait belong under the same conditions, each as often as the other"
 _VERBS = {"raw": ("writes", "reads"), "war": ("reads", "overwrites"), "waw": ("writes", "overwrites")}
 
@@ -84,7 +85,7 @@ class CheckSyncPass(PtoPass):
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Reports what the functions of ``module`` do wrong with flags and barriers."""
         for function in entry_functions(module):
-            if any(op.name in _ORDERING for op in walk(function)):
+            if any(order_of(op) in _ORDERING for op in walk(function)):
                 _check(function, profile_of(function, self.target).arch, engine)
 
 
@@ -104,8 +105,8 @@ def _symbol(function: Operation) -> str:
 
 
 def _check(function: Operation, arch: str, engine: DiagnosticEngine) -> None:
-    names = {op.name for op in walk(function)}
-    sides = [name for name in ("cube", "vector") if f"pto.section.{name}" in names] or [None]
+    sections = {section_of(op) for op in walk(function)}
+    sides = [name for name in ("cube", "vector") if name in sections] or [None]
     for side in sides:
         # Nothing is said about functions that are too long to follow.
         with suppress(TooMuch):

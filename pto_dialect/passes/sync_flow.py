@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Hashable, Iterable
+from functools import cache
 from typing import NamedTuple, Protocol, Self
 
 from xdsl.ir import Operation, SSAValue
@@ -18,29 +19,27 @@ from pto_dialect.analysis.facts import word
 from pto_dialect.analysis.numbers import Number, behind
 from pto_dialect.analysis.streaming import streams
 from pto_dialect.analysis.world import Step
-from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.base import Pipe, PtoOp, is_pto, op_spec, operand_groups
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
+from pto_dialect.ir.sync.flags import BarrierOp, OperationEventOp
 
-SETS = frozenset(("pto.set_flag", "pto.set_flag_dyn", "pto.record_event"))
-WAITS = frozenset(("pto.wait_flag", "pto.wait_flag_dyn", "pto.wait_event"))
-GETS = frozenset(("pto.get_buf", "pto.get_buf_dyn"))
-RELEASES = frozenset(("pto.rls_buf", "pto.rls_buf_dyn"))
-ENGINES = frozenset(("pto.comm.tput_async", "pto.comm.tget_async"))
-"""Transfers of another engine, which wait for all pipes before they start."""
-JOINS = ENGINES | {"pto.dsb", "pto.fence.barrier_all", "pto.tsync", "pto.syncall"}
-_UNKNOWN_WAITS = frozenset(("pto.sync.wait", "pto.wait_intra_block", "pto.wait_cross_block"))
-SIGNALS = SETS | WAITS | GETS | RELEASES | JOINS | _UNKNOWN_WAITS
+_ORDERS = (
+    (Role.PIPES | Role.SETS, "set"),
+    (Role.PIPES | Role.WAITS, "wait"),
+    (Role.LOCK | Role.SETS, "get"),
+    (Role.LOCK | Role.WAITS, "release"),
+    (Role.JOINS, "join"),
+    (Role.CORES | Role.WAITS, "blind"),
+)
+"""What operations with all of these roles do to the order of the pipes; ``blind``: they wait for another core."""
 
 Clock = dict[str, int]
 Key = tuple[str, str, Number]
 """A flag: both ends and the number."""
 Place = Number
 """Memory that two operations certainly share when it is equal: the handle that both use."""
-
-_ORDER_THEMSELVES = frozenset(("pto.mgather", "pto.mscatter"))
-"""Operations of a2a3 that are made of several pipes and wait for these."""
 
 
 class Access(NamedTuple):
@@ -88,10 +87,22 @@ class _Item(NamedTuple):
     known: Clock
 
 
+@cache
+def _order_of(cls: type[PtoOp]) -> str | None:
+    roles = op_spec(cls).roles
+    return next((order for all_, order in _ORDERS if all_ in roles), None)
+
+
+def order_of(op: Operation) -> str | None:
+    """What ``op`` does to the order of the pipes beside its own work: ``set``, ``wait``, ``get`` (a lock), ``release``,
+    ``join`` or ``blind``; ``None`` for barriers, which say so themselves, and for all other operations."""
+    return _order_of(type(op)) if isinstance(op, PtoOp) else None
+
+
 def flag_of(step: Step) -> Key:
     """The flag that a set or wait names."""
     op = step.op
-    names = ("src_op", "dst_op") if op.name.endswith("_event") else ("src_pipe", "dst_pipe")
+    names = ("src_op", "dst_op") if isinstance(op, OperationEventOp) else ("src_pipe", "dst_pipe")
     pipes = [named_pipe(op.attributes.get(name)) for name in names]
     source, target = (pipe.value if pipe is not None else "" for pipe in pipes)
     text = word(op, "event_id").removeprefix("EVENT_ID")
@@ -120,7 +131,7 @@ class Flow:
 
     def concerns(self, op: Operation) -> bool:
         """Signals, barriers and whatever a pipe does."""
-        return op.name in SIGNALS or op.name == "pto.barrier" or self._pipe(op) is not None
+        return isinstance(op, BarrierOp) or order_of(op) is not None or self._pipe(op) is not None
 
     def uses(self, op: Operation) -> Iterable[SSAValue]:
         """All operands: places in memory, and numbers of flags."""
@@ -205,24 +216,26 @@ class Flow:
     def take(self, step: Step, certain: bool) -> bool:
         """The scalar unit reaches an operation; False when it cannot go on."""
         op = step.op
-        name = op.name
         self.certain = certain
-        if name in SETS or name in WAITS:
-            return self._signal(step, name in SETS)
-        if name in GETS or name in RELEASES:
+        order = order_of(op)
+        if order == "set" or order == "wait":
+            return self._signal(step, order)
+        if order == "get" or order == "release":
             pipe = named_pipe(op.attributes.get("op_type"))
             if pipe is not None:
-                self._hold(op, (pipe.value, _lock(step)), name in GETS)
-                self._add(pipe.value, _Item("get" if name in GETS else "release", step, None, self._known()))
+                self._hold(op, (pipe.value, _lock(step)), order == "get")
+                self._add(pipe.value, _Item(order, step, None, self._known()))
             return True
-        if name == "pto.barrier" and word(op, "pipe") != "PIPE_ALL":
+        if isinstance(op, BarrierOp):
+            if word(op, "pipe") == Pipe.ALL.value:
+                return self._join(step)
             pipe = named_pipe(op.attributes.get("pipe"))
             if pipe is not None:
                 self._add(pipe.value, _Item("fence", step, None, self._known()))
             return True
-        if name == "pto.barrier" or name in JOINS or (self.arch == "a2a3" and name in _ORDER_THEMSELVES):
+        if order == "join" or (self.arch == "a2a3" and is_pto(op) and op_spec(type(op)).self_ordered):
             return self._join(step)
-        if name in _UNKNOWN_WAITS:
+        if order == "blind":
             # Another core may have waited for anything before it signals.
             self.open = True
         pipe = self._pipe(op)
@@ -237,8 +250,9 @@ class Flow:
                 self.findings.nesting(op, number, gets, self.certain)
             self.held = self.held | {(pipe, number)} if gets else self.held - {(pipe, number)}
 
-    def _signal(self, step: Step, sets: bool) -> bool:
+    def _signal(self, step: Step, order: str) -> bool:
         key = flag_of(step)
+        sets = order == "set"
         if not isinstance(key[2], int) or "" in key[:2]:
             # Numbers that only a run knows may be equal or not: nothing is said about their pipes any more.
             self._blur(key[:2])
@@ -250,7 +264,7 @@ class Flow:
             self.pending[key] = step.op
         else:
             self.pending.pop(key, None)
-        return self._add(key[0] if sets else key[1], _Item("set" if sets else "wait", step, key, self._known()))
+        return self._add(key[0] if sets else key[1], _Item(order, step, key, self._known()))
 
     def _blur(self, pipes: tuple[str, str]) -> None:
         self.unclear |= {pipes}
@@ -260,7 +274,7 @@ class Flow:
         self._advance()
 
     def _known(self) -> Clock:
-        return dict(self.clocks.get("PIPE_S", {}))
+        return dict(self.clocks.get(Pipe.S.value, {}))
 
     def _pipe(self, op: Operation) -> str | None:
         if not isinstance(op, PtoOp):

@@ -244,6 +244,12 @@ def is_pto(op: Operation) -> bool:
     return type(op) in _SPECS
 
 
+def section_of(op: Operation) -> str:
+    """Kind of code in the region of a section: ``cube``, ``vector`` or ``simt``; empty for other operations."""
+    spec = _SPECS.get(type(op))
+    return "" if spec is None else spec.section
+
+
 def is_declared(cls: type[Operation]) -> bool:
     """True for classes of operations of this dialect."""
     return cls in _SPECS

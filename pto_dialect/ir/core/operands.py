@@ -50,6 +50,11 @@ def first(op: PtoOp, name: str) -> SSAValue | None:
     return values[0] if values else None
 
 
+def shown(view: Operation) -> SSAValue:
+    """The operand of which the result of ``view`` shows bytes: the first one, by what ``Role.VIEW`` means."""
+    return view.operands[0]
+
+
 def listed(op: Operation, name: str) -> Sequence[SSAValue]:
     """The operands of ``op`` declared as ``name``, any number of them; errors as for ``named``."""
     return operand_groups(op)[name] if isinstance(op, PtoOp) else tuple(getattr(op, name))

@@ -26,6 +26,8 @@ class Role(Flag):
     """Ends a function."""
     YIELD = auto()
     """Ends a region and gives its values to the operation around it."""
+    CONDITION = auto()
+    """Ends the first region of a loop and decides whether its values go on into the second or leave it."""
     LOOP = auto()
     """Runs its region several times."""
     COUNTED = auto()
@@ -39,14 +41,20 @@ class Role(Flag):
     """Its result is the number that it states."""
     SELECT = auto()
     """Gives one of two values."""
+    COMPARISON = auto()
+    """Compares two numbers; which of them stands first makes no other question."""
     SCALAR = auto()
     """Computes with numbers alone."""
+    ACCUMULATES = auto()
+    """Goes on with a sum in its accumulators, which may stay where it is under another handle."""
     ELEMENT_LOAD = auto()
     """Reads one element of memory."""
     ELEMENT_STORE = auto()
     """Writes one element of memory."""
     ATOMIC = auto()
     """Combines a value with an element of memory in one step."""
+    COPY = auto()
+    """Copies memory without looking at what is in it."""
     REPORT = auto()
     """Prints or stops: who runs first can be seen."""
     EXTENT = auto()
@@ -92,6 +100,8 @@ class Role(Flag):
     """First of a pair that orders: sets a flag, signals, takes a lock."""
     WAITS = auto()
     """Second of such a pair: waits for the flag or the signal, releases the lock."""
+    JOINS = auto()
+    """The scalar unit goes on when all pipes of its core have done what is before it."""
 
     SCOPE = auto()
     """Runs its region as one instruction of the vector unit."""
@@ -117,6 +127,7 @@ CORE_ROLES: dict[str, Role] = {
     "func.func": Role.FUNCTION,
     "func.call": Role.CALL,
     "func.return": Role.RETURN,
+    "scf.condition": Role.CONDITION,
     **dict.fromkeys(("scf.yield", "scf.reduce.return", "affine.yield"), Role.YIELD),
     **dict.fromkeys(_LOOPS, Role.LOOP),
     **dict.fromkeys(_COUNTED, Role.LOOP | Role.COUNTED),
@@ -124,11 +135,13 @@ CORE_ROLES: dict[str, Role] = {
     **dict.fromkeys(("cf.br", "cf.cond_br", "cf.switch"), Role.BRANCH),
     **dict.fromkeys(("arith.constant", "index.constant"), Role.CONSTANT | Role.SCALAR),
     "arith.select": Role.SELECT | Role.SCALAR,
+    **dict.fromkeys(("arith.cmpi", "index.cmp"), Role.COMPARISON | Role.SCALAR),
     **dict.fromkeys(("memref.alloc", "memref.alloca"), Role.ALLOCATION),
     **{f"memref.{name}": Role.VIEW for name in _MEMREF_VIEWS},
     "memref.dim": Role.EXTENT,
     "memref.load": Role.ELEMENT_LOAD,
     "memref.store": Role.ELEMENT_STORE,
+    "memref.copy": Role.COPY,
     **dict.fromkeys(("memref.atomic_rmw", "memref.generic_atomic_rmw"), Role.ATOMIC),
     "builtin.unrealized_conversion_cast": Role.VIEW,
 }

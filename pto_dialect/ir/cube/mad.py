@@ -41,7 +41,7 @@ class MadOp(PlainMadOp, reads=("lhs", "rhs")):
     name = "pto.mad"
 
 
-class MadAccOp(PlainMadOp, reads=("lhs", "rhs", "dst")):
+class MadAccOp(PlainMadOp, reads=("lhs", "rhs", "dst"), roles=Role.ADDRESSES | Role.ACCUMULATES):
     """dst += lhs·rhs (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.mad_acc"
@@ -104,7 +104,7 @@ class MadMxOp(ScaledMadOp, reads=("lhs", "rhs")):
     name = "pto.mad_mx"
 
 
-class MadMxAccOp(ScaledMadOp, reads=("lhs", "rhs", "dst")):
+class MadMxAccOp(ScaledMadOp, reads=("lhs", "rhs", "dst"), roles=Role.ADDRESSES | Role.ACCUMULATES):
     """dst += the scaled product of lhs and rhs (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.mad_mx_acc"

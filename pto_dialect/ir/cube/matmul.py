@@ -6,6 +6,7 @@ from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ANY, TILE_OR_VIEW, enum
+from ..core.roles import Role
 
 
 class ProductOp(
@@ -37,6 +38,7 @@ class AccumulatingProductOp(
     pipe=Pipe.M,
     reads=("acc_in", "lhs", "rhs"),
     writes=("dst",),
+    roles=Role.ACCUMULATES,
     defaults=(("accPhase", "#pto<acc_phase unspecified>"),),
 ):
     """Product added to an accumulator tile, which may be ``dst`` itself."""
@@ -112,6 +114,7 @@ class AccumulatingScaledProductOp(
     pipe=Pipe.M,
     reads=("c_in", "a", "a_scale", "b", "b_scale"),
     writes=("dst",),
+    roles=Role.ACCUMULATES,
     defaults=(("accPhase", "#pto<acc_phase unspecified>"),),
 ):
     """MX product added to an accumulator tile."""

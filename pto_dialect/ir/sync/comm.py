@@ -176,7 +176,7 @@ class CommBuildAsyncSessionOp(PtoOp, shape=Shape.PAREN, writes=("scratch", "work
     session = result_def(ASYNC_SESSION)
 
 
-class AsyncTransferOp(PtoOp, shape=Shape.PAREN, reads=("src",), writes=("dst",), roles=Role.PEERS):
+class AsyncTransferOp(PtoOp, shape=Shape.PAREN, reads=("src",), writes=("dst",), roles=Role.PEERS | Role.JOINS):
     """Transfer that completes later."""
 
     dst = operand_def(TILE_OR_VIEW)

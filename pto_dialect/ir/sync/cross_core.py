@@ -119,7 +119,7 @@ class SyncallOp(
     reads=("gm_workspace", "ub_workspace", "l1_workspace"),
     writes=("gm_workspace", "ub_workspace", "l1_workspace"),
     tokens=("mode", "core_type"),
-    roles=Role.CORES | Role.BLOCKS | Role.BARRIER,
+    roles=Role.CORES | Role.BLOCKS | Role.BARRIER | Role.JOINS,
 ):
     """Barrier over the cores of all blocks; soft mode counts in a workspace (docs/reference/execution.md,
     "Synchronisation").

@@ -140,7 +140,7 @@ class BarrierSyncOp(
         return named_pipe(self.op_type)
 
 
-class TSyncOp(PtoOp, shape=Shape.INS_ONLY, reads=("events",), roles=Role.BARRIER):
+class TSyncOp(PtoOp, shape=Shape.INS_ONLY, reads=("events",), roles=Role.BARRIER | Role.JOINS):
     """Waits for the events of the given tiles (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.tsync"
@@ -157,7 +157,13 @@ class MemBarOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.V, effect=Effect.SYNC, t
 
 
 class DsbOp(
-    PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.S, effect=Effect.SYNC, tokens=("mem",), since="august", roles=Role.BARRIER
+    PtoOp,
+    shape=Shape.SYNC_TOKEN,
+    pipe=Pipe.S,
+    effect=Effect.SYNC,
+    tokens=("mem",),
+    since="august",
+    roles=Role.BARRIER | Role.JOINS,
 ):
     """The scalar unit waits for its earlier accesses to the named memories (docs/reference/execution.md,
     "Synchronisation").
@@ -174,6 +180,7 @@ class FenceBarrierAllOp(
     effect=Effect.SYNC,
     tokens=("scope",),
     since="august",
+    roles=Role.JOINS,
 ):
     """Drains the transfer pipes towards the named memories (docs/reference/execution.md, "Synchronisation")."""
 

@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.analysis import queues
 from pto_dialect.analysis.facts import integer
 from pto_dialect.ir.core.attributes import EnumAttr
-from pto_dialect.ir.core.base import is_pto, op_spec
+from pto_dialect.ir.core.base import is_pto, op_spec, section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import listed
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
@@ -74,11 +74,6 @@ def enclosing_kind(op: Operation) -> str | None:
             return kernel_kind(place)
         place = place.parent_op()
     return None
-
-
-def section_of(op: Operation) -> str:
-    """Kind of code in the region of a section: ``cube``, ``vector`` or ``simt``; empty for other operations."""
-    return op_spec(type(op)).section if is_pto(op) else ""
 
 
 def writes_control(op: Operation) -> bool:

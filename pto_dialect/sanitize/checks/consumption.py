@@ -6,7 +6,12 @@ statement per family of operations, with its exceptions.  Source: docs/reference
 
 from __future__ import annotations
 
-from pto_dialect.ir.core.index import OPS
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.registry import family_named
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.sync.pipes import SetQuantVectorOp
+from pto_dialect.ir.tile.memory import TGetValOp, TPrintOp
 
 MOVING_FAMILIES = frozenset(
     (
@@ -16,15 +21,12 @@ MOVING_FAMILIES = frozenset(
 )
 """Families whose operations copy, convert element by element, or pad."""
 
-COMPUTING = frozenset(("pto.tgetval", "pto.tprint", "pto.set_quant_vector"))
+COMPUTING = (TGetValOp, TPrintOp, SetQuantVectorOp)
 """Operations of those families that use the values they read."""
 
-MOVING = frozenset(("memref.copy",))
-"""Operations of other families that move data."""
 
-
-def moves(name: str) -> bool:
-    """True when the operation called ``name`` passes on what it reads without looking at it."""
-    if name in COMPUTING:
+def moves(op: Operation) -> bool:
+    """True when ``op`` passes on what it reads without looking at it."""
+    if isinstance(op, COMPUTING):
         return False
-    return name in MOVING or (name in OPS and OPS[name][0] in MOVING_FAMILIES)
+    return has_role(op, Role.COPY) or family_named(op.name) in MOVING_FAMILIES

@@ -6,11 +6,12 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, operand_name
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.registry import family_named
 from pto_dialect.ir.core.roles import Role, has_role
 
 from ..report.sites import memory_of
 
-_CONTROL = frozenset(("scf.if", "scf.for", "scf.while", "scf.index_switch", "scf.condition", "cf.cond_br", "cf.switch"))
+_CONTROL = Role.CHOICE | Role.LOOP | Role.CONDITION
 _NUMBERS = frozenset(("value", "val", "scalar", "start", "input", "src", "lhs", "rhs", "pad_value", "args"))
 """Operands that are computed with or stored; other numbers say where, how much or how often."""
 
@@ -24,14 +25,14 @@ def decides(op: Operation) -> str | None:
         for use in value.uses:
             user = use.operation
             results: list[SSAValue] = []
-            if user.name in _CONTROL:
+            if has_role(user, _CONTROL) or (has_role(user, Role.BRANCH) and len(user.successors) > 1):
                 return f"{user.name} ({_line(user)}) depends on it"
             if has_role(user, Role.SCALAR):
                 results = list(user.results)
             elif has_role(user, Role.YIELD):
                 parent = user.parent_op()
                 results = list(parent.results) if parent is not None else []
-            elif user.name.startswith("memref."):
+            elif family_named(user.name) == "memref":
                 if not has_role(user, Role.ELEMENT_STORE) or use.index != 0:
                     return f"the address of {user.name} ({_line(user)}) depends on it"
             elif isinstance(user, PtoOp):

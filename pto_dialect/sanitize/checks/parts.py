@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.memory.values import GmTensor
 
 from ..report.findings import Finding
@@ -38,7 +39,7 @@ class Parts:
         if watch.findings.repeated("mem-oob", site):
             return
         dim, offset, size, extent = wrong[0]
-        name = value_name(site.op.operands[0]) or "the view"
+        name = value_name(named(site.op, "source")) or "the view"
         message = (
             f"elements [{offset}, {offset + size}) of dimension {dim} are outside {name}, which has {extent} there"
         )

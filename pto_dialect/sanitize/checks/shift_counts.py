@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pto_dialect.ir.tile.elementwise import TShlOp, TShrOp
 from pto_dialect.runtime.kernels.tile.operands import TILES, region
 
 from ..report.describe import operation_text
@@ -15,7 +16,6 @@ from ..report.findings import Finding
 if TYPE_CHECKING:
     from ..watch.watch import Context, Watch
 
-SHIFTS = frozenset(("pto.tshl", "pto.tshr"))
 _LIMIT = 32
 
 
@@ -24,7 +24,7 @@ def check_counts(watch: Watch, context: Context, arguments: Sequence[Any]) -> No
     if not context.mark.site:
         return
     site = watch.sites[context.mark.site]
-    if site.name not in SHIFTS:
+    if not isinstance(site.op, (TShlOp, TShrOp)):
         return
     counts, dst = arguments[-2:]
     if not isinstance(counts, TILES) or not isinstance(dst, TILES):

@@ -16,15 +16,11 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.sync.flags import DynamicFlagOp, FlagOp, SetFlagOp, WaitFlagOp
 
 from .fixes import AddFlag, Change, InsertBefore, MoveTile, RemoveStatements, SendFlag, TakeFlag
 
 _EVENTS = 8
-_FLAGS = frozenset(("pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn"))
-_LOOPS = frozenset(("scf.for", "scf.while"))
-
-
-_SET, _WAIT = "pto.set_flag", "pto.wait_flag"
 _ADDRESS = re.compile(r"\baddr\s*=\s*(%[\w.$-]+)")
 
 
@@ -104,7 +100,7 @@ class Patch:
             return
         # The next round waits for this one; what the first round waits for is set in front of the loop.
         loop = first.parent_op()
-        while loop is not None and loop.name not in _LOOPS:
+        while loop is not None and not has_role(loop, Role.LOOP):
             first = second = loop
             loop = loop.parent_op()
         if loop is None:
@@ -117,13 +113,13 @@ class Patch:
     def _send(self, wait: Operation) -> None:
         flag = _static_flag(wait)
         loop = _loop_of(wait)
-        carried = loop is not None and any(_same_flag(op, wait, _SET) for op in walk(loop))
+        carried = loop is not None and any(isinstance(op, SetFlagOp) and _key(op) == _key(wait) for op in walk(loop))
         self._before(loop if loop is not None and carried else wait, f"pto.set_flag{flag}")
 
     def _take(self, set_: Operation) -> None:
         flag = _static_flag(set_)
         loop = _loop_of(set_)
-        if loop is not None and any(_same_flag(op, set_, _WAIT) for op in walk(loop)):
+        if loop is not None and any(isinstance(op, WaitFlagOp) and _key(op) == _key(set_) for op in walk(loop)):
             self._after(loop, f"pto.wait_flag{flag}")
         else:
             self._remove(set_)
@@ -227,7 +223,7 @@ def _flags_of(functions: Iterable[Operation]) -> dict[tuple[str, str], set[int]]
     used: dict[tuple[str, str], set[int]] = {}
     for function in functions:
         for op in walk(function):
-            if op.name not in _FLAGS:
+            if not isinstance(op, (FlagOp, DynamicFlagOp)):
                 continue
             source, target = (named_pipe(op.attributes.get(name)) for name in ("src_pipe", "dst_pipe"))
             if source is None or target is None:
@@ -241,7 +237,7 @@ def _flags_of(functions: Iterable[Operation]) -> dict[tuple[str, str], set[int]]
 def _loop_of(op: Operation) -> Operation | None:
     """The innermost loop around an operation."""
     place = op.parent_op()
-    while place is not None and place.name not in _LOOPS:
+    while place is not None and not has_role(place, Role.LOOP):
         place = place.parent_op()
     return place
 
@@ -255,10 +251,6 @@ def _key(op: Operation) -> tuple[str, str, str]:
 def _static_flag(op: Operation) -> str:
     """The brackets of a flag with a fixed number."""
     source, target, number = _key(op)
-    if op.name not in (_SET, _WAIT) or not (source and target and number):
+    if not isinstance(op, FlagOp) or not (source and target and number):
         raise CannotApplyError(f"the number of {op.name} is computed")
     return f'["{source}", "{target}", "{number}"]'
-
-
-def _same_flag(op: Operation, other: Operation, name: str) -> bool:
-    return op.name == name and _key(op) == _key(other)

@@ -15,13 +15,14 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operands import shown
 from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.vector.dma import CopyUbufToUbufOp, MteUbUbOp
 from pto_dialect.runtime.memory.spaces import SPACE_ALIASES
 
 from ..checks.consumption import moves
 
 TILES = (t.TileBufType, t.MultiTileBufType)
-_COPIES = frozenset(("pto.mte_ub_ub", "pto.copy_ubuf_to_ubuf"))
 _PLAIN = frozenset(("atomic_none", "none"))
 
 
@@ -60,7 +61,7 @@ class Site:
     @cached_property
     def atomic(self) -> str | None:
         """Kind of combination with memory; accesses of one kind do not disturb each other."""
-        if "atomic" in self.op.name:
+        if has_role(self.op, Role.ATOMIC):
             return self.op.name
         for name, attr in self.op.attributes.items():
             if "atomic" in name and (not isinstance(attr, EnumAttr) or attr.value not in _PLAIN):
@@ -70,12 +71,12 @@ class Site:
     @cached_property
     def moves(self) -> bool:
         """The operation copies data without looking at it."""
-        return moves(self.op.name)
+        return moves(self.op)
 
     @cached_property
     def copies(self) -> bool:
         """The operation copies bytes inside one memory, in an order of its own."""
-        return self.op.name in _COPIES
+        return isinstance(self.op, (MteUbUbOp, CopyUbufToUbufOp))
 
     @cached_property
     def reports(self) -> bool:
@@ -135,14 +136,14 @@ def allocation_of(value: SSAValue) -> Operation | None:
             return op
         if not has_role(op, Role.VIEW):
             return None
-        value = op.operands[0]
+        value = shown(op)
     return None
 
 
 def root_of(value: SSAValue) -> SSAValue:
     """The handle that a view was made from; other values as they are."""
     while isinstance(value.owner, Operation) and has_role(value.owner, Role.VIEW):
-        value = value.owner.operands[0]
+        value = shown(value.owner)
     return value
 
 

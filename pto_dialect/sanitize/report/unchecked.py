@@ -13,8 +13,9 @@ from xdsl.ir import Operation
 from pto_dialect.ir.buffers.pointers import CastptrOp
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operands import named
+from pto_dialect.ir.sync.comm import AsyncTransferOp
 from pto_dialect.ir.sync.cross_core import CmoCacheinvalidOp, DcciOp
-from pto_dialect.passes.sync_flow import ENGINES
 
 from ..options import CHECKS, ON_REQUEST
 
@@ -47,7 +48,7 @@ def unchecked(kernel: WatchedKernel) -> list[str]:
     caches = [op for op in operations if isinstance(op, DcciOp | CmoCacheinvalidOp)]
     if caches:
         found.append(f"caches of the scalar unit ({_places(caches)}): memory is always up to date here")
-    started = [op for op in operations if op.name in ENGINES]
+    started = [op for op in operations if isinstance(op, AsyncTransferOp)]
     if started:
         found.append(
             f"what uses memory before an asynchronous transfer has ended ({_places(started)}): it ends at once here"
@@ -64,7 +65,7 @@ def _points_by_number(op: Operation) -> bool:
     if not isinstance(op, CastptrOp) or not op.operands:
         return False
     space = getattr(op.results[0].type, "space", "gm")
-    return space != "gm" and not hasattr(op.operands[0].type, "space")
+    return space != "gm" and not hasattr(named(op, "input").type, "space")
 
 
 def _count(ops: Sequence[Operation], what: str) -> str:

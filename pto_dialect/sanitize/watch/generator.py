@@ -11,9 +11,11 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.facts import integer
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PtrType
+from pto_dialect.ir.core_dialects.structured import is_for
 from pto_dialect.ir.sync.flags import BarrierOp, BarrierSyncOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.run.launch import UNIT_FLAGS
@@ -23,7 +25,7 @@ from ..checks.alignment import alignment, base_operand
 from ..report.sites import Site, Sites, root_of
 
 _SILENT = frozenset((Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION))
-_MEMORY = frozenset(("memref.load", "memref.store", "memref.copy"))
+_MEMORY = Role.ELEMENT_LOAD | Role.ELEMENT_STORE | Role.COPY | Role.TILE_ALLOCATION
 
 
 class WatchedGenerator(Generator):
@@ -101,7 +103,7 @@ class WatchedGenerator(Generator):
         found: list[SSAValue] = []
         place = op.parent_op()
         while place is not None:
-            if place.name == "scf.for":
+            if is_for(place):
                 found.append(place.regions[0].block.args[0])
             place = place.parent_op()
         known = [value for value in reversed(found) if value in self.names]
@@ -116,7 +118,7 @@ class WatchedGenerator(Generator):
         elif has_role(op, Role.LOCK):
             pipe = named_pipe(op.attributes["op_type"])
             static = integer(op, "buf_id")
-            number = str(static) if static is not None else str(self.names[op.operands[0]])
+            number = str(static) if static is not None else str(self.names[named(op, "buf_id")])
             if pipe is not None:
                 self.emitter.line(f"core.signals.lock({pipe.value!r}, {number}, {has_role(op, Role.SETS)})")
 
@@ -138,6 +140,6 @@ class WatchedGenerator(Generator):
 
 
 def _watched(op: Operation) -> bool:
-    if op.name in _MEMORY or has_role(op, Role.TILE_ALLOCATION):
+    if has_role(op, _MEMORY):
         return True
     return isinstance(op, PtoOp) and op_spec(type(op)).effect not in _SILENT

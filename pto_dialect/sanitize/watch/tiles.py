@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from pto_dialect.diagnostics.diagnostic import Severity
-from pto_dialect.passes.check_memory import accumulates
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.memory.values import MultiTile, Tile
 
 from ..report.describe import bytes_text, operation_text
@@ -140,7 +140,7 @@ class Tiles:
         if number and uniform(owners) != number:
             replaced = (owners != 0) & (owners != number)
             site = self.watch.sites[context.mark.site]
-            accumulating = accumulates(site.op)
+            accumulating = has_role(site.op, Role.ACCUMULATES)
             for source in self._allocations(context, arena, region, writing=False):
                 if accumulating:
                     replaced &= owners != source.number

@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation
 
 from pto_dialect.families import rule_modules
 from pto_dialect.ir.core.attributes import EnumAttr
-from pto_dialect.ir.core.base import PtoOp, is_pto, op_spec, signature
+from pto_dialect.ir.core.base import PtoOp, section_of, signature
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core_dialects.structured import is_for
@@ -106,7 +106,7 @@ class FunctionScan:
     def core_of(self, op: Operation) -> str | None:
         """``cube`` or ``vector`` when a section or the kernel kind says on which core ``op`` runs."""
         section = self.enclosing(op, is_section)
-        return op_spec(type(section)).section if section is not None else self.kernel_kind
+        return section_of(section) if section is not None else self.kernel_kind
 
     @property
     def kernel_kind(self) -> str | None:
@@ -142,12 +142,12 @@ def _least_results(cls: type[Operation]) -> int:
 
 def is_section(op: Operation) -> bool:
     """True for the regions of the cube core and of the vector cores."""
-    return is_pto(op) and op_spec(type(op)).section in ("cube", "vector")
+    return section_of(op) in ("cube", "vector")
 
 
 def is_simt_section(op: Operation) -> bool:
     """True for the regions that run once for each work item."""
-    return is_pto(op) and op_spec(type(op)).section == "simt"
+    return section_of(op) == "simt"
 
 
 def is_vector_scope(op: Operation) -> bool:

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.analysis.facts import element_type, integer, space_of, word
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.attributes import ENUMS
-from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.base import PtoOp, operand_groups, section_of
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.types import DYNAMIC, EventIdArrayType, ShapedView, TileBufType, element_name, shape_of
@@ -258,7 +258,7 @@ def _on_vector_core(op: Operation, ctx: Context) -> bool:
     parent = op.parent_op()
     while parent is not None and parent is not ctx.function:
         if is_section(parent):
-            return op_spec(type(parent)).section == "vector"
+            return section_of(parent) == "vector"
         parent = parent.parent_op()
     place = ctx.function
     while place is not None and not word(place, KERNEL_KIND):

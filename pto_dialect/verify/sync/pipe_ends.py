@@ -17,12 +17,19 @@ from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TileBufType, byte_width, element_name
-from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, TPopFromAicOp, TPushToAivOp
+from pto_dialect.ir.sync.pipes import (
+    AicInitializePipeOp,
+    AivInitializePipeOp,
+    ImportReservedBufferOp,
+    ReserveBufferOp,
+    TPopFromAicOp,
+    TPushToAivOp,
+)
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, checks, rule
 from .pipe_epilogue import QUANTS, epilogue_fields
-from .pipe_peers import IMPORT, RESERVE, Queues, queues_of
+from .pipe_peers import Queues, queues_of
 
 BUFFER: Final = "c2v_consumer_buf"
 _CONVERSION = "acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = f32_f16, relu = no_relu>"
@@ -71,7 +78,7 @@ def pushing_end(init: Operation, ctx: Context) -> None:
         return
     source = definition(find(init, BUFFER))
     ends = [end for end in queues_of(init, ctx).behind_import(init, BUFFER) if _reserves(end)]
-    if source is None or source.name != IMPORT:
+    if not isinstance(source, ImportReservedBufferOp):
         message = "the cube end of a converting queue imports the buffer of the vector end"
         ctx.report(ENDS, init, message, at=find(init, BUFFER), help="pto.import_reserved_buffer")
     elif len(ends) != 1:
@@ -91,7 +98,7 @@ def popping_end(init: Operation, ctx: Context) -> None:
     queues = queues_of(init, ctx)
     source = definition(find(init, BUFFER))
     ends = [end for end in queues.importers(init, BUFFER) if isinstance(end, AicInitializePipeOp)]
-    if source is None or source.name != RESERVE:
+    if not isinstance(source, ReserveBufferOp):
         message = "the vector end of a converting queue reserves its buffer"
         ctx.report(ENDS, init, message, at=find(init, BUFFER), help="pto.reserve_buffer")
     elif len(ends) != 1:
@@ -108,7 +115,7 @@ def _placed(init: Operation, ctx: Context) -> bool:
     """Whether the buffer of an end is known by name."""
     buffer = find(init, BUFFER)
     source = definition(buffer)
-    if buffer is not None and (source is None or source.name not in (IMPORT, RESERVE)):
+    if buffer is not None and not isinstance(source, (ImportReservedBufferOp, ReserveBufferOp)):
         message = "nothing tells which reserved buffer a converting queue has"
         ctx.report(ENDS, init, message, at=buffer, help="pto.reserve_buffer or pto.import_reserved_buffer")
         return False
@@ -117,7 +124,7 @@ def _placed(init: Operation, ctx: Context) -> bool:
 
 def _reserves(init: Operation) -> bool:
     source = definition(find(init, BUFFER))
-    return isinstance(init, AivInitializePipeOp) and source is not None and source.name == RESERVE
+    return isinstance(init, AivInitializePipeOp) and isinstance(source, ReserveBufferOp)
 
 
 def _note(init: Operation, other: Operation, message: str, ctx: Context, at: str | None = None) -> None:

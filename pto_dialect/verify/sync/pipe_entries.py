@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import element_type, integer
-from pto_dialect.analysis.queues import CORE_INITS, definition, entry, peer_function, slot_count, text
+from pto_dialect.analysis.queues import definition, entry, peer_function, slot_count, text
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import DYNAMIC, ShapedView, TensorViewType, element_name
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.ir.sync.pipes import ReserveBufferOp
+from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, ReserveBufferOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
@@ -28,13 +28,16 @@ RESERVE_SIZE = rule(
     source='docs/reference/constraints.md, "Queues and communication"',
 )
 
+CORE_QUEUES = (AicInitializePipeOp, AivInitializePipeOp)
+"""Initialisations of queues that are known by their number."""
+
 
 def entry_type(init: Operation, op: Operation, ctx: Context) -> None:
     """An entry in gm and the slot that holds it."""
     moved = entry(op)
     if moved is None or not isinstance(moved.type, TensorViewType):
         return
-    if init.name in CORE_INITS:
+    if isinstance(init, CORE_QUEUES):
         slot = find(init, "gm_slot_tensor")
         if slot is None:
             ctx.report(GM_A2A3, op, "an entry in gm needs a queue with gm_slot_tensor")
@@ -57,7 +60,7 @@ def entry_type(init: Operation, op: Operation, ctx: Context) -> None:
     ):
         message = f"the entry is {moved.type}, the slot {slot.type}"
         ctx.report(ENTRY_TYPE, op, message)
-    elif init.name not in CORE_INITS:
+    elif not isinstance(init, CORE_QUEUES):
         size, slot_size = static_bytes(moved.type), integer(init, "slot_size")
         parts = (1, 2) if integer(op, "split") else (1,)
         if size is not None and slot_size is not None and all(size * n != slot_size for n in parts):
@@ -67,7 +70,7 @@ def entry_type(init: Operation, op: Operation, ctx: Context) -> None:
 def slots(inits: list[Operation], ctx: Context) -> None:
     """Slots in gm, and sizes of the buffers reserved for slots."""
     for init in inits:
-        if init.name not in CORE_INITS:
+        if not isinstance(init, CORE_QUEUES):
             continue
         if find(init, "gm_slot_buffer") is None and find(init, "gm_slot_tensor") is None:
             severity = ctx.refused(lambda p: p.arch == "a5", GM_A2A3.severity)

@@ -73,7 +73,7 @@ QUANTS: dict[str, Conversion] = {
 
 _A5_ONLY = ("qs322bf16", "qf322hif8", "qf322fp8")
 _FIELD = re.compile(r"(\w+)\s*=\s*(\w+)")
-_SETTER = {"scalar": "pto.set_quant_scalar", "vector": "pto.set_quant_vector"}
+_SETTER = {"scalar": SetQuantScalarOp, "vector": SetQuantVectorOp}
 
 
 def epilogue_fields(init: Operation) -> dict[str, str] | None:
@@ -164,13 +164,13 @@ def _push(op: Operation, quant: Conversion, ctx: Context) -> None:
     _whole(op, ctx)
     if quant.scale and not _preceded(op, _SETTER[quant.scale]):
         message = f"the scale of queue {number(op)} is not set before this push in its block"
-        ctx.report(EPILOGUE, op, message, help=_SETTER[quant.scale])
+        ctx.report(EPILOGUE, op, message, help=_SETTER[quant.scale].name)
 
 
-def _preceded(op: Operation, setter: str) -> bool:
+def _preceded(op: Operation, setter: type[Operation]) -> bool:
     place = op.prev_op
     while place is not None:
-        if place.name == setter and number(place) == number(op):
+        if isinstance(place, setter) and number(place) == number(op):
             return True
         place = place.prev_op
     return False

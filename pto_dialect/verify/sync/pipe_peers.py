@@ -11,11 +11,10 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.queues import action_of, definition, number, peer_function, text
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, ImportReservedBufferOp
+from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, ImportReservedBufferOp, ReserveBufferOp
 
 from ..engine.context import Context
 
-IMPORT, RESERVE = "pto.import_reserved_buffer", "pto.reserve_buffer"
 BUFFERS = ("c2v_consumer_buf", "v2c_consumer_buf")
 
 
@@ -50,7 +49,7 @@ class Queues:
     def behind_import(self, init: Operation, buffer: str) -> list[Operation]:
         """Initialisations of the other end where ``init`` imports ``buffer``: those with the buffer of that name."""
         source = definition(find(init, buffer))
-        function = self.exporter(source) if source is not None and source.name == IMPORT else None
+        function = self.exporter(source) if isinstance(source, ImportReservedBufferOp) else None
         if source is None or function is None:
             return []
         wanted = text(source, "name")
@@ -65,7 +64,7 @@ class Queues:
         """Initialisations of the other end where ``init`` reserves ``buffer``: those that import it."""
         source = definition(find(init, buffer))
         function = function_of(init)
-        if source is None or source.name != RESERVE or function is None:
+        if not isinstance(source, ReserveBufferOp) or function is None:
             return []
         found: list[Operation] = []
         for imported in self.imports.get((text(source, "name"), function), []):

@@ -10,12 +10,11 @@ from typing import Any
 
 from xdsl.ir import Operation
 
-from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.base import PtoOp, section_of
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.cross_core import SyncSetOp, SyncWaitOp
 from pto_dialect.runtime.compile.generator import Generator
-from pto_dialect.runtime.compile.program import section_of
 from pto_dialect.runtime.queues.run import QueueCore
 from pto_dialect.runtime.run.machine import Core, block_cores
 

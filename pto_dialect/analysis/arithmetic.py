@@ -1,0 +1,50 @@
+"""What arithmetic on integers gives where both numbers are known: the one table for constants and for paths.
+
+Source: docs/reference/core-operations.md, "arith".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+Fold = Callable[[int, int], int | None]
+"""The exact result; ``None`` where the operation has none, or where it depends on the width of the type."""
+
+
+def _unsigned(fold: Callable[[int, int], int]) -> Fold:
+    """The same for numbers that are read without a sign: what a negative one stands for depends on its width."""
+    return lambda a, b: None if a < 0 or b < 0 else fold(a, b)
+
+
+def _divided(fold: Fold) -> Fold:
+    return lambda a, b: None if b == 0 else fold(a, b)
+
+
+FOLDS: Final[Mapping[str, Fold]] = MappingProxyType(
+    {
+        "arith.addi": lambda a, b: a + b,
+        "arith.subi": lambda a, b: a - b,
+        "arith.muli": lambda a, b: a * b,
+        "arith.minsi": min,
+        "arith.maxsi": max,
+        "arith.minui": _unsigned(min),
+        "arith.maxui": _unsigned(max),
+        "arith.andi": lambda a, b: a & b,
+        "arith.ori": lambda a, b: a | b,
+        "arith.xori": lambda a, b: a ^ b,
+        "arith.shli": lambda a, b: a << b if 0 <= b < 64 else None,
+        "arith.divsi": _divided(lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)),
+        "arith.remsi": _divided(lambda a, b: abs(a) % abs(b) * (1 if a >= 0 else -1)),
+        "arith.floordivsi": _divided(lambda a, b: a // b),
+        "arith.ceildivsi": _divided(lambda a, b: -(-a // b)),
+        "arith.divui": _divided(_unsigned(lambda a, b: a // b)),
+        "arith.remui": _divided(_unsigned(lambda a, b: a % b)),
+        "arith.ceildivui": _divided(_unsigned(lambda a, b: -(-a // b))),
+    }
+)
+"""By name: the operations are those of a core dialect, which are read and followed without loading its classes."""
+
+CASTS: Final = frozenset(("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci"))
+"""Operations that give their operand in another type."""
