@@ -1,6 +1,6 @@
 """What arithmetic on integers gives where both numbers are known: the one table for constants and for paths.
 
-Source: docs/reference/core-operations.md, "arith".
+Source: docs/reference/core-dialects.md, "Numbers".
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ import pytest
 from xdsl.dialects.builtin import UnregisteredOp
 
 from pto_dialect import parse
+from pto_dialect.ir.core.base import op_spec
+from pto_dialect.ir.core.registry import all_op_classes
 from pto_dialect.ir.core.roles import CORE_ROLES, Role, has_role, roles_of
 
 PROGRAM = """\
@@ -54,3 +56,27 @@ def test_one_of_several_roles() -> None:
 def test_operations_that_no_class_describes_are_told_apart_by_their_own_names(name: str) -> None:
     op = UnregisteredOp.with_name(name).create()
     assert roles_of(op) == CORE_ROLES.get(name, Role.NONE)
+
+
+@pytest.mark.parametrize(
+    ("role", "words"),
+    [
+        (Role.ACCUMULATES, "tmatmul.acc tmatmul.mx.acc tgemv.acc tgemv.mx.acc mad_acc mad_mx_acc"),
+        (Role.JOINS, "dsb fence.barrier_all tsync syncall comm.tput_async comm.tget_async"),
+    ],
+)
+def test_operations_with_a_role(role: Role, words: str) -> None:
+    found = {cls.name for cls in all_op_classes() if role in op_spec(cls).roles}
+    assert found == {f"pto.{word}" for word in words.split()}
+
+
+@pytest.mark.parametrize(
+    ("role", "words"),
+    [
+        (Role.COMPARISON, "arith.cmpi index.cmp"),
+        (Role.CONDITION, "scf.condition"),
+        (Role.COPY, "memref.copy"),
+    ],
+)
+def test_operations_of_the_core_dialects_with_a_role(role: Role, words: str) -> None:
+    assert {name for name, roles in CORE_ROLES.items() if role in roles} == set(words.split())
