@@ -84,6 +84,7 @@ def regions_around_calls(module: Operation) -> frozenset[int]:
     while stack:
         op = stack.pop()
         while op is not None:
+            # MLIR's operations, of which most have no class here, and no trait tells what MLIR looks up.
             if op.name in _SYMBOL_USERS:
                 _mark(op.parent_op(), found)
             stack += [block.first_op for region in op.regions for block in region.blocks]

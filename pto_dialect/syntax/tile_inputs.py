@@ -9,11 +9,6 @@ from xdsl.ir import SSAValue
 from pto_dialect.ir.core.base import Slot
 from pto_dialect.ir.core.kinds import TILE_OR_VIEW
 
-READ_MODIFY_WRITE = frozenset(("pto.taxpy", "pto.tinsert", "pto.tinsert_fp", "pto.tsetval"))
-"""Operations that keep what a destination holds. Their value forms take the old tile as a last operand: ``%d1 =
-pto.taxpy %s, %x, %d0``. Source: docs/reference/language.md, "Level 1 and Level 2", rule 10."""
-
-MERGE_SORT = "pto.tmrgsort"
 MERGE_SORT_SOURCES = 4
 """Lists that one merge takes at most; a further tile is the scratch operand."""
 

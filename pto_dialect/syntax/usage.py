@@ -30,12 +30,6 @@ _CORE = {
     "OP_BRANCH": "cf.br ^block(%value : type)",
     "OP_COND_BRANCH": "cf.cond_br %condition, ^then, ^else",
 }
-VIEW_LISTS = {
-    "pto.make_tensor_view": ("shape", "strides"),
-    "pto.partition_view": ("offsets", "sizes"),
-}
-"""Names of the lists of an operation on views."""
-
 _OTHER = {
     Shape.PIPE_INIT: "{id = 0, dir_mask = 1, slot_size = 1024} (%buffer : type)",
     Shape.COMM_GROUP: "(%dst, %src, buf(%tile) : types)",
@@ -44,9 +38,15 @@ _OTHER = {
     Shape.ACC_STORE: "%source, %destination, .., clauses : types",
     Shape.MAD: "%left, %right, %acc, %m, %n, %k clauses : types",
     Shape.SUBVIEW: "%source[%row, %col] sizes [16, 16] : type",
-    Shape.VIEW_LISTS: "%source, .. = [%a, %b], .. = [%c, %d] : type",
     Shape.ALLOC: "[addr = %addr] [valid_row = %rows] [valid_col = %cols] : type",
 }
+
+
+def view_lists(name: str) -> tuple[str, ...]:
+    """Names of the lists in brackets of the operation ``name``; none for operations that have no such lists."""
+    if name not in OPS or OPS[name][2] != Shape.VIEW_LISTS:
+        return ()
+    return tuple(slot.name for slot in signature(op_class(name)).operands if slot.arity == "*")
 
 
 @cache
@@ -97,8 +97,8 @@ def _form(cls: type[PtoOp]) -> str | None:
         arrow = f" -> {_types(results)}" if results else ""
         return f"{begin}{name}({_names(given)} : {_types(given)}){arrow}" if given else None
     tail = _OTHER.get(shape)
-    if name in VIEW_LISTS:
-        first, second = VIEW_LISTS[name]
+    if shape is Shape.VIEW_LISTS:
+        first, second = view_lists(name)
         tail = f"%source, {first} = [%a, %b], {second} = [%c, %d] : type"
     return None if tail is None else f"{begin}{name}{'' if tail[0] == '(' else ' '}{tail}"
 

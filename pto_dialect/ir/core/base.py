@@ -139,6 +139,10 @@ class OpSpec:
     ``self_ordered`` that a2a3 carries it out on several pipes, with an order between these and the scalar unit,
     ``scratch_unused`` the chips that do not touch its operand ``tmp``. ``section`` is the kind of code in the region of
     a section (``"cube"``, ``"vector"`` or ``"simt"``), ``queue`` what the operation does on a queue between cores.
+    ``in_place`` names the destinations that keep what is not written, or to which is added: the value form takes the
+    old tile. ``by_type`` tells that the type of a value, not its place, says which operand it is. ``keyed`` pairs
+    inputs that carry a type of their own with the word before them, empty for a comma; ``inner_with`` is the operand
+    without which the dictionary does not stand among the inputs.
     ``since`` is ``"june"`` for operations that only the older dialect had, ``"august"`` for those only the newer one
     has.
     """
@@ -163,6 +167,10 @@ class OpSpec:
     scratch_unused: tuple[str, ...] = ()
     section: str = ""
     queue: QueueAction | None = None
+    in_place: tuple[str, ...] = ()
+    by_type: bool = False
+    keyed: tuple[tuple[str, str], ...] = ()
+    inner_with: str = ""
 
 
 @dataclass(frozen=True)
@@ -299,6 +307,20 @@ def signature(cls: type[PtoOp]) -> Signature:
         segmented=sum(slot.arity != "1" for slot in operands) > 1,
         maximum_results=_maximum_results([d for _, d in definition.results]),
     )
+
+
+@cache
+def stores(cls: type[PtoOp]) -> bool:
+    """Whether a destination of ``cls`` is always there: memory, which a value form writes as well."""
+    outs = op_spec(cls).outs
+    return any(slot.name in outs and slot.arity == "1" for slot in signature(cls).operands)
+
+
+@cache
+def takes_lists(cls: type[PtoOp]) -> bool:
+    """Whether one of several inputs of ``cls`` is a list, so that the number of values does not tell which is which."""
+    inputs = [slot for slot in signature(cls).operands if slot.name not in op_spec(cls).outs]
+    return len(inputs) > 1 and any(slot.arity == "*" for slot in inputs)
 
 
 def up_to(number: int, kind: Kind = ANY) -> Any:

@@ -292,7 +292,7 @@ OPS: dict[str, tuple[str, str, str]] = {
     "pto.tands": ("tile_scalar", "TAndsOp", "OP_DPS"),
     "pto.tassign": ("views", "TAssignOp", "OP_FLAT_VALUE"),
     "pto.taxpy": ("tile_scalar", "TAxpyOp", "OP_DPS"),
-    "pto.tci": ("tile_irregular", "TCiOp", "OP_DPS_INNER"),
+    "pto.tci": ("tile_irregular", "TCiOp", "OP_DPS"),
     "pto.tcmp": ("tile_elementwise", "TCmpOp", "OP_DPS_INNER"),
     "pto.tcmps": ("tile_scalar", "TCmpsOp", "OP_DPS_INNER"),
     "pto.tcolargmax": ("tile_reduce", "TColArgMaxOp", "OP_DPS"),

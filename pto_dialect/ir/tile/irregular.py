@@ -216,7 +216,7 @@ class TRandomOp(
 
 class TCiOp(
     PtoOp,
-    shape=Shape.DPS_INNER,
+    shape=Shape.DPS,
     pipe=Pipe.S,
     writes=("tmp", "dst"),
     defaults=(("descending", "false"),),

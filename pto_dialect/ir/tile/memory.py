@@ -42,6 +42,7 @@ class TStoreOp(
     reads=("src", "fp", "dst"),
     writes=("dst",),
     text=("src", "fp", "preQuantScalar", "dst"),
+    keyed=(("fp", "fp"), ("preQuantScalar", "")),
     defaults=(
         ("stPhase", "#pto<st_phase unspecified>"),
         ("atomicType", "#pto<atomic_type atomic_none>"),
@@ -158,7 +159,7 @@ class TGetValOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.S, reads=("src",)):
     dst = result_def(NUMBER)
 
 
-class TSetValOp(PtoOp, shape=Shape.DPS, pipe=Pipe.S, writes=("dst",), text=("offset", "val", "dst")):
+class TSetValOp(PtoOp, shape=Shape.DPS, pipe=Pipe.S, writes=("dst",), text=("offset", "val", "dst"), in_place=("dst",)):
     """dst element at a linear offset = val (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tsetval"

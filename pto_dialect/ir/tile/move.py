@@ -17,6 +17,7 @@ class TMovOp(
     reads=("src", "fp"),
     writes=("dst",),
     text=("src", "fp", "preQuantScalar", "dst"),
+    keyed=(("fp", ""), ("preQuantScalar", "")),
     defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
 ):
     """dst = src in the layout and location of dst; an accumulator source passes the fixpipe (relu,
@@ -64,6 +65,7 @@ class TExtractOp(
     reads=("src", "fp"),
     writes=("dst",),
     text=("src", "indexRow", "indexCol", "preQuantScalar", "fp", "dst"),
+    keyed=(("fp", "fp"),),
     defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
 ):
     """dst[i,j] = src[indexRow + i, indexCol + j]; an accumulator source passes the fixpipe
@@ -98,6 +100,8 @@ class TInsertOp(
     reads=("src", "fp"),
     writes=("dst",),
     text=("src", "indexRow", "indexCol", "fp", "preQuantScalar", "dst"),
+    keyed=(("fp", "fp"), ("preQuantScalar", "pre_quant")),
+    in_place=("dst",),
     defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
 ):
     """dst[indexRow + i, indexCol + j] = src[i,j], the rest of dst is kept; an accumulator source passes the
@@ -152,7 +156,7 @@ class TExtractFpOp(ParameterWindowOp):
     name = "pto.textract_fp"
 
 
-class TInsertFpOp(ParameterWindowOp):
+class TInsertFpOp(ParameterWindowOp, in_place=("dst",)):
     """dst[indexRow + i, indexCol + j] = fixpipe(src[i,j]), the rest of dst is kept
     (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """

@@ -75,7 +75,7 @@ class TColMinOp(UnaryTileOp):
     name = "pto.tcolmin"
 
 
-class TColSumOp(PtoOp, shape=Shape.DPS_INNER, pipe=Pipe.V, reads=("src",), writes=("tmp", "dst")):
+class TColSumOp(PtoOp, shape=Shape.DPS_INNER, pipe=Pipe.V, reads=("src",), writes=("tmp", "dst"), inner_with="tmp"):
     """dst[0,j] = sum over i of src[i,j]; isBinary changes the order only (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """

@@ -71,7 +71,7 @@ class TDivsOp(
     result = opt_result_def(ANY)
 
 
-class TAxpyOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "dst"), writes=("dst",)):
+class TAxpyOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "dst"), writes=("dst",), in_place=("dst",)):
     """dst[i,j] += scalar · src[i,j]; dst is read and written (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.taxpy"

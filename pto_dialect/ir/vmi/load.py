@@ -156,6 +156,7 @@ class VmiVLoadOp(
     pipe=Pipe.V,
     reads=("source",),
     typed=("source",),
+    by_type=True,
     since="august",
 ):
     """One vector, or two deinterleaved ones, as ``dist_mode``, ``group`` or the block strides say

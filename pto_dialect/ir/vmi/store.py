@@ -123,6 +123,7 @@ class VmiVStoreOp(
     pipe=Pipe.V,
     writes=("destination",),
     typed=("values", "destination", "mask"),
+    by_type=True,
     since="august",
 ):
     """One vector, or two interleaved ones, as ``dist_mode``, ``group`` or the block strides say

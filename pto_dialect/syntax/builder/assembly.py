@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, signature
+from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, signature, stores
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core.suffixes import KEYS
 
@@ -26,9 +26,6 @@ from .error import at
 from .pto import Operands
 from .step import statement
 from .tile import TileBuilder
-
-MEMORY_DESTINATION = frozenset(("pto.tstore", "pto.tstore_fp", "pto.mscatter"))
-"""Operations whose last value-form operand is the memory they write."""
 
 _GAP = 80
 """Characters before an operation in which the end of its result list is looked for."""
@@ -147,7 +144,7 @@ class AssemblyBuilder(TileBuilder):
     def destination_first(self, cls: type[PtoOp], operands: Operands) -> Tok | None:
         """The destination of ``op %dst, %src, .. : T``: a first operand that is not defined yet, one too many."""
         wanted = sum(s.arity == "1" and s.name not in op_spec(cls).outs for s in signature(cls).operands)
-        if cls.name in MEMORY_DESTINATION or len(operands.values) <= wanted:
+        if stores(cls) or len(operands.values) <= wanted:
             return None
         if operands.values[0].type is not UNKNOWN and not self.schematic:
             return None

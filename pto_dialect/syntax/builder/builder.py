@@ -20,6 +20,7 @@ from pto_dialect.diagnostics.suggest import did_you_mean_hint
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.construct import append_operation, has_defaults, new_operation
 from pto_dialect.ir.core.location import locate, span_of_value
+from pto_dialect.ir.core_dialects.core_ops import core_class
 from pto_dialect.nesting import LIMIT, ROOMY, NestingError, make_room
 
 from ..read.lexer import ProgramText
@@ -169,7 +170,8 @@ class BuilderBase(TypeReader):
         span = span_of_value(value)
         notes = (Note("defined here", span),) if span is not None else ()
         help = None
-        if need is None and isinstance(value.owner, Operation) and value.owner.name == "arith.constant":
+        constant = core_class("arith.constant") or ()
+        if need is None and isinstance(value.owner, constant):
             help = f"state the type of the constant: arith.constant .. : {t.type_text(stated)}"
         given = f"{self.source.text[start:end]} has type {t.type_text(value.type)}"
         message = f"{given}, but {t.type_text(stated)} is stated here" if need is None else f"{need}, but {given}"

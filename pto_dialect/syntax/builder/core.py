@@ -15,11 +15,12 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, TypedAttribute
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, VarOperandDef
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import BROKEN
 from pto_dialect.ir.core_dialects.core_ops import ALIASES, core_class
+from pto_dialect.ir.core_dialects.words import MIXED, PREDICATES
 
 from ..read.tokens import Tok
 from ..text import count, indentation, starts_line
@@ -30,17 +31,6 @@ from .builder import POISON, UNKNOWN, RegionStart
 from .error import FollowUp, at
 from .step import statement
 
-CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-CMPF = (
-    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
-    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
-)
-_MIXED_HELP = {
-    "arith.addui_extended": "the type of the sum and that of the carry: i32, i1",
-    "arith.mulsi_extended": "the type of the operands and of both halves: i32",
-    "arith.mului_extended": "the type of the operands and of both halves: i32",
-    "math.fpowi": "the type of the base and that of the exponent: f32, i32",
-}
 DYNAMIC = builtin.DYNAMIC_INDEX
 
 
@@ -197,6 +187,7 @@ class CoreBuilder(AttributeBuilder):
         cls = operation_class(token)
         stated = self.type_list(types)
         number = uses.text.count(",") + 1
+        # The only one of these words whose first operand has a type of its own.
         if token.text == "arith.select":
             if number != 3:
                 raise at(uses, "parse-operand-count", f"arith.select takes 3 operands, found {number}")
@@ -237,12 +228,11 @@ class CoreBuilder(AttributeBuilder):
         token, uses, flags, attributes, _, types = items
         cls = operation_class(token)
         stated = self.type_list(types)
-        wanted = 1 if token.text.startswith("arith.mul") else 2
+        wanted, help, power = MIXED[token.text]
         if len(stated) != wanted:
             found = f"{token.text} takes {count(wanted, 'type')}, found {len(stated)}"
-            raise at(types, "parse-type-count", found, _MIXED_HELP[token.text])
+            raise at(types, "parse-type-count", found, help)
         operand, other = stated[0], stated[-1]
-        power = token.text == "math.fpowi"
         operands = self.use_typed(uses, [operand, other if power else operand], types)
         properties: dict[str, Attribute] = {}
         if flags is not None:
@@ -297,13 +287,13 @@ class CoreBuilder(AttributeBuilder):
         """``arith.cmpi`` or ``arith.cmpf`` with its predicate."""
         token, predicate, _, uses, flags, attributes, _, types = items
         cls = operation_class(token)
-        names = CMPI if token.text == "arith.cmpi" else CMPF
+        names = PREDICATES[token.text]
         if predicate.text not in names:
             raise at(predicate, "parse-syntax", f"unknown predicate {predicate.text!r}", "one of " + ", ".join(names))
         stated = self.one_type(types)
         operands = self.use_typed(uses, [stated, stated], types)
         properties: dict[str, Attribute] = {"predicate": IntegerAttr(names.index(predicate.text), i64)}
-        if token.text == "arith.cmpf":
+        if "fastmath" in cls.get_irdl_definition().properties:
             properties["fastmath"] = self.arithmetic_flags(flags, cls)[1] if flags is not None else self.no_fastmath
         result: Attribute = t.I1
         if isinstance(stated, builtin.VectorType):
@@ -317,7 +307,7 @@ class CoreBuilder(AttributeBuilder):
         cls = operation_class(token)
         operands = self.use_typed(uses, self.type_list(types), types)
         results = self.type_list(result_types)
-        if token.text != "builtin.unrealized_conversion_cast" and (len(operands), len(results)) != (1, 1):
+        if (len(operands), len(results)) != (1, 1) and not takes_any_number(cls):
             raise at(uses, "parse-operand-count", f"{token.text} converts exactly one value")
         properties: dict[str, Attribute] = {}
         if flags is not None:
@@ -330,6 +320,11 @@ def symbol_text(token: Tok) -> str:
     """Name of a SYMBOL token without ``@`` and quotes."""
     text = token.text[1:]
     return unescape(text) if text.startswith('"') else text
+
+
+def takes_any_number(cls: type[IRDLOperation]) -> bool:
+    """Whether a core operation is declared with any number of operands."""
+    return any(isinstance(definition, VarOperandDef) for _, definition in cls.get_irdl_definition().operands)
 
 
 def core_arity(cls: type[IRDLOperation]) -> int:

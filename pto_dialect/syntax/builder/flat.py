@@ -39,8 +39,8 @@ class FlatBuilder(PtoBuilder):
         operands = Operands()
         for use in uses:
             operands.add(use, self.use(use))
-        if cls.name in ("pto.vmi.vload", "pto.vmi.vstore"):
-            groups = self.by_role(cls, operands)
+        if op_spec(cls).by_type:
+            groups = self.by_type(cls, operands)
         else:
             groups = self.distribute(token, text_slots(cls), operands)
         if self.is_schematic(signature_part):
@@ -61,14 +61,15 @@ class FlatBuilder(PtoBuilder):
         """True for an operation that is written without its prefix."""
         return isinstance(token.value, str) and not token.text.lower().startswith("pto.")
 
-    def by_role(self, cls: Any, operands: Operands) -> Groups:
+    def by_type(self, cls: Any, operands: Operands) -> Groups:
         """Operands of ``vmi.vload`` and ``vmi.vstore``; what follows the address is told apart by its type."""
-        memory = signature(cls).operands[0 if cls.name == "pto.vmi.vload" else 1].name
+        spec = op_spec(cls)
+        (memory,) = spec.reads or spec.writes
         groups: Groups = {}
         addressed = False
         for value in operands.values:
             if isinstance(value.type, t.VmiVRegType) or (
-                value.type is POISON and memory == "destination" and memory not in groups
+                value.type is POISON and memory in spec.writes and memory not in groups
             ):
                 name = "values"
             elif isinstance(value.type, t.VmiMaskType):

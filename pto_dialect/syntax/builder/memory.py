@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnregisteredOp, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
+from xdsl.traits import IsolatedFromAbove
 
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core import types as t
@@ -15,6 +17,7 @@ from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
 from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
+from pto_dialect.ir.core.roles import CORE_ROLES, Role
 from pto_dialect.ir.core_dialects.core_ops import ALIASES, CLOSED_DIALECTS, KNOWN_DIALECTS, UNMODELLED, core_class
 
 from ..errors.types import TypeSyntaxError
@@ -25,11 +28,16 @@ from ..types.attributes import unescape
 from ..types.parser import parse_type
 from .builder import RegionStart
 from .control import ControlBuilder
-from .core import DYNAMIC, operation_class
+from .core import DYNAMIC, core_arity, operation_class
 from .error import at
 from .step import statement
 
-ISOLATED = frozenset(("func.func", "pto.strict_vecscope"))
+
+@cache
+def is_isolated(name: str) -> bool:
+    """Whether values from outside have no names in the region of operation ``name``."""
+    pto = op_class(name) if name in OPS else None
+    return CORE_ROLES.get(name) is Role.FUNCTION if pto is None else pto.has_trait(IsolatedFromAbove)
 
 
 class MemoryBuilder(ControlBuilder):
@@ -75,7 +83,7 @@ class MemoryBuilder(ControlBuilder):
             message = f"{t.type_text(memref)} takes {wanted}, found {len(subscripts)}"
             raise at(uses, "parse-operand-count", message)
         properties = self._inherent(cls, attributes)
-        if token.text == "memref.load":
+        if cls.get_irdl_definition().results:
             self.check_type(values[0], memref, uses, 0)
             return self.create(cls, token.start, [*values, *subscripts], [element], attributes, properties)
         if len(values) != 2:
@@ -133,9 +141,10 @@ class MemoryBuilder(ControlBuilder):
     def mem_dim(self, items: list[Any]) -> Operation:
         """``memref.dim`` or ``memref.rank``."""
         token, uses, attributes, _, types = items
-        stated = [self.one_type(types)] if token.text == "memref.rank" else [self.one_type(types), t.INDEX]
+        cls = operation_class(token)
+        stated = [self.one_type(types), t.INDEX][: core_arity(cls)]
         operands = self.use_typed(uses, stated, None)
-        return self.create(operation_class(token), token.start, operands, [t.INDEX], attributes)
+        return self.create(cls, token.start, operands, [t.INDEX], attributes)
 
     @statement
     def mem_copy(self, items: list[Any]) -> Operation:
@@ -237,7 +246,7 @@ class MemoryBuilder(ControlBuilder):
     def generic_header(self, items: list[Any]) -> Any:
         """The quoted name, operands and successors of a generic form."""
         token = items[0]
-        self.pending = RegionStart(isolated=unescape(token.text) in ISOLATED)
+        self.pending = RegionStart(isolated=is_isolated(unescape(token.text)))
         return items
 
     @statement
@@ -262,10 +271,10 @@ class MemoryBuilder(ControlBuilder):
             self.canonical_attributes(pto, merged, token)
             self._complete_segments(pto, token, merged, len(operands), len(results))
             return self.create(pto, token.start, operands, results, merged, regions=regions, successors=successors)
-        for region in regions:
-            if region in self.bare_regions and name != "builtin.module":
-                region.detach_block(region.block)
         cls = core_class(name)
+        for region in regions:
+            if region in self.bare_regions and cls is not builtin.ModuleOp:
+                region.detach_block(region.block)
         if cls is None:
             return self._unregistered(token, name, operands, results, properties, attributes, regions, successors)
         declared = cls.get_irdl_definition().properties

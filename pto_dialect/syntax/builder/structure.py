@@ -16,7 +16,8 @@ from ..text import count, signed_integer, symbol
 from ..types.parser import intern_type
 from .builder import RegionStart
 from .error import at, near_word
-from .pto import Groups, Operands, text_slots
+from .memory import is_isolated
+from .pto import Groups, Operands, text_slots, typed_names
 from .step import header, statement
 from .tile import Input
 from .value import ValueBuilder
@@ -55,7 +56,7 @@ class StructureBuilder(ValueBuilder):
         """``op %a, shape = [..], strides = [..]``: lists of sizes by name."""
         token, source, _, first_key, _, first, _, second_key, _, second, attributes, _, types = items[:13]
         cls = self.pto_class(token)
-        _, first_name, second_name = (slot.name for slot in signature(cls).operands)
+        source_name, first_name, second_name = (slot.name for slot in signature(cls).operands)
         for key, name in ((first_key, first_name), (second_key, second_name)):
             if key.text != name:
                 raise at(key, "parse-syntax", f"expected {name} = [..], found {key.text!r}")
@@ -65,8 +66,8 @@ class StructureBuilder(ValueBuilder):
         }
         stated = self.one_type(types)
         view = self.one_use(source)
-        groups["source" if cls.name == "pto.partition_view" else "ptr"] = [view]
-        if cls.name == "pto.make_tensor_view":
+        groups[source_name] = [view]
+        if source_name not in typed_names(cls):
             return self.assemble(cls, token, groups, [stated], attributes)
         self.check_type(view, stated, source, 0)
         result = self.one_type(items[14]) if len(items) > 13 else self._partition_type(stated, groups["sizes"])
@@ -182,7 +183,7 @@ class StructureBuilder(ValueBuilder):
         captures = next((item for item in items[1:] if isinstance(item, Tok) and item.type == "USES"), None)
         dims = items[2] if len(items) > 2 and isinstance(items[2], list) else []
         values = self.use(captures) if captures is not None else []
-        self.pending = RegionStart(isolated=token.text == "pto.strict_vecscope")
+        self.pending = RegionStart(isolated=is_isolated(token.text))
         return token, captures, values, dims
 
     @statement

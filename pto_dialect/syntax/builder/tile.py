@@ -9,11 +9,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import enum_attr
-from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, signature
+from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, signature, takes_lists
 from pto_dialect.ir.core.suffixes import SUFFIX_ATTRIBUTES
 
 from ..read.tokens import Tok
-from ..tile_inputs import MERGE_SORT, fitting_slots, merge_sort_inputs
+from ..tile_inputs import fitting_slots, merge_sort_inputs
 from .builder import Stated
 from .error import at
 from .flat import FlatBuilder
@@ -205,7 +205,7 @@ class TileBuilder(FlatBuilder):
         for word in strings:
             self._axis(token, cls, word, attributes)
         spec = op_spec(cls)
-        if cls.name == MERGE_SORT:
+        if takes_lists(cls):
             lists = isinstance(outputs, list) and sum(len(self.type_list(o.types)) for o in outputs) > 1
             groups: Groups = merge_sort_inputs(operands.values, scratch and lists)
         else:
@@ -259,7 +259,7 @@ class TileBuilder(FlatBuilder):
         attributes["axis"] = self.token_attribute(cls, "axis", word)
 
     def _no_scratch(self, token: Tok, cls: type[PtoOp], word: Tok) -> None:
-        if word.text != "no_tmp" or cls.name != MERGE_SORT:
+        if word.text != "no_tmp" or not takes_lists(cls):
             raise at(word, "parse-syntax", f"unexpected {word.text!r} inside ins(..) of {token.text}")
 
     def _outputs(self, token: Tok, cls: type[PtoOp], outputs: list[Typed]) -> Groups:

@@ -15,12 +15,13 @@ from typing import Any
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.base import PtoOp, Shape, Slot, op_spec, signature
+from pto_dialect.ir.core.base import PtoOp, Shape, Slot, op_spec, signature, stores, takes_lists
+from pto_dialect.ir.core.roles import Role
 
 from ..read.tokens import Tok
-from ..tile_inputs import MERGE_SORT, MERGE_SORT_SOURCES, READ_MODIFY_WRITE, fitting_slots, merge_sort_inputs
+from ..tile_inputs import MERGE_SORT_SOURCES, fitting_slots, merge_sort_inputs
 from ..types.parser import intern_type
-from .assembly import MEMORY_DESTINATION, AssemblyBuilder
+from .assembly import AssemblyBuilder
 from .builder import UNKNOWN, Stated
 from .error import at
 from .pto import Groups, Operands, text_slots
@@ -81,7 +82,7 @@ class ValueBuilder(AssemblyBuilder):
         """``%r = op %a, .. : (types) -> type``: a tile operation that gives its result as a value."""
         token, parts, *keys, attributes, signature_part = items
         cls = self.pto_class(token)
-        memory_first = self.suffix_words(token, cls, attributes) and cls.name in MEMORY_DESTINATION
+        memory_first = self.suffix_words(token, cls, attributes) and stores(cls)
         self.assembly_keys(token, cls, keys, attributes)
         written = self.written_operands(token, cls, parts, signature_part)
         operands = written.operands
@@ -89,10 +90,10 @@ class ValueBuilder(AssemblyBuilder):
         first = None if self.has_results(token) else self.destination_first(cls, operands)
         if first is not None:
             written.indices = [place - 1 for place in written.indices]
-        slots = [s for s in text_slots(cls) if s.name not in spec.outs or cls.name in MEMORY_DESTINATION]
+        slots = [s for s in text_slots(cls) if s.name not in spec.outs or stores(cls)]
         if memory_first:
             slots = [*slots[-1:], *slots[:-1]]
-        if cls.name == MERGE_SORT:
+        if takes_lists(cls):
             groups = merge_sort_inputs(operands.values, len(operands.values) > MERGE_SORT_SOURCES)
         else:
             by_kind = spec.shape is Shape.DPS_MASK
@@ -125,7 +126,7 @@ class ValueBuilder(AssemblyBuilder):
                 tile = self.window_tile(token, signature_part, [*operands.values, *values])
                 values = [*values[:-1], self.window(token, values[-1], indices, tile)]
                 indices = []
-            elif indices and self.schematic and cls.name in (*MEMORY_DESTINATION, "pto.tload"):
+            elif indices and self.schematic and (stores(cls) or op_spec(cls).roles & Role.TILE_LOAD):
                 # A memory operand that the snippet does not define.
                 written.unread = sum(index.text.count(",") + 1 for index in indices)
                 indices = []
@@ -165,9 +166,9 @@ class ValueBuilder(AssemblyBuilder):
     def value_groups(self, cls: type[PtoOp], token: Tok, slots: Sequence[Slot], operands: Operands) -> Groups:
         """Gives each input its values; one more than is required is the old tile of a read-modify-write."""
         required = sum(slot.arity == "1" for slot in slots)
-        if cls.name not in READ_MODIFY_WRITE or len(operands.values) <= required:
+        if not op_spec(cls).in_place or len(operands.values) <= required:
             return self.distribute(token, slots, operands)
-        destination = next(slot for slot in text_slots(cls) if slot.name in op_spec(cls).outs)
+        destination = next(slot for slot in text_slots(cls) if slot.name in op_spec(cls).in_place)
         # The old tile is always there in this form, what stands before it may be absent.
         return self.distribute(token, [*slots, replace(destination, arity="1")], operands)
 
@@ -215,7 +216,7 @@ class ValueBuilder(AssemblyBuilder):
 
     def tile_results(self, cls: type[PtoOp]) -> int:
         """Number of tiles the value form of ``cls`` yields."""
-        return 0 if cls.name in MEMORY_DESTINATION else len(signature(cls).results)
+        return 0 if stores(cls) else len(signature(cls).results)
 
     def inferred_results(self, cls: type[PtoOp], token: Tok, groups: Groups) -> list[Attribute]:
         """Result types where the text states none: the shape rule of the operation, else the first tile's type."""

@@ -165,18 +165,18 @@ def _rewritten(found: re.Match[str], rest: str, names: Names, text: str) -> tupl
     statement = take_apart(name, found["results"] or "", _COMMENT.sub("", rest), prefixed=prefixed)
     first = 0 if prefixed or statement.results else destinations(name, statement)
     moved = statement.destinations_first(first) if first else statement
-    if name in FORMS and not is_dialect_form(moved):
-        reading = FORMS[name](moved, names)
+    form = FORMS.get(name)
+    if form is not None and not is_dialect_form(moved):
+        reading = form(moved, names)
         if reading is not None:
             return f"{lead}{reading.text}", reading.note
     if name not in OPS:
         return f"{lead}{_foreign(moved)}", f"the dialect has no {name}; it is kept and not checked"
     shape = OPS[name][2]
-    reason = ""
-    if name in OTHER_FORMS and not is_dialect_form(moved):
-        reason = OTHER_FORMS[name]
-    elif shape in ("OP_COMM_GROUP", "OP_PAREN") and not rest.lstrip().startswith(("(", "{")):
-        reason = WITHOUT_BUFFERS
+    reason = OTHER_FORMS.get(name, "")
+    if not reason or is_dialect_form(moved):
+        parenthesised = shape in ("OP_COMM_GROUP", "OP_PAREN")
+        reason = WITHOUT_BUFFERS if parenthesised and not rest.lstrip().startswith(("(", "{")) else ""
     if reason:
         return f"{lead}{_foreign(moved)}", f"this form of {name} is kept and not checked: {reason}"
     head = f"{lead}{found['results'] or ''}"

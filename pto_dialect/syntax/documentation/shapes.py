@@ -6,33 +6,47 @@ Source: docs/reference/language.md, "Level 1 and Level 2", "Notations of documen
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
-from pto_dialect.ir.core.base import op_spec, signature
+from pto_dialect.ir.core.base import op_spec, signature, stores
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
 
-from ..builder.assembly import MEMORY_DESTINATION
 from ..builder.pto import text_slots, typed_names
 from .forms import ANY, INDEXED, Names
 from .statement import Statement
 
 TILE_SHAPES = ("OP_DPS", "OP_INS_ONLY")
-_INDEXED_TILES = frozenset(("pto.textract", "pto.tinsert"))
 _NUMBER = re.compile(r"-?\d+")
 _WORD = re.compile(r'["<#A-Za-z]')
-_OTHER_RESULTS = {"vstu": 2, **dict.fromkeys(("vsst", "vtranspose", "vsort32"), 0)}
-"""Results of register operations that the dialect does not have; the others have one."""
+_DESTINATIONS = {"vstu": 2, **dict.fromkeys(("vsst", "vtranspose", "vsort32", "pto.tassign"), 0)}
+"""Destinations of operations whose shape does not tell how many they have. Other register operations that the dialect
+does not have give one result."""
+
+
+def _without_outs(statement: Statement) -> bool | None:
+    return False if statement.outs else None
+
+
+_TOLD_BY: dict[str, Callable[[Statement], bool | None]] = {
+    "pto.subview": lambda statement: not statement.outs and any("sizes" in operand for operand in statement.operands),
+    "pto.tassign": lambda statement: bool(statement.results),
+    "pto.treshape": _without_outs,
+    "pto.tgetval": _without_outs,
+}
+"""What tells the form of the dialect from that of a document, where operands and words do not; ``None`` for neither."""
 
 
 def destinations(name: str, statement: Statement) -> int:
     """How many operands of ``op %dst, %src`` are destinations; 0 for an operation that has none."""
+    known = _DESTINATIONS.get(name)
+    if known is not None:
+        return known
     if name not in OPS:
-        return _OTHER_RESULTS.get(name, 1) if name.startswith("v") else 0
-    if name == "pto.tassign":
-        return 0
+        return int(name.startswith("v"))
     if OPS[name][2].startswith(TILE_SHAPES):
-        return int(bool(op_spec(op_class(name)).outs) and name not in MEMORY_DESTINATION)
+        return int(bool(op_spec(op_class(name)).outs) and not stores(op_class(name)))
     declared = signature(op_class(name))
     least = sum(slot.arity == "1" for slot in declared.results)
     values = count(statement)
@@ -62,15 +76,13 @@ def is_dialect_form(statement: Statement) -> bool:
     name = statement.name
     if name not in OPS:
         return False
-    if name == "pto.subview":
-        return not statement.outs and any("sizes" in operand for operand in statement.operands)
-    if name == "pto.tassign":
-        return bool(statement.results)
+    tell = _TOLD_BY.get(name)
+    told = tell(statement) if tell is not None else None
+    if told is not None:
+        return told
     shape = OPS[name][2]
     if shape in ("OP_COMM_GROUP", "OP_PAREN"):
         return len(statement.operands) == 1 and statement.operands[0].startswith("(")
-    if statement.outs and name in ("pto.treshape", "pto.tgetval"):
-        return False
     brackets = any(operand.endswith("]") for operand in statement.values)
     if brackets is not shape.startswith("OP_INDEXED") and not shape.startswith(TILE_SHAPES):
         return False
@@ -111,7 +123,7 @@ def _grouped(statement: Statement, names: Names) -> str | None:
         number = sum(slot.arity == "1" and slot.name not in op_spec(cls).outs for slot in signature(cls).operands)
         operands = tuple(f"%operand{next(names)}" for _ in range(number))
         types = (ANY,) * number
-    elif statement.name in _INDEXED_TILES and (found := INDEXED.fullmatch(operands[0])) is not None:
+    elif _takes_indices(statement.name) and (found := INDEXED.fullmatch(operands[0])) is not None:
         indices = [each.strip() for each in found[2].split(",")]
         operands = (found[1], *operands[1:], *indices)
         types = (*types, *("index" for _ in indices))
@@ -125,6 +137,11 @@ def _grouped(statement: Statement, names: Names) -> str | None:
     inputs = f"ins({', '.join(operands)}{attributes} : {', '.join(types)})"
     outputs = f"outs({', '.join(statement.results)} : {', '.join(statement.outputs)})"
     return f"{statement.name} {inputs} {outputs}"
+
+
+def _takes_indices(name: str) -> bool:
+    """Whether a tile operation has a row and a column among its inputs."""
+    return any(slot.name == "indexRow" for slot in signature(op_class(name)).operands)
 
 
 def _filled(statement: Statement, names: Names) -> Statement:

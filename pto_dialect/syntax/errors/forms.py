@@ -9,7 +9,7 @@ from pto_dialect.diagnostics.suggest import did_you_mean
 
 from ..read.situation import Message, Situation, shown
 from ..read.tokens import Tok
-from ..usage import VIEW_LISTS, usage
+from ..usage import usage, view_lists
 
 _TYPES = frozenset(("TYPES", "ANGLE"))
 _WORDS = frozenset(("WORD", "OP_UNKNOWN"))
@@ -79,9 +79,10 @@ def _no_operation(s: Situation) -> Message | None:
         return None
     header = _HEADER.match(s.text, s.token.start)
     if header is not None:
-        name = "scf.for" if header["loop"] else "scf.if"
-        place = f"{header['value']}" if name == "scf.if" else f"'{header['results']} ='"
-        help = f"scf.for {header['results']} = .." if name == "scf.for" else f"{header['results']} = scf.if {place} .."
+        results, value = header["results"], header["value"]
+        name, place, help = "scf.if", value, f"{results} = scf.if {value} .."
+        if header["loop"]:
+            name, place, help = "scf.for", f"'{results} ='", f"scf.for {results} = .."
         return Message("parse-missing-token", f"{name} is missing before {place}", help)
     text = f"an operation is missing after '{s.token.text.partition('=')[0].strip()} ='"
     return Message("parse-syntax", text, "values are made by operations, for example arith.addi %a, %b : index")
@@ -195,7 +196,7 @@ def _types_missing(s: Situation) -> Message | None:
 
 def _else_if(s: Situation) -> Message | None:
     previous = s.statement[-1]
-    if previous.type != "ELSE" or "LBRACE" not in s.expected or s.token.text not in ("if", "scf.if"):
+    if previous.type != "ELSE" or "LBRACE" not in s.expected or not (s.token.type == "OP_IF" or s.token.text == "if"):
         return None
     return Message("parse-syntax", "the branch behind else is a region", "else { scf.if ..")
 
@@ -240,10 +241,10 @@ def _number(s: Situation) -> Message | None:
 
 def _list_missing(s: Situation) -> Message | None:
     """A view that ends after its first list."""
-    lists = VIEW_LISTS.get(s.head.text) if s.head is not None else None
-    if lists is not None and s.token.text in lists and s.inside("LSQB"):
+    lists = view_lists(s.head.text) if s.head is not None else ()
+    if s.token.text in lists and s.inside("LSQB"):
         return Message("parse-unbalanced", "this '[' is not closed", "add the missing ']'", s.open_brackets[-1])
-    if lists is None or s.token.type != "COLON" or s.open_brackets:
+    if not lists or s.token.type != "COLON" or s.open_brackets:
         return None
     missing = [name for name in lists if not any(tok.text == name for tok in s.statement)]
     if not missing:

@@ -13,9 +13,10 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue, TypedAttribute
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attribute_text import attribute_text, dictionary_text, results_text, symbol_name
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
+from pto_dialect.ir.core_dialects.words import MIXED, PREDICATES
 
-from ..builder.core import CMPF, CMPI
 from .memory import MEMORY_LEAVES
 from .writer import (
     Body,
@@ -36,7 +37,7 @@ _FUNCTION_PROPERTIES = frozenset(("sym_name", "function_type", "sym_visibility",
 
 def _inside_function(op: Operation) -> bool:
     parent = op.parent_op()
-    return parent is not None and parent.name == "func.func"
+    return parent is not None and has_role(parent, Role.FUNCTION)
 
 
 # ---------------------------------------------------------------- modules and functions
@@ -196,7 +197,7 @@ def print_arithmetic(writer: Writer, op: Operation) -> str:
 def print_mixed(writer: Writer, op: Operation) -> str:
     """``op %a, %b : T, U``: operands of two types."""
     only_properties(op, "fastmath")
-    power = op.name == "math.fpowi"
+    stated_types, _, power = MIXED[op.name]
     if power:
         _flags_stated(op)
     require(len(op.operands) == 2 and len(op.results) == (1 if power else 2))
@@ -204,7 +205,7 @@ def print_mixed(writer: Writer, op: Operation) -> str:
     type_ = op.results[0].type
     require(a.type == type_ and (power or b.type == type_))
     stated = writer.type(type_)
-    if power or op.name == "arith.addui_extended":
+    if stated_types == 2:
         stated += f", {writer.type(b.type if power else op.results[1].type)}"
     else:
         require(op.results[1].type == type_)
@@ -227,7 +228,7 @@ def print_compare(writer: Writer, op: Operation) -> str:
     """``arith.cmpi predicate, %a, %b : type``."""
     only_properties(op, "predicate", "fastmath")
     _flags_stated(op)
-    names = CMPI if op.name == "arith.cmpi" else CMPF
+    names = PREDICATES[op.name]
     predicate = checked(op.properties.get("predicate"), builtin.IntegerAttr)
     require(predicate.type == builtin.i64 and 0 <= predicate.value.data < len(names))
     left, right = op.operands
@@ -252,6 +253,7 @@ def print_cast(writer: Writer, op: Operation) -> str:
 def implied_yield(op: Operation, region: Region) -> Operation | None:
     """The ``scf.yield`` at the end of ``region`` that goes without saying."""
     last = region.last_block.last_op if region.last_block is not None else None
+    # The word of the text is meant: no other operation that ends a region goes without saying.
     if last is None or last.name != "scf.yield" or op.results:
         return None
     return None if last.operands or last.attributes or last.properties else last
@@ -380,7 +382,7 @@ def print_index_switch(writer: Writer, op: Operation) -> list[Piece]:
     values = integers(op, "cases")
     require(len(values) == len(cases))
     require(all(region.first_block is not None for region in op.regions))
-    head = f"scf.index_switch {writer.use(op.operands[0])}{dictionary_part(op.attributes)}"
+    head = f"scf.index_switch {writer.uses(op.operands)}{dictionary_part(op.attributes)}"
     if op.results:
         head += f" -> {writer.arrow(op.results)}"
     pieces: list[Piece] = [head]

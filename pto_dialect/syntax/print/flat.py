@@ -141,9 +141,11 @@ def print_indexed(writer: Writer, op: Operation) -> str:
         require(inside)
     else:
         inside, more = path, rest
-    if op.name != "pto.vmi.vload":
+    if s.layout.spec.by_type:
+        values = _strides(s)
+    else:
         s.flatten(s.layout.slots)
-    values = _strides(s) if op.name == "pto.vmi.vload" else s.values([slot.name for slot in more])
+        values = s.values([slot.name for slot in more])
     tokens = [name for name in s.layout.tokens if name not in PATH_NAMES]
     suffixes, words = "", []
     if "l2cache" in tokens:
@@ -159,7 +161,7 @@ def print_indexed_store(writer: Writer, op: Operation) -> str:
     s = Statement(writer, op)
     slots = s.layout.slots
     inside = next(n for n, slot in enumerate(slots) if slot.name in ("offset", "indices"))
-    if op.name == "pto.vmi.vstore":
+    if s.layout.spec.by_type:
         require(s.group("values"))
         s.expect("mask", 0, 1)
         tail = [*_strides(s), *s.group("mask")]

@@ -10,11 +10,10 @@ from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.ir.core.attribute_text import string_literal
+from pto_dialect.ir.core.roles import CORE_ROLES, Role
 
 from ..generic_form import explicit_attributes
 from .writer import Body, Piece, Writer, dictionary_part
-
-_ISOLATED = frozenset(("func.func",))
 
 
 def generic_pieces(writer: Writer, op: Operation) -> list[Piece]:
@@ -30,8 +29,12 @@ def generic_pieces(writer: Writer, op: Operation) -> list[Piece]:
     if not op.regions:
         return [head + tail]
     pieces: list[Piece] = [head + " ("]
+    isolated = CORE_ROLES.get(name) is Role.FUNCTION
     for region in op.regions:
-        pieces += [Body(region, isolated=name in _ISOLATED, generic=not name.startswith("pto.")), ", "]
+        pieces += [
+            Body(region, isolated=isolated, generic=not name.startswith("pto.")),
+            ", ",
+        ]
     pieces[-1] = (", {})" if id(op) in writer.around_calls else ")") + tail
     return pieces
 

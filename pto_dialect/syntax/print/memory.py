@@ -58,7 +58,7 @@ def print_dealloc(writer: Writer, op: Operation) -> str:
 def print_access(writer: Writer, op: Operation) -> str:
     """``memref.load %m[..] : type``, ``memref.store %x, %m[..] : type``."""
     only_properties(op, "nontemporal")
-    lead = 1 if op.name == "memref.load" else 2
+    lead = 1 if op.results else 2
     named, indices = op.operands[:lead], op.operands[lead:]
     memref = checked(named[-1].type, builtin.MemRefType)
     require(memref.get_num_dims() == len(indices))
@@ -78,39 +78,40 @@ def _all_attributes(op: Operation, *spelled: str) -> str:
     return dictionary_part({**op.attributes, **shown})
 
 
-def _strided_lists(writer: Writer, op: Operation) -> tuple[str, str, str]:
-    """The offset, size and stride lists of a view operation."""
+def _strided_lists(writer: Writer, op: Operation) -> tuple[SSAValue, str, str, str]:
+    """The source of a view operation, and its offset, size and stride lists."""
     names = ("static_offsets", "static_sizes", "static_strides")
     only_properties(op, "operandSegmentSizes", *names)
     segments = integers(op, "operandSegmentSizes")
     require(len(segments) == 4 and segments[0] == 1 and sum(segments) == len(op.operands))
-    _indices(op.operands[1:])
+    source, *bounds = op.operands
+    _indices(bounds)
     texts: list[str] = []
-    position = 1
+    position = 0
     for name, size in zip(names, segments[1:], strict=True):
         static = integers(op, name)
         require(static.count(DYNAMIC) == size)
-        dynamic = iter(op.operands[position : position + size])
+        dynamic = iter(bounds[position : position + size])
         texts.append(_mixed(writer, static, dynamic, DYNAMIC))
         position += size
-    return texts[0], texts[1], texts[2]
+    return source, texts[0], texts[1], texts[2]
 
 
-def _view_types(writer: Writer, op: Operation) -> str:
-    return f"{dictionary_part(op.attributes)} : {writer.type(op.operands[0].type)} to {writer.types(op.results)}"
+def _view_types(writer: Writer, op: Operation, source: SSAValue) -> str:
+    return f"{dictionary_part(op.attributes)} : {writer.type(source.type)} to {writer.types(op.results)}"
 
 
 def print_subview(writer: Writer, op: Operation) -> str:
     """``memref.subview %m[..] [..] [..] : type to type``."""
-    offsets, sizes, strides = _strided_lists(writer, op)
-    return f"{op.name} {writer.use(op.operands[0])}{offsets} {sizes} {strides}{_view_types(writer, op)}"
+    source, offsets, sizes, strides = _strided_lists(writer, op)
+    return f"{op.name} {writer.use(source)}{offsets} {sizes} {strides}{_view_types(writer, op, source)}"
 
 
 def print_reinterpret_cast(writer: Writer, op: Operation) -> str:
     """``memref.reinterpret_cast %m to offset: [..], sizes: [..], strides: [..] : type to type``."""
-    offsets, sizes, strides = _strided_lists(writer, op)
+    source, offsets, sizes, strides = _strided_lists(writer, op)
     lists = f"offset: {offsets}, sizes: {sizes}, strides: {strides}"
-    return f"{op.name} {writer.use(op.operands[0])} to {lists}{_view_types(writer, op)}"
+    return f"{op.name} {writer.use(source)} to {lists}{_view_types(writer, op, source)}"
 
 
 def print_copy(writer: Writer, op: Operation) -> str:

@@ -16,7 +16,17 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core.attribute_text import attribute_text, string_literal
 from pto_dialect.ir.core.attributes import EnumAttr
-from pto_dialect.ir.core.base import SEGMENT_SIZES, OpSpec, PtoOp, Slot, op_spec, operand_groups, signature
+from pto_dialect.ir.core.base import (
+    SEGMENT_SIZES,
+    OpSpec,
+    PtoOp,
+    Slot,
+    op_spec,
+    operand_groups,
+    signature,
+    stores,
+    takes_lists,
+)
 
 from .writer import Composite, Inexpressible, Leaf, Writer, checked, dictionary_part, require
 
@@ -32,6 +42,8 @@ class Layout:
     defaults: dict[str, str]
     tokens: tuple[str, ...]
     segmented: bool
+    stores: bool
+    lists: bool
     straight: bool
     """True when text order is operand order and every operand is typed and present."""
 
@@ -50,6 +62,8 @@ def layout(cls: type[PtoOp]) -> Layout:
         defaults=dict(spec.defaults),
         tokens=tuple(name for name in spec.tokens if name in declared.attributes),
         segmented=declared.segmented,
+        stores=stores(cls),
+        lists=takes_lists(cls),
         straight=order == tuple(by_name) == (spec.typed or order) and not declared.segmented,
     )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import Operation
+from xdsl.traits import IsolatedFromAbove
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attribute_text import key_text
@@ -63,7 +64,7 @@ def print_dim_query(writer: Writer, op: Operation) -> str:
 def print_retired_cast(writer: Writer, op: Operation) -> str:
     """V5: ``name(%a, %b) %r, %c {dict} : T`` or ``name %a {dict} : T to T``."""
     s = Statement(writer, op)
-    if op.name != "pto.pointer_cast":
+    if "addrs" not in s.groups:
         operands = s.flatten(s.layout.slots)
         return f"{op.name} {writer.uses(operands)}{s.dictionary()} : {writer.types(operands)} to {s.results()}"
     require(s.group("addrs"))
@@ -86,15 +87,15 @@ def print_region(writer: Writer, op: Operation) -> list[Piece]:
         require(all(size.type == t.I32 for size in sizes))
         head += f" <<<{', '.join([str(size.value.data) for size in sizes])}>>>"
     tail = s.dictionary()
-    strict = op.name == "pto.strict_vecscope"
-    if strict:
+    isolated = op.has_trait(IsolatedFromAbove)
+    if isolated:
         head += f"({writer.uses(op.operands)})"
         tail += f" : {writer.signature(op.operands, op.results)}"
     else:
         one_block(op.regions[0])
         if op.results:
             tail += f" : {s.results()}"
-    return [head + " ", Body(op.regions[0], isolated=strict), tail]
+    return [head + " ", Body(op.regions[0], isolated=isolated), tail]
 
 
 def print_region_yield(writer: Writer, op: Operation) -> str:
@@ -124,7 +125,7 @@ def print_paren(writer: Writer, op: Operation) -> str:
     """C1, C2: ``name(%a, %b : types) {fields} aiv_subblockid(%id) {dict} [-> T]``."""
     s = Statement(writer, op)
     slots = [slot for slot in s.layout.slots if slot.name != "aiv_subblockid"]
-    operands = s.values(slot.name for slot in slots) if op.name == "pto.tfree" else s.flatten(slots)
+    operands = s.flatten(slots)
     text = op.name
     if operands:
         typed = set(s.layout.typed) - {"aiv_subblockid"}
@@ -147,7 +148,7 @@ def print_pipe_init(writer: Writer, op: Operation) -> str:
         for value in s.expect(slot.name, 0, 1):
             key = f"{slot.name} = " if named else ""
             operands.append(f"{key}{writer.use(value)} : {writer.type(value.type)}")
-    # The reference reads the custom form of a queue with staging slots only where their number is stated.
+    # The reference reads the custom form of this one queue, with staging slots, only where their number is stated.
     require(op.name != "pto.initialize_l2g2l_pipe" or "local_slot_num" in op.attributes)
     listed = fields(s)
     require(listed)
@@ -180,7 +181,8 @@ def print_comm_group(writer: Writer, op: Operation) -> str:
 def print_launch(writer: Writer, op: Operation) -> str:
     """C5: ``name @f<<<%x, %y, %z>>>(%a) {dict} : (types) -> ()``."""
     s = Statement(writer, op)
-    sizes, arguments = op.operands[:3], op.operands[3:]
+    *dims, last = (slot.name for slot in s.layout.slots)
+    sizes, arguments = s.values(dims), s.group(last)
     callee = s.full("callee")
     launch = f"{callee}<<<{writer.uses(sizes)}>>>({writer.uses(arguments)})"
     return f"{op.name} {launch}{s.dictionary()} : {writer.signature(arguments, op.results)}"

@@ -104,7 +104,7 @@ def print_cache(writer: Writer, op: Operation) -> str:
     if not operands:
         (token,) = s.layout.tokens
         return f"{op.name} all {s.full(token)}{s.dictionary()}"
-    if op.name == "pto.cmo.cacheinvalid":
+    if "cache" not in s.layout.attributes:
         return f"{op.name} {writer.uses(operands)} single_cache_line : {writer.types(operands)}{s.dictionary()}"
     words = s.quoted("cache")
     if "dst" in op.attributes:

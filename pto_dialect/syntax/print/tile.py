@@ -13,8 +13,7 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attribute_text import attribute_text, string_literal
 from pto_dialect.ir.core.base import Shape, Slot
 
-from ..builder.assembly import MEMORY_DESTINATION
-from ..tile_inputs import MERGE_SORT, MERGE_SORT_SOURCES, READ_MODIFY_WRITE, fitting_slots, merge_sort_inputs
+from ..tile_inputs import MERGE_SORT_SOURCES, fitting_slots, merge_sort_inputs
 from .pto import Statement, comma
 from .writer import Leaf, Writer, require
 
@@ -27,9 +26,10 @@ def has_destination(s: Statement) -> bool:
 
 def old_value(s: Statement) -> tuple[SSAValue, ...]:
     """The old tile of a read-modify-write in value form, the last operand there; empty for other statements."""
-    if s.op.name not in READ_MODIFY_WRITE or not s.op.results:
+    if not s.op.results:
         return ()
-    return tuple(value for value in s.group("dst") if isinstance(value.type, t.TileType))
+    kept = s.values(s.layout.spec.in_place)
+    return tuple(value for value in kept if isinstance(value.type, t.TileType))
 
 
 def input_slots(s: Statement) -> list[Slot]:
@@ -75,8 +75,8 @@ def outs_part(s: Statement) -> str:
 def value_form(s: Statement) -> str:
     """Level 1: ``name %a, %b {dict} : (Ta, Tb) -> Tr``."""
     op, writer = s.op, s.writer
-    require(op.results and op.name not in MEMORY_DESTINATION)
-    if op.name == MERGE_SORT:
+    require(op.results and not s.layout.stores)
+    if s.layout.lists:
         values = merge_sort_values(s, None)
     elif s.layout.spec.shape is Shape.DPS_MASK:
         values = inputs_by_kind(s, input_slots(s))
@@ -101,7 +101,7 @@ def stored_value(s: Statement) -> str | None:
 def print_dps(writer: Writer, op: Operation) -> str:
     """D1: ``name ins(%a, %b : Ta, Tb) outs(%d : T) {dict} [-> T]``."""
     s = Statement(writer, op)
-    if op.name in MEMORY_DESTINATION and (text := stored_value(s)):
+    if s.layout.stores and (text := stored_value(s)):
         return text
     if not has_destination(s):
         return value_form(s)
@@ -114,7 +114,7 @@ def print_dps_inner(writer: Writer, op: Operation) -> str:
     if not has_destination(s):
         return value_form(s)
     inner = ""
-    if op.name == MERGE_SORT:
+    if s.layout.lists:
         lists = bool(s.group("excuted"))
         scratch = bool(s.group("tmp"))
         values = merge_sort_values(s, scratch and lists)
@@ -122,40 +122,31 @@ def print_dps_inner(writer: Writer, op: Operation) -> str:
             inner = ("" if scratch else " no_tmp") + s.dictionary(" ", "exhausted")
     else:
         values = inputs(s)
-        if op.name != "pto.tci" and (op.name != "pto.tcolsum" or s.group("tmp")):
+        inner_with = s.layout.spec.inner_with
+        if not inner_with or s.group(inner_with):
             inner = s.dictionary()
             s.spelled.update(op.attributes)
     return f"{op.name} ins({typed_group(writer, values, inner)}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
 
 
-KEYED_INPUTS: dict[str, dict[str, str]] = {
-    "pto.textract": {"fp": " fp "},
-    "pto.tinsert": {"fp": " fp ", "preQuantScalar": " pre_quant "},
-    "pto.tmov": {"fp": ", ", "preQuantScalar": ", "},
-    "pto.tstore": {"fp": " fp ", "preQuantScalar": ", "},
-}
-"""Inputs that carry their own type, after those with a common type list; each with the separator before
-it."""
-
-
 def print_dps_keyed(writer: Writer, op: Operation) -> str:
     """D3: ``name ins(%src : T fp %f : Tf, %q : i64) outs(..) {dict} [-> T]``."""
     s = Statement(writer, op)
-    if op.name in MEMORY_DESTINATION and (text := stored_value(s)):
+    if s.layout.stores and (text := stored_value(s)):
         return text
     if not has_destination(s):
         return value_form(s)
-    keyed = KEYED_INPUTS[op.name]
+    keyed = dict(s.layout.spec.keyed)
     # An unnamed extra input is told by its type: a number is the scalar parameter, a tile those of the
     # channels.
     require(all(value.type == t.I64 for value in s.expect("preQuantScalar", 0, 1)))
-    # The reference takes the first extra input of a move for the tile.
-    require(op.name != "pto.tmov" or bool(s.group("fp")) or not s.group("preQuantScalar"))
+    # The reference takes the first of several inputs without a word for the tile.
+    s.present(*(name for name, word in keyed.items() if not word))
     require(all(value.type != t.I64 for value in s.expect("fp", 0, 1)))
     text = typed_group(writer, inputs_by_kind(s, [slot for slot in input_slots(s) if slot.name not in keyed]))
-    for name, separator in keyed.items():
+    for name, word in keyed.items():
         if s.group(name):
-            text += separator + typed_group(writer, s.group(name))
+            text += (f" {word} " if word else ", ") + typed_group(writer, s.group(name))
     return f"{op.name} ins({text}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
 
 

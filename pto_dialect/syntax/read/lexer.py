@@ -228,4 +228,5 @@ def assembly_mnemonic(word: str) -> str | None:
     name = name if name.startswith("pto.") else f"pto.{name}"
     name = MNEMONIC_ALIASES.get(name, name)
     shape = OPS[name][2] if name in OPS else ""
+    # Words of the text: which opcodes the assembly form has, not what the operations do.
     return name if shape.startswith("OP_DPS") or name in _OTHER_OPCODES else None

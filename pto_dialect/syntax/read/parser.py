@@ -16,6 +16,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.ir.core.location import locate
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.core_ops import core_class
@@ -123,7 +124,7 @@ class ProgramBuilder(MicroBuilder):
 
 
 def _has_functions(block: Block) -> bool:
-    return any(op.name in ("func.func", "builtin.module") for op in block.ops) or not any(
+    return any(isinstance(op, ModuleOp) or has_role(op, Role.FUNCTION) for op in block.ops) or not any(
         isinstance(op, Operation) for op in block.ops
     )
 

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation
 
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import is_float, type_text
+from pto_dialect.ir.core_dialects.words import CMPF, CMPI
 from pto_dialect.runtime.compile.generator import Generator, integer_width
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.numerics.decode import decode
@@ -22,11 +23,6 @@ from pto_dialect.runtime.numerics.encode import encode
 
 from ..registry import kernel
 
-CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-CMPF = (
-    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
-    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
-)
 _SYMBOLS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 

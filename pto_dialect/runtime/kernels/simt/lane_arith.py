@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.operands import named
+from pto_dialect.ir.core_dialects.words import CMPF, CMPI
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.decode import decode
@@ -29,7 +30,6 @@ from pto_dialect.runtime.simt.selection import choose
 
 from ..core.math import COUNTS, fused_double
 from ..core.math import FUNCTIONS as MATH
-from ..core.scalar import CMPF, CMPI
 from ..registry import kernel, lane_kernel
 from .lane_values import ITEMS, give, invoke, lane, mask_of
 
