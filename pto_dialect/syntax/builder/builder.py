@@ -57,6 +57,9 @@ class RegionStart:
 class BuilderBase(TypeReader):
     """State of one parse and what all statement builders share."""
 
+    def learn(self, op: Operation) -> None:
+        """Told of each operation that a whole statement became; whoever reads for this builder may listen."""
+
     def reset(self, source: SourceFile, text: ProgramText, engine: DiagnosticEngine, schematic: bool) -> None:
         """Prepares for parsing ``source``."""
         self.reset_types(source, engine, schematic)
@@ -71,6 +74,8 @@ class BuilderBase(TypeReader):
         self.unopened = 0
         self.name_hints = 0
         self.undefined: set[str] = set()
+        # Statements whose operation depends on more than their text and the types of their values.
+        self.dependent = 0
         # Regions written "{}": with one empty block in custom forms, without a block in generic ones.
         self.bare_regions: set[Region] = set()
         # Where the first of the deepest regions begin, by depth.
@@ -259,6 +264,8 @@ class BuilderBase(TypeReader):
         op = items[0]
         if isinstance(op, Operation):
             append_operation(self.scope.frames[-1].block, op)
+            if len(items) == 1:
+                self.learn(op)
 
     def result_statement(self, items: list[Any]) -> None:
         """A statement with results: their names are defined."""
@@ -292,6 +299,8 @@ class BuilderBase(TypeReader):
                 self.scope.define(base, first)
             elif first is not None and not self.schematic:
                 self.report("name-redefined", f"{base} is already defined", token.start, token.start + len(base))
+        if len(items) == 2:
+            self.learn(op)
 
     def result_help(self, op: Operation, token: Tok) -> str | None:
         """What would be right where an operation without results has names before it."""

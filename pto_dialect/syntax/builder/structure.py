@@ -83,6 +83,7 @@ class StructureBuilder(ValueBuilder):
         return values
 
     def _partition_type(self, source: Attribute, sizes: list[Any]) -> Attribute:
+        self.dependent += 1
         element = source.element if isinstance(source, t.ShapedView) else t.F32
         dims: list[int] = []
         for size in sizes:
@@ -124,6 +125,7 @@ class StructureBuilder(ValueBuilder):
             raise at(token, "parse-missing-types", "the result type of this subview cannot be inferred", "-> type")
         if min(sizes) <= 0:
             raise at(token, "subview-form", f"sizes of a subview are positive, found {sizes[0]}x{sizes[1]}")
+        self.dependent += 1
         valid: list[int] = []
         parent = (source.valid_rows, source.valid_cols)
         for name, size, whole, offset in zip(

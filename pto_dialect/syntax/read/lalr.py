@@ -15,6 +15,9 @@ from .tokens import Tok
 END = "$END"
 """Type of the token behind the last one of a text."""
 
+_STATEMENT = "statement"
+"""The symbol whose beginnings :attr:`Parser.begin` is asked about."""
+
 _STATE = None
 """Key under which a row keeps the number of its state; never the name of a symbol."""
 
@@ -25,7 +28,17 @@ Reduction = tuple[int, Callback | None, str]
 value."""
 
 Row = dict[Any, Any]
-"""By symbol: the next row after a shift, its state number while that row was never reached, or a reduction."""
+"""By symbol: the next row after a shift, its state number while that row was never reached, a ``Begin``, or a
+reduction."""
+
+
+class Begin:
+    """The shift of a token with which a statement begins; ``row`` is the next row, or its number."""
+
+    __slots__ = ("row",)
+
+    def __init__(self, row: Any) -> None:
+        self.row = row
 
 
 class Rule(NamedTuple):
@@ -110,6 +123,10 @@ class _Repetition:
 class Parser:
     """A grammar with a lexer and a builder, whose methods are called as rules complete."""
 
+    begin: Callable[[Tok], bool] | None = None
+    """Asked at each token with which a statement begins: True when it was read, and reading goes on where the data says
+    now."""
+
     def __init__(self, tables: Tables, lexer: Callable[[dict[str, str]], Lexer], builder: object) -> None:
         self.tables = tables
         self.lexer = lexer(tables.literals)
@@ -136,7 +153,9 @@ class Parser:
         values = state.values
         rows = [self.row(number) for number in state.stack]
         row = rows[-1]
-        for token in self.lexer.lex(data):
+        begin = self.begin
+        tokens = self.lexer.lex(data)
+        while (token := next(tokens, None)) is not None:
             kind = token.type
             while True:
                 action = row.get(kind)
@@ -156,7 +175,14 @@ class Parser:
                         row = previous[origin] = self.row(row)
                     rows.append(row)
                     continue
-                if type(action) is int:
+                if type(action) is Begin:
+                    if begin is not None and begin(token):
+                        tokens = self.lexer.lex(data)
+                        break
+                    if type(action.row) is int:
+                        action.row = self.row(action.row)
+                    action = action.row
+                elif type(action) is int:
                     action = row[kind] = self.row(action)
                 elif action is None:
                     raise self.unexpected(token, rows, state)
@@ -191,8 +217,14 @@ class Parser:
         if known is None:
             known = self.rows[number] = {_STATE: number}
             reductions = self.reductions
-            for symbol, action in self.tables.actions(number).items():
-                known[symbol] = action if action >= 0 else reductions[-1 - action]
+            actions = self.tables.actions(number)
+            begins = _STATEMENT in actions
+            for symbol, action in actions.items():
+                if action < 0:
+                    known[symbol] = reductions[-1 - action]
+                else:
+                    first = begins and (symbol == "RESULTS" or symbol.startswith("OP_"))
+                    known[symbol] = Begin(action) if first else action
         return known
 
     def actions(self, number: int) -> dict[str, int]:

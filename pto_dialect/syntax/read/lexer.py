@@ -177,6 +177,13 @@ class ProgramLexer:
             yield token
 
 
+def first_token(text: str, position: int) -> tuple[str, str]:
+    """Kind (name of a group of the regular expression) and spelling of the token at ``position``."""
+    found = _TOKEN.match(text, position)
+    kind = found.lastgroup if found is not None else None
+    return (kind, found[kind]) if found is not None and kind is not None else ("END", "")
+
+
 def location_end(text: str, start: int) -> int | None:
     """Where the brackets at ``start`` are closed that hold a location; ``None`` where none are or they are too deep."""
     depth = 0

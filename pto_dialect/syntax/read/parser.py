@@ -29,6 +29,7 @@ from .grammar import load_grammar
 from .lalr import UnexpectedToken
 from .lexer import ProgramLexer, ProgramText, is_assembly, mask_hash_comments
 from .recovery import Recovery
+from .statements import StatementReader
 
 
 class ProgramParser:
@@ -37,9 +38,12 @@ class ProgramParser:
     def __init__(self) -> None:
         self.builder = ProgramBuilder()
         self.grammar = load_grammar("pto.lark", ProgramLexer, self.builder)
+        self.statements = StatementReader(self.builder)
+        self.builder.learn = self.statements.learn
+        self.grammar.begin = self.statements.begin
         self.lock = threading.RLock()
 
-    def run(self, source: SourceFile, engine: DiagnosticEngine, schematic: bool) -> ModuleOp | None:
+    def run(self, source: SourceFile, engine: DiagnosticEngine, schematic: bool, plans: bool) -> ModuleOp | None:
         """Parses ``source``; ``None`` when the text ended inside a region."""
         if schematic:
             from ..documentation.rewriting import read_documentation
@@ -54,6 +58,7 @@ class ProgramParser:
         masked = mask_hash_comments(text) if assembly or schematic else text
         data = ProgramText(masked, assembly)
         self.builder.reset(source, data, engine, schematic)
+        self.statements.reset(data, plans and not (assembly or schematic))
         try:
             self.grammar.parse(data, Recovery(self.grammar, self.builder, data))
         except UnexpectedToken:
@@ -133,12 +138,15 @@ _parsers: list[ProgramParser] = []
 _lock = threading.Lock()
 
 
-def parse_program(source: SourceFile, engine: DiagnosticEngine, *, schematic: bool = False) -> ModuleOp | None:
+def parse_program(
+    source: SourceFile, engine: DiagnosticEngine, *, schematic: bool = False, plans: bool = True
+) -> ModuleOp | None:
     """Parses the program in ``source``, reporting every error to ``engine``.
 
     Returns the module, or ``None`` when no module could be built at all. A returned module may be incomplete when
     errors were reported. ``schematic`` accepts documentation snippets: ``!pto.tile<...>`` and values that are never
-    defined.
+    defined. Without ``plans`` the grammar reads every statement, also those like statements that were read before; the
+    outcome is the same.
     """
     with _lock:
         if not _parsers:
@@ -146,7 +154,7 @@ def parse_program(source: SourceFile, engine: DiagnosticEngine, *, schematic: bo
     parser = _parsers[0]
     with parser.lock, paused():
         try:
-            return parser.run(source, engine, schematic)
+            return parser.run(source, engine, schematic, plans)
         except NestingError as error:
             span = Span(source, error.start, error.start + 1)
             engine.report(Diagnostic(NESTING, Severity.ERROR, str(error), span))

@@ -1,0 +1,148 @@
+"""Reads statements that have a plan without the grammar.
+
+The LALR loop asks at the beginning of each statement. From there on statement after statement is built from its plan;
+at the first one that has none, or that does not fit its plan, the grammar goes on. A statement is taken for complete
+only where a token stands behind it that no statement goes on with: the names of results, an operation, the end of a
+region.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.ir.core.construct import append_operation, new_operation
+from pto_dialect.ir.core.location import locate
+
+from .lexer import OPERATION_TERMINALS, ProgramText, first_token
+from .plans import EXTENT, NAMES, PLANS, Plan, plan_for
+from .tokens import Tok
+
+if TYPE_CHECKING:
+    from ..builder.builder import BuilderBase
+
+
+class StatementReader:
+    """Builds statements from plans, and learns plans from what the grammar built."""
+
+    def __init__(self, builder: BuilderBase) -> None:
+        self.builder = builder
+        self.active = False
+        self.start = -1
+
+    def reset(self, data: ProgramText, active: bool) -> None:
+        """Prepares for reading ``data``; ``active`` tells whether plans are used and learnt."""
+        self.data = data
+        self.active = active
+        self.start = -1
+        self.known = PLANS.known
+
+    # ------------------------------------------------------------ reading
+
+    def begin(self, token: Tok) -> bool:
+        """Builds the statements from ``token`` on; False when the grammar has to read the one that begins there.
+
+        Otherwise lexing goes on at ``data.position``.
+        """
+        if not self.active:
+            return False
+        position = token.start
+        reached = self._run(position)
+        if reached > position:
+            self.data.position = reached
+            return True
+        self._watch(position)
+        return False
+
+    def _run(self, position: int) -> int:
+        """Builds statements from ``position`` on; gives where the first one begins that was not built."""
+        text = self.data.text
+        known = self.known
+        extent, split = EXTENT.match, NAMES.split
+        found = extent(text, position)
+        assert found is not None
+        parts = split(found[1].rstrip())
+        plan = known.get(tuple(parts[::2]))
+        while plan is not None:
+            following = found.end()
+            found = extent(text, following)
+            assert found is not None
+            next_parts = split(found[1].rstrip())
+            next_plan = known.get(tuple(next_parts[::2]))
+            if next_plan is None and not self._ends_before(following):
+                return position
+            if not self._build(plan, parts, position, following):
+                return position
+            position, parts, plan = following, next_parts, next_plan
+        return position
+
+    def _ends_before(self, position: int) -> bool:
+        """True when no statement goes on at ``position``."""
+        kind, spelling = first_token(self.data.text, position)
+        return kind == "EQUALS" or spelling == "}" or (kind == "WORD" and spelling in OPERATION_TERMINALS)
+
+    def _build(self, plan: Plan, parts: list[str], start: int, end: int) -> bool:
+        """Builds the operation of the statement in ``text[start:end]``; False, with nothing done, where it does not
+        fit ``plan`` or its names are not those of a right statement."""
+        scope = self.builder.scope
+        values = scope.values
+        operands: list[SSAValue] = []
+        for place, type_ in plan.operands:
+            value = values.get(parts[place])
+            if value is None or value._type is not type_:
+                return False
+            operands.append(value)
+        for first, second in plan.same:
+            if parts[first] != parts[second]:
+                return False
+        frame = scope.frames[-1]
+        names = parts[1 : 2 * plan.results : 2]
+        if names:
+            if frame.forwards:
+                return False
+            for name in names:
+                if name in values or "#" in name:
+                    return False
+            if len(names) > 1 and len(set(names)) < len(names):
+                return False
+        op = new_operation(plan.cls, operands, plan.result_types, plan.attributes.copy(), plan.properties.copy())
+        locate(op, self.builder.source, start, end)
+        append_operation(frame.block, op)
+        for name, result in zip(names, op.results, strict=True):
+            label = name[1:]
+            if not label.isdecimal():
+                result._name = label
+            frame.names.append(name)
+            values[name] = result
+        return True
+
+    # ------------------------------------------------------------ learning
+
+    def _watch(self, position: int) -> None:
+        """Remembers the state before a statement that the grammar reads."""
+        builder = self.builder
+        self.start = position
+        self.block = builder.scope.frames[-1].block
+        self.last = self.block._last_op
+        self.state = builder.reports, builder.dependent
+
+    def learn(self, op: Operation) -> None:
+        """Makes a plan from ``op``, which the statement just read became."""
+        start, self.start = self.start, -1
+        builder = self.builder
+        loc = op.location
+        if not self.active or start < 0 or (builder.reports, builder.dependent) != self.state:
+            return
+        if builder.alias_texts or builder.attribute_aliases or builder.wrong_aliases:
+            return
+        _, first, end = loc.data
+        if first != start or op.parent is not self.block or op._prev_op is not self.last:
+            return
+        found = EXTENT.match(self.data.text, start)
+        if found is None or found.end() != end:
+            return
+        parts = NAMES.split(found[1].rstrip())
+        plan = plan_for(parts, op, builder.scope.values)
+        if plan is not None:
+            PLANS.keep(parts, plan)
