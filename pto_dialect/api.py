@@ -49,11 +49,12 @@ class CheckResult(NamedTuple):
         return render_text(self.diagnostics).rstrip("\n")
 
 
-def parse(text: str, filename: str = "<string>", *, schematic: bool = False) -> Module:
+def parse(text: str, filename: str = "<string>", *, schematic: bool = False, plans: bool = True) -> Module:
     """The module that ``text`` describes; it is not verified (see :func:`check`).
 
     A text in assembly form, or one with operations outside a module, gets a module around it. ``filename`` is
     the name in diagnostics. ``schematic`` accepts snippets of documentation, with ``...`` in types.
+    Without ``plans`` the grammar reads every statement, also those like earlier ones; the module is the same.
 
     Raises :class:`ParseError` with all syntax errors of the text. Source: docs/reference/language.md, "Modules and
     functions".
@@ -61,18 +62,18 @@ def parse(text: str, filename: str = "<string>", *, schematic: bool = False) -> 
     from pto_dialect.syntax.read.parser import parse_program
 
     engine = DiagnosticEngine(_ALL)
-    module = parse_program(SourceFile(filename, text), engine, schematic=schematic)
+    module = parse_program(SourceFile(filename, text), engine, schematic=schematic, plans=plans)
     if module is None or engine.has_errors:
         raise ParseError(engine.diagnostics)
     return module
 
 
-def check(path_or_text: str | os.PathLike[str], target: str | None = None) -> CheckResult:
+def check(path_or_text: str | os.PathLike[str], target: str | None = None, *, plans: bool = True) -> CheckResult:
     """Parses and verifies a program.
 
     ``path_or_text`` is a file if it is a path object, or a string of one line that ends in ``.pto`` or names
     an existing file; any other string is the program itself. ``target`` is a2, a3, a2a3, a5 or cpu-sim; by
-    default the module's own (docs/reference/targets.md, "Choice of the target").
+    default the module's own (docs/reference/targets.md, "Choice of the target"). ``plans`` is that of :func:`parse`.
 
     Raises FileNotFoundError for a file that does not exist and ValueError for an unknown target.
     """
@@ -80,7 +81,7 @@ def check(path_or_text: str | os.PathLike[str], target: str | None = None) -> Ch
 
     if target is not None:
         get_profile(target)
-    options = Options(target=target, printing=False, policy=_ALL)
+    options = Options(target=target, printing=False, plans=plans, policy=_ALL)
     path = _as_path(path_or_text)
     if path is None:
         assert isinstance(path_or_text, str)

@@ -91,6 +91,7 @@ def _pipeline(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
 @click.option("--deny", metavar="RULE", multiple=True, callback=rule_ids, help="Make this rule's findings errors.")
 @click.option("--werror", is_flag=True, help="Make warnings errors.")
 @click.option("--pedantic", is_flag=True, help="Show remarks as well.")
+@click.option("--no-plans", is_flag=True, help="Let the grammar read statements that are like earlier ones.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes for many inputs.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
 @click.option("--explain", "explained", metavar="RULE", help="Tell about a rule and exit.")
@@ -184,6 +185,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         debuginfo=given["print_debuginfo"],
         schematic=given["allow_schematic"],
         statistics=given["stats"] is not None,
+        plans=not given["no_plans"],
         policy=policy,
     )
     return Task(options, output, given["format"], wants_color(given["color"]), given["stats"])

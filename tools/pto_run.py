@@ -258,6 +258,7 @@ def _order(given: dict[str, Any]) -> Schedule | None:
 @click.option("--deny", metavar="RULE", multiple=True, callback=rule_ids, help="Make this rule's findings errors.")
 @click.option("--werror", is_flag=True, help="Make warnings errors.")
 @click.option("--pedantic", is_flag=True, help="Show remarks as well.")
+@click.option("--no-plans", is_flag=True, help="Let the grammar read statements that are like earlier ones.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
 @click.option(
     "--version",
@@ -422,6 +423,7 @@ def _settings(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings
         max_memory=given["max_memory"],
         allow_outside=given["allow_outside"],
         schedule=_order(given),
+        plans=not given["no_plans"],
     )
 
 
@@ -472,6 +474,7 @@ def _request(given: dict[str, Any]) -> Request:
         sanitizing=watched,
         timeout=given["timeout"],
         max_memory=given["max_memory"],
+        plans=not given["no_plans"],
     )
 
 

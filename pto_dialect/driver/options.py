@@ -20,6 +20,7 @@ class Options(NamedTuple):
     tools without this dialect refuse.
     ``schematic``: documentation snippets with ``...`` in types are accepted.
     ``statistics``: the program is counted.
+    ``plans``: statements like earlier ones are built without the grammar.
     ``policy``: which diagnostics are kept and how severe they are.
     """
 
@@ -33,4 +34,5 @@ class Options(NamedTuple):
     portable: bool = True
     schematic: bool = False
     statistics: bool = False
+    plans: bool = True
     policy: DiagnosticOptions = DiagnosticOptions()

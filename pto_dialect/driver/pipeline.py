@@ -130,7 +130,7 @@ def build_module(source: SourceFile, engine: DiagnosticEngine, options: Options)
     """
     from pto_dialect.syntax.read.parser import parse_program
 
-    module = parse_program(source, engine, schematic=options.schematic)
+    module = parse_program(source, engine, schematic=options.schematic, plans=options.plans)
     if module is None:
         return None
     verifies = [name for name in options.passes if name in VERIFY_PASSES]

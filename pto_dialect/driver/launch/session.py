@@ -53,7 +53,8 @@ class Settings:
 
     ``jobs`` is how many processes share the blocks of a launch. ``sanitizing`` has the runs watched, ``schedule`` says
     how pipes take turns. ``timeout`` is how many seconds a launch file may take, ``max_memory`` how many bytes the
-    arrays of all its launches may. With ``allow_outside`` it may name files outside of its folder.
+    arrays of all its launches may. With ``allow_outside`` it may name files outside of its folder. Without
+    ``plans`` the grammar reads statements that are like earlier ones.
     """
 
     target: str | None = None
@@ -69,6 +70,7 @@ class Settings:
     max_memory: int | None = None
     allow_outside: bool = False
     schedule: Schedule | None = None
+    plans: bool = True
 
 
 class _Prepared(NamedTuple):
@@ -163,6 +165,7 @@ class _Session:
             dump=settings.dump,
             quiet=settings.quiet,
             sanitizing=settings.sanitizing,
+            plans=settings.plans,
         )
         launch = Launch(Input(step.program, step.program, step.program), request, self.streams)
         kernel = self.kernel(step, launch)

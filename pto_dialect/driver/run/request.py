@@ -22,7 +22,7 @@ class Request:
     ``profile`` a table of times, ``quiet`` leaves out the summary lines, ``emit_python`` shows the generated
     source instead of running it. ``sanitizing`` has the run watched (``None``: it is not). ``timeout`` is how many
     seconds all of it may take (``None``: any), ``max_memory`` how many bytes its arrays may take (``None``: 80 % of
-    what is free).
+    what is free). Without ``plans`` the grammar reads statements that are like earlier ones.
     """
 
     arguments: tuple[tuple[str, Given], ...] = ()
@@ -42,6 +42,7 @@ class Request:
     sanitizing: Sanitizing | None = None
     timeout: float | None = None
     max_memory: int | None = None
+    plans: bool = True
 
     def inputs(self) -> list[str]:
         """The files that the launch reads beside its program, but for those that receive what it leaves there."""

@@ -9,6 +9,7 @@ language. What depends on more than a skeleton and the types of the values has n
 from __future__ import annotations
 
 import re
+
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -18,7 +19,9 @@ from .tokens import SPACE, SUFFIX_ID
 Skeleton = tuple[str, ...]
 """The texts before, between and behind the names of a statement."""
 
-EXTENT = re.compile(rf"((?:[^\n]*+)(?:\n[ \t]*+(?:[:,(<!\[{{-]|ins\b|outs\b)[^\n]*+)*+){SPACE}")
+_LINE = r"[^\n]{0,3000}+(?=\n|\Z)"
+_CONTINUED = r"\n[ \t]*+(?:[:,(<!\[{-]|ins\b|outs\b)"
+EXTENT = re.compile(rf"({_LINE}(?:{_CONTINUED}{_LINE}){{0,20}}+){SPACE}")
 """The lines that look like one statement, in the group, and the space and comments behind them.
 
 That they are one follows from the skeleton, which is that of a statement, and from what stands behind them.

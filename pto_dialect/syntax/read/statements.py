@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.construct import append_operation, new_operation
-from pto_dialect.ir.core.location import locate
+from pto_dialect.ir.core.location import SourceLoc, locate
 
 from .lexer import OPERATION_TERMINALS, ProgramText, first_token
 from .plans import EXTENT, NAMES, PLANS, Plan, plan_for
@@ -60,22 +60,22 @@ class StatementReader:
         text = self.data.text
         known = self.known
         extent, split = EXTENT.match, NAMES.split
-        found = extent(text, position)
-        assert found is not None
-        parts = split(found[1].rstrip())
-        plan = known.get(tuple(parts[::2]))
-        while plan is not None:
-            following = found.end()
-            found = extent(text, following)
-            assert found is not None
-            next_parts = split(found[1].rstrip())
+        plan: Plan | None = None
+        parts: list[str] = []
+        start = position
+        while True:
+            # The next statement is looked up first: that it is one is what ends the one before it.
+            found = extent(text, position)
+            next_parts = split(found[1].rstrip()) if found is not None else []
             next_plan = known.get(tuple(next_parts[::2]))
-            if next_plan is None and not self._ends_before(following):
+            if plan is not None:
+                if next_plan is None and not self._ends_before(position):
+                    return start
+                if not self._build(plan, parts, start, position):
+                    return start
+            if next_plan is None or found is None:
                 return position
-            if not self._build(plan, parts, position, following):
-                return position
-            position, parts, plan = following, next_parts, next_plan
-        return position
+            plan, parts, start, position = next_plan, next_parts, position, found.end()
 
     def _ends_before(self, position: int) -> bool:
         """True when no statement goes on at ``position``."""
@@ -131,10 +131,12 @@ class StatementReader:
         """Makes a plan from ``op``, which the statement just read became."""
         start, self.start = self.start, -1
         builder = self.builder
-        loc = op.location
+        loc: object = op.location
         if not self.active or start < 0 or (builder.reports, builder.dependent) != self.state:
             return
         if builder.alias_texts or builder.attribute_aliases or builder.wrong_aliases:
+            return
+        if not isinstance(loc, SourceLoc):
             return
         _, first, end = loc.data
         if first != start or op.parent is not self.block or op._prev_op is not self.last:
