@@ -62,3 +62,24 @@ def test_operands_beyond_those_declared_are_told() -> None:
     assert module is not None
     run_passes(module, VERIFY_PASSES, engine, None)
     assert [diagnostic.rule for diagnostic in engine.diagnostics] == ["operand-count"]
+
+
+def test_a_loop_of_two_blocks_that_carries_a_stream_is_told() -> None:
+    text = """func.func @f(%u: !pto.ptr<f32, ub>) {
+  %c0 = arith.constant 0 : index
+  pto.vecscope {
+    %a = pto.init_align : !pto.align
+    %r = scf.for %i = %c0 to %c0 step %c0 iter_args(%s = %a) -> (!pto.align) {
+      cf.br ^next
+    ^next:
+      scf.yield %s : !pto.align
+    }
+  }
+  return
+}
+"""
+    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
+    module = parse_program(SourceFile("test.pto", text), engine)
+    assert module is not None and not engine.has_errors
+    run_passes(module, VERIFY_PASSES, engine, None)
+    assert [found.rule for found in engine.diagnostics] == ["region-form"]

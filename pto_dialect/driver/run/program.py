@@ -167,9 +167,7 @@ class Launch:
             engine.report(remark)
         module = None
         if remark is None or remark.severity is not Severity.ERROR:
-            options = Options(
-                target=self.request.target, printing=False, plans=self.request.plans, policy=policy
-            )
+            options = Options(target=self.request.target, printing=False, plans=self.request.plans, policy=policy)
             module = self.built(text, engine, options)
         counts = engine.counts() if engine.has_errors else Counts()
         self.report(engine.diagnostics, counts)

@@ -83,7 +83,8 @@ def produced_state(op: Operation, ctx: Context) -> None:
 def carried_state(scan: FunctionScan, ctx: Context) -> None:
     """States that loops carry."""
     for loop in scan.named("scf.for"):
-        if is_for(loop) and len(loop.operands) > 3 and loop.regions[0].blocks:
+        # A loop has one block; one that has several was reported.
+        if is_for(loop) and len(loop.operands) > 3 and len(loop.regions[0].blocks) == 1:
             for value in (*loop.regions[0].block.args, *loop.results):
                 if isinstance(value.type, AlignType):
                     _linear(value, loop, ctx)

@@ -1,0 +1,54 @@
+"""``--no-plans`` of both commands, and the same in the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from click.testing import CliRunner
+
+import pto_dialect
+from pto_dialect.syntax.read.plans import PLANS
+from pto_dialect.tools.pto_opt import main
+
+from .conftest import PtoRun
+
+PROGRAM = """func.func @f(%x: i32) -> i32 {
+  %a = arith.addi %x, %x : i32
+  return %a : i32
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_plans() -> Iterator[None]:
+    PLANS.forget()
+    yield
+    PLANS.forget()
+
+
+def test_pto_opt() -> None:
+    def run(*options: str) -> str:
+        result = CliRunner().invoke(main, ["-", *options], input=PROGRAM, prog_name="pto-opt")
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    without = run("--no-plans")
+    assert not PLANS.known
+    assert run() == without
+    assert PLANS.known
+
+
+def test_pto_run(pto_run: PtoRun) -> None:
+    without = pto_run.good(PROGRAM, "--arg", "x=3", "--no-plans")
+    assert not PLANS.known
+    assert pto_run.good(PROGRAM, "--arg", "x=3") == without
+    assert PLANS.known
+
+
+@pytest.mark.parametrize("call", [pto_dialect.parse, pto_dialect.check])
+def test_library(call: Callable[..., object]) -> None:
+    call(PROGRAM, plans=False)
+    assert not PLANS.known
+    call(PROGRAM)
+    assert PLANS.known
