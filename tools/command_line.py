@@ -56,10 +56,13 @@ class PtoCommand(click.Command):
     def main(self, args: Any = None, *rest: Any, **extra: Any) -> Any:
         if args is not None:
             return super().main(args, *rest, **extra)
-        # A process of its own: its garbage collector is ours to adjust.
+        # A process of its own: its garbage collector is ours to adjust, and so is how its classes are made.
         gc.set_threshold(COLLECTOR_THRESHOLD, 20, 100)
+        from pto_dialect.dataclass_code import kept
+
         try:
-            return super().main(args, *rest, **extra)
+            with kept():
+                return super().main(args, *rest, **extra)
         finally:
             gc.freeze()
 

@@ -1,0 +1,276 @@
+"""Classes whose functions come from kept code are those that Python makes itself."""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import inspect
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, FrozenInstanceError, InitVar, dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+import pytest
+
+from pto_dialect import dataclass_code
+from pto_dialect.dataclass_code import KeptCode, code_file, kept
+
+T = TypeVar("T")
+CHECKOUT = Path(__file__).parents[1]
+
+
+def zoo() -> dict[str, type]:
+    """Dataclasses of all kinds, made anew."""
+
+    @dataclass
+    class Plain:
+        a: int
+        b: str = "x"
+        c: list[int] = field(default_factory=list, repr=False)
+
+    @dataclass(frozen=True, order=True)
+    class Frozen:
+        a: int
+        b: tuple[int, ...] = (1, 2)
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Slots:
+        a: int
+        b: str | None = None
+
+    @dataclass(unsafe_hash=True, eq=True)
+    class Hashed:
+        a: int
+        b: int = field(hash=False, compare=False, default=3)
+
+    @dataclass
+    class Derived(Plain, Generic[T]):
+        """With a docstring."""
+
+        d: T | None = None
+        count: ClassVar[int] = 0
+        seed: InitVar[int] = 0
+        _: KW_ONLY
+        e: float = 1.5
+
+        def __post_init__(self, seed: int) -> None:
+            self.a += seed
+
+    @dataclass(init=False, repr=False, eq=False)
+    class Bare:
+        a: int
+
+        def __init__(self) -> None:
+            self.a = 7
+
+    @dataclass(match_args=False)
+    class Empty: ...
+
+    classes = (Plain, Frozen, Slots, Hashed, Derived, Bare, Empty)
+    return {cls.__name__: cls for cls in classes}
+
+
+ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "Plain": ((1,), {"c": [2]}),
+    "Frozen": ((1,), {}),
+    "Slots": ((), {"a": 1}),
+    "Hashed": ((1,), {}),
+    "Derived": ((1, "y"), {"seed": 5, "e": 2.5}),
+    "Bare": ((), {}),
+    "Empty": ((), {}),
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    tmp_path.chmod(0o700)
+    monkeypatch.setenv("PTO_CACHE_DIR", str(tmp_path))
+    file = code_file()
+    assert file is not None
+    yield file
+    assert "exec" not in vars(dataclasses)
+
+
+def through_the_file(path: str) -> dict[str, type]:
+    """The classes from code that another process could have written; nothing is compiled for them."""
+    with kept():
+        zoo()
+    assert os.path.exists(path)
+    codes = KeptCode(path)
+    dataclasses.exec = codes  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        classes = zoo()
+    finally:
+        del dataclasses.exec  # pyright: ignore[reportAttributeAccessIssue]
+    assert not codes.added and codes.codes
+    return classes
+
+
+def functions(cls: type) -> dict[str, Any]:
+    return {name: value for name, value in vars(cls).items() if inspect.isfunction(value)}
+
+
+def facts(function: Any) -> tuple[object, ...]:
+    """Everything about a function but its identity."""
+    code = function.__code__
+    inner = getattr(function, "__wrapped__", None)
+    return (
+        *(code.co_code, code.co_consts, code.co_names, code.co_varnames, code.co_freevars, code.co_flags),
+        *(code.co_filename, code.co_firstlineno, code.co_name, code.co_qualname, list(code.co_lines())),
+        *(function.__name__, function.__qualname__, function.__module__, function.__doc__, function.__kwdefaults__),
+        *(repr(function.__annotations__), len(function.__defaults__ or ()), function.__globals__ is globals()),
+        None if inner is None else facts(inner),
+    )
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_classes_are_the_same(path: str, name: str) -> None:
+    mine, theirs = through_the_file(path)[name], zoo()[name]
+    assert set(vars(mine)) == set(vars(theirs))
+    assert mine.__doc__ == theirs.__doc__
+    assert str(inspect.signature(mine)) == str(inspect.signature(theirs))
+    assert set(functions(mine)) == set(functions(theirs))
+    for key, function in functions(theirs).items():
+        assert facts(functions(mine)[key]) == facts(function), key
+    assert getattr(mine, "__match_args__", None) == getattr(theirs, "__match_args__", None)
+    assert [(f.name, f.type, f.repr, f.compare) for f in dataclasses.fields(mine)] == [
+        (f.name, f.type, f.repr, f.compare) for f in dataclasses.fields(theirs)
+    ]
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_objects_behave_the_same(path: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    for classes in (through_the_file(path), zoo()):
+        cls = classes[name]
+        positional, named = ARGUMENTS[name]
+        one, two = cls(*positional, **named), cls(*positional, **named)
+        # Pickling looks a class up by its name.
+        cls.__qualname__ = name
+        monkeypatch.setattr(sys.modules[__name__], name, cls, raising=False)
+        again = pickle.loads(pickle.dumps(one))
+        hashed = hash(one) == hash(two) if cls.__hash__ and cls.__eq__ is not object.__eq__ else None
+        shown = repr(one) if "__repr__" in vars(cls) else None
+        ordered = one <= two if "__le__" in vars(cls) else None
+        try:
+            one.a = 2
+            changed = True
+        except (FrozenInstanceError, TypeError):
+            changed = False
+        except AttributeError:
+            changed = None
+        seen.append((one == two, type(again) is cls, shown, hashed, ordered, changed, getattr(two, "a", None)))
+        with pytest.raises(TypeError):
+            cls(1, 2, 3, 4, 5, 6, 7, unknown=1)
+    assert seen[0] == seen[1]
+
+
+def test_the_patch_goes_away(path: str) -> None:
+    with pytest.raises(RuntimeError), kept():
+        assert "exec" in vars(dataclasses)
+        raise RuntimeError
+    assert "exec" not in vars(dataclasses)
+
+
+def test_a_patch_of_somebody_else_stays(path: str) -> None:
+    other: Callable[..., None] = lambda *arguments: builtins.exec(*arguments)  # noqa: E731
+    dataclasses.exec = other  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        with kept():
+            zoo()
+            assert vars(dataclasses)["exec"] is other
+        assert vars(dataclasses)["exec"] is other
+    finally:
+        del dataclasses.exec  # pyright: ignore[reportAttributeAccessIssue]
+    assert not os.path.exists(path)
+
+
+@pytest.mark.parametrize("version", [(3, 10), (3, 15)])
+def test_an_unknown_python_is_left_alone(path: str, monkeypatch: pytest.MonkeyPatch, version: tuple[int, int]) -> None:
+    monkeypatch.setattr(sys, "version_info", (*version, 0, "final", 0))
+    with kept():
+        assert "exec" not in vars(dataclasses)
+        assert zoo()["Plain"](1) is not None
+    assert not os.path.exists(path)
+
+
+def test_without_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    monkeypatch.setenv("PTO_CACHE_DIR", str(tmp_path))
+    assert code_file() is None
+    with kept():
+        assert zoo()["Plain"](1) is not None
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"what", b"N", b"[\0\0\0\0", b"c"])
+def test_a_file_that_holds_something_else(path: str, content: bytes) -> None:
+    from pto_dialect.cache import write_private
+
+    for stored in (content, None):
+        if stored is None:
+            Path(path).write_bytes(content)
+        else:
+            write_private(path, content)
+        with kept():
+            assert zoo()["Plain"](1) is not None
+        codes = KeptCode(path)
+        assert dataclass_code._read(codes.path)
+
+
+def test_a_file_that_others_may_write_to_is_not_used(path: str) -> None:
+    through_the_file(path)
+    os.chmod(path, 0o666)
+    assert dataclass_code._read(path) == {}
+
+
+def test_code_of_several_processes_comes_together(path: str) -> None:
+    for number in range(3):
+        codes = KeptCode(path)
+        codes(f"def f{number}(): return {number}", {}, {})
+        codes.save()
+    assert len(dataclass_code._read(path)) == 3
+
+
+def test_a_file_that_has_grown_too_large_begins_anew(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    through_the_file(path)
+    monkeypatch.setattr(dataclass_code, "MOST_BYTES", 2000)
+    codes = KeptCode(path)
+    codes("def f(): return 1", {}, {})
+    codes.save()
+    assert list(dataclass_code._read(path)) == ["def f(): return 1"]
+
+
+def test_a_command_compiles_nothing_the_second_time(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    program = tmp_path / "f.pto"
+    program.write_text("func.func @f() {\n  return\n}\n")
+    code = f"""
+import sys, builtins
+sys.path.insert(0, {str(CHECKOUT)!r})
+import pto_dialect
+pto_dialect.__path__.append({str(CHECKOUT)!r})
+import dataclasses
+texts = []
+from pto_dialect import dataclass_code
+dataclass_code.compile = lambda *a, **k: texts.append(a[0]) or builtins.compile(*a, **k)
+from pto_dialect.tools.pto_opt import main
+sys.argv = ["pto-opt", {str(program)!r}]
+try:
+    main()
+except SystemExit:
+    print("// compiled", len(texts), "exec" in vars(dataclasses))
+"""
+    environment = {**os.environ, "PTO_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", code]
+    first, second = (
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout for _ in range(2)
+    )
+    assert first.splitlines()[:-1] == second.splitlines()[:-1]
+    number = int(first.splitlines()[-1].split()[2])
+    assert number > 300
+    assert second.splitlines()[-1] == "// compiled 0 False"
