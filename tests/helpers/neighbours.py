@@ -1,0 +1,270 @@
+"""Programs that differ from the round-trip programs in one thing each, and what is said about them.
+
+Every statement of ``lit-tests/roundtrip`` stands alone in a function with the statements that make its operands. Its
+neighbours have another type of one value, or of all values of that type, another attribute, another word or number, or
+another target. What the package says about each (rules, places, a digest of the messages; of correct ones a digest of
+the printed forms) is kept in ``tests/neighbours``; whoever changes it on purpose writes these files again with
+``python tests/helpers/write_neighbours.py`` and reads the difference.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from roundtrip_files import file_of
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.driver.options import Options
+from pto_dialect.driver.pipeline import process
+from pto_dialect.families import FAMILIES, level_of
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.registry import family_of
+from pto_dialect.syntax.print.printer import print_module
+from pto_dialect.syntax.read.parser import parse_program
+from pto_dialect.syntax.types.parser import parse_type
+from pto_dialect.targets.op_availability import MICRO_LEVELS
+
+FOLDER = Path(__file__).parents[1] / "neighbours"
+PER_KIND = 8
+"""Neighbours of a statement by types, by attributes and by words, each."""
+
+_LONGEST = 40
+"""Statements that a function may need; those of longer programs are left out."""
+_OPTIONS = DiagnosticOptions(pedantic=True, max_errors=0)
+
+
+class Statement(NamedTuple):
+    """An operation of a round-trip program, its target, and its number among those of its name."""
+
+    op: Operation
+    target: str
+    label: str
+
+
+def statements(family: str) -> Iterator[Statement]:
+    """Operations of a family in its file that have no regions."""
+    default = "a5" if level_of(family) in MICRO_LEVELS else "a2a3"
+    counts: dict[tuple[str, str], int] = {}
+    for chunk in file_of(family).read_text(encoding="utf-8").split("\n// -----\n"):
+        target = next((arch for arch in ("a5", "a2a3") if f'pto.target_arch = "{arch}"' in chunk), default)
+        module = parse_program(SourceFile("roundtrip.pto", chunk), DiagnosticEngine(_OPTIONS))
+        assert module is not None
+        for op in module.walk():
+            if isinstance(op, PtoOp) and not op.regions and family_of(type(op)) == family:
+                number = counts[op.name, target] = counts.get((op.name, target), 0) + 1
+                yield Statement(op, target, f"{op.name} {number} {target}")
+
+
+# --- the function around a statement ----------------------------------------------------------------------
+
+
+def _slice(op: Operation) -> list[Operation]:
+    """The operation and those without regions that its operands come from, in the order of the program."""
+    found: dict[Operation, None] = {}
+    todo = [op]
+    while todo:
+        each = todo.pop()
+        found[each] = None
+        todo += [v.owner for v in each.operands if isinstance(v.owner, Operation) and not v.owner.regions]
+    order: dict[Operation, int] = {}
+    for number, each in enumerate(_function(op).walk()):
+        order[each] = number
+    return sorted(found, key=order.__getitem__)
+
+
+def _function(op: Operation) -> Operation:
+    while op.parent_op() is not None and not isinstance(op, FuncOp):
+        op = op.parent_op()  # type: ignore[assignment]
+    return op
+
+
+def _around(op: Operation) -> list[Operation]:
+    """Regions around an operation, the outermost first: those that need no operands."""
+    found: list[Operation] = []
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, FuncOp | ModuleOp):
+        if not parent.operands and not parent.results and len(parent.regions) == 1:
+            found.append(parent)
+        parent = parent.parent_op()
+    return found[::-1]
+
+
+class Function:
+    """A function of what a statement needs; ``types`` says which values have another type than in the program."""
+
+    def __init__(self, statement: Statement) -> None:
+        self.statement = statement
+        self.parts = _slice(statement.op)
+        made = {result for part in self.parts for result in part.results}
+        used = dict.fromkeys(value for part in self.parts for value in part.operands if value not in made)
+        self.arguments = list(used)
+        self.values = [*self.arguments, *(result for part in self.parts for result in part.results)]
+
+    def text(self, types: dict[SSAValue, Attribute], changed: dict[str, Attribute | None], target: str) -> str:
+        """The program as text."""
+        block = Block(arg_types=[types.get(value, value.type) for value in self.arguments])
+        known: dict[SSAValue, SSAValue] = dict(zip(self.arguments, block.args, strict=True))
+        inner = block
+        for parent in _around(self.statement.op):
+            region = Region(Block())
+            inner.add_op(type(parent).create(attributes=dict(parent.attributes), regions=[region]))
+            inner = region.blocks[0]
+        for part in self.parts:
+            attributes = dict(part.attributes)
+            if part is self.statement.op:
+                for name, value in changed.items():
+                    attributes.pop(name, None)
+                    if value is not None:
+                        attributes[name] = value
+            new = type(part).create(
+                operands=[known[value] for value in part.operands],
+                result_types=[types.get(result, result.type) for result in part.results],
+                attributes=attributes,
+                properties=dict(part.properties),
+            )
+            known.update(zip(part.results, new.results, strict=True))
+            inner.add_op(new)
+        block.add_op(ReturnOp())
+        function = FuncOp("f", FunctionType.from_lists(list(block.arg_types), []), Region(block))
+        return print_module(ModuleOp([function], {"pto.target_arch": StringAttr(target)}))
+
+
+# --- neighbours -------------------------------------------------------------------------------------------
+
+_ELEMENTS = ("f32", "f16", "bf16", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "i1", "f8E4M3FN", "!pto.hif8")
+_SPACES = ("vec", "mat", "left", "right", "acc", "bias", "scaling", "ub", "gm", "l0a", "l0b", "l0c")
+_CHOICES = (
+    (re.compile(r"(?<![\w.])(?:f32|f16|bf16|u?i(?:1|8|16|32|64)|f8E\w+|!pto\.(?:hif8|f4E\w+))(?=[\s>,]|$)"), _ELEMENTS),
+    (re.compile(r"(?<=x)(?:f32|f16|bf16|u?i(?:8|16|32|64)|f8E\w+|!pto\.(?:hif8|f4E\w+))(?=[>,])"), _ELEMENTS),
+    (re.compile(r"(?<=[<\s])(?:vec|mat|left|right|acc|bias|scaling|ub|gm|l0a|l0b|l0c)(?=[,>])"), _SPACES),
+    (re.compile(r"row_major|col_major|none_box"), ("row_major", "col_major", "none_box")),
+)
+_NUMBER = re.compile(r"(?<![\w.#])\d+(?=x|[,>])")
+
+
+def other_types(text: str) -> list[str]:
+    """Spellings of types that differ in one word or number; not all of them are types."""
+    found = [
+        text[: match.start()] + word + text[match.end() :]
+        for pattern, words in _CHOICES
+        for match in pattern.finditer(text)
+        for word in words
+        if word != match[0]
+    ]
+    for match in _NUMBER.finditer(text):
+        number = int(match[0])
+        near = dict.fromkeys((number + 1, number - 1, 2 * number, number // 2, 0, 4096))
+        found += [text[: match.start()] + str(n) + text[match.end() :] for n in near if n >= 0 and n != number]
+    return found
+
+
+def other_attributes(value: Attribute) -> list[Attribute | None]:
+    """Values near an attribute; None leaves it out."""
+    found: list[Attribute | None] = [None]
+    data: Any = getattr(value, "data", None)
+    if isinstance(value, IntegerAttr):
+        number = value.value.data
+        near = dict.fromkeys((number + 1, number - 1, -1, 0, 2 * number + 1, 4096))
+        for other in near:
+            try:
+                found.append(IntegerAttr(other, value.type))
+            except Exception:
+                continue
+    elif isinstance(data, enum.Enum):
+        make: Any = type(value)
+        found += [make(other) for other in type(data) if other is not data]
+    return found
+
+
+_WORD = re.compile(r"%?[\w.]+|[^\s\w]")
+
+
+def other_words(line: str) -> list[str]:
+    """Statements that lack a word, have one twice, or have another number."""
+    found: list[str] = []
+    for match in _WORD.finditer(line):
+        before, after = line[: match.start()], line[match.end() :]
+        found += [before + after, f"{before}{match[0]} {match[0]}{after}"]
+        if match[0].isdecimal():
+            found += [before + str(number) + after for number in (int(match[0]) + 1, 0, 65536)]
+    return found
+
+
+def neighbours(statement: Statement) -> Iterator[str]:
+    """The program of a statement, then its neighbours."""
+    function = Function(statement)
+    if len(function.parts) > _LONGEST:
+        return
+    rng = random.Random(statement.label)
+    plain = function.text({}, {}, statement.target)
+    yield plain
+    yield function.text({}, {}, "a5" if statement.target == "a2a3" else "a2a3")
+
+    types = [(value, other) for value in function.values for other in other_types(str(value.type))]
+    for value, spelled in rng.sample(types, min(len(types), 3 * PER_KIND)):
+        try:
+            other = parse_type(spelled)
+        except Exception:
+            continue
+        alike = [v for v in function.values if v.type == value.type] if rng.random() < 0.6 else [value]
+        yield function.text(dict.fromkeys(alike, other), {}, statement.target)
+
+    near = [(name, other) for name, value in statement.op.attributes.items() for other in other_attributes(value)]
+    for name, attribute in rng.sample(near, min(len(near), PER_KIND)):
+        yield function.text({}, {name: attribute}, statement.target)
+
+    lines = plain.splitlines()
+    place = next(n for n in range(len(lines) - 1, -1, -1) if statement.op.name in lines[n])
+    spellings = other_words(lines[place])
+    for line in rng.sample(spellings, min(len(spellings), PER_KIND)):
+        yield "\n".join([*lines[:place], line, *lines[place + 1 :]])
+
+
+# --- what is said -----------------------------------------------------------------------------------------
+
+
+def digest(*texts: str) -> str:
+    """Four letters that other texts do not have."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:4]
+
+
+def _place(diag: Diagnostic) -> str:
+    """Its rule, line and column."""
+    return f"{diag.rule}@%d:%d" % diag.span.source.line_col(diag.span.start) if diag.span else diag.rule
+
+
+def verdict(text: str) -> str:
+    """Rules with their places and a digest of the messages; of a correct program a digest of its printed forms."""
+    result = process(text, "n.pto", Options(policy=_OPTIONS))
+    if result.ok:
+        printed = process(text, "n.pto", Options(policy=_OPTIONS, generic=True)).text
+        said = [diag.rule for diag in result.diagnostics]
+        return "+".join(["ok", *sorted(said)]) + f"~{digest(result.text or '', printed or '')}"
+    places = [_place(diag) for diag in result.diagnostics]
+    return "+".join(places) + f"~{digest(*(diag.message for diag in result.diagnostics))}"
+
+
+def row(statement: Statement) -> str:
+    """One line of a file: what is said about a statement and its neighbours."""
+    return " ".join([f"{statement.label}:", *map(verdict, neighbours(statement))])
+
+
+def rows(family: str) -> list[str]:
+    """The lines of a family's file."""
+    return [row(statement) for statement in statements(family)]
+
+
+def families() -> list[str]:
+    """Families that have a round-trip file."""
+    return sorted(name for name, family in FAMILIES.items() if family.operations)

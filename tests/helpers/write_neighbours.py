@@ -1,0 +1,18 @@
+"""Writes ``tests/neighbours`` again, all files or those of the named families: what is said now is what tests expect.
+
+Usage: python tests/helpers/write_neighbours.py [FAMILY ...]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parents[2] / folder) for folder in ("lit-tests", "tests/helpers")]
+
+if __name__ == "__main__":
+    from neighbours import FOLDER, families, rows
+
+    for family in sys.argv[1:] or families():
+        text = "".join(f"{line}\n" for line in rows(family))
+        (FOLDER / f"{family}.txt").write_text(text, encoding="utf-8")
