@@ -19,6 +19,7 @@ import click
 import core_mutations  # noqa: F401 - registers its kinds
 from program_mutations import ACCEPT, KINDS, READ, REJECT, Change
 
+from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.driver.options import Options
@@ -53,7 +54,8 @@ def verdict(text: str, target: str | None) -> tuple[str, str]:
         return TRACEBACK, repr(error)
     if not engine.has_errors:
         return ACCEPT, ""
-    return REJECT, "; ".join(f"{d.rule}: {d.message}" for d in engine.diagnostics)[:200]
+    errors = (d for d in engine.diagnostics if d.severity is Severity.ERROR)
+    return REJECT, "; ".join(f"{d.rule}: {d.message}" for d in errors)[:200]
 
 
 def plan(

@@ -321,10 +321,14 @@ class StructureBuilder(ValueBuilder):
         plain = [name for name in names if name not in staging and name != "group"]
         groups: Groups = {}
         operands = Operands()
-        clauses: set[str] = set()
+        clauses: list[str] = []
         for word, use in entries:
             values = self.use(use)
             operands.add(use, values)
+            if clauses and (word is None or (clauses == ["group"] and word.text in ("buf", "recv"))):
+                what = word.text if word is not None else "an operand"
+                message = f"{what} of {token.text} comes before {clauses[-1]}"
+                raise at(word or use, "parse-clause-order", message, _comm_form(names))
             if word is None:
                 if len(values) > len(plain):
                     raise at(use, "op-operand-count", f"{token.text} takes {count(len(plain), 'operand')} here")
@@ -343,7 +347,7 @@ class StructureBuilder(ValueBuilder):
                 words = [*(["group"] if "group" in names else []), *(["buf", "recv"] if staging else [])]
                 raise at(word, "parse-syntax", f"unexpected {word.text!r} in {token.text}", near_word(word.text, words))
             if word is not None:
-                clauses.add(word.text)
+                clauses.append(word.text)
         stated = self.type_list(types_token)
         typed = groups
         if len(stated) == len(operands.values) - 1:
@@ -365,6 +369,13 @@ class StructureBuilder(ValueBuilder):
         groups[names[3]] = values
         attributes["callee"] = symbol(callee.text)
         return self.assemble(cls, token, groups, (), attributes)
+
+
+def _comm_form(names: list[str]) -> str:
+    """How the operands of a collective transfer are written."""
+    clauses = ("recv(%tile)", "group(%a, %b)") if "group" in names else ("buf(%tile)",)
+    plain = (f"%{name}" for name in names if name != "group" and not name.lower().endswith(("ping", "pong")))
+    return f"({', '.join((*plain, *clauses))} : types)"
 
 
 def _first_optional(slots: list[Any], given: int) -> list[Any]:
