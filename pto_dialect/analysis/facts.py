@@ -5,13 +5,13 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, Signedness, StringAttr
 from xdsl.ir import Attribute, Operation
 
-from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.attributes import ENUMS, EnumAttr
 from pto_dialect.ir.core.types import PtrType, TileBufType, VmiVRegType, VRegType, bit_width, element_name
 from pto_dialect.targets.memory import SPACE_ALIASES
 
 ENTRY_ATTRIBUTES = ("pto.entry", "pto.kernel", "pto.aicore")
 """Each marks a function that a launch starts."""
-_ADDRESS_SPACES = ("gm", "gm", "l1", "l0a", "l0b", "l0c", "ub", "bt", "fb")
+_ADDRESS_SPACES = tuple(SPACE_ALIASES.get(word, "gm") for word in ENUMS["address_space"].values)
 """Pointer names of the numbered memory spaces (``zero`` counts as global memory)."""
 
 

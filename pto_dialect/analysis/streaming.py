@@ -13,8 +13,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType, byte_width
+from pto_dialect.targets.vector_unit import VL_BYTES
 
-_REPEAT_BYTES = 256
 _MIN_REPEATS = 16
 
 
@@ -81,4 +81,4 @@ def _repeats(type_: Attribute) -> int:
     if min(rows, cols) < 0:
         return 0
     whole, line = (cols == type_.cols, rows) if type_.blayout == "row_major" else (rows == type_.rows, cols)
-    return -(-rows * cols * (byte_width(type_.element) or 0) // _REPEAT_BYTES) if whole or line == 1 else 0
+    return -(-rows * cols * (byte_width(type_.element) or 0) // VL_BYTES) if whole or line == 1 else 0

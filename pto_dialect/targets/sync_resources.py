@@ -2,23 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
-
-PIPES: Final = (
-    "PIPE_S",
-    "PIPE_V",
-    "PIPE_M",
-    "PIPE_MTE1",
-    "PIPE_MTE2",
-    "PIPE_MTE3",
-    "PIPE_FIX",
-    "PIPE_ALL",
-)
-PIPE_ALIASES: Final[Mapping[str, str]] = MappingProxyType({"PIPE_CUBE": "PIPE_M", "PIPE_FIXP": "PIPE_FIX"})
-"""Spellings accepted on input -> the spelling that is printed."""
 
 _SIGNAL_PIPES = frozenset({"PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V"})
 

@@ -17,7 +17,8 @@ from pto_dialect.runtime.memory.layout import tile_layout
 from pto_dialect.runtime.numerics.decode import decode
 from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.numerics.format_table import FORMATS
-from pto_dialect.runtime.numerics.rounding import ROUNDING_LETTERS, round_to_integer, tf32
+from pto_dialect.runtime.numerics.rounding import round_to_integer, tf32
+from pto_dialect.targets.rounding import ROUNDING_LETTERS
 
 FOLDER = ROOT / "docs" / "reference"
 

@@ -6,7 +6,9 @@ import itertools
 
 import pytest
 
-from pto_dialect.targets import matmul_types, memory, sync_resources, vector_unit
+from pto_dialect.ir.core.attributes import PIPE_ALIASES
+from pto_dialect.ir.core.base import Pipe
+from pto_dialect.targets import matmul_types, memory, vector_unit
 from pto_dialect.targets.profile import Profile, get_profile
 from pto_dialect.targets.tile_layouts import LAYOUT_NAME, c0_elements, inner_block
 
@@ -281,8 +283,8 @@ def test_signal_pipes() -> None:
     assert A5.sync.set_pipes == A5.sync.wait_pipes == A5.sync.block_set_pipes == five
     assert A2A3.sync.set_pipes is None and A2A3.sync.wait_pipes is None
     assert A2A3.sync.block_set_pipes == five
-    assert five < set(sync_resources.PIPES) and len(sync_resources.PIPES) == 8
-    assert sync_resources.PIPE_ALIASES == {"PIPE_CUBE": "PIPE_M", "PIPE_FIXP": "PIPE_FIX"}
+    assert five < {pipe.value for pipe in Pipe} and len(Pipe) == 8
+    assert PIPE_ALIASES == {"PIPE_CUBE": "PIPE_M", "PIPE_FIXP": "PIPE_FIX"}
 
 
 def test_barriers_and_waits() -> None:

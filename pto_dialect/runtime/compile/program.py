@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis import queues
-from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.facts import ENTRY_ATTRIBUTES, integer
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import is_pto, op_spec, section_of
 from pto_dialect.ir.core.location import span_of
@@ -33,8 +33,6 @@ from pto_dialect.ir.core.walk import walk
 
 from ..errors import ProgramError
 from ..queues.identity import identity
-
-KERNEL_MARKS = ("pto.kernel", "pto.aicore", "pto.entry")
 
 SIMT_BODY = "pto.simt_entry"
 """Mark of functions that work-items run."""
@@ -162,7 +160,7 @@ def find_entry(module: Operation, entry: str | None, symbols: Symbols | None = N
             hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(functions) or 'none'}"
             raise ProgramError("entry-single", f"no function @{entry}{hint}")
         return entry
-    marked = [name for name, op in functions.items() if any(mark in op.attributes for mark in KERNEL_MARKS)]
+    marked = [name for name, op in functions.items() if any(mark in op.attributes for mark in ENTRY_ATTRIBUTES)]
     choices = marked or _uncalled(module, functions)
     if len(choices) == 2 and functions[choices[1]] in peers(functions[choices[0]], symbols):
         return choices[0]

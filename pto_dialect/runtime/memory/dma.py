@@ -14,13 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pto_dialect.targets.dma_units import LOCAL_ALIGNMENT
+
 from ..faults import Fault
 from .atomic import AtomicMode
 from .cast import copy_cast
 from .spaces import Array, Pointer, may_self_overlap, strided_view
-
-BURST_ALIGNMENT = 32
-"""Burst addresses in UB and L1 are multiples of this many bytes (docs/reference/layouts.md, "Transfers")."""
 
 _BYTE = np.dtype(np.uint8)
 _BURST_SPACES = ("ub", "l1")
@@ -51,7 +50,7 @@ class Padding(NamedTuple):
         """The fill after the payload exceeds the right count rounded up to 32 bytes: ``pad-fill-wide``."""
         size = len(self.element)
         fill = self.row_bytes(length, dst_stride) - self.left * size - length
-        return fill > -(-self.right * size // BURST_ALIGNMENT) * BURST_ALIGNMENT
+        return fill > -(-self.right * size // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
 
 
 def burst_copy(
@@ -244,11 +243,11 @@ def l1_to_bt(
 def _check_burst_alignment(pointer: Pointer, strides: Sequence[int], side: str) -> None:
     if pointer.arena.space not in _BURST_SPACES:
         return
-    pointer.check_aligned(BURST_ALIGNMENT, f"burst {side}")
+    pointer.check_aligned(LOCAL_ALIGNMENT, f"burst {side}")
     for stride in strides:
-        if stride % BURST_ALIGNMENT:
+        if stride % LOCAL_ALIGNMENT:
             raise Fault(
                 "mem-align",
                 f"burst {side} stride of {stride} bytes in {pointer.arena.label}"
-                f" is not a multiple of {BURST_ALIGNMENT}",
+                f" is not a multiple of {LOCAL_ALIGNMENT}",
             )

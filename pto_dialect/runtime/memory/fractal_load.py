@@ -11,16 +11,17 @@ from typing import Literal
 
 import numpy as np
 
+from pto_dialect.targets.matmul_types import EXTENT_RANGE, MX_SCALE_GROUP
+from pto_dialect.targets.tile_layouts import C0_BYTES
+
 from ..faults import Fault
-from .layout import BLOCK_BYTES, FRACTAL_ROWS, Axis, MatrixView, TileView, round_up, tile_layout
+from .layout import FRACTAL_ROWS, Axis, MatrixView, TileView, round_up, tile_layout
 from .spaces import HARD_ALIGNMENT, Arena, Array, Pointer, strided_view
 
 FracMode = Literal["nd2nz", "dn2nz"]
 
 FRACTAL_BYTES = 512
-MAX_EXTENT = 4095
-MX_GROUP = 32
-"""Consecutive K elements that share one scale."""
+MAX_EXTENT = EXTENT_RANGE[1]
 
 ACC_ITEM_BYTES = 4
 """L0C holds every element in 4 bytes."""
@@ -68,12 +69,12 @@ def gm_to_l1_frac(
         return
     size = src.item_bytes
     raw = _RAW[size]
-    lanes = BLOCK_BYTES // size
+    lanes = C0_BYTES // size
     full, tail = divmod(d_value, lanes)
     n_step, d_step = (inner, size) if mode == "nd2nz" else (size, inner)
     source = strided_view(src, (group_count, n_value, d_value), (outer, n_step, d_step), raw, writable=False)
     blocks = full + bool(tail)
-    steps = (loop4 * BLOCK_BYTES, loop2 * BLOCK_BYTES, loop3 * BLOCK_BYTES, size)
+    steps = (loop4 * C0_BYTES, loop2 * C0_BYTES, loop3 * C0_BYTES, size)
     target = strided_view(dst, (group_count, n_value, blocks, lanes), steps, raw)
     whole = source[..., : full * lanes]
     target[:, :, :full] = whole.reshape(group_count, n_value, full, lanes)
@@ -139,7 +140,7 @@ def _load_window(
         _copy_columns(target, source, dst_stride < m_step)
         return
     size = src.item_bytes
-    lanes = 2 * BLOCK_BYTES if packed else BLOCK_BYTES // size
+    lanes = 2 * C0_BYTES if packed else C0_BYTES // size
     group = max(FRACTAL_ROWS, lanes)
     rows, cols = m_step * FRACTAL_ROWS, k_step * lanes
     if rows % group or cols % group:
@@ -148,8 +149,8 @@ def _load_window(
             f"transposed load of {rows} x {cols} elements cuts a group of {group} x {group} elements",
         )
     raw = _RAW[1 if packed else size]
-    width = BLOCK_BYTES // raw.itemsize
-    src_steps = (src_stride * FRACTAL_BYTES, BLOCK_BYTES, raw.itemsize)
+    width = C0_BYTES // raw.itemsize
+    src_steps = (src_stride * FRACTAL_BYTES, C0_BYTES, raw.itemsize)
     source = strided_view(first, (k_step, rows, width), src_steps, raw)
     if packed:
         source = _unpack_nibbles(source)
@@ -159,7 +160,7 @@ def _load_window(
     kept = turned.shape[0]
     blocks = rows // lanes
     image = turned.reshape(kept, blocks, width).transpose(1, 0, 2)
-    strides = (dst_stride * FRACTAL_BYTES, BLOCK_BYTES, raw.itemsize)
+    strides = (dst_stride * FRACTAL_BYTES, C0_BYTES, raw.itemsize)
     target = strided_view(dst, (blocks, kept, width), strides, raw)
     _copy_columns(target, image, dst_stride * FRACTAL_ROWS < kept)
 
@@ -204,7 +205,7 @@ def _load_operand(
     """Load the L0 image of an outer x K operand (outer is M or N) from its NZ image or that of K x outer."""
     if min(start_row, start_col) < 0:
         raise Fault("l1l0-start-nonneg", f"start row {start_row}, start column {start_col}")
-    lanes = 2 * BLOCK_BYTES if packed else BLOCK_BYTES // src.item_bytes
+    lanes = 2 * C0_BYTES if packed else C0_BYTES // src.item_bytes
     start = (start_row, start_col // 2 if packed else start_col)
     rows = -(-outer // FRACTAL_ROWS)
     if not transpose:
@@ -307,12 +308,12 @@ def load_mx_fragments(
     """
     if min(x_start, y_start, x_step, y_step, src_stride, dst_stride) < 0:
         raise Fault("l1l0-raw-range", "MX scale load with a negative start, step or stride")
-    src.check_aligned(BLOCK_BYTES, "MX scale source")
-    first = src.shifted((x_start * src_stride + y_start) * BLOCK_BYTES)
+    src.check_aligned(C0_BYTES, "MX scale source")
+    first = src.shifted((x_start * src_stride + y_start) * C0_BYTES)
     dst = Pointer(scale_ram, scale_address, _BYTE)
-    shape = (x_step, y_step * BLOCK_BYTES)
-    source = strided_view(first, shape, (src_stride * BLOCK_BYTES, 1), _BYTE)
-    target = strided_view(dst, shape, (dst_stride * BLOCK_BYTES, 1), _BYTE)
+    shape = (x_step, y_step * C0_BYTES)
+    source = strided_view(first, shape, (src_stride * C0_BYTES, 1), _BYTE)
+    target = strided_view(dst, shape, (dst_stride * C0_BYTES, 1), _BYTE)
     _copy_columns(target, source, dst_stride < y_step)
 
 
@@ -340,13 +341,13 @@ def l1_to_l0_mx(
     """
     _check_extents(outer=outer, k=k)
     rows = -(-outer // FRACTAL_ROWS)
-    pairs = -(-k // (2 * MX_GROUP))
+    pairs = -(-k // (2 * MX_SCALE_GROUP))
     load_mx_fragments(scale_ram, mx_scale_address(data_address), src, start_row, start_col, rows, pairs, pairs, pairs)
 
 
 def _mx_scales(scale_ram: Arena, data_address: int, outer: int, k: int) -> Array:
     """Scales as [outer, groups]: both sides store [outer/16][groups/2][16][2]."""
-    groups = -(-k // MX_GROUP)
+    groups = -(-k // MX_SCALE_GROUP)
     layout = tile_layout(round_up(outer, FRACTAL_ROWS), round_up(groups, 2), 1, "row_major", "row_major", 32)
     base = Pointer(scale_ram, mx_scale_address(data_address), _BYTE)
     return TileView(layout, base).read(outer, groups)
@@ -361,7 +362,7 @@ def read_mx_scales_left(scale_ram: Arena, data_address: int, m: int, k: int) -> 
         Fault: ``mem-oob``.
     """
     if m == 1:
-        groups = -(-k // MX_GROUP)
+        groups = -(-k // MX_SCALE_GROUP)
         return strided_view(Pointer(scale_ram, mx_scale_address(data_address), _BYTE), (1, groups), (groups, 1))
     return _mx_scales(scale_ram, data_address, m, k)
 
@@ -400,7 +401,7 @@ def mad_view_a(pointer: Pointer, m: int, k: int, *, disable_gemv: bool = False) 
         return MatrixView(pointer, (Axis(0, 0, k), Axis(0, 0, 1)), 1, k)
     layout = tile_layout(
         round_up(m, FRACTAL_ROWS),
-        round_up(k, BLOCK_BYTES // size),
+        round_up(k, C0_BYTES // size),
         size,
         "col_major",
         "row_major",
@@ -421,7 +422,7 @@ def mad_view_b(pointer: Pointer, k: int, n: int) -> MatrixView:
     """
     size = pointer.item_bytes
     layout = tile_layout(
-        round_up(k, BLOCK_BYTES // size),
+        round_up(k, C0_BYTES // size),
         round_up(n, FRACTAL_ROWS),
         size,
         "row_major",

@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pto_dialect.targets.tile_layouts import C0_BYTES
+
 from .cast import copy_boxes, copy_cast
 from .spaces import Arena, Array, ByteArray, DType, Pointer, strided_view
-
-BLOCK_BYTES = 32
-"""Bytes of one row of a fractal; the row holds C0 = 32 / element size elements."""
 
 FRACTAL_ROWS = 16
 
@@ -114,7 +113,7 @@ class TileLayout:
         if self.slayout != "none_box":
             if self.fractal not in (32, 512, 1024):
                 raise ValueError(f"unknown fractal size {self.fractal}")
-            if self.fractal == 512 and BLOCK_BYTES % self.item_bytes:
+            if self.fractal == 512 and C0_BYTES % self.item_bytes:
                 raise ValueError(f"elements of {self.item_bytes} bytes do not fill a 512-byte fractal")
 
     @property
@@ -128,7 +127,7 @@ class TileLayout:
         if self.slayout == "none_box":
             return 1, 1
         long = FRACTAL_ROWS
-        short = {512: BLOCK_BYTES // self.item_bytes, 1024: 16, 32: 2}[self.fractal]
+        short = {512: C0_BYTES // self.item_bytes, 1024: 16, 32: 2}[self.fractal]
         return (long, short) if self.slayout == "row_major" else (short, long)
 
     @cached_property

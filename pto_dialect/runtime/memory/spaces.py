@@ -14,6 +14,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from pto_dialect.targets.memory import BASE_ALIGNMENT, SPACE_ALIASES, SPACE_OWNER, SPACES
+
 from ..faults import Fault
 
 Array = npt.NDArray[Any]
@@ -25,52 +27,33 @@ CoreKind = Literal["aic", "aiv"]
 POISON = 0xFF
 """Poison byte. Repeated, it is NaN in f16, bf16, f32, f64, e4m3, e5m2 and e8m0, and -1 in signed integers."""
 
-SPACE_ALIASES: Mapping[str, str] = {
-    "vec": "ub",
-    "mat": "l1",
-    "left": "l0a",
-    "right": "l0b",
-    "acc": "l0c",
-    "bias": "bt",
-    "scaling": "fb",
-}
-"""Tile locations and alternative pointer spaces → name of the memory (docs/reference/targets.md, "Memories")."""
-
-BASE_ALIGNMENT: Mapping[str, int] = {
-    "gm": 1,
-    "ub": 32,
-    "l1": 32,
-    "l0a": 512,
-    "l0b": 512,
-    "l0c": 1024,
-    "bt": 64,
-    "fb": 64,
-    "scale_left": 16,
-    "scale_right": 16,
-}
-"""Natural base alignment in bytes (docs/reference/targets.md, "Memories"). In ``fb`` a quantisation row wants 128."""
-
-HARD_ALIGNMENT = 32
-"""A base below this alignment is an error in every on-chip memory; the natural alignment is only advice."""
+HARD_ALIGNMENT = max(row.error for row in BASE_ALIGNMENT.values())
+"""A base below this alignment is an error in every memory with fractals; the advised alignment is only advice."""
 
 CACHE_LINE = 64
 """On-chip memory starts at a multiple of this many bytes of the host, which makes long vectors twice as fast."""
 
 CORE_SPACES: Mapping[CoreKind, tuple[str, ...]] = {
-    "aic": ("l1", "l0a", "l0b", "l0c", "bt", "fb", "scale_left", "scale_right"),
-    "aiv": ("ub",),
+    "aic": tuple(space for space in SPACES if SPACE_OWNER[space] == "aic"),
+    "aiv": tuple(space for space in SPACES if SPACE_OWNER[space] == "aiv"),
 }
 """Memories owned by each kind of core (docs/reference/execution.md, "Cores and memories")."""
+
+
+def natural_alignment(space: str) -> int:
+    """Bytes at whose multiples objects in ``space`` should start; global memory is where the host has put it."""
+    row = BASE_ALIGNMENT.get(space)
+    return 1 if row is None or space == "gm" else row.warning
 
 
 class Arena:
     """The bytes of one memory space of one core, or of one GM buffer.
 
     Args:
-        space: memory name, a key of ``BASE_ALIGNMENT``.
+        space: memory name, one of ``SPACES``.
         capacity: size in bytes; 0 is legal and makes every access a fault.
         name: how messages call it, e.g. ``aiv1.ub`` or a kernel argument; default the space.
-        base_align: natural alignment of objects in it, in bytes; default from ``BASE_ALIGNMENT``.
+        base_align: natural alignment of objects in it, in bytes; default ``natural_alignment``.
         fill: initial content of the bytes; ``random`` depends only on the name, so runs are repeatable.
 
     The bytes are created on first use, so an untouched arena costs nothing. ``handles`` keeps what was made once for
@@ -93,7 +76,7 @@ class Arena:
         self.space = space
         self.capacity = capacity
         self.name = name or space
-        self.base_align = BASE_ALIGNMENT.get(space, 1) if base_align is None else base_align
+        self.base_align = natural_alignment(space) if base_align is None else base_align
         self.fill: Fill = fill
         self.handles: dict[Hashable, Any] = {}
         self.reach = 0

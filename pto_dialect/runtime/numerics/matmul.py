@@ -9,11 +9,12 @@ from typing import Literal
 
 import numpy as np
 
+from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
+
 from .fma import accumulate_fma
 from .format_table import Format, format_of
 
 __all__ = [
-    "MX_GROUP",
     "ExceptionMode",
     "apply_exception_mode",
     "apply_mx_scale",
@@ -23,9 +24,6 @@ __all__ = [
 ]
 
 ExceptionMode = Literal["sat", "nosat", "default"]
-
-MX_GROUP = 32
-"""Elements along K that share one scale byte."""
 
 _F32_MAX = float(np.finfo(np.float32).max)
 _F32_EXACT = 1 << 24  # integers up to this magnitude are exact in float32
@@ -224,13 +222,13 @@ def apply_mx_scale(a: np.ndarray, scale_bytes: np.ndarray, axis: int) -> np.ndar
     "Matrix products".
     """
     axis %= a.ndim
-    groups = -(-a.shape[axis] // MX_GROUP)
+    groups = -(-a.shape[axis] // MX_SCALE_GROUP)
     expected = tuple(groups if i == axis else n for i, n in enumerate(a.shape))
     if scale_bytes.shape != expected:
         raise ValueError(f"scales of shape {scale_bytes.shape} for values of shape {a.shape}, axis {axis}")
     scales = scale_bytes.view(np.uint8)
     risky = bool(((scales >= _RISKY_SCALE) & (scales != 255)).any())
     factors = _scale_factors().take(scales)
-    spread = np.repeat(factors if risky else factors.astype(np.float32), MX_GROUP, axis=axis)
+    spread = np.repeat(factors if risky else factors.astype(np.float32), MX_SCALE_GROUP, axis=axis)
     spread = spread[tuple(slice(n) for n in a.shape)]
     return a * spread

@@ -6,8 +6,9 @@ from typing import Literal
 
 import numpy as np
 
+from pto_dialect.targets.rounding import ROUNDING_LETTERS
+
 __all__ = [
-    "ROUNDING_LETTERS",
     "Tf32Mode",
     "check_letter",
     "fp19",
@@ -16,9 +17,6 @@ __all__ = [
     "rounds_up",
     "tf32",
 ]
-
-ROUNDING_LETTERS = ("R", "A", "F", "C", "Z", "O", "H")
-"""R nearest even, A nearest away, F down, C up, Z toward zero, O to odd, H hybrid (computed as A)."""
 
 Tf32Mode = Literal["round_even", "round_away"]
 

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.targets.work_items import GROUP_ITEMS
+
 from ..memory.spaces import Array
-from .items import GROUP, Mask, WorkItems
+from .items import Mask, WorkItems
 
 
 def vote_all(items: WorkItems, mask: Mask, pred: Array) -> Array:
@@ -31,7 +33,7 @@ def vote_uni(items: WorkItems, mask: Mask, pred: Array) -> Array:
 
 def vote_ballot(items: WorkItems, mask: Mask, pred: Array) -> Array:
     """Bit i is set where lane i of the group runs and ``pred`` holds in it."""
-    bits = (items.grouped(pred) & items.active(mask)).astype(np.uint32) << np.arange(GROUP, dtype=np.uint32)
+    bits = (items.grouped(pred) & items.active(mask)).astype(np.uint32) << np.arange(GROUP_ITEMS, dtype=np.uint32)
     return items.each(np.bitwise_or.reduce(bits, axis=1).view(np.int32))
 
 
@@ -91,7 +93,7 @@ def _in_order(values: Array, active: Array, combine: Callable[[Array, Array], An
     """``combine`` over the active lanes of each row from the lowest on; 0 where there are none."""
     result = np.zeros(values.shape[0], values.dtype)
     started = np.zeros(values.shape[0], np.bool_)
-    for lane in range(GROUP):
+    for lane in range(GROUP_ITEMS):
         value, runs = values[:, lane], active[:, lane]
         result = np.where(runs, np.where(started, combine(result, value), value), result)
         started = started | runs

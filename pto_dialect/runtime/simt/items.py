@@ -11,14 +11,10 @@ from typing import Protocol
 
 import numpy as np
 
+from pto_dialect.targets.work_items import GROUP_ITEMS, MAX_WORK_ITEMS
+
 from ..faults import Fault
 from ..memory.spaces import Arena, Array
-
-GROUP = 32
-"""Lanes that exchange values with each other."""
-
-MAX_ITEMS = 2048
-"""Work-items of one launch."""
 
 Mask = Array | None
 """Which work-items run, one boolean each; ``None`` for all of them."""
@@ -33,9 +29,9 @@ class Geometry:
         self.count = x * y * z
         self.numbers = np.arange(self.count, dtype=np.int32)
         self.ids = (self.numbers % x, self.numbers // x % y, self.numbers // (x * y)) if self.count else ()
-        self.lanes = self.numbers % GROUP
-        self.groups = -(-self.count // GROUP)
-        self.present = (np.arange(self.groups * GROUP) < self.count).reshape(self.groups, GROUP)
+        self.lanes = self.numbers % GROUP_ITEMS
+        self.groups = -(-self.count // GROUP_ITEMS)
+        self.present = (np.arange(self.groups * GROUP_ITEMS) < self.count).reshape(self.groups, GROUP_ITEMS)
         self.everyone = np.ones(self.count, np.bool_)
 
     @cached_property
@@ -55,9 +51,9 @@ def geometry_of(dims: tuple[int, int, int]) -> Geometry:
         Fault: ``simt-max-threads`` for a negative dimension or more work-items than a launch may have.
     """
     count = dims[0] * dims[1] * dims[2]
-    if min(dims) < 0 or count > MAX_ITEMS:
+    if min(dims) < 0 or count > MAX_WORK_ITEMS:
         text = "x".join(map(str, dims))
-        raise Fault("simt-max-threads", f"a launch of {text} work-items; at most {MAX_ITEMS} run at once")
+        raise Fault("simt-max-threads", f"a launch of {text} work-items; at most {MAX_WORK_ITEMS} run at once")
     return Geometry(dims)
 
 
@@ -107,14 +103,14 @@ class WorkItems:
     def grouped(self, value: Array) -> Array:
         """Values by group and lane, shape [groups, 32, ...]; lanes behind the last work-item hold zeros."""
         value = self.spread(value)
-        missing = self.geometry.groups * GROUP - self.count
+        missing = self.geometry.groups * GROUP_ITEMS - self.count
         if missing:
             value = np.concatenate((value, np.zeros((missing, *value.shape[1:]), value.dtype)))
-        return value.reshape(self.geometry.groups, GROUP, *value.shape[1:])
+        return value.reshape(self.geometry.groups, GROUP_ITEMS, *value.shape[1:])
 
     def each(self, by_group: Array) -> Array:
         """The value of its group for each work-item."""
-        return np.repeat(by_group, GROUP, axis=0)[: self.count]
+        return np.repeat(by_group, GROUP_ITEMS, axis=0)[: self.count]
 
     # ------------------------------------------------------------ masks
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.targets.work_items import MAX_WORK_ITEMS
+
 from ..memory.spaces import POISON, Array, DType
 from ..run.machine import Core
-from .items import MAX_ITEMS, Mask, WorkItems
+from .items import Mask, WorkItems
 
 KEY = "simt_slots"
 """Where a core has the slots: words by number."""
@@ -22,7 +24,7 @@ def _words(core: Core, slot: int) -> Array:
     found = slots.get(slot)
     if found is None:
         start = 0 if core.block.options.fill == "zero" else POISON * 0x01010101
-        found = slots[slot] = np.full(MAX_ITEMS, start, np.uint32)
+        found = slots[slot] = np.full(MAX_WORK_ITEMS, start, np.uint32)
     return found
 
 

@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.targets.vector_unit import VL_BYTES
+
 from ..memory.spaces import Array
-from .register import REGISTER_BYTES, cleared, lanes, spread
+from .register import cleared, lanes, spread
 
 GROUPS = 8
 """Lanes of a register come in eight groups of 32 bytes."""
 
 
 def _active(mask: Array, dtype: np.dtype[Any]) -> Array:
-    return np.broadcast_to(np.asarray(lanes(mask, dtype.itemsize)), (REGISTER_BYTES // dtype.itemsize,))
+    return np.broadcast_to(np.asarray(lanes(mask, dtype.itemsize)), (VL_BYTES // dtype.itemsize,))
 
 
 def _ordered_sum(values: Array) -> Any:
@@ -26,7 +28,7 @@ def _ordered_sum(values: Array) -> Any:
 
 def total(a: Array, mask: Array, dtype: np.dtype[Any]) -> Array:
     """lane 0 = sum of the active lanes, as an element of ``dtype``."""
-    result = np.zeros(REGISTER_BYTES // dtype.itemsize, dtype)
+    result = np.zeros(VL_BYTES // dtype.itemsize, dtype)
     chosen = a[_active(mask, a.dtype)]
     result[0] = _ordered_sum(chosen) if a.dtype.kind not in "iu" else chosen.astype(dtype).sum(dtype=dtype)
     return result
@@ -144,7 +146,7 @@ def pack(a: Array, higher: bool, dtype: np.dtype[Any]) -> Array:
     """Low halves of all lanes in the lower or higher half of the register, 0 in the other."""
     narrow = f"u{dtype.itemsize}"
     low = a.view(narrow)[:: a.dtype.itemsize // dtype.itemsize]
-    result = np.zeros(REGISTER_BYTES // dtype.itemsize, narrow)
+    result = np.zeros(VL_BYTES // dtype.itemsize, narrow)
     start = low.size if higher else 0
     result[start : start + low.size] = low
     return result.view(dtype)
@@ -152,7 +154,7 @@ def pack(a: Array, higher: bool, dtype: np.dtype[Any]) -> Array:
 
 def unpack(a: Array, part: int, dtype: np.dtype[Any], signed: bool) -> Array:
     """lanes of the given half, widened with their sign or with zeros."""
-    count = REGISTER_BYTES // dtype.itemsize
+    count = VL_BYTES // dtype.itemsize
     narrow = a.view(f"{'i' if signed else 'u'}{a.dtype.itemsize}")
     return narrow[part * count : (part + 1) * count].astype(f"{'i' if signed else 'u'}{dtype.itemsize}").view(dtype)
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.targets.vector_unit import VL_BYTES
+
 from ..memory.spaces import Array
 from ..numerics.comparisons import COMPARISONS
 from ..numerics.fma import fma
 from ..numerics.rounding import round_to_integer
-from .register import REGISTER_BYTES, cleared, constant, lanes, spread
+from .register import cleared, constant, lanes, spread
 
 Lanes = Callable[..., Any]
 
@@ -210,7 +212,7 @@ def sum_and_carry(a: Array, b: Array, extra: Any, negate: bool) -> tuple[Array, 
 
 def _bits(carry: Array, size: int) -> Array:
     active = lanes(carry, size)
-    return np.broadcast_to(np.asarray(active), (REGISTER_BYTES // size,)).astype(np.uint64)
+    return np.broadcast_to(np.asarray(active), (VL_BYTES // size,)).astype(np.uint64)
 
 
 def truncated(a: Array, mask: Array, letter: str) -> Array:
@@ -221,7 +223,7 @@ def truncated(a: Array, mask: Array, letter: str) -> Array:
 
 def sequence(start: Any, dtype: np.dtype[Any], step: int) -> Array:
     """start, start ± 1, ... in all lanes, wrapping."""
-    return ramp(start, dtype, step, REGISTER_BYTES // dtype.itemsize)
+    return ramp(start, dtype, step, VL_BYTES // dtype.itemsize)
 
 
 def ramp(start: Any, dtype: np.dtype[Any], step: int, count: int) -> Array:

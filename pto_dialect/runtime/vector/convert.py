@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from pto_dialect.targets.vector_unit import VL_BYTES
+
 from ..memory.spaces import Array
 from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..numerics.formats import Format
 from ..numerics.narrow import narrow_f64
-from .register import REGISTER_BYTES, lanes
+from .register import lanes
 
 
 def scaled(a: Array, scalar: float, mask: Array, target: Format, letter: str, odd: int) -> Array:
@@ -17,7 +19,7 @@ def scaled(a: Array, scalar: float, mask: Array, target: Format, letter: str, od
     product = np.asarray(a, np.float64) * float(scalar)
     # Rounding to odd keeps what the second rounding has to know.
     values = encode(narrow_f64(product, "O"), target, rounding=letter, saturate=False)
-    result = np.zeros(REGISTER_BYTES // target.bytes, target.storage)
+    result = np.zeros(VL_BYTES // target.bytes, target.storage)
     np.copyto(result[odd::2], values, where=lanes(mask, a.dtype.itemsize))
     return result
 
@@ -39,10 +41,10 @@ class Conversion:
     def __call__(self, a: Array, mask: Array) -> Array:
         """The lanes of a register of 256 bytes in the target format; 0 where ``mask`` or the part leaves them out."""
         source, target = self.source, self.target
-        active = np.broadcast_to(np.asarray(lanes(mask, source.bytes)), (REGISTER_BYTES // source.bytes,))
+        active = np.broadcast_to(np.asarray(lanes(mask, source.bytes)), (VL_BYTES // source.bytes,))
         if source.is_packed != target.is_packed:
             return self._packed(a, active)
-        result = np.zeros(REGISTER_BYTES // target.bytes, target.storage)
+        result = np.zeros(VL_BYTES // target.bytes, target.storage)
         if target.bytes >= source.bytes:
             step = target.bytes // source.bytes
             chosen = self._encoded(decode(a[self.part :: step], source))
@@ -56,11 +58,11 @@ class Conversion:
         """Pairs of 4-bit numbers in a byte: the low half is the lane with the even number."""
         if self.source.is_packed:
             pairs = a[self.part :: 4]
-            wide = np.zeros(REGISTER_BYTES // self.target.bytes, self.target.storage)
+            wide = np.zeros(VL_BYTES // self.target.bytes, self.target.storage)
             values = self._encoded(decode(pairs, self.source))
             np.copyto(wide, values, where=np.repeat(active[self.part :: 4], 2))
             return wide
-        result = np.zeros(REGISTER_BYTES, self.target.storage)
+        result = np.zeros(VL_BYTES, self.target.storage)
         values = np.where(active, decode(a, self.source), 0)
         result[self.part :: 4] = self._encoded(values)
         return result

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.targets.vector_unit import VLANE_BYTES
+
 from ..memory.spaces import Array, Pointer, strided_view
 from .logical import chosen, reach
-from .memory import BLOCK, window
+from .memory import window
 
 DType = np.dtype[Any]
 
@@ -86,9 +88,9 @@ def load_expanded(pointer: Pointer, start: int, mask: Array, passthru: Array) ->
 
 def _blocks(pointer: Pointer, start: int, stride: int, size: int) -> Iterator[tuple[slice, Any]]:
     """The blocks of ``size`` bytes of lanes, ``stride`` blocks apart: their bytes in the lanes, and in memory."""
-    for number, low in enumerate(range(0, size, BLOCK)):
-        high = min(low + BLOCK, size)
-        yield slice(low, high), (pointer, start + number * stride * BLOCK, high - low)
+    for number, low in enumerate(range(0, size, VLANE_BYTES)):
+        high = min(low + VLANE_BYTES, size)
+        yield slice(low, high), (pointer, start + number * stride * VLANE_BYTES, high - low)
 
 
 def load_blocks(

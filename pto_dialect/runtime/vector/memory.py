@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..memory.spaces import Array, Pointer
-from .register import BITS, REGISTER_BYTES, lanes
+from pto_dialect.targets.vector_unit import MASK_BITS, VL_BYTES, VLANE_BYTES
 
-BLOCK = 32
-BLOCKS = REGISTER_BYTES // BLOCK
+from ..memory.spaces import Array, Pointer
+from .register import lanes
+
+BLOCKS = VL_BYTES // VLANE_BYTES
 
 
 def window(pointer: Pointer, start: int, size: int) -> Array:
@@ -30,45 +31,45 @@ def window(pointer: Pointer, start: int, size: int) -> Array:
 
 def load(pointer: Pointer, start: int, dtype: Any) -> Array:
     """256 bytes in order."""
-    return window(pointer, start, REGISTER_BYTES).view(dtype).copy()
+    return window(pointer, start, VL_BYTES).view(dtype).copy()
 
 
 def load_broadcast(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
     """One element, or block, of ``size`` bytes in every place."""
-    return np.tile(window(pointer, start, size), REGISTER_BYTES // size).view(dtype)
+    return np.tile(window(pointer, start, size), VL_BYTES // size).view(dtype)
 
 
 def load_doubled(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
     """Every element of ``size`` bytes twice."""
-    return np.repeat(window(pointer, start, REGISTER_BYTES // 2).view(f"u{size}"), 2).view(dtype)
+    return np.repeat(window(pointer, start, VL_BYTES // 2).view(f"u{size}"), 2).view(dtype)
 
 
 def load_every(pointer: Pointer, start: int, dtype: Any, size: int, step: int) -> Array:
     """Every ``step``-th element of ``size`` bytes; what is missing at the end is 0."""
-    result = np.zeros(REGISTER_BYTES // size, f"u{size}")
-    source = window(pointer, start, REGISTER_BYTES).view(f"u{size}")
+    result = np.zeros(VL_BYTES // size, f"u{size}")
+    source = window(pointer, start, VL_BYTES).view(f"u{size}")
     result[: source.size // step] = source[::step]
     return result.view(dtype)
 
 
 def load_downsampled(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
     """Every second element of 512 bytes."""
-    return window(pointer, start, 2 * REGISTER_BYTES).view(f"u{size}")[::2].copy().view(dtype)
+    return window(pointer, start, 2 * VL_BYTES).view(f"u{size}")[::2].copy().view(dtype)
 
 
 def load_widened(pointer: Pointer, start: int, dtype: Any, size: int, factor: int) -> Array:
     """Elements of ``size`` bytes, zero-extended to ``factor`` times as many."""
-    return window(pointer, start, REGISTER_BYTES // factor).view(f"u{size}").astype(f"u{size * factor}").view(dtype)
+    return window(pointer, start, VL_BYTES // factor).view(f"u{size}").astype(f"u{size * factor}").view(dtype)
 
 
 def load_by_block(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
     """Element j in all of block j."""
-    return np.repeat(window(pointer, start, BLOCKS * size).view(f"u{size}"), BLOCK // size).view(dtype)
+    return np.repeat(window(pointer, start, BLOCKS * size).view(f"u{size}"), VLANE_BYTES // size).view(dtype)
 
 
 def load_pair(pointer: Pointer, start: int, dtype: Any, size: int) -> tuple[Array, Array]:
     """512 bytes: units of ``size`` bytes with even and with odd numbers."""
-    source = window(pointer, start, 2 * REGISTER_BYTES).reshape(-1, size)
+    source = window(pointer, start, 2 * VL_BYTES).reshape(-1, size)
     low, high = (np.ascontiguousarray(source[part::2]).reshape(-1).view(dtype) for part in (0, 1))
     return low, high
 
@@ -99,16 +100,18 @@ def store_first(values: Array, pointer: Pointer, start: int, mask: Array, size: 
 
 def store_pair(low: Array, high: Array, pointer: Pointer, start: int, size: int) -> None:
     """Lanes of both registers alternating, whatever the mask."""
-    target = window(pointer, start, 2 * REGISTER_BYTES).reshape(-1, 2, size)
+    target = window(pointer, start, 2 * VL_BYTES).reshape(-1, 2, size)
     target[:, 0] = low.view(np.uint8).reshape(-1, size)
     target[:, 1] = high.view(np.uint8).reshape(-1, size)
 
 
 def load_blocks(pointer: Pointer, start: int, dtype: Any, stride: int, mask: Array) -> Array:
     """Blocks of 32 bytes, ``stride`` blocks apart; those whose bit of a 32-bit lane is not set are 0."""
-    result = np.zeros(REGISTER_BYTES, np.uint8)
+    result = np.zeros(VL_BYTES, np.uint8)
     for block in np.flatnonzero(mask[::4][:BLOCKS]).tolist():
-        result[block * BLOCK : (block + 1) * BLOCK] = window(pointer, start + block * stride * BLOCK, BLOCK)
+        result[block * VLANE_BYTES : (block + 1) * VLANE_BYTES] = window(
+            pointer, start + block * stride * VLANE_BYTES, VLANE_BYTES
+        )
     return result.view(dtype)
 
 
@@ -116,7 +119,8 @@ def store_blocks(values: Array, pointer: Pointer, start: int, stride: int, mask:
     """The active blocks of 32 bytes, ``stride`` blocks apart."""
     source = values.view(np.uint8)
     for block in np.flatnonzero(mask[::4][:BLOCKS]).tolist():
-        window(pointer, start + block * stride * BLOCK, BLOCK)[...] = source[block * BLOCK : (block + 1) * BLOCK]
+        place = slice(block * VLANE_BYTES, (block + 1) * VLANE_BYTES)
+        window(pointer, start + block * stride * VLANE_BYTES, VLANE_BYTES)[...] = source[place]
 
 
 # ------------------------------------------------------------ scattered addresses
@@ -125,7 +129,7 @@ def store_blocks(values: Array, pointer: Pointer, start: int, stride: int, mask:
 def gather(pointer: Pointer, offsets: Array, mask: Array, dtype: np.dtype[Any]) -> Array:
     """lane i = element offsets[i]; elements narrower than the lanes are zero-extended."""
     size = dtype.itemsize
-    count = REGISTER_BYTES // size
+    count = VL_BYTES // size
     item = pointer.item_bytes if pointer.item_bytes < size else size
     result = np.zeros(count, f"u{size}")
     active = lanes(mask, size)
@@ -138,10 +142,10 @@ def gather(pointer: Pointer, offsets: Array, mask: Array, dtype: np.dtype[Any]) 
 
 def gather_blocks(pointer: Pointer, offsets: Array, mask: Array, dtype: np.dtype[Any]) -> Array:
     """block b = 32 bytes at byte offset offsets[b], where the bit of 32-bit lane b is set."""
-    result = np.zeros(REGISTER_BYTES, np.uint8)
+    result = np.zeros(VL_BYTES, np.uint8)
     starts = offsets.view(np.uint32)
     for block in np.flatnonzero(mask[::4][:BLOCKS]).tolist():
-        result[block * BLOCK : (block + 1) * BLOCK] = window(pointer, int(starts[block]), BLOCK)
+        result[block * VLANE_BYTES : (block + 1) * VLANE_BYTES] = window(pointer, int(starts[block]), VLANE_BYTES)
     return result.view(dtype)
 
 
@@ -150,7 +154,7 @@ def scatter(values: Array, pointer: Pointer, offsets: Array, mask: Array) -> Non
     size = values.dtype.itemsize
     unsigned = offsets.view(f"u{offsets.dtype.itemsize}")
     step = 2 if size == 1 else 1
-    active = np.broadcast_to(lanes(mask, size * step), (REGISTER_BYTES // (size * step),))
+    active = np.broadcast_to(lanes(mask, size * step), (VL_BYTES // (size * step),))
     source = values.view(np.uint8).reshape(-1, size)
     for lane in np.flatnonzero(active).tolist():
         if lane < unsigned.size:
@@ -177,6 +181,6 @@ def store_mask(mask: Array, pointer: Pointer, start: int, dist: str) -> None:
 
 def append_mask(mask: Array, pointer: Pointer, step: int) -> Pointer:
     """One bit for each lane; where the stream goes on."""
-    size = BITS // step // 8
+    size = MASK_BITS // step // 8
     window(pointer, 0, size)[...] = np.packbits(mask[::step], bitorder="little")
     return pointer.shifted(size)

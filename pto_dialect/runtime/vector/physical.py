@@ -13,10 +13,9 @@ from functools import cache
 
 import numpy as np
 
-from ..memory.spaces import Array
-from .register import BITS, REGISTER_BYTES
+from pto_dialect.targets.vector_unit import MASK_BITS, VL_BYTES, VLANE_BYTES
 
-BLOCK = 32
+from ..memory.spaces import Array
 
 
 @cache
@@ -24,14 +23,14 @@ def places(layout: tuple[tuple[str, int], ...], lanes: int, size: int, registers
     """Place of each lane among all places of ``size`` bytes in ``registers`` registers; ``None`` where they are not
     the registers of such a vector. ``layout`` has the numbers of the layout by name."""
     fields = dict(layout)
-    width, number = REGISTER_BYTES // size, np.arange(lanes)
+    width, number = VL_BYTES // size, np.arange(lanes)
     if "num_groups" in fields:
         slots = fields.get("slots") or fields["num_groups"]
         register, place = np.divmod(number, slots)
         last = registers
     else:
         streams = fields.get("deinterleaved") or fields.get("block_deinterleaved") or 1
-        block = BLOCK // size if "block_deinterleaved" in fields else 1
+        block = VLANE_BYTES // size if "block_deinterleaved" in fields else 1
         turn, stream = np.divmod(number // block, streams)
         register, place = stream * (registers // streams), turn * block + number % block
         last = register + registers // streams
@@ -45,14 +44,14 @@ def places(layout: tuple[tuple[str, int], ...], lanes: int, size: int, registers
 
 def registers_of(a: Array, at: Array, count: int) -> tuple[Array, ...]:
     """The registers of a vector; 0 in places without a lane."""
-    whole = np.zeros(count * REGISTER_BYTES // a.itemsize, a.dtype)
+    whole = np.zeros(count * VL_BYTES // a.itemsize, a.dtype)
     whole[at] = a
     return tuple(whole.reshape(count, -1))
 
 
 def masks_of(mask: Array, at: Array, count: int) -> tuple[Array, ...]:
     """The register predicates of a logical one; ``at`` counts bits."""
-    whole = np.zeros(count * BITS, np.bool_)
+    whole = np.zeros(count * MASK_BITS, np.bool_)
     whole[at] = mask
     return tuple(whole.reshape(count, -1))
 

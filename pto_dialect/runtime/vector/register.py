@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..memory.spaces import Array
+from pto_dialect.targets.vector_unit import MASK_BITS, VL_BYTES
 
-REGISTER_BYTES = 256
-BITS = 256
+from ..memory.spaces import Array
 
 FINEST = {"b8": 1, "b16": 2, "b32": 4}
 """Distance of the bits of two lanes, by granularity."""
@@ -26,13 +25,13 @@ def _frozen(bits: Array) -> Array:
 
 def prefix(count: int, step: int) -> Array:
     """The predicate with the first ``count`` lanes active."""
-    bits = np.zeros(BITS, np.bool_)
+    bits = np.zeros(MASK_BITS, np.bool_)
     bits[: count * step : step] = True
     return _frozen(bits)
 
 
 PREFIXES: dict[int, list[Array]] = {
-    step: [prefix(count, step) for count in range(BITS // step + 1)] for step in FINEST.values()
+    step: [prefix(count, step) for count in range(MASK_BITS // step + 1)] for step in FINEST.values()
 }
 """Predicates by distance of lanes and number of active lanes."""
 
@@ -45,13 +44,13 @@ def lanes(mask: Array, size: int) -> Any:
     full = _FULL.get(id(mask))
     if full is not None and full <= step:
         return True
-    return mask[: step * (REGISTER_BYTES // size) : step]
+    return mask[: step * (VL_BYTES // size) : step]
 
 
 def spread(active: Any, size: int) -> Array:
     """The predicate of lanes of ``size`` bytes."""
-    bits = np.zeros(BITS, np.bool_)
-    bits[:: min(size, 4)][: REGISTER_BYTES // size] = active
+    bits = np.zeros(MASK_BITS, np.bool_)
+    bits[:: min(size, 4)][: VL_BYTES // size] = active
     return bits
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import word
+from pto_dialect.targets.vector_unit import VLANE_BYTES
 
-_BLOCK = 32
 _BASES = {
     "pto.vlds": "source",
     "pto.vldsx2": "source",
@@ -34,4 +34,4 @@ def alignment(op: Operation) -> int:
     for prefix in _ELEMENT:
         if dist.startswith(prefix) and dist.removeprefix(prefix).isdecimal():
             return int(dist.removeprefix(prefix)) // 8
-    return _BLOCK
+    return VLANE_BYTES

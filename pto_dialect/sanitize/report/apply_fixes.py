@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, Operation
 
 from pto_dialect.analysis.facts import word
+from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
@@ -20,7 +21,7 @@ from pto_dialect.ir.sync.flags import DynamicFlagOp, FlagOp, SetFlagOp, WaitFlag
 
 from .fixes import AddFlag, Change, InsertBefore, MoveTile, RemoveStatements, SendFlag, TakeFlag
 
-_EVENTS = 8
+_EVENTS = len(ENUMS["event"].values)
 _ADDRESS = re.compile(r"\baddr\s*=\s*(%[\w.$-]+)")
 
 

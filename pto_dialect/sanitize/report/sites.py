@@ -18,7 +18,7 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import shown
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.vector.dma import CopyUbufToUbufOp, MteUbUbOp
-from pto_dialect.runtime.memory.spaces import SPACE_ALIASES
+from pto_dialect.targets.memory import SPACE_ALIASES
 
 from ..checks.consumption import moves
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from pto_dialect.ir.core.base import Pipe
+
 if TYPE_CHECKING:
     from .core import WatchedCore
 
-PIPES = ("PIPE_S", "PIPE_V", "PIPE_M", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX")
+PIPES = tuple(pipe.value for pipe in Pipe if pipe is not Pipe.ALL)
 
 Clock = list[int]
 """Events of each actor of a device that are known to have happened."""

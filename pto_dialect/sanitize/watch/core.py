@@ -10,6 +10,7 @@ from typing import Any
 
 from pto_dialect.analysis.facts import word
 from pto_dialect.deadline import TimedOut
+from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.sync.flags import FenceBarrierAllOp, MemBarOp
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Pointer
@@ -31,7 +32,7 @@ CHECK, HAND = 4, 5
 
 _TRANSFERS = ("PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX")
 _NO_HANDLES: dict[int, Any] = {}
-_EVENTS = 8
+_EVENTS = len(ENUMS["event"].values)
 """Numbers of flags between two pipes."""
 
 

@@ -12,7 +12,7 @@ from pto_dialect.analysis.addresses import address_of, element_bits, element_byt
 from pto_dialect.analysis.facts import element_type, space_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
-from pto_dialect.ir.core.types import type_text
+from pto_dialect.ir.core.types import F4E1M2x2Type, F4E2M1x2Type, type_text
 from pto_dialect.ir.cube.mte import MteL1L0aMxOp, MteL1L0bMxOp, MteL1L0bOp
 from pto_dialect.ir.cube.mte_raw import FractalCopyOp, Int4FractalCopyOp
 from pto_dialect.targets.matmul_types import EXTENT_RANGE
@@ -179,7 +179,7 @@ _WINDOW_LIMITS = ((0, 65535), (0, 65535), (1, 255), (1, 255), (1, 65535), (1, 65
 _WINDOW_NAMES = ("m_start", "k_start", "m_step", "k_step", "src_stride", "dst_stride")
 _MX_SOURCE_ALIGNMENT, _MX_DESTINATION_ALIGNMENT = 32, 16
 _TRANSPOSE_COLUMNS = 32
-_PACKED_FP4 = frozenset(("pto.f4E1M2x2", "pto.f4E2M1x2"))
+_PACKED_FP4 = (F4E1M2x2Type, F4E2M1x2Type)
 
 Controls = list[tuple[str, SSAValue]]
 
@@ -249,7 +249,7 @@ def elements(op: Operation, ctx: Context) -> None:
     elif isinstance(op, FractalCopyOp):
         for value in (source, destination):
             kind = element_type(value.type)
-            if kind is not None and kind.name in _PACKED_FP4:
+            if isinstance(kind, _PACKED_FP4):
                 message = f"{op.name} does not move packed 4-bit floats, found {_element(value)}"
                 ctx.report(PACKED_FP4, op, message, at=value, help=f"use {op.name}_s4")
                 return

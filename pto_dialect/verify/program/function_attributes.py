@@ -5,14 +5,11 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Operation
 
+from pto_dialect.targets.work_items import MAX_REGISTERS, MAX_WORK_ITEMS
+
 from ..engine.context import Context
 from ..engine.functions import is_simt_entry
 from ..engine.rule import ERROR, STRUCTURE, checks, rule
-
-MAX_WORK_ITEMS = 2048
-"""Work items of one launch."""
-MAX_REGISTERS = 128
-"""Registers of one work item."""
 
 MAX_THREADS = rule(
     "simt-max-threads",

@@ -14,11 +14,13 @@ from pto_dialect.ir.simt.control import KeepOp
 from pto_dialect.ir.simt.group import ReduxAddOp
 from pto_dialect.ir.simt.memory import AtomicAndOp, AtomicCasOp, AtomicOrOp, AtomicXorOp, LdgOp
 from pto_dialect.syntax.text import count
+from pto_dialect.targets.element_types import FP8
+from pto_dialect.targets.work_items import MAX_WORK_ITEMS, SLOTS
 
 from ..engine.context import Context
 from ..engine.functions import is_simt_entry
 from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
-from ..program.function_attributes import MAX_THREADS, MAX_WORK_ITEMS
+from ..program.function_attributes import MAX_THREADS
 
 _PAGE = 'docs/reference/constraints.md, "Work-items and groups"'
 
@@ -243,7 +245,7 @@ def atomic(op: Operation, ctx: Context) -> None:
         ctx.report(ATOMIC, op, "the old value of a packed update cannot be used")
 
 
-_FP8 = frozenset(("f8E4M3FN", "f8E4M3", "f8E5M2"))
+_FP8 = FP8 | {"f8E4M3"}
 _LOADABLE = frozenset(
     (
         *(f"{sign}i{bits}" for sign in ("", "s", "u") for bits in (8, 16, 32, 64)),
@@ -291,8 +293,6 @@ def _movable(type_: Attribute) -> bool:
 
 
 # ------------------------------------------------------------ kept values
-
-SLOTS = 123
 
 
 @checks(STRUCTURE, "pto.keep", "pto.resume")

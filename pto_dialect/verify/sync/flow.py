@@ -20,6 +20,7 @@ from pto_dialect.ir.sync.flags import MemBarOp, OperationEventOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_vector_scope
+from ..engine.order import EVENTS, PIPE_ORDER, SETS, WAITS
 from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
 
 if TYPE_CHECKING:
@@ -67,10 +68,8 @@ def ffts_base(scan: FunctionScan, ctx: Context) -> None:
 
 
 _DELIMITERS: Final = (
-    "pto.record_event",
-    "pto.wait_event",
-    "pto.barrier_sync",
-    "pto.barrier",
+    *EVENTS,
+    *PIPE_ORDER,
     "pto.tsync",
     "pto.syncall",
     "pto.sync.set",
@@ -79,14 +78,6 @@ _DELIMITERS: Final = (
     "pto.dcci",
     "pto.cmo.cacheinvalid",
     "pto.fence.barrier_all",
-    "pto.set_flag",
-    "pto.wait_flag",
-    "pto.set_flag_dyn",
-    "pto.wait_flag_dyn",
-    "pto.get_buf",
-    "pto.rls_buf",
-    "pto.get_buf_dyn",
-    "pto.rls_buf_dyn",
     "pto.syncthreads",
     "pto.threadfence",
     "pto.threadfence_block",
@@ -122,10 +113,7 @@ def _vector_side(op: Operation) -> bool:
 
 # ------------------------------------------------------------ pairing of flags
 
-_STEPS: Final = {
-    **dict.fromkeys(("pto.set_flag", "pto.set_flag_dyn", "pto.record_event"), 1),
-    **dict.fromkeys(("pto.wait_flag", "pto.wait_flag_dyn", "pto.wait_event"), -1),
-}
+_STEPS: Final = {**dict.fromkeys((*SETS, EVENTS[0]), 1), **dict.fromkeys((*WAITS, EVENTS[1]), -1)}
 """What an operation adds to the number of sets without a wait."""
 
 Key = tuple[str, str, str]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pto_dialect.targets.element_types import signless
+from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
 from pto_dialect.targets.tile_dtypes import TDEQUANT_DST, TQUANT_FORMS
 
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
@@ -79,9 +80,6 @@ MX_SHAPE = rule(
     bad=_mx("i8").replace("16x16xf16, valid=16x2", "16x16xf16, valid=16x4"),
     good=_mx("i8"),
 )
-
-GROUP = 32
-"""Elements that share one exponent."""
 
 
 @relation("pto.tquant")
@@ -195,14 +193,14 @@ def block_shapes(t: TileOperands) -> Iterator[Finding]:
         return
     rows, cols = src.valid_rows, src.valid_cols
     along_rows, interleaved = t.word("grpAxis") == "axis0", bool(t.number("interleave"))
-    extent, multiple = (rows, GROUP * 2 if interleaved else GROUP) if along_rows else (cols, GROUP)
+    extent, multiple = (rows, MX_SCALE_GROUP * (1 + interleaved)) if along_rows else (cols, MX_SCALE_GROUP)
     if extent % multiple:
         axis = "rows" if along_rows else "columns"
         message = f"src of pto.tquant.mx must have a multiple of {multiple} valid {axis}, found {extent}"
         yield t.finding(MX_SHAPE, ALWAYS, "src", message)
         return
-    grouped = (rows // GROUP, cols) if along_rows else (rows, cols // GROUP)
-    flat = None if along_rows else (1, rows * cols // GROUP)
+    grouped = (rows // MX_SCALE_GROUP, cols) if along_rows else (rows, cols // MX_SCALE_GROUP)
+    flat = None if along_rows else (1, rows * cols // MX_SCALE_GROUP)
     for name, tile in t.tiles("exp", "max", "scaling"):
         wanted = (rows // 64, 2 * cols) if interleaved and name == "exp" else grouped
         if _region(tile) not in (wanted, flat) and min(_region(tile)) >= 0:

@@ -12,7 +12,7 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import F32, I16, VRegType, bit_width, element_name, type_text
 from pto_dialect.ir.vector.arith import VAndOp, VOrOp, VXorOp
-from pto_dialect.targets.element_types import signless
+from pto_dialect.targets.element_types import LOW_PRECISION, signless
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, TRIPLES, WARNING, Rule, checks, rule
@@ -141,7 +141,7 @@ ELEMENTS: dict[str, tuple[Rule, frozenset[str]]] = {
 }
 """Element types of the first register: the rule that names them and the set."""
 
-_PAYLOADS = frozenset(("f8E4M3FN", "f8E4M3", "f8E5M2", "hif8", "f4E1M2x2", "f4E2M1x2", "f8E8M0"))
+_PAYLOADS = LOW_PRECISION - {"hif8x2", "bf16x2"}
 
 
 @checks(TRIPLES, *ELEMENTS)

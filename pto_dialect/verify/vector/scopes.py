@@ -22,6 +22,7 @@ from pto_dialect.ir.scalar.regions import StrictVecscopeOp, VecscopeOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_vector_scope
+from ..engine.order import PIPE_ORDER
 from ..engine.rule import ERROR, RUN, STRUCTURE, WARNING, checks, rule
 from ..program.parsing import SPECIAL_REGISTER
 
@@ -166,23 +167,7 @@ def _leaves(op: Operation, value: SSAValue, ctx: Context) -> None:
         return
 
 
-_BORDERS = frozenset(
-    (
-        "pto.barrier",
-        "pto.barrier_sync",
-        "pto.set_flag",
-        "pto.wait_flag",
-        "pto.set_flag_dyn",
-        "pto.wait_flag_dyn",
-        "pto.get_buf",
-        "pto.rls_buf",
-        "pto.get_buf_dyn",
-        "pto.rls_buf_dyn",
-        "pto.vecscope",
-        "pto.strict_vecscope",
-        *_SORTS,
-    )
-)
+_BORDERS = frozenset((*PIPE_ORDER, "pto.vecscope", "pto.strict_vecscope", *_SORTS))
 """Operations that end one vector function when no scope is written."""
 
 

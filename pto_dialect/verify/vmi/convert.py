@@ -13,6 +13,7 @@ from pto_dialect.analysis.facts import vector_element, word
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, bit_width, element_name, is_float, type_text
 from pto_dialect.ir.vmi.mask import VmiEnsureMaskGranularityOp
+from pto_dialect.targets.element_types import FP4
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
@@ -60,11 +61,10 @@ class Clauses(NamedTuple):
 
 _NARROW = Clauses("RAHZ", True)
 _TO_INTEGER = Clauses("RAFCZ", True)
-_FP4 = ("f4E1M2x2", "f4E2M1x2")
 
 _FLOAT_PAIRS: dict[tuple[str, str], Clauses] = {
-    **{("bf16x2", dst): Clauses("RAFZC", False) for dst in _FP4},
-    **{(src, "bf16x2"): Clauses("", False) for src in _FP4},
+    **{("bf16x2", dst): Clauses("RAFZC", False) for dst in sorted(FP4)},
+    **{(src, "bf16x2"): Clauses("", False) for src in sorted(FP4)},
     ("bf16", "f16"): _NARROW,
     ("f16", "bf16"): Clauses("RAHZ", False),
 }
@@ -82,7 +82,7 @@ _INTEGER_RESULTS: dict[tuple[str, str], Clauses] = {
 """Conversions from floats to integers; ``i`` stands for signed ones, integers without sign count as unsigned."""
 
 _FLOAT_RESULTS = frozenset((("si32", "f32"), ("si16", "f32"), ("si16", "f16"), ("si8", "f16"), ("si8", "f32")))
-_PACKED = frozenset((*_FP4, "bf16x2", "hif8x2"))
+_PACKED = frozenset((*FP4, "bf16x2", "hif8x2"))
 
 
 def clauses_of(source: Attribute, target: Attribute) -> Clauses | str:

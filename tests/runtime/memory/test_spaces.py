@@ -12,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.memory.spaces import BASE_ALIGNMENT, Arena, CoreMemory, Pointer, may_self_overlap, strided_view
+from pto_dialect.runtime.memory.spaces import (
+    CORE_SPACES,
+    HARD_ALIGNMENT,
+    Arena,
+    CoreMemory,
+    Pointer,
+    may_self_overlap,
+    natural_alignment,
+    strided_view,
+)
 
 A5_SIZES = {"ub": 262144, "l1": 524288, "l0a": 65536, "scale_left": 4096}
 
@@ -201,7 +210,7 @@ def test_core_memory_of_a_cube_core() -> None:
         "l1", "l0a", "l0b", "l0c", "bt", "fb", "scale_left", "scale_right"
     }  # fmt: skip
     assert core["mat"] is core["l1"] and core["l1"].capacity == 524288
-    assert core["left"].base_align == BASE_ALIGNMENT["l0a"] == 512
+    assert core["left"].base_align == 512
     assert core["scale_right"].capacity == 0
     assert core["l1"].bytes[0] == 255
     assert "ub" not in core and "left" in core
@@ -214,3 +223,18 @@ def test_core_memory_of_a_vector_core() -> None:
     core = CoreMemory("aiv", A5_SIZES, name="aiv1")
     assert [arena.name for arena in core] == ["aiv1.ub"]
     assert core["vec"].capacity == 262144 and "l1" not in core
+
+
+def test_alignments_are_those_of_the_memories_of_a_chip() -> None:
+    expected = {"gm": 1, "ub": 32, "l1": 32, "l0a": 512, "l0b": 512, "l0c": 1024, "bt": 64, "fb": 64}
+    assert {space: natural_alignment(space) for space in expected} == expected
+    assert natural_alignment("scale_left") == natural_alignment("scale_right") == 16
+    assert natural_alignment("anything else") == 1
+    assert HARD_ALIGNMENT == 32
+
+
+def test_each_core_has_its_memories() -> None:
+    assert CORE_SPACES == {
+        "aic": ("l1", "l0a", "l0b", "l0c", "bt", "fb", "scale_left", "scale_right"),
+        "aiv": ("ub",),
+    }

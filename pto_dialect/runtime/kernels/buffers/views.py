@@ -23,6 +23,7 @@ from pto_dialect.runtime.memory.values import PACKED_OPERANDS, UNBOUND, GmTensor
 from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.runtime.run.machine import Core
 from pto_dialect.syntax.types.attributes import int_list
+from pto_dialect.targets.memory import MX_SCALE_ADDRESS_DIVISOR
 from pto_dialect.targets.profile import Profile
 
 from ..registry import kernel
@@ -164,10 +165,6 @@ def multi_tile_get(op: PtoOp, g: Generator) -> None:
     g.define(op.results[0], f"{g.name(named(op, 'source'))}.get({index})")
 
 
-SCALE_BLOCK = 16
-"""Bytes of a tile in L0A or L0B to one byte of the addresses of its scales."""
-
-
 @kernel("pto.tassign")
 def tassign(op: PtoOp, g: Generator) -> None:
     """The tile at another byte address; one that was only declared gets its memory."""
@@ -191,7 +188,7 @@ def tget_scale_addr(op: PtoOp, g: Generator) -> None:
     """Binds the scale tile to the address of the tile it belongs to (docs/reference/layouts.md, "MX scales")."""
     source = named(op, "src")
     scale = g.operand(op, "dst") or source
-    address = f"{g.name(source)}.pointer.offset // {SCALE_BLOCK}"
+    address = f"{g.name(source)}.pointer.offset // {MX_SCALE_ADDRESS_DIVISOR}"
     g.rebind(scale, f"{g.argument(moved)}(core, {g.name(scale)}, {address})")
 
 

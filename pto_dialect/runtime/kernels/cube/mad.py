@@ -24,11 +24,12 @@ from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.numerics.matmul import apply_exception_mode, matmul_int
 from pto_dialect.runtime.numerics.rounding import Tf32Mode, tf32
 from pto_dialect.runtime.run.machine import Core
+from pto_dialect.targets.matmul_types import EXTENT_RANGE
 
 from ..registry import kernel
 from ..tile.memory import element_format, enum_value
 
-LIMIT = 4095
+LIMIT = EXTENT_RANGE[1]
 
 
 class Mad:

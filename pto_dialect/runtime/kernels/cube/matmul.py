@@ -9,18 +9,19 @@ import numpy as np
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.memory.fractal_load import MX_GROUP, read_mx_scales_left, read_mx_scales_right
+from pto_dialect.runtime.memory.fractal_load import read_mx_scales_left, read_mx_scales_right
 from pto_dialect.runtime.memory.packed_view import PackedView, number_values
 from pto_dialect.runtime.memory.spaces import Arena, Array
 from pto_dialect.runtime.memory.values import Tile
 from pto_dialect.runtime.numerics.decode import decode
 from pto_dialect.runtime.numerics.matmul import apply_mx_scale, matmul, matmul_int
+from pto_dialect.targets.matmul_types import EXTENT_RANGE, MX_SCALE_GROUP
+from pto_dialect.targets.memory import MX_SCALE_ADDRESS_DIVISOR
 
-from ..buffers.views import SCALE_BLOCK
 from ..registry import kernel
 from ..tile.operands import AnyTile, region
 
-LIMIT = 4095
+LIMIT = EXTENT_RANGE[1]
 
 
 class TileMatmul:
@@ -119,14 +120,14 @@ def _widen(tile: AnyTile, out: Array) -> None:
 def _left_scales(tile: AnyTile, m: int, k: int) -> Array:
     """Scale bytes [m, k / 32]."""
     if tile.fmt.bytes == 1:
-        return region(tile, m, -(-k // MX_GROUP)).view(np.uint8)
+        return region(tile, m, -(-k // MX_SCALE_GROUP)).view(np.uint8)
     return read_mx_scales_left(*_scale_place(tile), m, k)
 
 
 def _right_scales(tile: AnyTile, k: int, n: int) -> Array:
     """Scale bytes [k / 32, n]."""
     if tile.fmt.bytes == 1:
-        return region(tile, -(-k // MX_GROUP), n).view(np.uint8)
+        return region(tile, -(-k // MX_SCALE_GROUP), n).view(np.uint8)
     return read_mx_scales_right(*_scale_place(tile), k, n)
 
 
@@ -134,7 +135,7 @@ def _scale_place(tile: AnyTile) -> tuple[Arena, int]:
     """Where the scales of an operand lie that a tile of wider elements names: only its address counts."""
     if not isinstance(tile, Tile):
         raise Fault("mx-scale-dtype", f"scales of type {tile.fmt.name} cannot be used; f8E8M0, ui8 or i8 can")
-    return tile.pointer.arena, tile.pointer.offset * SCALE_BLOCK
+    return tile.pointer.arena, tile.pointer.offset * MX_SCALE_ADDRESS_DIVISOR
 
 
 _FORMS: dict[str, tuple[str, ...]] = {

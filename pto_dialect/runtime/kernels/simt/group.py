@@ -8,7 +8,7 @@ from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.simt import groups
-from pto_dialect.runtime.simt.items import GROUP
+from pto_dialect.targets.work_items import GROUP_ITEMS
 
 from ..registry import kernel, lane_kernel
 from ..vector.values import word
@@ -36,7 +36,7 @@ def vote(op: PtoOp, g: Generator) -> None:
 def shuffle(op: PtoOp, g: Generator) -> None:
     """The value of another lane of the group; a lane whose source is outside of it or does not run keeps its own."""
     width = op.attributes.get("width")
-    lanes = width.value.data if isinstance(width, IntegerAttr) else GROUP
+    lanes = width.value.data if isinstance(width, IntegerAttr) else GROUP_ITEMS
     value, operand = (lane(v, g) for v in op.operands)
     function = groups.Shuffle(_SHUFFLES[op.name], lanes)
     g.define(op.results[0], invoke(g, function, ITEMS, mask_of(g), value, operand))

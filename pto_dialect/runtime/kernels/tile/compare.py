@@ -17,12 +17,10 @@ from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.comparisons import COMPARISONS
 from pto_dialect.runtime.numerics.decode import decode
 from pto_dialect.runtime.numerics.formats import Format
+from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..registry import kernel
 from .operands import TILES, AnyTile, number, region, store, tile_format, tile_operand, write_linear
-
-_REPEAT = 256
-"""Bytes that one vector instruction compares."""
 
 
 def pack_rows(bits: Array) -> Array:
@@ -41,7 +39,7 @@ def pack_repeats(bits: Array, element_bytes: int) -> Array:
         image = np.zeros(round_up(flat.size, 16), np.uint8)
         image[: flat.size] = flat
         return image
-    lanes = _REPEAT // element_bytes
+    lanes = VL_BYTES // element_bytes
     packed = pack_rows(bits)
     image = np.zeros((bits.shape[0], round_up(bits.shape[1], lanes) // 8), np.uint8)
     image[:, : packed.shape[1]] = packed

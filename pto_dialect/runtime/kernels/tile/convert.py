@@ -22,14 +22,12 @@ from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.numerics.rounding import round_to_integer
 from pto_dialect.targets.backend import Backend
+from pto_dialect.targets.rounding import ROUND_MODE_LETTERS
 from pto_dialect.targets.tcvt_pairs import wraps_by_default
 
 from ..registry import kernel
 from .apply import apply
 from .operands import AnyTile, region, tile_format, tile_operand
-
-ROUNDING_LETTERS = {"NONE": "R", "RINT": "R", "ROUND": "A", "FLOOR": "F", "CEIL": "C", "TRUNC": "Z", "ODD": "O"}
-"""Round mode without ``CAST_`` -> rounding letter."""
 
 _HALF_WORD = 16
 
@@ -44,7 +42,7 @@ def rounding_letter(source: Format, target: Format, mode: str | None, backend: B
     word = (mode or "RINT").removeprefix("CAST_")
     if word == "NONE" and backend == "emitc" and source.is_float and not target.is_float:
         return "Z"
-    return ROUNDING_LETTERS[word]
+    return ROUND_MODE_LETTERS[word]
 
 
 def saturates(source: Format, target: Format, mode: str | None, arch: str) -> bool:

@@ -14,6 +14,7 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.decode import decode
 from pto_dialect.runtime.numerics.formats import Format
+from pto_dialect.targets.vector_unit import VLANE_BYTES
 
 from ..registry import kernel
 from .compare import compare_mode
@@ -31,7 +32,6 @@ from .operands import (
     write_whole,
 )
 
-_BLOCK = 32
 """Bytes that one offset of ``tgatherb`` addresses."""
 
 MASK_PATTERNS: dict[str, tuple[int, int]] = {
@@ -137,13 +137,13 @@ class GatherMatches:
 def gather_blocks(src: AnyTile, offsets: AnyTile, dst: AnyTile) -> None:
     """Block b of dst row r = the 32 bytes of src at byte offset offsets(r,b)."""
     size = dst.fmt.bytes
-    per_block = _BLOCK // size
+    per_block = VLANE_BYTES // size
     rows, blocks = dst.valid_rows, -(-dst.valid_cols // per_block)
     starts = offsets_of(offsets, rows, blocks)
     memory = linear_memory(src).view(np.uint8)
-    check_offsets(starts + (_BLOCK - 1), memory.size, "tgatherb")
-    raw = memory[starts[:, :, None] + np.arange(_BLOCK)]
-    values = raw.reshape(rows, blocks * _BLOCK).view(dst.fmt.storage)
+    check_offsets(starts + (VLANE_BYTES - 1), memory.size, "tgatherb")
+    raw = memory[starts[:, :, None] + np.arange(VLANE_BYTES)]
+    values = raw.reshape(rows, blocks * VLANE_BYTES).view(dst.fmt.storage)
     dst.write(values[:, : dst.valid_cols])
 
 

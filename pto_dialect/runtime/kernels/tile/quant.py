@@ -15,13 +15,12 @@ from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.decode import decode
 from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.numerics.formats import Format, format_of
+from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
+from pto_dialect.targets.tile_layouts import C0_BYTES
 
 from ..registry import kernel
 from .generate import integer_attribute
 from .operands import AnyTile, region, tile_format, tile_operand, write_linear
-
-GROUP = 32
-"""Elements that share one exponent."""
 
 
 def row_parameter(tile: AnyTile, rows: int) -> Array:
@@ -133,13 +132,13 @@ class QuantizeBlocks:
         """
         values = decode(src.read(), self.source)
         rows, cols = values.shape
-        if values.shape[self.axis] % GROUP:
-            raise Fault("quant-mx-shape", f"{rows}x{cols} elements are no whole groups of {GROUP}")
+        if values.shape[self.axis] % MX_SCALE_GROUP:
+            raise Fault("quant-mx-shape", f"{rows}x{cols} elements are no whole groups of {MX_SCALE_GROUP}")
         if self.axis:
-            grouped = values.reshape(rows, -1, GROUP)
+            grouped = values.reshape(rows, -1, MX_SCALE_GROUP)
             largest = np.abs(grouped).max(axis=2, initial=0)
         else:
-            grouped = values.reshape(-1, GROUP, cols)
+            grouped = values.reshape(-1, MX_SCALE_GROUP, cols)
             largest = np.abs(grouped).max(axis=1, initial=0)
         codes = self.exponents(largest)
         scales = reciprocal_scales(codes)
@@ -156,7 +155,7 @@ class QuantizeBlocks:
         elements = elements.view(dst.fmt.storage)
         if self.nz:
             # Blocks of 32 columns one behind the other, as the matrix unit reads them.
-            elements = elements.reshape(elements.shape[0], -1, GROUP).transpose(1, 0, 2).reshape(elements.shape)
+            elements = elements.reshape(elements.shape[0], -1, C0_BYTES).transpose(1, 0, 2).reshape(elements.shape)
         dst.write(elements)
 
     def _pairs(self, codes: Array) -> Array:

@@ -17,13 +17,12 @@ from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.formats import Format
+from pto_dialect.runtime.vector.sort import RECORD, SORTED
 
 from ..registry import kernel
 from .generate import integer_attribute
 from .operands import AnyTile, region, tile_format, tile_operand
 
-_GROUP = 32
-_RECORD = 8
 _TEMPLATE_FILLERS = {"f16": 0xFC00, "f32": 0xFF80_0000}
 """Numbers with which the templates fill incomplete groups; they are the bits of −inf, taken as numbers."""
 _WAYS = 4
@@ -38,7 +37,7 @@ def make_records(scores: Array, positions: Array) -> Array:
 
 def scores_of(records: Array, fmt: Format) -> Array:
     """Scores of records."""
-    return records.view(fmt.storage)[..., :: _RECORD // fmt.bytes]
+    return records.view(fmt.storage)[..., :: RECORD // fmt.bytes]
 
 
 def descending(scores: Array) -> Array:
@@ -60,13 +59,13 @@ class SortGroups:
         rows, cols = src.valid_rows, src.valid_cols
         if not (rows and cols):
             return
-        width = -(-cols // _GROUP) * _GROUP
+        width = -(-cols // SORTED) * SORTED
         scores = np.full((rows, width), self.filler, self.fmt.storage)
         scores[:, :cols] = src.read()
         positions = np.zeros((rows, width), np.uint32)
         # One row of positions serves all rows.
         positions[:, :cols] = region(idx, 1 if idx.valid_rows == 1 else rows, cols).view(np.uint32)
-        records = make_records(scores, positions).reshape(rows, -1, _GROUP)
+        records = make_records(scores, positions).reshape(rows, -1, SORTED)
         ordered = np.take_along_axis(records, descending(scores.reshape(records.shape)), axis=-1)
         flat = ordered.reshape(rows, width).view(self.fmt.storage)
         dst.write(flat[: dst.valid_rows, : dst.valid_cols])
@@ -74,7 +73,7 @@ class SortGroups:
 
 def records_of(tile: AnyTile, fmt: Format) -> Array:
     """The records in the valid columns of a one-row tile."""
-    per_record = _RECORD // fmt.bytes
+    per_record = RECORD // fmt.bytes
     count = tile.valid_cols // per_record
     row = np.ascontiguousarray(region(tile, 1, count * per_record))
     return row.reshape(-1).view(np.uint64)
@@ -95,7 +94,7 @@ class MergeBlocks:
     def __call__(self, src: AnyTile, block: int, dst: AnyTile) -> None:
         """Merges blocks of ``block`` elements of ``src`` into ``dst``. Raises ``Fault`` (``mrgsort-form``) for a block
         without whole records."""
-        per_record = _RECORD // self.fmt.bytes
+        per_record = RECORD // self.fmt.bytes
         if block <= 0 or block % per_record:
             raise Fault("mrgsort-form", f"a block of {block} elements holds no whole records")
         size = _WAYS * block // per_record
@@ -140,7 +139,7 @@ class MergeLists:
     def __call__(self, dst: AnyTile, counts: Any, *sources: AnyTile) -> None:
         """Merges ``sources`` into ``dst``; four numbers in ``counts``, where it has room for them, say how many records
         each gave."""
-        room = dst.valid_cols * self.fmt.bytes // _RECORD
+        room = dst.valid_cols * self.fmt.bytes // RECORD
         merged, taken = self.merge([records_of(tile, self.fmt) for tile in sources], room)
         dst.write(merged.view(self.fmt.storage).reshape(1, -1))
         if isinstance(counts, np.ndarray) and counts.size == _WAYS:

@@ -15,7 +15,8 @@ from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.vector import collect
 from pto_dialect.runtime.vector import compute as c
-from pto_dialect.runtime.vector.register import REGISTER_BYTES, constant, lanes
+from pto_dialect.runtime.vector.register import constant, lanes
+from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..registry import kernel
 from .values import give, register_format, word
@@ -118,12 +119,12 @@ def vselr(op: PtoOp, g: Generator) -> None:
 
 def broadcast(value: Any, dtype: np.dtype[Any]) -> Array:
     """``value`` in every lane."""
-    return np.full(REGISTER_BYTES // dtype.itemsize, constant(value, dtype), dtype)
+    return np.full(VL_BYTES // dtype.itemsize, constant(value, dtype), dtype)
 
 
 def masked_broadcast(value: Any, mask: Array, dtype: np.dtype[Any]) -> Array:
     """``value`` in the active lanes."""
-    result = np.zeros(REGISTER_BYTES // dtype.itemsize, dtype)
+    result = np.zeros(VL_BYTES // dtype.itemsize, dtype)
     active = lanes(mask, dtype.itemsize)
     result[... if active is True else active] = constant(value, dtype)
     return result

@@ -10,6 +10,7 @@ from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.vector import memory as m
+from pto_dialect.targets.vector_unit import VLANE_BYTES
 
 from ..registry import kernel
 from .values import access, give, optional_result, pointer, register_format, update, word
@@ -29,7 +30,7 @@ def _load_function(dist: str) -> tuple[Any, tuple[int, ...]]:
     if dist == "NORM":
         return m.load, ()
     if dist == "BRC_BLK":
-        return m.load_broadcast, (m.BLOCK,)
+        return m.load_broadcast, (VLANE_BYTES,)
     if dist == "UNPK4":
         return m.load_widened, (1, 4)
     if dist == "SPLT4CHN":
@@ -74,7 +75,7 @@ def vldsx2(op: PtoOp, g: Generator) -> None:
     updated = optional_result(op, 2)
     step = _elements(op, g, "source")
     base, start = access(op, g, "source", step, updated)
-    size = m.BLOCK if dist == "BDINTLV" else _width(dist)
+    size = VLANE_BYTES if dist == "BDINTLV" else _width(dist)
     arguments = ", ".join(g.argument(a) for a in (base, start, register_format(low, g).storage, size))
     names = g.bind(low), g.bind(high)
     g.emitter.line(f"{', '.join(names)} = {g.argument(m.load_pair)}({arguments})")
@@ -123,7 +124,7 @@ def vsldb(op: PtoOp, g: Generator) -> None:
     """Active blocks of 32 bytes from memory, ``block_stride`` blocks apart; the others are 0."""
     stride, repeat, mask = (named(op, name) for name in ("block_stride", "repeat_stride", "mask"))
     result, updated = op.results[0], optional_result(op, 1)
-    step = f"{g.name(repeat)} * {m.BLOCK}"
+    step = f"{g.name(repeat)} * {VLANE_BYTES}"
     base, start = access(op, g, "source", step, updated)
     arguments = ", ".join(g.argument(a) for a in (base, start, register_format(result, g).storage, stride, mask))
     g.define(result, f"{g.argument(m.load_blocks)}({arguments})")
@@ -135,7 +136,7 @@ def vsstb(op: PtoOp, g: Generator) -> None:
     """Active blocks of 32 bytes to memory, ``block_stride`` blocks apart."""
     value, stride, repeat, mask = (named(op, name) for name in ("value", "block_stride", "repeat_stride", "mask"))
     updated = optional_result(op, 0)
-    step = f"{g.name(repeat)} * {m.BLOCK}"
+    step = f"{g.name(repeat)} * {VLANE_BYTES}"
     base, start = access(op, g, "destination", step, updated)
     g.call(m.store_blocks, value, base, start, stride, mask)
     update(base, step, updated, g)

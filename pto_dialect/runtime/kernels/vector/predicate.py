@@ -10,7 +10,8 @@ from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.vector import collect
 from pto_dialect.runtime.vector import memory as m
-from pto_dialect.runtime.vector.register import BITS, FINEST, PREFIXES, spread
+from pto_dialect.runtime.vector.register import FINEST, PREFIXES, spread
+from pto_dialect.targets.vector_unit import MASK_BITS
 
 from ..registry import kernel
 from .values import access, give, mask_step, optional_result, pointer, update, word
@@ -21,7 +22,7 @@ _UNITS = {"NORM": 32, "US": 16, "PK": 16, "DS": 32}
 
 def pattern(name: str, step: int) -> Array:
     """The predicate that a pattern names, for lanes ``step`` bits apart."""
-    count = BITS // step
+    count = MASK_BITS // step
     prefixes = PREFIXES[step]
     numbers = {"PAT_ALL": count, "PAT_ALLF": 0, "PAT_H": count // 2, "PAT_Q": count // 4}
     if name in numbers:
@@ -58,7 +59,7 @@ def pltm(op: PtoOp, g: Generator) -> None:
     step = mask_step(op.results[0])
     loop, bound = (g.name(named(op, name)) for name in ("loop", "bound"))
     prefixes = g.emitter.constant(PREFIXES[step], "prefixes")
-    g.define(op.results[0], f"{g.argument(below)}({prefixes}, {bound} - {loop} * {BITS // step})[0]")
+    g.define(op.results[0], f"{g.argument(below)}({prefixes}, {bound} - {loop} * {MASK_BITS // step})[0]")
 
 
 @kernel("pto.pand", "pto.por", "pto.pxor")
@@ -96,16 +97,16 @@ def pbitcast(op: PtoOp, g: Generator) -> None:
 
 def pack(mask: Array, higher: bool) -> Array:
     """Every second bit, in the lower or the higher half."""
-    result = np.zeros(BITS, np.bool_)
-    start = BITS // 2 if higher else 0
-    result[start : start + BITS // 2] = mask[::2]
+    result = np.zeros(MASK_BITS, np.bool_)
+    start = MASK_BITS // 2 if higher else 0
+    result[start : start + MASK_BITS // 2] = mask[::2]
     return result
 
 
 def unpack(mask: Array, higher: bool) -> Array:
     """Bits of the lower or the higher half, one bit apart."""
-    result = np.zeros(BITS, np.bool_)
-    result[::2] = mask[BITS // 2 :] if higher else mask[: BITS // 2]
+    result = np.zeros(MASK_BITS, np.bool_)
+    result[::2] = mask[MASK_BITS // 2 :] if higher else mask[: MASK_BITS // 2]
     return result
 
 

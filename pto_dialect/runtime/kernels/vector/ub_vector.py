@@ -21,13 +21,12 @@ from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array, Pointer
 from pto_dialect.runtime.numerics.formats import Format, format_of
+from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
 
 from ..registry import kernel
 from ..tile.apply import computation
 from ..tile.formulas import BINARY, SCALAR, UNARY, Compute, Formula
 
-_REPEAT = 256
-_BLOCK = 32
 _MOST_REPEATS = 255
 _MASK_BITS = 64
 """Bits in each half of the mask register."""
@@ -66,7 +65,7 @@ def active_lanes(state: State, repeats: int, size: int) -> list[Array]:
 
     Raises ``Fault``: ``ub-repeat`` for a number of repeats that the instruction cannot hold.
     """
-    lanes = _REPEAT // size
+    lanes = VL_BYTES // size
     low, high = state.get(_MASK, _FULL)
     if state.get(_COUNTER, False):
         count = low % (1 << _MASK_BITS)
@@ -84,9 +83,9 @@ def active_lanes(state: State, repeats: int, size: int) -> list[Array]:
 def places(pointer: Pointer, lanes: Array, repeat: int, block_stride: int, repeat_stride: int) -> Array:
     """Byte offsets of ``lanes`` of one repeat. Raises ``Fault``: ``mem-oob``."""
     size = pointer.dtype.itemsize
-    in_block = _BLOCK // size
+    in_block = VLANE_BYTES // size
     blocks = lanes // in_block * block_stride + repeat * repeat_stride
-    offsets = pointer.offset + blocks * _BLOCK + lanes % in_block * size
+    offsets = pointer.offset + blocks * VLANE_BYTES + lanes % in_block * size
     if offsets.size:
         pointer.arena.check(int(offsets.min()), int(offsets.max()) + size, "vector instruction")
     return offsets

@@ -12,7 +12,7 @@ from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.vector import logical_memory as m
-from pto_dialect.runtime.vector.register import REGISTER_BYTES
+from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..registry import kernel
 from ..vector.values import give, word
@@ -26,10 +26,7 @@ def _lanes(value: SSAValue, g: Generator) -> tuple[Any, int]:
 
 def check_repeat(op: PtoOp, g: Generator, vector: SSAValue) -> None:
     """The repeat stride of blocks says where a second register goes on, for which no page has a formula."""
-    if (
-        g.operand(op, "repeat_stride") is not None
-        and lane_format(vector, g).bytes * lanes_of(vector, g) > REGISTER_BYTES
-    ):
+    if g.operand(op, "repeat_stride") is not None and lane_format(vector, g).bytes * lanes_of(vector, g) > VL_BYTES:
         raise g.error("unmodelled", "no page defines the repeat stride of a vector of more than 256 bytes", op)
 
 

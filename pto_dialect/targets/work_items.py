@@ -1,0 +1,17 @@
+"""What one launch of work-items may have.  Source: docs/reference/work-items.md, "Operations"."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAX_WORK_ITEMS: Final = 2048
+"""Work-items of one launch."""
+
+MAX_REGISTERS: Final = 128
+"""Registers of one work-item."""
+
+GROUP_ITEMS: Final = 32
+"""Work-items that exchange values with each other."""
+
+SLOTS: Final = 123
+"""Words in which a work-item keeps values from one launch to the next."""
