@@ -51,7 +51,18 @@ def _pipeline(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
         raise click.BadParameter(str(error), ctx, param) from None
 
 
-@click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
+class OptCommand(PtoCommand):
+    """Tells of the passes behind the options."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The passes, from their table, which is read for the help only."""
+        from pto_dialect.passes.registry import PASS_TABLE
+
+        with formatter.section("Passes"):
+            formatter.write_dl([(name, entry.summary) for name, entry in PASS_TABLE.items()])
+
+
+@click.command(cls=OptCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("paths", metavar="[FILE|DIR|-]...", nargs=-1, type=click.Path())
 @click.option(
     "-o",
