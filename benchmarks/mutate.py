@@ -18,6 +18,7 @@ import ast
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,7 @@ from queue import Queue
 import coverage
 from code_changes import Change, changes, is_possible
 from coverage_contexts import seconds_file
+from readers import Readers
 
 ROOT = Path(__file__).resolve().parents[1]
 HERE = Path(__file__).resolve().parent
@@ -168,6 +170,9 @@ class Tests:
             self.seconds.update(json.loads(part.read_text(encoding="utf-8")))
         self.names = {self._inner(name): name for name in data.measured_files()}
         self.tree = tree
+        self.readers = Readers(tree)
+        self.texts = {str(file.relative_to(tree)): file.read_text(encoding="utf-8")
+                      for file in sorted((tree / "tests").rglob("test_*.py"))}  # fmt: skip
 
     @staticmethod
     def _inner(name: str) -> str:
@@ -180,14 +185,15 @@ class Tests:
         return self.data.contexts_by_lineno(name) if name is not None else {}
 
     def quick_ones(self, names: Sequence[str], limit: int) -> list[str]:
-        """Up to ``limit`` tests in the order of how long they take, as long as they do not take too much together."""
+        """The first ``limit`` tests that do not take too much together, in the order of how long they take."""
         chosen: list[str] = []
         left = BUDGET
-        for name in sorted(names, key=lambda name: self.seconds.get(name, 0.0)):
-            left -= self.seconds.get(name, 0.0)
-            if len(chosen) < limit and (left > 0 or not chosen):
+        for name in dict.fromkeys(names):
+            seconds = self.seconds.get(name, 0.0)
+            if len(chosen) < limit and (seconds < left or not chosen):
+                left -= seconds
                 chosen.append(name)
-        return chosen
+        return sorted(chosen, key=lambda name: self.seconds.get(name, 0.0))
 
     def executed(self, path: str) -> set[int]:
         """Lines that are executed by a test, or when the tests are imported."""
@@ -195,31 +201,39 @@ class Tests:
         return set(self.data.lines(name) or ()) if name is not None else set()
 
     def covering(self, change: Change, limit: int, rng: random.Random) -> list[str]:
-        """Up to ``limit`` tests that execute the lines of a change, of different files.
+        """Up to ``limit`` tests that execute the lines of a change: those of its room first, then of different files.
 
-        For what runs at import, those that execute most of the file, or of the files that import it.
+        For what runs at import, those that know its name, execute what reads it, or most of the file.
         """
         by_line = self.by_line(change.path)
         last = change.line + change.old.count("\n")
         found = {test for line in range(change.line, last + 1) for test in by_line.get(line, ()) if test}
         if found:
-            return spread(sorted(found), limit, rng)
+            return self._near_first(found, change.path, limit, rng)
+        known = [test for test in sorted(self.seconds) if test.partition("::")[0] in self._knowing(change)]
+        reading: set[str] = set()
+        for path, first, final in self.readers.reading(change.path, change.line):
+            for line, tests in self.by_line(path).items():
+                if first <= line <= final:
+                    reading.update(test for test in tests if test)
         counts: Counter[str] = Counter(test for tests in by_line.values() for test in tests if test)
-        if not counts:
-            paths = self._importers(change.path)
-            counts.update(test for path in paths for tests in self.by_line(path).values() for test in tests if test)
         tables = TABLES.get(room_of(change.path) or "", ())
         whole = [test for test in sorted(self.seconds) if test.startswith(tables)] if tables else []
-        return [*whole, *(test for test, _ in counts.most_common(limit))]
+        return [*known, *self._near_first(reading, change.path, limit, rng), *whole,
+                *(test for test, _ in counts.most_common(limit))]  # fmt: skip
 
-    @cache  # noqa: B019
-    def _importers(self, path: str) -> list[str]:
-        """Files that import a file that has no functions of its own."""
-        word = Path(path).stem
-        return [
-            name for name in self.names
-            if any(f"{word} import" in line for line in (self.tree / name).read_text(encoding="utf-8").splitlines())
-        ]  # fmt: skip
+    def _near_first(self, found: set[str], path: str, limit: int, rng: random.Random) -> list[str]:
+        """Tests of the folder like that of ``path``, then some of the others."""
+        folder = f"tests/{path.split('/')[1]}/"
+        near = sorted(test for test in found if test.startswith(folder))
+        chosen = spread(near, limit // 2, rng)
+        return [*chosen, *spread(sorted(found.difference(chosen)), limit - len(chosen), rng)]
+
+    def _knowing(self, change: Change) -> set[str]:
+        """Files of tests that have the name of what is changed."""
+        names = [n for n in self.readers.names_at(change.path, change.line) if len(n) > 3 and not n.startswith("_")]
+        pattern = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in names))
+        return {file for file, text in self.texts.items() if names and pattern.search(text)}
 
 
 def spread(tests: Sequence[str], limit: int, rng: random.Random) -> list[str]:
@@ -354,7 +368,7 @@ def measured(chosen: list[Change], tests: Tests, trees: list[Path], limit: int, 
                 answer = loaded.outcome(client, change.path, change.apply(source), some)
                 result = {"passed": "survived"}.get(answer, "killed")
                 if answer == "import":
-                    few = tests.quick_ones(tests.covering(change, limit, rng), limit)
+                    few = tests.quick_ones(tests.covering(change, 4 * limit, rng), 4 * limit)
                     result = in_new_process(change, source, few, servers[client])
         finally:
             free.put(client)

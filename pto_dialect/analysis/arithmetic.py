@@ -46,5 +46,7 @@ FOLDS: Final[Mapping[str, Fold]] = MappingProxyType(
 )
 """By name: the operations are those of a core dialect, which are read and followed without loading its classes."""
 
-CASTS: Final = frozenset(("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci"))
+UNSIGNED_CASTS: Final = frozenset(("arith.index_castui", "arith.extui"))
+"""Operations that give their operand, read without a sign, in another type."""
+CASTS: Final = frozenset(("arith.index_cast", "arith.extsi", "arith.trunci")) | UNSIGNED_CASTS
 """Operations that give their operand in another type."""

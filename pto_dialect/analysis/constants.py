@@ -7,7 +7,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.roles import Role, has_role
 
-from .arithmetic import CASTS, FOLDS
+from .arithmetic import CASTS, FOLDS, UNSIGNED_CASTS
 
 
 def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
@@ -30,6 +30,8 @@ def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
             result = fold(left, right) if isinstance(left, int) and isinstance(right, int) else None
         case [source] if fold is None:
             result = constant_of(source, depth - 1)
+            if name in UNSIGNED_CASTS and isinstance(result, int) and isinstance(source.type, IntegerType):
+                result &= (1 << source.type.width.data) - 1
         case _:
             return None
     return _wrapped(result, value) if isinstance(result, int) else None
