@@ -56,6 +56,9 @@ LEFT_OUT = (
 TABLES = {"verify": ("tests/verify/test_catalogue.py",), "ir, targets": ("tests/ir/", "tests/targets/")}
 """Tests that compare whole tables of a room, whose lines run when modules are imported."""
 
+ALONE = {"verify": ("tests/verify/test_families_alone.py",), "kernels": ("tests/verify/test_families_alone.py",)}
+"""Tests that start processes of their own, which see a change only in the file."""
+
 GOAL, ROOM_GOAL = 0.92, 0.88
 SECONDS = 240
 """After which a run counts as noticed: the change made it endless."""
@@ -210,7 +213,8 @@ class Tests:
         found = {test for line in range(change.line, last + 1) for test in by_line.get(line, ()) if test}
         if found:
             return self._near_first(found, change.path, limit, rng)
-        known = [test for test in sorted(self.seconds) if test.partition("::")[0] in self._knowing(change)]
+        files = self._knowing(change)
+        known = [test for test in sorted(self.seconds) if test.partition("::")[0] in files]
         reading: set[str] = set()
         for path, first, final in self.readers.reading(change.path, change.line):
             for line, tests in self.by_line(path).items():
@@ -370,6 +374,9 @@ def measured(chosen: list[Change], tests: Tests, trees: list[Path], limit: int, 
                 if answer == "import":
                     few = tests.quick_ones(tests.covering(change, 4 * limit, rng), 4 * limit)
                     result = in_new_process(change, source, few, servers[client])
+                alone = ALONE.get(room_of(change.path) or "", ())
+                if answer == "passed" and alone:
+                    result = in_new_process(change, source, alone, servers[client])
         finally:
             free.put(client)
         print(f"{result:9} {change.text}", flush=True)

@@ -19,7 +19,7 @@ def last(*lines: str) -> Operation:
     body = "".join(f"  {line}\n" for line in lines)
     module, errors = parsed(f"func.func @f(%unknown: i64, %where: !pto.ptr<f32, ub>) {{\n{body}  return\n}}\n")
     assert module is not None and not errors, errors
-    return next(op for op in module.walk() if op.name == "func.return").prev_op  # pyright: ignore[reportReturnType]
+    return next(op for op in module.walk() if op.name == "func.return").prev_op
 
 
 def folded(operation: str, a: int, b: int, type_: str = "i64") -> int | float | None:

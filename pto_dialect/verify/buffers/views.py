@@ -96,8 +96,6 @@ _MAKERS = frozenset(
     (
         "pto.alloc_tile",
         "pto.declare_tile",
-        "pto.bind_tile",
-        "pto.pointer_cast",
         "pto.materialize_tile",
         "pto.multi_tile_get",
     )

@@ -1,0 +1,45 @@
+"""Files of suppressions: what a line says, and which findings it takes away."""
+
+from __future__ import annotations
+
+import pytest
+
+from pto_dialect.sanitize.report.suppress import Suppression, SuppressionError, read_suppressions
+
+
+def read(text: str) -> list[tuple[str, str, int | None, str]]:
+    return [(s.rule, s.file, s.line, s.reason) for s in read_suppressions(text, "known.txt")]
+
+
+@pytest.mark.parametrize(
+    ("place", "file", "line"),
+    [
+        ("k.pto:12", "k.pto", 12),
+        ("k.pto", "k.pto", None),
+        ("*", "*", None),
+        ("dir/*.pto:3", "dir/*.pto", 3),
+        ("12", "12", None),
+        ("c:k.pto", "c:k.pto", None),
+        ("a:b:7", "a:b", 7),
+    ],
+)
+def test_places(place: str, file: str, line: int | None) -> None:
+    assert read(f"race-war {place} known since spring") == [("race-war", file, line, "known since spring")]
+
+
+def test_comments_and_empty_lines() -> None:
+    text = "# a page\n\nrace-war k.pto one # not part of it\n   \nmem-* a.pto:2 two words\n"
+    assert read(text) == [("race-war", "k.pto", None, "one"), ("mem-*", "a.pto", 2, "two words")]
+
+
+@pytest.mark.parametrize("line", ["race-war", "race-war k.pto", "race-war k.pto # no reason"])
+@pytest.mark.parametrize("before", [0, 3])
+def test_a_line_without_reason_is_named(line: str, before: int) -> None:
+    with pytest.raises(
+        SuppressionError, match=rf"^known\.txt:{before + 1}: a suppression is a rule, a place and a reason"
+    ):
+        read("# page\n" * before + line)
+
+
+def test_fields() -> None:
+    assert Suppression("race-*", "k.pto", 3, "why").reason == "why"

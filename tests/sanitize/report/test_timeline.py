@@ -1,0 +1,78 @@
+"""Timelines: how long instructions take in the simple model, and when signals come. Source: docs/sanitizers.md."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pto_dialect.sanitize.report.timeline import Timeline
+
+BYTES = {"S": 8, "V": 256, "M": 4096, "MTE1": 256, "MTE2": 64, "MTE3": 64, "FIX": 128}
+"""Bytes that a pipe moves in one unit of time."""
+
+
+def actor(pipe: str, core: Any = None) -> Any:
+    core = core or SimpleNamespace(name="AIV0", block=SimpleNamespace(index=3))
+    return SimpleNamespace(pipe=f"PIPE_{pipe}", core=core, time=10.0)
+
+
+SITE: Any = SimpleNamespace(name="pto.x", place="line 4", loops=("i",))
+
+
+@pytest.mark.parametrize("pipe", BYTES)
+def test_durations(pipe: str) -> None:
+    assert Timeline(costs=False).duration(actor(pipe), 4096) == 1.0
+    for size in (0, 256, 65536):
+        assert Timeline(costs=True).duration(actor(pipe), size) == 64 + size / BYTES[pipe]
+
+
+def test_a_signal_starts_where_it_is_sent_and_ends_where_it_is_taken() -> None:
+    timeline = Timeline(costs=False)
+    sender, receiver = actor("MTE2"), actor("V")
+    flow = timeline.sent(sender, SITE, (2,))
+    assert sender.time == 10.25
+    receiver.time = 12.0
+    timeline.taken(receiver, SITE, (2,), 11.0, flow)
+    assert receiver.time == 12.25
+    assert timeline.sent(sender, SITE, (2,)) == flow + 1
+    events = json.loads(timeline.document([]))["traceEvents"]
+    start, end = (next(e for e in events if e["ph"] == phase) for phase in "sf")
+    assert (start["name"], start["cat"], start["id"], start["ts"]) == ("signal", "signal", flow, 10.0)
+    assert (end["name"], end["cat"], end["id"], end["ts"], end["bp"]) == ("signal", "signal", flow, 12.0, "e")
+    slices = [e for e in events if e["ph"] == "X"]
+    assert [(s["ts"], s["dur"]) for s in slices] == [(10.0, 0.25), (11.0, 1.25), (10.25, 0.25)]
+
+
+def test_labels_of_operations_and_rows() -> None:
+    timeline = Timeline(costs=False)
+    timeline.operation(actor("V"), SITE, (5,), 1.0, 2.0)
+    events = json.loads(timeline.document([]))["traceEvents"]
+    slice_ = events[-1]
+    assert slice_["name"] == "pto.x (line 4), %i = 5"
+    assert slice_["args"] == {"operation": "pto.x", "place": "line 4", "core": "AIV0", "block": 3, "%i": 5}
+    rows = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    assert sorted(rows.values()) == sorted(BYTES) and rows[slice_["tid"]] == "V"
+    assert [e["args"]["name"] for e in events if e["name"] == "process_name"] == ["block 3 AIV0"]
+
+
+def test_cores_have_processes_of_their_own() -> None:
+    timeline = Timeline(costs=False)
+    other = SimpleNamespace(name="AIC", block=SimpleNamespace(index=0))
+    for one in (actor("V"), actor("M", other), actor("FIX", other)):
+        timeline.operation(one, SITE, (0,), 0.0, 1.0)
+    slices = [e for e in json.loads(timeline.document([]))["traceEvents"] if e["ph"] == "X"]
+    assert slices[0]["pid"] != slices[1]["pid"] == slices[2]["pid"]
+
+
+def test_findings_stand_where_the_operation_starts() -> None:
+    timeline = Timeline(costs=False)
+    timeline.operation(actor("V"), SITE, (0,), 7.0, 1.0, events=(41,))
+    shown: Any = SimpleNamespace(event=41, rule="race-raw", message="a race")
+    elsewhere: Any = SimpleNamespace(event=5, rule="race-war", message="another")
+    instants = [e for e in json.loads(timeline.document([shown, elsewhere]))["traceEvents"] if e["ph"] == "i"]
+    assert [(e["name"], e["ts"], e["cat"], e["args"]) for e in instants] == [
+        ("race-raw", 7.0, "finding", {"message": "a race"})
+    ]
