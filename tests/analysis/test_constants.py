@@ -63,11 +63,11 @@ def test_arithmetic_of_constants(operation: str) -> None:
 
 
 def test_arithmetic_of_negative_constants() -> None:
-    for operation in ("divsi", "floordivsi", "ceildivsi", "minsi", "maxsi"):
+    for operation in ("divsi", "remsi", "floordivsi", "ceildivsi", "minsi", "maxsi"):
         for a, b in ((-7, 2), (7, -2), (-7, -2), (-8, 4)):
             assert folded(operation, a, b) == FORMULAS[operation](a, b), (operation, a, b)
-    for operation in ("divui", "remui", "remsi"):
-        # As unsigned numbers they are great ones, and signs of remainders are not followed.
+    for operation in ("divui", "remui"):
+        # As unsigned numbers they are great ones, which depend on the width.
         assert folded(operation, -7, 2) is None
 
 
