@@ -1,4 +1,4 @@
-"""Timelines: how long instructions take in the simple model, and when signals come. Source: docs/sanitizers.md."""
+"""Timelines: how long instructions take in the simple model, and when signals come."""
 
 from __future__ import annotations
 
