@@ -41,6 +41,11 @@ class CompiledKernel:
         """The Python source the kernel was compiled to."""
         return self._kernel.source
 
+    @property
+    def listing(self) -> str:
+        """The same with the lines of the program as comments, for readers."""
+        return self._kernel.listing
+
     def __call__(self, *values: Any, blocks: int = 1, jobs: int = 1) -> Any:
         """Runs the kernel on ``blocks`` blocks, independent ones in up to ``jobs`` processes.
 

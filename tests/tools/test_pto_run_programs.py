@@ -195,6 +195,7 @@ def test_emitted_python_is_what_would_run(pto_run) -> None:
     compile(source, "<emitted>", "exec")
     assert "def f_gemm(core, v_a, v_b, v_c):" in source
     assert "for v_k in range(" in source
+    assert "    # " in source and "scf.for %k = " in source
 
 
 def test_profile_counts_every_instruction(pto_run, args: Args) -> None:

@@ -116,7 +116,7 @@ class Launch:
         kernel = self.kernel(module, self.entry(module))
         compile_seconds = perf_counter() - started
         if request.emit_python:
-            streams.out(kernel.source)
+            streams.out(kernel.listing)
             return OK
         try:
             shown = request.dump or not request.quiet

@@ -31,6 +31,7 @@ from ..simt.scope import LaneScope
 from .depth import refuse_deep
 from .emit import Emitter
 from .generator import Generator
+from .listing import listing
 from .names import Kind
 from .program import Program, find_entry, find_program, functions_by_place, functions_of, symbol_of
 from .source_check import BUILTINS, check_source
@@ -55,6 +56,10 @@ class CompiledModule:
     functions: dict[str, Callable[..., Any]]
     callables: dict[Operation, Callable[..., Any]]
     queued: bool
+
+    def listing(self) -> str:
+        """The source text with the lines of the program as comments."""
+        return listing(self.source.split("\n")[:-1], self.origin)
 
     def locate(self, trace: TracebackType | None) -> Operation | None:
         """The operation whose code an exception left."""

@@ -99,6 +99,11 @@ class Kernel:
         """The generated Python source."""
         return self.compiled.source
 
+    @property
+    def listing(self) -> str:
+        """The generated Python source, with the lines of the program that it stems from as comments."""
+        return self.compiled.listing()
+
     @cached_property
     def usage(self) -> Usage:
         """What the program does with its buffers."""
