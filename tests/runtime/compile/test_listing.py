@@ -16,22 +16,7 @@ import pto_dialect
 from pto_dialect.runtime.compile.listing import comment, listing
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-ENDS = (
-    "\r",
-    "\v",
-    "\f",
-    "\x1c",
-    "\x1d",
-    "\x1e",
-    "\x85",
-    "\u2028",
-    "\u2029",
-    "\0",
-    "\x1a",
-    "\ufeff",
-    "\u202e",
-    "\u200b",
-)
+ENDS = (*"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", *"\0\x1a\ufeff\u202e\u200b")
 """What ends a line, or a text, for Python, for a terminal, an editor or ``str.splitlines``; marks of direction."""
 
 PROGRAM = """func.func @f(%n: i32) -> i32 {{{0}
@@ -111,7 +96,6 @@ def test_examples_are_listed_without_a_change_of_the_code(name: str) -> None:
     places = sorted(EXAMPLES.glob(f"{name}*/{name}*.pto"))
     assert places
     module = pto_dialect.parse(places[0].read_text(encoding="utf-8"), places[0].name)
-    entry = next(op for op in module.ops if op.name == "func.func").properties["sym_name"].data
-    kernel = pto_dialect.compile(module, entry)
+    kernel = pto_dialect.compile(module)
     assert bare(kernel.listing) == kernel.source.splitlines()
     assert kernel.listing.count("\n") > kernel.source.count("\n")
