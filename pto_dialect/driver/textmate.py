@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from pto_dialect.families import FAMILIES
+from pto_dialect.ir.clauses import clause_keywords
 from pto_dialect.ir.core.aliases import DEPRECATED, MNEMONIC_ALIASES
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.types import BUILTIN_SCALARS, PLAIN_TYPES
 from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES, KNOWN_DIALECTS
-from pto_dialect.ir.cube.clauses import clause_keywords
+from pto_dialect.ir.tile.clauses import NO_SCRATCH
 from pto_dialect.syntax.read.lexer import assembly_mnemonic
 from pto_dialect.syntax.types.forms import PTO_FORMS
 from pto_dialect.verify.engine.unread_attributes import KNOWN_ATTRIBUTES
@@ -37,10 +38,10 @@ _AREA_OF_FAMILY = {
 """Areas of families that belong elsewhere than the others of their folder."""
 
 _CLAUSES = (
-    *("ins", "outs", "fp", "no_tmp", "buf", "nburst", "loop", "pad", "nd2nz", "dn2nz", "shape", "src_layout"),
-    *("dst_group", "ctrl", "l2_cache_ctl", "sizes", "strides", "offsets", "valid", "addr", "valid_row", "valid_col"),
-    *("split", "round", "signed", "unsigned"),
+    *("ins", "outs", "sizes", "strides", "offsets", "valid", "addr", "valid_row", "valid_col"),
+    *("split", "signed", "unsigned"),
     *("mode", "clip"),
+    NO_SCRATCH,
     *clause_keywords(),
 )
 _KEYWORDS = "module return call attributes private public nested to step iter_args else do default case loc"

@@ -66,9 +66,9 @@ def test_the_page_on_the_language_explains_every_shape() -> None:
 
 def test_clauses_are_written_as_the_grammar_reads_them() -> None:
     rows = re.findall(r"^\| (`[^|]*`) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$", PAGES["clauses.md"], re.MULTILINE)
-    assert len(rows) == 8 + 5
+    assert len(rows) == 8 + 5 + 4 + 5 + 15 + 2 + 2 + 6 + 3
     assert rows[0][0] == "`dst_mode(%sub_blockid)` `dst_mode(split_m)` `dst_mode(split_n)`"
-    assert [row[3] for row in rows] == [
+    assert [row[3] for row in rows[:13]] == [
         *("`pto.mte_l0c_ub`", "all", "all", "all", "all", "all", "all", "`pto.mte_l0c_gm`"),
         *("all", "all", "all", "`pto.mad`, `pto.mad_acc`, `pto.mad_bias`", "all"),
     ]

@@ -1,15 +1,17 @@
-"""docs/reference/clauses.md: the clauses of the cube operations."""
+"""docs/reference/clauses.md: the clauses of all shapes that have them."""
 
 from __future__ import annotations
 
+from pto_dialect.ir.clauses import CLAUSES, clauses_of
 from pto_dialect.ir.core.attributes import ENUMS
-from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, signature
+from pto_dialect.ir.core.base import PtoOp, op_spec, signature
+from pto_dialect.ir.core.clauses import Clause, Clauses, Form
 from pto_dialect.ir.core.registry import all_op_classes
-from pto_dialect.ir.cube.clauses import CLAUSES, Clause, Form
 
 from .markdown import WRITTEN_BY, code, table
 
-_TITLES: dict[str, str] = {Shape.ACC_STORE: "Accumulator write-back", Shape.MAD: "Multiply-add"}
+_LISTED = 8
+"""Words of a clause that are listed; of those with more the page on words tells."""
 
 
 def page() -> str:
@@ -17,28 +19,27 @@ def page() -> str:
     lines = [
         "# Clauses",
         "",
-        "What may stand between the operands and the types of a multiply-add and of an accumulator write-back,",
-        "each at most once, in this order. [language.md](language.md) has the whole statement.",
+        "Words of a statement that take operands or set an attribute, besides the operands themselves and the",
+        "dictionary. [language.md](language.md) has the whole statements.",
         "",
         WRITTEN_BY,
         "",
     ]
-    for shape, clauses in CLAUSES.items():
-        classes = [cls for cls in all_op_classes() if op_spec(cls).shape == shape]
-        separator = "blanks" if clauses.separator.isspace() else "commas"
-        lines += [f"## {_TITLES[shape]}", "", f"Separated by {separator}.", ""]
+    for clauses in _tables():
+        classes = [cls for cls in all_op_classes() if CLAUSES.get(op_spec(cls).shape) is clauses]
+        lines += [f"## {clauses.title}", "", clauses.intro, ""]
         lines += table(
             ("clause", "sets", "meaning", "operations"),
             (
-                (code(written(row, classes[0])), code(_sets(row, classes)), row.summary, _takers(row, classes))
+                (code(written(row, classes)), code(_sets(row, classes)), row.summary, _takers(row, classes))
                 for row in clauses.rows
             ),
         )
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def written(row: Clause, cls: type[PtoOp]) -> list[str]:
-    """The ways to write a clause, with the words that ``cls`` takes."""
+def written(row: Clause, classes: list[type[PtoOp]]) -> list[str]:
+    """The ways to write a clause, with the words that those of ``classes`` take that have it."""
     if row.form is Form.FLAG:
         return list(row.keywords)
     if row.form is Form.KEYWORD:
@@ -46,17 +47,35 @@ def written(row: Clause, cls: type[PtoOp]) -> list[str]:
         forms = [f"{word}(%{operands[word]})" if word in operands else word for word in row.keywords]
         return [*forms, *(f"{keyword}({option})" for keyword, option, _ in row.options)]
     if row.form is Form.CHOICE:
-        chosen = row.words or words_of(cls, row.attribute)
+        chosen = row.words or words_of(classes, row.attribute)
+        chosen = chosen if len(chosen) <= _LISTED else ("..",)
         return [*(f"{row.name}(%{name})" for name in row.operands), *(f"{row.name}({word})" for word in chosen)]
-    parts = [f"%{name}" for name in row.operands]
-    parts += [f"{key} = {'..' if name in signature(cls).attributes else '%' + name}" for key, name in row.named]
-    return [f"{row.name}({', '.join(parts)})"]
+    if row.form is Form.FIELD:
+        return [f"{row.name} = {'..' if row.attribute else f'%{row.operands[0]} : type'}"]
+    names = _names(row, classes)
+    if row.form is Form.INPUT:
+        return [f"{row.name} %{names[0]} : type"]
+    if row.form is Form.LIST:
+        return [f"{row.name}(%{names[0]}, ..)"]
+    parts = [f"%{name}" for name in names]
+    declared = {name for cls in classes for name in signature(cls).attributes}
+    parts += [f"{key} = {'..' if name in declared else '%' + name}" for key, name in row.named]
+    return [
+        f"{keyword}({', '.join(parts[:number])})"
+        for keyword in (row.keywords if row.beside else (row.name,))
+        for number in row.numbers or (len(parts),)
+    ]
 
 
-def words_of(cls: type[PtoOp], attribute: str) -> tuple[str, ...]:
-    """The words of an enumeration attribute of ``cls``."""
-    slot = signature(cls).attributes.get(attribute)
-    return tuple(word for name in slot.kind.enums for word in ENUMS[name].values) if slot is not None else ()
+def _names(row: Clause, classes: list[type[PtoOp]]) -> tuple[str, ...]:
+    """The operands of a clause as the first class that takes it names them."""
+    return next((names for cls in classes for taken, names in clauses_of(cls) if taken is row), row.operands)
+
+
+def words_of(classes: list[type[PtoOp]], attribute: str) -> tuple[str, ...]:
+    """The words of an enumeration attribute of ``classes``."""
+    slots = [slot for cls in classes for name, slot in signature(cls).attributes.items() if name == attribute]
+    return tuple(dict.fromkeys(word for slot in slots for name in slot.kind.enums for word in ENUMS[name].values))
 
 
 def _sets(row: Clause, classes: list[type[PtoOp]]) -> list[str]:
@@ -65,5 +84,10 @@ def _sets(row: Clause, classes: list[type[PtoOp]]) -> list[str]:
 
 
 def _takers(row: Clause, classes: list[type[PtoOp]]) -> str:
-    takers = [cls.name for cls in classes if not row.declares or row.declares in op_spec(cls).tokens]
+    takers = [cls.name for cls in classes if any(taken is row for taken, _ in clauses_of(cls))]
     return "all" if len(takers) == len(classes) else ", ".join(f"`{name}`" for name in sorted(takers))
+
+
+def _tables() -> list[Clauses]:
+    """Each table once, however many shapes have it."""
+    return list({id(clauses): clauses for clauses in CLAUSES.values()}.values())

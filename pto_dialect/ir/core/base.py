@@ -140,9 +140,9 @@ class OpSpec:
     ``scratch_unused`` the chips that do not touch its operand ``tmp``. ``section`` is the kind of code in the region of
     a section (``"cube"``, ``"vector"`` or ``"simt"``), ``queue`` what the operation does on a queue between cores.
     ``in_place`` names the destinations that keep what is not written, or to which is added: the value form takes the
-    old tile. ``by_type`` tells that the type of a value, not its place, says which operand it is. ``keyed`` pairs
-    inputs that carry a type of their own with the word before them, empty for a comma; ``inner_with`` is the operand
-    without which the dictionary does not stand among the inputs.
+    old tile. ``by_type`` tells that the type of a value, not its place, says which operand it is. ``keyed`` are inputs
+    with a type of their own behind a word, ``unnamed`` such behind a comma; ``inner_with`` is the operand without which
+    the dictionary does not stand among the inputs.
     ``since`` is ``"june"`` for operations that only the older dialect had, ``"august"`` for those only the newer one
     has.
     """
@@ -169,7 +169,8 @@ class OpSpec:
     queue: QueueAction | None = None
     in_place: tuple[str, ...] = ()
     by_type: bool = False
-    keyed: tuple[tuple[str, str], ...] = ()
+    keyed: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
     inner_with: str = ""
 
 

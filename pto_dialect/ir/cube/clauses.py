@@ -1,118 +1,16 @@
-"""Clauses of the cube operations that have them, as rows of one table for each shape.
-
-A row says how a clause is written, what it sets, where it stands and what is told when it is wrong. Reading, printing,
-messages, the reference and the editor support follow from the rows; a class takes the clauses whose attributes (for
-clauses without one: whose operands) it declares.
-"""
+"""Clauses of multiply-adds and of write-backs of the accumulator."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import Enum
-from typing import NamedTuple
-
-from ..core.base import Shape
-
-
-class Form(Enum):
-    """How a clause is written."""
-
-    FLAG = "keyword"
-    """The keyword alone sets a unit attribute."""
-    KEYWORD = "keyword or keyword(..)"
-    """The keyword itself is the word of the attribute; some keywords take an option or an operand."""
-    CHOICE = "keyword(word)"
-    """The word in parentheses is that of the attribute."""
-    OPERANDS = "keyword(%a, %b, ..)"
-    """All operands, in their order."""
-    NAMED = "keyword(%payload, name = ..)"
-    """An operand, then words and operands by name."""
-
-
-class Said(NamedTuple):
-    """What a diagnostic says: its rule, its message, what would be right."""
-
-    rule: str
-    message: str
-    help: str
-
-
-@dataclass(frozen=True)
-class Clause:
-    """One clause.
-
-    ``keywords`` begin it; ``attribute`` is what its keyword or word sets and ``words`` those it takes where its
-    enumeration has more. ``operands`` stand in its parentheses: all of them (``OPERANDS``), the first where it is
-    given (``NAMED``), or one in place of a word, which then is ``single`` (``CHOICE``). ``by_keyword`` names the
-    operand that a keyword takes, ``options`` the word of the attribute for a keyword with an option. ``named`` pairs
-    the names inside the parentheses with attributes and operands; ``required`` are the attributes and operands without
-    which it is ``incomplete``. ``leads`` is the clause that all others follow.
-    """
-
-    name: str
-    keywords: tuple[str, ...]
-    form: Form
-    summary: str
-    attribute: str = ""
-    words: tuple[str, ...] = ()
-    operands: tuple[str, ...] = ()
-    single: str = ""
-    by_keyword: tuple[tuple[str, str], ...] = ()
-    options: tuple[tuple[str, str, str], ...] = ()
-    named: tuple[tuple[str, str], ...] = ()
-    required: tuple[str, ...] = ()
-    leads: bool = False
-    incomplete: Said | None = None
-    """About a clause that lacks its parentheses or something in them."""
-    wrong_word: str = "parse-syntax"
-    """The rule that a word breaks which the clause does not take."""
-    wrong_option: Said | None = None
-    twice: Said | None = None
-    """About a second clause of this kind, where more is to be said than that; ``{}`` stands for its keyword."""
-    foreign: Said | None = None
-    """About the clause on an operation that does not take it; ``{}`` stands for the operation."""
-
-    @property
-    def declares(self) -> str:
-        """The attribute by which a class shows that it takes the clause; empty for clauses of operands alone."""
-        return self.attribute or next((key for _, key in self.named), "")
-
-
-@dataclass(frozen=True)
-class Clauses:
-    """The clauses of a shape in their order, what separates them, and the rules that they break as a whole."""
-
-    rows: tuple[Clause, ...]
-    separator: str
-    unknown: str
-    duplicate: str
-    order: str
-    foreign: Said
-    elsewhere: tuple[tuple[str, Said], ...] = ()
-    """Words that are no clauses of their own but stand inside one."""
-
-    def find(self, keyword: str) -> Clause | None:
-        """The clause that begins with ``keyword``."""
-        return next((row for row in self.rows if keyword in row.keywords), None)
-
-    @property
-    def keywords(self) -> tuple[str, ...]:
-        """All words that begin a clause; those of the leading one last."""
-        rows = sorted(self.rows, key=lambda row: row.leads)
-        return tuple(keyword for row in rows for keyword in row.keywords)
-
-    @property
-    def in_order(self) -> str:
-        """The clauses after the leading one, for messages."""
-        return " -> ".join(row.name for row in self.rows if not row.leads)
-
+from ..core.clauses import Clause, Clauses, Form, Said
 
 _UNIT_FLAG_WORDS = ("check_only", "check_and_clear")
 _SAT_HELP = "sat, sat(preserve_nan) or nosat"
 _ATOMIC = Said("fixp-atomic-token", "atomic takes type and op", "atomic(type = f32, op = add)")
 
 ACC_STORE = Clauses(
+    title="Accumulator write-back",
+    intro="Each at most once, in this order, separated by commas, between the operands and the types.",
     separator=", ",
     unknown="fixp-clause-unknown",
     duplicate="fixp-clause-duplicate",
@@ -227,6 +125,8 @@ ACC_STORE = Clauses(
 )
 
 MAD = Clauses(
+    title="Multiply-add",
+    intro="Each at most once, in this order, separated by blanks, between the operands and the types.",
     separator=" ",
     unknown="mad-clause-unknown",
     duplicate="mad-clause-duplicate",
@@ -277,14 +177,5 @@ MAD = Clauses(
     ),
 )
 
-CLAUSES: dict[str, Clauses] = {Shape.ACC_STORE: ACC_STORE, Shape.MAD: MAD}
-"""The clauses of a shape, by its terminal."""
-
 UNSUPPORTED_WORDS = frozenset(("pwl",))
 """Words that are read and then refused by a rule of their own."""
-
-
-def clause_keywords() -> Iterator[str]:
-    """Every word that begins a clause of any shape."""
-    for clauses in CLAUSES.values():
-        yield from clauses.keywords

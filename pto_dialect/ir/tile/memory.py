@@ -42,7 +42,8 @@ class TStoreOp(
     reads=("src", "fp", "dst"),
     writes=("dst",),
     text=("src", "fp", "preQuantScalar", "dst"),
-    keyed=(("fp", "fp"), ("preQuantScalar", "")),
+    keyed=("fp",),
+    unnamed=("preQuantScalar",),
     defaults=(
         ("stPhase", "#pto<st_phase unspecified>"),
         ("atomicType", "#pto<atomic_type atomic_none>"),

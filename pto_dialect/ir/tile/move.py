@@ -17,7 +17,7 @@ class TMovOp(
     reads=("src", "fp"),
     writes=("dst",),
     text=("src", "fp", "preQuantScalar", "dst"),
-    keyed=(("fp", ""), ("preQuantScalar", "")),
+    unnamed=("fp", "preQuantScalar"),
     defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
 ):
     """dst = src in the layout and location of dst; an accumulator source passes the fixpipe (relu,
@@ -65,7 +65,7 @@ class TExtractOp(
     reads=("src", "fp"),
     writes=("dst",),
     text=("src", "indexRow", "indexCol", "preQuantScalar", "fp", "dst"),
-    keyed=(("fp", "fp"),),
+    keyed=("fp",),
     defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
 ):
     """dst[i,j] = src[indexRow + i, indexCol + j]; an accumulator source passes the fixpipe
@@ -100,7 +100,7 @@ class TInsertOp(
     reads=("src", "fp"),
     writes=("dst",),
     text=("src", "indexRow", "indexCol", "fp", "preQuantScalar", "dst"),
-    keyed=(("fp", "fp"), ("preQuantScalar", "pre_quant")),
+    keyed=("fp", "preQuantScalar"),
     in_place=("dst",),
     defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
 ):

@@ -13,7 +13,8 @@ from xdsl.ir import Attribute, Operation
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, op_spec, signature
-from pto_dialect.ir.cube.clauses import ACC_STORE, MAD, UNSUPPORTED_WORDS, Clause, Clauses, Form
+from pto_dialect.ir.core.clauses import Clause, Clauses, Form
+from pto_dialect.ir.cube.clauses import ACC_STORE, MAD, UNSUPPORTED_WORDS
 
 from ..errors.clauses import misplaced
 from ..read.tokens import Tok

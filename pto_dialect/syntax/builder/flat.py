@@ -11,6 +11,7 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import Slot, op_spec, signature
 from pto_dialect.ir.core.kinds import Kind
+from pto_dialect.ir.simt.clauses import SUFFIXES
 
 from ..read.tokens import Tok
 from ..text import signed_integer
@@ -160,10 +161,11 @@ class FlatBuilder(PtoBuilder):
         latest = ""
         for word, arguments in clauses:
             if arguments:
-                name = "rounding" if word.text == "round" and "rounding" in slots else word.text
+                row = SUFFIXES.find(word.text)
+                name = row.attribute if row is not None and row.attribute in slots else word.text
                 if name not in slots:
-                    message = f"{token.text} has no clause {word.text!r}"
-                    raise at(word, "parse-syntax", message, near_word(word.text, suffix_words(slots)))
+                    message = SUFFIXES.foreign.message.format(token.text, word.text)
+                    raise at(word, SUFFIXES.foreign.rule, message, near_word(word.text, suffix_words(slots)))
                 value = arguments[0]
             else:
                 name = next((n for n, slot in slots.items() if names_word(slot.kind, word.text)), "")
@@ -172,10 +174,10 @@ class FlatBuilder(PtoBuilder):
                     raise at(word, "parse-syntax", message, near_word(word.text, suffix_words(slots)))
                 value = word
             if name in attributes:
-                raise at(word, "parse-clause-duplicate", f"{name} is given twice")
+                raise at(word, SUFFIXES.duplicate, f"{name} is given twice")
             if latest and name in order and order.index(name) < order.index(latest):
                 message = f"{name} of {token.text} comes before {latest}"
-                raise at(word, "parse-clause-order", message, "clauses stand in the order " + " -> ".join(order))
+                raise at(word, SUFFIXES.order, message, "clauses stand in the order " + " -> ".join(order))
             latest = name if name in order else latest
             attributes[name] = self.token_attribute(cls, name, value)
 
@@ -367,14 +369,12 @@ def suffix_words(slots: Mapping[str, Slot]) -> list[str]:
     """The words that may follow the operands: clauses with an argument by name, others by their enumerators."""
     words: list[str] = []
     for name, slot in slots.items():
-        if name in _CLAUSES_WITH_ARGUMENT:
-            words.append(_CLAUSES_WITH_ARGUMENT[name])
+        row = SUFFIXES.sets(name)
+        if row is not None:
+            words.append(row.name)
         else:
             words += [word for enum in slot.kind.enums for word in ENUMS[enum].values]
     return words
-
-
-_CLAUSES_WITH_ARGUMENT = {"rounding": "round", "l1cache": "l1cache", "l2cache": "l2cache"}
 
 
 def split_angle(token: Tok) -> list[Tok]:

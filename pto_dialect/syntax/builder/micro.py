@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.suggest import did_you_mean
-from pto_dialect.ir.core.base import PtoOp, signature
+from pto_dialect.ir.clauses import clauses_of
+from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.clauses import Stated
+from pto_dialect.ir.cube.transfer_clauses import BURST, FRAC_LOAD, L0_PLACES
 
 from ..read.tokens import Tok
 from ..text import count
-from .builder import Stated
+from .builder import Stated as StatedType
 from .clauses import ClauseBuilder
 from .error import at
+from .groups import GroupReading
 from .pto import Groups, Operands, text_slots
 from .step import statement
-
-_GROUP_SLOTS = (("loop", "loop_counts"), ("pad", "pad_value"), ("l2_cache_ctl", "l2_cache_ctl"))
-"""Groups that some transfers take, with an operand that tells which do."""
-
-_LOOP = re.compile(r"loop\d*")
 
 
 class MicroBuilder(ClauseBuilder):
@@ -47,97 +45,37 @@ class MicroBuilder(ClauseBuilder):
     def dma_burst(self, items: list[Any]) -> Operation:
         """A copy in bursts with its groups."""
         token, uses = items[0], items[1]
-        groups_given = [item for item in items[2:-3] if isinstance(item, tuple)]
         attributes, types = items[-3], items[-1]
         cls = self.pto_class(token)
-        slots = text_slots(cls)
-        names = [slot.name for slot in slots]
+        taken = {name for _, names in clauses_of(cls) for name in names}
         operands = Operands()
         operands.add(uses, self.use(uses))
-        burst_at = next(i for i, name in enumerate(names) if name == "n_burst")
-        head = slots[:burst_at]
-        groups = self.distribute(token, [s for s in head if s.arity == "1"], operands)
-        typed: list[Any] = list(operands.values)
-        loops: list[tuple[Any, ...]] = []
-        seen: set[str] = set()
-        for word, use in groups_given:
+        head = [slot for slot in text_slots(cls) if slot.arity == "1" and slot.name not in taken]
+        groups = self.distribute(token, head, operands)
+        reading = GroupReading(token, cls, groups)
+        for word, use in (item for item in items[2:-3] if isinstance(item, tuple)):
             values = self.use(use)
             operands.add(use, values)
-            typed.extend(values)
-            if _LOOP.fullmatch(word.text):
-                if len(values) != 3:
-                    found = count(len(values), "operand")
-                    message = f"{word.text} takes count, source stride and destination stride, found {found}"
-                    raise at(use, "dma-loop-triple", message)
-                loops.append(tuple(values))
-                continue
-            if word.text in seen:
-                raise at(word, "parse-clause-duplicate", f"{word.text} is given twice")
-            seen.add(word.text)
-            self._burst_group(token, cls, word, use, values, groups, names, burst_at)
-        if "nburst" not in seen:
-            raise at(
-                token,
-                "parse-missing-token",
-                f"{token.text} needs nburst(count, source stride, destination stride)",
-            )
-        if loops and "loop_counts" not in names:
-            raise at(groups_given[-1][0], "parse-syntax", f"{token.text} takes no loop groups")
-        if "loop_counts" in names:
-            for name, column in zip(("loop_counts", "loop_src_strides", "loop_dst_strides"), range(3), strict=True):
-                groups[name] = [triple[column] for triple in loops]
-        self._check_burst_types(token, operands, typed, types)
-        return self.assemble(cls, token, groups, (), attributes)
-
-    def _burst_group(
-        self,
-        token: Tok,
-        cls: type[PtoOp],
-        word: Tok,
-        use: Tok,
-        values: list[Any],
-        groups: Groups,
-        names: list[str],
-        burst_at: int,
-    ) -> None:
-        if word.text == "nburst":
-            if len(values) != 3:
-                raise at(use, "op-operand-count", f"nburst takes 3 operands, found {len(values)}")
-            for name, value in zip(names[burst_at : burst_at + 3], values, strict=True):
-                groups[name] = [value]
-        elif word.text == "pad" and "pad_value" in names:
-            if len(values) not in (1, 3):
-                raise at(
-                    use,
-                    "dma-pad-group",
-                    f"pad takes a value, or a value and two counts, found {len(values)} operands",
-                )
-            for name, value in zip(("pad_value", "left_padding_count", "right_padding_count"), values, strict=False):
-                groups[name] = [value]
-        elif word.text == "l2_cache_ctl" and "l2_cache_ctl" in names and "l2_cache_ctl" not in groups:
-            if len(values) != 1:
-                raise at(use, "op-operand-count", f"l2_cache_ctl takes 1 operand, found {len(values)}")
-            groups["l2_cache_ctl"] = values
-        else:
-            known = ["nburst", *(group for group, slot in _GROUP_SLOTS if slot in names)]
-            close = did_you_mean(word.text, known)
-            help = f"did you mean {close[0]}?" if close else f"groups: {', '.join(known)}"
-            raise at(word, "parse-syntax", f"{token.text} has no group {word.text!r}", help)
-
-    def _check_burst_types(self, token: Tok, operands: Operands, typed: list[Any], types: list[Any]) -> None:
+            reading.give(reading.find(word), word, use, values)
+        missing = reading.absent()
+        if missing is not None:
+            raise missing
         stated: list[Attribute] = []
         for word, part in types:
-            if word is not None and word.text != "pad" and not _LOOP.fullmatch(word.text):
+            row = BURST.find(word.text) if word is not None else None
+            if word is not None and (row is None or row.stated is not Stated.KEYWORD):
                 raise at(word, "parse-syntax", f"unexpected {word.text!r} in the type list")
             stated.extend(self.type_list(part))
-        if len(stated) != len(typed):
-            raise at(
-                types[0][1],
-                "parse-type-count",
-                f"{count(len(typed), 'operand')} but {count(len(stated), 'type')}",
-            )
-        wrong: list[Stated] = []
-        for position, (value, type_) in enumerate(zip(typed, stated, strict=True)):
+        self._check_listed(operands, stated, types[0][1])
+        return self.assemble(cls, token, groups, (), attributes)
+
+    def _check_listed(self, operands: Operands, stated: list[Attribute], where: Tok) -> None:
+        """Compares all operands, in the order of the text, with the types stated for them."""
+        values = operands.values
+        if len(stated) != len(values):
+            raise at(where, "parse-type-count", f"{count(len(values), 'operand')} but {count(len(stated), 'type')}")
+        wrong: list[StatedType] = []
+        for position, (value, type_) in enumerate(zip(values, stated, strict=True)):
             if value.type is not type_:
                 place, index = operands.place(position)
                 wrong.append((value, type_, place, index))
@@ -161,60 +99,36 @@ class MicroBuilder(ClauseBuilder):
     @statement
     def frac_load(self, items: list[Any]) -> Operation:
         """A load that changes the layout, with its groups."""
-        token, uses, _, mode = items[:4]
+        token, uses, _, word = items[:4]
         given = [item for item in items[4:] if isinstance(item, tuple)]
         attributes, types = items[-3], items[-1]
         cls = self.pto_class(token)
+        (mode, _), *layout = clauses_of(cls)
         operands = Operands()
         operands.add(uses, self.use(uses))
         groups = self.distribute(token, text_slots(cls)[:2], operands)
-        layout = (
-            ("shape", ("n_value", "d_value"), 2),
-            ("src_layout", ("src_inner_stride", "src_outer_stride"), 1),
-            ("dst_group", ("group_count", "dst_loop2_stride", "dst_loop3_stride", "dst_loop4_stride"), 4),
-            ("ctrl", ("l2_cache_ctrl", "smallc0_en"), 2),
-        )
-        for (name, slots, least), entry in zip(layout, given, strict=False):
-            word, use = entry
-            if word.text != name:
-                close = did_you_mean(word.text, [name])
-                help = f"did you mean {name}?" if close else f"{name}(..) stands here"
-                raise at(word, "parse-syntax", f"expected {name}(..), found {word.text!r}", help)
+        reading = GroupReading(token, cls, groups)
+        for taken, (name, use) in zip(layout, given, strict=False):
+            if name.text != taken.row.name:
+                rule, message, help = FRAC_LOAD.foreign
+                close = did_you_mean(name.text, [taken.row.name])
+                help = f"did you mean {taken.row.name}?" if close else help.format(taken.row.name)
+                raise at(name, rule, message.format(taken.row.name, name.text), help)
             values = self.use(use)
             operands.add(use, values)
-            if not least <= len(values) <= len(slots):
-                raise at(use, "op-operand-count", f"{name} takes {', '.join(slots)}; found {len(values)} operands")
-            for slot, value in zip(slots, values, strict=False):
-                groups[slot] = [value]
+            reading.give(taken, name, use, values)
         if len(given) != len(layout):
-            raise at(token, "parse-missing-token", f"{token.text} needs shape, src_layout, dst_group and ctrl")
-        attributes["mode"] = self._frac_mode(cls, mode)
-        repeated = next((tok for tok in types if tok.text in ("nd2nz", "dn2nz")), None)
-        if repeated is not None and repeated.text != mode.text:
-            raise at(repeated, "frac-mode", f"mode {mode.text} above, {repeated.text} in the type list")
-        stated: list[Attribute] = []
-        for part in types:
-            if part.type == "TYPES":
-                stated.extend(self.type_list(part))
-        if len(stated) != len(operands.values):
-            raise at(
-                types[0],
-                "parse-type-count",
-                f"{count(len(operands.values), 'operand')} but {count(len(stated), 'type')}",
-            )
-        wrong: list[Stated] = []
-        for position, (value, type_) in enumerate(zip(operands.values, stated, strict=True)):
-            if value.type is not type_:
-                place, index = operands.place(position)
-                wrong.append((value, type_, place, index))
-        if wrong:
-            self.check_types(wrong)
+            *names, last = (row.name for row, _ in layout)
+            raise at(token, "parse-missing-token", f"{token.text} needs {', '.join(names)} and {last}")
+        if word.text not in mode.keywords:
+            raise at(word, mode.wrong_word, f"unknown mode {word.text!r}", f"one of {', '.join(mode.keywords)}")
+        attributes[mode.attribute] = self.token_attribute(cls, mode.attribute, word)
+        repeated = next((tok for tok in types if tok.text in mode.keywords), None)
+        if repeated is not None and repeated.text != word.text:
+            raise at(repeated, mode.wrong_word, f"mode {word.text} above, {repeated.text} in the type list")
+        stated = [type_ for part in types if part.type == "TYPES" for type_ in self.type_list(part)]
+        self._check_listed(operands, stated, types[0])
         return self.assemble(cls, token, groups, (), attributes)
-
-    def _frac_mode(self, cls: type[PtoOp], mode: Tok) -> Attribute:
-        if mode.text not in ("nd2nz", "dn2nz"):
-            raise at(mode, "frac-mode", f"unknown mode {mode.text!r}", "one of nd2nz, dn2nz")
-        return self.token_attribute(cls, "mode", mode)
 
     # ------------------------------------------------------------ L1 to L0
 
@@ -228,67 +142,20 @@ class MicroBuilder(ClauseBuilder):
         token, uses = items[0], items[1]
         attributes, types = items[-3], items[-1]
         cls = self.pto_class(token)
-        names = [slot.name for slot in signature(cls).operands]
         operands = Operands()
         operands.add(uses, self.use(uses))
         controls = [item for item in items[2:-3] if isinstance(item, tuple)]
-        groups: Groups = {}
-        chosen = self._l0_operands(token, uses, operands, controls, names)
-        for name, value in zip(chosen, operands.values, strict=True):
-            groups[name] = [value]
-        stated = self.type_list(types)
-        if len(stated) != len(operands.values):
-            raise at(
-                types,
-                "parse-type-count",
-                f"{count(len(operands.values), 'operand')} but {count(len(stated), 'type')}",
-            )
-        wrong: list[Stated] = []
-        for position, (value, type_) in enumerate(zip(operands.values, stated, strict=True)):
-            if value.type is not type_:
-                place, index = operands.place(position)
-                wrong.append((value, type_, place, index))
-        if wrong:
-            self.check_types(wrong)
-        return self.assemble(cls, token, groups, (), attributes)
-
-    def _l0_operands(
-        self, token: Tok, uses: Tok, operands: Operands, controls: list[tuple[Tok, Tok]], names: list[str]
-    ) -> list[str]:
-        """Names of the operands of a load in the order in which they are written; named controls are added to them."""
+        names = [name for _, (name,) in clauses_of(cls)]
+        buffers = [slot.name for slot in signature(cls).operands if slot.arity == "1"]
         given = len(operands.values)
-        if controls:
-            chosen = names[:2]
-            if given != 2:
-                raise at(
-                    uses,
-                    "l1l0-operand-count",
-                    f"{token.text} takes source and destination, then named controls",
-                )
-            for word, use in controls:
-                if word.text not in names[2:]:
-                    raise at(
-                        word,
-                        "parse-syntax",
-                        f"{token.text} has no control {word.text!r}",
-                        ", ".join(names[2:]),
-                    )
-                if word.text in chosen:
-                    raise at(word, "parse-clause-duplicate", f"{word.text} is given twice")
-                chosen.append(word.text)
-                operands.add(use, [self.one_use(use)])
-        elif given in (4, 6):
-            chosen = names[:given]
-        elif given == 8:
-            chosen = [*names[:2], *names[6:12]]
-        else:
-            raise at(
-                uses,
-                "l1l0-operand-count",
-                f"{token.text} takes 4, 6 or 8 operands, found {given}",
-                f"source, destination, {names[2]}, {names[3]}, start_row, start_col",
-            )
-        if given == 4 and not controls:
+        first, last = L0_PLACES.get(given - len(buffers), (0, 0))
+        if controls and given != len(buffers):
+            message = f"{token.text} takes source and destination, then named controls"
+            raise at(uses, "l1l0-operand-count", message)
+        if not controls and not last:
+            help = f"source, destination, {', '.join(names[:4])}"
+            raise at(uses, "l1l0-operand-count", f"{token.text} takes 4, 6 or 8 operands, found {given}", help)
+        if last == 2:
             self.report(
                 "l1l0-four-operands",
                 f"{token.text} with 4 operands starts at row 0, column 0",
@@ -296,4 +163,13 @@ class MicroBuilder(ClauseBuilder):
                 token.end,
                 severity=Severity.INFO,
             )
-        return chosen
+        chosen = [*buffers, *names[first:last]]
+        groups: Groups = {name: [value] for name, value in zip(chosen, operands.values, strict=True)}
+        reading = GroupReading(token, cls, groups)
+        for word, use in controls:
+            taken = reading.find(word)
+            values = [self.one_use(use)]
+            operands.add(use, values)
+            reading.give(taken, word, use, values)
+        self._check_listed(operands, self.type_list(types), types)
+        return self.assemble(cls, token, groups, (), attributes)

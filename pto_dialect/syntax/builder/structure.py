@@ -8,14 +8,17 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.constants import constant_of
+from pto_dialect.ir.clauses import clauses_of, printed_keyword
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.base import PtoOp, signature
+from pto_dialect.ir.core.clauses import Form
 
 from ..read.tokens import Tok, integer
 from ..text import count, signed_integer, symbol
 from ..types.parser import intern_type
 from .builder import RegionStart
 from .error import at, near_word
+from .groups import GroupReading
 from .memory import is_isolated
 from .pto import Groups, Operands, text_slots, typed_names
 from .step import header, statement
@@ -316,42 +319,32 @@ class StructureBuilder(ValueBuilder):
         types_token = items[-3]
         entries = [item for item in items if isinstance(item, tuple)]
         cls = self.pto_class(token)
-        names = [slot.name for slot in text_slots(cls)]
-        staging = [name for name in names if name.lower().endswith(("ping", "pong"))]
-        plain = [name for name in names if name not in staging and name != "group"]
         groups: Groups = {}
+        reading = GroupReading(token, cls, groups)
+        clauses = [name for _, names in clauses_of(cls) for name in names]
+        plain = [slot.name for slot in text_slots(cls) if slot.name not in clauses]
         operands = Operands()
-        clauses: list[str] = []
         for word, use in entries:
             values = self.use(use)
             operands.add(use, values)
-            if clauses and (word is None or (clauses == ["group"] and word.text in ("buf", "recv"))):
+            earlier = reading.earlier(word)
+            if earlier is not None:
                 what = word.text if word is not None else "an operand"
-                message = f"{what} of {token.text} comes before {clauses[-1]}"
-                raise at(word or use, "parse-clause-order", message, _comm_form(names))
-            if word is None:
-                if len(values) > len(plain):
-                    raise at(use, "op-operand-count", f"{token.text} takes {count(len(plain), 'operand')} here")
-                for value in values:
-                    groups[plain.pop(0)] = [value]
-            elif word.text in clauses:
-                raise at(word, "parse-clause-duplicate", f"{word.text} is given twice")
-            elif word.text in ("buf", "recv"):
-                if len(values) > 2:
-                    raise at(use, "op-operand-count", f"{word.text} takes one or two tiles, found {len(values)}")
-                for name, value in zip(staging, values, strict=False):
-                    groups[name] = [value]
-            elif word.text == "group" and "group" in names:
-                groups["group"] = values
-            else:
-                words = [*(["group"] if "group" in names else []), *(["buf", "recv"] if staging else [])]
-                raise at(word, "parse-syntax", f"unexpected {word.text!r} in {token.text}", near_word(word.text, words))
+                message = f"{what} of {token.text} comes before {earlier}"
+                raise at(word or use, reading.table.order, message, _comm_form(cls))
             if word is not None:
-                clauses.append(word.text)
+                reading.give(reading.find(word), word, use, values)
+                continue
+            if len(values) > len(plain):
+                raise at(use, "op-operand-count", f"{token.text} takes {count(len(plain), 'operand')} here")
+            for value in values:
+                groups[plain.pop(0)] = [value]
         stated = self.type_list(types_token)
         typed = groups
         if len(stated) == len(operands.values) - 1:
-            typed = {name: values for name, values in groups.items() if not name.lower().endswith("pong")}
+            # The type of a second tile may be left out.
+            second = {name for row, names in clauses_of(cls) if row.form is Form.OPERANDS for name in names[1:]}
+            typed = {name: values for name, values in groups.items() if name not in second}
         self.check_stated(cls, typed, operands, stated, types_token)
         return self.assemble(cls, token, groups, (), attributes)
 
@@ -371,10 +364,13 @@ class StructureBuilder(ValueBuilder):
         return self.assemble(cls, token, groups, (), attributes)
 
 
-def _comm_form(names: list[str]) -> str:
+def _comm_form(cls: type[PtoOp]) -> str:
     """How the operands of a collective transfer are written."""
-    clauses = ("recv(%tile)", "group(%a, %b)") if "group" in names else ("buf(%tile)",)
-    plain = (f"%{name}" for name in names if name != "group" and not name.lower().endswith(("ping", "pong")))
+    clauses = [
+        f"{printed_keyword(row, cls)}({'%a, %b' if row.form is Form.LIST else '%tile'})" for row, _ in clauses_of(cls)
+    ]
+    inside = {name for _, names in clauses_of(cls) for name in names}
+    plain = [f"%{slot.name}" for slot in text_slots(cls) if slot.name not in inside]
     return f"({', '.join((*plain, *clauses))} : types)"
 
 

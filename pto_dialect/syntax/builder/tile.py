@@ -11,6 +11,7 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import enum_attr
 from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, signature, takes_lists
 from pto_dialect.ir.core.suffixes import SUFFIX_ATTRIBUTES
+from pto_dialect.ir.tile.clauses import KEYED_INPUTS, NO_SCRATCH
 
 from ..read.tokens import Tok
 from ..tile_inputs import fitting_slots, merge_sort_inputs
@@ -54,8 +55,6 @@ class Input(Typed):
 
 _BY_KIND = frozenset((Shape.DPS_TLOAD, Shape.DPS_KEYED, Shape.DPS_MASK))
 """Shapes whose optional inputs are told apart by the types of the values."""
-
-KEYED_NAMES = {"fp": "fp", "pre_quant": "preQuantScalar"}
 
 
 class TileBuilder(FlatBuilder):
@@ -192,7 +191,9 @@ class TileBuilder(FlatBuilder):
                 self._no_scratch(token, cls, entry.word)
                 scratch = False
             if entry.key is not None:
-                self._named_input(token, cls, KEYED_NAMES[entry.key.text], entry, values, named)
+                row = KEYED_INPUTS.find(entry.key.text)
+                assert row is not None  # The grammar reads no other words.
+                self._named_input(token, cls, row.operands[0], entry, values, named)
             elif operands.values and op_spec(cls).shape is Shape.DPS_KEYED and len(inputs) > 1:
                 self._named_input(token, cls, _extra_name(values), entry, values, named)
             else:
@@ -244,7 +245,7 @@ class TileBuilder(FlatBuilder):
         if name not in {slot.name for slot in signature(cls).operands}:
             raise at(entry.uses, "parse-syntax", f"{token.text} takes no {name} operand")
         if name in named:
-            raise at(entry.uses, "parse-clause-duplicate", f"{name} is given twice")
+            raise at(entry.uses, KEYED_INPUTS.duplicate, f"{name} is given twice")
         named[name] = values
 
     def _axis(self, token: Tok, cls: type[PtoOp], word: Tok, attributes: dict[str, Attribute]) -> None:
@@ -259,7 +260,7 @@ class TileBuilder(FlatBuilder):
         attributes["axis"] = self.token_attribute(cls, "axis", word)
 
     def _no_scratch(self, token: Tok, cls: type[PtoOp], word: Tok) -> None:
-        if word.text != "no_tmp" or not takes_lists(cls):
+        if word.text != NO_SCRATCH or not takes_lists(cls):
             raise at(word, "parse-syntax", f"unexpected {word.text!r} inside ins(..) of {token.text}")
 
     def _outputs(self, token: Tok, cls: type[PtoOp], outputs: list[Typed]) -> Groups:

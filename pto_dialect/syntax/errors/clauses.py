@@ -6,13 +6,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pto_dialect.diagnostics.suggest import word_hint
-from pto_dialect.ir.cube.clauses import ACC_STORE, CLAUSES, MAD, Clause, Clauses, Said, clause_keywords
+from pto_dialect.ir.core.base import Shape
+from pto_dialect.ir.core.clauses import Clause, Clauses, Said
+from pto_dialect.ir.cube.clauses import ACC_STORE, MAD
 
 from ..read.situation import Message, Situation
 from ..read.tokens import Tok
 
-KEYWORDS = frozenset(clause_keywords())
-"""Words that begin a clause."""
+_TABLES: dict[str, Clauses] = {Shape.ACC_STORE: ACC_STORE, Shape.MAD: MAD}
+"""Tables of the shapes in which a clause of any word is read first and judged afterwards."""
+
+KEYWORDS = frozenset(keyword for table in _TABLES.values() for keyword in table.keywords)
+"""Words that begin a clause of these."""
 
 
 def misplaced(table: Clauses, keywords: Sequence[Tok]) -> tuple[Tok, Said] | None:
@@ -45,7 +50,7 @@ def _unknown(table: Clauses, word: Tok) -> Said:
 
 def clause_error(s: Situation) -> Message | None:
     """The message for a clause that is not separated as it must be, incomplete, misplaced, or behind the types."""
-    table = CLAUSES.get(s.head.type) if s.head is not None else None
+    table = _TABLES.get(s.head.type) if s.head is not None else None
     if table is None:
         return None
     wrong = misplaced(table, _keywords(s.statement))

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp, Shape
+from pto_dialect.ir.simt.clauses import SUFFIXES
 
 from .pto import Statement, comma, layout
 from .writer import Leaf, Writer, checked, require
@@ -78,8 +79,8 @@ def suffix_words(s: Statement) -> str:
     for name in s.layout.tokens:
         word = s.word(name)
         if word is not None:
-            clause = {"rounding": "round", "l1cache": "l1cache", "l2cache": "l2cache"}.get(name)
-            words.append(f" {clause}({word})" if clause else f" {word}")
+            row = SUFFIXES.sets(name)
+            words.append(f" {row.name}({word})" if row is not None else f" {word}")
     return "".join(words)
 
 

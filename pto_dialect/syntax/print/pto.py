@@ -14,6 +14,7 @@ from typing import Any
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.attribute_text import attribute_text, string_literal
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import (
@@ -71,14 +72,15 @@ def layout(cls: type[PtoOp]) -> Layout:
 class Statement:
     """One operation under print: its operands by declared name, and which attributes are spelled already."""
 
-    __slots__ = ("groups", "layout", "op", "spelled", "writer")
+    __slots__ = ("cls", "groups", "layout", "op", "spelled", "writer")
 
     def __init__(self, writer: Writer, op: Operation) -> None:
         pto = checked(op, PtoOp)
         require(not op.properties and not op.successors)
         self.writer = writer
         self.op = op
-        self.layout = layout(type(pto))
+        self.cls = type(pto)
+        self.layout = layout(self.cls)
         self.spelled: set[str] = set(SEGMENT_SIZES)
         try:
             self.groups = operand_groups(pto)
@@ -113,6 +115,13 @@ class Statement:
         found = sum(sizes)
         require(sizes == [1] * found + [0] * (len(names) - found))
         return found
+
+    def without_clause(self) -> list[str]:
+        """Names of the operands that stand in no clause, in text order; each has one value."""
+        inside = {name for _, names in clauses_of(self.cls) for name in names}
+        names = [slot.name for slot in self.layout.slots if slot.name not in inside]
+        require(all(len(self.groups[name]) == 1 for name in names))
+        return names
 
     def flatten(self, slots: Iterable[Slot]) -> list[SSAValue]:
         """Values of operands written as one list; raises unless the list alone tells which is which."""

@@ -13,6 +13,7 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attribute_text import key_text
 from pto_dialect.ir.core.base import Shape
 
+from .clauses import group_texts
 from .flat import integer_list
 from .pto import Statement, comma
 from .writer import Body, Composite, Leaf, Piece, Writer, checked, one_block, require
@@ -158,24 +159,14 @@ def print_pipe_init(writer: Writer, op: Operation) -> str:
 
 # ---------------------------------------------------------------- communication, launch
 
-COMM_STAGING = ("ping", "pong"), ("recvPing", "recvPong")
-
 
 def print_comm_group(writer: Writer, op: Operation) -> str:
     """C4: ``name(%a, %b, recv(%ping, %pong), group(%m, %n) : types) {dict}``."""
     s = Statement(writer, op)
-    ping, pong = next(pair for pair in COMM_STAGING if pair[0] in s.groups)
-    plain = [slot.name for slot in s.layout.slots if slot.name not in (ping, pong, "group")]
-    staging = [*s.expect(ping, 1), *s.expect(pong, 0, 1)]
-    group = s.groups.get("group")
-    require(group is None or group)
-    word = "buf" if group is None else "recv"
-    leading = s.values(plain)
-    parts = [writer.uses(leading), f"{word}({writer.uses(staging)})"]
-    if group:
-        parts.append(f"group({writer.uses(group)})")
-    types = writer.types([*leading, *staging, *(group or ())])
-    return f"{op.name}({comma(parts)} : {types}){s.dictionary()}"
+    leading = s.values(s.without_clause())
+    groups, types = group_texts(s)
+    parts = comma([writer.uses(leading), *groups])
+    return f"{op.name}({parts} : {comma([writer.types(leading), *types])}){s.dictionary()}"
 
 
 def print_launch(writer: Writer, op: Operation) -> str:

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attribute_text import attribute_text, string_literal
 from pto_dialect.ir.core.base import Shape, Slot
+from pto_dialect.ir.tile.clauses import NO_SCRATCH
 
 from ..tile_inputs import MERGE_SORT_SOURCES, fitting_slots, merge_sort_inputs
 from .pto import Statement, comma
@@ -119,7 +121,7 @@ def print_dps_inner(writer: Writer, op: Operation) -> str:
         scratch = bool(s.group("tmp"))
         values = merge_sort_values(s, scratch and lists)
         if lists:
-            inner = ("" if scratch else " no_tmp") + s.dictionary(" ", "exhausted")
+            inner = ("" if scratch else f" {NO_SCRATCH}") + s.dictionary(" ", "exhausted")
     else:
         values = inputs(s)
         inner_with = s.layout.spec.inner_with
@@ -136,7 +138,7 @@ def print_dps_keyed(writer: Writer, op: Operation) -> str:
         return text
     if not has_destination(s):
         return value_form(s)
-    keyed = dict(s.layout.spec.keyed)
+    keyed = {name: "" if name in s.layout.spec.unnamed else row.name for row, (name,) in clauses_of(s.cls)}
     # An unnamed extra input is told by its type: a number is the scalar parameter, a tile those of the
     # channels.
     require(all(value.type == t.I64 for value in s.expect("preQuantScalar", 0, 1)))
@@ -166,28 +168,18 @@ def print_dps_mask(writer: Writer, op: Operation) -> str:
     return f"{op.name} ins({text}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
 
 
-TLOAD_KEYS = (
-    "pad_mode",
-    "pad_value",
-    "left_padding_num",
-    "init_out_buffer",
-    "right_padding_num",
-    "init_condition",
-)
-
-
 def print_dps_tload(writer: Writer, op: Operation) -> str:
     """D5: ``name ins(%src : T) outs(%dst : T) {dict} pad_mode = P pad_value = %v : T .. [-> T]``."""
     s = Statement(writer, op)
     if not has_destination(s):
         return value_form(s)
     keyed = ""
-    for name in TLOAD_KEYS:
-        if name in s.layout.attributes:
-            value = s.attribute(name)
-            keyed += f" {name} = {attribute_text(value)}" if value is not None else ""
-        elif s.expect(name, 0, 1):
-            keyed += f" {name} = {typed_group(writer, s.group(name))}"
+    for row, names in clauses_of(s.cls):
+        if row.attribute:
+            value = s.attribute(row.attribute)
+            keyed += f" {row.name} = {attribute_text(value)}" if value is not None else ""
+        elif s.expect(names[0], 0, 1):
+            keyed += f" {row.name} = {typed_group(writer, s.group(names[0]))}"
     source = typed_group(writer, s.expect("src", 1))
     return f"{op.name} ins({source}) {outs_part(s)}{s.dictionary()}{keyed}{s.arrow_part()}"
 

@@ -4,9 +4,11 @@ import pytest
 
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, op_spec, signature
+from pto_dialect.ir.core.clauses import Clause, Form
 from pto_dialect.ir.core.registry import all_op_classes
-from pto_dialect.ir.cube.clauses import CLAUSES, UNSUPPORTED_WORDS, Clause, Form
+from pto_dialect.ir.cube.clauses import ACC_STORE, MAD, UNSUPPORTED_WORDS
 
+CLAUSES = {"OP_ACC_STORE": ACC_STORE, "OP_MAD": MAD}
 ROWS = [(shape, row) for shape, table in CLAUSES.items() for row in table.rows]
 
 

@@ -1,0 +1,18 @@
+"""Words behind the operands of accesses and conversions of work-items."""
+
+from __future__ import annotations
+
+from ..core.clauses import Clause, Clauses, Form, Said
+
+SUFFIXES = Clauses(
+    title="Words behind the operands",
+    intro="Separated by blanks, in the order of the operation's attributes. Attributes that are not listed here are "
+    "written as their word alone.",
+    separator=" ",
+    foreign=Said("parse-syntax", "{} has no clause {!r}", ""),
+    rows=(
+        Clause("round", ("round",), Form.CHOICE, "how a conversion rounds", attribute="rounding"),
+        Clause("l1cache", ("l1cache",), Form.CHOICE, "use of the L1 cache", attribute="l1cache"),
+        Clause("l2cache", ("l2cache",), Form.CHOICE, "use of the L2 cache", attribute="l2cache"),
+    ),
+)

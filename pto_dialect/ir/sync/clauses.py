@@ -1,0 +1,33 @@
+"""Clauses of collective transfers."""
+
+from __future__ import annotations
+
+from ..core.clauses import Clause, Clauses, Form, Said
+
+COMM_GROUP = Clauses(
+    title="Collective transfer",
+    intro="Behind the operands, inside the same parentheses, separated by commas.",
+    separator=", ",
+    foreign=Said("parse-syntax", "unexpected {1!r} in {0}", ""),
+    rows=(
+        Clause(
+            "buf",
+            ("buf", "recv"),
+            Form.OPERANDS,
+            "one or two tiles that the data passes; buf where one peer takes part, recv where a group does",
+            operands=("ping|recvPing", "pong|recvPong"),
+            numbers=(1, 2),
+            needed=True,
+            beside=(("group", "recv"),),
+            wrong_number=Said("op-operand-count", "{0} takes one or two tiles, found {1}", ""),
+        ),
+        Clause(
+            "group",
+            ("group",),
+            Form.LIST,
+            "the parts of all members, in their order",
+            operands=("group",),
+            needed=True,
+        ),
+    ),
+)

@@ -1,0 +1,62 @@
+"""Words among the inputs of tile operations and behind their outputs."""
+
+from __future__ import annotations
+
+from ..core.clauses import Clause, Clauses, Form, Said
+
+_FOREIGN = Said("parse-syntax", "{} takes no {}", "")
+
+KEYED_INPUTS = Clauses(
+    title="Inputs of the write-back of a tile",
+    intro="Behind the inputs that share a type list, in `ins(..)`. Some operations have a comma in place of the word.",
+    separator=" ",
+    foreign=_FOREIGN,
+    rows=(
+        Clause("fp", ("fp",), Form.INPUT, "a tile with one factor for each channel", operands=("fp",)),
+        Clause("pre_quant", ("pre_quant",), Form.INPUT, "one factor for all channels", operands=("preQuantScalar",)),
+    ),
+)
+
+LOAD_FIELDS = Clauses(
+    title="Padding of a load",
+    intro="Behind `outs(..)` in this order, separated by blanks.",
+    separator=" ",
+    foreign=_FOREIGN,
+    rows=(
+        Clause(
+            "pad_mode", ("pad_mode",), Form.FIELD, "how what lies outside of the view is filled", attribute="pad_mode"
+        ),
+        Clause("pad_value", ("pad_value",), Form.FIELD, "the number of pad_mode PadValue", operands=("pad_value",)),
+        Clause(
+            "left_padding_num",
+            ("left_padding_num",),
+            Form.FIELD,
+            "padding before each row",
+            operands=("left_padding_num",),
+        ),
+        Clause(
+            "init_out_buffer",
+            ("init_out_buffer",),
+            Form.FIELD,
+            "whether the tile is initialised first",
+            attribute="init_out_buffer",
+        ),
+        Clause(
+            "right_padding_num",
+            ("right_padding_num",),
+            Form.FIELD,
+            "padding behind each row",
+            operands=("right_padding_num",),
+        ),
+        Clause(
+            "init_condition",
+            ("init_condition",),
+            Form.FIELD,
+            "the condition of that",
+            operands=("init_condition",),
+        ),
+    ),
+)
+
+NO_SCRATCH = "no_tmp"
+"""Stands among the inputs of a merge of several lists that has no scratch tile."""
