@@ -11,7 +11,9 @@ import numpy as np
 
 from ..report.findings import Finding
 from ..report.race_text import Access, Conflict, advice, message, notes
-from ..watch.regions import Bytes, Cells, distinct
+from ..watch.found import Found, OfCells, OfPlaces, Places, found_readers, found_writers
+from ..watch.regions import Bytes
+from ..watch.shadow import WRITER
 from . import same_pipe, vector_order
 
 if TYPE_CHECKING:
@@ -27,38 +29,67 @@ class Races:
         self.watch = watch
         self.log = watch.log
 
-    def read(self, context: Context, event: int, arena: WatchedArena, region: Bytes) -> None:
+    def read(self, context: Context, event: int, arena: WatchedArena, region: Bytes, places: Places) -> None:
         """A read conflicts with earlier writes."""
-        shadow, actor = arena.shadow, context.actor
-        if self._suspect(shadow.last_write, context):
-            self._compare(True, False, shadow.layer("writer"), context, arena, region)
-        if actor.number in shadow.last_write:
-            if context.scope:
-                vector_order.check(self.watch, "raw", shadow.layer("writer"), context, arena, region)
-            elif same_pipe.applies(context, arena, "raw"):
-                last = shadow.last_write[actor.number]
-                same_pipe.check(self, "raw", shadow.layer("writer"), context, arena, region, last)
-        region.set(shadow.reader(actor.number), shadow.grain, event)
-        shadow.last_read[actor.number] = event
+        shadow, mine = arena.shadow, context.actor.number
+        writers: Found | None = None
+        if places is None:
+            if self._suspect(shadow.last_write, context):
+                writers = OfCells(shadow.layer(WRITER), shadow, region)
+                self._compare(True, False, writers, context, arena)
+        else:
+            for place in places:
+                if place.writer and self._doubtful(place.writer, context):
+                    writers = OfPlaces(places, None, shadow, region)
+                    self._compare(True, False, writers, context, arena)
+                    break
+        if mine in shadow.last_write:
+            scoped = bool(context.scope)
+            if scoped or same_pipe.applies(context, arena, "raw"):
+                self._in_pipe("raw", scoped, writers or found_writers(places, shadow, region), context, arena, region)
+        if places is None:
+            region.set(shadow.reader(mine), shadow.grain, event)
+        else:
+            for place in places:
+                place.readers[mine] = event
+        shadow.last_read[mine] = event
 
-    def write(self, context: Context, event: int, arena: WatchedArena, region: Bytes) -> None:
+    def write(self, context: Context, event: int, arena: WatchedArena, region: Bytes, places: Places) -> None:
         """A write conflicts with earlier writes and reads."""
-        shadow, actor = arena.shadow, context.actor
-        if self._suspect(shadow.last_write, context):
-            self._compare(True, True, shadow.layer("writer"), context, arena, region)
+        shadow, mine = arena.shadow, context.actor.number
+        if places is None:
+            if self._suspect(shadow.last_write, context):
+                self._compare(True, True, OfCells(shadow.layer(WRITER), shadow, region), context, arena)
+        else:
+            for place in places:
+                if place.writer and self._doubtful(place.writer, context):
+                    self._compare(True, True, OfPlaces(places, None, shadow, region), context, arena)
+                    break
         for reader, last in shadow.last_read.items():
-            if self._doubtful(last, context):
-                self._compare(False, True, shadow.readers[reader], context, arena, region)
-        for kind, last in (("waw", shadow.last_write), ("war", shadow.last_read)):
-            if actor.number not in last:
-                continue
-            cells = shadow.layer("writer") if kind == "waw" else shadow.readers[actor.number]
-            if context.scope:
-                vector_order.check(self.watch, kind, cells, context, arena, region)
-            elif same_pipe.applies(context, arena, kind):
-                same_pipe.check(self, kind, cells, context, arena, region, last[actor.number])
-        region.set(shadow.layer("writer"), shadow.grain, event)
-        shadow.last_write[actor.number] = event
+            if reader != mine and self._doubtful(last, context):
+                self._compare(False, True, found_readers(reader, places, shadow, region), context, arena)
+        scoped = bool(context.scope)
+        if mine in shadow.last_write and (scoped or same_pipe.applies(context, arena, "waw")):
+            self._in_pipe("waw", scoped, found_writers(places, shadow, region), context, arena, region)
+        if mine in shadow.last_read and (scoped or same_pipe.applies(context, arena, "war")):
+            self._in_pipe("war", scoped, found_readers(mine, places, shadow, region), context, arena, region)
+        if places is None:
+            region.set(shadow.layer(WRITER), shadow.grain, event)
+        else:
+            for place in places:
+                place.writer = event
+        shadow.last_write[mine] = event
+
+    def _in_pipe(
+        self, kind: str, scoped: bool, found: Found, context: Context, arena: WatchedArena, region: Bytes
+    ) -> None:
+        """Compares an access with those of its own pipe, inside a vector scope or between instructions."""
+        if scoped:
+            vector_order.check(self.watch, kind, found, context, arena)
+            return
+        shadow, mine = arena.shadow, context.actor.number
+        last = shadow.last_read[mine] if kind == "war" else shadow.last_write[mine]
+        same_pipe.check(self, kind, found, context, arena, last)
 
     # ------------------------------------------------------------ order
 
@@ -76,13 +107,10 @@ class Races:
             return False
         return log.actors[log.actor[event]].core is context.actor.core
 
-    def _compare(
-        self, wrote: bool, writes: bool, cells: Cells, context: Context, arena: WatchedArena, region: Bytes
-    ) -> None:
-        found = region.cells(cells, arena.shadow.grain)
-        for event in distinct(found):
+    def _compare(self, wrote: bool, writes: bool, found: Found, context: Context, arena: WatchedArena) -> None:
+        for event in found.events():
             if event and self._doubtful(event, context) and not self.atomic(event, context):
-                self._report(wrote, writes, event, found, context, arena, region)
+                self._report(wrote, writes, event, found, context, arena)
 
     def atomic(self, event: int, context: Context) -> bool:
         """True for updates of one kind, which do not disturb each other."""
@@ -120,16 +148,9 @@ class Races:
         return f"race-{kind}"
 
     def _report(
-        self,
-        wrote: bool,
-        writes: bool,
-        event: int,
-        found: Cells,
-        context: Context,
-        arena: WatchedArena,
-        region: Bytes,
+        self, wrote: bool, writes: bool, event: int, found: Found, context: Context, arena: WatchedArena
     ) -> None:
-        """``event`` is among those that were ``found`` in the cells of ``region``."""
+        """``event`` is among those that were ``found`` in the bytes of the access."""
         watch, log = self.watch, self.log
         ordered = log.happened_before(event, context.actor)
         inverted = self.inverted(event, context)
@@ -139,7 +160,7 @@ class Races:
         known = watch.findings.by_cause.get(key)
         if known is not None:
             known.count += 1
-            self._doubled(known, writes and wrote, context, arena, region, found, event)
+            self._doubled(known, writes and wrote, context, arena, found, event)
             return
         sides = [self.access(event, wrote), self.access(context.event, writes)]
         if inverted:
@@ -151,11 +172,9 @@ class Races:
         if known is not None:
             watch.findings.by_cause[key] = known
             known.count += 1
-            self._doubled(known, writes and wrote, context, arena, region, found, event)
+            self._doubled(known, writes and wrote, context, arena, found, event)
             return
-        where = found == event
-        touched = region.offsets()[np.repeat(where.reshape(-1), arena.shadow.grain)]
-        conflict = Conflict(rule, first, second, arena, touched)
+        conflict = Conflict(rule, first, second, arena, found.runs(event))
         help_ = advice(conflict, _culprit(first, second) if ordered else None)
         sites = (first.site, second.site)
         finding = Finding(rule, message(conflict), sites, second.site.span, notes(conflict), help_.text)
@@ -163,22 +182,15 @@ class Races:
         finding.fix = help_.fix
         watch.findings.add(finding)
         watch.findings.by_cause[key] = finding
-        self._doubled(finding, writes and wrote, context, arena, region, found, event)
+        self._doubled(finding, writes and wrote, context, arena, found, event)
 
     def _doubled(
-        self,
-        finding: Finding,
-        both: bool,
-        context: Context,
-        arena: WatchedArena,
-        region: Bytes,
-        found: Cells,
-        event: int,
+        self, finding: Finding, both: bool, context: Context, arena: WatchedArena, found: Found, event: int
     ) -> None:
         """Remembers what two cores write to one place in one operation: ``settle`` sees whether it is the same."""
         first, second = finding.sites[:2]
         if both and first is second and finding.rule == "race-cross-core":
-            offsets = region.offsets()[np.repeat((found == event).reshape(-1), arena.shadow.grain)]
+            offsets = found.offsets(event)
             finding.alike = False
             context.doubled.append((finding, arena, offsets, arena.memory[offsets]))
 

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pto_dialect.diagnostics.diagnostic import Severity
 
 from ..report.describe import bytes_text
 from ..report.findings import Finding
 from ..report.fixes import InsertBefore
-from ..watch.regions import Bytes, Cells, byte_runs, distinct
 
 if TYPE_CHECKING:
     from ..watch.arena import WatchedArena
+    from ..watch.found import Found
     from ..watch.watch import Context
     from .races import Races
 
@@ -38,9 +36,7 @@ def applies(context: Context, arena: WatchedArena, kind: str) -> bool:
     return actor.pipe in (_STORES if arena.public else _LOADS)
 
 
-def check(
-    races: Races, kind: str, cells: Cells, context: Context, arena: WatchedArena, region: Bytes, last: int
-) -> None:
+def check(races: Races, kind: str, found: Found, context: Context, arena: WatchedArena, last: int) -> None:
     """Compares an access with the last ones of the same bytes by the same pipe, whose last one anywhere is ``last``."""
     watch, log, actor = races.watch, races.log, context.actor
     vector = actor.pipe == "PIPE_V"
@@ -49,15 +45,14 @@ def check(
     if log.count[last] <= actor.settled:
         return
     fence = context.mark.fence
-    found = region.cells(cells, arena.shadow.grain)
-    for event in distinct(found):
+    for event in found.events():
         if not event or log.actor[event] != actor.number or event == context.event:
             continue
         if log.fence[event] != fence or log.count[event] <= actor.settled:
             continue
         if races.atomic(event, context) or (vector and _streamed(kind, event, context, races)):
             continue
-        if actor.pipe in _LOADS and _consumed(event, arena, region):
+        if actor.pipe in _LOADS and found.read_since(event):
             # Whoever has read them is ordered, or in a race of its own.
             continue
         rule = "sync-mte3-reorder" if actor.pipe == "PIPE_MTE3" else "race-same-pipe"
@@ -65,8 +60,7 @@ def check(
             continue
         first = races.access(event, kind != "war")
         second = races.access(context.event, kind != "raw")
-        touched = region.offsets()[np.repeat((found == event).reshape(-1), arena.shadow.grain)]
-        place = bytes_text(arena, byte_runs(touched))
+        place = bytes_text(arena, found.runs(event))
         pipe = actor.pipe.removeprefix("PIPE_")
         if vector:
             message = (
@@ -98,9 +92,3 @@ def _streamed(kind: str, event: int, context: Context, races: Races) -> bool:
     if log.loops[event] != context.mark.loops:
         return False
     return races.watch.sites.stream(first, second, kind)
-
-
-def _consumed(event: int, arena: WatchedArena, region: Bytes) -> bool:
-    """True when some of the bytes were read since ``event``."""
-    shadow = arena.shadow
-    return any(bool((region.cells(cells, shadow.grain) > event).any()) for cells in shadow.readers.values())

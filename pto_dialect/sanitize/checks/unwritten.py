@@ -21,7 +21,9 @@ from pto_dialect.runtime.memory.spaces import Array
 from ..report.describe import bytes_text, from_tiles, operation_text
 from ..report.findings import Finding
 from ..report.sites import Site
-from ..watch.regions import Bytes, Region, ascending, byte_runs, uniform
+from ..watch.found import Places
+from ..watch.regions import Bytes, Region, ascending, byte_runs, distinct
+from ..watch.shadow import WRITTEN
 from .decisions import decides
 
 if TYPE_CHECKING:
@@ -30,9 +32,6 @@ if TYPE_CHECKING:
 
 _MASKS = (0xFF, 0x3D)
 """What the bytes are combined with (exclusive or) in each repetition: with poison that gives 0, and numbers."""
-
-WRITTEN = "written"
-"""The shadow layer."""
 
 NEVER, GOOD, DOUBTFUL = 0, 1, 2
 """Marks of a byte: nothing wrote it; written; written with what depends on bytes that nothing wrote."""
@@ -44,31 +43,38 @@ class Unwritten:
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
 
-    def read(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+    def read(self, context: Context, arena: WatchedArena, region: Bytes, places: Places) -> None:
         """Remembers reads of bytes that are not good; the scalar unit uses what it reads."""
         shadow = arena.shadow
-        cells = region.cells(shadow.layer(WRITTEN, np.uint8), shadow.grain)
-        if uniform(cells) == GOOD:
-            context.good = True
+        cells = None if places is not None else region.cells(shadow.layer(WRITTEN), shadow.grain)
+        marks = {place.written for place in places or ()} if cells is None else set(distinct(cells))
+        context.good = context.good or GOOD in marks
+        if len(marks) == 1 and GOOD in marks:
             return
-        context.good = context.good or bool((cells == GOOD).any())
-        context.doubtful = context.doubtful or bool((cells == DOUBTFUL).any())
+        context.doubtful = context.doubtful or DOUBTFUL in marks
+        if cells is None:
+            missing = shadow.bytes_of(region, [place for place in places or () if place.written != GOOD])
+        else:
+            missing = shadow.bytes_where(region, cells != GOOD)
         if context.actor.pipe == "PIPE_S":
-            self._scalar(context, arena, self._missing(region, cells, shadow.grain))
+            self._scalar(context, arena, missing)
         else:
             context.unwritten.append((arena, context.mark.site))
-            context.offsets.append(self._missing(region, cells, shadow.grain))
+            context.offsets.append(missing)
 
-    @staticmethod
-    def _missing(region: Bytes, cells: Array, grain: int) -> Array:
-        return region.offsets()[np.repeat(cells.reshape(-1) != GOOD, grain)]
-
-    def write(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+    def write(self, context: Context, arena: WatchedArena, region: Bytes, places: Places) -> None:
         """The bytes are good until ``settle`` finds that the instruction has passed on others."""
         context.written.append((arena, region, region.cells(arena.memory, 1).copy(), context.mark.site))
         if not arena.public:
-            shadow = arena.shadow
-            region.set(shadow.layer(WRITTEN, np.uint8), shadow.grain, GOOD)
+            self._mark(arena, region, places, GOOD)
+
+    @staticmethod
+    def _mark(arena: WatchedArena, region: Bytes, places: Places, mark: int) -> None:
+        if places is None:
+            region.set(arena.shadow.layer(WRITTEN), arena.shadow.grain, mark)
+        else:
+            for place in places:
+                place.written = mark
 
     # ------------------------------------------------------------ instructions
 
@@ -130,12 +136,9 @@ class Unwritten:
             _put(arena, region, result)
 
     def _doubt(self, arena: WatchedArena, offsets: Array) -> None:
-        shadow = arena.shadow
-        runs = byte_runs(offsets)
-        for low, high in runs:
+        for low, high in byte_runs(offsets):
             region = Region(low, high - low)
-            shadow.fit(region)
-            region.set(shadow.layer(WRITTEN, np.uint8), shadow.grain, DOUBTFUL)
+            self._mark(arena, region, arena.shadow.locate(region), DOUBTFUL)
 
     # ------------------------------------------------------------ findings
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from xdsl.ir import Operation
 
 from ..report.describe import bytes_text
 from ..report.findings import Finding
 from ..report.fixes import InsertBefore
-from ..watch.regions import Bytes, Cells, byte_runs, distinct
 
 if TYPE_CHECKING:
     from ..watch.arena import WatchedArena
+    from ..watch.found import Found
     from ..watch.watch import Context, Watch
 
 _COVERING = {
@@ -32,11 +31,10 @@ _WORDS = {
 }
 
 
-def check(watch: Watch, kind: str, cells: Cells, context: Context, arena: WatchedArena, region: Bytes) -> None:
+def check(watch: Watch, kind: str, found: Found, context: Context, arena: WatchedArena) -> None:
     """Compares an access in a scope with the last ones of the same bytes in that scope."""
     log, sites = watch.log, watch.sites
-    found = region.cells(cells, arena.shadow.grain)
-    for event in distinct(found):
+    for event in found.events():
         mine = event and log.fence[event] == context.scope and log.actor[event] == context.actor.number
         if not mine or log.site[event] == context.mark.site:
             continue
@@ -47,9 +45,8 @@ def check(watch: Watch, kind: str, cells: Cells, context: Context, arena: Watche
         first, second = sites[log.site[event]], sites[context.mark.site]
         if watch.findings.repeated("sync-membar-missing", first, second):
             continue
-        touched = region.offsets()[np.repeat((found == event).reshape(-1), arena.shadow.grain)]
         before, now, bar = _WORDS[kind]
-        place = bytes_text(arena, byte_runs(touched))
+        place = bytes_text(arena, found.runs(event))
         message = f"{second.name} {now} {place} that {first.name} ({first.place}) {before} in the same vector scope"
         notes = [(f"{first.name} {before} them first", first.span)]
         advice = f'pto.mem_bar "{bar}" between the two'

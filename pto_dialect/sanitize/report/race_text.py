@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..watch.regions import Cells, byte_runs
 from .describe import bytes_text, from_tiles, operation_text
 from .fixes import AddFlag, Change, RemoveStatements
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pto_dialect.diagnostics.source import Span
 
     from ..watch.arena import WatchedArena
@@ -45,13 +46,13 @@ class Access(NamedTuple):
 
 
 class Conflict(NamedTuple):
-    """Two accesses of the bytes ``touched`` in the text's order; accesses of two cores in the order of the run."""
+    """Two accesses of the bytes in the ranges ``touched`` in the text's order; those of two cores in the run's."""
 
     rule: str
     first: Access
     second: Access
     arena: WatchedArena
-    touched: Cells
+    touched: Sequence[tuple[int, int]]
 
 
 class Advice(NamedTuple):
@@ -64,7 +65,7 @@ class Advice(NamedTuple):
 def message(conflict: Conflict) -> str:
     """What is wrong, in one sentence."""
     rule, first, second, arena, touched = conflict
-    place = bytes_text(arena, byte_runs(touched))
+    place = bytes_text(arena, touched)
     through = second.handles(arena)
     if rule == "l0c-handover":
         return (

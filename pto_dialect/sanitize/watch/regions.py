@@ -7,12 +7,17 @@ so a shadow that is at least as fine describes it exactly.  Source: docs/referen
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+if TYPE_CHECKING:
+    from .shadow import Place
+
 Cells = npt.NDArray[Any]
+Runs = list[tuple[int, int]]
+"""Half-open ranges of bytes."""
 
 MAX_GRAIN = 64
 """Bytes of the coarsest shadow cell."""
@@ -29,7 +34,7 @@ def grain_of(*numbers: int) -> int:
 class Region:
     """``run`` bytes at ``offset`` + Σ i[d]·stride[d] for each index below the counts of ``dims``."""
 
-    __slots__ = ("_placed", "dims", "grain", "offset", "run", "size", "stop")
+    __slots__ = ("_placed", "dims", "grain", "offset", "places", "plain", "run", "size", "stop", "version")
 
     def __init__(self, offset: int, run: int, dims: tuple[tuple[int, int], ...] = ()) -> None:
         self.offset = offset
@@ -40,9 +45,15 @@ class Region:
         """The byte behind the last one."""
         self.size = run
         """Number of bytes, those that occur twice counted twice."""
+        self.plain = True
+        """No byte occurs twice."""
         for count, stride in dims:
+            self.plain = self.plain and stride >= self.stop - offset
             self.stop += (count - 1) * stride
             self.size *= count
+        self.places: list[Place] | None = None
+        """Where a shadow has the bytes, as of its ``version``."""
+        self.version = -1
         self._placed: dict[int, tuple[tuple[int, ...], int, tuple[int, ...]]] = {}
 
     @classmethod
@@ -87,6 +98,10 @@ class Region:
         """Gives all cells of the region one value."""
         self.cells(shadow, grain)[...] = value
 
+    def index(self, grain: int) -> Cells:
+        """Numbers of the cells, each once."""
+        return ascending(self.offsets()[::grain] // grain)
+
     def offsets(self) -> Cells:
         """Offsets of all bytes, in the order of ``cells`` of grain 1."""
         total = np.arange(self.offset, self.offset + self.run)
@@ -98,13 +113,17 @@ class Region:
 class Elements:
     """Single elements of ``item`` bytes at any offsets, as indexed accesses touch them."""
 
-    __slots__ = ("grain", "item", "starts")
+    __slots__ = ("grain", "item", "places", "starts", "version")
+
+    plain = False
 
     def __init__(self, starts: Cells, item: int) -> None:
         self.starts = starts.reshape(-1)
         self.item = item
         merged = int(np.bitwise_or.reduce(self.starts)) if self.starts.size else 0
         self.grain = grain_of(merged, item)
+        self.places: list[Place] | None = None
+        self.version = -1
 
     @property
     def offset(self) -> int:
@@ -123,6 +142,10 @@ class Elements:
 
     def _index(self, grain: int) -> Cells:
         return (self.starts[:, None] // grain + np.arange(self.item // grain)).reshape(-1)
+
+    def index(self, grain: int) -> Cells:
+        """Numbers of the cells, each once."""
+        return ascending(self._index(grain))
 
     def cells(self, shadow: Cells, grain: int) -> Cells:
         """The cells of the elements, as a copy."""
@@ -166,7 +189,7 @@ def ascending(values: Cells) -> Cells:
     return found[np.concatenate(([True], found[1:] != found[:-1]))] if found.size else found
 
 
-def byte_runs(offsets: Cells) -> list[tuple[int, int]]:
+def byte_runs(offsets: Cells) -> Runs:
     """Offsets as half-open ranges [first, behind last), ascending."""
     found = ascending(offsets)
     if not found.size:

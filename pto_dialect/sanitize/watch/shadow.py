@@ -1,22 +1,68 @@
 """What is known about the bytes of one memory: who wrote and read them last, and whether they were written at all.
 
-One cell stands for ``grain`` bytes; the first access that needs finer cells splits all of them. Source:
+One cell stands for ``grain`` bytes; the first access that needs finer cells splits all of them. Cells that all accesses
+so far have touched together are one place, so an access to the same bytes as before looks at one record. Where accesses
+overlap in part, places are cut; a memory with too many of them goes on with a record for each cell. Source:
 docs/reference/watching.md, "Shadow memory".
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .regions import MAX_GRAIN, Bytes, Cells
+from .regions import MAX_GRAIN, Bytes, Cells, Elements, Runs, byte_runs, distinct, uniform
+
+PLACES = 1024
+"""Places of one memory."""
+_TOGETHER = 128
+"""Places of one access."""
+_SCATTERED = 32
+"""Elements at any offsets that may become places."""
+
+OWNER, VICTIM, WRITER, WRITTEN = "owner", "victim", "writer", "written"
+"""What is known of a place: the tile that wrote it last, and the one whose content that write replaced; the last write;
+a mark of whether it was written."""
+_LAYERS = {WRITER: np.int32, OWNER: np.int32, VICTIM: np.int32, WRITTEN: np.uint8}
+
+
+class Place:
+    """Cells of which the same is known. ``readers`` has the last read by actor; event and tile numbers start at 1, 0 is
+    none."""
+
+    __slots__ = ("number", "owner", "readers", "size", "victim", "writer", "written")
+
+    def __init__(self, number: int, size: int) -> None:
+        self.number = number
+        self.size = size
+        self.writer = 0
+        self.owner = 0
+        self.victim = 0
+        self.written = 0
+        self.readers: dict[int, int] = {}
+
+    def cut(self, number: int, size: int) -> Place:
+        """Takes ``size`` cells away: they become the place ``number``."""
+        part = Place(number, size)
+        part.writer, part.owner, part.victim, part.written = self.writer, self.owner, self.victim, self.written
+        part.readers = self.readers.copy()
+        self.size -= size
+        return part
 
 
 class Shadow:
-    """Shadow cells of a memory of ``capacity`` bytes; event and tile numbers start at 1, 0 is none."""
+    """Shadow cells of a memory of ``capacity`` bytes.
 
-    __slots__ = ("capacity", "cells", "grain", "last_read", "last_write", "readers")
+    ``cells`` and ``readers`` are used where there are no places. ``version`` changes when places are cut: regions that
+    know theirs from before have to ask again.
+    """
+
+    __slots__ = (
+        *("_numbers", "_places", "capacity", "cells", "grain", "last_read", "last_write", "readers", "spread"),
+        "version",
+    )
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
@@ -25,6 +71,14 @@ class Shadow:
         self.readers: dict[int, Cells] = {}
         self.last_write: dict[int, int] = {}
         self.last_read: dict[int, int] = {}
+        self.version = 0
+        self.spread = PLACES < 1
+        self._numbers: Cells | None = None
+        self._places = [Place(0, self._size)]
+
+    @property
+    def _size(self) -> int:
+        return -(-self.capacity // self.grain)
 
     def fit(self, region: Bytes) -> None:
         """Makes the cells fine enough for ``region``."""
@@ -34,16 +88,90 @@ class Shadow:
             size = self._size
             self.cells = {name: np.repeat(cells, factor)[:size] for name, cells in self.cells.items()}
             self.readers = {actor: np.repeat(cells, factor)[:size] for actor, cells in self.readers.items()}
+            if self._numbers is not None:
+                self._numbers = np.repeat(self._numbers, factor)[:size]
+                for place, count in zip(self._places, np.bincount(self._numbers).tolist(), strict=True):
+                    place.size = count
+            elif not self.spread:
+                self._places[0].size = size
 
-    @property
-    def _size(self) -> int:
-        return -(-self.capacity // self.grain)
+    # ------------------------------------------------------------ places
 
-    def layer(self, name: str, dtype: Any = np.int32) -> Cells:
+    def locate(self, region: Bytes) -> list[Place] | None:
+        """The places that ``region`` consists of; ``None`` where this memory has a record for each cell."""
+        self.fit(region)
+        found = None if self.spread else self._cut(region)
+        region.places, region.version = found, self.version
+        return found
+
+    def _cut(self, region: Bytes) -> list[Place] | None:
+        if self._numbers is None:
+            self._numbers = np.zeros(self._size, np.int16)
+        numbers = self._numbers
+        if isinstance(region, Elements) and region.starts.size > _SCATTERED:
+            return self._spread()
+        index = None if region.plain else region.index(self.grain)
+        touched = region.cells(numbers, self.grain) if index is None else numbers[index]
+        only = uniform(touched)
+        found: list[Place] = []
+        for number in distinct(touched) if only is None else (only,):
+            place = self._places[number]
+            chosen = None if only is not None else touched == number
+            size = touched.size if chosen is None else int(np.count_nonzero(chosen))
+            if size < place.size:
+                place = place.cut(len(self._places), size)
+                self._places.append(place)
+                self.version += 1
+                if len(self._places) > PLACES:
+                    return self._spread()
+                if index is not None:
+                    numbers[index if chosen is None else index[chosen]] = place.number
+                elif chosen is None:
+                    touched[...] = place.number
+                else:
+                    touched[chosen] = place.number
+            found.append(place)
+        return found if len(found) <= _TOGETHER else self._spread()
+
+    def _spread(self) -> None:
+        """Gives each cell a record of its own."""
+        numbers = self._numbers
+        assert numbers is not None
+        places = self._places[: int(numbers.max(initial=0)) + 1]
+        for name, dtype in _LAYERS.items():
+            self.cells[name] = np.array([getattr(place, name) for place in places], dtype)[numbers]
+        for actor in {actor for place in places for actor in place.readers}:
+            self.readers[actor] = np.array([place.readers.get(actor, 0) for place in places], np.int32)[numbers]
+        self.spread = True
+        self.version += 1
+        self._numbers, self._places = None, []
+
+    def bytes_of(self, region: Bytes, places: Sequence[Place]) -> Cells:
+        """Offsets of the bytes of ``region`` that are in one of the ``places``."""
+        assert self._numbers is not None
+        if len(places) == 1 and len(region.places or ()) == 1:
+            return region.offsets()
+        inside = np.isin(region.cells(self._numbers, self.grain).reshape(-1), [place.number for place in places])
+        return region.offsets()[np.repeat(inside, self.grain)]
+
+    def runs_of(self, region: Bytes, places: Sequence[Place]) -> Runs:
+        """The same bytes as half-open ranges, ascending. The ``places`` are parts of ``region``."""
+        assert self._numbers is not None
+        first, grain = region.offset // self.grain, self.grain
+        numbers = self._numbers[first : -(-region.stop // grain)]
+        only = len(places) == 1
+        inside = numbers == places[0].number if only else np.isin(numbers, [place.number for place in places])
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], inside, [False])).view(np.int8)))
+        bounds = ((edges + first) * grain).tolist()
+        return list(zip(bounds[::2], bounds[1::2], strict=True))
+
+    # ------------------------------------------------------------ cells
+
+    def layer(self, name: str) -> Cells:
         """Cells of one kind, 0 at first."""
         found = self.cells.get(name)
         if found is None:
-            found = self.cells[name] = np.zeros(self._size, dtype)
+            found = self.cells[name] = np.zeros(self._size, _LAYERS[name])
         return found
 
     def reader(self, actor: int) -> Cells:
@@ -52,3 +180,11 @@ class Shadow:
         if found is None:
             found = self.readers[actor] = np.zeros(self._size, np.int32)
         return found
+
+    def bytes_where(self, region: Bytes, chosen: Any) -> Cells:
+        """Offsets of the bytes of ``region`` in those of its cells that are ``chosen``."""
+        return region.offsets()[np.repeat(chosen.reshape(-1), self.grain)]
+
+    def runs_where(self, region: Bytes, chosen: Any) -> Runs:
+        """The same bytes as half-open ranges, ascending."""
+        return byte_runs(self.bytes_where(region, chosen))

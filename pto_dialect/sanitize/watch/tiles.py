@@ -5,10 +5,10 @@ Source: docs/reference/watching.md, "Findings".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from xdsl.ir import Operation
 
 from pto_dialect.diagnostics.diagnostic import Severity
@@ -19,7 +19,9 @@ from ..report.describe import bytes_text, operation_text
 from ..report.findings import Finding
 from ..report.fixes import MoveTile
 from ..report.sites import Site
-from .regions import Bytes, byte_runs, distinct, uniform
+from .found import Places
+from .regions import Bytes, Runs, byte_runs, distinct, uniform
+from .shadow import OWNER, VICTIM
 
 if TYPE_CHECKING:
     from .arena import WatchedArena
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 
 _ALIGNMENT = 256
 """Bytes of which the places that advice names are multiples."""
-OWNER, VICTIM = "owner", "victim"
-"""Shadow layers: the tile that wrote a byte last, and the one whose content that write replaced."""
 
 
 class Allocation(NamedTuple):
@@ -105,51 +105,76 @@ class Tiles:
 
     # ------------------------------------------------------------ accesses
 
-    def read(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+    def read(self, context: Context, arena: WatchedArena, region: Bytes, places: Places) -> None:
         """A read through a tile finds what that tile holds."""
-        if arena.public:
-            return
         if self.bounds:
             self._inside(context, arena, region)
         if not self.overlap:
             return
-        if OWNER not in arena.shadow.cells:
-            return
+        shadow = arena.shadow
         # Where two tiles of the operation have the bytes, it reads them through both.
         for mine in self._allocations(context, arena, region, writing=False):
-            owners = region.cells(arena.shadow.layer(OWNER), arena.shadow.grain)
-            if uniform(owners) == mine.number:
-                continue
-            victims = region.cells(arena.shadow.layer(VICTIM), arena.shadow.grain)
-            lost = (victims == mine.number) & (owners != mine.number) & (owners != 0)
-            for number in distinct(owners[lost]) if lost.any() else ():
-                self._lost(context, mine, number, lost & (owners == number), arena, region)
+            number = mine.number
+            if places is None:
+                owners = region.cells(shadow.layer(OWNER), shadow.grain)
+                if uniform(owners) == number:
+                    continue
+                victims = region.cells(shadow.layer(VICTIM), shadow.grain)
+                lost = (victims == number) & (owners != number) & (owners != 0)
+                for other in distinct(owners[lost]) if lost.any() else ():
+                    chosen = partial(shadow.runs_where, region, lost & (owners == other))
+                    self._lost(context, mine, other, chosen, arena)
+            else:
+                taken = {place.owner for place in places if place.victim == number and place.owner not in (0, number)}
+                for other in sorted(taken) if taken else ():
+                    theirs = [place for place in places if place.victim == number and place.owner == other]
+                    self._lost(context, mine, other, partial(shadow.runs_of, region, theirs), arena)
 
-    def write(self, context: Context, event: int, arena: WatchedArena, region: Bytes) -> None:
+    def write(self, context: Context, event: int, arena: WatchedArena, region: Bytes, places: Places) -> None:
         """A write through a tile makes the bytes its own."""
-        if arena.public:
-            return
         if self.bounds:
             self._inside(context, arena, region)
         if not self.overlap:
             return
         through = self._allocations(context, arena, region, writing=True)
         number = through[0].number if len(through) == 1 else 0
+        if places is None:
+            self._own_cells(context, arena, region, through, number)
+            return
+        if number and any(place.owner != number for place in places):
+            spared = {0, number, *self._sources(context, arena, region, through[0])}
+            for place in places:
+                if place.owner not in spared:
+                    place.victim = place.owner
+        for place in places:
+            place.owner = number
+
+    def _own_cells(
+        self, context: Context, arena: WatchedArena, region: Bytes, through: Sequence[Allocation], number: int
+    ) -> None:
+        """The same for a memory with a record for each cell."""
         shadow = arena.shadow
         owners = region.cells(shadow.layer(OWNER), shadow.grain)
         if number and uniform(owners) != number:
             replaced = (owners != 0) & (owners != number)
-            site = self.watch.sites[context.mark.site]
-            accumulating = has_role(site.op, Role.ACCUMULATES)
-            for source in self._allocations(context, arena, region, writing=False):
-                if accumulating:
-                    replaced &= owners != source.number
-                elif source.number != number and source.shares_place(through[0]):
-                    self.renewed[source.number, number] = site.number
+            for source in self._sources(context, arena, region, through[0]):
+                replaced &= owners != source
             if replaced.any():
                 victims = region.cells(shadow.layer(VICTIM), shadow.grain)
                 victims[replaced] = owners[replaced]
         region.set(shadow.layer(OWNER), shadow.grain, number)
+
+    def _sources(self, context: Context, arena: WatchedArena, region: Bytes, target: Allocation) -> list[int]:
+        """Numbers of the tiles whose content the operation renews in ``target``."""
+        site = self.watch.sites[context.mark.site]
+        accumulating = has_role(site.op, Role.ACCUMULATES)
+        found: list[int] = []
+        for source in self._allocations(context, arena, region, writing=False):
+            if accumulating:
+                found.append(source.number)
+            elif source.number != target.number and source.shares_place(target):
+                self.renewed[source.number, target.number] = site.number
+        return found
 
     def _allocations(self, context: Context, arena: WatchedArena, region: Bytes, writing: bool) -> list[Allocation]:
         """The allocations that an access may go through."""
@@ -167,7 +192,7 @@ class Tiles:
     # ------------------------------------------------------------ findings
 
     def _lost(
-        self, context: Context, mine: Allocation, number: int, lost: Any, arena: WatchedArena, region: Bytes
+        self, context: Context, mine: Allocation, number: int, lost: Callable[[], Runs], arena: WatchedArena
     ) -> None:
         other = self.by_number[number]
         site = self.watch.sites[context.mark.site]
@@ -176,7 +201,7 @@ class Tiles:
             return
         if self.watch.findings.repeated("mem-overlap", mine.site, other.site):
             return
-        runs = byte_runs(region.offsets()[np.repeat(lost.reshape(-1), arena.shadow.grain)])
+        runs = lost()
         message = (
             f"{mine.name} and {other.name} are in use at the same time and share {bytes_text(arena, runs)}: what "
             f"{site.name} reads through {mine.name} was overwritten through {other.name}"

@@ -168,43 +168,38 @@ class Watch:
 
     # ------------------------------------------------------------ accesses
 
-    def _accessing(self, arena: WatchedArena, region: Bytes) -> Context | None:
-        """The operation that accesses ``region``; ``None`` when nobody looks."""
-        context = self.current
-        if context is None or self.muted:
-            return None
-        if not context.event:
-            self.begin(context)
-        context.nbytes += region.size
-        arena.shadow.fit(region)
-        return context
-
     def read(self, arena: WatchedArena, region: Bytes) -> None:
         """The current operation is about to read."""
-        context = self._accessing(arena, region)
-        if context is None:
+        context = self.current
+        if context is None or self.muted:
             return
-        event = context.event
+        event = context.event or self.begin(context)
+        context.nbytes += region.size
+        shadow = arena.shadow
+        places = region.places if region.version == shadow.version else shadow.locate(region)
         if self.sites[context.mark.site].copies:
             context.copied.append((arena, region))
         if self.races is not None:
-            self.races.read(context, event, arena, region)
-        if self.tiles is not None:
-            self.tiles.read(context, arena, region)
+            self.races.read(context, event, arena, region, places)
+        if self.tiles is not None and not arena.public:
+            self.tiles.read(context, arena, region, places)
         if self.unwritten is not None and not arena.public:
-            self.unwritten.read(context, arena, region)
+            self.unwritten.read(context, arena, region, places)
 
     def write(self, arena: WatchedArena, region: Bytes) -> None:
         """The current operation is about to write."""
-        context = self._accessing(arena, region)
-        if context is None:
+        context = self.current
+        if context is None or self.muted:
             return
-        event = context.event
+        event = context.event or self.begin(context)
+        context.nbytes += region.size
+        shadow = arena.shadow
+        places = region.places if region.version == shadow.version else shadow.locate(region)
         if self.races is not None:
-            self.races.write(context, event, arena, region)
-        if self.tiles is not None:
-            self.tiles.write(context, event, arena, region)
+            self.races.write(context, event, arena, region, places)
+        if self.tiles is not None and not arena.public:
+            self.tiles.write(context, event, arena, region, places)
         if self.unwritten is not None:
-            self.unwritten.write(context, arena, region)
+            self.unwritten.write(context, arena, region, places)
         if context.copied and self.wants("overlap"):
             self_copy.check(self, context, arena, region)

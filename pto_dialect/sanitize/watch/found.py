@@ -1,0 +1,92 @@
+"""Events that an access finds at its bytes, whichever way their memory keeps them. Source:
+docs/reference/watching.md, "Shadow memory".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .regions import Bytes, Cells, Runs, byte_runs, distinct
+from .shadow import WRITER, Place, Shadow
+
+Places = Sequence[Place] | None
+"""Where a memory has the bytes of an access; ``None`` for a record for each cell."""
+
+
+class OfCells:
+    """Events of single cells."""
+
+    __slots__ = ("found", "region", "shadow")
+
+    def __init__(self, cells: Cells, shadow: Shadow, region: Bytes) -> None:
+        self.shadow = shadow
+        self.region = region
+        self.found = region.cells(cells, shadow.grain)
+
+    def events(self) -> list[int]:
+        """The events, ascending; 0 for none."""
+        return distinct(self.found)
+
+    def offsets(self, event: int) -> Cells:
+        """The bytes with that event."""
+        return self.shadow.bytes_where(self.region, self.found == event)
+
+    def runs(self, event: int) -> Runs:
+        """These bytes as half-open ranges, ascending."""
+        return byte_runs(self.offsets(event))
+
+    def read_since(self, event: int) -> bool:
+        """True when some of the bytes were read since ``event``."""
+        grain, readers = self.shadow.grain, self.shadow.readers.values()
+        return any(bool((self.region.cells(cells, grain) > event).any()) for cells in readers)
+
+
+class OfPlaces:
+    """Events of places: the last writes, or the last reads of ``reader``."""
+
+    __slots__ = ("places", "reader", "region", "shadow")
+
+    def __init__(self, places: Sequence[Place], reader: int | None, shadow: Shadow, region: Bytes) -> None:
+        self.places = places
+        self.reader = reader
+        self.shadow = shadow
+        self.region = region
+
+    def _event(self, place: Place) -> int:
+        return place.writer if self.reader is None else place.readers.get(self.reader, 0)
+
+    def events(self) -> list[int]:
+        """As in ``OfCells``."""
+        places = self.places
+        if len(places) == 1:
+            return [self._event(places[0])]
+        return sorted({self._event(place) for place in places})
+
+    def offsets(self, event: int) -> Cells:
+        """As in ``OfCells``."""
+        return self.shadow.bytes_of(self.region, [place for place in self.places if self._event(place) == event])
+
+    def runs(self, event: int) -> Runs:
+        """As in ``OfCells``."""
+        return self.shadow.runs_of(self.region, [place for place in self.places if self._event(place) == event])
+
+    def read_since(self, event: int) -> bool:
+        """As in ``OfCells``."""
+        return any(read > event for place in self.places for read in place.readers.values())
+
+
+Found = OfCells | OfPlaces
+
+
+def found_writers(places: Places, shadow: Shadow, region: Bytes) -> Found:
+    """The last writes of the bytes."""
+    if places is None:
+        return OfCells(shadow.layer(WRITER), shadow, region)
+    return OfPlaces(places, None, shadow, region)
+
+
+def found_readers(actor: int, places: Places, shadow: Shadow, region: Bytes) -> Found:
+    """The last reads of the bytes by ``actor``."""
+    if places is None:
+        return OfCells(shadow.reader(actor), shadow, region)
+    return OfPlaces(places, actor, shadow, region)
