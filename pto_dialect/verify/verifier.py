@@ -19,17 +19,19 @@ from pto_dialect.collector import paused
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.families import PROGRAM_RULES, all_rule_modules, rule_modules
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.likeness import likeness_of
 from pto_dialect.ir.core.location import SourceLoc
 from pto_dialect.ir.core.registry import family_named
 from pto_dialect.targets.backend import ATTRIBUTE, BACKENDS, backend_named
 from pto_dialect.targets.profile import TargetChoice
 
-from .core.check import check_core
+from .core.check import check_core, check_surroundings, has_surroundings
 from .core.control import check_blocks
 from .core.symbols import check_symbols
+from .core.table import CORE_NAMES
 from .engine.context import Context, is_opaque
 from .engine.dominance import check_dominance
-from .engine.rule import CHECKS, PASSES, PURE, STRUCTURE, WARNING, Check, rule
+from .engine.rule import CHECKS, NUMERIC, PASSES, PURE, STRUCTURE, WARNING, Check, rule
 from .engine.structure import check_pto
 
 TARGET_OVERRIDE = rule(
@@ -65,6 +67,30 @@ def _load_common_rules() -> None:
 Table = list[tuple[str, list[Check]]]
 """Check functions by pass."""
 
+_SITUATIONS: dict[tuple[object, ...], object] = {}
+"""One object for each target and selection of passes: the key of verdicts that hold for it."""
+
+_SETS_OF_NUMBERS = 64
+"""For how many different integers of its operands an operation's silence is remembered."""
+
+
+class Verdict:
+    """What is left to check of operations of one likeness, of which the checks of types and attributes say nothing.
+
+    ``core``: a core operation whose surroundings are looked at. ``rest`` are the checks that are not pure, ``other``
+    those of them that are not numeric either; ``silent`` are integers of the operands of which the latter say nothing.
+    """
+
+    __slots__ = ("core", "other", "rest", "silent")
+
+    def __init__(self, core: bool, rest: Table) -> None:
+        self.core = core
+        self.rest = rest
+        other = [(stage, some) for stage, all in rest if (some := [check for check in all if check not in NUMERIC])]
+        numeric = any(check in NUMERIC for _, all in rest for check in all)
+        self.other = other
+        self.silent: set[tuple[int | None, ...]] | None = set() if numeric else None
+
 
 class Verifier:
     """Runs the selected passes over one module."""
@@ -92,6 +118,8 @@ class Verifier:
         for context in (self.context, self.unheard):
             context.enter_target(choice.profile, choice.explicit)
         self.silent.clear()
+        key = (choice.profile.name, choice.explicit, self.passes)
+        self.situation = _SITUATIONS.setdefault(key, object())
 
     def _module(self, module: Operation, nested: bool) -> None:
         choice = target_choice(module, self.target)
@@ -142,6 +170,46 @@ class Verifier:
             self.ordered.update(check_dominance(region, self.context))
 
     def _check(self, op: Operation) -> None:
+        likeness = likeness_of(op)
+        if likeness is not None:
+            verdict: Verdict | None = likeness.verdicts.get(self.situation)
+            if verdict is not None and likeness.fits(op):
+                self._rest(op, verdict)
+                return
+        reports = self.context.reports + self.unheard.reports
+        sound = self._whole(op)
+        if likeness is None or not sound or self.context.reports + self.unheard.reports != reports:
+            return
+        if likeness.fits(op):
+            core = not isinstance(op, PtoOp) and has_surroundings(op.name)
+            likeness.verdicts[self.situation] = Verdict(core, _tables(op.name, self.stages)[1])
+
+    def _rest(self, op: Operation, verdict: Verdict) -> None:
+        """The checks of ``op`` that its types and attributes do not answer."""
+        ctx, unheard = self.context, self.unheard
+        if verdict.core:
+            ctx.failed = unheard.failed = False
+            if not check_surroundings(op, ctx if STRUCTURE in self.passes else unheard):
+                return
+        if not verdict.rest:
+            return
+        ctx.failed = unheard.failed = False
+        silent = verdict.silent
+        if silent is None:
+            self._apply(op, verdict.rest)
+            return
+        numbers = tuple([ctx.constant(value) for value in op._operands])
+        if numbers in silent:
+            if verdict.other:
+                self._apply(op, verdict.other)
+            return
+        reports = ctx.reports + unheard.reports
+        self._apply(op, verdict.rest)
+        if ctx.reports + unheard.reports == reports and len(silent) < _SETS_OF_NUMBERS:
+            silent.add(numbers)
+
+    def _whole(self, op: Operation) -> bool:
+        """All checks of ``op``; True for an operation whose silence says something about others that are like it."""
         ctx, unheard = self.context, self.unheard
         ctx.failed = unheard.failed = False
         first = ctx if STRUCTURE in self.passes else unheard
@@ -150,18 +218,19 @@ class Verifier:
             key = _likeness(op)
             if key in self.silent:
                 self._apply(op, _tables(op.name, self.stages)[1])
-                return
+                return True
             if not check_pto(op, first):
-                return
+                return False
         elif not isinstance(op, UnregisteredOp) and not check_core(op, first):
-            return
+            return False
         table, _ = _tables(op.name, self.stages)
         if is_opaque(op):
-            return
+            return False
         reports = ctx.reports + unheard.reports
         self._apply(op, table)
         if key is not None and ctx.reports + unheard.reports == reports:
             self.silent.add(key)
+        return key is not None or op.name in CORE_NAMES
 
     def _apply(self, op: Operation, table: Table) -> None:
         for stage, functions in table:

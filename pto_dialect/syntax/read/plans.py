@@ -13,6 +13,8 @@ import re
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from pto_dialect.ir.core.likeness import Likeness
+
 from ..builder.types import POISON
 from .tokens import SPACE, SUFFIX_ID
 
@@ -48,10 +50,10 @@ class Plan:
     """How a statement becomes an operation.
 
     ``results`` counts the names in front; ``operands`` pairs, for each operand, the place of its name among the parts
-    of the split statement with its type; ``same`` are places with the same name. The dictionaries belong to the plan.
+    of the split statement with its type; ``same`` are places with the same name.
     """
 
-    __slots__ = ("attributes", "cls", "operands", "properties", "result_types", "results", "same")
+    __slots__ = ("cls", "likeness", "operands", "result_types", "results", "same")
 
     def __init__(
         self, op: Operation, operands: tuple[tuple[int, Attribute], ...], same: tuple[tuple[int, int], ...]
@@ -62,8 +64,7 @@ class Plan:
         self.same = same
         self.result_types = tuple([result.type for result in op.results])
         self.results = len(self.result_types)
-        self.attributes = dict(op.attributes)
-        self.properties = dict(op.properties)
+        self.likeness = Likeness(op)
 
 
 class Plans:

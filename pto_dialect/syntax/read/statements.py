@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.construct import append_operation, new_operation
+from pto_dialect.ir.core.likeness import set_likeness
 from pto_dialect.ir.core.location import SourceLoc, locate
 
 from .lexer import OPERATION_TERMINALS, ProgramText, first_token
@@ -106,7 +107,9 @@ class StatementReader:
                     return False
             if len(names) > 1 and len(set(names)) < len(names):
                 return False
-        op = new_operation(plan.cls, operands, plan.result_types, plan.attributes.copy(), plan.properties.copy())
+        like = plan.likeness
+        op = new_operation(plan.cls, operands, plan.result_types, like.attributes.copy(), like.properties.copy())
+        set_likeness(op, like)
         locate(op, self.builder.source, start, end)
         append_operation(frame.block, op)
         for name, result in zip(names, op.results, strict=True):
@@ -147,4 +150,5 @@ class StatementReader:
         parts = NAMES.split(found[1].rstrip())
         plan = plan_for(parts, op, builder.scope.values)
         if plan is not None:
+            set_likeness(op, plan.likeness)
             PLANS.keep(parts, plan)

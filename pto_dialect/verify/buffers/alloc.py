@@ -189,11 +189,10 @@ def space_of(tile: TileBufType, profile: Profile) -> str:
 # ------------------------------------------------------------ allocation
 
 
-@checks(STRUCTURE, "pto.alloc_tile", "pto.alloc_multi_tile")
+@checks(STRUCTURE, "pto.alloc_tile", "pto.alloc_multi_tile", pure=True)
 def form(op: Operation, ctx: Context) -> None:
-    """Operands of an allocation, and whether it is used."""
+    """Operands of an allocation."""
     assert isinstance(op, PtoOp)
-    result = op.results[0]
     slot = _slot(op, ctx)
     if slot is None:
         return
@@ -206,7 +205,14 @@ def form(op: Operation, ctx: Context) -> None:
         elif given and size != DYNAMIC:
             message = f"{name} of {op.name} is fixed to {size} by the type"
             ctx.report(VALID_OPERANDS, op, message, at=given[0], help="write ? in the valid region of the type")
-    if result.first_use is None:
+
+
+@checks(STRUCTURE, "pto.alloc_tile", "pto.alloc_multi_tile")
+def used(op: Operation, ctx: Context) -> None:
+    """Whether an allocation is used."""
+    result = op.results[0]
+    slot = result.type.slot if isinstance(result.type, MultiTileBufType) else result.type
+    if result.first_use is None and isinstance(slot, TileBufType):
         ctx.report(DEAD, op, f"%{result.name_hint or 'tile'} is never used")
 
 
@@ -226,7 +232,7 @@ def _slot(op: Operation, ctx: Context) -> TileBufType | None:
     return kind.slot
 
 
-@checks(SHAPES, "pto.alloc_tile", "pto.alloc_multi_tile", "pto.materialize_tile")
+@checks(SHAPES, "pto.alloc_tile", "pto.alloc_multi_tile", "pto.materialize_tile", pure=True)
 def layout(op: Operation, ctx: Context) -> None:
     """Whether the type can be laid out."""
     kind = op.results[0].type
@@ -237,7 +243,7 @@ def layout(op: Operation, ctx: Context) -> None:
         ctx.report(broken, op, message)
 
 
-@checks(SHAPES, "pto.alloc_tile", "pto.alloc_multi_tile")
+@checks(SHAPES, "pto.alloc_tile", "pto.alloc_multi_tile", numeric=True)
 def place(op: Operation, ctx: Context) -> None:
     """Where the buffer lies, and how much room it takes there."""
     kind = op.results[0].type

@@ -59,7 +59,7 @@ _NZ_ROWS = 16
 _NZ_BYTES = 512
 
 
-@checks(STRUCTURE, "pto.make_tensor_view")
+@checks(STRUCTURE, "pto.make_tensor_view", pure=True)
 def view(op: Operation, ctx: Context) -> None:
     """Operands and result of a view agree."""
     assert isinstance(op, PtoOp)
@@ -84,7 +84,7 @@ def view(op: Operation, ctx: Context) -> None:
         ctx.report(RANK, op, message, at=named(op, "ptr"))
 
 
-@checks(LOCATIONS, "pto.make_tensor_view")
+@checks(LOCATIONS, "pto.make_tensor_view", numeric=True)
 def view_layout(op: Operation, ctx: Context) -> None:
     """A stated layout against constant sizes and strides."""
     stated = op.attributes.get("layout")
@@ -140,7 +140,7 @@ def _matches(inner: int, outer: int, inner_step: int, outer_step: int) -> bool:
     return outer == 1 or outer_step == inner
 
 
-@checks(SHAPES, "pto.partition_view")
+@checks(SHAPES, "pto.partition_view", numeric=True)
 def part(op: Operation, ctx: Context) -> None:
     """A rectangular part."""
     assert isinstance(op, PtoOp)

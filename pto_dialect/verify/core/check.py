@@ -79,24 +79,37 @@ def check_core(op: Operation, ctx: Context) -> bool:
             if ctx.failed:
                 return False
             ctx.accepted.add(key)
-        if name in _PLACED:
-            check_place(op, ctx)
-            check_branch(op, ctx)
-            if name in _PLACED_WITH_REGIONS and not ctx.failed and check_regions(op, ctx):
-                check_flow(op, ctx)
-        elif name in _WITH_REGIONS or op.regions:
-            if not check_regions(op, ctx):
-                return False
-            check_flow(op, ctx)
-        elif name in CALLS:
-            check_calls(op, ctx)
-        if name in IDENTIFIERS and not ctx.failed:
-            check_identifiers(op, ctx)
+        return check_surroundings(op, ctx)
     elif isinstance(op, FuncOp):
         return check_regions(op, ctx) and check_function(op, ctx)
     elif isinstance(op, IRDLOperation) and not isinstance(op, (UnregisteredOp, ModuleOp)):
         return _check_definition(op, ctx)
     return True
+
+
+def check_surroundings(op: Operation, ctx: Context) -> bool:
+    """What does not follow from the types and attributes of an operation of the table alone: where it stands, its
+    regions, what it calls. False when later checks make no sense."""
+    name = op.name
+    if name in _PLACED:
+        check_place(op, ctx)
+        check_branch(op, ctx)
+        if name in _PLACED_WITH_REGIONS and not ctx.failed and check_regions(op, ctx):
+            check_flow(op, ctx)
+    elif name in _WITH_REGIONS or op.regions:
+        if not check_regions(op, ctx):
+            return False
+        check_flow(op, ctx)
+    elif name in CALLS:
+        check_calls(op, ctx)
+    if name in IDENTIFIERS and not ctx.failed:
+        check_identifiers(op, ctx)
+    return True
+
+
+def has_surroundings(name: str) -> bool:
+    """Whether anything but types and attributes is checked of operations of the table with this name."""
+    return name in _PLACED or name in _WITH_REGIONS or name in CALLS or name in IDENTIFIERS
 
 
 def _check_definition(op: IRDLOperation, ctx: Context) -> bool:

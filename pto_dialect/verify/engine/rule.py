@@ -107,13 +107,19 @@ PURE: set[Check] = set()
 """Checks that look at nothing but an operation's class, types and attributes (and the target): what they do not report
 about one operation they do not report about an equal one."""
 
+NUMERIC: set[Check] = set()
+"""Checks that look at the integers that operands always are (``Context.constant``) as well, and at nothing else."""
 
-def checks(stage: str, *mnemonics: str, pure: bool = False) -> Callable[[Check], Check]:
-    """Registers a check function for the named operations in one pass; ``pure`` as ``PURE`` says."""
+
+def checks(stage: str, *mnemonics: str, pure: bool = False, numeric: bool = False) -> Callable[[Check], Check]:
+    """Registers a check function for the named operations in one pass; ``pure`` as ``PURE`` says, ``numeric`` as
+    ``NUMERIC``."""
 
     def register(function: Check) -> Check:
         if pure:
             PURE.add(function)
+        if numeric:
+            NUMERIC.add(function)
         for mnemonic in mnemonics:
             CHECKS[stage].setdefault(mnemonic, []).append(function)
         return function
