@@ -1,0 +1,133 @@
+"""What is found out about one statement holds for those like it, and for no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr, f32
+from xdsl.ir import Operation
+
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.ir.core.likeness import likeness_of
+from pto_dialect.syntax.read.parser import parse_program
+from pto_dialect.syntax.read.plans import PLANS
+from pto_dialect.syntax.types.parser import parse_type
+from pto_dialect.verify.verifier import verify_module
+
+
+@pytest.fixture(autouse=True)
+def no_plans() -> Iterator[None]:
+    PLANS.forget()
+    yield
+    PLANS.forget()
+
+
+def read(text: str) -> ModuleOp:
+    engine = DiagnosticEngine()
+    module = parse_program(SourceFile("test.pto", text), engine)
+    assert module is not None and not engine.has_errors, engine.diagnostics
+    return module
+
+
+def rules(module: ModuleOp, target: str | None = None) -> list[str]:
+    engine = DiagnosticEngine(DiagnosticOptions(pedantic=True, max_errors=0))
+    verify_module(module, engine, target=target)
+    return [found.rule for found in engine.diagnostics]
+
+
+def named(module: ModuleOp, name: str) -> Operation:
+    return next(op for op in module.walk() if op.name == name)
+
+
+TILE = "!pto.tile_buf<vec, 16x16xf32>"
+ADD = f"""func.func @f(%x: {TILE}, %y: {TILE}) {{
+  pto.tadd ins(%x, %y : {TILE}, {TILE}) outs(%x : {TILE})
+  pto.tadd ins(%y, %x : {TILE}, {TILE}) outs(%y : {TILE})
+  return
+}}
+"""
+
+
+def test_statements_of_one_plan_share_what_is_found_out() -> None:
+    first, second = read(ADD), read(ADD)
+    adds = [op for module in (first, second) for op in module.walk() if op.name == "pto.tadd"]
+    likeness = likeness_of(adds[0])
+    # The first statement names one value twice, as the second does.
+    assert likeness is not None and likeness_of(adds[2]) is likeness
+    assert not likeness.verdicts
+    assert rules(first) == rules(second) == []
+    assert len(likeness.verdicts) == 1
+    rules(first, "a5")
+    assert len(likeness.verdicts) == 2
+
+
+def test_a_changed_operation_is_checked_again() -> None:
+    module = read(ADD)
+    assert rules(module) == []
+    op = named(module, "pto.tadd")
+    op.attributes["nosuch"] = StringAttr("x")
+    assert rules(module) == ["attr-unknown"]
+    del op.attributes["nosuch"]
+    assert rules(module) == []
+    other = parse_type("!pto.tile_buf<vec, 16x16xi32>")
+    value = op.operands[0]
+    value._type = other
+    assert rules(module)
+    value._type = op.operands[1].type
+    assert rules(module) == []
+    op.operands = op.operands[:1]
+    assert rules(module)
+
+
+def test_verdicts_are_those_of_a_target() -> None:
+    # 200 kB fit into the vector memory of a5 alone.
+    tile = "!pto.tile_buf<vec, 400x128xf32>"
+    body = f"  %a = pto.alloc_tile : {tile}\n  pto.tabs ins(%a : {tile}) outs(%a : {tile})\n"
+    text = f"func.func @f() {{\n{body}  return\n}}\n"
+    for _ in range(2):
+        module = read(text)
+        assert rules(module, "a5") == []
+        assert "capacity-static" in rules(module, "a2a3")
+
+
+def test_constants_of_operands_count() -> None:
+    view, window = "!pto.tensor_view<64x64xf32>", "!pto.partition_tensor_view<32x32xf32>"
+
+    def text(offset: int) -> str:
+        return f"""func.func @f(%v: {view}) {{
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %at = arith.constant {offset} : index
+  %p = pto.partition_view %v, offsets = [%at, %c0], sizes = [%c32, %c32] : {view} -> {window}
+  return
+}}
+"""
+
+    for offset, found in (
+        (0, []),
+        (32, []),
+        (33, ["part-bounds"]),
+        (0, []),
+        (-1, ["part-bounds"]),
+        (33, ["part-bounds"]),
+    ):
+        assert rules(read(text(offset))) == found
+    module = read(text(0))
+    assert rules(module) == []
+    at = [op for op in module.walk() if op.name == "arith.constant"][2]
+    at.properties["value"] = IntegerAttr(40, IndexType())
+    assert rules(module) == ["part-bounds"]
+
+
+def test_core_operations_are_looked_at_where_they_stand() -> None:
+    text = "func.func @f() -> i32 {\n  %a = arith.constant 1 : i32\n  return %a : i32\n}\n"
+    module = read(text)
+    assert rules(module) == []
+    wrong = read(text.replace("-> i32", "-> f32"))
+    assert rules(wrong) == ["return-types"]
+    named(module, "arith.constant").properties["value"] = StringAttr("x")
+    assert rules(module)
+    named(module, "arith.constant").results[0]._type = f32
+    assert rules(module)
