@@ -29,6 +29,9 @@ QuantPayload = float | np.floating | np.uint64 | np.ndarray | None
 ReluPayload = float | np.floating | np.ndarray | None
 """A float scalar or a channel table uint32 [>= N]."""
 
+ACCUMULATORS = ("f32", "i32")
+"""Element types of accumulators."""
+
 _SATURATIONS = ("default", "sat", "sat_preserve_nan", "nosat")
 _F16_MAX = np.float32(65504.0)
 
@@ -226,7 +229,7 @@ def convert(
     """
     if saturation not in _SATURATIONS:
         raise ValueError(f"unknown saturation '{saturation}'")
-    if src not in ("f32", "i32"):
+    if src not in ACCUMULATORS:
         raise ValueError(f"accumulator elements are f32 or i32, not {src}")
     target = format_of(dst)
     values = np.asarray(x, np.float32 if src == "f32" else np.int32)

@@ -244,6 +244,16 @@ def _popped(second_free: str) -> str:
 }}"""
 
 
+def _printed(text: str) -> str:
+    """A kernel that prints a number."""
+    return f"""module {{
+  func.func @k(%n: i32) attributes {{pto.kernel}} {{
+    pto.print ins("{text}", %n : i32)
+    return
+  }}
+}}"""
+
+
 _STORED = (*flag("M", "FIX"), WRITE_BACK)
 _ADD = MAD.replace("pto.mad ", "pto.mad_acc ")
 
@@ -264,6 +274,7 @@ FAULT_EXAMPLES: dict[str, tuple[str, str]] = {
     "entry-single": (_kernels("one", "other"), _kernels("one")),
     "assertion": (_asserted("ult"), _asserted("eq")),
     "trap": (_conditional("eq"), _conditional("ult")),
+    "print-format": (_printed("%d of %d"), _printed("%d of 3")),
     "unmodelled": (_rounded("H"), _rounded("R")),
     "pipe-slot": (_popped("    pto.tfree_from_aiv {id = 0, split = 0}\n"), _popped("")),
 }

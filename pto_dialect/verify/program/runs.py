@@ -55,6 +55,7 @@ _RULES = (
     ("comm-shape", ERROR, "the members of a group share the elements of a transfer evenly"),
     ("assertion", ERROR, "what cf.assert asserts is true"),
     ("trap", ERROR, "the program does not reach pto.trap"),
+    ("print-format", ERROR, "the format of pto.print has at most one conversion, which is one of a number"),
     ("unmodelled", ERROR, "the pages say what an operation computes, and the tools model it"),
     ("numeric-nan-inf", INFO, "results are numbers"),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from pto_dialect.runtime.memory.spaces import Pointer, strided_view
 from pto_dialect.runtime.numerics.decode import decode
 from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.numerics.formats import Format
+from pto_dialect.runtime.numerics.print_format import format_number, split_format
 from pto_dialect.runtime.run.machine import Core
 
 from ..core.memref_maker import memref_over
@@ -142,19 +142,32 @@ def store_scalar(op: PtoOp, g: Generator) -> None:
 # ------------------------------------------------------------ reports
 
 
-def print_number(text: str, value: float) -> None:
-    """Prints ``text`` with ``value`` in the place of its ``printf`` conversion."""
-    print(_LENGTH.sub(r"\1\2", text) % value, end="", flush=True)
+class PrintNumber:
+    """Prints a text with a number in the place of its conversion."""
+
+    label = "print"
+
+    def __init__(self, text: str) -> None:
+        self.before, self.conversion, self.after = split_format(text)
+
+    def __call__(self, value: float) -> None:
+        """Prints the text; a format without conversion leaves the number out."""
+        number = format_number(self.conversion, value) if self.conversion else ""
+        print(self.before + number + self.after, end="", flush=True)
 
 
-_LENGTH = re.compile(r"(%[-+ #0]*\d*(?:\.\d+)?)(?:hh|h|ll|l|z|j|t)([diouxXeEfFgGc])")
+def number_printer(op: PtoOp, g: Generator) -> PrintNumber:
+    """What ``op`` prints; a format that is none of one number is an error (``print-format``)."""
+    try:
+        return PrintNumber(op.attributes["format"].data)  # pyright: ignore[reportAttributeAccessIssue]
+    except Fault as fault:
+        raise g.error(fault.rule, fault.message, op) from None
 
 
 @kernel("pto.print")
 def print_scalar(op: PtoOp, g: Generator) -> None:
     """Prints a number in the format that the program states."""
-    text = op.attributes["format"].data  # pyright: ignore[reportAttributeAccessIssue]
-    g.call(print_number, text, named(op, "scalar"), pipe=Pipe.S)
+    g.call(number_printer(op, g), named(op, "scalar"), pipe=Pipe.S)
 
 
 def trap() -> None:

@@ -148,7 +148,10 @@ def _write_back(op: PtoOp, g: Generator, combines: bool) -> None:
         return next(iter(groups.get(name, ())), None)
 
     source, target = given("source"), given("destination")
-    instruction = WriteBack(op, element_format(source.type, g), element_format(target.type, g))
+    element = element_format(source.type, g)
+    if element.name not in fixpipe.ACCUMULATORS:
+        raise g.error("unmodelled", f"accumulators hold f32 or i32, not {element.name}", op)
+    instruction = WriteBack(op, element, element_format(target.type, g))
     loop3 = [given(name) for name in ("loop3_count", "loop3_src_stride", "loop3_dst_stride")]
     g.call(
         instruction,

@@ -26,6 +26,8 @@ class AccumulatorOut:
 
     def __init__(self, source: str, target: str, relu: str, profile: Profile, quantised: bool) -> None:
         self.source = source = "i32" if source == "si32" else source
+        if source not in fixpipe.ACCUMULATORS:
+            raise Fault("unmodelled", f"accumulators hold f32 or i32, not {source}")
         self.target = target
         self.relu = relu
         mode_target = "i8" if target in ("si8", "ui8") else target

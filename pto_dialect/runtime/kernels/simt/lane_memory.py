@@ -20,7 +20,7 @@ from pto_dialect.runtime.simt.integers import Resize
 from pto_dialect.runtime.simt.private import PrivateMemory, element_number
 from pto_dialect.runtime.simt.scope import element_of
 
-from ..buffers.pointers import pointer_format, print_number
+from ..buffers.pointers import PrintNumber, number_printer, pointer_format
 from ..registry import lane_kernel
 from .lane_values import ITEMS, invoke, lane, mask_of
 
@@ -150,15 +150,21 @@ def cast(op: Operation, g: Generator) -> None:
 # ------------------------------------------------------------ reports
 
 
-def print_each(items: Any, mask: Any, text: str, values: Any) -> None:
+class PrintEach:
     """Prints the number of each running work-item, in their order."""
-    numbers = items.spread(values)[items.whole(mask)]
-    for number in numbers.tolist():
-        print_number(text, number)
+
+    label = "print"
+
+    def __init__(self, printer: PrintNumber) -> None:
+        self.printer = printer
+
+    def __call__(self, items: Any, mask: Any, values: Any) -> None:
+        """Prints ``values`` of the work-items of ``mask``."""
+        for number in items.spread(values)[items.whole(mask)].tolist():
+            self.printer(number)
 
 
 @lane_kernel("pto.print")
 def print_scalar(op: PtoOp, g: Generator) -> None:
     """Prints the number of each running work-item, in their order."""
-    text = op.attributes["format"].data  # pyright: ignore[reportAttributeAccessIssue]
-    g.call(print_each, ITEMS, mask_of(g), text, lane(named(op, "scalar"), g))
+    g.call(PrintEach(number_printer(op, g)), ITEMS, mask_of(g), lane(named(op, "scalar"), g))

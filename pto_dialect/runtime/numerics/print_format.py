@@ -1,0 +1,57 @@
+"""The number that ``pto.print`` writes, in the format of C that the program states."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final
+
+from ..faults import Fault
+
+_CONVERSION: Final = re.compile(r"%(?:%|([-+ #0]*)(\d*)(?:\.(\d*))?(?:hh|h|ll|l|L|q|z|j|t)?([a-zA-Z]?))")
+_INTEGERS: Final = frozenset("diouxXc")
+_FLOATS: Final = frozenset("eEfFgG")
+_UNSIGNED: Final = frozenset("ouxX")
+_WIDEST: Final = 1000
+"""Characters that a number may be padded to; C promises 4095 for the whole."""
+
+
+def split_format(text: str) -> tuple[str, str, str]:
+    """What stands before the one conversion of ``text``, the conversion for Python, and what stands behind it; both
+    others are the end where there is no conversion.
+
+    Raises ``Fault`` (``print-format``) for a second conversion, one that C does not have, and a width above 1,000.
+    """
+    parts: list[str] = [""]
+    found, end = "", 0
+    for match in _CONVERSION.finditer(text):
+        parts[-1] += text[end : match.start()]
+        end = match.end()
+        if match[0] == "%%":
+            parts[-1] += "%"
+            continue
+        flags, width, precision, letter = match[1], match[2], match[3], match[4]
+        if letter not in _INTEGERS | _FLOATS:
+            raise Fault("print-format", f"'{match[0]}' is no conversion of a number; %d, %u, %x, %f, %e and %g are")
+        if found:
+            raise Fault("print-format", f"the format {text!r} has a second conversion '{match[0]}' for the one number")
+        if int(width or 0) > _WIDEST or int(precision or 0) > _WIDEST:
+            raise Fault("print-format", f"'{match[0]}' is wider than {_WIDEST} characters")
+        found = f"%{flags}{width}{'' if precision is None else '.' + precision}{letter}"
+        parts.append("")
+    parts[-1] += text[end:]
+    return (parts[0], found, parts[1]) if found else (parts[0], "", "")
+
+
+def format_number(conversion: str, value: float) -> str:
+    """``value`` as ``conversion`` (a result of :func:`split_format`) writes it; integers of unsigned conversions are
+    taken modulo 2^32, or 2^64 where they need it, numbers without a value (NaN, infinities) are words."""
+    letter = conversion[-1:]
+    if letter in _FLOATS:
+        return conversion % value
+    if not math.isfinite(value):
+        return str(value)
+    number = int(value)
+    if letter in _UNSIGNED and number < 0:
+        number &= (1 << 32) - 1 if number >= -(1 << 31) else (1 << 64) - 1
+    return conversion % (chr(number & 0xFF) if letter == "c" else number)
