@@ -191,7 +191,7 @@ def conversions(_: Path) -> Times:
 
 
 def _conversion(source: str, target: str, have: np.dtype[Any], want: np.dtype[Any]) -> Times:
-    rows, cols, count = 64, 128, 20
+    rows, cols, count = 64, 128, 200
     tiles = [f"!pto.tile_buf<vec, {rows}x{cols}x{name}>" for name in (source, target)]
     part, tensor = (f"!pto.{kind}<{rows}x{cols}x{source}>" for kind in ("partition_tensor_view", "tensor_view"))
     once = f"    pto.tcvt ins(%s : {tiles[0]}) outs(%d : {tiles[1]})\n"

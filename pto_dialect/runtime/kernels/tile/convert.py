@@ -17,8 +17,7 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.cast import copy_cast
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.memory.values import Tile
-from pto_dialect.runtime.numerics.decode import decode
-from pto_dialect.runtime.numerics.encode import encode
+from pto_dialect.runtime.numerics.direct import ROUNDINGS, by_steps, direct
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.numerics.rounding import round_to_integer
 from pto_dialect.targets.backend import Backend
@@ -28,8 +27,6 @@ from pto_dialect.targets.tcvt_pairs import wraps_by_default
 from ..registry import kernel
 from .apply import apply
 from .operands import AnyTile, region, tile_format, tile_operand
-
-_HALF_WORD = 16
 
 
 def rounding_letter(source: Format, target: Format, mode: str | None, backend: Backend | None) -> str:
@@ -66,17 +63,11 @@ class Conversion:
         self.target = target
         self.letter = letter
         self.saturate = saturate
-        narrow = not target.is_float and target.bits <= _HALF_WORD
-        self.by_words = source.is_float and narrow and not saturate
-        """Floats that keep their low bits become clamped words first."""
         self.label = f"{source.name}_to_{target.name}"
 
     def convert(self, values: Array) -> Array:
         """The converted values as a new array."""
-        wide = decode(values, self.source)
-        if self.by_words:
-            wide = encode(wide, "i32", rounding=self.letter, saturate=True)
-        return encode(wide, self.target, rounding=self.letter, saturate=self.saturate)
+        return by_steps(values, self.source, self.target, self.letter, self.saturate)
 
     def __call__(self, values: Array, out: Array) -> None:
         """Converts ``values`` into ``out``, arrays of one shape."""
@@ -93,12 +84,14 @@ class NearestConversion(Conversion):
             return
         np.copyto(out, values, casting="same_kind")
         largest = 0x7BFF if self.target.name == "f16" else 0x7F7F
-        if ((out.view(np.uint16) & np.uint16(0x7FFF)) > largest).any():
+        if np.maximum.reduce(out.view(np.uint16) & np.uint16(0x7FFF), None, initial=0) > largest:
             super().__call__(values, out)
 
 
-def to_integral(letter: str) -> Callable[[Array, Array], None]:
+def to_integral(letter: str) -> Callable[[Array, Array], Any]:
     """f32 to f32: rounding to integral values (docs/reference/targets.md, "Conversions")."""
+    if letter in ROUNDINGS:
+        return ROUNDINGS[letter]
 
     def round_f32(values: Array, out: Array) -> None:
         np.copyto(out, round_to_integer(values, letter))
@@ -145,11 +138,12 @@ def conversion(source: Format, target: Format, letter: str, saturate: bool) -> C
     """The function (values, out) that converts."""
     if source.storage == target.storage and source.name == target.name:
         return to_integral(letter) if source.name == "f32" else copy
-    if source.name in ("f16", "bf16") and target.name == "f32":
+    if source.name == "f16" and target.name == "f32":
         return widen
     if letter == "R" and saturate and source.name == "f32" and target.name in ("f16", "bf16"):
         return NearestConversion(source, target, letter, saturate)
-    return Conversion(source, target, letter, saturate)
+    general = Conversion(source, target, letter, saturate)
+    return direct(source, target, letter, saturate, general) or general
 
 
 def widen(values: Array, out: Array) -> None:
