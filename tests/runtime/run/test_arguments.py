@@ -126,3 +126,29 @@ def test_buffer_must_be_writable_in_place() -> None:
     for array in (frozen, np.zeros(8, np.float32)[::2]):
         with pytest.raises(BindingError):
             bound("!pto.ptr<f32>", array)
+
+
+def test_one_row_of_a_tile_may_be_a_list() -> None:
+    array = np.arange(8, dtype=np.float32)
+    for text in ("!pto.tile<1x8xf32>",):
+        assert (bound(text, array).read() == array.reshape(1, 8)).all()
+    for text in ("!pto.tile<2x4xf32>", "!pto.tile<8x1xf32>", "!pto.tile<1x9xf32>"):
+        with pytest.raises(BindingError, match="found 1x8"):
+            bound(text, array)
+
+
+def test_lanes_of_a_vector() -> None:
+    for text in ("!pto.vreg<64xf32>", "!pto.vmi.vreg<64xf32>"):
+        assert bound(text, np.arange(64, dtype=np.float32)).tolist() == list(range(64))
+        for count in (63, 65):
+            with pytest.raises(BindingError):
+                bound(text, np.zeros(count, np.float32))
+
+
+def test_pairs_behind_a_pointer() -> None:
+    """Single numbers, as many as whole pairs have, behind one another."""
+    pointer = bound("!pto.ptr<vector<2xf16>>", np.arange(8, dtype=np.float16))
+    assert pointer.item_bytes == 4
+    for array in (np.zeros(7, np.float16), np.zeros(16, np.float16)[::2]):
+        with pytest.raises(BindingError, match="whole vector<2xf16>"):
+            bound("!pto.ptr<vector<2xf16>>", array)

@@ -234,8 +234,10 @@ def test_groups_of_wide_lanes_are_stored_as_bytes() -> None:
 
 
 @pytest.mark.parametrize("op", ["vsstb", "vstore"])
-def test_blocks_are_stored_apart(op: str) -> None:
-    value, active, type_ = memory("bf16", 100), pattern(100), vreg("bf16", 100)
+@pytest.mark.parametrize("whole", [False, True])
+def test_blocks_are_stored_apart(op: str, whole: bool) -> None:
+    active = np.ones(100, np.bool_) if whole else pattern(100)
+    value, type_ = memory("bf16", 100), vreg("bf16", 100)
     values = {"v": (type_, value), "n": ("index", 16), "s": ("i16", 3), "m": (mask(100), active)}
     statement = f"pto.vmi.{op} %v, %p[%n], %s, %m : {type_}, {pointer('bf16')}, {mask(100)}"
     writes = {16 + (i // 16) * 48 + i % 16: value[i] for i in range(100) if active[i]}
