@@ -56,9 +56,11 @@ def located(error: ProgramError, module: Operation) -> ProgramError:
 class BindingError(Exception):
     """A launch that does not fit the program: wrong argument, size or name. The message is for the user.
 
-    ``subject`` is the argument it is about, by the name that the caller used, where there is one.
+    ``subject`` is the argument it is about, by the name that the caller used, where there is one; ``rule`` the id of
+    the rule that the launch breaks, where that is one of the catalogue.
     """
 
-    def __init__(self, message: str, subject: str | None = None) -> None:
+    def __init__(self, message: str, subject: str | None = None, rule: str = "") -> None:
         super().__init__(message)
         self.subject = subject
+        self.rule = rule

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
+OUT_OF_MEMORY = "run-memory"
+"""Rule of runs that take more memory than there is."""
+
 
 class Fault(Exception):
     """A program did something the machine does not allow.
@@ -27,3 +34,29 @@ class Fault(Exception):
 
     def __str__(self) -> str:
         return "\n".join((f"{self.rule}: {self.message}", *(f"  note: {note}" for note in self.notes)))
+
+
+def size_text(number: int) -> str:
+    """``3.5 GiB``, ``17 bytes``."""
+    if number < 1024:
+        return f"{number} byte" + ("" if number == 1 else "s")
+    value, unit = float(number), 0
+    while value >= 1024 and unit < 6:
+        value, unit = value / 1024, unit + 1
+    return f"{value:.3g} {('', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei')[unit]}B"
+
+
+class TooLarge(MemoryError):
+    """Memory of ``size`` bytes, more than any array has."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"no array has {size} bytes")
+        self.shape = (size,)
+        self.dtype = np.dtype(np.uint8)
+
+
+def exhausted(error: MemoryError) -> Fault:
+    """Memory that has run out as a fault, whose message goes on behind a name; numpy's errors know the size."""
+    shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
+    wanted = "" if shape is None or dtype is None else f": {size_text(math.prod(shape) * dtype.itemsize)}"
+    return Fault(OUT_OF_MEMORY, f"takes more memory than there is{wanted}")

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from pto_dialect import deadline
-from pto_dialect.driver.run.memory_budget import MemoryBudget, SizeError, free_memory, parse_size, size_text
+from pto_dialect.driver.run.memory_budget import MemoryBudget, SizeError, free_memory, parse_size
 from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.faults import size_text
 
 CHECKOUT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pto_dialect.api import compile, parse
 from pto_dialect.driver.run.arrays import load
 from pto_dialect.driver.run.value_text import Stored
-from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.errors import BindingError, ProgramError
 
 Args = Callable[..., list[str]]
 
@@ -72,18 +73,44 @@ def test_function_without_arguments(pto_run, args: Args) -> None:
 def test_unknown_entry(pto_run, args: Args, untouched: None) -> None:
     said = pto_run.bad(2, "two", "--entry", "secnd", *args(p="z.npy:inout"))
     assert said.startswith("error: '")
-    assert said.endswith("two.pto' has no function @secnd; did you mean @second?\n")
+    assert said.endswith("two.pto' has no function @secnd; did you mean @second? [entry-single]\n")
     assert said.count("\n") == 1
     assert "there is @first, @second" in pto_run.bad(2, "two", "--entry", "zzz")
 
 
 def test_unclear_entry(pto_run, args: Args) -> None:
     said = pto_run.bad(2, "two", *args(p="zeros:f32:1"))
-    assert "several functions, choose one with --entry: @first, @second" in said
+    assert "several functions, choose one with --entry: @first, @second [entry-single]\n" in said
 
 
 def test_no_function(pto_run) -> None:
-    assert "has no function to run" in pto_run.bad(2, "module {\n}\n")
+    assert "has no function to run [entry-single]\n" in pto_run.bad(2, "module {\n}\n")
+
+
+LARGE = """module attributes {pto.target_arch = "a5"} {
+func.func @large(%p: !pto.ptr<f32>, %n: index) attributes {pto.kernel} {
+  %first = arith.constant 0 : index
+  %scratch = memref.alloc(%n, %n) : memref<?x?xf32>
+  %x = memref.load %scratch[%first, %first] : memref<?x?xf32>
+  return
+}
+}
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--sanitize",), ("--blocks", "4", "-j", "2"), ("--schedule", "newest")])
+@pytest.mark.parametrize(("extent", "size"), [(1 << 30, "4 EiB"), (1 << 40, "4.19e+06 EiB")])
+def test_more_memory_than_there_is(pto_run, args: Args, options: tuple[str, ...], extent: int, size: str) -> None:
+    said = pto_run.bad(1, LARGE, *args(p="zeros:f32:1", n=str(extent)), *options)
+    assert f":4:3: error: memref.alloc takes more memory than there is: {size} [run-memory]\n" in said
+    assert "%scratch = memref.alloc" in said
+
+
+def test_memory_that_runs_out_in_the_library() -> None:
+    kernel = compile(parse(LARGE))
+    with pytest.raises(ProgramError, match=r"memref\.alloc takes more memory than there is: 4 EiB") as caught:
+        kernel(np.zeros(1, np.float32), 1 << 30)
+    assert caught.value.rule == "run-memory"
 
 
 @pytest.mark.parametrize("option", ["--out=w=w.npy", "--expect=w=1"])

@@ -64,9 +64,9 @@ class Document:
         text = f"this is no TOML: {told[:1].lower()}{told[1:]}"
         return Diagnostic("", Severity.ERROR, text, Span(self.source, offset, offset))
 
-    def error(self, key: Key, message: str, help: str | None = None) -> LaunchError:
-        """The error that ``message`` tells about ``key``."""
-        return LaunchError(Diagnostic("", Severity.ERROR, message, self.span(key), help=help))
+    def error(self, key: Key, message: str, help: str | None = None, rule: str = "") -> LaunchError:
+        """The error that ``message`` tells about ``key``; ``rule`` where the catalogue has one for it."""
+        return LaunchError(Diagnostic(rule, Severity.ERROR, message, self.span(key), help=help))
 
     def span(self, key: Key) -> Span:
         """Where ``key`` stands, or the nearest table around it."""

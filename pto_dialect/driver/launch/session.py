@@ -199,7 +199,7 @@ class _Session:
         try:
             entry = launch.entry(self.modules[path])
         except BindingError as error:
-            raise self.fail((*step.key, "entry"), error) from None
+            raise self.plan.document.error((*step.key, "entry"), str(error), rule=error.rule) from None
         if (path, entry) not in self.kernels:
             self.kernels[path, entry] = launch.kernel(self.modules[path], entry)
         return self.kernels[path, entry]

@@ -6,6 +6,7 @@ import os
 import re
 
 from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.faults import size_text
 
 SHARE = 0.8
 """Of the free memory, what a launch may take unless it is told otherwise."""
@@ -27,16 +28,6 @@ def parse_size(text: str) -> int:
     if found is None:
         raise SizeError(f"'{text}' is no size, expected a number of bytes such as 500M or 2G")
     return int(float(found["number"]) * 1024 ** _UNITS.index(found["unit"].upper()))
-
-
-def size_text(number: int) -> str:
-    """``3.5 GiB``, ``17 bytes``."""
-    if number < 1024:
-        return f"{number} byte" + ("" if number == 1 else "s")
-    value, unit = float(number), 0
-    while value >= 1024 and unit < 6:
-        value, unit = value / 1024, unit + 1
-    return f"{value:.3g} {('', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei')[unit]}B"
 
 
 def free_memory() -> int | None:

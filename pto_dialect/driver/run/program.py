@@ -19,6 +19,7 @@ from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.compile.compiler import find_entry, functions_of
 from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.runtime.faults import OUT_OF_MEMORY
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.profiling import ProfileLog
@@ -59,6 +60,14 @@ class Streams(NamedTuple):
     color: bool = False
 
 
+ENTRY = "entry-single"
+"""Rule about the function that is run."""
+
+
+def _out_of_memory(what: str, place: Operation) -> Diagnostic:
+    return Diagnostic(OUT_OF_MEMORY, Severity.ERROR, f"{what} takes more memory than there is", span_of(place))
+
+
 class Failure(Exception):
     """The launch ends here; what there is to say has been said."""
 
@@ -94,7 +103,8 @@ def run_program(item: Input, request: Request, streams: Streams) -> int:
         streams.err(render((out_of_time(None),), streams.color))
         return TIMED_OUT
     except (BindingError, FileError) as error:
-        streams.err(f"error: {error}\n")
+        rule = error.rule if isinstance(error, BindingError) else ""
+        streams.err(f"error: {error}{f' [{rule}]' if rule else ''}\n")
         return WRONG_LAUNCH
 
 
@@ -204,18 +214,19 @@ class Launch:
         asked = self.request.entry
         listed = ", ".join(f"@{name}" for name in functions)
         if not functions:
-            raise BindingError(f"'{self.item.name}' has no function to run")
+            raise BindingError(f"'{self.item.name}' has no function to run", rule=ENTRY)
         if asked is not None:
             name = asked.removeprefix("@")
             if name in functions:
                 return name
             near = did_you_mean(name, functions)
             hint = f"did you mean @{near[0]}?" if near else f"there is {listed}"
-            raise BindingError(f"'{self.item.name}' has no function @{name}; {hint}")
+            raise BindingError(f"'{self.item.name}' has no function @{name}; {hint}", rule=ENTRY)
         try:
             return find_entry(module, None)
-        except ProgramError:
-            raise BindingError(f"'{self.item.name}' has several functions, choose one with --entry: {listed}") from None
+        except ProgramError as error:
+            message = f"'{self.item.name}' has several functions, choose one with --entry: {listed}"
+            raise BindingError(message, rule=error.rule) from None
 
     def kernel(self, module: ModuleOp, entry: str) -> Kernel:
         """The compiled entry function."""
@@ -224,7 +235,7 @@ class Launch:
         except ProgramError as error:
             diagnostic = error.diagnostic()
         except MemoryError:
-            diagnostic = Diagnostic("internal", Severity.ERROR, "compiling needs more memory than there is")
+            diagnostic = _out_of_memory(f"compiling @{entry}", functions_of(module)[entry])
         except Exception as error:
             span = span_of(functions_of(module)[entry])
             diagnostic = self.internal(error, f"@{entry} cannot be compiled", span, entry)
@@ -271,7 +282,7 @@ class Launch:
         except ProgramError as error:
             diagnostic = error.diagnostic()
         except MemoryError:
-            diagnostic = Diagnostic("internal", Severity.ERROR, "the run needs more memory than there is")
+            diagnostic = _out_of_memory(f"@{kernel.entry}", kernel.function)
         except OSError:
             raise
         except Exception as error:

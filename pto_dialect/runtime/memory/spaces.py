@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from pto_dialect.targets.memory import BASE_ALIGNMENT, SPACE_ALIASES, SPACE_OWNER, SPACES
 
-from ..faults import Fault
+from ..faults import Fault, TooLarge
 
 Array = npt.NDArray[Any]
 ByteArray = npt.NDArray[np.uint8]
@@ -30,6 +30,8 @@ POISON = 0xFF
 HARD_ALIGNMENT = max(row.error for row in BASE_ALIGNMENT.values())
 """A base below this alignment is an error in every memory with fractals; the advised alignment is only advice."""
 
+LARGEST = 1 << 62
+"""Bytes of the largest arena that numpy takes for an array."""
 CACHE_LINE = 64
 """On-chip memory starts at a multiple of this many bytes of the host, which makes long vectors twice as fast."""
 
@@ -101,6 +103,10 @@ class Arena:
         self.reach = self.capacity
         return self._content()
 
+    def occupy(self) -> None:
+        """Takes the memory, which else happens when it is used first; raises ``MemoryError``."""
+        self._content()
+
     def _content(self) -> ByteArray:
         if self._bytes is None:
             self._bytes = self._create()
@@ -131,6 +137,8 @@ class Arena:
         return Arena.from_array(self.bytes.copy(), name=self.name, space=self.space, base_align=self.base_align)
 
     def _create(self) -> ByteArray:
+        if self.capacity > LARGEST:
+            raise TooLarge(self.capacity)
         if self.fill == "zero":
             whole = np.zeros(self.capacity + CACHE_LINE, np.uint8)
             start = -whole.__array_interface__["data"][0] % CACHE_LINE

@@ -12,7 +12,7 @@ from typing import Any
 
 from pto_dialect.deadline import TimedOut
 
-from ..faults import Fault
+from ..faults import Fault, exhausted
 from ..run.machine import Block, Core, NeedsQueues
 from .schedule import Schedule
 
@@ -168,6 +168,8 @@ class QueueCore(Core):
                 action(*arguments)
             except Fault as fault:
                 raise QueuedFault(fault, line) from None
+            except MemoryError as error:
+                raise QueuedFault(exhausted(error), line) from None
             except TimedOut as over:
                 over.line = line
                 raise

@@ -28,7 +28,7 @@ from ..compile.compiler import CompiledModule, compile_module
 from ..compile.program import Symbols, find_entry, find_program
 from ..compile.usage import Usage, buffer_usage
 from ..errors import BindingError, ProgramError
-from ..faults import Fault
+from ..faults import OUT_OF_MEMORY, Fault, exhausted
 from ..memory.spaces import Array
 from ..memory.values import content_of
 from ..queues.run import Deadlock, OrderedCore, QueueCore, QueuedFault, run_queued
@@ -120,6 +120,8 @@ class Kernel:
         try:
             with single_threaded_products() if self._multiplies else nullcontext():
                 return self._run_blocks(bound, blocks, jobs)
+        except MemoryError as error:
+            raise self.out_of_memory(error) from None
         finally:
             hand_back(bound)
 
@@ -296,7 +298,14 @@ class Kernel:
 
     def _located(self, fault: Fault, op: Operation | None) -> ProgramError:
         place = op if op is not None else self.function
-        return ProgramError(fault.rule, fault.message, span_of(place), fault.notes, place)
+        message = fault.message
+        if fault.rule == OUT_OF_MEMORY:
+            message = f"{f'@{self.entry}' if place is self.function else place.name} {message}"
+        return ProgramError(fault.rule, message, span_of(place), fault.notes, place)
+
+    def out_of_memory(self, error: MemoryError) -> ProgramError:
+        """The error that a run has taken more memory than there is, at the operation that has taken it."""
+        return self._located(exhausted(error), self.locate(error.__traceback__))
 
 
 def _array_of(value: Any) -> Any:

@@ -40,7 +40,7 @@ TICKETS = 4096
 
 
 class Failure(NamedTuple):
-    """A block that failed, and the parts of its ``ProgramError``; memory that has run out has no rule, nor has time."""
+    """A block that failed, and the parts of its ``ProgramError``; a time that is over has no rule."""
 
     block: int
     rule: str
@@ -53,7 +53,7 @@ class Failure(NamedTuple):
         """What one process would have raised."""
         if self.late:
             return TimedOut(self.span)
-        return ProgramError(self.rule, self.message, self.span, self.notes) if self.rule else MemoryError(self.message)
+        return ProgramError(self.rule, self.message, self.span, self.notes)
 
 
 class Outcome(NamedTuple):
@@ -259,11 +259,11 @@ def _run_taken(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> O
 
 def _failure(block: int, error: Exception, kernel: Kernel) -> Failure:
     """The error in a form that can be sent to another process; an unforeseen one with the operation it left."""
+    if isinstance(error, MemoryError):
+        error = kernel.out_of_memory(error)
     if isinstance(error, ProgramError):
         error = located(error, kernel.module)
         return Failure(block, error.rule, error.message, error.span, error.notes)
-    if isinstance(error, MemoryError):
-        return Failure(block, "", str(error))
     op = kernel.locate(error.__traceback__) or kernel.function
     name = op.name if op is not kernel.function else f"@{kernel.entry}"
     return Failure(block, "internal", f"{name} cannot be executed: {type(error).__name__}: {error}", span_of(op))

@@ -257,6 +257,18 @@ def _printed(text: str) -> str:
 _STORED = (*flag("M", "FIX"), WRITE_BACK)
 _ADD = MAD.replace("pto.mad ", "pto.mad_acc ")
 
+
+def _scratch(extent: int) -> str:
+    """Scratch memory of ``extent`` numbers in each of three directions."""
+    type_ = f"memref<{extent}x{extent}x{extent}xf32>"
+    return kernel(
+        _ONE,
+        "%first = arith.constant 0 : index",
+        f"%scratch = memref.alloc() : {type_}",
+        f"memref.store %one, %scratch[%first, %first, %first] : {type_}",
+    )
+
+
 FAULT_EXAMPLES: dict[str, tuple[str, str]] = {
     "capacity-dynamic": (_big_tiles(3), _big_tiles(1)),
     "mem-capacity": (_late_tile(262144), _late_tile(2048)),
@@ -272,6 +284,7 @@ FAULT_EXAMPLES: dict[str, tuple[str, str]] = {
     "comm-shape": (_scattered(32), _scattered(64)),
     "mad-acc-init": (kernel(*CUBE, _ADD, *_STORED), kernel(*CUBE, MAD, _ADD, *_STORED)),
     "entry-single": (_kernels("one", "other"), _kernels("one")),
+    "run-memory": (_scratch(1 << 20), _scratch(4)),
     "assertion": (_asserted("ult"), _asserted("eq")),
     "trap": (_conditional("eq"), _conditional("ult")),
     "print-format": (_printed("%d of %d"), _printed("%d of 3")),

@@ -47,6 +47,7 @@ _RULES = (
     ("mem-overlap", ERROR, "tiles that are in use at the same time share no bytes"),
     ("pipe-slot", ERROR, "an entry of a queue is used between pop and free, and freed once"),
     ("run-timeout", ERROR, "a run takes no longer than --timeout allows"),
+    ("run-memory", ERROR, "a run takes no more memory than there is"),
     ("shift-count", WARNING, "tiles are shifted by counts between 0 and 31; others are taken modulo 32"),
     ("zero-divisor", WARNING, "tiles of integers are divided by other numbers than zero"),
     ("division-by-zero", ERROR, "integers are divided by other numbers than zero, and zero has no negative power"),

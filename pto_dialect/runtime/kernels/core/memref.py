@@ -54,6 +54,8 @@ class Allocator:
         elements = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
         size = elements * self.fmt.bytes if 0 not in shape else 0
         arena = Arena(self.space or "stack", size, fill=core.block.options.fill)
+        # Taken here, so that this operation is told when there is not enough.
+        arena.occupy()
         return MemRef(self._pointer(arena, 0), shape, strides, self.fmt)
 
     def _pointer(self, arena: Arena, offset: int) -> Pointer:
