@@ -242,6 +242,10 @@ def _order(given: dict[str, Any]) -> Schedule | None:
     "--schedule", metavar="text|oldest|newest|random:SEED", callback=_schedule,
     help="What pipes and cores do first within the order that flags allow; results of a right program do not change.",
 )  # fmt: skip
+@click.option(
+    "--cross-core", type=click.Choice(["auto", "block", "p2p"]), default="auto", show_default=True,
+    help="Whom sync.set and sync.wait without ffts_mode mean on a5; by default what the text suggests.",
+)  # fmt: skip
 @click.option("--report", metavar="FILE", help="Write the findings as JSON, or as SARIF to a FILE.sarif.")
 @click.option(
     "--fix", metavar="[=FILE]",
@@ -423,6 +427,7 @@ def _settings(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings
         max_memory=given["max_memory"],
         allow_outside=given["allow_outside"],
         schedule=_order(given),
+        cross_core=given["cross_core"],
         plans=not given["no_plans"],
     )
 
@@ -465,6 +470,7 @@ def _request(given: dict[str, Any]) -> Request:
             fill=given["fill"] or ("poison" if watched else "zero"),
             backend=given["backend"],
             schedule=_order(given),
+            cross_core=given["cross_core"],
         ),
         policy=_policy(given),
         dump=given["dump"],

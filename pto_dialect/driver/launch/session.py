@@ -16,7 +16,7 @@ from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
-from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.runtime.run.machine import CrossCore, RunOptions
 from pto_dialect.targets.backend import Backend
 
 from ..inputs import Input
@@ -52,9 +52,9 @@ class Settings:
     """What the command line says about every launch; ``None`` leaves it to the launch file.
 
     ``jobs`` is how many processes share the blocks of a launch. ``sanitizing`` has the runs watched, ``schedule`` says
-    how pipes take turns. ``timeout`` is how many seconds a launch file may take, ``max_memory`` how many bytes the
-    arrays of all its launches may. With ``allow_outside`` it may name files outside of its folder. Without
-    ``plans`` the grammar reads statements that are like earlier ones.
+    how pipes take turns, ``cross_core`` whom signals without a mode mean. ``timeout`` is how many seconds a launch file
+    may take, ``max_memory`` how many bytes the arrays of all its launches may. With ``allow_outside`` it may name files
+    outside of its folder. Without ``plans`` the grammar reads statements that are like earlier ones.
     """
 
     target: str | None = None
@@ -70,6 +70,7 @@ class Settings:
     max_memory: int | None = None
     allow_outside: bool = False
     schedule: Schedule | None = None
+    cross_core: CrossCore = "auto"
     plans: bool = True
 
 
@@ -160,6 +161,7 @@ class _Session:
                 self.fill(),
                 backend=settings.backend or plan.backend,
                 schedule=settings.schedule,
+                cross_core=settings.cross_core,
             ),
             policy=settings.policy,
             dump=settings.dump,

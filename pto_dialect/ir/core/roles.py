@@ -38,7 +38,7 @@ class Role(Flag):
     """Goes on in a block that it names."""
 
     CONSTANT = auto()
-    """Its result is the number that it states."""
+    """Its result is the number, or the function, that it states."""
     SELECT = auto()
     """Gives one of two values."""
     COMPARISON = auto()
@@ -133,7 +133,8 @@ CORE_ROLES: dict[str, Role] = {
     **dict.fromkeys(_COUNTED, Role.LOOP | Role.COUNTED),
     **dict.fromkeys(_CHOICES, Role.CHOICE),
     **dict.fromkeys(("cf.br", "cf.cond_br", "cf.switch"), Role.BRANCH),
-    **dict.fromkeys(("arith.constant", "index.constant"), Role.CONSTANT | Role.SCALAR),
+    **dict.fromkeys(("arith.constant", "index.constant", "index.bool.constant"), Role.CONSTANT | Role.SCALAR),
+    "func.constant": Role.CONSTANT,
     "arith.select": Role.SELECT | Role.SCALAR,
     **dict.fromkeys(("arith.cmpi", "index.cmp"), Role.COMPARISON | Role.SCALAR),
     **dict.fromkeys(("memref.alloc", "memref.alloca"), Role.ALLOCATION),

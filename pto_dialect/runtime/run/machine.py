@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pto_dialect.targets.backend import Backend
 from pto_dialect.targets.profile import Profile
@@ -19,18 +19,23 @@ if TYPE_CHECKING:
     from ..simt.items import WorkItems
 
 
+CrossCore = Literal["auto", "block", "p2p"]
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """How a launch computes and what it starts from.
 
     ``accumulate`` is ``"fast"`` (BLAS) or ``"exact"`` (sequential fused multiply-add); ``fill`` is the initial content
-    of on-chip memory; ``backend`` is the library that tile operations follow (``None``: what the module says),
-    ``schedule`` how pipes and cores take turns (``None``: as it costs least).
+    of on-chip memory; ``cross_core`` says whom ``sync.set`` and ``sync.wait`` without ``ffts_mode`` mean on a5: all
+    cores of the ``"block"``, one vector core (``"p2p"``), or what the text suggests (``"auto"``); ``backend`` is the
+    library that tile operations follow (``None``: what the module says), ``schedule`` how pipes and cores take turns
+    (``None``: as it costs least).
     """
 
     accumulate: str = "fast"
     fill: Fill = "zero"
-    cross_core: str = "auto"
+    cross_core: CrossCore = "auto"
     backend: Backend | None = None
     schedule: Schedule | None = None
 

@@ -8,7 +8,7 @@ from parse_helpers import parsed
 
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.launch import Kernel
-from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.runtime.run.machine import CrossCore, RunOptions
 
 KERNEL = """module attributes {{pto.target_arch = "{target}"}} {{
   func.func @k(%x: !pto.ptr<i32, gm>) attributes {{pto.kernel}} {{
@@ -47,7 +47,7 @@ pto.store_scalar %sum, %x[%c4] : !pto.ptr<i32, gm>, i32
 """
 
 
-def run(target: str, cube: str, vector: str, blocks: int = 1, cross_core: str = "auto") -> np.ndarray:
+def run(target: str, cube: str, vector: str, blocks: int = 1, cross_core: CrossCore = "auto") -> np.ndarray:
     """The buffer after the run."""
     module, found = parsed(KERNEL.format(target=target, cube=cube, vector=vector))
     assert module is not None and not found, found
@@ -86,13 +86,14 @@ def test_a_semaphore_reaches_one_vector_core_only(mnemonic: str) -> None:
     ("target", "mode", "option"),
     [
         ("a2a3", "", "auto"),
-        ("a5", "", "ffts"),
+        ("a5", "", "block"),
+        ("a2a3", "", "p2p"),
         ("a5", "", "auto"),
         ("a5", " {ffts_mode = 2 : i32}", "auto"),
         ("a2a3", " {ffts_mode = 2 : i32}", "auto"),
     ],
 )
-def test_signals_of_the_whole_block(target: str, mode: str, option: str) -> None:
+def test_signals_of_the_whole_block(target: str, mode: str, option: CrossCore) -> None:
     """One signal of the cube core is for both vector cores, and its wait is for both of them."""
     signal, wait = pair("sync", mode)
     x = run(target, SEND + signal.format(3) + wait.format(4) + COLLECT, wait.format(3) + ANSWER + signal.format(4),

@@ -74,10 +74,10 @@ def default_mode(op: Operation, g: Generator) -> str:
     """How ``sync.set`` without a group mode is meant on this target (docs/reference/execution.md,
     "Synchronisation").
     """
+    if g.options.cross_core == "block" or g.profile.arch == "a2a3":
+        return "block"
     if g.options.cross_core == "p2p":
         return POINT_TO_POINT
-    if g.options.cross_core == "ffts" or g.profile.arch == "a2a3":
-        return "block"
     root = op
     while (parent := root.parent_op()) is not None:
         root = parent
