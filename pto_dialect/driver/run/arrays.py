@@ -23,7 +23,7 @@ from .memory_budget import MemoryBudget
 from .value_text import NPZ, RAW, Generated, Shape, Stored, ValueTextError, shape_text
 
 _DAMAGED = (
-    ValueError, EOFError, KeyError, SyntaxError, NotImplementedError, RuntimeError,
+    ValueError, TypeError, EOFError, KeyError, SyntaxError, NotImplementedError, RuntimeError,
     zipfile.BadZipFile, zlib.error, tokenize.TokenError,
 )  # fmt: skip
 """What numpy and zipfile raise for files that are not what their names say."""

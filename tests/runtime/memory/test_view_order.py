@@ -41,11 +41,13 @@ def test_three_dims_in_layout_dn_keep_the_order_of_memory() -> None:
     assert (d == a).all()
 
 
-VEC, OUT = "!pto.tile_buf<vec, 16x64x!pto.f4E2M1x2>", "!pto.partition_tensor_view<16x64x!pto.f4E2M1x2>"
+VEC = "!pto.tile_buf<vec, 16x64x!pto.f4E2M1x2>"
 
 
-def packed_program(cols: int) -> str:
-    """Loads rows 4 to 19 of a view with ``cols`` columns into a tile of 16 x 64 pairs."""
+def packed_program(cols: int, stored: int = 64) -> str:
+    """Loads rows 4 to 19 of a view with ``cols`` columns into a tile of 16 x 64 pairs, and stores these in a view with
+    ``stored`` columns."""
+    out = f"!pto.partition_tensor_view<16x{stored}x!pto.f4E2M1x2>"
     view, part = f"!pto.tensor_view<32x{cols}x!pto.f4E2M1x2>", f"!pto.partition_tensor_view<16x{cols}x!pto.f4E2M1x2>"
     return f"""module attributes {{pto.target_arch = "a5"}} {{
     func.func @k(%a: !pto.ptr<!pto.f4E2M1x2>, %d: !pto.ptr<!pto.f4E2M1x2>) attributes {{pto.kernel}} {{
@@ -55,22 +57,23 @@ def packed_program(cols: int) -> str:
       %c16 = arith.constant 16 : index
       %c32 = arith.constant 32 : index
       %c = arith.constant {cols} : index
-      %o = arith.constant 64 : index
+      %o = arith.constant {stored} : index
       %v = pto.make_tensor_view %a, shape = [%c32, %c], strides = [%c, %c1] : {view}
       %p = pto.partition_view %v, offsets = [%c4, %c0], sizes = [%c16, %c] : {view} -> {part}
-      %w = pto.make_tensor_view %d, shape = [%c16, %o], strides = [%o, %c1] : {OUT.replace("partition_", "")}
-      %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c16, %o] : {OUT.replace("partition_", "")} -> {OUT}
+      %w = pto.make_tensor_view %d, shape = [%c16, %o], strides = [%o, %c1] : {out.replace("partition_", "")}
+      %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c16, %o] : {out.replace("partition_", "")} -> {out}
       %t = pto.alloc_tile : {VEC}
       pto.tload ins(%p : {part}) outs(%t : {VEC})
-      pto.tstore ins(%t : {VEC}) outs(%q : {OUT})
+      pto.tstore ins(%t : {VEC}) outs(%q : {out})
       return
     }}
     }}"""
 
 
+@pytest.mark.parametrize("stored", [64, 128])
 @pytest.mark.parametrize("cols", [64, 128])
-def test_packed_numbers_are_counted_in_pairs_or_singly(cols: int) -> None:
-    text = packed_program(cols)
+def test_packed_numbers_are_counted_in_pairs_or_singly(cols: int, stored: int) -> None:
+    text = packed_program(cols, stored)
     assert not check(text).diagnostics
     a = np.random.default_rng(2).integers(0, 255, (32, 64)).astype(np.uint8)
     d = np.zeros((16, 64), np.uint8)

@@ -58,6 +58,12 @@ class AccumulatorOut:
         return fixpipe.convert(values, self.source, self.target, quant=quant, relu=relu)
 
 
+def channel_entries(tile: Tile | ValueTile) -> int:
+    """Number of the channel entries that a parameter tile holds."""
+    values = tile.valid_rows * tile.valid_cols
+    return values if tile.fmt.is_float else values * tile.fmt.bytes // 8
+
+
 def channel_table(tile: Tile | ValueTile, columns: int, signed: bool, first: int = 0) -> Array:
     """The 64-bit channel entries of columns ``first`` on; entry n of a parameter tile belongs to column n.
 

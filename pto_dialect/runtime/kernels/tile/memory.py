@@ -166,7 +166,9 @@ class Store:
         self.put(values, dst, mode)
 
     def put(self, values: Array, dst: GmTensor, mode: AtomicMode | None = None) -> None:
-        """Stores a matrix that is not empty."""
+        """Stores a matrix that is not empty; a view of packed numbers may count these or pairs of them."""
+        if dst.fmt.is_packed and prod(dst.shape) == 2 * values.size:
+            dst = dst.pairs()
         matrix = dst.matrix()
         if values.dtype != dst.fmt.storage:
             if values.dtype.itemsize != dst.fmt.bytes:

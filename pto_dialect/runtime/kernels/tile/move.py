@@ -10,14 +10,14 @@ from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.memory.layout import MatrixView
+from pto_dialect.runtime.memory.layout import MatrixView, round_up
 from pto_dialect.runtime.memory.packed_view import PackedView
 from pto_dialect.runtime.memory.spaces import Array, strided_view
 from pto_dialect.runtime.memory.values import Tile, ValueTile
 from pto_dialect.runtime.numerics.decode import decode
 from pto_dialect.runtime.numerics.encode import encode
 
-from ..cube.fixpipe_tile import AccumulatorOut
+from ..cube.fixpipe_tile import AccumulatorOut, channel_entries
 from ..registry import kernel
 from .memory import accumulator_out, enum_value
 from .operands import write_linear
@@ -75,6 +75,22 @@ def _whole(tile: Tile) -> bool:
     return full and layout.nbytes == layout.rows * layout.cols * layout.item_bytes and not (tile.row0 or tile.col0)
 
 
+def _in_blocks(dst: Tile) -> bool:
+    """True for tiles of the matrix memory in the order of accumulators."""
+    return dst.loc == "mat" and dst.layout.kind == "NZ"
+
+
+def _blocks(source: Tile, dst: Tile, table: AnyTile | None) -> tuple[int, int]:
+    """Rows and columns that the matrix unit writes of accumulators: all rows of the tile, whole blocks of columns.
+
+    A table without entries for the rest of the last block ends the columns (docs/reference/numerics.md, "Write-back").
+    """
+    cols = round_up(source.valid_cols, dst.layout.inner[1])
+    if table is not None:
+        cols = min(cols, max(source.valid_cols, channel_entries(table)))
+    return min(source.rows, dst.rows), min(cols, source.cols, dst.cols)
+
+
 class Move:
     """dst = src in the layout of dst, with an optional start in the source (extract) or the destination (insert)."""
 
@@ -116,6 +132,13 @@ class Move:
                 raw = source.view.window(row, col, rows, cols).read(rows, cols)
             else:
                 raw = source.array[row : row + rows, col : col + cols]
+        elif self.convert is not None and isinstance(source, Tile) and isinstance(dst, Tile) and _in_blocks(dst):
+            if isinstance(table, Tile):
+                table = table.window(0, 0, table.rows, table.cols, table.rows, table.cols)
+            rows, cols = _blocks(source, dst, table)
+            values = self._value(source.view.read(rows, cols), source, dst, scalar, table)
+            dst.view.window(0, 0, rows, cols).write(values)
+            return
         else:
             raw = source.read()[:rows, :cols]
         dst.write(self._value(raw, source, dst, scalar, table, col))
