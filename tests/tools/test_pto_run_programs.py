@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pto_dialect
+from pto_dialect.runtime.run.balance import Balance
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.parallel import can_fork, run_blocks
 
@@ -137,11 +138,15 @@ def test_blocks(pto_run, args: Args) -> None:
 def test_jobs_reach_the_launch(pto_run, args: Args, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def spy(kernel: Kernel, bound: list, blocks: int, jobs: int) -> list:
+    def spy(kernel: Kernel, bound: list, first: int, blocks: int, jobs: int) -> list:
         asked.append(jobs)
-        return run_blocks(kernel, bound, blocks, jobs)
+        return run_blocks(kernel, bound, first, blocks, jobs)
 
     monkeypatch.setattr("pto_dialect.runtime.run.launch.run_blocks", spy)
+    # The program is too small for processes to pay.
+    monkeypatch.setattr(Balance, "pays", lambda *_: True)
+    monkeypatch.setattr(Kernel, "_each", 0.0)
+    monkeypatch.setattr(Kernel, "_timed", 2)
     given = args(p="zeros:i64:4")
     assert pto_run.good("blocks", *given, "--blocks", "4") == "p: i64 4 = [40 41 42 43]\n"
     assert asked == []

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
+from time import perf_counter
 from types import TracebackType
 from typing import Any
 
@@ -33,6 +34,7 @@ from ..memory.spaces import Array
 from ..memory.values import content_of
 from ..queues.run import Deadlock, OrderedCore, QueueCore, QueuedFault, run_queued
 from .arguments import argument_of_core, binder, hand_back
+from .balance import BALANCE, COLD, FEW
 from .machine import Block, Core, NeedsQueues, RunOptions
 from .parallel import can_fork, run_blocks
 from .profiling import ProfileLog
@@ -54,6 +56,12 @@ class Kernel:
 
     ``arguments`` are pairs (name, type) in order; ``results`` the result types of the entry.
     """
+
+    _each: float | None = None
+    """Seconds that a block is expected to take."""
+
+    _timed: int = 0
+    """How many blocks have been timed."""
 
     def __init__(
         self,
@@ -140,10 +148,30 @@ class Kernel:
         if self._orders_blocks or (schedule is not None and schedule.queued):
             return self._with_queues(bound, range(blocks), blocks)
         if jobs > 1 and blocks > 1 and can_fork() and not self.usage.combines:
-            return run_blocks(self, bound, blocks, min(jobs, blocks))
+            return self._share_blocks(bound, blocks, jobs)
         results: list[Any] = []
         for index in range(blocks):
             returned = self.run_block(bound, index, blocks)
+            if index == 0:
+                results = returned
+        return results
+
+    def _share_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
+        """Runs blocks here, one by one, until it pays to have ``jobs`` processes run the rest."""
+        contents = (content_of(bound[position]) for position in self.usage.written)
+        nbytes = sum(content.nbytes for content in contents if content is not None)
+        results: list[Any] = []
+        for index in range(blocks):
+            rest, each, started = blocks - index, self._each, perf_counter()
+            known = rest > 1 and (self._timed > 1 or blocks <= FEW)
+            if each is not None and known and BALANCE.pays(each, rest, jobs, nbytes):
+                returned = run_blocks(self, bound, index, blocks, min(jobs, rest))
+                BALANCE.learn(perf_counter() - started, each, rest, min(jobs, rest), nbytes)
+                return results if index else returned
+            returned = self.run_block(bound, index, blocks)
+            took = perf_counter() - started
+            self._timed += 1
+            self._each = took / COLD if each is None else took if self._timed == 2 else min(took, each)
             if index == 0:
                 results = returned
         return results

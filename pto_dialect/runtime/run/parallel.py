@@ -69,18 +69,19 @@ def can_fork() -> bool:
     return hasattr(os, "fork") and sys.platform != "darwin"
 
 
-def run_blocks(kernel: Kernel, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
-    """Runs all blocks in ``jobs`` processes, of which this is one; what the first block returns.
+def run_blocks(kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: int) -> list[Any]:
+    """Runs the blocks from ``first`` on in ``jobs`` processes, of which this is one; what block 0 returns if it is
+    among them.
 
     Raises the error of the lowest block that failed, as one process would, and leaves the buffers as they were then.
     """
     shared = _share(bound, kernel.usage.written)
     if shared is None:
-        runs = [kernel.run_block(bound, index, blocks) for index in range(blocks)]
+        runs = [kernel.run_block(bound, index, blocks) for index in range(first, blocks)]
         return runs[0]
     if kernel.profile_log is not None:
         kernel.prepare_queues()
-    tickets = _tickets(blocks)
+    tickets = _tickets(first, blocks)
     alive, life = os.pipe()
     workers: list[Worker] = []
     try:
@@ -154,11 +155,11 @@ def _shared_copy(content: Array) -> Array:
 # ------------------------------------------------------------ processes
 
 
-def _tickets(blocks: int) -> int:
+def _tickets(first: int, blocks: int) -> int:
     """A pipe from which processes take ranges of blocks, in order."""
     source, sink = os.pipe()
-    size = -(-blocks // TICKETS)
-    ranges = ((start, min(start + size, blocks)) for start in range(0, blocks, size))
+    size = -(-(blocks - first) // TICKETS)
+    ranges = ((start, min(start + size, blocks)) for start in range(first, blocks, size))
     os.write(sink, b"".join(TICKET.pack(*pair) for pair in ranges))
     os.close(sink)
     return source
