@@ -80,15 +80,20 @@ def write_private(path: str, data: bytes) -> bool:
     nothing else."""
     temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    replaced = False
     try:
         with open(os.open(temporary, flags, 0o600), "wb") as stream:
             stream.write(sealed(data))
         os.replace(temporary, path)
+        replaced = True
     except OSError:
-        with suppress(OSError):
-            os.unlink(temporary)
-        return False
-    return True
+        pass
+    finally:
+        # An interrupt leaves nothing behind either.
+        if not replaced:
+            with suppress(OSError):
+                os.unlink(temporary)
+    return replaced
 
 
 def sealed(data: bytes) -> bytes:

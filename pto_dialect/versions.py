@@ -32,6 +32,41 @@ def installed_version(name: str) -> str:
     return version(name)
 
 
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+_RUNTIME = frozenset(("runtime", "sanitize", "__pycache__"))
+_SOURCES = (".py", ".lark")
+
+
+def sources_identity() -> str:
+    """What differs as soon as a source file of this package does that has a say when a program is read, checked or
+    printed: paths, sizes and times of change of all of them.
+
+    In a checkout the grammar stands beside the package.
+    """
+    found: list[tuple[str, int, int]] = []
+    for folder in (_PACKAGE, os.path.join(os.path.dirname(_PACKAGE), "grammar")):
+        _collect(folder, found)
+    return ascii(sorted(found))
+
+
+def _collect(folder: str, found: list[tuple[str, int, int]]) -> None:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.endswith(_SOURCES):
+            status = entry.stat()
+            found.append((entry.path, status.st_size, status.st_mtime_ns))
+        elif "." not in entry.name and entry.name not in _RUNTIME and entry.is_dir():
+            _collect(entry.path, found)
+
+
+def python_build() -> str:
+    """All that the running Python tells about itself."""
+    return f"{sys.implementation.name} {sys.version} {sys.platform}"
+
+
 def python_version() -> str:
     """The version of the running Python, as in ``3.11.7``."""
     return sys.version.split()[0]

@@ -47,7 +47,12 @@ ms."""
 
 
 class PtoCommand(click.Command):
-    """Adds to click: mlir-opt's spellings, quiet ends on Ctrl-C and closed pipes, a short start and end."""
+    """Adds to click: mlir-opt's spellings, quiet ends on Ctrl-C and closed pipes, a short start and end.
+
+    ``alone`` says that the process is there for this command only.
+    """
+
+    alone = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
@@ -57,6 +62,7 @@ class PtoCommand(click.Command):
         if args is not None:
             return super().main(args, *rest, **extra)
         # A process of its own: its garbage collector is ours to adjust, and so is how its classes are made.
+        self.alone = True
         gc.set_threshold(COLLECTOR_THRESHOLD, 20, 100)
         from pto_dialect.dataclass_code import kept
 

@@ -102,6 +102,7 @@ class OptCommand(PtoCommand):
 @click.option("--deny", metavar="RULE", multiple=True, callback=rule_ids, help="Make this rule's findings errors.")
 @click.option("--werror", is_flag=True, help="Make warnings errors.")
 @click.option("--pedantic", is_flag=True, help="Show remarks as well.")
+@click.option("--no-cache", is_flag=True, help="Neither use nor keep results of earlier runs.")
 @click.option("--no-plans", is_flag=True, help="Let the grammar read statements that are like earlier ones.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes for many inputs.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
@@ -135,7 +136,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
 
     inputs, batch = _inputs(ctx, paths)
     task = _task(ctx, inputs, batch, **given)
-    reporter = Reporter(task.format, task.color, write_over_progress if batch else write_stderr)
+    reporter = Reporter(task.format, task.color, write_over_progress if batch else write_stderr, task.verdicts)
     try:
         if batch:
             code = run_many(inputs, task, reporter, given["jobs"], progress, write_stdout)
@@ -199,7 +200,13 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         plans=not given["no_plans"],
         policy=policy,
     )
-    return Task(options, output, given["format"], wants_color(given["color"]), given["stats"])
+    verdicts = None
+    # Whoever calls the command inside a process of theirs may have changed what it does.
+    if not given["no_cache"] and isinstance(ctx.command, PtoCommand) and ctx.command.alone:
+        from pto_dialect.driver.verdicts import open_verdicts
+
+        verdicts = open_verdicts()
+    return Task(options, output, given["format"], wants_color(given["color"]), given["stats"], verdicts)
 
 
 def _rules_text(ctx: click.Context, explained: str | None, format: str) -> str:

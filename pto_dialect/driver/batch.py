@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,20 +13,24 @@ from pto_dialect.diagnostics.engine import Counts
 from .inputs import Input, total_size
 from .options import Options
 from .output import write_module
-from .pipeline import process_input
+from .pipeline import Result, kept_result, process_input
 from .report import TEXT, render
 
 if TYPE_CHECKING:
     from .statistics import ModuleStatistics
+    from .verdicts import Verdicts
 
 PARALLEL_BYTES = 1_000_000
 """Inputs of this size together take longer than starting further processes does."""
+
+HELD_CHARACTERS = 64_000_000
+"""Printed modules of this size together are held at most before they are written."""
 
 
 class Task(NamedTuple):
     """What is done to each input: ``options``, the folder for printed modules, and the form of the report.
 
-    ``statistics`` is the form of the statistics, ``None`` for none.
+    ``statistics`` is the form of the statistics, ``None`` for none. ``verdicts`` are results of earlier runs.
     """
 
     options: Options
@@ -33,6 +38,7 @@ class Task(NamedTuple):
     format: str
     color: bool
     statistics: str | None = None
+    verdicts: Verdicts | None = None
 
 
 class FileResult(NamedTuple):
@@ -61,11 +67,39 @@ def default_jobs(inputs: Sequence[Input]) -> int:
     return len(usable(0)) if usable else os.cpu_count() or 1
 
 
-def check_files(inputs: Sequence[Input], task: Task, jobs: int) -> Generator[FileResult]:
-    """The results of all inputs, in their order, as they come.
+def check_files(inputs: Sequence[Input], task: Task, jobs: int | None) -> Generator[FileResult]:
+    """The results of all inputs, in their order, as they come; ``jobs`` is the number of processes for those whose
+    results are not kept, ``None`` for what suits them.
 
     Raises :class:`WorkerError` when a worker process dies.
     """
+    kept = _kept(inputs, task)
+    rest = [item for place, item in enumerate(inputs) if place not in kept] if kept else inputs
+    with closing(_check(rest, task, default_jobs(rest) if jobs is None else jobs)) as checked:
+        for place, item in enumerate(inputs):
+            found = kept.pop(place, None)
+            yield next(checked) if found is None else _finished(item, found, task)
+
+
+def _kept(inputs: Sequence[Input], task: Task) -> dict[int, Result]:
+    """Results that earlier runs have kept, by place; whoever has them all needs no further process.
+
+    Texts of modules are held up to a limit: those behind it are found one by one.
+    """
+    found: dict[int, Result] = {}
+    size = 0
+    if task.verdicts is not None:
+        for place, item in enumerate(inputs):
+            result = kept_result(item, task.options, task.verdicts)
+            if result is not None:
+                found[place] = result
+                size += len(result.text or "")
+                if size > HELD_CHARACTERS:
+                    break
+    return found
+
+
+def _check(inputs: Sequence[Input], task: Task, jobs: int) -> Generator[FileResult]:
     jobs = min(jobs, len(inputs))
     if jobs > 1:
         from .workers import in_parallel
@@ -78,7 +112,11 @@ def check_files(inputs: Sequence[Input], task: Task, jobs: int) -> Generator[Fil
 
 def check_file(item: Input, task: Task) -> FileResult:
     """Processes one input and writes its printed module."""
-    result = process_input(item, task.options)
+    return _finished(item, process_input(item, task.options, task.verdicts), task)
+
+
+def _finished(item: Input, result: Result, task: Task) -> FileResult:
+    """Writes the printed module of an input and renders what was found in it."""
     unwritten = None
     if task.output is not None and result.ok and result.text is not None:
         try:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, closing
 from typing import TYPE_CHECKING, Protocol
 
 from . import summary
-from .batch import Task, check_files, default_jobs
+from .batch import Task, check_files
 from .inputs import Input
 from .output import STDOUT, OutputError, write_module
 from .pipeline import process_input
@@ -37,7 +37,7 @@ def run_one(item: Input, task: Task, reporter: Reporter, write_stdout: Callable[
     Nothing is written to a file when there are errors. Raises ``OutputError`` when the output cannot be
     written and BrokenPipeError when nobody reads it.
     """
-    result = process_input(item, task.options)
+    result = process_input(item, task.options, task.verdicts)
     reporter.add(result.diagnostics, result.counts)
     reporter.finish(summary.single(reporter.counts))
     if result.text is not None:
@@ -73,7 +73,6 @@ def run_many(
     failed = 0
     unwritten: str | None = None
     statistics: list[ModuleStatistics] = []
-    jobs = default_jobs(inputs) if jobs is None else jobs
     with closing(check_files(inputs, task, jobs)) as results, show_progress(len(inputs)) as progress:
         for result in results:
             reporter.add(result.diagnostics, result.counts, result.text)

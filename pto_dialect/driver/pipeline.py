@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from .statistics import ModuleStatistics
+    from .verdicts import Verdicts
 
 SEPARATOR = "// -----\n"
 """Stands between the printed programs of one input."""
@@ -68,13 +71,34 @@ def process(text: str, name: str, options: Options) -> Result:
     )
 
 
-def process_input(item: Input, options: Options) -> Result:
-    """Reads an input and processes its text."""
+def kept_result(item: Input, options: Options, verdicts: Verdicts) -> Result | None:
+    """What processing an input gave before; ``None`` where that is not kept, and for what can be read only once."""
+    try:
+        if item.data is None and not stat.S_ISREG(os.stat(item.path).st_mode):
+            return None
+        text, remark = read(item)
+        return verdicts.find(text, item.name, options) if remark is None else None
+    except (OSError, MemoryError):
+        return None
+
+
+def _process_or_find(text: str, name: str, options: Options, verdicts: Verdicts | None) -> Result:
+    if verdicts is None:
+        return process(text, name, options)
+    result = verdicts.find(text, name, options)
+    if result is None:
+        result = process(text, name, options)
+        verdicts.keep(text, name, options, result)
+    return result
+
+
+def process_input(item: Input, options: Options, verdicts: Verdicts | None = None) -> Result:
+    """Reads an input and processes its text, or finds its result among ``verdicts``."""
     text = ""
     try:
         text, remark = read(item)
         if remark is None:
-            return process(text, item.name, options)
+            return _process_or_find(text, item.name, options, verdicts)
         if remark.severity is Severity.ERROR:
             result = Result(False, (), Counts(), None)
         else:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import Counts
+
+if TYPE_CHECKING:
+    from .verdicts import Verdicts
 
 TEXT = "text"
 JSON = "json"
@@ -16,13 +20,16 @@ FORMATS = (TEXT, JSON, SARIF)
 class Reporter:
     """Passes text on input by input; JSON and SARIF are one document at the end.
 
-    ``write`` receives finished text, ``color`` asks for ANSI codes in it.
+    ``write`` receives finished text, ``color`` asks for ANSI codes in it. ``verdicts`` keep the texts of rules.
     """
 
-    def __init__(self, format: str, color: bool, write: Callable[[str], None]) -> None:
+    def __init__(
+        self, format: str, color: bool, write: Callable[[str], None], verdicts: Verdicts | None = None
+    ) -> None:
         self.format = format
         self.color = color
         self.write = write
+        self.verdicts = verdicts
         self.counts = Counts()
         self.collected: list[Diagnostic] = []
 
@@ -48,12 +55,18 @@ class Reporter:
         else:
             from pto_dialect import __version__
             from pto_dialect.diagnostics.formats import to_sarif
-            from pto_dialect.verify.engine.rule import RULES
-            from pto_dialect.verify.verifier import load_all_rules
 
-            load_all_rules()
-            texts = {id: declared.text for id, declared in RULES.items()}
+            texts = _rule_texts() if self.verdicts is None else self.verdicts.rule_texts(_rule_texts)
             self.write(to_sarif(self.collected, texts, version=__version__))
+
+
+def _rule_texts() -> dict[str, str]:
+    """Descriptions of all rules, by id."""
+    from pto_dialect.verify.engine.rule import RULES
+    from pto_dialect.verify.verifier import load_all_rules
+
+    load_all_rules()
+    return {id: declared.text for id, declared in RULES.items()}
 
 
 def render(diagnostics: tuple[Diagnostic, ...], color: bool) -> str:
