@@ -57,7 +57,8 @@ def test_text_that_the_locale_cannot_show() -> None:
     assert "return %x : i32 // é\n" in result.stderr.decode("utf-8")
 
 
-def test_a_start_imports_only_what_a_run_needs() -> None:
+@pytest.mark.parametrize(("option", "more"), [("--no-cache", []), ("--verify-only", ["json", "hashlib"])])
+def test_a_start_imports_only_what_a_run_needs(tmp_path: Path, option: str, more: list[str]) -> None:
     unwanted = [
         *("numpy", "ml_dtypes", "json", "multiprocessing", "concurrent", "pto_dialect.diagnostics.formats"),
         *("lark", "logging", "pickle", "hashlib", "urllib.request"),
@@ -70,10 +71,12 @@ except SystemExit as exit:
     loaded = [name for name in {unwanted} if name in sys.modules]
     print(exit.code, *loaded, file=sys.stderr)
 """
-    command = [sys.executable, "-c", LAUNCH + code, "-"]
-    result = subprocess.run(command, input=GOOD, capture_output=True, text=True, check=False)
-    assert result.stderr.split() == ["0"]
-    assert "func.func @f" in result.stdout
+    command = [sys.executable, "-c", LAUNCH + code, option, "-"]
+    # A name that nothing is kept under.
+    program = f"// {tmp_path}\n{GOOD}"
+    result = subprocess.run(command, input=program, capture_output=True, text=True, check=False)
+    assert sorted(result.stderr.split()) == sorted(["0", *more])
+    assert ("func.func @f" in result.stdout) == (option == "--no-cache")
 
 
 def test_help_and_version_load_no_dialect() -> None:
