@@ -6,7 +6,7 @@ from typing import Final
 
 from .dma_units import A2A3_BURST_UNITS
 from .matmul_types import A2A3_MX_TRIPLES, A2A3_TRIPLES, MAD_DOCUMENTED, MAD_MX, MAD_UNDOCUMENTED
-from .memory import A2A3_CAPACITY, A2A3_PLANNER_LIMIT, BASE_ALIGNMENT, LOC_TO_SPACE, SPACE_ALIASES, TRANSFER_ALIGNMENT
+from .memory import A2A3_CAPACITY, A2A3_PLANNER_LIMIT, BASE_ALIGNMENT, LOC_TO_SPACE, SPACE_ALIASES
 from .op_availability import A2A3_FOREIGN_LEVELS, A2A3_FOREIGN_PREFIXES, A2A3_LOW_PRECISION_OPS, A2A3_UNAVAILABLE
 from .profile import Profile
 from .sync_resources import A2A3_SYNC
@@ -32,13 +32,11 @@ A2A3: Final = Profile(
     capacity=A2A3_CAPACITY,
     planner_limit=A2A3_PLANNER_LIMIT,
     alignment=BASE_ALIGNMENT,
-    transfer_alignment=TRANSFER_ALIGNMENT,
     loc_to_space=LOC_TO_SPACE,
     space_aliases=SPACE_ALIASES,
     burst_units=A2A3_BURST_UNITS,
     matmul_triples=A2A3_TRIPLES,
     mx_triples=A2A3_MX_TRIPLES,
-    gemv_range_severity="warning",
     # Micro-level verifiers do not look at the target: mad under a2a3 is reported as arch-mix, and its types
     # are checked like those of any other mad.
     mad_documented=MAD_DOCUMENTED,

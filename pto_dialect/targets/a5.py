@@ -7,7 +7,7 @@ from typing import Final
 
 from .dma_units import A5_BURST_UNITS
 from .matmul_types import A5_MX_TRIPLES, A5_TRIPLES, MAD_DOCUMENTED, MAD_MX, MAD_UNDOCUMENTED
-from .memory import A5_CAPACITY, A5_PLANNER_LIMIT, BASE_ALIGNMENT, LOC_TO_SPACE, SPACE_ALIASES, TRANSFER_ALIGNMENT
+from .memory import A5_CAPACITY, A5_PLANNER_LIMIT, BASE_ALIGNMENT, LOC_TO_SPACE, SPACE_ALIASES
 from .op_availability import A5_FOREIGN_LEVELS, A5_FOREIGN_PREFIXES, A5_LOW_PRECISION_OPS, A5_UNAVAILABLE
 from .profile import Profile
 from .sync_resources import A5_SYNC
@@ -33,13 +33,11 @@ A5: Final = Profile(
     capacity=A5_CAPACITY,
     planner_limit=A5_PLANNER_LIMIT,
     alignment=BASE_ALIGNMENT,
-    transfer_alignment=TRANSFER_ALIGNMENT,
     loc_to_space=LOC_TO_SPACE,
     space_aliases=SPACE_ALIASES,
     burst_units=A5_BURST_UNITS,
     matmul_triples=A5_TRIPLES,
     mx_triples=A5_MX_TRIPLES,
-    gemv_range_severity="error",
     mad_documented=MAD_DOCUMENTED,
     mad_undocumented=MAD_UNDOCUMENTED,
     mad_mx=MAD_MX,

@@ -40,9 +40,6 @@ MX_BIAS_TYPE: Final = "f32"
 EXTENT_RANGE: Final = (1, 4095)
 """Inclusive range of M, K and N, tile level and micro level (12-bit fields of the control word)."""
 
-ZERO_EXTENT_SEVERITY: Final = "warning"
-ZERO_EXTENT_MX_SEVERITY: Final = "error"
-
 MAD_DOCUMENTED: Final[frozenset[Triple]] = frozenset(
     {
         ("f16", "f16", "f32"),

@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 SPACES: Final = ("gm", "ub", "l1", "l0a", "l0b", "l0c", "bt", "fb", "scale_left", "scale_right")
-TILE_LOCATIONS: Final = ("vec", "mat", "left", "right", "acc", "bias", "scaling")
 
 A2A3_CAPACITY: Final[Mapping[str, int | None]] = MappingProxyType(
     {
@@ -74,17 +73,6 @@ BASE_ALIGNMENT: Final[Mapping[str, BaseAlignment]] = MappingProxyType(
         "scale_right": BaseAlignment(1, 16),
     }
 )
-
-TRANSFER_ALIGNMENT: Final[Mapping[str, int]] = MappingProxyType(
-    {
-        "fb_quant_row": 128,
-        "fb_relu_row": 64,
-        "mx_scale_src": 32,
-        "mx_scale_dst": 16,
-        "gm_to_ub_dst": 32,
-    }
-)
-"""Alignment, in bytes, that single transfers or table rows ask for beyond the base alignment."""
 
 LOC_TO_SPACE: Final[Mapping[str, str]] = MappingProxyType(
     {

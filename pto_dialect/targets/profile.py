@@ -35,7 +35,6 @@ class Profile:
     capacity: Mapping[str, int | None]
     planner_limit: Mapping[str, int]
     alignment: Mapping[str, BaseAlignment]
-    transfer_alignment: Mapping[str, int]
     loc_to_space: Mapping[str, str]
     space_aliases: Mapping[str, str]
     burst_units: Mapping[str, BurstUnit]
@@ -43,8 +42,6 @@ class Profile:
     # matrix multiplication
     matmul_triples: frozenset[Triple]
     mx_triples: frozenset[Triple]
-    gemv_range_severity: str
-    """Severity of a tgemv extent outside the range (``gemv-range``)."""
     mad_documented: frozenset[Triple]
     mad_undocumented: frozenset[Triple]
     mad_mx: frozenset[Triple]

@@ -44,8 +44,6 @@ class SyncResources:
     """Hardware ids that the pipes of one function share."""
     flags_one_way: int = 2
     flags_two_way: int = 4
-    aic_per_block: int = 1
-    aiv_per_block: int = 2
 
 
 A2A3_SYNC: Final = SyncResources(

@@ -22,8 +22,6 @@ def test_tmov_pairs() -> None:
     a2a3 |= {("vec", "vec"), ("acc", "mat"), ("acc", "vec")}
     assert A2A3.tmov_pairs == a2a3
     assert A5.tmov_pairs == a2a3 | {("vec", "mat")}
-    assert A5.tile_rules.tmov_mx_scale and A5.tile_rules.tmov_zz_reorder
-    assert not A2A3.tile_rules.tmov_mx_scale and not A2A3.tile_rules.tmov_zz_reorder
 
 
 def test_textract_and_tinsert_pairs() -> None:
@@ -38,7 +36,7 @@ def test_textract_and_tinsert_pairs() -> None:
             for p in pairs
             for loc in p
         }
-        assert named <= set(memory.TILE_LOCATIONS)
+        assert named <= memory.LOC_TO_SPACE.keys()
     assert A2A3.tmov_pairs < A5.tmov_pairs
     assert A2A3.textract_pairs < A5.textract_pairs
     assert A2A3.tinsert_pairs < A5.tinsert_pairs
@@ -88,13 +86,8 @@ def test_header_modes() -> None:
 def test_remaining_tile_rules() -> None:
     assert (A2A3.tile_rules.trecip_in_place, A5.tile_rules.trecip_in_place) == ("error", None)
     assert (A2A3.tile_rules.tprelu_shared, A5.tile_rules.tprelu_shared) == ("error", None)
-    assert (A2A3.tile_rules.texpands_col_major, A5.tile_rules.texpands_col_major) == ("error", None)
     assert (A2A3.tile_rules.rowexpand_tmp, A5.tile_rules.rowexpand_tmp) == (None, "warning")
-    assert (A2A3.tile_rules.gm_slot_tensors, A5.tile_rules.gm_slot_tensors) == (None, "error")
     assert not A2A3.tile_rules.select_tmp_ignored and A5.tile_rules.select_tmp_ignored
-    assert A2A3.tile_rules.select_tmp_type == "ui8"
-    assert A2A3.tile_rules.tmov_equal_shapes and not A5.tile_rules.tmov_equal_shapes
-    assert (A2A3.tile_rules.cube_to_vector, A5.tile_rules.vector_to_cube) == ("gm", "ub_l1")
     assert "trowexpandadd" not in ROWEXPAND_TMP_OPS and len(ROWEXPAND_TMP_OPS) == 6
 
 

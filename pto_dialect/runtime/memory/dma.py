@@ -46,12 +46,6 @@ class Padding(NamedTuple):
         size = len(self.element)
         return max(dst_stride, self.left * size + length + self.right * size)
 
-    def fills_wide(self, length: int, dst_stride: int) -> bool:
-        """The fill after the payload exceeds the right count rounded up to 32 bytes: ``pad-fill-wide``."""
-        size = len(self.element)
-        fill = self.row_bytes(length, dst_stride) - self.left * size - length
-        return fill > -(-self.right * size // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
-
 
 def burst_copy(
     dst: Pointer,

@@ -433,16 +433,6 @@ def mad_view_b(pointer: Pointer, k: int, n: int) -> MatrixView:
     return TileView(layout, pointer, k, n)
 
 
-def mad_operand_a(pointer: Pointer, m: int, k: int, *, disable_gemv: bool = False) -> Array:
-    """Storage elements [M, K] of the left operand; see :func:`mad_view_a`."""
-    return mad_view_a(pointer, m, k, disable_gemv=disable_gemv).read()
-
-
-def mad_operand_b(pointer: Pointer, k: int, n: int) -> Array:
-    """Storage elements [K, N] of the right operand; see :func:`mad_view_b`."""
-    return mad_view_b(pointer, k, n).read()
-
-
 def l0c_view(pointer: Pointer, m: int, n: int) -> TileView:
     """The accumulator [M, N] in L0C: NZ with 16x16 blocks and up16(M) rows of 4-byte slots (docs/reference/layouts.md,
     "Layouts of the memories").

@@ -24,15 +24,6 @@ class GmMatrix(NamedTuple):
     row_dims: tuple[int, ...]
     col_dims: tuple[int, ...]
 
-    def coordinate(self, index: Sequence[int], shape: Sequence[int]) -> tuple[int, int]:
-        """Tile (row, col) of the view element ``index``; both sequences have five entries."""
-        row = col = 0
-        for dim in self.row_dims:
-            row = row * shape[dim] + index[dim]
-        for dim in self.col_dims:
-            col = col * shape[dim] + index[dim]
-        return row, col
-
 
 _GM_DIMS = {
     "nd": ((0, 1, 2, 3), (4,)),

@@ -13,6 +13,7 @@ from pto_dialect.runtime.kernels.sync.buffers import BufferKey
 from pto_dialect.runtime.queues.fifo import Token as Entry
 from pto_dialect.runtime.queues.run import Key, describe
 from pto_dialect.runtime.run.machine import Core
+from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..report.findings import Finding
 from ..report.fixes import TakeFlag
@@ -21,7 +22,7 @@ from .clocks import Actor, Clock, Mark, Taken, Token
 if TYPE_CHECKING:
     from .core import WatchedCore
 
-_COUNTER_LIMIT = 15
+_COUNTER_LIMIT = (1 << A5_SYNC.counter_bits) - 1
 """Signals that a counter between cores can hold."""
 
 

@@ -21,8 +21,6 @@ from pto_dialect.runtime.memory.fractal_load import (
     l1_to_l0b,
     load_fractals,
     load_mx_fragments,
-    mad_operand_a,
-    mad_operand_b,
     mad_view_a,
     mad_view_b,
     mx_scale_address,
@@ -165,7 +163,7 @@ def test_l0a_image(size: int, m: int, k: int, transpose: bool) -> None:
     pointer = l0a.pointer(512, DTYPES[size])
     if wide:
         return
-    assert (mad_operand_a(pointer, m, k, disable_gemv=True) == a).all()
+    assert (mad_view_a(pointer, m, k, disable_gemv=True).read() == a).all()
     assert (mad_view_a(pointer, m, k, disable_gemv=True).read() == a).all()
 
 
@@ -185,7 +183,7 @@ def test_l0b_image(size: int, k: int, n: int, transpose: bool) -> None:
             assert flat[((row // lanes) * step + col) * lanes + row % lanes] == b[row, col]
     if wide:
         return
-    assert (mad_operand_b(l0b.pointer(1024, DTYPES[size]), k, n) == b).all()
+    assert (mad_view_b(l0b.pointer(1024, DTYPES[size]), k, n).read() == b).all()
     assert (mad_view_b(l0b.pointer(1024, DTYPES[size]), k, n).read() == b).all()
 
 
@@ -272,7 +270,7 @@ def test_packed_operand(k: int, n: int, transpose: bool) -> None:
     assert wide == (transpose and up(n, 16) % 64 != 0)
     if wide:
         return
-    pairs = mad_operand_b(l0b.pointer(0, np.uint8), (k + 1) // 2, n)
+    pairs = mad_view_b(l0b.pointer(0, np.uint8), (k + 1) // 2, n).read()
     assert (pairs & 15 == b[:k:2, :n]).all()
     assert (pairs[: k // 2] >> 4 == b[1:k:2, :n]).all()
 
@@ -315,11 +313,11 @@ def test_gemv_reads_contiguous_elements(size: int, k: int) -> None:
     l0a = filled("l0a", 4096, 16)
     pointer = l0a.pointer(512, DTYPES[size])
     flat = l0a.bytes[512:].view(DTYPES[size])
-    assert (mad_operand_a(pointer, 1, k) == flat[:k]).all()
+    assert (mad_view_a(pointer, 1, k).read() == flat[:k]).all()
     lanes = 32 // size
     if up(k, lanes) * 16 * size <= 3584:
         blocked = [flat[(i // lanes) * 16 * lanes + i % lanes] for i in range(k)]
-        assert mad_operand_a(pointer, 1, k, disable_gemv=True).tolist() == [blocked]
+        assert mad_view_a(pointer, 1, k, disable_gemv=True).read().tolist() == [blocked]
 
 
 def test_footprints() -> None:
@@ -330,13 +328,13 @@ def test_footprints() -> None:
 
     l0a, l0c = Arena("l0a", 65536), Arena("l0c", 262144)
     f16, i8 = l0a.pointer(0, np.float16), l0a.pointer(0, np.int8)
-    assert rule(mad_operand_a, f16, 4095, 16) == "mad-l0-footprint"
-    assert rule(mad_operand_b, f16, 16, 2049) == "mad-l0-footprint"
-    assert mad_operand_b(f16, 16, 2048).shape == (16, 2048)
-    assert mad_operand_a(i8, 16, 4095).shape == (16, 4095)
-    assert mad_operand_a(f16, 1, 4095).shape == (1, 4095)
-    assert rule(mad_operand_a, f16, 1, 4095, disable_gemv=True) == "mad-l0-footprint"
-    assert rule(mad_operand_a, f16.shifted(512), 16, 2048) == "mem-oob"
+    assert rule(mad_view_a, f16, 4095, 16) == "mad-l0-footprint"
+    assert rule(mad_view_b, f16, 16, 2049) == "mad-l0-footprint"
+    assert mad_view_b(f16, 16, 2048).read().shape == (16, 2048)
+    assert mad_view_a(i8, 16, 4095).read().shape == (16, 4095)
+    assert mad_view_a(f16, 1, 4095).read().shape == (1, 4095)
+    assert rule(mad_view_a, f16, 1, 4095, disable_gemv=True) == "mad-l0-footprint"
+    assert rule(mad_view_a, f16.shifted(512), 16, 2048) == "mem-oob"
     assert rule(l0c_view, l0c.pointer(0, np.float32), 4095, 17) == "mad-l0-footprint"
     assert rule(l0c_view, l0c.pointer(1024, np.float32), 256, 256) == "mem-oob"
     l0c_view(l0c.pointer(0, np.float32), 256, 256).read()

@@ -6,7 +6,7 @@ a program that uses them run side by side, with their pipes as queues.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from xdsl.ir import Operation
 
@@ -17,11 +17,12 @@ from pto_dialect.ir.sync.cross_core import SyncSetOp, SyncWaitOp
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.queues.run import QueueCore
 from pto_dialect.runtime.run.machine import Core, block_cores
+from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..registry import kernel
 
 POINT_TO_POINT = "p2p"
-SIDE = 16
+SIDE: Final = A5_SYNC.aiv1_offset or 0
 """Numbers 16 and up on the AIC side belong to AIV1."""
 
 
