@@ -75,7 +75,7 @@ def test_what_is_held_twice_is_released_twice() -> None:
 
 def test_names_of_what_is_waited_for() -> None:
     texts: list[str] = []
-    recorder = Recorder()
+    recorder: Any = Recorder()
     recorder.await_level = lambda pipe, key, level: texts.append(key.text)
     recorder.after((GET, V, 5, 0), (GET, M, 5, 1), (RELEASE, V, 5, 1))
     release = "the release of buffer 5"

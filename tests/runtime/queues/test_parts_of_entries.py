@@ -72,12 +72,16 @@ def test_who_takes_part_in_whole_entries() -> None:
         assert end(True).takes_part(direction, producing, WHOLE)
 
 
+def counts(one: FifoEnd) -> dict[tuple[str, int, int], int]:
+    """Signals that have come, by kind, direction and vector core."""
+    flags: dict[Any, int] = one.core.flags
+    return {(token.kind, token.direction, token.vector): count for token, count in flags.items()}
+
+
 def test_slots_are_free_at_the_start() -> None:
     """The producer of each direction has all slots, for every consumer."""
-    cube = {(token.kind, token.direction, token.vector): count for token, count in end(True).core.flags.items()}
-    assert cube == {("slot", C2V, 0): 4, ("slot", C2V, 1): 4}
-    vector = {(token.kind, token.direction, token.vector): count for token, count in end(False, 1).core.flags.items()}
-    assert vector == {("slot", V2C, 1): 4}
+    assert counts(end(True)) == {("slot", C2V, 0): 4, ("slot", C2V, 1): 4}
+    assert counts(end(False, 1)) == {("slot", V2C, 1): 4}
     assert end(True, mask=V2C).core.flags == {} and end(False, mask=C2V).core.flags == {}
     assert len(end(True, mask=C2V).core.flags) == 2 and len(end(False, mask=V2C).core.flags) == 1
 
