@@ -42,7 +42,8 @@ def test_where_a_part_lies(shape: tuple[int, int]) -> None:
 def check_parts(whole: np.ndarray, split: int) -> None:
     shape = whole.shape
     for vector, part in enumerate(halves(whole, split)):
-        row, col, height, width = placed(*part.shape, split, vector)
+        rows, cols = part.shape
+        row, col, height, width = placed(rows, cols, split, vector)
         if split == WHOLE:
             assert (row, col, height, width) == (0, 0, *shape)
             continue
