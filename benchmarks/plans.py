@@ -1,6 +1,6 @@
 """Statements read from plans against statements read by the grammar: the same in every respect?
 
-Usage: python benchmarks/plans.py TREE... [--edits N] [--seed S] [--show K]
+Usage: python benchmarks/plans.py TREE... [--edits N] [--longest C] [--edits-only] [--seed S] [--show K]
 
 Every ``.pto`` and ``.mlir`` file below the TREEs is read three times: by the grammar alone, with the plans that other
 programs left, and again with its own; then so are ``--edits`` edited variants of small ones (see ``plan_edits.py``).
@@ -21,8 +21,8 @@ from plan_edits import edited
 from plan_outcomes import outcome
 
 TARGETS = (None, "a2a3", "a5")
-_SMALL = 4_000
-"""Characters of the longest program that is edited."""
+_SHOWN = 4_000
+"""Characters shown of a program that differs."""
 
 
 def differences(text: str, *, printed: bool, targets: Sequence[str | None] = TARGETS) -> Iterator[str]:
@@ -47,10 +47,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("trees", type=Path, nargs="+", metavar="TREE")
     parser.add_argument("--edits", type=int, default=0, metavar="N")
     parser.add_argument("--seed", default="0", metavar="S")
-    parser.add_argument("--show", type=int, default=5, metavar="K")
+    parser.add_argument("--show", type=int, default=5, metavar="K", help="differences shown")
+    parser.add_argument("--longest", type=int, default=4_000, metavar="C", help="characters of programs to edit")
+    parser.add_argument("--edits-only", action="store_true", help="leave the programs themselves out")
     options = parser.parse_args(arguments)
     texts = programs(options.trees)
-    small = [text for text in texts if 0 < len(text) <= _SMALL]
+    small = [text for text in texts if 0 < len(text) <= options.longest]
     wrong = 0
 
     def compare(name: str, text: str, printed: bool, targets: Sequence[str | None] = TARGETS) -> None:
@@ -59,11 +61,12 @@ def main(arguments: Sequence[str]) -> int:
         if found:
             wrong += 1
             if wrong <= options.show:
-                print(name, *found[:12], "---", text if len(text) <= _SMALL else text[:_SMALL], sep="\n", flush=True)
+                print(name, *found[:12], "---", text[:_SHOWN], sep="\n", flush=True)
 
-    for number, text in enumerate(texts):
-        compare(f"program {number}", text, True)
-    print(f"{len(texts)} programs, {wrong} differ", flush=True)
+    if not options.edits_only:
+        for number, text in enumerate(texts):
+            compare(f"program {number}", text, True)
+        print(f"{len(texts)} programs, {wrong} differ", flush=True)
     for number in range(options.edits):
         rng = random.Random(f"{options.seed}/{number}")
         compare(f"edit {number}", edited(rng, rng.choice(small)), False, (rng.choice(TARGETS),))

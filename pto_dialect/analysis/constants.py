@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from pto_dialect.ir.core.roles import Role, has_role
 
@@ -13,7 +13,8 @@ from .arithmetic import CASTS, FOLDS, UNSIGNED_CASTS
 def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
     """The number ``value`` always has, or ``None`` when it is not a constant this analysis can follow."""
     op = value.owner
-    if not isinstance(op, Operation) or depth == 0:
+    # Not isinstance with Operation, which asks the metaclass: this is asked of every index of a program.
+    if isinstance(op, Block) or depth == 0:
         return None
     if has_role(op, Role.CONSTANT):
         attr = op.properties.get("value")

@@ -198,7 +198,7 @@ class Verifier:
         if silent is None:
             self._apply(op, verdict.rest)
             return
-        numbers = tuple([ctx.constant(value) for value in op._operands])
+        numbers = tuple([ctx.constant(value) for value in op._operands]) if op._operands else ()
         if numbers in silent:
             if verdict.other:
                 self._apply(op, verdict.other)

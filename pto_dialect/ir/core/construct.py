@@ -14,8 +14,14 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation, OptionalDef
 
+from pto_dialect.diagnostics.source import Span
+
+from .likeness import Likeness, set_likeness
+from .location import set_location
+
 # pyright: reportPrivateUsage=false
 
+_new = object.__new__
 _NOTHING: SSAValues[OpResult] = SSAValues()
 
 
@@ -71,3 +77,43 @@ def append_operation(block: Block, op: Operation) -> None:
         last._next_op = op
         op._prev_op = last
     block._last_op = op
+
+
+def operation_like(
+    likeness: Likeness, operands: Sequence[SSAValue], result_types: Sequence[Attribute], span: Span, block: Block
+) -> Operation:
+    """An operation like others, read from ``span``, as the last of ``block``: :func:`new_operation`, ``locate`` and
+    :func:`append_operation` in one, without calls. What a class says by default is not stored again."""
+    cls = likeness.cls
+    op = _new(cls)
+    uses: list[Use] = []
+    for index, value in enumerate(operands):
+        use = _new(Use)
+        use._operation, use._index = op, index
+        use._next_use = earlier = value.first_use
+        if earlier is not None:
+            earlier._prev_use = use
+        value.first_use = use
+        uses.append(use)
+    op._operands = SSAValues(operands)
+    op._operand_uses = tuple(uses)
+    results: list[OpResult] = []
+    for index, type_ in enumerate(result_types):
+        result = _new(OpResult)
+        result._type, result.op, result.index = type_, op, index
+        results.append(result)
+    op.results = SSAValues(results) if results else _NOTHING
+    op.properties = likeness.properties.copy()
+    op.attributes = likeness.attributes.copy()
+    op._successors = op._successor_uses = op.regions = ()
+    set_location(op, span)
+    set_likeness(op, likeness)
+    op.parent = block
+    last = block._last_op
+    if last is None:
+        block._first_op = op
+    else:
+        last._next_op = op
+        op._prev_op = last
+    block._last_op = op
+    return op

@@ -6,9 +6,10 @@ likeness is only believed after a look at the operation.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 
 class Likeness:
@@ -27,6 +28,13 @@ class Likeness:
         self.attributes = dict(op.attributes)
         self.properties = dict(op.properties)
         self.verdicts: dict[object, Any] = {}
+
+    def with_properties(self, properties: dict[str, Attribute]) -> Likeness:
+        """The likeness of operations with other properties, of which nothing is known."""
+        other = copy(self)
+        other.properties = properties
+        other.verdicts = {}
+        return other
 
     def fits(self, op: Operation) -> bool:
         """True when ``op`` still is what it was made as."""

@@ -37,8 +37,13 @@ class SourceLoc(Data[Span], BuiltinAttribute):
 
 def locate(op: Operation, source: SourceFile, start: int, end: int) -> None:
     """Records that ``op`` was read from ``source[start:end]``."""
+    set_location(op, Span(source, start, end))
+
+
+def set_location(op: Operation, span: Span) -> None:
+    """Records that ``op`` was read from ``span``."""
     loc = SourceLoc.__new__(SourceLoc)
-    _set(loc, "data", Span(source, start, end))
+    _set(loc, "data", span)
     op.location = loc  # pyright: ignore[reportAttributeAccessIssue]
 
 

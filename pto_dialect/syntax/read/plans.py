@@ -9,14 +9,18 @@ language. What depends on more than a skeleton and the types of the values has n
 from __future__ import annotations
 
 import re
+from copy import copy
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core.likeness import Likeness
 
+from ..builder.error import BuildError
 from ..builder.types import POISON
-from .tokens import SPACE, SUFFIX_ID
+from ..text import number_attribute
+from .tokens import SPACE, SUFFIX_ID, Tok
 
 Skeleton = tuple[str, ...]
 """The texts before, between and behind the names of a statement."""
@@ -35,6 +39,13 @@ NAMES = re.compile(rf"(%{SUFFIX_ID}(?:\#\d{{1,4}}(?!\d))?)")
 _QUOTED = re.compile(r'"[^"]*"')
 _AMBIGUOUS = re.compile(r"[:#]\d|>")
 """What behind a name may belong to the name, depending on it: the size of a pack, a number of a result, an arrow."""
+
+_CONSTANT = re.compile(
+    r"( = arith\.constant )"
+    r"(?:(?P<INTEGER>-?[0-9]{1,16})|(?P<FLOAT>-?[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?))"
+    r"( : (?!i1\Z)\w+)"
+)
+"""What follows the name of a constant whose plan holds for other numbers as well."""
 
 _LONGEST = 4_000
 """Characters of the longest statement that is learnt."""
@@ -56,7 +67,7 @@ class Plan:
     __slots__ = ("cls", "likeness", "operands", "result_types", "results", "same")
 
     def __init__(
-        self, op: Operation, operands: tuple[tuple[int, Attribute], ...], same: tuple[tuple[int, int], ...]
+        self, op: Operation, operands: tuple[tuple[int, Attribute], ...] = (), same: tuple[tuple[int, int], ...] = ()
     ) -> None:
         """The plan of statements like that of ``op``."""
         self.cls = type(op)
@@ -66,28 +77,80 @@ class Plan:
         self.results = len(self.result_types)
         self.likeness = Likeness(op)
 
+    def with_value(self, value: Attribute) -> Plan:
+        """The plan of a constant that differs in its value."""
+        other = copy(self)
+        other.likeness = self.likeness.with_properties({"value": value})
+        return other
+
 
 class Plans:
     """Plans by skeleton, of this process; bounded, so that no text makes them grow without end."""
 
     def __init__(self) -> None:
         self.known: dict[Skeleton, Plan] = {}
+        self.constants: dict[Skeleton, Plan] = {}
+        """Plans of constants by the text around their number and the kind of its token."""
         self.characters = 0
 
     def keep(self, parts: list[str], plan: Plan) -> None:
         """Remembers ``plan`` for statements split into ``parts``; a full table starts over."""
         skeleton = tuple(parts[::2])
-        size = sum(map(len, parts))
+        size = sum(map(len, skeleton))
+        if len(self.known) >= _MOST or self.characters + size > _MOST_CHARACTERS:
+            self.forget()
         self.characters += size
-        if len(self.known) >= _MOST or self.characters > _MOST_CHARACTERS:
-            self.known.clear()
-            self.characters = size
         self.known[skeleton] = plan
+        number = _number_in(parts)
+        if number is not None and _is_number(plan, number):
+            self.constants[number.around] = plan
+
+    def constant(self, parts: list[str]) -> Plan | None:
+        """A plan for a constant with another number than those of the plans so far."""
+        number = _number_in(parts)
+        like = self.constants.get(number.around) if number is not None else None
+        value = _meaning(like, number) if like is not None and number is not None else None
+        if like is None or value is None:
+            return None
+        plan = like.with_value(value)
+        self.keep(parts, plan)
+        return plan
 
     def forget(self) -> None:
         """Starts over."""
         self.known.clear()
+        self.constants.clear()
         self.characters = 0
+
+
+class _Number(NamedTuple):
+    """The number of a constant: the text around it with the kind of its token, and the token."""
+
+    around: Skeleton
+    token: Tok
+
+
+def _number_in(parts: list[str]) -> _Number | None:
+    """The number in a statement that defines a constant."""
+    found = _CONSTANT.fullmatch(parts[-1]) if len(parts) == 3 and not parts[0] else None
+    if found is None:
+        return None
+    kind = "INTEGER" if found["INTEGER"] else "FLOAT"
+    return _Number((found[1], kind, found[4]), Tok(kind, found[kind], 0))
+
+
+def _meaning(plan: Plan, number: _Number) -> Attribute | None:
+    """The value of a constant like that of ``plan`` with another number; ``None`` where the number is wrong."""
+    try:
+        return number_attribute(number.token, plan.result_types[0])
+    except BuildError:
+        return None
+
+
+def _is_number(plan: Plan, number: _Number) -> bool:
+    """True when the only thing that the number says is the value of the constant."""
+    likeness = plan.likeness
+    return not likeness.attributes and likeness.properties == {"value": _meaning(plan, number)}
 
 
 PLANS = Plans()

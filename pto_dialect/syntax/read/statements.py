@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.ir.core.construct import append_operation, new_operation
+from pto_dialect.diagnostics.source import Span
+from pto_dialect.ir.core.construct import operation_like
 from pto_dialect.ir.core.likeness import set_likeness
-from pto_dialect.ir.core.location import SourceLoc, locate
+from pto_dialect.ir.core.location import SourceLoc
 
 from .lexer import OPERATION_TERMINALS, ProgramText, first_token
 from .plans import EXTENT, NAMES, PLANS, Plan, plan_for
@@ -68,7 +69,7 @@ class StatementReader:
             # The next statement is looked up first: that it is one is what ends the one before it.
             found = extent(text, position)
             next_parts = split(found[1].rstrip()) if found is not None else []
-            next_plan = known.get(tuple(next_parts[::2]))
+            next_plan = known.get(tuple(next_parts[::2])) or PLANS.constant(next_parts)
             if plan is not None:
                 if next_plan is None and not self._ends_before(position):
                     return start
@@ -107,11 +108,9 @@ class StatementReader:
                     return False
             if len(names) > 1 and len(set(names)) < len(names):
                 return False
-        like = plan.likeness
-        op = new_operation(plan.cls, operands, plan.result_types, like.attributes.copy(), like.properties.copy())
-        set_likeness(op, like)
-        locate(op, self.builder.source, start, end)
-        append_operation(frame.block, op)
+        op = operation_like(
+            plan.likeness, operands, plan.result_types, Span(self.builder.source, start, end), frame.block
+        )
         for name, result in zip(names, op.results, strict=True):
             label = name[1:]
             if not label.isdecimal():

@@ -204,7 +204,8 @@ def check_function(op: Operation, ctx: Context) -> bool:
         ctx.report(FUNCTION, op, f"{message}({listed(types_of(region.first_block.args))})")
     for block in region.blocks:
         last = block.last_op
-        if last is None or not any(inner.has_trait(IsTerminator) for inner in block.ops):
+        ends = last is not None and last.has_trait(IsTerminator)
+        if last is None or not (ends or any(inner.has_trait(IsTerminator) for inner in block.ops)):
             # A terminator in the middle is told there.
             message = f"a block of @{symbol_name(op)} does not end with a terminator"
             ctx.report(TERMINATOR, last or op, message, help="add return")

@@ -172,6 +172,12 @@ def function_check(*families: str) -> Callable[[FunctionCheck], FunctionCheck]:
     return register
 
 
+@cache
+def _load_rules(family: str) -> None:
+    for group in rule_modules(family):
+        import_module(f"pto_dialect.verify.{group}")
+
+
 @checks(STRUCTURE, "func.func")
 def whole_function(op: Operation, ctx: Context) -> None:
     """Runs the whole-function checks of the families that occur in ``op``."""
@@ -179,8 +185,7 @@ def whole_function(op: Operation, ctx: Context) -> None:
         return
     scan = FunctionScan(op)
     for family in scan.families:
-        for group in rule_modules(family):
-            import_module(f"pto_dialect.verify.{group}")
+        _load_rules(family)
     for families, check in FUNCTION_CHECKS:
         if families & scan.families:
             check(scan, ctx)
