@@ -19,6 +19,7 @@ from pto_dialect.runtime.numerics.encode import encode
 
 from ..cube.fixpipe_tile import AccumulatorOut, channel_entries
 from ..registry import kernel
+from .acc_to_vec import FIRST, MoveToCores
 from .memory import accumulator_out, enum_value
 from .operands import write_linear
 
@@ -111,14 +112,7 @@ class Move:
         """Moves ``source`` to ``dst``; ``row`` and ``col`` begin the window, ``scalar`` and ``table`` are the scales of
         accumulators."""
         if self.mode == "insert":
-            values = self._value(source.read(), source, dst, scalar, table)
-            rows, cols = values.shape
-            if row < 0 or col < 0 or row + rows > dst.rows or col + cols > dst.cols:
-                raise Fault("extract-bounds", f"{rows}x{cols} at ({row}, {col}) leaves the tile {dst.rows}x{dst.cols}")
-            if isinstance(dst, Tile):
-                dst.view.window(row, col, rows, cols).write(values)
-            else:
-                dst.array[row : row + rows, col : col + cols] = values
+            self.insert(source, dst, row, col, scalar, table)
             return
         rows, cols = dst.valid_rows, dst.valid_cols
         if self.mode == "move" and self.convert is None and (_same_bytes(source, dst) or _same_elements(source, dst)):
@@ -142,6 +136,25 @@ class Move:
         else:
             raw = source.read()[:rows, :cols]
         dst.write(self._value(raw, source, dst, scalar, table, col))
+
+    def insert(
+        self,
+        source: AnyTile,
+        dst: AnyTile,
+        row: int,
+        col: int,
+        scalar: int | None = None,
+        table: AnyTile | None = None,
+    ) -> None:
+        """Writes all of ``source`` into ``dst`` from (row, col) on."""
+        values = self._value(source.read(), source, dst, scalar, table)
+        rows, cols = values.shape
+        if row < 0 or col < 0 or row + rows > dst.rows or col + cols > dst.cols:
+            raise Fault("extract-bounds", f"{rows}x{cols} at ({row}, {col}) leaves the tile {dst.rows}x{dst.cols}")
+        if isinstance(dst, Tile):
+            dst.view.window(row, col, rows, cols).write(values)
+        else:
+            dst.array[row : row + rows, col : col + cols] = values
 
     def _value(
         self, raw: Array, source: AnyTile, dst: AnyTile, scalar: int | None, table: AnyTile | None, first: int = 0
@@ -203,7 +216,11 @@ def tile_move(op: PtoOp, g: Generator) -> None:
         return
     convert = accumulator_out(op, g, source, dst, scalar is not None or table is not None)
     move = Move(convert, _MODES.get(op.name, "insert"))
-    g.call(move, source, dst, row, col, scalar, table, pipe=op.active_pipe(g.profile.arch))
+    pipe, cores = op.active_pipe(g.profile.arch), enum_value(op, "accToVecMode", FIRST)
+    if cores == FIRST:
+        g.call(move, source, dst, row, col, scalar, table, pipe=pipe)
+    else:
+        g.call(MoveToCores(move, cores), g.core, source, dst, row, col, scalar, table, pipe=pipe)
 
 
 def transpose(source: AnyTile, dst: AnyTile) -> None:

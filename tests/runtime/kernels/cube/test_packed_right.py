@@ -81,8 +81,8 @@ def test_a_tile_reads_its_own_columns_of_what_a_load_has_packed(depth: int, cols
 def test_a_product_on_pointers_reads_what_it_would_have_packed(physical: int, cols: int) -> None:
     """A tile's own columns count for both only where the product names them."""
     left, right = data(physical)
-    a, b, m = left_tile(DEPTH), right_tile(DEPTH, physical, physical), f"!pto.tile_buf<mat, {DEPTH}x{physical}xf16, "
-    m += "blayout=col_major, slayout=row_major>"
+    b = right_tile(DEPTH, physical, physical)
+    m = f"!pto.tile_buf<mat, {DEPTH}x{physical}xf16, blayout=col_major, slayout=row_major>"
     out = np.zeros(ROWS * physical, np.float32)
     pointers = "!pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64"
     body = (

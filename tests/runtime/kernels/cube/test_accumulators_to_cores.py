@@ -1,0 +1,80 @@
+"""Accumulators to the unified buffers of both vector cores: who gets what, in each form of the move.
+
+Source: docs/reference/layouts.md, "Moves between tiles".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from function_programs import run_on_cube
+
+from pto_dialect.runtime.errors import ProgramError
+
+ACC = "!pto.tile_buf<acc, 32x64xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+ROWS, COLS = 32, 64
+MODES = ["single_mode_vec0", "single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"]
+
+
+def vec(rows: int, cols: int, valid: str = "") -> str:
+    return f"!pto.tile_buf<vec, {rows}x{cols}xf32{valid}>"
+
+
+def moved(op: str, mode: str, dst: str, place: tuple[int, int] | None, source: np.ndarray) -> list[np.ndarray]:
+    """Both unified buffers after a move into a tile at their beginning, as 32-bit floats."""
+    at, kinds = (f", %c{place[0]}, %c{place[1]}", ", index, index") if place else ("", "")
+    body = (
+        (
+            f"%d = pto.alloc_tile addr = %n0 : {dst}\n"
+            f"pto.{op} ins(%c{at} : {ACC}{kinds}) outs(%d : {dst}) {{accToVecMode = #pto.acc_to_vec_mode<{mode}>}}"
+        )
+        .replace("%c :", "%acc :")
+        .replace("%c,", "%acc,")
+    )
+    return [buffer.view(np.float32) for buffer in run_on_cube(body, {"acc": (ACC, source)})]
+
+
+def numbers() -> np.ndarray:
+    return np.arange(1, ROWS * COLS + 1, dtype=np.float32).reshape(ROWS, COLS)
+
+
+def parts(matrix: np.ndarray, mode: str) -> list[np.ndarray]:
+    """What each core gets of a matrix; an empty array for nothing."""
+    nothing = matrix[:0]
+    if mode.startswith("single"):
+        return [matrix, nothing] if mode.endswith("0") else [nothing, matrix]
+    return np.split(matrix, 2, axis=0 if mode.endswith("m") else 1)
+
+
+def check(found: list[np.ndarray], wanted: list[np.ndarray], shape: tuple[int, int], place: tuple[int, int]) -> None:
+    for memory, part in zip(found, wanted, strict=True):
+        tile = np.zeros(shape, np.float32)
+        if part.size:
+            tile[place[0] : place[0] + part.shape[0], place[1] : place[1] + part.shape[1]] = part
+        assert (memory[: tile.size].reshape(shape) == tile).all()
+        assert not memory[tile.size :].any()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_whole_tiles(mode: str) -> None:
+    wanted = parts(numbers(), mode)
+    check(moved("tmov", mode, vec(32, 64), None, numbers()), wanted, (32, 64), (0, 0))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_windows_of_the_accumulators(mode: str) -> None:
+    wanted = parts(numbers()[16:32, 16:48], mode)
+    check(moved("textract", mode, vec(16, 32), (16, 16), numbers()), wanted, (16, 32), (0, 0))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_windows_of_the_destination(mode: str) -> None:
+    wanted = parts(numbers(), mode)
+    check(moved("tinsert", mode, vec(48, 96), (16, 32), numbers()), wanted, (48, 96), (16, 32))
+
+
+def test_halves_are_whole() -> None:
+    with pytest.raises(ProgramError, match="split_m of 15 rows"):
+        moved("textract", "dual_mode_split_m", vec(16, 32, ", valid=15x32"), (0, 0), numbers())
+    with pytest.raises(ProgramError, match="split_n of 24 columns"):
+        moved("textract", "dual_mode_split_n", vec(16, 32, ", valid=16x24"), (0, 0), numbers())
