@@ -11,8 +11,21 @@ from pto_dialect.targets.memory import SPACE_ALIASES
 
 ENTRY_ATTRIBUTES = ("pto.entry", "pto.kernel", "pto.aicore")
 """Each marks a function that a launch starts."""
+KERNEL_KIND = "pto.kernel_kind"
+"""Says of a function, or of all functions of a module, which kind of core runs it."""
 _ADDRESS_SPACES = tuple(SPACE_ALIASES.get(word, "gm") for word in ENUMS["address_space"].values)
 """Pointer names of the numbered memory spaces (``zero`` counts as global memory)."""
+
+
+def kernel_kind(function: Operation) -> str | None:
+    """``cube`` or ``vector`` as the function or the nearest module around it says; ``None`` where nothing does."""
+    place: Operation | None = function
+    while place is not None:
+        kind = place.attributes.get(KERNEL_KIND)
+        if isinstance(kind, EnumAttr):
+            return kind.value
+        place = place.parent_op()
+    return None
 
 
 def space_of(type_: Attribute) -> str | None:

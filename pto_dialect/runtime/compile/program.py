@@ -23,8 +23,7 @@ from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis import queues
-from pto_dialect.analysis.facts import ENTRY_ATTRIBUTES, integer
-from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.analysis.facts import ENTRY_ATTRIBUTES, KERNEL_KIND, integer, kernel_kind
 from pto_dialect.ir.core.base import is_pto, op_spec, section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import listed
@@ -49,17 +48,6 @@ def symbol_of(function: Operation) -> str:
     name = function.properties["sym_name"]
     assert isinstance(name, StringAttr)
     return name.data
-
-
-def kernel_kind(function: Operation) -> str | None:
-    """``cube`` or ``vector`` as the function or the nearest module around it says, else ``None``."""
-    op: Operation | None = function
-    while op is not None:
-        kind = op.attributes.get("pto.kernel_kind")
-        if isinstance(kind, EnumAttr):
-            return kind.value
-        op = op.parent_op()
-    return None
 
 
 def enclosing_kind(op: Operation) -> str | None:
@@ -276,7 +264,7 @@ def find_program(module: Operation, entry: str, arch: str, symbols: Symbols | No
         roots = {kind: Root(function, everything) for kind in ("aic", "aiv")}
     elif (
         mine == "vector"
-        and "pto.kernel_kind" in function.attributes
+        and KERNEL_KIND in function.attributes
         and any(has_role(op, Role.VECTOR_CORES) for op in operations)
     ):
         roots = {"aiv": Root(function, everything)}

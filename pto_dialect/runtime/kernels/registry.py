@@ -1,4 +1,8 @@
-"""Which function generates the code of an operation, found by operation name; families are imported on first use."""
+"""Which function generates the code of an operation, found by operation name; families are imported on first use.
+
+Names rather than classes, because most modules with kernels serve several families: a program that has one of them
+would load the classes of all. Who needs the class of an operation imports it where its kernel is.
+"""
 
 from __future__ import annotations
 

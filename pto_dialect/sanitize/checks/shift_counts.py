@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pto_dialect.ir.tile.elementwise import TShlOp, TShrOp
-from pto_dialect.runtime.kernels.tile.operands import TILES, region
 
-from ..report.describe import operation_text
-from ..report.findings import Finding
+from .operand_values import second_source, tell
 
 if TYPE_CHECKING:
     from ..watch.watch import Context, Watch
@@ -21,25 +19,13 @@ _LIMIT = 32
 
 def check_counts(watch: Watch, context: Context, arguments: Sequence[Any]) -> None:
     """Warns of a tile of counts with one that the instruction takes modulo 32."""
-    if not context.mark.site:
+    found = second_source(watch, context, arguments, (TShlOp, TShrOp))
+    if found is None:
         return
-    site = watch.sites[context.mark.site]
-    if not isinstance(site.op, (TShlOp, TShrOp)):
-        return
-    counts, dst = arguments[-2:]
-    if not isinstance(counts, TILES) or not isinstance(dst, TILES):
-        return
-    muted, watch.muted = watch.muted, True
-    try:
-        values = np.array(region(counts, dst.valid_rows, dst.valid_cols)).astype(np.int64)
-    finally:
-        watch.muted = muted
+    site, values = found
+    values = values.astype(np.int64)
     wrong = np.argwhere((values < 0) | (values >= _LIMIT))
-    if not wrong.size or watch.findings.repeated("shift-count", site):
-        return
-    row, col = (int(n) for n in wrong[0])
-    message = f"{site.name} takes the count {values[row, col]} at ({row}, {col}) modulo {_LIMIT}"
-    notes = [(operation_text(site, context.mark.loops, context.actor), None)]
-    finding = Finding("shift-count", message, (site,), site.span, notes, "counts are between 0 and 31")
-    finding.event = context.event
-    watch.findings.add(finding)
+    if wrong.size and not watch.findings.repeated("shift-count", site):
+        row, col = (int(n) for n in wrong[0])
+        message = f"{site.name} takes the count {values[row, col]} at ({row}, {col}) modulo {_LIMIT}"
+        tell(watch, context, site, "shift-count", message, "counts are between 0 and 31")

@@ -14,8 +14,8 @@ from importlib import import_module
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
+from pto_dialect.analysis.facts import kernel_kind
 from pto_dialect.families import rule_modules
-from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, section_of, signature
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.roles import Role, has_role
@@ -111,13 +111,7 @@ class FunctionScan:
     @property
     def kernel_kind(self) -> str | None:
         """``cube`` or ``vector`` as the attribute of the function, or of a module around it, says."""
-        place: Operation | None = self.function
-        while place is not None:
-            kind = place.attributes.get("pto.kernel_kind")
-            if isinstance(kind, EnumAttr):
-                return kind.value
-            place = place.parent_op()
-        return None
+        return kernel_kind(self.function)
 
     @property
     def is_simt_entry(self) -> bool:

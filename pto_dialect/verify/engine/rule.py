@@ -113,7 +113,10 @@ NUMERIC: set[Check] = set()
 
 def checks(stage: str, *mnemonics: str, pure: bool = False, numeric: bool = False) -> Callable[[Check], Check]:
     """Registers a check function for the named operations in one pass; ``pure`` as ``PURE`` says, ``numeric`` as
-    ``NUMERIC``."""
+    ``NUMERIC``.
+
+    By name, as kernels are: modules with rules serve several families, whose classes they need not load for it.
+    """
 
     def register(function: Check) -> Check:
         if pure:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.facts import KERNEL_KIND
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core.attribute_text import attribute_text
@@ -17,7 +18,6 @@ from ..engine.context import Context
 from ..engine.rule import INFO, STRUCTURE, WARNING, checks
 from ..engine.unread_attributes import KNOWN_ATTRIBUTES, UNKNOWN
 
-KERNEL_KIND = "pto.kernel_kind"
 """Attribute of modules and functions for one kind of core."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.analysis.facts import kernel_kind
 from pto_dialect.ir.core.base import Pipe, PtoOp, is_pto, op_spec
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.types import type_text
@@ -73,17 +73,6 @@ def _core(op: Operation) -> str | None:
     if pipe in _CUBE_PIPES:
         return "cube"
     return "vector" if pipe is Pipe.V else None
-
-
-def kernel_kind(function: Operation) -> str | None:
-    """``cube`` or ``vector`` as the attribute of the function, or of a module around it, says."""
-    place: Operation | None = function
-    while place is not None:
-        kind = place.attributes.get("pto.kernel_kind")
-        if isinstance(kind, EnumAttr):
-            return kind.value
-        place = place.parent_op()
-    return None
 
 
 @checks(STRUCTURE, "func.call")

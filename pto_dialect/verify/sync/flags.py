@@ -10,7 +10,7 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.analysis.facts import element_type, integer, space_of, word
+from pto_dialect.analysis.facts import element_type, integer, kernel_kind, space_of, word
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, operand_groups, section_of
@@ -23,7 +23,6 @@ from pto_dialect.targets.profile import Profile
 from ..engine.context import Context
 from ..engine.functions import is_section
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, checks, rule
-from ..program.attribute_names import KERNEL_KIND
 from ..program.parsing import SYNC_FLAG_RANGE
 
 _PAGE = 'docs/reference/constraints.md, "Synchronisation rules"'
@@ -260,10 +259,7 @@ def _on_vector_core(op: Operation, ctx: Context) -> bool:
         if is_section(parent):
             return section_of(parent) == "vector"
         parent = parent.parent_op()
-    place = ctx.function
-    while place is not None and not word(place, KERNEL_KIND):
-        place = place.parent_op()
-    return place is not None and word(place, KERNEL_KIND) == "vector"
+    return ctx.function is not None and kernel_kind(ctx.function) == "vector"
 
 
 _LOCAL_WORKSPACES = {

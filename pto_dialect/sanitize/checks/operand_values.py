@@ -1,0 +1,47 @@
+"""Values that an instruction is about to take, and what is said about one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.ir import Operation
+
+from pto_dialect.runtime.kernels.tile.operands import TILES, region
+from pto_dialect.runtime.memory.spaces import Array
+
+from ..report.describe import operation_text
+from ..report.findings import Finding
+from ..report.sites import Site
+
+if TYPE_CHECKING:
+    from ..watch.watch import Context, Watch
+
+
+def second_source(
+    watch: Watch, context: Context, arguments: Sequence[Any], kinds: tuple[type[Operation], ...], integers: bool = False
+) -> tuple[Site, Array] | None:
+    """The place of an instruction of these ``kinds`` and what its last source tile holds where its destination is
+    valid, without a trace of looking at it; ``integers`` leaves floats out. ``None`` for other instructions."""
+    if not context.mark.site:
+        return None
+    site = watch.sites[context.mark.site]
+    if not isinstance(site.op, kinds):
+        return None
+    source, dst = arguments[-2:]
+    if not isinstance(source, TILES) or not isinstance(dst, TILES) or (integers and source.fmt.is_float):
+        return None
+    muted, watch.muted = watch.muted, True
+    try:
+        return site, np.array(region(source, dst.valid_rows, dst.valid_cols))
+    finally:
+        watch.muted = muted
+
+
+def tell(watch: Watch, context: Context, site: Site, rule: str, message: str, help: str) -> None:
+    """Reports what the instruction at ``site`` takes."""
+    notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+    finding = Finding(rule, message, (site,), site.span, notes, help)
+    finding.event = context.event
+    watch.findings.add(finding)
