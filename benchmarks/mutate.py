@@ -327,7 +327,7 @@ def sample(tree: Path, count: int, rng: random.Random) -> list[Change]:
 def key_of(change: Change) -> str:
     """What a change is called in the list of harmless ones: without its line, which moves."""
     old, new = (" ".join(text.split()) for text in (change.old, change.new))
-    return f"{change.path} | {old} | {new}"
+    return f"{change.path} | {old} | {new}".rstrip()
 
 
 def in_new_process(change: Change, source: str, tests: Sequence[str], server: Server) -> str:
