@@ -18,6 +18,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parents[2] / "lit-tests"), str(Path(__file__).parent)]
 
 from faulty_kernels import Kernel, kernels
+from overlapping_programs import Overlapping, overlapping
 from sanitize_programs import found
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
@@ -30,6 +31,9 @@ from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.report.timeline import Timeline
 from pto_dialect.syntax.read.parser import parse_program
 
+GENERATED = "overlapping"
+"""Name of the file of generated programs."""
+SEEDS = range(1000, 1024)
 FOLDER = Path(__file__).parents[1] / "faulty" / "findings"
 
 
@@ -63,14 +67,14 @@ def busy(timeline: Timeline) -> Iterator[str]:
         yield f"{flows} signals"
 
 
-def rows(kernel: Kernel) -> Iterator[str]:
-    """All that is said about one kernel."""
-    yield f"== {kernel.id}"
+def rows(name: str, kernel: Kernel | Overlapping, sync: str) -> Iterator[str]:
+    """All that is said about one program."""
+    yield f"== {name}"
     module = parse_program(SourceFile("k.pto", kernel.text), DiagnosticEngine())
     assert module is not None
     timeline = Timeline(costs=True)
-    sync = "strict" if kernel.launch.get("sync") == "strict" else "auto"
-    watched = WatchedKernel(module, None, None, RunOptions(fill="poison"), SanitizeOptions(sync=sync), timeline)
+    options = SanitizeOptions(sync="strict" if sync == "strict" else "auto")
+    watched = WatchedKernel(module, None, None, RunOptions(fill="poison"), options, timeline)
     try:
         watched.run(kernel.values(), kernel.blocks)
     except ProgramError as error:
@@ -83,13 +87,17 @@ def rows(kernel: Kernel) -> Iterator[str]:
 
 
 def lines(name: str) -> list[str]:
-    """The file of the kernels of one name."""
-    return [row for kernel in kernels() if kernel.name == name for row in rows(kernel)]
+    """The file of the kernels of one name, or of the generated programs."""
+    if name == GENERATED:
+        programs = [(f"seed {seed}", overlapping(seed)) for seed in SEEDS]
+        return [row for title, program in programs for row in rows(title, program, program.sync)]
+    named = [kernel for kernel in kernels() if kernel.name == name]
+    return [row for kernel in named for row in rows(kernel.id, kernel, kernel.launch.get("sync", "auto"))]
 
 
 def names() -> list[str]:
-    """Names of the kernels."""
-    return list(dict.fromkeys(kernel.name for kernel in kernels()))
+    """Names of the files."""
+    return [*dict.fromkeys(kernel.name for kernel in kernels()), GENERATED]
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PtrType
 from pto_dialect.ir.core_dialects.structured import is_for
+from pto_dialect.ir.scalar.regions import SectionSimtOp
 from pto_dialect.ir.sync.flags import BarrierOp, BarrierSyncOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.run.launch import UNIT_FLAGS
@@ -140,6 +141,7 @@ class WatchedGenerator(Generator):
 
 
 def _watched(op: Operation) -> bool:
-    if has_role(op, _MEMORY):
+    # A scope runs as one instruction, which has a place of its own in a timeline.
+    if has_role(op, _MEMORY | Role.SCOPE) or isinstance(op, SectionSimtOp):
         return True
     return isinstance(op, PtoOp) and op_spec(type(op)).effect not in _SILENT

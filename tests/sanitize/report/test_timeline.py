@@ -8,7 +8,13 @@ from typing import Any
 
 import pytest
 
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.report.timeline import Timeline
+from pto_dialect.syntax.read.parser import parse_program
 
 BYTES = {"S": 8, "V": 256, "M": 4096, "MTE1": 256, "MTE2": 64, "MTE3": 64, "FIX": 128}
 """Bytes that a pipe moves in one unit of time."""
@@ -76,3 +82,34 @@ def test_findings_stand_where_the_operation_starts() -> None:
     assert [(e["name"], e["ts"], e["cat"], e["args"]) for e in instants] == [
         ("race-raw", 7.0, "finding", {"message": "a race"})
     ]
+
+
+SCOPE = """pto.vecscope {
+      %m, %rest = pto.plt_b32 %n : i32 -> !pto.mask<b32>, i32
+      %v = pto.vdup %n, %m : i32, !pto.mask<b32> -> !pto.vreg<64xi32>
+    }"""
+ITEMS = """pto.section.simt <<<64, 1, 1>>> {
+      %tid = pto.get_tid_x : i32
+    }"""
+
+
+@pytest.mark.parametrize("body", [SCOPE, ITEMS], ids=["vecscope", "section.simt"])
+def test_a_scope_is_an_instruction_of_its_own(body: str) -> None:
+    """Also where nothing stands before it."""
+    text = f"""module attributes {{pto.target_arch = "a5"}} {{
+  func.func @k(%n: i32) attributes {{pto.kernel}} {{
+    {body}
+    pto.set_flag["PIPE_V", "PIPE_S", "EVENT_ID0"]
+    pto.wait_flag["PIPE_V", "PIPE_S", "EVENT_ID0"]
+    {body}
+    return
+  }}
+}}"""
+    module = parse_program(SourceFile("k.pto", text), DiagnosticEngine())
+    assert module is not None
+    timeline = Timeline(costs=False)
+    WatchedKernel(module, None, None, RunOptions(), SanitizeOptions(sync="strict"), timeline).run([64])
+    labels = [e["name"] for e in json.loads(timeline.document([]))["traceEvents"] if e["ph"] == "X"]
+    name = body.split()[0]
+    second = 6 + len(body.splitlines()) - 1
+    assert [label for label in labels if label.startswith(name)] == [f"{name} (line 3)", f"{name} (line {second})"]
