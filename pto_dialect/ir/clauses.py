@@ -31,19 +31,21 @@ CLAUSES: dict[str, Clauses] = {
 
 
 class Taken(NamedTuple):
-    """A clause that a class takes, and the names of its operands there."""
+    """A clause that a class takes, the names of its operands there, and the keyword with which it is printed."""
 
     row: Clause
     names: tuple[str, ...]
+    keyword: str
 
 
 @cache
 def clauses_of(cls: type[PtoOp]) -> tuple[Taken, ...]:
-    """The clauses that ``cls`` takes, in the order of their table."""
+    """The clauses that ``cls`` takes, in the order of their table; none for shapes without a table."""
     spec = op_spec(cls)
     slots = {slot.name: slot for slot in signature(cls).operands}
     taken: list[Taken] = []
-    for row in CLAUSES[spec.shape].rows:
+    table = CLAUSES.get(spec.shape)
+    for row in table.rows if table is not None else ():
         names = tuple(name for entry in row.operands for name in entry.split("|") if name in slots)
         if row.declares:
             takes = row.declares in spec.tokens
@@ -53,14 +55,9 @@ def clauses_of(cls: type[PtoOp]) -> tuple[Taken, ...]:
             # An operand that stands with the others has no clause.
             takes = bool(names) and (row.needed or slots[names[0]].arity != "1")
         if takes:
-            taken.append(Taken(row, names))
+            keyword = next((word for operand, word in row.beside if operand in slots), row.name)
+            taken.append(Taken(row, names, keyword))
     return tuple(taken)
-
-
-def printed_keyword(row: Clause, cls: type[PtoOp]) -> str:
-    """The keyword with which a clause of ``cls`` is printed."""
-    operands = {slot.name for slot in signature(cls).operands}
-    return next((word for operand, word in row.beside if operand in operands), row.name)
 
 
 def clause_keywords() -> Iterator[str]:

@@ -14,21 +14,21 @@ GROUPS = (Shape.DMA_BURST, Shape.FRAC_LOAD, Shape.L0_LOAD, Shape.COMM_GROUP)
 
 @pytest.mark.parametrize("cls", WITH_CLAUSES, ids=lambda cls: cls.name)
 def test_an_operand_belongs_to_one_clause_at_the_most(cls: type[PtoOp]) -> None:
-    names = [name for _, names in clauses_of(cls) for name in names]
+    names = [name for _, names, _ in clauses_of(cls) for name in names]
     assert len(names) == len(set(names))
     assert set(names) <= {slot.name for slot in signature(cls).operands}
 
 
 @pytest.mark.parametrize("cls", [c for c in WITH_CLAUSES if op_spec(c).shape in GROUPS], ids=lambda cls: cls.name)
 def test_what_may_be_left_out_or_repeated_has_a_clause(cls: type[PtoOp]) -> None:
-    names = {name for _, names in clauses_of(cls) for name in names}
+    names = {name for _, names, _ in clauses_of(cls) for name in names}
     assert {slot.name for slot in signature(cls).operands if slot.arity != "1"} <= names
 
 
 @pytest.mark.parametrize("cls", WITH_CLAUSES, ids=lambda cls: cls.name)
 def test_numbers_of_operands_are_those_that_the_class_allows(cls: type[PtoOp]) -> None:
     arity = {slot.name: slot.arity for slot in signature(cls).operands}
-    for row, names in clauses_of(cls):
+    for row, names, _ in clauses_of(cls):
         arities = [arity[name] for name in names]
         if row.form in (Form.LIST, Form.REPEATED):
             assert arities == ["*"] * len(names)
@@ -51,7 +51,7 @@ def test_a_keyword_finds_its_clause(shape: str) -> None:
 
 
 def test_a_clause_is_taken_where_its_operand_does_not_stand_with_the_others() -> None:
-    taken = {name: [row.name for row, _ in clauses_of(op_class(name))] for name in ("pto.mte_gm_ub", "pto.mte_ub_gm")}
+    taken = {name: [row.name for row, *_ in clauses_of(op_class(name))] for name in ("pto.mte_gm_ub", "pto.mte_ub_gm")}
     assert taken == {
         "pto.mte_gm_ub": ["nburst", "loop", "pad"],
         "pto.mte_ub_gm": ["nburst", "l2_cache_ctl", "loop"],
@@ -60,7 +60,7 @@ def test_a_clause_is_taken_where_its_operand_does_not_stand_with_the_others() ->
 
 def test_operands_of_a_clause_have_the_names_of_the_class() -> None:
     names = {
-        name: next(names for row, names in clauses_of(op_class(name)) if row.name == "nburst")
+        name: next(names for row, names, _ in clauses_of(op_class(name)) if row.name == "nburst")
         for name in ("pto.mte_l1_bt", "pto.mte_ub_l1")
     }
     assert names == {

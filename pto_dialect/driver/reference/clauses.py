@@ -69,7 +69,7 @@ def written(row: Clause, classes: list[type[PtoOp]]) -> list[str]:
 
 def _names(row: Clause, classes: list[type[PtoOp]]) -> tuple[str, ...]:
     """The operands of a clause as the first class that takes it names them."""
-    return next((names for cls in classes for taken, names in clauses_of(cls) if taken is row), row.operands)
+    return next((names for cls in classes for taken, names, _ in clauses_of(cls) if taken is row), row.operands)
 
 
 def words_of(classes: list[type[PtoOp]], attribute: str) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def _sets(row: Clause, classes: list[type[PtoOp]]) -> list[str]:
 
 
 def _takers(row: Clause, classes: list[type[PtoOp]]) -> str:
-    takers = [cls.name for cls in classes if any(taken is row for taken, _ in clauses_of(cls))]
+    takers = [cls.name for cls in classes if any(taken is row for taken, *_ in clauses_of(cls))]
     return "all" if len(takers) == len(classes) else ", ".join(f"`{name}`" for name in sorted(takers))
 
 

@@ -37,12 +37,12 @@ class Form(Enum):
 
 
 class Stated(Enum):
-    """What the type list says before the types of a clause."""
+    """How the type list says the types of a clause: with its keyword, or without."""
 
-    PLAIN = ""
+    PLAIN = "{1}"
     """Nothing: the types only."""
-    KEYWORD = "keyword type, type"
-    PARENTHESES = "keyword(type, type)"
+    KEYWORD = "{0} {1}"
+    PARENTHESES = "{0}({1})"
 
 
 class Said(NamedTuple):

@@ -67,7 +67,7 @@ class GroupReading:
 
     def give(self, taken: Taken, word: Tok, use: Tok, values: list[SSAValue]) -> None:
         """Gives the operands of a clause their values; raises ``BuildError`` for another number of them."""
-        row, names = taken
+        row, names, _ = taken
         if row.form is Form.LIST:
             self.groups[names[0]] = values
             return
@@ -83,7 +83,7 @@ class GroupReading:
 
     def absent(self) -> BuildError | None:
         """The error that a clause is missing, if one is that may not be left out."""
-        for row, _ in self.taken.values():
+        for row, *_ in self.taken.values():
             if row.absent is not None and row.name not in self.seen:
                 rule, message, help = row.absent
                 return at(self.token, rule, message.format(self.token.text), help or None)

@@ -47,7 +47,7 @@ class MicroBuilder(ClauseBuilder):
         token, uses = items[0], items[1]
         attributes, types = items[-3], items[-1]
         cls = self.pto_class(token)
-        taken = {name for _, names in clauses_of(cls) for name in names}
+        taken = {name for _, names, _ in clauses_of(cls) for name in names}
         operands = Operands()
         operands.add(uses, self.use(uses))
         head = [slot for slot in text_slots(cls) if slot.arity == "1" and slot.name not in taken]
@@ -103,7 +103,7 @@ class MicroBuilder(ClauseBuilder):
         given = [item for item in items[4:] if isinstance(item, tuple)]
         attributes, types = items[-3], items[-1]
         cls = self.pto_class(token)
-        (mode, _), *layout = clauses_of(cls)
+        (mode, *_), *layout = clauses_of(cls)
         operands = Operands()
         operands.add(uses, self.use(uses))
         groups = self.distribute(token, text_slots(cls)[:2], operands)
@@ -118,7 +118,7 @@ class MicroBuilder(ClauseBuilder):
             operands.add(use, values)
             reading.give(taken, name, use, values)
         if len(given) != len(layout):
-            *names, last = (row.name for row, _ in layout)
+            *names, last = (row.name for row, *_ in layout)
             raise at(token, "parse-missing-token", f"{token.text} needs {', '.join(names)} and {last}")
         if word.text not in mode.keywords:
             raise at(word, mode.wrong_word, f"unknown mode {word.text!r}", f"one of {', '.join(mode.keywords)}")
@@ -145,7 +145,7 @@ class MicroBuilder(ClauseBuilder):
         operands = Operands()
         operands.add(uses, self.use(uses))
         controls = [item for item in items[2:-3] if isinstance(item, tuple)]
-        names = [name for _, (name,) in clauses_of(cls)]
+        names = [name for _, (name,), _ in clauses_of(cls)]
         buffers = [slot.name for slot in signature(cls).operands if slot.arity == "1"]
         given = len(operands.values)
         first, last = L0_PLACES.get(given - len(buffers), (0, 0))

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.ir.clauses import clauses_of, printed_keyword
+from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp, signature
 from pto_dialect.ir.core.clauses import Form
@@ -321,7 +321,7 @@ class StructureBuilder(ValueBuilder):
         cls = self.pto_class(token)
         groups: Groups = {}
         reading = GroupReading(token, cls, groups)
-        clauses = [name for _, names in clauses_of(cls) for name in names]
+        clauses = [name for _, names, _ in clauses_of(cls) for name in names]
         plain = [slot.name for slot in text_slots(cls) if slot.name not in clauses]
         operands = Operands()
         for word, use in entries:
@@ -343,7 +343,7 @@ class StructureBuilder(ValueBuilder):
         typed = groups
         if len(stated) == len(operands.values) - 1:
             # The type of a second tile may be left out.
-            second = {name for row, names in clauses_of(cls) if row.form is Form.OPERANDS for name in names[1:]}
+            second = {name for row, names, _ in clauses_of(cls) if row.form is Form.OPERANDS for name in names[1:]}
             typed = {name: values for name, values in groups.items() if name not in second}
         self.check_stated(cls, typed, operands, stated, types_token)
         return self.assemble(cls, token, groups, (), attributes)
@@ -366,10 +366,8 @@ class StructureBuilder(ValueBuilder):
 
 def _comm_form(cls: type[PtoOp]) -> str:
     """How the operands of a collective transfer are written."""
-    clauses = [
-        f"{printed_keyword(row, cls)}({'%a, %b' if row.form is Form.LIST else '%tile'})" for row, _ in clauses_of(cls)
-    ]
-    inside = {name for _, names in clauses_of(cls) for name in names}
+    clauses = [f"{keyword}({'%a, %b' if row.form is Form.LIST else '%tile'})" for row, _, keyword in clauses_of(cls)]
+    inside = {name for _, names, _ in clauses_of(cls) for name in names}
     plain = [f"%{slot.name}" for slot in text_slots(cls) if slot.name not in inside]
     return f"({', '.join((*plain, *clauses))} : types)"
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from pto_dialect.ir.clauses import clauses_of, printed_keyword
 from pto_dialect.ir.core.clauses import Clause, Form, Stated
 from pto_dialect.ir.cube.clauses import UNSUPPORTED_WORDS
 
@@ -16,39 +15,48 @@ from .writer import require
 
 def clause_texts(s: Statement) -> list[str]:
     """The clauses that the operation has, in their order."""
-    return [text for row, _ in clauses_of(s.cls) if (text := _PRINTERS[row.form](s, row)) is not None]
+    return [text for row, *_ in s.layout.clauses if (text := _PRINTERS[row.form](s, row)) is not None]
 
 
 def group_texts(s: Statement) -> tuple[list[str], list[str]]:
     """The clauses of operands that the operation has, in their order, and what the type list has for each."""
     texts: list[str] = []
     types: list[str] = []
-    for row, names in clauses_of(s.cls):
-        word = printed_keyword(row, s.cls) if row.beside else row.name
-        for values in _groups(s, row, names):
-            texts.append(f"{word}({s.writer.uses(values)})")
-            types.append(_STATED[row.stated].format(word, s.writer.types(values)))
+    for row, names, keyword in s.layout.clauses:
+        find = _VALUES.get(row.form)
+        if find is None:
+            continue
+        for values in find(s, row, names):
+            texts.append(f"{keyword}({s.writer.uses(values)})")
+            stated = s.writer.types(values)
+            types.append(stated if row.stated is Stated.PLAIN else row.stated.value.format(keyword, stated))
     return texts, types
 
 
-def _groups(s: Statement, row: Clause, names: tuple[str, ...]) -> Iterator[Sequence[SSAValue]]:
-    """The values of each time that a clause of operands is written."""
-    if row.form is Form.LIST:
-        values = s.group(names[0])
-        require(values)
-        yield values
-    elif row.form is Form.REPEATED:
-        columns = [s.group(name) for name in names]
-        require(len({len(column) for column in columns}) == 1)
-        yield from zip(*columns, strict=True)
-    elif row.form is Form.OPERANDS:
-        given = s.present(*names)
-        if given or row.needed:
-            require(given in (row.numbers or (len(names),)))
-            yield s.values(names)
+def _operands_of(s: Statement, row: Clause, names: tuple[str, ...]) -> Sequence[Sequence[SSAValue]]:
+    """The values of a clause that is written once, or not at all."""
+    given = s.present(*names)
+    if not given and not row.needed:
+        return ()
+    require(given in (row.numbers or (len(names),)))
+    return (s.values(names),)
 
 
-_STATED = {Stated.PLAIN: "{1}", Stated.KEYWORD: "{0} {1}", Stated.PARENTHESES: "{0}({1})"}
+def _repeated(s: Statement, row: Clause, names: tuple[str, ...]) -> Sequence[Sequence[SSAValue]]:
+    """The values of each time that a clause is written."""
+    columns = [s.group(name) for name in names]
+    require(len({len(column) for column in columns}) == 1)
+    return list(zip(*columns, strict=True))
+
+
+def _list(s: Statement, row: Clause, names: tuple[str, ...]) -> Sequence[Sequence[SSAValue]]:
+    """All values of one operand."""
+    values = s.group(names[0])
+    require(values)
+    return (values,)
+
+
+_VALUES = {Form.OPERANDS: _operands_of, Form.REPEATED: _repeated, Form.LIST: _list}
 
 
 def _flag(s: Statement, row: Clause) -> str | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.base import Shape
 from pto_dialect.ir.cube.clauses import ACC_STORE, MAD
 from pto_dialect.ir.cube.transfer_clauses import BURST, FRAC_LOAD, L0_LOAD, L0_PLACES
@@ -20,7 +19,7 @@ from .writer import Leaf, Writer, require
 def print_dma_burst(writer: Writer, op: Operation) -> str:
     """X1: ``name %src, %dst, %len nburst(..) loop(..) pad(..) {dict} : T, .., loop T, T, T, pad T``."""
     s = Statement(writer, op)
-    head = s.values(s.without_clause())
+    head = s.outside()
     groups, types = group_texts(s)
     text = BURST.separator.join([writer.uses(head), *groups])
     return f"{op.name} {text}{s.dictionary()} : {comma([writer.types(head), *types])}"
@@ -31,7 +30,7 @@ def print_frac_load(writer: Writer, op: Operation) -> str:
     s = Statement(writer, op)
     s.flatten(s.layout.slots)
     mode = s.required_word("mode")
-    buffers = s.values(s.without_clause())
+    buffers = s.outside()
     groups, types = group_texts(s)
     text = FRAC_LOAD.separator.join([writer.uses(buffers), mode, *groups])
     return f"{op.name} {text}{s.dictionary()} : {comma([writer.types(buffers), mode, *types])}"
@@ -64,18 +63,16 @@ def print_mad(writer: Writer, op: Operation) -> str:
 def print_l0_load(writer: Writer, op: Operation) -> str:
     """X5: controls by position where their number tells which they are, by name otherwise."""
     s = Statement(writer, op)
-    buffers = s.without_clause()
-    controls = [name for _, (name,) in clauses_of(s.cls)]
-    for name in (*buffers, *controls):
-        s.expect(name, *((1,) if name in buffers else (0, 1)))
-    given = [name for name in controls if s.group(name)]
+    buffers = s.outside()
+    controls = [name for _, (name,), _ in s.layout.clauses]
+    given = [name for name in controls if s.expect(name, 0, 1)]
     require(given)
-    values = s.values([*buffers, *given])
+    values = [*buffers, *s.values(given)]
     first, last = L0_PLACES.get(len(given), (0, 0))
     if given == controls[first:last]:
         text = writer.uses(values)
     else:
-        text = L0_LOAD.separator.join([writer.uses(s.values(buffers)), *group_texts(s)[0]])
+        text = L0_LOAD.separator.join([writer.uses(buffers), *group_texts(s)[0]])
     return f"{op.name} {text}{s.dictionary()} : {writer.types(values)}"
 
 

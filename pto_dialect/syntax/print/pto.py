@@ -14,7 +14,7 @@ from typing import Any
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.ir.clauses import clauses_of
+from pto_dialect.ir.clauses import Taken, clauses_of
 from pto_dialect.ir.core.attribute_text import attribute_text, string_literal
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import (
@@ -45,6 +45,9 @@ class Layout:
     segmented: bool
     stores: bool
     lists: bool
+    clauses: tuple[Taken, ...]
+    outside: tuple[str, ...]
+    """Operands that stand in no clause."""
     straight: bool
     """True when text order is operand order and every operand is typed and present."""
 
@@ -55,6 +58,8 @@ def layout(cls: type[PtoOp]) -> Layout:
     declared, spec = signature(cls), op_spec(cls)
     by_name = {slot.name: slot for slot in declared.operands}
     order = spec.text or tuple(by_name)
+    clauses = clauses_of(cls)
+    inside = {name for _, names, _ in clauses for name in names}
     return Layout(
         spec=spec,
         slots=tuple(by_name[name] for name in order),
@@ -65,6 +70,8 @@ def layout(cls: type[PtoOp]) -> Layout:
         segmented=declared.segmented,
         stores=stores(cls),
         lists=takes_lists(cls),
+        clauses=clauses,
+        outside=tuple(name for name in order if name not in inside),
         straight=order == tuple(by_name) == (spec.typed or order) and not declared.segmented,
     )
 
@@ -72,15 +79,14 @@ def layout(cls: type[PtoOp]) -> Layout:
 class Statement:
     """One operation under print: its operands by declared name, and which attributes are spelled already."""
 
-    __slots__ = ("cls", "groups", "layout", "op", "spelled", "writer")
+    __slots__ = ("groups", "layout", "op", "spelled", "writer")
 
     def __init__(self, writer: Writer, op: Operation) -> None:
         pto = checked(op, PtoOp)
         require(not op.properties and not op.successors)
         self.writer = writer
         self.op = op
-        self.cls = type(pto)
-        self.layout = layout(self.cls)
+        self.layout = layout(type(pto))
         self.spelled: set[str] = set(SEGMENT_SIZES)
         try:
             self.groups = operand_groups(pto)
@@ -116,12 +122,12 @@ class Statement:
         require(sizes == [1] * found + [0] * (len(names) - found))
         return found
 
-    def without_clause(self) -> list[str]:
-        """Names of the operands that stand in no clause, in text order; each has one value."""
-        inside = {name for _, names in clauses_of(self.cls) for name in names}
-        names = [slot.name for slot in self.layout.slots if slot.name not in inside]
-        require(all(len(self.groups[name]) == 1 for name in names))
-        return names
+    def outside(self) -> list[SSAValue]:
+        """Values of the operands that stand in no clause, in text order; each has one."""
+        groups = self.groups
+        values = [value for name in self.layout.outside for value in groups[name]]
+        require(len(values) == len(self.layout.outside))
+        return values
 
     def flatten(self, slots: Iterable[Slot]) -> list[SSAValue]:
         """Values of operands written as one list; raises unless the list alone tells which is which."""

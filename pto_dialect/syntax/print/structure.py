@@ -163,7 +163,7 @@ def print_pipe_init(writer: Writer, op: Operation) -> str:
 def print_comm_group(writer: Writer, op: Operation) -> str:
     """C4: ``name(%a, %b, recv(%ping, %pong), group(%m, %n) : types) {dict}``."""
     s = Statement(writer, op)
-    leading = s.values(s.without_clause())
+    leading = s.outside()
     groups, types = group_texts(s)
     parts = comma([writer.uses(leading), *groups])
     return f"{op.name}({parts} : {comma([writer.types(leading), *types])}){s.dictionary()}"

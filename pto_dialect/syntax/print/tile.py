@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attribute_text import attribute_text, string_literal
 from pto_dialect.ir.core.base import Shape, Slot
@@ -138,7 +137,7 @@ def print_dps_keyed(writer: Writer, op: Operation) -> str:
         return text
     if not has_destination(s):
         return value_form(s)
-    keyed = {name: "" if name in s.layout.spec.unnamed else row.name for row, (name,) in clauses_of(s.cls)}
+    keyed = {name: "" if name in s.layout.spec.unnamed else row.name for row, (name,), _ in s.layout.clauses}
     # An unnamed extra input is told by its type: a number is the scalar parameter, a tile those of the
     # channels.
     require(all(value.type == t.I64 for value in s.expect("preQuantScalar", 0, 1)))
@@ -174,7 +173,7 @@ def print_dps_tload(writer: Writer, op: Operation) -> str:
     if not has_destination(s):
         return value_form(s)
     keyed = ""
-    for row, names in clauses_of(s.cls):
+    for row, names, _ in s.layout.clauses:
         if row.attribute:
             value = s.attribute(row.attribute)
             keyed += f" {row.name} = {attribute_text(value)}" if value is not None else ""
