@@ -9,217 +9,113 @@ from ..core.kinds import I64, INT_OR_FLOAT, PAYLOAD, PTR, PTR_OR_MEMREF, enum
 from ..core.roles import Role
 
 
-class MteL0cGmOp(
+_FIRST = ("source", "destination", "m", "n", "src_stride", "dst_stride")
+_LOOP3 = ("loop3_count", "loop3_src_stride", "loop3_dst_stride")
+_CLAUSES = ("unit_flag", "pre_quant_mode", "pre_relu_mode", "mode", "sat_mode")
+
+
+def _in_text(*own: str) -> tuple[str, ...]:
+    """Operands in text order; ``own`` are those that only one destination has."""
+    return (*_FIRST, *own, "pre_quant", "pre_relu", "clip_value", "loop0_src_stride", "split", *_LOOP3)
+
+
+def _typed(*own: str) -> tuple[str, ...]:
+    """Operands in the order of their types."""
+    return (*_FIRST, *own, "pre_quant", "pre_relu", "clip_value", "split", "loop0_src_stride", *_LOOP3)
+
+
+class WriteBackOp(
     PtoOp,
     shape=Shape.ACC_STORE,
     pipe=Pipe.FIX,
-    reads=("source", "pre_quant", "pre_relu", "destination"),
+    reads=("source", "pre_quant", "pre_relu"),
     writes=("destination",),
-    text=(
-        "source",
-        "destination",
-        "m",
-        "n",
-        "src_stride",
-        "dst_stride",
-        "sid",
-        "l2_cache_ctrl",
-        "pre_quant",
-        "pre_relu",
-        "clip_value",
-        "loop0_src_stride",
-        "split",
-        "loop3_count",
-        "loop3_src_stride",
-        "loop3_dst_stride",
-    ),
-    typed=(
-        "source",
-        "destination",
-        "m",
-        "n",
-        "src_stride",
-        "dst_stride",
-        "sid",
-        "l2_cache_ctrl",
-        "pre_quant",
-        "pre_relu",
-        "clip_value",
-        "split",
-        "loop0_src_stride",
-        "loop3_count",
-        "loop3_src_stride",
-        "loop3_dst_stride",
-    ),
-    tokens=("unit_flag", "pre_quant_mode", "pre_relu_mode", "mode", "sat_mode", "atomic_type", "atomic_op"),
+    text=_in_text(),
+    typed=_typed(),
+    tokens=_CLAUSES,
     roles=Role.ADDRESSES,
+):
+    """What the write-backs with clauses begin with. Operands follow each other in the order of the base classes."""
+
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    m = operand_def(I64)
+    n = operand_def(I64)
+    src_stride = operand_def(I64)
+    dst_stride = operand_def(I64)
+    pre_quant = opt_operand_def(PAYLOAD)
+    pre_relu = opt_operand_def(PAYLOAD)
+    clip_value = opt_operand_def(INT_OR_FLOAT)
+    mode = opt_attr_def(enum("acc_store_mode"))
+    unit_flag = opt_attr_def(enum("unit_flag_ctrl"))
+    pre_quant_mode = opt_attr_def(enum("quant_pre_mode"))
+    pre_relu_mode = opt_attr_def(enum("relu_pre_mode"))
+    sat_mode = opt_attr_def(enum("acc_store_sat_mode"))
+
+
+class RepeatedWriteBackOp(PtoOp):
+    """What the write-backs with clauses end with."""
+
+    split = opt_operand_def(I64)
+    loop0_src_stride = opt_operand_def(I64)
+    loop3_count = opt_operand_def(I64)
+    loop3_src_stride = opt_operand_def(I64)
+    loop3_dst_stride = opt_operand_def(I64)
+
+
+class SidedWriteBackOp(PtoOp):
+    """What only the write-back to global memory has."""
+
+    sid = operand_def(I64)
+    l2_cache_ctrl = operand_def(I64)
+
+
+class SplitWriteBackOp(PtoOp):
+    """What only the write-back to vector cores has."""
+
+    sub_blockid = opt_operand_def(I64)
+
+
+class MteL0cGmOp(
+    WriteBackOp,
+    SidedWriteBackOp,
+    RepeatedWriteBackOp,
+    reads=("source", "pre_quant", "pre_relu", "destination"),
+    text=_in_text("sid", "l2_cache_ctrl"),
+    typed=_typed("sid", "l2_cache_ctrl"),
+    tokens=(*_CLAUSES, "atomic_type", "atomic_op"),
 ):
     """L0C to global memory; ``destination`` is read as well when an atomic clause is given
     (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses").
     """
 
     name = "pto.mte_l0c_gm"
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    m = operand_def(I64)
-    n = operand_def(I64)
-    src_stride = operand_def(I64)
-    dst_stride = operand_def(I64)
-    pre_quant = opt_operand_def(PAYLOAD)
-    pre_relu = opt_operand_def(PAYLOAD)
-    clip_value = opt_operand_def(INT_OR_FLOAT)
-    sid = operand_def(I64)
-    l2_cache_ctrl = operand_def(I64)
-    split = opt_operand_def(I64)
-    loop0_src_stride = opt_operand_def(I64)
-    loop3_count = opt_operand_def(I64)
-    loop3_src_stride = opt_operand_def(I64)
-    loop3_dst_stride = opt_operand_def(I64)
-    mode = opt_attr_def(enum("acc_store_mode"))
-    unit_flag = opt_attr_def(enum("unit_flag_ctrl"))
-    pre_quant_mode = opt_attr_def(enum("quant_pre_mode"))
-    pre_relu_mode = opt_attr_def(enum("relu_pre_mode"))
     atomic_type = opt_attr_def(enum("acc_store_atomic_type"))
     atomic_op = opt_attr_def(enum("acc_store_atomic_op"))
-    sat_mode = opt_attr_def(enum("acc_store_sat_mode"))
 
 
-class MteL0cL1Op(
-    PtoOp,
-    shape=Shape.ACC_STORE,
-    pipe=Pipe.FIX,
-    reads=("source", "pre_quant", "pre_relu"),
-    writes=("destination",),
-    text=(
-        "source",
-        "destination",
-        "m",
-        "n",
-        "src_stride",
-        "dst_stride",
-        "pre_quant",
-        "pre_relu",
-        "clip_value",
-        "loop0_src_stride",
-        "split",
-        "loop3_count",
-        "loop3_src_stride",
-        "loop3_dst_stride",
-    ),
-    typed=(
-        "source",
-        "destination",
-        "m",
-        "n",
-        "src_stride",
-        "dst_stride",
-        "pre_quant",
-        "pre_relu",
-        "clip_value",
-        "split",
-        "loop0_src_stride",
-        "loop3_count",
-        "loop3_src_stride",
-        "loop3_dst_stride",
-    ),
-    tokens=("unit_flag", "pre_quant_mode", "pre_relu_mode", "mode", "sat_mode"),
-    roles=Role.ADDRESSES,
-):
+class MteL0cL1Op(WriteBackOp, RepeatedWriteBackOp):
     """L0C to L1 (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses")."""
 
     name = "pto.mte_l0c_l1"
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    m = operand_def(I64)
-    n = operand_def(I64)
-    src_stride = operand_def(I64)
-    dst_stride = operand_def(I64)
-    pre_quant = opt_operand_def(PAYLOAD)
-    pre_relu = opt_operand_def(PAYLOAD)
-    clip_value = opt_operand_def(INT_OR_FLOAT)
-    split = opt_operand_def(I64)
-    loop0_src_stride = opt_operand_def(I64)
-    loop3_count = opt_operand_def(I64)
-    loop3_src_stride = opt_operand_def(I64)
-    loop3_dst_stride = opt_operand_def(I64)
-    mode = opt_attr_def(enum("acc_store_mode"))
-    unit_flag = opt_attr_def(enum("unit_flag_ctrl"))
-    pre_quant_mode = opt_attr_def(enum("quant_pre_mode"))
-    pre_relu_mode = opt_attr_def(enum("relu_pre_mode"))
     atomic_type = opt_attr_def(enum("acc_store_atomic_type"))
     atomic_op = opt_attr_def(enum("acc_store_atomic_op"))
-    sat_mode = opt_attr_def(enum("acc_store_sat_mode"))
 
 
 class MteL0cUbOp(
-    PtoOp,
-    shape=Shape.ACC_STORE,
-    pipe=Pipe.FIX,
-    reads=("source", "pre_quant", "pre_relu"),
-    writes=("destination",),
-    text=(
-        "source",
-        "destination",
-        "m",
-        "n",
-        "src_stride",
-        "dst_stride",
-        "sub_blockid",
-        "pre_quant",
-        "pre_relu",
-        "clip_value",
-        "loop0_src_stride",
-        "split",
-        "loop3_count",
-        "loop3_src_stride",
-        "loop3_dst_stride",
-    ),
-    typed=(
-        "source",
-        "destination",
-        "m",
-        "n",
-        "src_stride",
-        "dst_stride",
-        "sub_blockid",
-        "pre_quant",
-        "pre_relu",
-        "clip_value",
-        "split",
-        "loop0_src_stride",
-        "loop3_count",
-        "loop3_src_stride",
-        "loop3_dst_stride",
-    ),
-    tokens=("dst_mode", "unit_flag", "pre_quant_mode", "pre_relu_mode", "mode", "sat_mode"),
-    roles=Role.ADDRESSES,
+    WriteBackOp,
+    SplitWriteBackOp,
+    RepeatedWriteBackOp,
+    text=_in_text("sub_blockid"),
+    typed=_typed("sub_blockid"),
+    tokens=("dst_mode", *_CLAUSES),
 ):
     """L0C to the unified buffer of one vector core (``sub_blockid``) or split over both
     (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses").
     """
 
     name = "pto.mte_l0c_ub"
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    m = operand_def(I64)
-    n = operand_def(I64)
-    src_stride = operand_def(I64)
-    dst_stride = operand_def(I64)
-    pre_quant = opt_operand_def(PAYLOAD)
-    pre_relu = opt_operand_def(PAYLOAD)
-    clip_value = opt_operand_def(INT_OR_FLOAT)
-    sub_blockid = opt_operand_def(I64)
-    split = opt_operand_def(I64)
-    loop0_src_stride = opt_operand_def(I64)
-    loop3_count = opt_operand_def(I64)
-    loop3_src_stride = opt_operand_def(I64)
-    loop3_dst_stride = opt_operand_def(I64)
     dst_mode = attr_def(enum("acc_store_ub_dst_mode"))
-    mode = opt_attr_def(enum("acc_store_mode"))
-    unit_flag = opt_attr_def(enum("unit_flag_ctrl"))
-    pre_quant_mode = opt_attr_def(enum("quant_pre_mode"))
-    pre_relu_mode = opt_attr_def(enum("relu_pre_mode"))
-    sat_mode = opt_attr_def(enum("acc_store_sat_mode"))
 
 
 class PackedWriteBackOp(

@@ -12,7 +12,7 @@ from ..core.kinds import I64, PTR, PTR_OR_MEMREF, SCALAR, UNIT, enum
 from ..core.roles import Role
 
 
-class PlainMadOp(
+class ClausedMadOp(
     PtoOp,
     shape=Shape.MAD,
     pipe=Pipe.M,
@@ -20,19 +20,24 @@ class PlainMadOp(
     tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "tf32_mode", "n_dir"),
     roles=Role.ADDRESSES,
 ):
-    """Sizes m, n, k in elements; ``lhs`` in L0A, ``rhs`` in L0B, ``dst`` in L0C."""
+    """What all multiply-adds with clauses have behind their buffers: sizes m, n, k in elements."""
 
-    lhs = operand_def(PTR_OR_MEMREF)
-    rhs = operand_def(PTR_OR_MEMREF)
-    dst = operand_def(PTR_OR_MEMREF)
     m = operand_def(SCALAR)
     n = operand_def(SCALAR)
     k = operand_def(SCALAR)
     unit_flag_mode = opt_attr_def(enum("mad_unit_flag_mode"))
     disable_gemv = opt_attr_def(UNIT)
     sat_mode = opt_attr_def(enum("mad_sat_mode"))
-    tf32_mode = opt_attr_def(enum("tf32_mode"))
     n_dir = opt_attr_def(UNIT)
+
+
+class PlainMadOp(ClausedMadOp):
+    """``lhs`` in L0A, ``rhs`` in L0B, ``dst`` in L0C."""
+
+    lhs = operand_def(PTR_OR_MEMREF)
+    rhs = operand_def(PTR_OR_MEMREF)
+    dst = operand_def(PTR_OR_MEMREF)
+    tf32_mode = opt_attr_def(enum("tf32_mode"))
 
 
 class MadOp(PlainMadOp, reads=("lhs", "rhs")):
@@ -47,15 +52,7 @@ class MadAccOp(PlainMadOp, reads=("lhs", "rhs", "dst"), roles=Role.ADDRESSES | R
     name = "pto.mad_acc"
 
 
-class MadBiasOp(
-    PtoOp,
-    shape=Shape.MAD,
-    pipe=Pipe.M,
-    reads=("lhs", "rhs", "bias"),
-    writes=("dst",),
-    tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "tf32_mode", "n_dir"),
-    roles=Role.ADDRESSES,
-):
+class MadBiasOp(ClausedMadOp, reads=("lhs", "rhs", "bias")):
     """dst = bias[n] + lhs·rhs, one bias per column from the bias table (docs/reference/numerics.md, "Matrix
     products").
     """
@@ -65,61 +62,36 @@ class MadBiasOp(
     rhs = operand_def(PTR_OR_MEMREF)
     dst = operand_def(PTR_OR_MEMREF)
     bias = operand_def(PTR_OR_MEMREF)
-    m = operand_def(SCALAR)
-    n = operand_def(SCALAR)
-    k = operand_def(SCALAR)
-    unit_flag_mode = opt_attr_def(enum("mad_unit_flag_mode"))
-    disable_gemv = opt_attr_def(UNIT)
-    sat_mode = opt_attr_def(enum("mad_sat_mode"))
     tf32_mode = opt_attr_def(enum("tf32_mode"))
-    n_dir = opt_attr_def(UNIT)
 
 
 class ScaledMadOp(
-    PtoOp,
-    shape=Shape.MAD,
-    pipe=Pipe.M,
-    writes=("dst",),
-    state_reads=("mx_scale",),
-    tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "n_dir"),
-    roles=Role.ADDRESSES,
+    ClausedMadOp, state_reads=("mx_scale",), tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "n_dir")
 ):
     """Operands have one power-of-two scale per 32 elements along k, in the scale area of L0A and L0B."""
+
+
+class UnbiasedScaledMadOp(ScaledMadOp):
+    """``lhs`` in L0A, ``rhs`` in L0B, ``dst`` in L0C."""
 
     lhs = operand_def(PTR_OR_MEMREF)
     rhs = operand_def(PTR_OR_MEMREF)
     dst = operand_def(PTR_OR_MEMREF)
-    m = operand_def(SCALAR)
-    n = operand_def(SCALAR)
-    k = operand_def(SCALAR)
-    unit_flag_mode = opt_attr_def(enum("mad_unit_flag_mode"))
-    disable_gemv = opt_attr_def(UNIT)
-    sat_mode = opt_attr_def(enum("mad_sat_mode"))
-    n_dir = opt_attr_def(UNIT)
 
 
-class MadMxOp(ScaledMadOp, reads=("lhs", "rhs")):
+class MadMxOp(UnbiasedScaledMadOp, reads=("lhs", "rhs")):
     """dst = the scaled product of lhs and rhs (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.mad_mx"
 
 
-class MadMxAccOp(ScaledMadOp, reads=("lhs", "rhs", "dst"), roles=Role.ADDRESSES | Role.ACCUMULATES):
+class MadMxAccOp(UnbiasedScaledMadOp, reads=("lhs", "rhs", "dst"), roles=Role.ADDRESSES | Role.ACCUMULATES):
     """dst += the scaled product of lhs and rhs (docs/reference/numerics.md, "Matrix products")."""
 
     name = "pto.mad_mx_acc"
 
 
-class MadMxBiasOp(
-    PtoOp,
-    shape=Shape.MAD,
-    pipe=Pipe.M,
-    reads=("lhs", "rhs", "bias"),
-    writes=("dst",),
-    state_reads=("mx_scale",),
-    tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "n_dir"),
-    roles=Role.ADDRESSES,
-):
+class MadMxBiasOp(ScaledMadOp, reads=("lhs", "rhs", "bias")):
     """dst = bias[n] + the scaled product of lhs and rhs; one scale per 32 elements along k
     (docs/reference/numerics.md, "Matrix products").
     """
@@ -129,13 +101,6 @@ class MadMxBiasOp(
     rhs = operand_def(PTR_OR_MEMREF)
     dst = operand_def(PTR_OR_MEMREF)
     bias = operand_def(PTR_OR_MEMREF)
-    m = operand_def(SCALAR)
-    n = operand_def(SCALAR)
-    k = operand_def(SCALAR)
-    unit_flag_mode = opt_attr_def(enum("mad_unit_flag_mode"))
-    disable_gemv = opt_attr_def(UNIT)
-    sat_mode = opt_attr_def(enum("mad_sat_mode"))
-    n_dir = opt_attr_def(UNIT)
 
 
 class RawMadOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.M, reads=("lhs", "rhs", "dst"), writes=("dst",)):

@@ -9,21 +9,25 @@ from ..core.kinds import ANY, TILE_OR_VIEW, enum
 from ..core.roles import Role
 
 
-class ProductOp(
+class PhasedProductOp(
     PtoOp,
     shape=Shape.DPS,
     pipe=Pipe.M,
-    reads=("lhs", "rhs"),
     writes=("dst",),
     defaults=(("accPhase", "#pto<acc_phase unspecified>"),),
 ):
+    """What products in phases have behind their sources."""
+
+    dst = opt_operand_def(TILE_OR_VIEW)
+    accPhase = opt_attr_def(enum("acc_phase"))
+    result = opt_result_def(ANY)
+
+
+class ProductOp(PhasedProductOp, reads=("lhs", "rhs")):
     """Product of a left tile (M x K) and a right tile (K x N)."""
 
     lhs = operand_def(TILE_OR_VIEW)
     rhs = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    accPhase = opt_attr_def(enum("acc_phase"))
-    result = opt_result_def(ANY)
 
 
 class TMatmulOp(ProductOp):
@@ -32,23 +36,12 @@ class TMatmulOp(ProductOp):
     name = "pto.tmatmul"
 
 
-class AccumulatingProductOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.M,
-    reads=("acc_in", "lhs", "rhs"),
-    writes=("dst",),
-    roles=Role.ACCUMULATES,
-    defaults=(("accPhase", "#pto<acc_phase unspecified>"),),
-):
+class AccumulatingProductOp(PhasedProductOp, reads=("acc_in", "lhs", "rhs"), roles=Role.ACCUMULATES):
     """Product added to an accumulator tile, which may be ``dst`` itself."""
 
     acc_in = operand_def(TILE_OR_VIEW)
     lhs = operand_def(TILE_OR_VIEW)
     rhs = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    accPhase = opt_attr_def(enum("acc_phase"))
-    result = opt_result_def(ANY)
 
 
 class TMatmulAccOp(AccumulatingProductOp):
@@ -57,22 +50,12 @@ class TMatmulAccOp(AccumulatingProductOp):
     name = "pto.tmatmul.acc"
 
 
-class BiasedProductOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.M,
-    reads=("a", "b", "bias"),
-    writes=("dst",),
-    defaults=(("accPhase", "#pto<acc_phase unspecified>"),),
-):
+class BiasedProductOp(PhasedProductOp, reads=("a", "b", "bias")):
     """Product that starts from one bias per column."""
 
     a = operand_def(TILE_OR_VIEW)
     b = operand_def(TILE_OR_VIEW)
     bias = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    accPhase = opt_attr_def(enum("acc_phase"))
-    result = opt_result_def(ANY)
 
 
 class TMatmulBiasOp(BiasedProductOp):
@@ -81,23 +64,13 @@ class TMatmulBiasOp(BiasedProductOp):
     name = "pto.tmatmul.bias"
 
 
-class ScaledProductOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.M,
-    reads=("a", "a_scale", "b", "b_scale"),
-    writes=("dst",),
-    defaults=(("accPhase", "#pto<acc_phase unspecified>"),),
-):
+class ScaledProductOp(PhasedProductOp, reads=("a", "a_scale", "b", "b_scale")):
     """Product of MX operands: one power-of-two scale per 32 elements along k."""
 
     a = operand_def(TILE_OR_VIEW)
     a_scale = operand_def(TILE_OR_VIEW)
     b = operand_def(TILE_OR_VIEW)
     b_scale = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    accPhase = opt_attr_def(enum("acc_phase"))
-    result = opt_result_def(ANY)
 
 
 class TMatmulMxOp(ScaledProductOp):
@@ -108,15 +81,7 @@ class TMatmulMxOp(ScaledProductOp):
     name = "pto.tmatmul.mx"
 
 
-class AccumulatingScaledProductOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.M,
-    reads=("c_in", "a", "a_scale", "b", "b_scale"),
-    writes=("dst",),
-    roles=Role.ACCUMULATES,
-    defaults=(("accPhase", "#pto<acc_phase unspecified>"),),
-):
+class AccumulatingScaledProductOp(PhasedProductOp, reads=("c_in", "a", "a_scale", "b", "b_scale"), roles=Role.ACCUMULATES):
     """MX product added to an accumulator tile."""
 
     c_in = operand_def(TILE_OR_VIEW)
@@ -124,9 +89,6 @@ class AccumulatingScaledProductOp(
     a_scale = operand_def(TILE_OR_VIEW)
     b = operand_def(TILE_OR_VIEW)
     b_scale = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    accPhase = opt_attr_def(enum("acc_phase"))
-    result = opt_result_def(ANY)
 
 
 class TMatmulMxAccOp(AccumulatingScaledProductOp):

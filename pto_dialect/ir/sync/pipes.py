@@ -212,97 +212,72 @@ class TAllocToAivOp(NumberedAllocationOp, queue=QueueAction("alloc", "cube", C2V
     name = "pto.talloc_to_aiv"
 
 
-class TPushOp(
-    PtoOp,
-    shape=Shape.PAREN,
-    pipe=Pipe.MTE3,
-    reads=("tile",),
-    state_writes=("fifo",),
-    typed=("tile", "pipe_handle"),
-    tokens=("split",),
-    queue=QueueAction("push"),
-):
-    """Waits for a free slot and stores the tile in it (docs/reference/execution.md, "Queues between cores")."""
+class HandledTileOp(PtoOp, shape=Shape.PAREN, typed=("tile", "pipe_handle"), tokens=("split",)):
+    """Moves a tile through a queue that is known by its handle."""
 
-    name = "pto.tpush"
     tile = operand_def(ENTRY)
     pipe_handle = operand_def(PIPE)
     aiv_subblockid = opt_operand_def(I64)
     split = attr_def(I8_ATTR)
+
+
+class TPushOp(HandledTileOp, pipe=Pipe.MTE3, reads=("tile",), state_writes=("fifo",), queue=QueueAction("push")):
+    """Waits for a free slot and stores the tile in it (docs/reference/execution.md, "Queues between cores")."""
+
+    name = "pto.tpush"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, which depends on the side of the queue."""
         return Pipe.FIX if location(self.tile) == "acc" else Pipe.MTE3
 
 
-class TPushToAicOp(
-    PtoOp,
-    shape=Shape.PAREN,
-    pipe=Pipe.MTE3,
-    reads=("tile",),
-    state_writes=("fifo",),
-    typed=("tile",),
-    tokens=("id", "split"),
-    queue=QueueAction("push", "vector", V2C),
-):
+class NumberedPushOp(PtoOp, shape=Shape.PAREN, reads=("tile",), state_writes=("fifo",), tokens=("id", "split")):
+    """Stores a tile in a queue that is known by its number."""
+
+    id = opt_attr_def(I32_ATTR)
+    split = attr_def(I8_ATTR)
+
+
+class TPushToAicOp(NumberedPushOp, pipe=Pipe.MTE3, typed=("tile",), queue=QueueAction("push", "vector", V2C)):
     """As ``tpush``, from a vector core to the cube core (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.tpush_to_aic"
     tile = operand_def(ENTRY)
     aiv_subblockid = opt_operand_def(I64)
-    id = opt_attr_def(I32_ATTR)
-    split = attr_def(I8_ATTR)
 
 
-class TPushToAivOp(
-    PtoOp,
-    shape=Shape.PAREN,
-    pipe=Pipe.FIX,
-    reads=("tile",),
-    state_writes=("fifo",),
-    tokens=("id", "split"),
-    queue=QueueAction("push", "cube", C2V),
-):
+class TPushToAivOp(NumberedPushOp, pipe=Pipe.FIX, queue=QueueAction("push", "cube", C2V)):
     """As ``tpush``, from the cube core to the vector cores (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.tpush_to_aiv"
     tile = operand_def(ENTRY)
-    id = opt_attr_def(I32_ATTR)
-    split = attr_def(I8_ATTR)
 
 
-class TPopOp(
-    PtoOp,
-    shape=Shape.PAREN,
-    pipe=Pipe.S,
-    writes=("tile",),
-    state_reads=("fifo",),
-    typed=("tile", "pipe_handle"),
-    tokens=("split",),
-    queue=QueueAction("pop"),
-):
+class TPopOp(HandledTileOp, pipe=Pipe.S, writes=("tile",), state_reads=("fifo",), queue=QueueAction("pop")):
     """Waits for a full slot and binds the tile to it (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.tpop"
-    tile = operand_def(ENTRY)
-    pipe_handle = operand_def(PIPE)
-    aiv_subblockid = opt_operand_def(I64)
-    split = attr_def(I8_ATTR)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, which depends on the side of the queue."""
         return Pipe.MTE2 if target == "a2a3" else Pipe.S
 
 
-class TPopFromAicOp(
-    PtoOp,
-    shape=Shape.BRACE_FIELDS,
-    pipe=Pipe.S,
-    state_reads=("fifo",),
-    typed=(),
-    tokens=("id", "split"),
-    queue=QueueAction("pop", "vector", C2V),
+class NumberedPopOp(
+    PtoOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_reads=("fifo",), typed=(), tokens=("id", "split")
 ):
+    """Binds its result to the next full slot of a queue that is known by its number."""
+
+    id = opt_attr_def(I32_ATTR)
+    split = attr_def(I8_ATTR)
+    tile = result_def(ENTRY)
+
+    def active_pipe(self, target: str = "a5") -> Pipe | None:
+        """The pipe on ``target``, which depends on the side of the queue."""
+        return Pipe.MTE2 if target == "a2a3" else Pipe.S
+
+
+class TPopFromAicOp(NumberedPopOp, queue=QueueAction("pop", "vector", C2V)):
     """The tile in the next full slot that the cube core pushed (docs/reference/execution.md, "Queues between
     cores").
     """
@@ -311,24 +286,9 @@ class TPopFromAicOp(
     valid_row = opt_operand_def(INDEX)
     valid_col = opt_operand_def(INDEX)
     aiv_subblockid = opt_operand_def(I64)
-    id = opt_attr_def(I32_ATTR)
-    split = attr_def(I8_ATTR)
-    tile = result_def(ENTRY)
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, which depends on the side of the queue."""
-        return Pipe.MTE2 if target == "a2a3" else Pipe.S
 
 
-class TPopFromAivOp(
-    PtoOp,
-    shape=Shape.BRACE_FIELDS,
-    pipe=Pipe.S,
-    state_reads=("fifo",),
-    typed=(),
-    tokens=("id", "split"),
-    queue=QueueAction("pop", "cube", V2C),
-):
+class TPopFromAivOp(NumberedPopOp, queue=QueueAction("pop", "cube", V2C)):
     """The tile in the next full slot that a vector core pushed (docs/reference/execution.md, "Queues between
     cores").
     """
@@ -336,13 +296,6 @@ class TPopFromAivOp(
     name = "pto.tpop_from_aiv"
     valid_row = opt_operand_def(INDEX)
     valid_col = opt_operand_def(INDEX)
-    id = opt_attr_def(I32_ATTR)
-    split = attr_def(I8_ATTR)
-    tile = result_def(ENTRY)
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, which depends on the side of the queue."""
-        return Pipe.MTE2 if target == "a2a3" else Pipe.S
 
 
 class TAllocOp(
@@ -375,7 +328,7 @@ class TFreeOp(
     split = attr_def(I8_ATTR)
 
 
-class SetQuantScalarOp(
+class QuantScaleOp(
     PtoOp,
     shape=Shape.PAREN,
     pipe=Pipe.FIX,
@@ -384,27 +337,22 @@ class SetQuantScalarOp(
     since="august",
     queue=QueueAction("scale", "cube"),
 ):
+    """Scale of the next pushes through the fixpipe."""
+
+    id = attr_def(I32_ATTR)
+
+
+class SetQuantScalarOp(QuantScaleOp):
     """Scale of the next pushes through the fixpipe (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.set_quant_scalar"
     scale = operand_def(F32)
-    id = attr_def(I32_ATTR)
 
 
-class SetQuantVectorOp(
-    PtoOp,
-    shape=Shape.PAREN,
-    pipe=Pipe.FIX,
-    reads=("scaling_tile",),
-    state_writes=("fixpipe_quant",),
-    tokens=("id",),
-    since="august",
-    queue=QueueAction("scale", "cube"),
-):
+class SetQuantVectorOp(QuantScaleOp, reads=("scaling_tile",)):
     """Scale tile, one entry per channel, of the next pushes through the fixpipe
     (docs/reference/execution.md, "Pointers, tiles and views").
     """
 
     name = "pto.set_quant_vector"
     scaling_tile = operand_def(ENTRY)
-    id = attr_def(I32_ATTR)
