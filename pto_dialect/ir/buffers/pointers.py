@@ -114,7 +114,7 @@ class LdDevOp(
     value = result_def(DEVICE_INTEGER)
 
 
-class StoreOp(
+class ElementStoreOp(
     PtoOp,
     shape=Shape.INDEXED_STORE,
     pipe=Pipe.S,
@@ -123,29 +123,24 @@ class StoreOp(
     typed=("ptr", "value"),
     roles=Role.ELEMENT_STORE,
 ):
+    """Writes one element of memory."""
+
+    offset = operand_def(INDEX)
+    value = operand_def(ANY)
+
+
+class StoreOp(ElementStoreOp):
     """Element of ptr at ``offset`` = value (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.store"
     ptr = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
-    value = operand_def(ANY)
 
 
-class StoreScalarOp(
-    PtoOp,
-    shape=Shape.INDEXED_STORE,
-    pipe=Pipe.S,
-    writes=("ptr",),
-    text=("value", "ptr", "offset"),
-    typed=("ptr", "value"),
-    roles=Role.ELEMENT_STORE,
-):
+class StoreScalarOp(ElementStoreOp):
     """Element of ptr at ``offset`` = value (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.store_scalar"
     ptr = operand_def(PTR)
-    offset = operand_def(INDEX)
-    value = operand_def(ANY)
 
 
 class StDevOp(

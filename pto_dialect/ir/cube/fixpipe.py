@@ -8,7 +8,6 @@ from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I64, INT_OR_FLOAT, PAYLOAD, PTR, PTR_OR_MEMREF, enum
 from ..core.roles import Role
 
-
 _FIRST = ("source", "destination", "m", "n", "src_stride", "dst_stride")
 _LOOP3 = ("loop3_count", "loop3_src_stride", "loop3_dst_stride")
 _CLAUSES = ("unit_flag", "pre_quant_mode", "pre_relu_mode", "mode", "sat_mode")

@@ -81,7 +81,9 @@ class TMatmulMxOp(ScaledProductOp):
     name = "pto.tmatmul.mx"
 
 
-class AccumulatingScaledProductOp(PhasedProductOp, reads=("c_in", "a", "a_scale", "b", "b_scale"), roles=Role.ACCUMULATES):
+class AccumulatingScaledProductOp(
+    PhasedProductOp, reads=("c_in", "a", "a_scale", "b", "b_scale"), roles=Role.ACCUMULATES
+):
     """MX product added to an accumulator tile."""
 
     c_in = operand_def(TILE_OR_VIEW)

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, var_operand_def
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape
-from ..core.kinds import BOOL, I1, I64, PTR, PTR_OR_MEMREF, enum
+from ..core.kinds import BOOL, I1, I64, PTR_OR_MEMREF, enum
 from ..core.roles import Role
-
-
-class LoopedBurstOp(PtoOp, shape=Shape.DMA_BURST, reads=("source",), writes=("destination",), roles=Role.ADDRESSES):
-    """Bursts of ``len_burst`` bytes, repeated by up to any number of outer loops (inner to outer)."""
-
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    len_burst = operand_def(I64)
-    n_burst = operand_def(I64)
-    nburst_src_stride = operand_def(I64)
-    nburst_dst_stride = operand_def(I64)
-    loop_counts = var_operand_def(I64)
-    loop_src_strides = var_operand_def(I64)
-    loop_dst_strides = var_operand_def(I64)
+from ..core.transfers import BurstOp, LoopedBurstOp, PlainBurstOp
 
 
 class MteGmL1Op(LoopedBurstOp, pipe=Pipe.MTE2):
@@ -35,7 +22,7 @@ class MteL1UbOp(LoopedBurstOp, pipe=Pipe.MTE1):
     name = "pto.mte_l1_ub"
 
 
-class TableBurstOp(PtoOp, shape=Shape.DMA_BURST, reads=("source",), writes=("destination",), roles=Role.ADDRESSES):
+class TableBurstOp(BurstOp):
     """Bursts whose gaps are counted between the end of one burst and the start of the next."""
 
     source = operand_def(PTR_OR_MEMREF)
@@ -58,25 +45,10 @@ class MteL1FbOp(TableBurstOp, pipe=Pipe.FIX):
     name = "pto.mte_l1_fb"
 
 
-class MteUbL1Op(
-    PtoOp,
-    shape=Shape.DMA_BURST,
-    pipe=Pipe.MTE3,
-    reads=("source",),
-    writes=("destination",),
-    text=("source", "destination", "len_burst", "n_burst", "src_stride", "dst_stride"),
-    typed=("source", "destination", "n_burst", "len_burst", "src_stride", "dst_stride"),
-    roles=Role.ADDRESSES,
-):
+class MteUbL1Op(PlainBurstOp, pipe=Pipe.MTE3):
     """Unified buffer to L1 in strided bursts (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.mte_ub_l1"
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
-    n_burst = operand_def(I64)
-    len_burst = operand_def(I64)
-    src_stride = operand_def(I64)
-    dst_stride = operand_def(I64)
 
 
 class MteGmL1FracOp(
@@ -122,111 +94,80 @@ class MteGmL1FracOp(
     mode = attr_def(enum("cube_load_frac_mode"))
 
 
-class MteL1L0aOp(
-    PtoOp,
-    shape=Shape.L0_LOAD,
-    pipe=Pipe.MTE1,
-    reads=("source",),
-    writes=("destination",),
-    defaults=(("transpose", "false"),),
-    roles=Role.ADDRESSES,
+class L0LoadOp(
+    PtoOp, shape=Shape.L0_LOAD, pipe=Pipe.MTE1, reads=("source",), writes=("destination",), roles=Role.ADDRESSES
 ):
+    """L1 fractals to L0. Operands follow each other in the order of the base classes."""
+
+
+class LeftLoadOp(L0LoadOp):
+    """Image of m x k elements from a start position."""
+
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    m = opt_operand_def(I64)
+    k = opt_operand_def(I64)
+    start_row = opt_operand_def(I64)
+    start_col = opt_operand_def(I64)
+
+
+class RightLoadOp(L0LoadOp):
+    """Image of k x n elements from a start position."""
+
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    k = opt_operand_def(I64)
+    n = opt_operand_def(I64)
+    start_row = opt_operand_def(I64)
+    start_col = opt_operand_def(I64)
+
+
+class FractalWindowOp(PtoOp):
+    """Window of fractals."""
+
+    m_start = opt_operand_def(I64)
+    k_start = opt_operand_def(I64)
+    m_step = opt_operand_def(I64)
+    k_step = opt_operand_def(I64)
+    src_stride = opt_operand_def(I64)
+    dst_stride = opt_operand_def(I64)
+    transpose = opt_attr_def(BOOL)
+
+
+class ScaleWindowOp(PtoOp):
+    """Window of scales."""
+
+    x_start = opt_operand_def(I64)
+    y_start = opt_operand_def(I64)
+    x_step = opt_operand_def(I64)
+    y_step = opt_operand_def(I64)
+    src_stride = opt_operand_def(I64)
+    dst_stride = opt_operand_def(I64)
+
+
+class MteL1L0aOp(LeftLoadOp, FractalWindowOp, defaults=(("transpose", "false"),)):
     """L1 fractals to L0A: m x k elements from a start position, or an explicit window of fractals
     (docs/reference/layouts.md, "Loads into L0").
     """
 
     name = "pto.mte_l1_l0a"
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    m = opt_operand_def(I64)
-    k = opt_operand_def(I64)
-    start_row = opt_operand_def(I64)
-    start_col = opt_operand_def(I64)
-    m_start = opt_operand_def(I64)
-    k_start = opt_operand_def(I64)
-    m_step = opt_operand_def(I64)
-    k_step = opt_operand_def(I64)
-    src_stride = opt_operand_def(I64)
-    dst_stride = opt_operand_def(I64)
-    transpose = opt_attr_def(BOOL)
 
 
-class MteL1L0bOp(
-    PtoOp,
-    shape=Shape.L0_LOAD,
-    pipe=Pipe.MTE1,
-    reads=("source",),
-    writes=("destination",),
-    defaults=(("transpose", "false"),),
-    roles=Role.ADDRESSES,
-):
+class MteL1L0bOp(RightLoadOp, FractalWindowOp, defaults=(("transpose", "false"),)):
     """L1 fractals to L0B: k x n elements from a start position, or an explicit window of fractals
     (docs/reference/layouts.md, "Loads into L0").
     """
 
     name = "pto.mte_l1_l0b"
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    k = opt_operand_def(I64)
-    n = opt_operand_def(I64)
-    start_row = opt_operand_def(I64)
-    start_col = opt_operand_def(I64)
-    m_start = opt_operand_def(I64)
-    k_start = opt_operand_def(I64)
-    m_step = opt_operand_def(I64)
-    k_step = opt_operand_def(I64)
-    src_stride = opt_operand_def(I64)
-    dst_stride = opt_operand_def(I64)
-    transpose = opt_attr_def(BOOL)
 
 
-class MteL1L0aMxOp(
-    PtoOp,
-    shape=Shape.L0_LOAD,
-    pipe=Pipe.MTE1,
-    reads=("source",),
-    writes=("destination",),
-    state_writes=("mx_scale",),
-    roles=Role.ADDRESSES,
-):
+class MteL1L0aMxOp(LeftLoadOp, ScaleWindowOp, state_writes=("mx_scale",)):
     """MX scales to the scale area of L0A (docs/reference/layouts.md, "MX scales")."""
 
     name = "pto.mte_l1_l0a_mx"
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    m = opt_operand_def(I64)
-    k = opt_operand_def(I64)
-    start_row = opt_operand_def(I64)
-    start_col = opt_operand_def(I64)
-    x_start = opt_operand_def(I64)
-    y_start = opt_operand_def(I64)
-    x_step = opt_operand_def(I64)
-    y_step = opt_operand_def(I64)
-    src_stride = opt_operand_def(I64)
-    dst_stride = opt_operand_def(I64)
 
 
-class MteL1L0bMxOp(
-    PtoOp,
-    shape=Shape.L0_LOAD,
-    pipe=Pipe.MTE1,
-    reads=("source",),
-    writes=("destination",),
-    state_writes=("mx_scale",),
-    roles=Role.ADDRESSES,
-):
+class MteL1L0bMxOp(RightLoadOp, ScaleWindowOp, state_writes=("mx_scale",)):
     """MX scales to the scale area of L0B (docs/reference/layouts.md, "MX scales")."""
 
     name = "pto.mte_l1_l0b_mx"
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    k = opt_operand_def(I64)
-    n = opt_operand_def(I64)
-    start_row = opt_operand_def(I64)
-    start_col = opt_operand_def(I64)
-    x_start = opt_operand_def(I64)
-    y_start = opt_operand_def(I64)
-    x_step = opt_operand_def(I64)
-    y_step = opt_operand_def(I64)
-    src_stride = opt_operand_def(I64)
-    dst_stride = opt_operand_def(I64)

@@ -6,85 +6,53 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, var_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import BOOL, I1, I32, I64, I64_ATTR, PTR, PTR_OR_MEMREF
+from ..core.transfers import NumberedCopyOp, StridedCopyOp
 
 
-class CopyGmToCbufOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.MTE2,
-    reads=("source",),
-    writes=("destination",),
-):
+class CopyGmToCbufOp(StridedCopyOp, pipe=Pipe.MTE2):
     """Global memory to L1, ``n_burst`` strided bursts (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_gm_to_cbuf"
     source = operand_def(PTR)
     destination = operand_def(PTR)
-    n_burst = operand_def(I64)
-    len_burst = operand_def(I64)
-    src_stride = operand_def(I64)
-    dst_stride = operand_def(I64)
 
 
-class LocalCopyOp(PtoOp, shape=Shape.FLAT_VOID, reads=("source",), writes=("destination",)):
-    """Strided bursts between L1 and the unified buffer."""
-
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
-    sid = operand_def(I64)
-    n_burst = operand_def(I64)
-    len_burst = operand_def(I64)
-    src_stride = operand_def(I64)
-    dst_stride = operand_def(I64)
-
-
-class CopyCbufToUbufOp(LocalCopyOp, pipe=Pipe.MTE1):
+class CopyCbufToUbufOp(NumberedCopyOp, pipe=Pipe.MTE1):
     """L1 to the unified buffer (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_cbuf_to_ubuf"
 
 
-class CopyUbufToCbufOp(LocalCopyOp, pipe=Pipe.MTE3):
+class CopyUbufToCbufOp(NumberedCopyOp, pipe=Pipe.MTE3):
     """Unified buffer to L1 (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_ubuf_to_cbuf"
 
 
-class CopyCbufToBtOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.MTE1,
-    reads=("source",),
-    writes=("destination",),
-):
+class TableCopyOp(PtoOp, shape=Shape.FLAT_VOID, reads=("source",), writes=("destination",)):
+    """Bursts into a parameter table, with gaps."""
+
+    n_burst = operand_def(I64)
+    len_burst = operand_def(I64)
+    source_gap = operand_def(I64)
+    dst_gap = operand_def(I64)
+
+
+class CopyCbufToBtOp(TableCopyOp, pipe=Pipe.MTE1):
     """L1 to the bias table; ``conv_control`` converts f16 to f32 (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_cbuf_to_bt"
     source = operand_def(PTR)
     destination = operand_def(PTR)
     conv_control = operand_def(I1)
-    n_burst = operand_def(I64)
-    len_burst = operand_def(I64)
-    source_gap = operand_def(I64)
-    dst_gap = operand_def(I64)
 
 
-class CopyCbufToFbufOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.FIX,
-    reads=("source",),
-    writes=("destination",),
-):
+class CopyCbufToFbufOp(TableCopyOp, pipe=Pipe.FIX):
     """L1 to the fixpipe buffer (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_cbuf_to_fbuf"
     source = operand_def(PTR)
     destination = operand_def(PTR)
-    n_burst = operand_def(I64)
-    len_burst = operand_def(I64)
-    source_gap = operand_def(I64)
-    dst_gap = operand_def(I64)
 
 
 class FractalLoadOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, reads=("source",), writes=("destination",)):
@@ -113,14 +81,7 @@ class CopyGmToCbufMultiNd2nzOp(FractalLoadOp):
     name = "pto.copy_gm_to_cbuf_multi_nd2nz"
 
 
-class FractalCopyOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.MTE1,
-    reads=("source",),
-    writes=("destination",),
-    defaults=(("transpose", "false"),),
-):
+class RawWindowOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE1, reads=("source",), writes=("destination",)):
     """Copies a window of 512-byte fractals."""
 
     source = operand_def(PTR)
@@ -131,6 +92,17 @@ class FractalCopyOp(
     k_step = operand_def(I64)
     src_stride = operand_def(I64)
     dst_stride = operand_def(I64)
+
+
+class TransposedOp(PtoOp):
+    """Says with its last operand whether 4-bit integers are transposed."""
+
+    transpose = operand_def(I64)
+
+
+class FractalCopyOp(RawWindowOp, defaults=(("transpose", "false"),)):
+    """Copies a window of fractals, transposed or not."""
+
     transpose = opt_attr_def(BOOL)
 
 
@@ -146,24 +118,8 @@ class LoadCbufToCbOp(FractalCopyOp):
     name = "pto.load_cbuf_to_cb"
 
 
-class Int4FractalCopyOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.MTE1,
-    reads=("source",),
-    writes=("destination",),
-):
+class Int4FractalCopyOp(RawWindowOp, TransposedOp):
     """Copies a window of fractals of 4-bit integers."""
-
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
-    m_start = operand_def(I64)
-    k_start = operand_def(I64)
-    m_step = operand_def(I64)
-    k_step = operand_def(I64)
-    src_stride = operand_def(I64)
-    dst_stride = operand_def(I64)
-    transpose = operand_def(I64)
 
 
 class LoadCbufToCaS4Op(Int4FractalCopyOp):

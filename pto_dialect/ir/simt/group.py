@@ -75,7 +75,7 @@ class ReduxMinOp(ReductionOp):
     name = "pto.redux_min"
 
 
-class ShuffleIdxOp(
+class ShuffleOp(
     PtoOp,
     shape=Shape.FLAT_VALUE,
     pipe=Pipe.V,
@@ -83,46 +83,33 @@ class ShuffleIdxOp(
     defaults=(("width", "32 : i32"),),
     roles=Role.LANE | Role.VARIES,
 ):
+    """Value of another lane in the same group of ``width``."""
+
+    width = opt_attr_def(I32_ATTR)
+    result = result_def(SHUFFLE_VALUE)
+
+
+class ShuffleIdxOp(ShuffleOp):
     """Value of the lane ``index`` in its group of ``width`` (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.shuffle_idx"
     value = operand_def(SHUFFLE_VALUE)
     index = operand_def(I32)
-    width = opt_attr_def(I32_ATTR)
-    result = result_def(SHUFFLE_VALUE)
 
 
-class ShuffleBflyOp(
-    PtoOp,
-    shape=Shape.FLAT_VALUE,
-    pipe=Pipe.V,
-    effect=Effect.PURE,
-    defaults=(("width", "32 : i32"),),
-    roles=Role.LANE | Role.VARIES,
-):
+class ShuffleBflyOp(ShuffleOp):
     """Value of the lane whose number differs by the bits of ``mask`` (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.shuffle_bfly"
     value = operand_def(SHUFFLE_VALUE)
     mask = operand_def(I32)
-    width = opt_attr_def(I32_ATTR)
-    result = result_def(SHUFFLE_VALUE)
 
 
-class ShiftShuffleOp(
-    PtoOp,
-    shape=Shape.FLAT_VALUE,
-    pipe=Pipe.V,
-    effect=Effect.PURE,
-    defaults=(("width", "32 : i32"),),
-    roles=Role.LANE | Role.VARIES,
-):
+class ShiftShuffleOp(ShuffleOp):
     """Value of a lane at a distance."""
 
     value = operand_def(SHUFFLE_VALUE)
     offset = operand_def(I32)
-    width = opt_attr_def(I32_ATTR)
-    result = result_def(SHUFFLE_VALUE)
 
 
 class ShuffleUpOp(ShiftShuffleOp):

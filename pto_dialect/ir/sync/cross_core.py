@@ -134,14 +134,11 @@ class SyncallOp(
     core_type = attr_def(enum("sync_core_type"))
 
 
-class DcciOp(
-    PtoOp,
-    shape=Shape.CACHE,
-    pipe=Pipe.S,
-    state_writes=("cache",),
-    tokens=("cache", "dst"),
-    since="august",
-):
+class CacheOp(PtoOp, shape=Shape.CACHE, pipe=Pipe.S, state_writes=("cache",), since="august"):
+    """Changes the data cache of the scalar unit."""
+
+
+class DcciOp(CacheOp, tokens=("cache", "dst")):
     """Writes back and invalidates data cache lines of the scalar unit (docs/reference/execution.md,
     "Synchronisation").
     """
@@ -152,14 +149,7 @@ class DcciOp(
     dst = opt_attr_def(enum("dcci_dst"))
 
 
-class CmoCacheinvalidOp(
-    PtoOp,
-    shape=Shape.CACHE,
-    pipe=Pipe.S,
-    state_writes=("cache",),
-    tokens=("space",),
-    since="august",
-):
+class CmoCacheinvalidOp(CacheOp, tokens=("space",)):
     """Invalidates one line or all of the data cache of the scalar unit (docs/reference/execution.md,
     "Synchronisation").
     """

@@ -10,15 +10,28 @@ from ..core.placement import element_of, location
 from .forms import BinaryTileOp, UnaryScratchTileOp
 
 
-class TMovOp(
+class ConvertingMoveOp(
     PtoOp,
     shape=Shape.DPS_KEYED,
-    pipe=Pipe.V,
     reads=("src", "fp"),
     writes=("dst",),
+    defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
+):
+    """A move that may pass the fixpipe: what stands behind its inputs."""
+
+    dst = opt_operand_def(TILE_OR_VIEW)
+    fp = opt_operand_def(TILE_OR_VIEW)
+    preQuantScalar = opt_operand_def(I64)
+    accToVecMode = opt_attr_def(enum("acc_to_vec_mode"))
+    reluPreMode = opt_attr_def(enum("relu_pre_mode"))
+    result = opt_result_def(ANY)
+
+
+class TMovOp(
+    ConvertingMoveOp,
+    pipe=Pipe.V,
     text=("src", "fp", "preQuantScalar", "dst"),
     unnamed=("fp", "preQuantScalar"),
-    defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
 ):
     """dst = src in the layout and location of dst; an accumulator source passes the fixpipe (relu,
     quantisation) (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
@@ -26,13 +39,7 @@ class TMovOp(
 
     name = "pto.tmov"
     src = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    fp = opt_operand_def(TILE_OR_VIEW)
-    preQuantScalar = opt_operand_def(I64)
-    accToVecMode = opt_attr_def(enum("acc_to_vec_mode"))
-    reluPreMode = opt_attr_def(enum("relu_pre_mode"))
     grpAxis = opt_attr_def(enum("mx_group_axis"))
-    result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, which follows from where both tiles lie."""
@@ -59,14 +66,10 @@ class TMovFpOp(PtoOp, shape=Shape.DPS, pipe=Pipe.FIX, reads=("src", "fp"), write
 
 
 class TExtractOp(
-    PtoOp,
-    shape=Shape.DPS_KEYED,
+    ConvertingMoveOp,
     pipe=Pipe.V,
-    reads=("src", "fp"),
-    writes=("dst",),
     text=("src", "indexRow", "indexCol", "preQuantScalar", "fp", "dst"),
     keyed=("fp",),
-    defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
 ):
     """dst[i,j] = src[indexRow + i, indexCol + j]; an accumulator source passes the fixpipe
     (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
@@ -76,12 +79,6 @@ class TExtractOp(
     src = operand_def(TILE_OR_VIEW)
     indexRow = operand_def(INDEX)
     indexCol = operand_def(INDEX)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    fp = opt_operand_def(TILE_OR_VIEW)
-    preQuantScalar = opt_operand_def(I64)
-    accToVecMode = opt_attr_def(enum("acc_to_vec_mode"))
-    reluPreMode = opt_attr_def(enum("relu_pre_mode"))
-    result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, which follows from where both tiles lie."""
@@ -94,15 +91,11 @@ class TExtractOp(
 
 
 class TInsertOp(
-    PtoOp,
-    shape=Shape.DPS_KEYED,
+    ConvertingMoveOp,
     pipe=Pipe.FIX,
-    reads=("src", "fp"),
-    writes=("dst",),
     text=("src", "indexRow", "indexCol", "fp", "preQuantScalar", "dst"),
     keyed=("fp", "preQuantScalar"),
     in_place=("dst",),
-    defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
 ):
     """dst[indexRow + i, indexCol + j] = src[i,j], the rest of dst is kept; an accumulator source passes the
     fixpipe (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
@@ -112,13 +105,7 @@ class TInsertOp(
     src = operand_def(TILE_OR_VIEW)
     indexRow = operand_def(INDEX)
     indexCol = operand_def(INDEX)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    fp = opt_operand_def(TILE_OR_VIEW)
-    preQuantScalar = opt_operand_def(I64)
-    accToVecMode = opt_attr_def(enum("acc_to_vec_mode"))
-    reluPreMode = opt_attr_def(enum("relu_pre_mode"))
     tinsertMode = opt_attr_def(enum("tinsert_mode"))
-    result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, which follows from where both tiles lie."""

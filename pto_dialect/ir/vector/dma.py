@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import operand_def, opt_operand_def, var_operand_def
+from xdsl.irdl import operand_def, opt_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape
-from ..core.kinds import I1, I64, INT_OR_FLOAT, PTR, PTR_OR_MEMREF
-from ..core.roles import Role
+from ..core.kinds import I1, I64, PTR_OR_MEMREF
+from ..core.transfers import BurstStridesOp, LoopsOp, NumberedCopyOp, PaddingOp, PlainBurstOp
 
 
-class MteGmUbOp(
-    PtoOp, shape=Shape.DMA_BURST, pipe=Pipe.MTE2, reads=("source",), writes=("destination",), roles=Role.ADDRESSES
-):
+class MteGmUbOp(BurstStridesOp, LoopsOp, PaddingOp, pipe=Pipe.MTE2):
     """Global memory to the unified buffer: bursts of ``len_burst`` bytes, outer loops, optional padding of
     each burst (docs/reference/layouts.md, "Transfers").
     """
@@ -21,20 +19,9 @@ class MteGmUbOp(
     destination = operand_def(PTR_OR_MEMREF)
     l2_cache_ctl = operand_def(I64)
     len_burst = operand_def(I64)
-    n_burst = operand_def(I64)
-    nburst_src_stride = operand_def(I64)
-    nburst_dst_stride = operand_def(I64)
-    loop_counts = var_operand_def(I64)
-    loop_src_strides = var_operand_def(I64)
-    loop_dst_strides = var_operand_def(I64)
-    pad_value = opt_operand_def(INT_OR_FLOAT)
-    left_padding_count = opt_operand_def(I64)
-    right_padding_count = opt_operand_def(I64)
 
 
-class MteUbGmOp(
-    PtoOp, shape=Shape.DMA_BURST, pipe=Pipe.MTE3, reads=("source",), writes=("destination",), roles=Role.ADDRESSES
-):
+class MteUbGmOp(LoopsOp, pipe=Pipe.MTE3):
     """Unified buffer to global memory: bursts of ``len_burst`` bytes, outer loops
     (docs/reference/layouts.md, "Transfers").
     """
@@ -47,30 +34,12 @@ class MteUbGmOp(
     nburst_src_stride = operand_def(I64)
     nburst_dst_stride = operand_def(I64)
     l2_cache_ctl = opt_operand_def(I64)
-    loop_counts = var_operand_def(I64)
-    loop_src_strides = var_operand_def(I64)
-    loop_dst_strides = var_operand_def(I64)
 
 
-class MteUbUbOp(
-    PtoOp,
-    shape=Shape.DMA_BURST,
-    pipe=Pipe.V,
-    reads=("source",),
-    writes=("destination",),
-    text=("source", "destination", "len_burst", "n_burst", "src_stride", "dst_stride"),
-    typed=("source", "destination", "n_burst", "len_burst", "src_stride", "dst_stride"),
-    roles=Role.ADDRESSES,
-):
+class MteUbUbOp(PlainBurstOp, pipe=Pipe.V):
     """Copy inside the unified buffer, ``n_burst`` strided bursts (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.mte_ub_ub"
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
-    n_burst = operand_def(I64)
-    len_burst = operand_def(I64)
-    src_stride = operand_def(I64)
-    dst_stride = operand_def(I64)
 
 
 class CopyGmToUbufOp(
@@ -120,14 +89,7 @@ class CopyUbufToGmOp(
     burst_src_stride = operand_def(I64)
 
 
-class CopyUbufToUbufOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, reads=("source",), writes=("destination",)):
+class CopyUbufToUbufOp(NumberedCopyOp, pipe=Pipe.V):
     """Copy inside the unified buffer, ``n_burst`` strided bursts (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_ubuf_to_ubuf"
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
-    sid = operand_def(I64)
-    n_burst = operand_def(I64)
-    len_burst = operand_def(I64)
-    src_stride = operand_def(I64)
-    dst_stride = operand_def(I64)

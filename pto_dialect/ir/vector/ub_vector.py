@@ -11,6 +11,16 @@ from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I64, PTR
 
 
+class StridedOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("dst",), state_reads=("mask",), since="august"):
+    """Goes along both vectors in repeats; strides in blocks of 32 bytes."""
+
+    repeat = operand_def(I64)
+    dstBlockStride = operand_def(I64)
+    srcBlockStride = operand_def(I64)
+    dstRepeatStride = operand_def(I64)
+    srcRepeatStride = operand_def(I64)
+
+
 class UbSetMaskOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=("mask",), since="august"):
     """mask register = mask1:mask0 (docs/reference/language.md, "Versions")."""
 
@@ -35,24 +45,11 @@ class UbSetMaskCountOp(MaskModeOp):
     name = "pto.ub.set_mask_count"
 
 
-class UbUnaryOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.V,
-    reads=("src",),
-    writes=("dst",),
-    state_reads=("mask",),
-    since="august",
-):
+class UbUnaryOp(StridedOp, reads=("src",)):
     """One source."""
 
     dst = operand_def(PTR)
     src = operand_def(PTR)
-    repeat = operand_def(I64)
-    dstBlockStride = operand_def(I64)
-    srcBlockStride = operand_def(I64)
-    dstRepeatStride = operand_def(I64)
-    srcRepeatStride = operand_def(I64)
 
 
 class UbVAbsOp(UbUnaryOp):
@@ -97,24 +94,12 @@ class UbVSqrtOp(UbUnaryOp):
     name = "pto.ub.vsqrt"
 
 
-class UbVDupOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.V,
-    writes=("dst",),
-    state_reads=("mask",),
-    since="august",
-):
+class UbVDupOp(StridedOp):
     """dst = scalar (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.vdup"
     dst = operand_def(PTR)
     scalar = operand_def(I64)
-    repeat = operand_def(I64)
-    dstBlockStride = operand_def(I64)
-    srcBlockStride = operand_def(I64)
-    dstRepeatStride = operand_def(I64)
-    srcRepeatStride = operand_def(I64)
 
 
 class UbBinaryOp(
@@ -194,25 +179,12 @@ class UbVOrOp(UbBinaryOp):
     name = "pto.ub.vor"
 
 
-class UbScalarOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.V,
-    reads=("src",),
-    writes=("dst",),
-    state_reads=("mask",),
-    since="august",
-):
+class UbScalarOp(StridedOp, reads=("src",)):
     """One source and a scalar in a 64-bit register."""
 
     dst = operand_def(PTR)
     src = operand_def(PTR)
     shiftDist = operand_def(I64)
-    repeat = operand_def(I64)
-    dstBlockStride = operand_def(I64)
-    srcBlockStride = operand_def(I64)
-    dstRepeatStride = operand_def(I64)
-    srcRepeatStride = operand_def(I64)
 
 
 class UbVAddsOp(UbScalarOp):

@@ -9,14 +9,11 @@ from ..core.kinds import I16, I64_ATTR, INDEX, PTR_OR_MEMREF, VMI_MASK, VMI_VREG
 from ..core.words import VMI_LOAD_DIST, VMI_PMODE
 
 
-class VmiLoadOp(
-    PtoOp,
-    shape=Shape.INDEXED,
-    pipe=Pipe.V,
-    reads=("source",),
-    typed=("source",),
-    since="august",
-):
+class OffsetLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), typed=("source",), since="august"):
+    """A logical vector, or several, from a pointer and an offset."""
+
+
+class VmiLoadOp(OffsetLoadOp):
     """lane i = source[offset + i] (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.load"
@@ -25,14 +22,7 @@ class VmiLoadOp(
     result = result_def(VMI_VREG)
 
 
-class VmiDeinterleaveLoadOp(
-    PtoOp,
-    shape=Shape.INDEXED,
-    pipe=Pipe.V,
-    reads=("source",),
-    typed=("source",),
-    since="august",
-):
+class VmiDeinterleaveLoadOp(OffsetLoadOp):
     """low = even elements, high = odd elements from source + offset (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.deinterleave_load"
@@ -42,14 +32,7 @@ class VmiDeinterleaveLoadOp(
     high = result_def(VMI_VREG)
 
 
-class VmiPassthruLoadOp(
-    PtoOp,
-    shape=Shape.INDEXED,
-    pipe=Pipe.V,
-    reads=("source",),
-    typed=("source", "mask", "passthru"),
-    since="august",
-):
+class VmiPassthruLoadOp(OffsetLoadOp, typed=("source", "mask", "passthru")):
     """Load under a mask; inactive lanes come from ``passthru``."""
 
     source = operand_def(PTR_OR_MEMREF)
@@ -84,14 +67,7 @@ class VmiGatherOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), si
     result = result_def(VMI_VREG)
 
 
-class VmiGroupLoadOp(
-    PtoOp,
-    shape=Shape.INDEXED,
-    pipe=Pipe.V,
-    reads=("source",),
-    typed=("source",),
-    since="august",
-):
+class VmiGroupLoadOp(OffsetLoadOp):
     """Group g from source + offset + g·row_stride (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.group_load"
@@ -102,14 +78,7 @@ class VmiGroupLoadOp(
     result = result_def(VMI_VREG)
 
 
-class VmiGroupElementLoadOp(
-    PtoOp,
-    shape=Shape.INDEXED,
-    pipe=Pipe.V,
-    reads=("source",),
-    typed=("source",),
-    since="august",
-):
+class VmiGroupElementLoadOp(OffsetLoadOp):
     """One element per group."""
 
     source = operand_def(PTR_OR_MEMREF)
@@ -131,14 +100,7 @@ class VmiGroupSlotLoadOp(VmiGroupElementLoadOp):
     name = "pto.vmi.group_slot_load"
 
 
-class VmiStrideLoadOp(
-    PtoOp,
-    shape=Shape.INDEXED,
-    pipe=Pipe.V,
-    reads=("source",),
-    typed=("source", "block_stride", "repeat_stride", "mask"),
-    since="august",
-):
+class VmiStrideLoadOp(OffsetLoadOp, typed=("source", "block_stride", "repeat_stride", "mask")):
     """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.stride_load"
@@ -150,15 +112,7 @@ class VmiStrideLoadOp(
     result = result_def(VMI_VREG)
 
 
-class VmiVLoadOp(
-    PtoOp,
-    shape=Shape.INDEXED,
-    pipe=Pipe.V,
-    reads=("source",),
-    typed=("source",),
-    by_type=True,
-    since="august",
-):
+class VmiVLoadOp(OffsetLoadOp, by_type=True):
     """One vector, or two deinterleaved ones, as ``dist_mode``, ``group`` or the block strides say
     (docs/reference/vectors.md, "Logical vectors").
     """

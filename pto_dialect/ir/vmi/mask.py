@@ -9,6 +9,10 @@ from ..core.kinds import ANY, ANY_ATTR, I32, I64_ATTR, INDEX, VMI_MASK, VMI_VREG
 from ..core.words import COMPARE_INTEGER, COMPARE_ORDERED, PATTERN, VMI_COMPARE_PMODE, VMI_PMODE
 
 
+class MaskOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Makes or changes a predicate of logical vectors."""
+
+
 class VmiPatternOp(
     PtoOp,
     shape=Shape.LEAD_STRING,
@@ -38,7 +42,7 @@ class VmiPgeOp(VmiPatternOp):
     name = "pto.vmi.pge"
 
 
-class VmiPltOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiPltOp(MaskOp):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
     (docs/reference/vectors.md, "Predicates", "Logical vectors").
     """
@@ -49,7 +53,7 @@ class VmiPltOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, s
     scalar_out = result_def(I32)
 
 
-class VmiCreateMaskOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiCreateMaskOp(MaskOp):
     """Lane i is active where i < active_lanes (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
     name = "pto.vmi.create_mask"
@@ -57,7 +61,7 @@ class VmiCreateMaskOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.
     result = result_def(VMI_MASK)
 
 
-class VmiCreateGroupMaskOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiCreateGroupMaskOp(MaskOp):
     """Lane i is active where i mod group_size < active_elems_per_group
     (docs/reference/vectors.md, "Predicates", "Logical vectors").
     """
@@ -77,7 +81,7 @@ class VmiConstantMaskOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.P
     result = result_def(VMI_MASK)
 
 
-class VmiMaskLogicOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiMaskLogicOp(MaskOp):
     """Two predicates."""
 
     lhs = operand_def(VMI_MASK)
@@ -103,7 +107,7 @@ class VmiMaskXorOp(VmiMaskLogicOp):
     name = "pto.vmi.mask_xor"
 
 
-class VmiMaskUnaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiMaskUnaryOp(MaskOp):
     """One predicate."""
 
     source = operand_def(VMI_MASK)
@@ -128,7 +132,7 @@ class VmiEnsureMaskLayoutOp(VmiMaskUnaryOp):
     name = "pto.vmi.ensure_mask_layout"
 
 
-class VmiActivePrefixIndexOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiActivePrefixIndexOp(MaskOp):
     """lane i = number of active lanes below i (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
     vectors").
     """
@@ -138,7 +142,7 @@ class VmiActivePrefixIndexOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=
     result = result_def(VMI_VREG)
 
 
-class VmiCmpfOp(
+class ComparisonOp(
     PtoOp,
     shape=Shape.LEAD_STRING,
     pipe=Pipe.V,
@@ -146,37 +150,32 @@ class VmiCmpfOp(
     tokens=("predicate",),
     since="august",
 ):
+    """Compares lanes; the predicate is a word before the operands."""
+
+    lhs = operand_def(VMI_VREG)
+    rhs = operand_def(VMI_VREG)
+    result = result_def(VMI_MASK)
+
+
+class VmiCmpfOp(ComparisonOp):
     """Lane i is active where lhs[i] compares with rhs[i], floats (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
     name = "pto.vmi.cmpf"
-    lhs = operand_def(VMI_VREG)
-    rhs = operand_def(VMI_VREG)
     predicate = attr_def(COMPARE_ORDERED)
-    result = result_def(VMI_MASK)
 
 
-class VmiCmpiOp(
-    PtoOp,
-    shape=Shape.LEAD_STRING,
-    pipe=Pipe.V,
-    effect=Effect.PURE,
-    tokens=("predicate",),
-    since="august",
-):
+class VmiCmpiOp(ComparisonOp):
     """Lane i is active where lhs[i] compares with rhs[i], integers (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
     name = "pto.vmi.cmpi"
-    lhs = operand_def(VMI_VREG)
-    rhs = operand_def(VMI_VREG)
     predicate = attr_def(COMPARE_INTEGER)
-    result = result_def(VMI_MASK)
 
 
-class VmiVCmpOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVCmpOp(MaskOp):
     """Lane i is active where seed is and lhs[i] compares with rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
@@ -190,7 +189,7 @@ class VmiVCmpOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, 
     result = result_def(VMI_MASK)
 
 
-class VmiVCmpsOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVCmpsOp(MaskOp):
     """Lane i is active where seed is and src[i] compares with scalar (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
@@ -204,7 +203,7 @@ class VmiVCmpsOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE,
     result = result_def(VMI_MASK)
 
 
-class VmiChoiceOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiChoiceOp(MaskOp):
     """Choice between two logical vectors."""
 
     mask = operand_def(VMI_MASK)

@@ -9,7 +9,7 @@ from ..core.kinds import I16, I64_ATTR, INDEX, PTR_OR_MEMREF, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE, VMI_STORE_DIST
 
 
-class VmiStoreOp(
+class OffsetStoreOp(
     PtoOp,
     shape=Shape.INDEXED_STORE,
     pipe=Pipe.V,
@@ -17,6 +17,10 @@ class VmiStoreOp(
     typed=("value", "destination"),
     since="august",
 ):
+    """A logical vector, or several, to a pointer and an offset."""
+
+
+class VmiStoreOp(OffsetStoreOp):
     """Destination[offset + i] = value[i] (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.store"
@@ -25,14 +29,7 @@ class VmiStoreOp(
     offset = operand_def(INDEX)
 
 
-class VmiInterleaveStoreOp(
-    PtoOp,
-    shape=Shape.INDEXED_STORE,
-    pipe=Pipe.V,
-    writes=("destination",),
-    typed=("low", "high", "destination"),
-    since="august",
-):
+class VmiInterleaveStoreOp(OffsetStoreOp, typed=("low", "high", "destination")):
     """Lanes of low and high alternating from destination + offset (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.interleave_store"
@@ -42,14 +39,7 @@ class VmiInterleaveStoreOp(
     offset = operand_def(INDEX)
 
 
-class VmiActiveLaneStoreOp(
-    PtoOp,
-    shape=Shape.INDEXED_STORE,
-    pipe=Pipe.V,
-    writes=("destination",),
-    typed=("value", "destination", "mask"),
-    since="august",
-):
+class VmiActiveLaneStoreOp(OffsetStoreOp, typed=("value", "destination", "mask")):
     """Store under a mask."""
 
     value = operand_def(VMI_VREG)
@@ -80,14 +70,7 @@ class VmiScatterOp(PtoOp, shape=Shape.INDEXED_STORE, pipe=Pipe.V, writes=("desti
     mask = operand_def(VMI_MASK)
 
 
-class VmiGroupStoreOp(
-    PtoOp,
-    shape=Shape.INDEXED_STORE,
-    pipe=Pipe.V,
-    writes=("destination",),
-    typed=("value", "destination"),
-    since="august",
-):
+class VmiGroupStoreOp(OffsetStoreOp):
     """Group g to destination + offset + g·row_stride (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.group_store"
@@ -98,14 +81,7 @@ class VmiGroupStoreOp(
     num_groups = attr_def(I64_ATTR)
 
 
-class VmiStrideStoreOp(
-    PtoOp,
-    shape=Shape.INDEXED_STORE,
-    pipe=Pipe.V,
-    writes=("destination",),
-    typed=("value", "destination", "block_stride", "repeat_stride", "mask"),
-    since="august",
-):
+class VmiStrideStoreOp(OffsetStoreOp, typed=("value", "destination", "block_stride", "repeat_stride", "mask")):
     """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.stride_store"
@@ -117,15 +93,7 @@ class VmiStrideStoreOp(
     mask = operand_def(VMI_MASK)
 
 
-class VmiVStoreOp(
-    PtoOp,
-    shape=Shape.INDEXED_STORE,
-    pipe=Pipe.V,
-    writes=("destination",),
-    typed=("values", "destination", "mask"),
-    by_type=True,
-    since="august",
-):
+class VmiVStoreOp(OffsetStoreOp, typed=("values", "destination", "mask"), by_type=True):
     """One vector, or two interleaved ones, as ``dist_mode``, ``group`` or the block strides say
     (docs/reference/vectors.md, "Logical vectors").
     """
@@ -143,14 +111,7 @@ class VmiVStoreOp(
     pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiVSstbOp(
-    PtoOp,
-    shape=Shape.INDEXED_STORE,
-    pipe=Pipe.V,
-    writes=("destination",),
-    typed=("value", "destination", "mask"),
-    since="august",
-):
+class VmiVSstbOp(OffsetStoreOp, typed=("value", "destination", "mask")):
     """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.vsstb"

@@ -1,0 +1,78 @@
+"""Operands that transfers of several families share.
+
+Fields follow each other in the order of the base classes: those of a class itself first, then those of its bases.
+"""
+
+from __future__ import annotations
+
+from xdsl.irdl import operand_def, opt_operand_def, var_operand_def
+
+from .base import PtoOp, Shape
+from .kinds import I64, INT_OR_FLOAT, PTR, PTR_OR_MEMREF
+from .roles import Role
+
+
+class BurstOp(PtoOp, shape=Shape.DMA_BURST, reads=("source",), writes=("destination",), roles=Role.ADDRESSES):
+    """A transfer in bursts with clauses."""
+
+
+class BurstStridesOp(BurstOp):
+    """How many bursts, and their distances."""
+
+    n_burst = operand_def(I64)
+    nburst_src_stride = operand_def(I64)
+    nburst_dst_stride = operand_def(I64)
+
+
+class LoopsOp(BurstOp):
+    """Up to any number of outer loops, inner to outer."""
+
+    loop_counts = var_operand_def(I64)
+    loop_src_strides = var_operand_def(I64)
+    loop_dst_strides = var_operand_def(I64)
+
+
+class PaddingOp(BurstOp):
+    """What each burst is filled up with."""
+
+    pad_value = opt_operand_def(INT_OR_FLOAT)
+    left_padding_count = opt_operand_def(I64)
+    right_padding_count = opt_operand_def(I64)
+
+
+class LoopedBurstOp(BurstStridesOp, LoopsOp):
+    """Bursts of ``len_burst`` bytes, repeated by outer loops."""
+
+    source = operand_def(PTR_OR_MEMREF)
+    destination = operand_def(PTR_OR_MEMREF)
+    len_burst = operand_def(I64)
+
+
+class StridedCopyOp(PtoOp, shape=Shape.FLAT_VOID, reads=("source",), writes=("destination",)):
+    """Strided bursts as the hardware encodes them."""
+
+    n_burst = operand_def(I64)
+    len_burst = operand_def(I64)
+    src_stride = operand_def(I64)
+    dst_stride = operand_def(I64)
+
+
+class NumberedCopyOp(StridedCopyOp):
+    """Strided bursts with a stream identifier."""
+
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
+    sid = operand_def(I64)
+
+
+class PlainBurstOp(
+    StridedCopyOp,
+    shape=Shape.DMA_BURST,
+    text=("source", "destination", "len_burst", "n_burst", "src_stride", "dst_stride"),
+    typed=("source", "destination", "n_burst", "len_burst", "src_stride", "dst_stride"),
+    roles=Role.ADDRESSES,
+):
+    """Strided bursts with the clause of a transfer, without loops."""
+
+    source = operand_def(PTR)
+    destination = operand_def(PTR)
