@@ -30,7 +30,7 @@ class WatchedArena(Arena):
     initialised.
     """
 
-    __slots__ = ("_regions", "_start", "memory", "public", "shadow", "watch")
+    __slots__ = ("_original", "_regions", "_start", "memory", "public", "shadow", "watch")
 
     def __init__(self, original: Arena, watch: Watch, content: Array | None = None, public: bool = False) -> None:
         super().__init__(
@@ -43,9 +43,21 @@ class WatchedArena(Arena):
         self.public = public or original.space == "gm"
         self.watch = watch
         self.shadow = Shadow(original.capacity)
-        self.memory: Array = original.bytes if content is None else content
-        self._start: int = self.memory.__array_interface__["data"][0]
+        self._original = original
+        if content is not None:
+            self._keep(content)
         self._regions: dict[tuple[Any, ...], Region | None] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        # Most memories are never accessed, so their bytes are made when somebody asks for them.
+        if name not in ("memory", "_start"):
+            raise AttributeError(name)
+        self._keep(self._original.bytes)
+        return getattr(self, name)
+
+    def _keep(self, content: Array) -> None:
+        self.memory: Array = content
+        self._start: int = content.__array_interface__["data"][0]
 
     def copy(self) -> Arena:
         """As in ``Arena``, under the same watch."""
