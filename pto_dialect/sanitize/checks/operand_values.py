@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from xdsl.ir import Operation
 
 from pto_dialect.runtime.kernels.tile.operands import TILES, region
 from pto_dialect.runtime.memory.spaces import Array
@@ -20,15 +19,11 @@ if TYPE_CHECKING:
 
 
 def second_source(
-    watch: Watch, context: Context, arguments: Sequence[Any], kinds: tuple[type[Operation], ...], integers: bool = False
+    watch: Watch, context: Context, arguments: Sequence[Any], integers: bool = False
 ) -> tuple[Site, Array] | None:
-    """The place of an instruction of these ``kinds`` and what its last source tile holds where its destination is
-    valid, without a trace of looking at it; ``integers`` leaves floats out. ``None`` for other instructions."""
-    if not context.mark.site:
-        return None
+    """The place of an instruction and what its last source tile holds where its destination is valid, without a trace
+    of looking at it; ``integers`` leaves floats out. ``None`` for other operands."""
     site = watch.sites[context.mark.site]
-    if not isinstance(site.op, kinds):
-        return None
     source, dst = arguments[-2:]
     if not isinstance(source, TILES) or not isinstance(dst, TILES) or (integers and source.fmt.is_float):
         return None

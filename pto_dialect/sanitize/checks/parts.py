@@ -27,6 +27,11 @@ class Parts:
         watch.sites.reach(number)
         if not isinstance(view, GmTensor) or watch.muted or not watch.wants("bounds"):
             return
+        for offset, size, extent in zip(offsets, sizes, view.shape, strict=False):
+            if not 0 <= offset <= extent - size:
+                break
+        else:
+            return
         extents = zip(offsets, sizes, view.shape, view.strides, strict=False)
         wrong = [
             (dim, offset, size, extent)

@@ -31,22 +31,23 @@ class Races:
 
     def read(self, context: Context, event: int, arena: WatchedArena, region: Bytes, places: Places) -> None:
         """A read conflicts with earlier writes."""
-        shadow, mine = arena.shadow, context.actor.number
+        shadow, actor = arena.shadow, context.actor
+        mine = actor.number
         writers: Found | None = None
         if places is None:
             if self._suspect(shadow.last_write, context):
                 writers = OfCells(shadow.layer(WRITER), shadow, region)
                 self._compare(True, False, writers, context, arena)
         else:
+            owners = self.log.actor
             for place in places:
-                if place.writer and self._doubtful(place.writer, context):
+                writer = place.writer
+                if writer and owners[writer] != mine and self._doubtful(writer, context):
                     writers = OfPlaces(places, None, shadow, region)
                     self._compare(True, False, writers, context, arena)
                     break
-        if mine in shadow.last_write:
-            scoped = bool(context.scope)
-            if scoped or same_pipe.applies(context, arena, "raw"):
-                self._in_pipe("raw", scoped, writers or found_writers(places, shadow, region), context, arena, region)
+        if (actor.pipelined or context.scope) and mine in shadow.last_write:
+            self._in_pipe("raw", writers or found_writers(places, shadow, region), context, arena)
         if places is None:
             region.set(shadow.reader(mine), shadow.grain, event)
         else:
@@ -56,23 +57,26 @@ class Races:
 
     def write(self, context: Context, event: int, arena: WatchedArena, region: Bytes, places: Places) -> None:
         """A write conflicts with earlier writes and reads."""
-        shadow, mine = arena.shadow, context.actor.number
+        shadow, actor = arena.shadow, context.actor
+        mine = actor.number
         if places is None:
             if self._suspect(shadow.last_write, context):
                 self._compare(True, True, OfCells(shadow.layer(WRITER), shadow, region), context, arena)
         else:
+            owners = self.log.actor
             for place in places:
-                if place.writer and self._doubtful(place.writer, context):
+                writer = place.writer
+                if writer and owners[writer] != mine and self._doubtful(writer, context):
                     self._compare(True, True, OfPlaces(places, None, shadow, region), context, arena)
                     break
         for reader, last in shadow.last_read.items():
             if reader != mine and self._doubtful(last, context):
                 self._compare(False, True, found_readers(reader, places, shadow, region), context, arena)
-        scoped = bool(context.scope)
-        if mine in shadow.last_write and (scoped or same_pipe.applies(context, arena, "waw")):
-            self._in_pipe("waw", scoped, found_writers(places, shadow, region), context, arena, region)
-        if mine in shadow.last_read and (scoped or same_pipe.applies(context, arena, "war")):
-            self._in_pipe("war", scoped, found_readers(mine, places, shadow, region), context, arena, region)
+        inside = actor.pipelined or context.scope
+        if mine in shadow.last_write and (inside or same_pipe.stores_apply(context, arena)):
+            self._in_pipe("waw", found_writers(places, shadow, region), context, arena)
+        if inside and mine in shadow.last_read:
+            self._in_pipe("war", found_readers(mine, places, shadow, region), context, arena)
         if places is None:
             region.set(shadow.layer(WRITER), shadow.grain, event)
         else:
@@ -80,11 +84,9 @@ class Races:
                 place.writer = event
         shadow.last_write[mine] = event
 
-    def _in_pipe(
-        self, kind: str, scoped: bool, found: Found, context: Context, arena: WatchedArena, region: Bytes
-    ) -> None:
+    def _in_pipe(self, kind: str, found: Found, context: Context, arena: WatchedArena) -> None:
         """Compares an access with those of its own pipe, inside a vector scope or between instructions."""
-        if scoped:
+        if context.scope:
             vector_order.check(self.watch, kind, found, context, arena)
             return
         shadow, mine = arena.shadow, context.actor.number
@@ -98,7 +100,13 @@ class Races:
         return any(self._doubtful(event, context) for event in last.values())
 
     def _doubtful(self, event: int, context: Context) -> bool:
-        return not self.log.happened_before(event, context.actor) or self.inverted(event, context)
+        log, actor = self.log, context.actor
+        source = log.actors[log.actor[event]]
+        if source is actor:
+            return self.inverted(event, context)
+        if source.device != actor.device or actor.clock[source.index] < log.count[event]:
+            return True
+        return log.order[event] > context.mark.order and source.core is actor.core
 
     def inverted(self, event: int, context: Context) -> bool:
         """True for an event that stands behind the current operation in the text of the same core."""
@@ -118,7 +126,8 @@ class Races:
         return kind is not None and self._kind(event) == kind
 
     def _kind(self, event: int) -> str | None:
-        return self.log.atomic.get(event) or self.watch.sites[self.log.site[event]].atomic
+        log = self.log
+        return (log.atomic.get(event) if log.atomic else None) or self.watch.sites[log.site[event]].atomic
 
     # ------------------------------------------------------------ findings
 

@@ -26,14 +26,9 @@ _STORES = ("PIPE_MTE3", "PIPE_FIX")
 _LOADS = ("PIPE_MTE2",)
 
 
-def applies(context: Context, arena: WatchedArena, kind: str) -> bool:
-    """True when accesses of this kind by one pipe need an order of their own."""
-    actor = context.actor
-    if actor.pipe == "PIPE_V":
-        return actor.core.block.profile.arch == "a2a3"
-    if kind != "waw":
-        return False
-    return actor.pipe in (_STORES if arena.public else _LOADS)
+def stores_apply(context: Context, arena: WatchedArena) -> bool:
+    """True when two transfers of one pipe to one place need an order of their own."""
+    return context.actor.pipe in (_STORES if arena.public else _LOADS)
 
 
 def check(races: Races, kind: str, found: Found, context: Context, arena: WatchedArena, last: int) -> None:
@@ -44,19 +39,28 @@ def check(races: Races, kind: str, found: Found, context: Context, arena: Watche
         return
     if log.count[last] <= actor.settled:
         return
-    fence = context.mark.fence
+    mark, causes = context.mark, watch.findings.by_cause
     for event in found.events():
         if not event or log.actor[event] != actor.number or event == context.event:
             continue
-        if log.fence[event] != fence or log.count[event] <= actor.settled:
+        if log.fence[event] != mark.fence or log.count[event] <= actor.settled:
             continue
+        key = (kind, log.site[event], mark.site, actor.pipe, log.loops[event] == mark.loops)
+        if vector and not log.atomic and key in causes:
+            known = causes[key]
+            if known is not None:
+                known.count += 1
+            continue
+        causes[key] = None
         if races.atomic(event, context) or (vector and _streamed(kind, event, context, races)):
             continue
         if actor.pipe in _LOADS and found.read_since(event):
             # Whoever has read them is ordered, or in a race of its own.
             continue
         rule = "sync-mte3-reorder" if actor.pipe == "PIPE_MTE3" else "race-same-pipe"
-        if watch.findings.repeated(rule, watch.sites[log.site[event]], watch.sites[context.mark.site]):
+        known = causes[key] = watch.findings.known(rule, watch.sites[log.site[event]], watch.sites[mark.site])
+        if known is not None:
+            known.count += 1
             continue
         first = races.access(event, kind != "war")
         second = races.access(context.event, kind != "raw")
@@ -82,6 +86,7 @@ def check(races: Races, kind: str, found: Found, context: Context, arena: Watche
         finding.severity = None if vector else Severity.WARNING
         finding.event = context.event
         finding.fix = (InsertBefore(second.site.op, barrier),)
+        causes[key] = finding
         watch.findings.add(finding)
 
 

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
 _LIMIT = 32
 
+SHIFTS = (TShlOp, TShrOp)
+"""Operations that shift by a tile of counts."""
+
 
 def check_counts(watch: Watch, context: Context, arguments: Sequence[Any]) -> None:
     """Warns of a tile of counts with one that the instruction takes modulo 32."""
-    found = second_source(watch, context, arguments, (TShlOp, TShrOp))
+    found = second_source(watch, context, arguments)
     if found is None:
         return
     site, values = found

@@ -45,6 +45,9 @@ class Unwritten:
 
     def read(self, context: Context, arena: WatchedArena, region: Bytes, places: Places) -> None:
         """Remembers reads of bytes that are not good; the scalar unit uses what it reads."""
+        if places is not None and len(places) == 1 and places[0].written == GOOD:
+            context.good = True
+            return
         shadow = arena.shadow
         cells = None if places is not None else region.cells(shadow.layer(WRITTEN), shadow.grain)
         marks = {place.written for place in places or ()} if cells is None else set(distinct(cells))
@@ -64,7 +67,7 @@ class Unwritten:
 
     def write(self, context: Context, arena: WatchedArena, region: Bytes, places: Places) -> None:
         """The bytes are good until ``settle`` finds that the instruction has passed on others."""
-        context.written.append((arena, region, region.cells(arena.memory, 1).copy(), context.mark.site))
+        context.written.append((arena, region, region.content(arena.memory).copy(), context.mark.site))
         if not arena.public:
             self._mark(arena, region, places, GOOD)
 

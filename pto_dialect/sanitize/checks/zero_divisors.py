@@ -14,10 +14,13 @@ from .operand_values import second_source, tell
 if TYPE_CHECKING:
     from ..watch.watch import Context, Watch
 
+DIVISIONS = (TDivOp,)
+"""Operations that divide by a tile of divisors."""
+
 
 def check_divisors(watch: Watch, context: Context, arguments: Sequence[Any]) -> None:
     """Warns of a tile of integer divisors with a zero in it."""
-    found = second_source(watch, context, arguments, (TDivOp,), integers=True)
+    found = second_source(watch, context, arguments, integers=True)
     if found is None:
         return
     site, divisors = found

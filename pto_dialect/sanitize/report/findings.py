@@ -59,8 +59,9 @@ class Findings:
 
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], Finding] = {}
-        self.by_cause: dict[tuple[object, ...], Finding] = {}
-        """Findings by what they follow from, for checks that come to the same ones often."""
+        self.by_cause: dict[tuple[object, ...], Finding | None] = {}
+        """Findings by what they follow from, for checks that come to the same ones often; ``None`` where nothing is
+        wrong."""
 
     @staticmethod
     def _key(rule: str, sites: Sequence[Site | None]) -> tuple[object, ...]:

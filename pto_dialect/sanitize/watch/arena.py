@@ -71,7 +71,7 @@ class WatchedArena(Arena):
 
     def array(self, shape: Sequence[int], dtype: DType, offset: int, byte_strides: Sequence[int]) -> Any:
         """Elements as a window."""
-        return Window(self, np.ndarray(shape, dtype, self.memory, offset, byte_strides))
+        return Window(self, np.ndarray(shape, dtype, self.memory, offset, byte_strides), offset)
 
     def take(self, offsets: Array, nbytes: int) -> Array:
         """As in ``Arena``, reported."""
@@ -89,15 +89,17 @@ class WatchedArena(Arena):
         """Byte offset of the first element of part of the memory."""
         return data.__array_interface__["data"][0] - self._start
 
-    def region(self, data: Array) -> Region | None:
-        """The bytes of part of the memory."""
-        key = (data.__array_interface__["data"][0], data.shape, data.strides, data.itemsize)
+    def region(self, data: Array, offset: int | None = None) -> Region | None:
+        """The bytes of part of the memory, which begins at ``offset`` where that is known."""
+        if offset is None:
+            offset = self.offset_of(data)
+        key = (offset, data.shape, data.strides, data.itemsize)
         try:
             return self._regions[key]
         except KeyError:
             if len(self._regions) >= _REGIONS:
                 self._regions.clear()
-            found = self._regions[key] = Region.of(key[0] - self._start, *key[1:])
+            found = self._regions[key] = Region.of(*key)
             return found
 
     def on_read(self, region: Bytes, data: Array | None = None) -> None:

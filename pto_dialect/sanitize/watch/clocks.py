@@ -23,18 +23,20 @@ class Actor:
 
     ``number`` is unique in a run, ``index`` is the actor's place in the clocks of its device; ``time`` is when it will
     be free, in the unit of the cost table. ``settled`` counts its own events that are known to be complete, because a
-    signal that was sent behind them came back; ``taken`` has, by sender and places of wait and set, the flags it took
-    last.
+    signal that was sent behind them came back; operations of a ``pipelined`` actor may overlap; ``taken`` has, by
+    sender and places of wait and set, the flags it took last.
     """
 
     __slots__ = (
-        *("_joined", "_shared", "clock", "core", "device", "index", "number", "pipe", "settled", "taken", "time"),
+        *("_joined", "_shared", "clock", "core", "device", "index", "number", "pipe", "pipelined", "settled", "taken"),
+        "time",
     )
 
     def __init__(self, number: int, core: WatchedCore, pipe: str, device: int, index: int) -> None:
         self.number = number
         self.core = core
         self.pipe = pipe
+        self.pipelined = pipe == "PIPE_V" and core.block.profile.arch == "a2a3"
         self.device = device
         self.index = index
         self.clock: Clock = []

@@ -25,13 +25,12 @@ from ..report.findings import Finding
 from .clocks import Actor, Mark
 from .signals import Signals
 from .unit_flags import UnitFlags
-from .watch import Context, Watch
+from .watch import NO_HANDLES, Context, Watch
 
 CHECK, HAND = 4, 5
 """Further kinds of entries: the unit flag of an accumulator is checked, and set or cleared."""
 
 _TRANSFERS = ("PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX")
-_NO_HANDLES: dict[int, Any] = {}
 _EVENTS = len(ENUMS["event"].values)
 """Numbers of flags between two pipes."""
 
@@ -51,7 +50,7 @@ class WatchedCore(QueueCore):
         self.site = 0
         self.loops: tuple[int, ...] = ()
         self.order = 0
-        self.handles: dict[int, Any] = _NO_HANDLES
+        self.handles: dict[int, Any] = NO_HANDLES
         self.fences: dict[str, int] = {}
         self.signals = Signals(self)
         self.unit_flags = UnitFlags(self)
@@ -65,7 +64,7 @@ class WatchedCore(QueueCore):
         self.loops = loops
         self.order += 1
         self.watch.sites.reach(site)
-        self.handles = _NO_HANDLES
+        self.handles = NO_HANDLES
         actor = self.actors["PIPE_S"]
         self.watch.enter(Context(actor, Mark(site, loops, actor.clock, order=self.order)))
 

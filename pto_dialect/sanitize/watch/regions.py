@@ -34,7 +34,7 @@ def grain_of(*numbers: int) -> int:
 class Region:
     """``run`` bytes at ``offset`` + Σ i[d]·stride[d] for each index below the counts of ``dims``."""
 
-    __slots__ = ("_placed", "dims", "grain", "offset", "places", "plain", "run", "size", "stop", "version")
+    __slots__ = ("_content", "_placed", "dims", "grain", "offset", "places", "plain", "run", "size", "stop", "version")
 
     def __init__(self, offset: int, run: int, dims: tuple[tuple[int, int], ...] = ()) -> None:
         self.offset = offset
@@ -54,6 +54,7 @@ class Region:
         self.places: list[Place] | None = None
         """Where a shadow has the bytes, as of its ``version``."""
         self.version = -1
+        self._content: Cells | None = None
         self._placed: dict[int, tuple[tuple[int, ...], int, tuple[int, ...]]] = {}
 
     @classmethod
@@ -93,6 +94,13 @@ class Region:
         shape, start, strides = placed
         item = shadow.itemsize
         return np.ndarray(shape, shadow.dtype, shadow, start * item, tuple([stride * item for stride in strides]))
+
+    def content(self, memory: Cells) -> Cells:
+        """The bytes of the region as a view of its memory, always the same one."""
+        found = self._content
+        if found is None:
+            found = self._content = self.cells(memory, 1)
+        return found
 
     def set(self, shadow: Cells, grain: int, value: int) -> None:
         """Gives all cells of the region one value."""
@@ -150,6 +158,10 @@ class Elements:
     def cells(self, shadow: Cells, grain: int) -> Cells:
         """The cells of the elements, as a copy."""
         return shadow[self._index(grain)]
+
+    def content(self, memory: Cells) -> Cells:
+        """The bytes of the elements, as a copy."""
+        return self.cells(memory, 1)
 
     def set(self, shadow: Cells, grain: int, value: int) -> None:
         """Gives all cells of the elements one value."""

@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.memory.values import MultiTile, Tile
 
 from ..report.describe import bytes_text, operation_text
@@ -20,7 +21,7 @@ from ..report.findings import Finding
 from ..report.fixes import MoveTile
 from ..report.sites import Site
 from .found import Places
-from .regions import Bytes, Runs, byte_runs, distinct, uniform
+from .regions import Bytes, Region, Runs, byte_runs, distinct, uniform
 from .shadow import OWNER, VICTIM
 
 if TYPE_CHECKING:
@@ -28,8 +29,14 @@ if TYPE_CHECKING:
     from .core import WatchedCore
     from .watch import Context, Watch
 
+_KEPT = 4096
+"""Accesses of which the tiles are kept."""
 _ALIGNMENT = 256
 """Bytes of which the places that advice names are multiples."""
+
+
+Extent = tuple[Any, Any, int]
+"""Memory of a tile and its bytes: the first one, and the one behind the last; without a memory the pointer itself."""
 
 
 class Allocation(NamedTuple):
@@ -77,6 +84,7 @@ class Tiles:
         self.by_number: list[Allocation | None] = [None]
         self.renewed: dict[tuple[int, int], int] = {}
         self._named: dict[tuple[int, int, bool], list[Allocation]] = {}
+        self._holding: dict[tuple[int, int, bool, Region], list[Allocation]] = {}
 
     def allocated(self, core: WatchedCore, handle: Any) -> Any:
         """A tile or several have got their place; the handle that the program goes on with."""
@@ -100,6 +108,7 @@ class Tiles:
         found = Allocation(len(self.by_number), site, arena, start, stop, name)
         self.known[id(core), site.op] = found
         self._named.clear()
+        self._holding.clear()
         self.by_number.append(found)
         return found
 
@@ -179,15 +188,28 @@ class Tiles:
     def _allocations(self, context: Context, arena: WatchedArena, region: Bytes, writing: bool) -> list[Allocation]:
         """The allocations that an access may go through."""
         core, number = context.actor.core, context.mark.site
+        if context.handles or type(region) is not Region:
+            handles = (context.handles.get(index) for index in self.watch.sites[number].travelled(writing))
+            travelled = (getattr(handle, "allocation", None) for handle in handles)
+            found = [*self._by_name(core, number, writing), *(one for one in travelled if one is not None)]
+            return [one for one in found if one.arena is arena and one.holds(region)]
+        key = (id(core), number, writing, region)
+        known = self._holding.get(key)
+        if known is None:
+            found = self._by_name(core, number, writing)
+            known = [one for one in found if one.arena is arena and one.holds(region)]
+            if len(self._holding) >= _KEPT:
+                self._holding.clear()
+            self._holding[key] = known
+        return known
+
+    def _by_name(self, core: WatchedCore, number: int, writing: bool) -> list[Allocation]:
+        """The allocations that the text names for an operation."""
         found = self._named.get((id(core), number, writing))
         if found is None:
             named = (self.known.get((id(core), op)) for op in self.watch.sites[number].allocations(writing))
             found = self._named[id(core), number, writing] = [one for one in named if one is not None]
-        if context.handles:
-            handles = (context.handles.get(index) for index in self.watch.sites[number].travelled(writing))
-            travelled = (getattr(handle, "allocation", None) for handle in handles)
-            found = [*found, *(one for one in travelled if one is not None)]
-        return [one for one in found if one.arena is arena and one.holds(region)]
+        return found
 
     # ------------------------------------------------------------ findings
 
@@ -231,21 +253,25 @@ class Tiles:
 
     def _inside(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
         """Accesses of an instruction on tiles of a memory stay inside one of these."""
-        tiles: list[Tile] = []
-        for tile in context.operands:
-            if isinstance(tile, Tile) and _in(tile, arena):
-                if _covers(tile, region):
+        if context.tiles is None:
+            context.tiles = [_extent(tile) for tile in context.operands if isinstance(tile, Tile)]
+        first, stop = region.offset, region.stop
+        tiles: list[Extent] = []
+        for one in context.tiles:
+            if one[0] is arena:
+                if one[1] <= first and stop <= one[2]:
                     return
-                tiles.append(tile)
+                tiles.append(one)
+            elif one[0] is None:
+                _ = one[1].arena  # the fault of a tile that is gone
         if not tiles:
             return
         site = self.watch.sites[context.mark.site]
         if self.watch.findings.repeated("mem-oob-tile", site):
             return
         outside = region.offsets()
-        for tile in tiles:
-            start = tile.pointer.offset
-            outside = outside[(outside < start) | (outside >= start + tile.layout.nbytes)]
+        for _, start, end in tiles:
+            outside = outside[(outside < start) | (outside >= end)]
         if not outside.size:
             return
         message = f"{site.name} accesses {bytes_text(arena, byte_runs(outside))} outside its tiles"
@@ -255,11 +281,8 @@ class Tiles:
         self.watch.findings.add(finding)
 
 
-def _in(tile: Tile, arena: WatchedArena) -> bool:
+def _extent(tile: Tile) -> Extent:
     pointer: Any = tile.pointer
-    return getattr(pointer, "arena", None) is arena
-
-
-def _covers(tile: Tile, region: Bytes) -> bool:
-    start = tile.pointer.offset
-    return start <= region.offset and region.stop <= start + tile.layout.nbytes
+    if type(pointer) is not Pointer:
+        return None, pointer, 0
+    return pointer.arena, pointer.offset, pointer.offset + tile.layout.nbytes

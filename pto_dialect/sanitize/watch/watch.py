@@ -15,9 +15,9 @@ from pto_dialect.runtime.memory.spaces import Array
 from ..checks import self_copy
 from ..checks.numbers import Numbers
 from ..checks.races import Races
-from ..checks.shift_counts import check_counts
+from ..checks.shift_counts import SHIFTS, check_counts
 from ..checks.unwritten import Unwritten
-from ..checks.zero_divisors import check_divisors
+from ..checks.zero_divisors import DIVISIONS, check_divisors
 from ..options import SanitizeOptions
 from ..report.findings import Finding, Findings
 from ..report.sites import Sites
@@ -25,10 +25,13 @@ from ..report.timeline import Timeline
 from .arena import WatchedArena
 from .clocks import PIPES, Actor, EventLog, Mark, Token
 from .regions import Bytes
-from .tiles import Tiles
+from .tiles import Extent, Tiles
 
 if TYPE_CHECKING:
     from .core import WatchedCore
+
+
+NO_HANDLES: dict[int, Any] = {}
 
 
 class Context:
@@ -39,12 +42,13 @@ class Context:
     ``doubtful`` tell that it has read bytes of that kind. ``doubled`` lists findings that two cores have written bytes
     in one operation, with what the first has left there. Inside a vector scope ``scope`` is the event that started it,
     and ``bars`` lists its barriers: the last event before, and the kind. ``handles`` has, by number of the operand, the
-    handles of tiles that the text does not tell; ``copied`` what a copy inside one memory has read.
+    handles of tiles that the text does not tell; ``copied`` what a copy inside one memory has read; ``tiles`` where the
+    tiles among its operands lie, once somebody has asked.
     """
 
     __slots__ = (
         *("actor", "bars", "copied", "doubled", "doubtful", "event", "good", "handles", "mark", "nbytes", "offsets"),
-        *("operands", "scope", "unwritten", "written"),
+        *("operands", "scope", "tiles", "unwritten", "written"),
     )
 
     def __init__(self, actor: Actor, mark: Mark) -> None:
@@ -55,7 +59,8 @@ class Context:
         self.operands: Sequence[Any] = ()
         self.good = False
         self.doubtful = False
-        self.handles: dict[int, Any] = {}
+        self.handles: dict[int, Any] = NO_HANDLES
+        self.tiles: list[Extent] | None = None
         self.copied: list[tuple[WatchedArena, Bytes]] = []
         self.scope = 0
         self.bars: list[tuple[int, str]] = []
@@ -63,6 +68,13 @@ class Context:
         self.offsets: list[Array] = []
         self.written: list[tuple[WatchedArena, Bytes, Array, int]] = []
         self.doubled: list[tuple[Finding, WatchedArena, Array, Array]] = []
+
+
+_OF_ARGUMENTS: dict[type, Callable[[Watch, Context, Sequence[Any]], None]] = {
+    **dict.fromkeys(SHIFTS, check_counts),
+    **dict.fromkeys(DIVISIONS, check_divisors),
+}
+"""What looks at the arguments of an operation before it runs."""
 
 
 class Watch:
@@ -149,8 +161,10 @@ class Watch:
         if self.numbers is not None:
             self.numbers.start()
         try:
-            check_counts(self, context, arguments)
-            check_divisors(self, context, arguments)
+            site = self.sites.all[context.mark.site]
+            check = None if site is None else _OF_ARGUMENTS.get(type(site.op))
+            if check is not None:
+                check(self, context, arguments)
             result = action(*arguments)
             if self.races is not None and context.doubled:
                 self.races.settle(context)
@@ -177,7 +191,8 @@ class Watch:
         context.nbytes += region.size
         shadow = arena.shadow
         places = region.places if region.version == shadow.version else shadow.locate(region)
-        if self.sites[context.mark.site].copies:
+        site = self.sites.all[context.mark.site]
+        if site is not None and site.copies:
             context.copied.append((arena, region))
         if self.races is not None:
             self.races.read(context, event, arena, region, places)

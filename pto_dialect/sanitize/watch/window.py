@@ -30,23 +30,25 @@ _BASIC = (int, np.integer, slice, type(None), type(Ellipsis))
 
 
 class Window(NDArrayOperatorsMixin):
-    """Part of a watched memory as an array; ``data`` is the memory."""
+    """Part of a watched memory as an array; ``data`` is the memory, ``offset`` the byte of the first element where that
+    is known."""
 
-    __slots__ = ("arena", "data")
+    __slots__ = ("arena", "data", "offset")
 
     # Kernels ask whether an operand is an array; the answer is yes.
     __class__ = property(lambda _: np.ndarray)  # pyright: ignore[reportIncompatibleMethodOverride]
     flags = _FLAGS
 
-    def __init__(self, arena: WatchedArena, data: np.ndarray[Any, Any]) -> None:
+    def __init__(self, arena: WatchedArena, data: np.ndarray[Any, Any], offset: int | None = None) -> None:
         self.arena = arena
         self.data = data
+        self.offset = offset
 
     # ------------------------------------------------------------ accesses
 
     def region(self) -> Region | None:
         """The bytes of all elements."""
-        return self.arena.region(self.data)
+        return self.arena.region(self.data, self.offset)
 
     def note_read(self) -> None:
         """Reports that all elements are read."""
