@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
 
-from pto_dialect import dataclass_code
-from pto_dialect.dataclass_code import KeptCode, code_file, kept
+from pto_dialect.dataclass_code import MOST_BYTES, KeptCode, kept
+from pto_dialect.kept_table import KeptTable, table_file
 
 T = TypeVar("T")
 CHECKOUT = Path(__file__).parents[1]
@@ -89,10 +89,14 @@ ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     tmp_path.chmod(0o700)
     monkeypatch.setenv("PTO_CACHE_DIR", str(tmp_path))
-    file = code_file()
+    file = table_file("dataclasses")
     assert file is not None
     yield file
     assert "exec" not in vars(dataclasses)
+
+
+def table(path: str) -> KeptTable:
+    return KeptTable(path, MOST_BYTES)
 
 
 def through_the_file(path: str) -> dict[str, type]:
@@ -100,13 +104,13 @@ def through_the_file(path: str) -> dict[str, type]:
     with kept():
         zoo()
     assert os.path.exists(path)
-    codes = KeptCode(path)
+    codes = KeptCode(table(path))
     dataclasses.exec = codes  # pyright: ignore[reportAttributeAccessIssue]
     try:
         classes = zoo()
     finally:
         del dataclasses.exec  # pyright: ignore[reportAttributeAccessIssue]
-    assert not codes.added and codes.codes
+    assert not codes.table.added and codes.table.read()
     return classes
 
 
@@ -201,48 +205,10 @@ def test_an_unknown_python_is_left_alone(path: str, monkeypatch: pytest.MonkeyPa
 def test_without_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     monkeypatch.setenv("PTO_CACHE_DIR", str(tmp_path))
-    assert code_file() is None
+    assert table_file("dataclasses") is None
     with kept():
         assert zoo()["Plain"](1) is not None
     assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize("content", [b"", b"what", b"N", b"[\0\0\0\0", b"c"])
-def test_a_file_that_holds_something_else(path: str, content: bytes) -> None:
-    from pto_dialect.cache import write_private
-
-    for stored in (content, None):
-        if stored is None:
-            Path(path).write_bytes(content)
-        else:
-            write_private(path, content)
-        with kept():
-            assert zoo()["Plain"](1) is not None
-        codes = KeptCode(path)
-        assert dataclass_code._read(codes.path)
-
-
-def test_a_file_that_others_may_write_to_is_not_used(path: str) -> None:
-    through_the_file(path)
-    os.chmod(path, 0o666)
-    assert dataclass_code._read(path) == {}
-
-
-def test_code_of_several_processes_comes_together(path: str) -> None:
-    for number in range(3):
-        codes = KeptCode(path)
-        codes(f"def f{number}(): return {number}", {}, {})
-        codes.save()
-    assert len(dataclass_code._read(path)) == 3
-
-
-def test_a_file_that_has_grown_too_large_begins_anew(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    through_the_file(path)
-    monkeypatch.setattr(dataclass_code, "MOST_BYTES", 2000)
-    codes = KeptCode(path)
-    codes("def f(): return 1", {}, {})
-    codes.save()
-    assert list(dataclass_code._read(path)) == ["def f(): return 1"]
 
 
 def test_a_command_compiles_nothing_the_second_time(tmp_path: Path) -> None:
@@ -256,7 +222,9 @@ import pto_dialect
 pto_dialect.__path__.append({str(CHECKOUT)!r})
 import dataclasses
 texts = []
-from pto_dialect import dataclass_code
+from pto_dialect import dataclass_code, regex_code
+parts = regex_code.KeptExpressions._parts
+regex_code.KeptExpressions._parts = lambda *a: texts.append(a[1]) or parts(*a)
 dataclass_code.compile = lambda *a, **k: texts.append(a[0]) or builtins.compile(*a, **k)
 from pto_dialect.tools.pto_opt import main
 sys.argv = ["pto-opt", {str(program)!r}]

@@ -64,10 +64,10 @@ class PtoCommand(click.Command):
         # A process of its own: its garbage collector is ours to adjust, and so is how its classes are made.
         self.alone = True
         gc.set_threshold(COLLECTOR_THRESHOLD, 20, 100)
-        from pto_dialect.dataclass_code import kept
+        from pto_dialect import dataclass_code, regex_code
 
         try:
-            with kept():
+            with dataclass_code.kept(), regex_code.kept():
                 return super().main(args, *rest, **extra)
         finally:
             gc.freeze()

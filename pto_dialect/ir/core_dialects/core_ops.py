@@ -11,6 +11,7 @@ from importlib import import_module
 from xdsl.irdl import IRDLOperation
 
 from .core_plain import PLAIN_NAMES, plain_class
+from .deferred_formats import deferred_formats
 
 _ARITH_SAME = (
     "addi subi muli divsi divui ceildivsi ceildivui remsi remui floordivsi minsi maxsi minui maxui andi ori xori shli "
@@ -92,7 +93,8 @@ UNMODELLED = frozenset(("affine.dma_start", "affine.dma_wait"))
 
 @cache
 def _dialect_classes(dialect: str) -> dict[str, type[IRDLOperation]]:
-    module = import_module(f"xdsl.dialects.{dialect}")
+    with deferred_formats():
+        module = import_module(f"xdsl.dialects.{dialect}")
     classes: dict[str, type[IRDLOperation]] = {}
     for cls in vars(module).values():
         if isinstance(cls, type) and issubclass(cls, IRDLOperation) and isinstance(getattr(cls, "name", None), str):
