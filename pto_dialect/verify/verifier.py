@@ -152,8 +152,14 @@ class Verifier:
                 first = region.first_block
                 if first is not None and first.next_block is not None:
                     self._several_blocks(current, region)
-                for block in reversed(region.blocks):
-                    stack.extend(reversed(list(block.ops)))
+                block = region.last_block
+                while block is not None:
+                    # xDSL's own iterators cost more than most checks.
+                    inner = block.last_op
+                    while inner is not None:
+                        stack.append(inner)
+                        inner = inner._prev_op
+                    block = block._prev_block
         if STRUCTURE in self.passes and not isinstance(op.location, SourceLoc):
             for region in op.regions:
                 self._order(region)

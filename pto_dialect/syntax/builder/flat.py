@@ -90,23 +90,7 @@ class FlatBuilder(PtoBuilder):
     def flat(self, items: list[Any]) -> Operation:
         """``op %a, %b {..} : types -> types``."""
         token, uses, attributes, signature_part = items
-        if attributes or signature_part.__class__ is not tuple:
-            return self.flat_statement(token, [uses], attributes, signature_part)
-        types, outputs = signature_part
-        key = [token.text, types.text if types is not None else "", ""]
-        if outputs.__class__ is Tok:
-            key[2] = outputs.text
-        elif outputs is not None:
-            key[2] = "()"
-        values = self.use(uses)
-        plan = self.plan(key, values)
-        if plan is not None:
-            return self.planned(plan, token, values)
-        reports = self.reports
-        op = self.flat_statement(token, [uses], attributes, signature_part)
-        if self.reports == reports:
-            self.keep_plan(key, token, values, op)
-        return op
+        return self.flat_statement(token, [uses], attributes, signature_part)
 
     def mixed(self, items: list[Any]) -> list[Tok]:
         """Operands, strings and words in one list."""

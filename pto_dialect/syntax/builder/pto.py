@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, i64
 from xdsl.ir import Attribute, Operation, Region, SSAValue
@@ -34,26 +34,9 @@ from .memory import MemoryBuilder
 Groups = dict[str, list[SSAValue]]
 
 
-class Plan(NamedTuple):
-    """How a statement without attributes, written with certain types, becomes an operation.
-
-    ``types`` are those of its values in text order, ``order`` the positions of the operands among them. What else
-    could be wrong with such a statement follows from these, so a statement that fits needs no further checks.
-    """
-
-    cls: type[PtoOp]
-    types: list[Attribute]
-    order: list[int]
-    results: list[Attribute]
-    attributes: dict[str, Attribute]
-
-
 _RESULT_NAMES = re.compile(r"(%[\w$.\-]+(?:\s*,\s*%[\w$.\-]+)*)\s*=\s*\Z")
 _GAP = 200
 """Characters before an operation in which the names of its results are looked for."""
-
-_PLAN_LIMIT = 20_000
-"""Plans kept; a process that meets more starts over."""
 
 
 class Operands:
@@ -121,36 +104,6 @@ def declared_integer(value: IntegerAttr, type_: IntegerType) -> IntegerAttr:
 
 class PtoBuilder(MemoryBuilder):
     """Shared part of the PTO statement builders."""
-
-    plans: ClassVar[dict[tuple[str, ...], Plan]] = {}
-
-    # ------------------------------------------------------------ repeated statements
-
-    def plan(self, key: list[str], values: list[SSAValue]) -> Plan | None:
-        """The plan for a statement spelled with the texts in ``key`` if it fits the types of ``values``."""
-        known = self.plans.get(tuple(key))
-        if known is not None and [value._type for value in values] == known.types:
-            return known
-        return None
-
-    def planned(self, plan: Plan, token: Tok, values: list[SSAValue]) -> Operation:
-        """The operation of a statement that ``plan`` fits."""
-        operands = [values[position] for position in plan.order]
-        return self.create(plan.cls, token.start, operands, plan.results, plan.attributes.copy())
-
-    def keep_plan(self, key: list[str], token: Tok, values: list[SSAValue], op: Operation) -> None:
-        """Remembers how a statement about which nothing was reported became ``op``."""
-        positions = {value: position for position, value in enumerate(values)}
-        distinct = len(positions) == len(values)
-        if self.alias_texts or self.schematic or token.value is not None or not distinct or op.regions:
-            return
-        if len(self.plans) >= _PLAN_LIMIT:
-            self.plans.clear()
-        types = [value.type for value in values]
-        order = [positions[value] for value in op.operands]
-        cls = type(op)
-        assert issubclass(cls, PtoOp)
-        self.plans[tuple(key)] = Plan(cls, types, order, [r.type for r in op.results], dict(op.attributes))
 
     def result_help(self, op: Operation, token: Tok) -> str | None:
         """What would be right where an operation that needs a result has none."""

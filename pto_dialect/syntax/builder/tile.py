@@ -149,26 +149,8 @@ class TileBuilder(FlatBuilder):
     def dps(self, items: list[Any]) -> Operation:
         """``op ins(..) outs(..)``."""
         token, _, inputs, _, outputs, tail = items
-        if tail is not None or outputs.__class__ is not list:
-            attributes, keyed, result = tail or ({}, [], None)
-            return self.dps_statement(token, inputs, outputs, attributes, keyed, result)
-        key = [token.text]
-        values: list[SSAValue] = []
-        for group in (inputs, outputs):
-            for entry in group:
-                if entry.__class__ is not Typed:
-                    return self.dps_statement(token, inputs, outputs, {}, [], None)
-                key.append(entry.types.text)
-                values += self.use(entry.uses)
-            key.append("outs")
-        plan = self.plan(key, values)
-        if plan is not None:
-            return self.planned(plan, token, values)
-        reports = self.reports
-        op = self.dps_statement(token, inputs, outputs, {}, [], None)
-        if self.reports == reports:
-            self.keep_plan(key, token, values, op)
-        return op
+        attributes, keyed, result = tail or ({}, [], None)
+        return self.dps_statement(token, inputs, outputs, attributes, keyed, result)
 
     def dps_statement(
         self, token: Tok, inputs: list[Any], outputs: Any, attributes: dict[str, Any], keyed: list[Any], result: Any

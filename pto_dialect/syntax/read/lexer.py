@@ -58,9 +58,10 @@ _SYMBOL_FOLLOWS = re.compile(rf"{SPACE}@")
 _OPERATION_LIKE = re.compile(r"[a-z_]\w*\.[a-z]")
 _DICTIONARY_FOLLOWS = re.compile(rf"{SPACE}[=,}}]")
 _ASSEMBLY = re.compile(
-    r"^[ \t]*(?:\.(?:arg|const)\b|(?:%[\w.$, %:]+=[ \t]*)?(?:t[a-z]\w*|m(?:gather|scatter))(?:\.\w+)*[ \t]+[%#])",
-    re.MULTILINE | re.IGNORECASE,
+    r"\n[ \t]*(?:\.(?:arg|const)\b|(?:%[\w.$, %:]+=[ \t]*)?(?:t[a-z]\w*|m(?:gather|scatter))(?:\.\w+)*[ \t]+[%#])",
+    re.IGNORECASE,
 )
+"""A statement of the assembly form behind the end of a line; a search for a character skips what lies between."""
 _HASH_COMMENT = re.compile(r"^[ \t]*#(?![\w.]*[<=]|[\w.]+[ \t]*=)[^\n]*", re.MULTILINE)
 
 _COMMA_LISTS = frozenset(("USES", "RESULTS", "BINDINGS", "TYPES", "ANGLE"))
@@ -93,7 +94,8 @@ OPERATION_TERMINALS: dict[str, str] = {
 
 def is_assembly(text: str) -> bool:
     """True when the text contains statements of the assembly form (directives, or tile operations without a prefix)."""
-    return _ASSEMBLY.search(text) is not None
+    first, end, _ = text.partition("\n")
+    return _ASSEMBLY.search(text) is not None or _ASSEMBLY.match(f"\n{first}{end}") is not None
 
 
 def mask_hash_comments(text: str) -> str:

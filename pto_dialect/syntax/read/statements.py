@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from ..builder.builder import BuilderBase
 
 
+# What the class of a named tuple does, without its call.
+_tuple = tuple.__new__
+
+
 class StatementReader:
     """Builds statements from plans, and learns plans from what the grammar built."""
 
@@ -108,9 +112,8 @@ class StatementReader:
                     return False
             if len(names) > 1 and len(set(names)) < len(names):
                 return False
-        op = operation_like(
-            plan.likeness, operands, plan.result_types, Span(self.builder.source, start, end), frame.block
-        )
+        span = _tuple(Span, (self.builder.source, start, end))
+        op = operation_like(plan.likeness, operands, plan.result_types, span, frame.block)
         for name, result in zip(names, op.results, strict=True):
             label = name[1:]
             if not label.isdecimal():

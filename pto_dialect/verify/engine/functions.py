@@ -45,10 +45,13 @@ class FunctionScan:
             else:
                 found.append(op)
             for region in reversed(op.regions):
-                for block in reversed(region.blocks):
-                    inner = list(block.ops)
-                    inner.reverse()
-                    stack += inner
+                block = region.last_block
+                while block is not None:
+                    inner = block.last_op
+                    while inner is not None:
+                        stack.append(inner)
+                        inner = inner._prev_op
+                    block = block._prev_block
         self.families = frozenset(OPS[name][0] for name in by_name if name in OPS)
         self._positions: dict[Block, dict[Operation, int]] = {}
         self._carriers: dict[tuple[Block, int], Operation | None] = {}

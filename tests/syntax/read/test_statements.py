@@ -166,6 +166,19 @@ def test_constants_of_any_number_are_built_from_plans(built: list[str]) -> None:
     assert built == constants[1:]
 
 
+def test_what_a_wrong_program_leaves_open_teaches_nothing(benchmarks: Callable[[str], Any]) -> None:
+    # Which of two optional operands a value is depends on its type, which a name without definition has not.
+    acc, view = "!pto.tile_buf<acc, 16x16xf32>", "!pto.partition_tensor_view<16x16xi8>"
+    statement = f"  pto.tstore ins(%s : {acc}, %q : i64) outs(%d : {view})\n  return\n}}\n"
+    right = f"func.func @f(%s: {acc}, %d: {view}, %q: i64) {{\n{statement}"
+    outcome = benchmarks("plan_outcomes").outcome
+    expected = outcome(right, ["a5"], plans=False, printed=True)
+    PLANS.forget()
+    assert any("not defined" in found for found in read(right.replace(", %q: i64", "")))
+    for plans_used in (False, True, True):
+        assert outcome(right, ["a5"], plans=plans_used, printed=True) == expected
+
+
 def test_plans_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plans, "_MOST", 10)
     types = [f"vector<{size}xi32>" for size in range(1, 60)]
