@@ -69,7 +69,7 @@ def test_where_slots_lie(arch: str, operands: str, through: bool, named: str | N
     assert local_buffers(init) == {C2V: "c2v_consumer_buf", V2C: "v2c_consumer_buf"}
 
 
-@pytest.mark.parametrize("size", [8192, 4096, 8200, 16384, 255, 256])
+@pytest.mark.parametrize("size", [8192, 4096, 8200, 16384, 255, 256, 127, 128])
 @pytest.mark.parametrize("arch", ["a5", "a2a3"])
 def test_steps_between_local_slots(size: int, arch: str) -> None:
     """Equal parts of what is reserved, of whole blocks of 32 bytes; a slot where that is too small or not known."""
@@ -172,3 +172,48 @@ def test_schedules(text: str, wanted: tuple[Any, ...]) -> None:
 def test_texts_that_name_no_schedule(text: str) -> None:
     with pytest.raises(ScheduleError, match="schedules are text, oldest, newest, random:SEED"):
         Schedule.parse(text)
+
+
+def sides(mask: int, kind: str, *lines: str) -> list[tuple[str, str, str]]:
+    """Role, direction and core of transfers by handle; ``kind`` is that of the function, if it says one."""
+    operands = "%a : i32, %b : i32" if mask == C2V | V2C else "%a : i32"
+    stated = f" attributes {{pto.kernel_kind = #pto.kernel_kind<{kind}>}}" if kind else ""
+    body = "\n  ".join((L2L.format(mask, "", operands), *lines))
+    module, found = parsed(f"func.func @f({ARGUMENTS}, %t: {VEC}, %c: {ACC}){stated} {{\n  {body}\n  return\n}}\n")
+    assert module is not None and not found, found
+    plan = FifoPlan([op for op in module.walk() if op.name == "func.func"], "a5")
+    transfers = [plan.transfer(op) for op in module.walk() if op.name in ("pto.tpush", "pto.tpop", "pto.tfree")]
+    names = {C2V: "to vector", V2C: "to cube"}
+    return [(t.role, names[t.direction], "cube" if t.on_cube else "vector") for t in transfers]
+
+
+PUSH, POP = f"pto.tpush(%t, %q : {VEC}, !pto.pipe) {{split = 0}}", f"pto.tpop(%t, %q : {VEC}, !pto.pipe) {{split = 0}}"
+PUSH_ACC = f"pto.tpush(%c, %q : {ACC}, !pto.pipe) {{split = 0}}"
+
+
+@pytest.mark.parametrize("mask", [C2V, V2C])
+def test_one_way_tells_the_core_of_a_transfer(mask: int) -> None:
+    way, (source, sink) = ("to vector", ("cube", "vector")) if mask == C2V else ("to cube", ("vector", "cube"))
+    assert sides(mask, "", PUSH) == [("push", way, source)]
+    assert sides(mask, "", POP) == [("pop", way, sink)]
+
+
+@pytest.mark.parametrize("kind", ["cube", "vector"])
+def test_the_function_tells_the_core_of_a_transfer(kind: str) -> None:
+    out, back = ("to vector", "to cube") if kind == "cube" else ("to cube", "to vector")
+    assert sides(C2V | V2C, kind, PUSH, POP) == [("push", out, kind), ("pop", back, kind)]
+
+
+def test_the_tile_tells_the_core_of_a_transfer() -> None:
+    found = sides(C2V | V2C, "", PUSH, PUSH_ACC, POP)
+    assert found == [("push", "to cube", "vector"), ("push", "to vector", "cube"), ("pop", "to vector", "vector")]
+
+
+@pytest.mark.parametrize("arch", ["a5", "a2a3"])
+def test_slots_that_are_a_tensor(arch: str) -> None:
+    view = "!pto.tensor_view<8x16x16xf32>"
+    lines = [f"%c{n} = arith.constant {n} : index" for n in (1, 8, 16, 256)]
+    lines.append(f"%s = pto.make_tensor_view %g, shape = [%c8, %c16, %c16], strides = [%c256, %c16, %c1] : {view}")
+    init, found = facts(*lines, core("dir_mask = 1", f"gm_slot_tensor = %s : {view}"), arch=arch)
+    value = gm_operand(init)
+    assert found.through_gm and value is not None and value.name_hint == "s"

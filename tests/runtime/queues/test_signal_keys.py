@@ -86,7 +86,7 @@ def test_cores_of_one_kind_in_all_blocks(place: int) -> None:
 
 def test_a_core_with_the_code_of_both_kinds_signals_itself() -> None:
     block = SimpleNamespace(index=0, device=[])
-    alone = Core(kind="all", index=0, cube=True, vector=True, block=block, name="core")
+    alone: Any = Core(kind="all", index=0, cube=True, vector=True, block=block, name="core")
     block.cores, block.device = [alone], [block]
     for mode, number in (("p2p", 20), ("block", 3)):
         signal(alone, "PIPE_FIX", number, mode)
