@@ -217,3 +217,33 @@ def test_slots_that_are_a_tensor(arch: str) -> None:
     init, found = facts(*lines, core("dir_mask = 1", f"gm_slot_tensor = %s : {view}"), arch=arch)
     value = gm_operand(init)
     assert found.through_gm and value is not None and value.name_hint == "s"
+
+
+def test_choices_of_the_newest() -> None:
+    chooser = Schedule.parse("newest").chooser("x")
+    assert chooser is not None
+    assert [chooser.head(numbers) for numbers in ([3], [3, 9, 4], [7, 2])] == [0, 1, 0]
+    assert (chooser.steps(), chooser.turn(), chooser.skips(0), chooser.order(3)) == (0, 0, False, [2, 1, 0])
+
+
+def test_random_choices_are_those_of_their_seed() -> None:
+    def made(text: str, salt: str) -> list[Any]:
+        one = Schedule.parse(text).chooser(salt)
+        assert one is not None
+        return [(one.head([1, 2, 3]), one.steps(), one.turn(), one.skips(1), *one.order(4)) for _ in range(40)]
+
+    first = made("random:5", "a")
+    assert first == made("random:5", "a")
+    assert first != made("random:6", "a") and first != made("random:5", "b")
+    heads, steps, turns, skipped = (set(column) for column in list(zip(*first, strict=True))[:4])
+    assert heads == {0, 1, 2} and turns == set(range(1, 7)) and skipped <= {False, True}
+    assert min(steps) >= 0 and max(steps) <= 6
+    assert all(sorted(row[4:]) == [0, 1, 2, 3] for row in first)
+
+
+def test_some_random_schedules_run_ahead_and_some_cores_are_slow() -> None:
+    choosers = [Schedule.parse(f"random:{seed}").chooser("x") for seed in range(60)]
+    ahead = [all(one.steps() == 0 for _ in range(60)) for one in choosers if one is not None]
+    assert 10 < sum(ahead) < 50
+    shares = [sum(one.skips(0) for _ in range(100)) for one in choosers if one is not None]
+    assert min(shares) == 0 and max(shares) > 85 and any(30 < share < 70 for share in shares)
