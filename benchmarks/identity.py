@@ -45,9 +45,11 @@ def said(text, name):
                 yield f"// target {target or 'of the module'}, generic: {generic}, ok: {result.ok}"
                 yield "" if generic else render_text(result.diagnostics)
                 yield result.text or ""
-            except RecursionError as error:
-                yield f"{type(error).__name__}: {error}"
+            except Exception as error:
+                crashed.append(name)
+                yield f"crashed: {type(error).__name__}: {error}"
 
+crashed = []
 for line in open(listed, encoding="utf-8"):
     name, place = json.loads(line)
     if wanted and name != wanted:
@@ -57,7 +59,8 @@ for line in open(listed, encoding="utf-8"):
     if wanted:
         print(parts)
     else:
-        print(json.dumps([name, hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()]), flush=True)
+        code = "crashed" if name in crashed else hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()
+        print(json.dumps([name, code]), flush=True)
 """
 """What a version runs."""
 
@@ -122,12 +125,14 @@ def main() -> int:
         old, new = outputs(trees, listed, args.targets)
         different = [name for name in old if old[name] != new.get(name)]
         print(f"{len(old)} programs, {args.edits} of them broken on purpose: {len(different)} differ")
+        crashed = [sum(code == "crashed" for code in found.values()) for found in (old, new)]
+        print(f"the old version crashed on {crashed[0]}, the new one on {crashed[1]}")
         for name in different[: args.show]:
             before, after = (worker(tree, listed, args.targets, name).communicate()[0].splitlines() for tree in trees)
             print(
                 *list(difflib.unified_diff(before, after, f"old {name}", f"new {name}", "", "", 1, ""))[:40], sep="\n"
             )
-    return bool(different)
+    return bool(different) or bool(crashed[1])
 
 
 if __name__ == "__main__":

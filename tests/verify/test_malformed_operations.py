@@ -83,3 +83,21 @@ def test_a_loop_of_two_blocks_that_carries_a_stream_is_told() -> None:
     assert module is not None and not engine.has_errors
     run_passes(module, VERIFY_PASSES, engine, None)
     assert [found.rule for found in engine.diagnostics] == ["region-form"]
+
+
+def test_a_product_without_result_and_destination_is_told() -> None:
+    acc, left, right = (
+        "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>",
+        "!pto.tile_buf<left, 16x16xf16, blayout=col_major, slayout=row_major>",
+        "!pto.tile_buf<right, 16x16xf16, slayout=col_major>",
+    )
+    text = f"""func.func @f(%c: {acc}, %l: {left}, %r: {right}) {{
+  "pto.tmatmul.acc"(%c, %l, %r) : ({acc}, {left}, {right}) -> ()
+  return
+}}
+"""
+    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
+    module = parse_program(SourceFile("test.pto", text), engine)
+    assert module is not None and not engine.has_errors
+    run_passes(module, VERIFY_PASSES, engine, None)
+    assert [found.rule for found in engine.diagnostics] == ["op-missing-outs"]

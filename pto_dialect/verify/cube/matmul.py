@@ -294,7 +294,9 @@ def aliases(op: Operation, ctx: Context) -> None:
         return
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
-    (dst,) = groups.pop("dst")
+    dst = next(iter(groups.pop("dst")), None)
+    if dst is None:
+        return
     # The accumulator may be both.
     groups.pop(roles_of(op.name).get("c_in", ""), None)
     for values in groups.values():

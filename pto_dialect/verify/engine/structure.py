@@ -77,7 +77,7 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
         span = "" if most == required else " or more" if most is None else f" to {most}"
         ctx.report(RESULT_KIND, op, f"{op.name} has {required}{span} results, found {len(op.results)}")
         return False
-    if op.results and isinstance(op.results[0].type, TileBufType) and _lacks_outs(op, groups):
+    if (not op.results or isinstance(op.results[0].type, TileBufType)) and _lacks_outs(op, groups):
         message = f"{op.name} on buffers has no result: it writes to outs(..)"
         ctx.report(RULES["op-missing-outs"], op, message, help=usage(op.name))
         return False

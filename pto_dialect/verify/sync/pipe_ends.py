@@ -146,7 +146,7 @@ def _same_conversion(init: Operation, fields: Mapping[str, str], other: Operatio
 
 
 def _types(init: Operation, other: Operation, fields: Mapping[str, str], queues: Queues, ctx: Context) -> None:
-    popped = next((op.results[0].type for op in queues.users(init) if isinstance(op, TPopFromAicOp)), None)
+    popped = next((r.type for op in queues.users(init) if isinstance(op, TPopFromAicOp) for r in op.results), None)
     if not isinstance(popped, TileBufType):
         return
     wanted = LAYOUTS.get(fields.get("layout", ""))
