@@ -1,7 +1,7 @@
 """Whether other processes are worth their start, by times that were measured.
 
 A block is expected to take as long as the fastest one so far; what starting processes costs is learnt from every launch
-that did. Source: docs/performance.md, "Processes".
+that did; docs/performance.md, "Processes", has the figures.
 """
 
 from __future__ import annotations
