@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.runtime.run.machine import Core
 from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.state.regions import ascending
 from pto_dialect.sanitize.watch.core import WatchedCore
-from pto_dialect.sanitize.watch.regions import ascending
 from pto_dialect.sanitize.watch.watch import Context, Watch
 
 
@@ -45,7 +46,7 @@ class Recorder(Watch):
         self.last: dict[tuple[int, str], Node] = {}
         self.handed: dict[tuple[int, int], Node] = {}
 
-    def node(self, core: WatchedCore, pipe: str, site: int) -> Node:
+    def node(self, core: Core, pipe: str, site: int) -> Node:
         """A new node behind the earlier ones of its pipe, and behind all that the scalar unit has waited for."""
         node = Node(core, pipe, site)
         for key in ((id(core), pipe), (id(core), "PIPE_S")):

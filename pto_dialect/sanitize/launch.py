@@ -22,13 +22,13 @@ from pto_dialect.runtime.run.arguments import HostTile
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import Block, RunOptions
 
-from .checks.deadlock import deadlock_finding
 from .options import SanitizeOptions
 from .report.describe import operation_text
 from .report.findings import Finding
 from .report.timeline import Timeline
-from .watch.arena import WatchedArena
+from .state.arena import WatchedArena
 from .watch.core import WatchedCore
+from .watch.deadlock import deadlock_finding
 from .watch.generator import WatchedGenerator
 from .watch.watch import Watch
 

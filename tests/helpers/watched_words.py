@@ -9,7 +9,7 @@ import numpy as np
 
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.sanitize.launch import WatchedKernel
-from pto_dialect.sanitize.report.unchecked import unchecked
+from pto_dialect.sanitize.unchecked import unchecked
 
 
 def words(kernel: WatchedKernel, values: list[Any], blocks: int = 1) -> list[str]:

@@ -3,7 +3,7 @@
 from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core_dialects.words import CMPF, CMPI
-from pto_dialect.sanitize.watch.clocks import PIPES
+from pto_dialect.sanitize.state.clocks import PIPES
 from pto_dialect.syntax.types.parser import parse_type
 from pto_dialect.targets import rounding, work_items
 

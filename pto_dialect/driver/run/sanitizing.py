@@ -75,7 +75,7 @@ def collected(
 
 def unchecked_lines(kernel: WatchedKernel) -> list[str]:
     """What a run did not check, one line each; nothing for runs that only write a timeline."""
-    from pto_dialect.sanitize.report.unchecked import unchecked
+    from pto_dialect.sanitize.unchecked import unchecked
 
     return unchecked(kernel) if kernel.sanitize.checks else []
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from ..watching import CALLS
 from .names import Kind
 
 PARAMETERS = frozenset(("core", "items", "mask"))
@@ -32,7 +33,7 @@ ATTRIBUTES = frozenset(
         *("address_of", "pointer_of", "set_flag", "wait_flag", "queue_set", "queue_wait", "issue"),
         *("join_all", "join_scalar", "reach", "meet"),
         # cores under watch
-        *("at", "inside", "in_body", "allocated", "fence", "lock", "hand_over", "through", "aligned", "parts"),
+        *CALLS,
         # tiles, views, memrefs, pointers, registers
         *("array", "fmt", "shape", "strides", "valid_rows", "valid_cols", "set_valid", "window", "part", "values"),
         *("position", "load", "store", "copy_from", "subview", "reinterpreted", "pointer", "offset", "item_bytes"),

@@ -7,14 +7,14 @@ value that all of them share.  Source: docs/reference/work-items.md, "Launches",
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import Protocol
 
 import numpy as np
 
 from pto_dialect.targets.work_items import GROUP_ITEMS, MAX_WORK_ITEMS
 
 from ..faults import Fault
-from ..memory.spaces import Arena, Array
+from ..memory.spaces import Array
+from ..watching import Observer
 
 Mask = Array | None
 """Which work-items run, one boolean each; ``None`` for all of them."""
@@ -55,21 +55,6 @@ def geometry_of(dims: tuple[int, int, int]) -> Geometry:
         text = "x".join(map(str, dims))
         raise Fault("simt-max-threads", f"a launch of {text} work-items; at most {MAX_WORK_ITEMS} run at once")
     return Geometry(dims)
-
-
-class Observer(Protocol):
-    """Learns who accesses what between two barriers."""
-
-    def access(
-        self, kind: str, arena: Arena, chosen: Array | None, starts: Array, nbytes: int, values: Array | None = None
-    ) -> None:
-        """The work-items with these numbers (``None``: all) access bytes; ``kind`` is ``reads``, ``writes`` with the
-        ``values``, or the name of an atomic update."""
-        ...
-
-    def synchronise(self) -> None:
-        """A barrier, or the end of the launch."""
-        ...
 
 
 class WorkItems:

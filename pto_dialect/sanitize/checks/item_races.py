@@ -18,12 +18,12 @@ from pto_dialect.runtime.simt.items import WorkItems
 
 from ..report.describe import bytes_text, from_tiles, operation_text
 from ..report.findings import Finding
-from ..watch.arena import WatchedArena
-from ..watch.regions import grain_of
+from ..state.arena import WatchedArena
+from ..state.regions import grain_of
 
 if TYPE_CHECKING:
-    from ..watch.clocks import Actor
-    from ..watch.watch import Watch
+    from ..context import Watch
+    from ..state.clocks import Actor
 
 _RULE = "race-simt"
 _ENTRIES = 1 << 21

@@ -12,7 +12,7 @@ from ..report.describe import operation_text
 from ..report.findings import Finding
 
 if TYPE_CHECKING:
-    from ..watch.watch import Context, Watch
+    from ..context import Context, Watch
 
 
 class Numbers:

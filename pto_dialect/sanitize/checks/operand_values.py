@@ -15,7 +15,7 @@ from ..report.findings import Finding
 from ..report.sites import Site
 
 if TYPE_CHECKING:
-    from ..watch.watch import Context, Watch
+    from ..context import Context, Watch
 
 
 def second_source(

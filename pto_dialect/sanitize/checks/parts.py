@@ -12,13 +12,13 @@ from ..report.findings import Finding
 from ..report.sites import value_name
 
 if TYPE_CHECKING:
-    from ..watch.core import WatchedCore
+    from ..context import Core
 
 
 class Parts:
     """Compares each part with its view, whose extents a run alone may know."""
 
-    def __init__(self, core: WatchedCore) -> None:
+    def __init__(self, core: Core) -> None:
         self.core = core
 
     def check(self, number: int, view: Any, offsets: Sequence[int], sizes: Sequence[int]) -> None:

@@ -11,15 +11,15 @@ import numpy as np
 
 from ..report.findings import Finding
 from ..report.race_text import Access, Conflict, advice, message, notes
-from ..watch.found import Found, OfCells, OfPlaces, Places, found_readers, found_writers
-from ..watch.regions import Bytes
-from ..watch.shadow import WRITER
+from ..state.found import Found, OfCells, OfPlaces, Places, found_readers, found_writers
+from ..state.regions import Bytes
+from ..state.shadow import WRITER
 from . import same_pipe, vector_order
 
 if TYPE_CHECKING:
-    from ..watch.arena import WatchedArena
-    from ..watch.clocks import Actor
-    from ..watch.watch import Context, Watch
+    from ..context import Context, Watch
+    from ..state.arena import WatchedArena
+    from ..state.clocks import Actor
 
 
 class Races:

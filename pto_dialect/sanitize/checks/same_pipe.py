@@ -17,9 +17,9 @@ from ..report.findings import Finding
 from ..report.fixes import InsertBefore
 
 if TYPE_CHECKING:
-    from ..watch.arena import WatchedArena
-    from ..watch.found import Found
-    from ..watch.watch import Context
+    from ..context import Context
+    from ..state.arena import WatchedArena
+    from ..state.found import Found
     from .races import Races
 
 _STORES = ("PIPE_MTE3", "PIPE_FIX")

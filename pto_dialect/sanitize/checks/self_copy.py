@@ -8,11 +8,11 @@ import numpy as np
 
 from ..report.describe import bytes_text, operation_text
 from ..report.findings import Finding
-from ..watch.regions import Bytes, byte_runs
+from ..state.regions import Bytes, byte_runs
 
 if TYPE_CHECKING:
-    from ..watch.arena import WatchedArena
-    from ..watch.watch import Context, Watch
+    from ..context import Context, Watch
+    from ..state.arena import WatchedArena
 
 
 def check(watch: Watch, context: Context, arena: WatchedArena, target: Bytes) -> None:

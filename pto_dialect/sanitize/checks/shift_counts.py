@@ -12,7 +12,7 @@ from pto_dialect.ir.tile.elementwise import TShlOp, TShrOp
 from .operand_values import second_source, tell
 
 if TYPE_CHECKING:
-    from ..watch.watch import Context, Watch
+    from ..context import Context, Watch
 
 _LIMIT = 32
 

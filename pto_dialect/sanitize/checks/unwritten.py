@@ -21,14 +21,14 @@ from pto_dialect.runtime.memory.spaces import Array
 from ..report.describe import bytes_text, from_tiles, operation_text
 from ..report.findings import Finding
 from ..report.sites import Site
-from ..watch.found import Places
-from ..watch.regions import Bytes, Region, ascending, byte_runs, distinct
-from ..watch.shadow import WRITTEN
+from ..state.found import Places
+from ..state.regions import Bytes, Region, ascending, byte_runs, distinct
+from ..state.shadow import WRITTEN
 from .decisions import decides
 
 if TYPE_CHECKING:
-    from ..watch.arena import WatchedArena
-    from ..watch.watch import Context, Watch
+    from ..context import Context, Watch
+    from ..state.arena import WatchedArena
 
 _MASKS = (0xFF, 0x3D)
 """What the bytes are combined with (exclusive or) in each repetition: with poison that gives 0, and numbers."""

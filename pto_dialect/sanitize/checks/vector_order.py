@@ -14,9 +14,9 @@ from ..report.findings import Finding
 from ..report.fixes import InsertBefore
 
 if TYPE_CHECKING:
-    from ..watch.arena import WatchedArena
-    from ..watch.found import Found
-    from ..watch.watch import Context, Watch
+    from ..context import Context, Watch
+    from ..state.arena import WatchedArena
+    from ..state.found import Found
 
 _COVERING = {
     "raw": frozenset(("VV_ALL", "VST_VLD", "SV_ALL", "ST_VLD", "VS_ALL", "VST_LD")),

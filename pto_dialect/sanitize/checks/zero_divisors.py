@@ -12,7 +12,7 @@ from pto_dialect.ir.tile.elementwise import TDivOp
 from .operand_values import second_source, tell
 
 if TYPE_CHECKING:
-    from ..watch.watch import Context, Watch
+    from ..context import Context, Watch
 
 DIVISIONS = (TDivOp,)
 """Operations that divide by a tile of divisors."""

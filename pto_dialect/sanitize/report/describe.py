@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..watch.arena import WatchedArena
-    from ..watch.clocks import Actor
+    from ..state.arena import WatchedArena
+    from ..state.clocks import Actor
     from .sites import Site
 
 _SHOWN = 3

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from pto_dialect.diagnostics.source import Span
 
-    from ..watch.arena import WatchedArena
-    from ..watch.clocks import Actor
+    from ..state.arena import WatchedArena
+    from ..state.clocks import Actor
     from .sites import Site
 
 

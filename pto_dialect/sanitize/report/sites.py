@@ -20,7 +20,7 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.vector.dma import CopyUbufToUbufOp, MteUbUbOp
 from pto_dialect.targets.memory import SPACE_ALIASES
 
-from ..checks.consumption import moves
+from .consumption import moves
 
 TILES = (t.TileBufType, t.MultiTileBufType)
 _PLAIN = frozenset(("atomic_none", "none"))

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..watch.clocks import Actor
+    from ..state.clocks import Actor
     from .findings import Finding
     from .sites import Site
 

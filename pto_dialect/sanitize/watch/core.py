@@ -20,12 +20,13 @@ from pto_dialect.runtime.simt.items import WorkItems
 
 from ..checks.item_races import ItemRaces
 from ..checks.parts import Parts
+from ..context import NO_HANDLES, Context
 from ..report.describe import operation_text
 from ..report.findings import Finding
-from .clocks import Actor, Mark
+from ..state.clocks import Actor, Mark
 from .signals import Signals
 from .unit_flags import UnitFlags
-from .watch import NO_HANDLES, Context, Watch
+from .watch import Watch
 
 CHECK, HAND = 4, 5
 """Further kinds of entries: the unit flag of an accumulator is checked, and set or cleared."""
@@ -86,9 +87,8 @@ class WatchedCore(QueueCore):
         if not self.watch.muted and context is not None:
             self._part(context, site, loops, context.mark.fence)
 
-    @staticmethod
-    def _part(context: Context, site: int, loops: tuple[int, ...], fence: int) -> None:
-        context.actor.core.watch.sites.reach(site)
+    def _part(self, context: Context, site: int, loops: tuple[int, ...], fence: int) -> None:
+        self.watch.sites.reach(site)
         context.mark = Mark(site, loops, context.mark.known, fence, order=context.mark.order)
         context.event = 0
 

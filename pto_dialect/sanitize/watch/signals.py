@@ -17,7 +17,7 @@ from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..report.findings import Finding
 from ..report.fixes import TakeFlag
-from .clocks import Actor, Clock, Mark, Taken, Token
+from ..state.clocks import Actor, Clock, Mark, Taken, Token
 
 if TYPE_CHECKING:
     from .core import WatchedCore

@@ -20,23 +20,20 @@ from ..report.describe import bytes_text, operation_text
 from ..report.findings import Finding
 from ..report.fixes import MoveTile
 from ..report.sites import Site
-from .found import Places
-from .regions import Bytes, Region, Runs, byte_runs, distinct, uniform
-from .shadow import OWNER, VICTIM
+from ..state.found import Places
+from ..state.regions import Bytes, Region, Runs, byte_runs, distinct, uniform
+from ..state.shadow import OWNER, VICTIM
 
 if TYPE_CHECKING:
-    from .arena import WatchedArena
-    from .core import WatchedCore
-    from .watch import Context, Watch
+    from pto_dialect.runtime.run.machine import Core
+
+    from ..context import Context, Extent, Watch
+    from ..state.arena import WatchedArena
 
 _KEPT = 4096
 """Accesses of which the tiles are kept."""
 _ALIGNMENT = 256
 """Bytes of which the places that advice names are multiples."""
-
-
-Extent = tuple[Any, Any, int]
-"""Memory of a tile and its bytes: the first one, and the one behind the last; without a memory the pointer itself."""
 
 
 class Allocation(NamedTuple):
@@ -86,7 +83,7 @@ class Tiles:
         self._named: dict[tuple[int, int, bool], list[Allocation]] = {}
         self._holding: dict[tuple[int, int, bool, Region], list[Allocation]] = {}
 
-    def allocated(self, core: WatchedCore, handle: Any) -> Any:
+    def allocated(self, core: Core, handle: Any) -> Any:
         """A tile or several have got their place; the handle that the program goes on with."""
         tiles = handle.slots if isinstance(handle, MultiTile) else [handle]
         if type(tiles[0]) is not Tile and type(tiles[0]) is not WatchedTile:
@@ -95,7 +92,7 @@ class Tiles:
         watched = [WatchedTile(tile, allocation) for tile in tiles]
         return MultiTile(list[Tile](watched)) if isinstance(handle, MultiTile) else watched[0]
 
-    def _allocation(self, core: WatchedCore, tiles: Sequence[Tile]) -> Allocation:
+    def _allocation(self, core: Core, tiles: Sequence[Tile]) -> Allocation:
         first, last = tiles[0], tiles[-1]
         site = self.watch.sites[core.site]
         result = site.op.results[0]
@@ -203,7 +200,7 @@ class Tiles:
             self._holding[key] = known
         return known
 
-    def _by_name(self, core: WatchedCore, number: int, writing: bool) -> list[Allocation]:
+    def _by_name(self, core: Core, number: int, writing: bool) -> list[Allocation]:
         """The allocations that the text names for an operation."""
         found = self._named.get((id(core), number, writing))
         if found is None:

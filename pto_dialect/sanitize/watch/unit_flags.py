@@ -12,11 +12,11 @@ from pto_dialect.runtime.memory.layout import round_up
 from pto_dialect.runtime.memory.spaces import Pointer
 
 from ..report.findings import Finding
-from .clocks import Actor, Clock
+from ..state.clocks import Actor, Clock
 
 if TYPE_CHECKING:
+    from ..context import Context
     from .core import WatchedCore
-    from .watch import Context
 
 BLOCK_BYTES = 1024
 _ROW_BYTES = 64

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.atomic import AtomicMode
-from pto_dialect.runtime.memory.spaces import Array
 
 from ..checks import self_copy
 from ..checks.numbers import Numbers
@@ -18,56 +17,18 @@ from ..checks.races import Races
 from ..checks.shift_counts import SHIFTS, check_counts
 from ..checks.unwritten import Unwritten
 from ..checks.zero_divisors import DIVISIONS, check_divisors
+from ..context import Context
 from ..options import SanitizeOptions
-from ..report.findings import Finding, Findings
+from ..report.findings import Findings
 from ..report.sites import Sites
 from ..report.timeline import Timeline
-from .arena import WatchedArena
-from .clocks import PIPES, Actor, EventLog, Mark, Token
-from .regions import Bytes
-from .tiles import Extent, Tiles
+from ..state.arena import WatchedArena
+from ..state.clocks import PIPES, Actor, EventLog, Mark, Token
+from ..state.regions import Bytes
+from .tiles import Tiles
 
 if TYPE_CHECKING:
     from .core import WatchedCore
-
-
-NO_HANDLES: dict[int, Any] = {}
-
-
-class Context:
-    """One operation while it runs: who runs it, where it stands, and what it has accessed.
-
-    ``event`` is its number, 0 before the first access. ``unwritten`` lists reads of bytes that were never written,
-    ``offsets`` these bytes, ``written`` writes with the bytes they replace; both with their sites; ``good`` and
-    ``doubtful`` tell that it has read bytes of that kind. ``doubled`` lists findings that two cores have written bytes
-    in one operation, with what the first has left there. Inside a vector scope ``scope`` is the event that started it,
-    and ``bars`` lists its barriers: the last event before, and the kind. ``handles`` has, by number of the operand, the
-    handles of tiles that the text does not tell; ``copied`` what a copy inside one memory has read; ``tiles`` where the
-    tiles among its operands lie, once somebody has asked.
-    """
-
-    __slots__ = (
-        *("actor", "bars", "copied", "doubled", "doubtful", "event", "good", "handles", "mark", "nbytes", "offsets"),
-        *("operands", "scope", "tiles", "unwritten", "written"),
-    )
-
-    def __init__(self, actor: Actor, mark: Mark) -> None:
-        self.actor = actor
-        self.mark = mark
-        self.event = 0
-        self.nbytes = 0
-        self.operands: Sequence[Any] = ()
-        self.good = False
-        self.doubtful = False
-        self.handles: dict[int, Any] = NO_HANDLES
-        self.tiles: list[Extent] | None = None
-        self.copied: list[tuple[WatchedArena, Bytes]] = []
-        self.scope = 0
-        self.bars: list[tuple[int, str]] = []
-        self.unwritten: list[tuple[WatchedArena, int]] = []
-        self.offsets: list[Array] = []
-        self.written: list[tuple[WatchedArena, Bytes, Array, int]] = []
-        self.doubled: list[tuple[Finding, WatchedArena, Array, Array]] = []
 
 
 _OF_ARGUMENTS: dict[type, Callable[[Watch, Context, Sequence[Any]], None]] = {

@@ -7,9 +7,9 @@ from overlapping_programs import overlapping
 from sanitize_programs import watched
 from watched_words import words
 
-from pto_dialect.sanitize.watch import shadow
-from pto_dialect.sanitize.watch.regions import Elements, Region
-from pto_dialect.sanitize.watch.shadow import Shadow
+from pto_dialect.sanitize.state import shadow
+from pto_dialect.sanitize.state.regions import Elements, Region
+from pto_dialect.sanitize.state.shadow import Shadow
 
 KERNELS = {kernel.id: kernel for kernel in kernels()}
 _FEW = 6

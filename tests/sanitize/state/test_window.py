@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pto_dialect.runtime.memory.spaces import Arena
-from pto_dialect.sanitize.watch.arena import WatchedArena
+from pto_dialect.sanitize.state.arena import WatchedArena
 
 
 class Accesses:
@@ -30,7 +30,7 @@ class Accesses:
 def watched() -> tuple[Any, np.ndarray, Accesses]:
     """A window of 4 x 6 numbers at byte 16, the same numbers as a plain array, and what is accessed."""
     accesses = Accesses()
-    arena = WatchedArena(Arena("ub", 256), accesses, np.zeros(256, np.uint8))  # pyright: ignore[reportArgumentType]
+    arena = WatchedArena(Arena("ub", 256), accesses, np.zeros(256, np.uint8))
     plain = np.random.default_rng(1).permutation(24).astype(np.float32).reshape(4, 6)
     arena.memory[16:112] = plain.reshape(-1).view(np.uint8)
     return arena.array((4, 6), np.dtype(np.float32), 16, (24, 4)), plain, accesses
@@ -114,7 +114,7 @@ def test_what_changes_it_changes_the_memory(change: Callable[[Any], None], read:
 
 def test_an_index_is_a_number() -> None:
     accesses = Accesses()
-    arena = WatchedArena(Arena("ub", 8), accesses, np.zeros(8, np.uint8))  # pyright: ignore[reportArgumentType]
+    arena = WatchedArena(Arena("ub", 8), accesses, np.zeros(8, np.uint8))
     window = arena.array((), np.dtype(np.int32), 0, ())
     assert [10, 20][window] == 10
     assert accesses.bytes["read"] == {0, 1, 2, 3}

@@ -3,7 +3,7 @@
 import numpy as np
 from sanitize_programs import barrier, found, load, program, set_flag, store, ub, wait_flag, watched
 
-from pto_dialect.sanitize.report.unchecked import unchecked
+from pto_dialect.sanitize.unchecked import unchecked
 
 X = ub("x", 0)
 TILES = """func.func @k() attributes {pto.kernel} {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pto_dialect.sanitize.watch.regions import Elements, Region, distinct, uniform
+from pto_dialect.sanitize.state.regions import Elements, Region, distinct, uniform
 
 AXES = st.lists(st.tuples(st.integers(0, 4), st.integers(-40, 40)), max_size=3)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pto_dialect.ir.core.base import Pipe
 
 if TYPE_CHECKING:
-    from .core import WatchedCore
+    from pto_dialect.runtime.run.machine import Core
 
 PIPES = tuple(pipe.value for pipe in Pipe if pipe is not Pipe.ALL)
 
@@ -32,7 +32,7 @@ class Actor:
         "time",
     )
 
-    def __init__(self, number: int, core: WatchedCore, pipe: str, device: int, index: int) -> None:
+    def __init__(self, number: int, core: Core, pipe: str, device: int, index: int) -> None:
         self.number = number
         self.core = core
         self.pipe = pipe

@@ -6,7 +6,7 @@ Source: docs/reference/watching.md, "Shadow memory".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,11 +16,37 @@ from .regions import Bytes, Elements, Region
 from .shadow import Shadow
 from .window import Window
 
-if TYPE_CHECKING:
-    from .watch import Watch
-
 _REGIONS = 4096
 """Regions that are kept; programs repeat few patterns."""
+
+
+class Numbers(Protocol):
+    """Looks at the elements that are accessed."""
+
+    def read(self, data: Array) -> None:
+        """These are about to be read."""
+        ...
+
+    def write(self, data: Array) -> None:
+        """These are about to be written."""
+        ...
+
+
+class Listener(Protocol):
+    """Who learns of accesses; ``numbers`` of those to elements that a view has, where somebody looks at them."""
+
+    @property
+    def numbers(self) -> Numbers | None:
+        """Who looks at elements."""
+        ...
+
+    def read(self, arena: WatchedArena, region: Bytes) -> None:
+        """The bytes of ``region`` are about to be read."""
+        ...
+
+    def write(self, arena: WatchedArena, region: Bytes) -> None:
+        """The bytes of ``region`` are about to be written."""
+        ...
 
 
 class WatchedArena(Arena):
@@ -32,7 +58,7 @@ class WatchedArena(Arena):
 
     __slots__ = ("_original", "_regions", "_start", "memory", "public", "shadow", "watch")
 
-    def __init__(self, original: Arena, watch: Watch, content: Array | None = None, public: bool = False) -> None:
+    def __init__(self, original: Arena, watch: Listener, content: Array | None = None, public: bool = False) -> None:
         super().__init__(
             original.space,
             original.capacity,

@@ -13,12 +13,12 @@ from pto_dialect.runtime.queues.run import LEVEL, SET, WAIT, Key, describe
 from ..report.describe import operation_text
 from ..report.findings import Finding
 from ..report.fixes import SendFlag
-from ..watch.signals import is_flag
+from .signals import is_flag
 
 if TYPE_CHECKING:
-    from ..watch.clocks import Mark
-    from ..watch.core import WatchedCore
-    from ..watch.watch import Watch
+    from ..state.clocks import Mark
+    from .core import WatchedCore
+    from .watch import Watch
 
 
 def deadlock_finding(watch: Watch, cores: Sequence[WatchedCore], place: Span | None) -> Finding:

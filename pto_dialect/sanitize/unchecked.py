@@ -17,10 +17,10 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.sync.comm import AsyncTransferOp
 from pto_dialect.ir.sync.cross_core import CmoCacheinvalidOp, DcciOp
 
-from ..options import CHECKS, ON_REQUEST
+from .options import CHECKS, ON_REQUEST
 
 if TYPE_CHECKING:
-    from ..launch import WatchedKernel
+    from .launch import WatchedKernel
 
 _SHOWN = 4
 

@@ -1,0 +1,91 @@
+"""What checks are told: the operation that is carried out, and what they ask of the watch that calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.run.machine import Block
+
+from .report.findings import Finding, Findings
+from .report.sites import Sites
+from .state.arena import WatchedArena
+from .state.clocks import Actor, EventLog, Mark
+from .state.regions import Bytes
+
+NO_HANDLES: dict[int, Any] = {}
+
+Extent = tuple[Any, Any, int]
+"""Memory of a tile and its bytes: the first one, and the one behind the last; without a memory the pointer itself."""
+
+
+class Context:
+    """One operation while it runs: who runs it, where it stands, and what it has accessed.
+
+    ``event`` is its number, 0 before the first access. ``unwritten`` lists reads of bytes that were never written,
+    ``offsets`` these bytes, ``written`` writes with the bytes they replace; both with their sites; ``good`` and
+    ``doubtful`` tell that it has read bytes of that kind. ``doubled`` lists findings that two cores have written bytes
+    in one operation, with what the first has left there. Inside a vector scope ``scope`` is the event that started it,
+    and ``bars`` lists its barriers: the last event before, and the kind. ``handles`` has, by number of the operand, the
+    handles of tiles that the text does not tell; ``copied`` what a copy inside one memory has read; ``tiles`` where the
+    tiles among its operands lie, once somebody has asked.
+    """
+
+    __slots__ = (
+        *("actor", "bars", "copied", "doubled", "doubtful", "event", "good", "handles", "mark", "nbytes", "offsets"),
+        *("operands", "scope", "tiles", "unwritten", "written"),
+    )
+
+    def __init__(self, actor: Actor, mark: Mark) -> None:
+        self.actor = actor
+        self.mark = mark
+        self.event = 0
+        self.nbytes = 0
+        self.operands: Sequence[Any] = ()
+        self.good = False
+        self.doubtful = False
+        self.handles: dict[int, Any] = NO_HANDLES
+        self.tiles: list[Extent] | None = None
+        self.copied: list[tuple[WatchedArena, Bytes]] = []
+        self.scope = 0
+        self.bars: list[tuple[int, str]] = []
+        self.unwritten: list[tuple[WatchedArena, int]] = []
+        self.offsets: list[Array] = []
+        self.written: list[tuple[WatchedArena, Bytes, Array, int]] = []
+        self.doubled: list[tuple[Finding, WatchedArena, Array, Array]] = []
+
+
+class Watch(Protocol):
+    """The watch over one run, as checks see it.
+
+    ``current`` is the operation that is carried out; while ``muted`` nothing is noted. ``ordered`` tells that the
+    program leaves the order of its pipes to the compiler.
+    """
+
+    sites: Sites
+    findings: Findings
+    log: EventLog
+    current: Context | None
+    muted: bool
+    ordered: bool
+
+    def wants(self, check: str) -> bool:
+        """True when ``check`` was asked for."""
+        ...
+
+
+class Core(Protocol):
+    """A core under watch, as checks see it."""
+
+    block: Block
+
+    @property
+    def watch(self) -> Watch:
+        """Who watches it."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """For messages: ``AIV0``."""
+        ...

@@ -1,0 +1,36 @@
+"""What the runtime knows of those who watch a run, and that the sanitizers are such."""
+
+import inspect
+
+import pytest
+
+from pto_dialect.runtime.compile.source_check import ATTRIBUTES
+from pto_dialect.runtime.watching import CALLS, Observer, Watching
+from pto_dialect.sanitize.checks.item_races import ItemRaces
+from pto_dialect.sanitize.watch.core import WatchedCore
+
+METHODS = ("at", "inside", "in_body", "allocated", "aligned", "through", "fence", "hand_over")
+
+
+def watching(core: WatchedCore) -> Watching:
+    """For the type checker: a watched core is one."""
+    return core
+
+
+def test_code_of_watched_runs_may_call_what_the_protocol_has() -> None:
+    assert {*METHODS, "parts", "check", "signals", "lock"} == CALLS
+    assert CALLS <= ATTRIBUTES
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_watched_core_has_what_the_protocol_says(name: str) -> None:
+    said, found = (inspect.signature(getattr(cls, name)) for cls in (Watching, WatchedCore))
+    assert [parameter.name for parameter in said.parameters.values()] == [
+        parameter.name for parameter in found.parameters.values()
+    ]
+
+
+@pytest.mark.parametrize("name", ["access", "synchronise"])
+def test_races_of_work_items_are_observed(name: str) -> None:
+    said, found = (inspect.signature(getattr(cls, name)) for cls in (Observer, ItemRaces))
+    assert list(said.parameters) == list(found.parameters)
