@@ -124,7 +124,13 @@ def test_signals_between_the_vector_cores() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "family"), [("a5", "cross_block"), ("a2a3", " {ffts_mode = 0 : i32}"), ("a5", " {ffts_mode = 0 : i32}")]
+    ("target", "family"),
+    [
+        ("a5", "cross_block"),
+        ("a2a3", "cross_block"),
+        ("a2a3", " {ffts_mode = 0 : i32}"),
+        ("a5", " {ffts_mode = 0 : i32}"),
+    ],
 )
 def test_signals_between_blocks(target: str, family: str) -> None:
     """The cube cores of all blocks wait for each other, and then add up what all have stored."""

@@ -235,39 +235,43 @@ def test_ends_that_split_in_different_ways_are_refused() -> None:
 # ------------------------------------------------------------ conversion on the way
 
 
-def epilogue(quant: str, relu: str, setter: str, element: str) -> CubeToVector:
+def epilogue(quant: str, relu: str, setter: str, element: str, arch: str = "a5") -> CubeToVector:
     conversion = f"#pto.acc_push_epilogue<layout = nz2nd, quant = {quant}, relu = {relu}>"
     fields = f", nosplit = true, acc_push_epilogue = {conversion}"
-    return CubeToVector(split=0, epilogue=fields, before_push=setter, element=element)
+    return CubeToVector(split=0, epilogue=fields, before_push=setter, element=element, arch=arch)
 
 
-def test_a_queue_scales_and_clips_accumulators() -> None:
+@pytest.mark.parametrize("arch", ["a5", "a2a3"])
+def test_a_queue_scales_and_clips_accumulators(arch: str) -> None:
     scale = "%scale = arith.constant 0.125 : f32\n pto.set_quant_scalar(%scale : f32) {id = 0}"
-    program = epilogue("qf322f16_pre_scalar", "normal_relu", scale, "f16")
+    program = epilogue("qf322f16_pre_scalar", "normal_relu", scale, "f16", arch)
     out, products = run(program)
     assert_stored(program, out, np.maximum(products * 0.125, 0))
 
 
-def test_a_scale_per_channel() -> None:
+@pytest.mark.parametrize("arch", ["a5", "a2a3"])
+def test_a_scale_per_channel(arch: str) -> None:
     """The scales are 1, 1/2, 1/4 ... of a tile that is loaded from gm."""
     tile = "!pto.tile_buf<scaling, 1x32xf32>"
     part = "!pto.partition_tensor_view<1x32xf32>"
-    setter = f"""%s_rows = arith.constant 1 : index
-      %s_at = arith.constant 0 : index
-      %s_view = pto.make_tensor_view %gm_slots, shape = [%c1, %cols], strides = [%cols, %c1] : !pto.tensor_view<?x?xf32>
-      %s_part = pto.partition_view %s_view, offsets = [%c0, %c0], sizes = [%c1, %cols]
+    setter = f"""%s_at = arith.constant 1024 : index
+      %s_view = pto.make_tensor_view %gm_slots, shape = [%many, %cols], strides = [%cols, %c1]
+        : !pto.tensor_view<?x?xf32>
+      %s_part = pto.partition_view %s_view, offsets = [%s_at, %c0], sizes = [%c1, %cols]
         : !pto.tensor_view<?x?xf32> -> {part}
       %s_mat = pto.alloc_tile : !pto.tile_buf<mat, 1x32xf32>
       %s_tile = pto.alloc_tile : {tile}
       pto.tload ins(%s_part : {part}) outs(%s_mat : !pto.tile_buf<mat, 1x32xf32>)
       pto.tmov ins(%s_mat : !pto.tile_buf<mat, 1x32xf32>) outs(%s_tile : {tile})
       pto.set_quant_vector(%s_tile : {tile}) {{id = 0}}"""
-    program = epilogue("qf322b8_pre_vec", "no_relu", setter, "si8")
+    program = epilogue("qf322b8_pre_vec", "no_relu", setter, "si8", arch)
     a, b, products = factors(16, 32, 3)
     scales = (0.5 ** (np.arange(32) % 4)).astype(np.float32)
     out = np.full((4096, 64), 77, np.int8)
     k = kernel(program.text(), "cube")
-    given = {"gm_a": a, "gm_b": b, "gm_slots": scales, "gm_out": out}
+    slots = np.zeros((4096, 32), np.float32)
+    slots[1024] = scales
+    given = {"gm_a": a, "gm_b": b, "gm_slots": slots, "gm_out": out}
     k.run([given[name] for name, _ in k.arguments])
     assert_stored(program, out, np.clip(np.rint(products * scales), -128, 127))
 

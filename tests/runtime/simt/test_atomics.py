@@ -135,18 +135,19 @@ CAS = """
   %p = pto.addptr %memory, %c1 : !pto.ptr<{0}, gm> -> !pto.ptr<{0}, gm>
   %e = pto.ldg %expected[%at] : !pto.ptr<{0}, gm> -> {0}
   %v = pto.ldg %values[%at] : !pto.ptr<{0}, gm> -> {0}
-  %old = pto.atomic_cas %p, %e, %v : !pto.ptr<{0}, gm>, {0} -> {0}
+  %old = pto.atomic_cas %p, %e, %v {1} : !pto.ptr<{0}, gm>, {0} -> {0}
   pto.stg %old, %olds[%at] : !pto.ptr<{0}, gm>, {0}
 """
 
 
-def test_swaps_in_turn() -> None:
-    """Each work-item swaps when it finds what the one before has left."""
+@pytest.mark.parametrize("sign", ["", "signed", "unsigned"])
+def test_swaps_in_turn(sign: str) -> None:
+    """Each work-item swaps when it finds what the one before has left; the sign changes no comparison of bits."""
     memory, olds = np.array([0, 5, 0], np.int32), np.zeros(6, np.int32)
     expected, values = np.array([5, 6, 9, 7, 7, 8], np.int32), np.array([6, 7, 1, 8, 2, 3], np.int32)
     kinds = ("memory", "expected", "values", "olds")
     text = ", ".join(f"%{name}: !pto.ptr<i32, gm>" for name in kinds)
-    run(CAS.format("i32"), text, memory, expected, values, olds, dims=(6, 1, 1))
+    run(CAS.format("i32", sign), text, memory, expected, values, olds, dims=(6, 1, 1))
     assert memory.tolist() == [0, 3, 0]
     assert olds.tolist() == [5, 6, 7, 7, 8, 8]
 
@@ -157,7 +158,7 @@ def test_swaps_compare_bits() -> None:
     expected, values = np.array([1, nan, 0.0, -0.0], np.float32), np.array([2, -0.0, 4, 5], np.float32)
     kinds = ("memory", "expected", "values", "olds")
     text = ", ".join(f"%{name}: !pto.ptr<f32, gm>" for name in kinds)
-    run(CAS.format("f32"), text, memory, expected, values, olds, dims=(4, 1, 1))
+    run(CAS.format("f32", ""), text, memory, expected, values, olds, dims=(4, 1, 1))
     np.testing.assert_array_equal(memory, [0, 5, 0])
     np.testing.assert_array_equal(olds.view(np.uint32), np.array([nan, nan, -0.0, -0.0], np.float32).view(np.uint32))
 

@@ -130,3 +130,14 @@ def test_roundings(op: str, element: str, letter: str) -> None:
     (found,) = run(body, {"a": (v, a)}, {"r": w})
     assert [int(x) for x in found] == [rounded(float(x), letter) for x in a]
     assert found.dtype == DTYPES[element]
+
+
+@pytest.mark.parametrize("letter", "RAFCZ")
+def test_roundings_of_narrower_floats(letter: str) -> None:
+    """To halves: a whole number of the steps of 2^-10 between 1 and 2."""
+    steps = np.array([0.0, 0.25, 0.5, 0.75, 1.5, 2.5, 3.75, 1023.5] * 8)
+    a = (1 + steps / 1024).astype(np.float32) * np.array([1, -1] * 32, np.float32)
+    v, w = vreg("f32", LANES), vreg("f16", LANES)
+    (found,) = run(f'%r = pto.vmi.truncf %a {{rounding = "{letter}"}} : {v} -> {w}', {"a": (v, a)}, {"r": w})
+    wanted = [rounded(float(x) * 1024, letter) / 1024 for x in a]
+    assert found.astype(np.float64).tolist() == wanted

@@ -45,6 +45,8 @@ def test_bounds_leave_the_rest(bound: int, left: int) -> None:
         ('pge "PAT_VL3"', lambda i: i < 3),
         ('pge "PAT_VL32"', lambda i: i < 32),
         ('pge "PAT_VL4" {group = 4 : i64}', lambda i: i % 12 < 4),
+        ('pset "PAT_VL4" {group = 4 : i64}', lambda i: i % 12 < 4),
+        ('pset "PAT_M3" {group = 2 : i64}', lambda i: i % 24 % 3 == 0),
     ],
 )
 def test_patterns(statement: str, formula) -> None:

@@ -361,7 +361,7 @@ def test_distributed_loads(dist: str, element: str, byte) -> None:
 def store(dist: str | None, element: str, active: int) -> np.ndarray:
     vreg, p = f"!pto.vreg<{lanes(element)}x{element}>", f"!pto.ptr<{element}, ub>"
     clause = "" if dist is None else f' {{dist = "{dist}"}}'
-    grain = {"PK_B16": "b16", "PK_B32": "b32", "PK4_B32": "b32"}.get(dist or "", width(element))
+    grain = {"PK_B16": "b16", "PK_B32": "b32", "PK_B64": "b32", "PK4_B32": "b32"}.get(dist or "", width(element))
     body = f"""
       %n = arith.constant {active} : i32
       %m, %left = pto.plt_{grain} %n : i32 -> !pto.mask<{grain}>, i32
@@ -383,6 +383,7 @@ def store(dist: str | None, element: str, active: int) -> np.ndarray:
         ("1PT_B16", "i16", 0, [0, 1]),
         ("PK_B16", "i16", 3, [0, 2, 4]),
         ("PK_B32", "i32", 3, [0, 1, 4, 5, 8, 9]),
+        ("PK_B64", "i32", 64, [8 * i + byte for i in range(32) for byte in range(4)]),
         ("PK4_B32", "i32", 3, [0, 4, 8]),
     ],
 )

@@ -40,24 +40,28 @@ def _fill(target: GmTensor, values: Array) -> None:
     matrix.write(values.reshape(matrix.rows, matrix.cols))
 
 
-class Copy:
-    """dst := src, or dst := dst + src."""
+_COMBINE = {"atomic_add": np.add, "atomic_max": np.maximum, "atomic_min": np.minimum}
 
-    def __init__(self, atomic: bool) -> None:
+
+class Copy:
+    """dst := src, or dst := dst and src combined by ``atomic``."""
+
+    def __init__(self, atomic: np.ufunc | None) -> None:
         self.atomic = atomic
 
     def __call__(self, dst: GmTensor, src: GmTensor) -> None:
-        """Copies or adds all elements of ``src``. Raises ``Fault`` (``comm-shape``) for views of different sizes."""
+        """Copies or combines all elements of ``src``. Raises ``Fault`` (``comm-shape``) for views of different
+        sizes."""
         values = np.array(src.matrix().read())
-        if self.atomic:
-            values = np.add(dst.matrix().read().reshape(values.shape), values).astype(values.dtype)
+        if self.atomic is not None:
+            values = self.atomic(dst.matrix().read().reshape(values.shape), values).astype(values.dtype)
         _fill(dst, values)
 
 
 @kernel("pto.comm.tput", "pto.comm.tget")
 def transfer(op: PtoOp, g: Generator) -> None:
-    """dst = src between ranges of peers, or dst + src where the attribute says so."""
-    atomic = enum_value(op, "atomicType", "atomic_none") == "atomic_add"
+    """dst = src between ranges of peers, or both combined as the attribute says."""
+    atomic = _COMBINE.get(enum_value(op, "atomicType", "atomic_none"))
     groups = g.operands(op)
     g.call(Copy(atomic), groups["dst"][0], groups["src"][0], pipe=Pipe.MTE3)
 
@@ -190,7 +194,7 @@ def asynchronous(op: PtoOp, g: Generator) -> None:
     dst, src = (named(op, name) for name in ("dst", "src"))
     if g.queued:
         g.emitter.line("yield from core.join_all()")
-    g.call(Copy(atomic=False), dst, src, pipe=Pipe.S)
+    g.call(Copy(None), dst, src, pipe=Pipe.S)
     g.define(op.results[0], "None")
 
 

@@ -46,8 +46,9 @@ def written(
     types: str = "",
     more: More | None = None,
     before: np.ndarray | None = None,
+    stride: int = STRIDE,
 ) -> np.ndarray:
-    """The destination after a write-back of accumulators [16, 32], with 48 elements from one line to the next.
+    """The destination after a write-back of accumulators [16, 32], with ``stride`` elements from one line to the next.
 
     ``types`` are those of the operands in ``clauses``, which ``more`` gives.
     """
@@ -61,7 +62,7 @@ def written(
     ]
     tail = f", {types}" if types else ""
     body = (
-        f"pto.{op} %c, %d, %n16, %n32, %n16, %n{STRIDE}{extra}, {clauses} : {c}, {d}, i64, i64, i64, i64{numbers}{tail}"
+        f"pto.{op} %c, %d, %n16, %n32, %n16, %n{stride}{extra}, {clauses} : {c}, {d}, i64, i64, i64, i64{numbers}{tail}"
     )
     if SPACES[op] == "ub":
         first, _ = run_on_cube(f"%d = pto.castptr %n0 : i64 -> {d}\n{body}", given)
@@ -99,6 +100,22 @@ def test_layouts(op: str, flag: str) -> None:
     columns = written(op, source, "f32", f"{flag}nz2dn(%n1)", "i64")
     for i, j in np.ndindex(ROWS, COLS):
         assert columns[STRIDE * j + i] == source[i, j]
+
+
+@pytest.mark.parametrize("split", [None, 0, 1])
+@pytest.mark.parametrize("op", SPACES)
+def test_blocks_of_columns(op: str, split: int | None) -> None:
+    """Blocks of 16 columns, of 8 where the clause says so, one behind the other; rows of a block without a gap."""
+    source = np.arange(ROWS * COLS, dtype=np.float32).reshape(ROWS, COLS) + 1
+    clause, types = ("nz2nz", "") if split is None else (f"nz2nz(%n{split})", "i64")
+    found = written(op, source, "f32", clause, types, stride=ROWS * 20)
+    block = 8 if split else 16
+    places = {}
+    for i, j in np.ndindex(ROWS, COLS):
+        places[j // block * ROWS * 20 + i * block + j % block] = source[i, j]
+    for place, value in places.items():
+        assert found[place] == value
+    assert untouched(found, set(places))
 
 
 @pytest.mark.parametrize("op", SPACES)
@@ -226,3 +243,17 @@ def test_updates(word: str, dst: str) -> None:
         found = written(op, source, dst, clause, types, more, before)
         wanted = function(plain(before).astype(np.float64), source.astype(np.float64))
         assert (plain(found).astype(np.float64) == wanted).all(), name
+
+
+@pytest.mark.parametrize(("word", "dst", "mode"), [("s16", "i16", "deqs16_scalar"), ("s8", "si8", "req8_scalar")])
+def test_updates_of_narrow_integers(word: str, dst: str, mode: str) -> None:
+    source = np.random.default_rng(5).integers(-200, 200, (ROWS, COLS)).astype(np.int32)
+    before = np.random.default_rng(6).integers(-20, 20, 4096).astype(FORMATS[dst].storage)
+    signed, payload = True, {"q": ("f32", 0.25)}
+    for name, function in {"add": np.add, "max": np.maximum, "min": np.minimum}.items():
+        clause = f"pre_quant(%q, mode = {mode}), nz2nd, atomic(type = {word}, op = {name})"
+        found = plain(written("mte_l0c_gm", source, dst, clause, "f32", payload, before))
+        for (i, j), value in np.ndenumerate(source):
+            new = model_quant(mode, int(value), f32(0.25), 0, signed, 0)
+            stored_new = as_stored(model_store(new, dst, "default", *limits(mode, dst, signed)), dst)
+            assert found[i, j] == function(plain(before)[i, j], found.dtype.type(stored_new)), name

@@ -31,11 +31,11 @@ def numbers(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal((2, 8)).astype(np.float32)
 
 
-@pytest.mark.parametrize("atomic", [False, True])
-def test_put(atomic: bool) -> None:
-    clause = " {atomicType = #pto<atomic_type atomic_add>}" if atomic else ""
+@pytest.mark.parametrize(("word", "function"), [("", None), ("add", np.add), ("max", np.maximum), ("min", np.minimum)])
+def test_put(word: str, function) -> None:
+    clause = f" {{atomicType = #pto<atomic_type atomic_{word}>}}" if word else ""
     a, b = numbers(1), numbers(2)
-    want = a + b if atomic else a
+    want = function(a, b) if word else a
     run(f"pto.comm.tput(%v1, %v0, buf(%t) : {VIEW}, {VIEW}, {TILE}){clause}", a.copy(), b)
     np.testing.assert_array_equal(b, want)
 

@@ -207,13 +207,14 @@ def test_scatter_by_index(element: str, index: str) -> None:
     same(found, wanted)
 
 
+@pytest.mark.parametrize("axis", ["", ', "row"'])
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("element", ["i16", "i32", "f16", "f32"])
-def test_scatter_by_pattern(element: str, pattern: str) -> None:
+def test_scatter_by_pattern(element: str, pattern: str, axis: str) -> None:
     source = values_of(element, (8, 32), 37)
     step, first = PATTERNS[pattern]
     found = run(
-        f"pto.tscatter ins(%a, {{maskPattern = #pto.mask_pattern<{pattern}>}} : {{a}}) outs(%d : {{d}})",
+        f"pto.tscatter ins(%a, {{maskPattern = #pto.mask_pattern<{pattern}>}} : {{a}}{axis}) outs(%d : {{d}})",
         tile("a", element, source, (5, 32)), tile("d", element, np.ones((8, 32 * step)), (5, 32 * step)),
     )["d"]  # fmt: skip
     wanted = np.ones_like(found)

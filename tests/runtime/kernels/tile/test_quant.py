@@ -189,6 +189,9 @@ def test_flat_exponents_and_scale_order() -> None:
         for g in range(groups):
             place = ((r // 16) * (groups // 2) + g // 2) * 32 + (r % 16) * 2 + g % 2
             assert boxed["z"][0, place] == codes[r * groups + g]
+    rows_first = quantise(", storeMode = #pto<vec_store_mode nd>", source, *outputs(rows, cols), zz)
+    assert (rows_first["z"] == boxed["z"]).all()
+    assert (rows_first["d"] == plain["d"]).all()
     stored, wanted = boxed["d"].reshape(-1), plain["d"]
     for r in range(rows):
         for c in range(cols):
