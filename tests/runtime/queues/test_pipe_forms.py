@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from parse_helpers import parsed
-from queue_programs import ACC, CubeToVector, VectorToCube, entry_views, product, product_setup
+from queue_programs import ACC, CubeToVector, VectorToCube, entry_views, product, product_setup, with_handles
 
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.launch import Kernel
@@ -93,40 +93,6 @@ def test_odd_extents_give_the_first_core_more(split: int) -> None:
     for i, entry in enumerate(products(a, b, 2)):
         expected[16 * i : 16 * i + rows, :cols] = entry[:rows, :cols]
     np.testing.assert_array_equal(out, expected)
-
-
-def with_handles(program: CubeToVector, flags: str) -> str:
-    """The program with a queue handle instead of a number."""
-    text = program.text()
-    tail = f", {flags}" if flags else ""
-    for side in ("aic", "aiv"):
-        text = re.sub(
-            rf"pto\.{side}_initialize_pipe {{id = 0, (dir_mask = 1, slot_size = \d+, slot_num = \d+)}} "
-            r"\((?:gm_slot_buffer = (%\w+) : (!pto.ptr<f32>), )?c2v_consumer_buf = (%\w+) : i32.*?\)",
-            lambda m: (
-                f"%pipe = pto.initialize_l2g2l_pipe {{{m[1]}{tail}}}({m[2]} : {m[3]}, {m[4]} : i32) -> !pto.pipe"
-                if m[2]
-                else f"%pipe = pto.initialize_l2l_pipe {{{m[1]}{tail}}}({m[4]} : i32) -> !pto.pipe"
-            ),
-            text,
-        )
-    split = program.split
-    text = re.sub(
-        r"pto\.tpush_to_aiv\(%acc : (.*?)\) \{id = 0, .*?\}",
-        lambda m: f"pto.tpush(%acc, %pipe : {m[1]}, !pto.pipe) {{split = {split}}}",
-        text,
-    )
-    text = re.sub(
-        r"%tile = pto\.tpop_from_aic \{.*?\} -> (.*)",
-        lambda m: f"pto.tpop(%tile, %pipe : {m[1]}, !pto.pipe) {{split = {split}}}",
-        text,
-    )
-    free = f"pto.tfree_from_aic {{id = 0, split = {split}}}"
-    text = text.replace(free, f"pto.tfree(%pipe : !pto.pipe) {{split = {split}}}")
-    rows, cols = program.part
-    declared = f"%tile = pto.declare_tile -> !pto.tile_buf<vec, {rows}x{cols}x{program.element}>\n"
-    marker = "%view = pto.make_tensor_view %gm_out"
-    return text.replace(marker, declared + marker)
 
 
 @pytest.mark.parametrize("arch", ["a5", "a2a3"])
