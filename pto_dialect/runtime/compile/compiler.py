@@ -56,6 +56,8 @@ class CompiledModule:
     functions: dict[str, Callable[..., Any]]
     callables: dict[Operation, Callable[..., Any]]
     queued: bool
+    holds: bool = False
+    """Some operands of products are arrays of the code."""
 
     def listing(self) -> str:
         """The source text with the lines of the program as comments."""
@@ -135,7 +137,7 @@ def compile_module(
     exec(compile(source, filename, "exec"), namespace)
     compiled = {function: namespace[name] for function, name in names.items()}
     symbols = {symbol_of(function): run for function, run in reversed(compiled.items())}
-    module_code = CompiledModule(source, filename, emitter.origin, symbols, compiled, queued)
+    module_code = CompiledModule(source, filename, emitter.origin, symbols, compiled, queued, unit.holds)
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     weakref.finalize(module_code, linecache.cache.pop, filename, None)
     return module_code

@@ -45,7 +45,7 @@ class Generator:
 
     ``names`` maps values to the locals that hold them, ``views`` tiles to locals with their arrays, ``common`` some
     parts of global-memory views to locals with their ``GmParts``, ``parts`` the same parts to that local and their
-    distance.
+    distance, ``held`` tiles that nobody else can see to locals with their content.
     """
 
     shares_parts = True
@@ -76,6 +76,7 @@ class Generator:
         self.common: dict[SSAValue, Expr] = {}
         self.parts: dict[SSAValue, tuple[Expr, Expr]] = {}
         self.locals: dict[Operation, str] = {}
+        self.held: dict[SSAValue, Expr] = {}
         self.popped: dict[object, list[SSAValue]] = {}
 
     # ------------------------------------------------------------ names and types
@@ -185,6 +186,18 @@ class Generator:
         if given is not None:
             self.call(copy_value, given, result, pipe=op.active_pipe(self.profile.arch))
         return result
+
+    def hold(self, tile: SSAValue, content: Any) -> None:
+        """From now on a local holds the content of a tile that nobody else can see, at first ``content``, where this
+        flavour of code may do so."""
+        plain = self.shares_parts and not self.queued and self.profile_log is None and self.lanes is None
+        if plain and self.options.fill == "zero" and tile in self.unit.held:
+            self.held[tile] = self.define_local(tile.name_hint or "", self.argument(content))
+            self.unit.holds = True
+
+    def update(self, tile: SSAValue, function: Callable[..., Any], *arguments: Any) -> None:
+        """A tile that is held gets what ``function`` returns."""
+        self.emitter.line(f"{self.held[tile]} = {self.argument(function)}({', '.join(map(self.argument, arguments))})")
 
     # ------------------------------------------------------------ calls
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.targets.profile import Profile
 
 from ..queues.plan import FifoPlan
 from ..simt.code import SimtCode
+from .held import held_tiles
 from .placement import place_program
 from .program import Program, writes_control
 
@@ -29,11 +30,18 @@ class Unit:
     inner_names: dict[Operation, str]
     code: SimtCode
     body_names: dict[Operation, str]
+    holds: bool = False
+    """Code keeps tiles as arrays."""
 
     @cached_property
     def placement(self) -> dict[Operation, int]:
         """Byte address of every allocation without one."""
         return place_program(self.program, self.profile)
+
+    @cached_property
+    def held(self) -> frozenset[SSAValue]:
+        """Tiles that code may keep as arrays."""
+        return held_tiles(self)
 
     @cached_property
     def fifos(self) -> FifoPlan:

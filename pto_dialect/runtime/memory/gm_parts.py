@@ -5,6 +5,7 @@ global memory").
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +20,25 @@ class GmParts:
     A part is told by the distance of its first element from that of the view, in elements.
     """
 
-    __slots__ = ("_bytes", "_dtype", "_first", "_item", "_last", "_origin", "_shape", "_sizes", "_strides", "_view")
+    __slots__ = (
+        "_bytes",
+        "_dtype",
+        "_first",
+        "_item",
+        "_last",
+        "_origin",
+        "_shape",
+        "_sizes",
+        "_strides",
+        "_view",
+        "kept",
+    )
 
     def __init__(self, view: GmTensor, sizes: Sequence[int]) -> None:
         pointer = view.pointer
         self._view = view
+        self.kept: dict[Any, Array] | None = {} if pointer.arena.constant else None
+        """What was made of parts, where these never change."""
         self._sizes = tuple(sizes)
         self._dtype = pointer.dtype
         self._item = pointer.item_bytes
@@ -43,6 +58,11 @@ class GmParts:
         if self._first <= start <= self._last:
             return np.ndarray(self._shape, self._dtype, self._bytes, start, self._strides)
         return None
+
+    @property
+    def layout(self) -> str:
+        """How the extents of a part become rows and columns."""
+        return self._view.layout
 
     def part(self, distance: int) -> GmTensor:
         """The part as a view."""

@@ -59,10 +59,11 @@ class Arena:
         fill: initial content of the bytes; ``random`` depends only on the name, so runs are repeatable.
 
     The bytes are created on first use, so an untouched arena costs nothing. ``handles`` keeps what was made once for
-    fixed places of them; ``reach`` is the end of the bytes that somebody may have written.
+    fixed places of them; ``reach`` is the end of the bytes that somebody may have written; ``constant`` tells that
+    nobody writes while a launch lasts.
     """
 
-    __slots__ = ("_bytes", "base_align", "capacity", "fill", "handles", "name", "reach", "space")
+    __slots__ = ("_bytes", "base_align", "capacity", "constant", "fill", "handles", "name", "reach", "space")
 
     def __init__(
         self,
@@ -82,6 +83,7 @@ class Arena:
         self.fill: Fill = fill
         self.handles: dict[Hashable, Any] = {}
         self.reach = 0
+        self.constant = False
         self._bytes: ByteArray | None = None
 
     @classmethod

@@ -249,6 +249,14 @@ class GmTensor:
         self.pointer = FREED
 
 
+def fitted(values: Array, rows: int, cols: int, layout: str) -> Array:
+    """The view's elements where its shape is not that of the valid region: taken in the order of the view, column by
+    column in the layout dn, when the counts agree, else the part that both have."""
+    if values.size == rows * cols:
+        return values.T.reshape(cols, rows).T if layout == "dn" else values.reshape(rows, cols)
+    return values[:rows, :cols]
+
+
 class MultiTile:
     """Equal tile slots behind one handle."""
 

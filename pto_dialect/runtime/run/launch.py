@@ -30,7 +30,7 @@ from ..compile.program import Symbols, find_entry, find_program
 from ..compile.usage import Usage, buffer_usage
 from ..errors import BindingError, ProgramError
 from ..faults import OUT_OF_MEMORY, Fault, exhausted
-from ..memory.spaces import Array
+from ..memory.spaces import Array, Pointer
 from ..memory.values import content_of
 from ..queues.run import Deadlock, OrderedCore, QueueCore, QueuedFault, run_queued
 from .arguments import argument_of_core, binder, hand_back
@@ -125,6 +125,8 @@ class Kernel:
         for values that do not fit, ``ProgramError`` for a fault of the program.
         """
         bound = self.bind(values)
+        if self.compiled.holds:
+            self._mark_constant(bound)
         try:
             with single_threaded_products() if self._multiplies else nullcontext():
                 return self._run_blocks(bound, blocks, jobs)
@@ -138,6 +140,15 @@ class Kernel:
         if len(values) != len(self.arguments):
             raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
         return [bind(value) for bind, value in zip(self._binders, values, strict=True)]
+
+    def _mark_constant(self, bound: Sequence[Any]) -> None:
+        """Marks the buffers of arguments in global memory that no block can change, under whatever name."""
+        contents = {index: found for index, value in enumerate(bound) if (found := content_of(value)) is not None}
+        written = [contents[index] for index in self.usage.written if index in contents]
+        for index, content in contents.items():
+            value = bound[index]
+            if isinstance(value, Pointer) and not any(np.may_share_memory(content, other) for other in written):
+                value.arena.constant = value.arena.space == "gm"
 
     @cached_property
     def _binders(self) -> list[Callable[[Any], Any]]:

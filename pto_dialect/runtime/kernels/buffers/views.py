@@ -4,8 +4,10 @@ views"; docs/reference/layouts.md, "Views of global memory".
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.constants import constant_of
@@ -18,7 +20,7 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.gm_parts import GmParts
 from pto_dialect.runtime.memory.layout import native_layout
 from pto_dialect.runtime.memory.mx_view import MX_LAYOUTS, MxTensor, inferred_layout
-from pto_dialect.runtime.memory.spaces import Pointer
+from pto_dialect.runtime.memory.spaces import Array, Pointer
 from pto_dialect.runtime.memory.values import PACKED_OPERANDS, UNBOUND, GmTensor, MultiTile, Tile
 from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.runtime.run.machine import Core
@@ -29,6 +31,9 @@ from pto_dialect.targets.profile import Profile
 from ..registry import kernel
 
 _SPACES = {"vec": "ub", "mat": "l1", "left": "l0a", "right": "l0b", "acc": "l0c", "bias": "bt", "scaling": "fb"}
+MATRIX_SPACES = frozenset(("l1", "l0a", "l0b", "l0c"))
+"""Memories through which operands and sums of matrix products go."""
+
 _MOVES = Role.TILE_LOAD | Role.TILE_STORE
 
 
@@ -134,6 +139,15 @@ def alloc_tile(op: PtoOp, g: Generator) -> None:
         if value is not None:
             extra += f", {key}s={g.name(value)}"
     g.define(op.results[0], f"{g.argument(maker)}(core, {base}{extra})")
+    if maker.space in MATRIX_SPACES and not extra:
+        g.hold(op.results[0], _zeros(maker.type.rows, maker.type.cols))
+
+
+@lru_cache(16)
+def _zeros(rows: int, cols: int) -> Array:
+    found = np.zeros((rows, cols), np.float32)
+    found.flags.writeable = False
+    return found
 
 
 def make_multi(maker: TileMaker, core: Core, address: int, count: int, rows: int | None, cols: int | None) -> MultiTile:

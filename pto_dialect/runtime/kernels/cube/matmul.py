@@ -20,6 +20,7 @@ from pto_dialect.targets.memory import MX_SCALE_ADDRESS_DIVISOR
 
 from ..registry import kernel
 from ..tile.operands import AnyTile, region
+from .held import HeldProduct
 
 LIMIT = EXTENT_RANGE[1]
 
@@ -161,4 +162,7 @@ def tile_matmul(op: PtoOp, g: Generator) -> None:
     instruction = TileMatmul(op.name, exact, accumulates, form.endswith(".bias"), ".mx" in form)
     dst = g.destination(op)
     lhs, rhs, *rest = given
+    if dst in g.held:
+        g.update(dst, HeldProduct(instruction.label, exact), *(g.held[tile] for tile in given))
+        return
     g.call(instruction, lhs, rhs, dst, *rest, pipe=Pipe.M)

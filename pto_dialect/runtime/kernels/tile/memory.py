@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Pipe, PtoOp
@@ -20,12 +21,13 @@ from pto_dialect.runtime.memory.atomic import AtomicMode
 from pto_dialect.runtime.memory.gm_parts import GmParts
 from pto_dialect.runtime.memory.packed_view import PackedView, single_numbers
 from pto_dialect.runtime.memory.spaces import Array
-from pto_dialect.runtime.memory.values import GmTensor, Tile, ValueTile
+from pto_dialect.runtime.memory.values import GmTensor, Tile, ValueTile, fitted
 from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.targets.backend import Backend
 
 from ..cube.fixpipe_tile import AccumulatorOut
+from ..cube.held import HeldLoad
 from ..registry import kernel
 
 AnyTile = Tile | ValueTile
@@ -61,7 +63,7 @@ class Load:
         if packed:
             values = single_numbers(values, 0 if source.layout == "dn" else 1)
         if values.shape != (rows, cols):
-            values = _fitted(values, rows, cols, source.layout)
+            values = fitted(values, rows, cols, source.layout)
         if values.dtype != dst.fmt.storage:
             values = values.view(dst.fmt.storage)
         dst.write(values)
@@ -123,17 +125,9 @@ def _fill_from(values: Array, out: Array, layout: str) -> None:
         values = values.view(out.dtype)
     if values.shape != out.shape:
         rows, cols = out.shape
-        values = _fitted(values, rows, cols, layout)
+        values = fitted(values, rows, cols, layout)
         out = out[: values.shape[0], : values.shape[1]]
     out[...] = values
-
-
-def _fitted(values: Array, rows: int, cols: int, layout: str) -> Array:
-    """The view's elements where its shape is not that of the valid region: taken in the order of the view, column by
-    column in the layout dn, when the counts agree, else the part that both have."""
-    if values.size == rows * cols:
-        return values.T.reshape(cols, rows).T if layout == "dn" else values.reshape(rows, cols)
-    return values[:rows, :cols]
 
 
 _ATOMIC = {"atomic_add": np.add, "atomic_max": np.maximum, "atomic_min": np.minimum}
@@ -164,6 +158,11 @@ class Store:
         if self.convert is not None:
             values = self.convert(values, scalar, table)
         self.put(values, dst, mode)
+
+    def of_sums(self, values: Array, dst: GmTensor, mode: AtomicMode | None = None) -> None:
+        """The same from the sums of an accumulator that is held as an array."""
+        assert self.convert is not None
+        self.put(self.convert(values), dst, mode)
 
     def put(self, values: Array, dst: GmTensor, mode: AtomicMode | None = None) -> None:
         """Stores a matrix that is not empty; a view of packed numbers may count these or pairs of them."""
@@ -254,6 +253,9 @@ def tload(op: PtoOp, g: Generator) -> None:
     dst = g.destination(op)
     packed = element_format(dst.type, g).is_packed
     view, part = None if packed else g.view(dst), None if packed else g.parts.get(source)
+    if dst in g.held:
+        _load_held(dst, source, g)
+        return
     load = Load(element_format(dst.type, g), g.options.backend)
     if view is not None and isinstance(source.type, t.ShapedView) and not getattr(dst.type, "pad", 0):
         if part is not None:
@@ -264,6 +266,16 @@ def tload(op: PtoOp, g: Generator) -> None:
         g.call(load.load_part, *part, dst, pipe=Pipe.MTE2)
     else:
         g.call(load, source, dst, pipe=Pipe.MTE2)
+
+
+def _load_held(dst: SSAValue, source: SSAValue, g: Generator) -> None:
+    type_ = dst.type
+    assert isinstance(type_, t.TileBufType)
+    load, part = HeldLoad(element_format(type_, g), type_.rows, type_.cols), g.parts.get(source)
+    if part is not None:
+        g.update(dst, load.of_part, *part, g.held[dst])
+    else:
+        g.update(dst, load, source, g.held[dst])
 
 
 @kernel("pto.tstore", "pto.tstore_fp")
@@ -277,6 +289,9 @@ def tstore(op: PtoOp, g: Generator) -> None:
     convert = accumulator_out(op, g, source, dst, scalar is not None or table is not None)
     store = Store(convert, enum_value(op, "atomicType", "atomic_none"))
     mode = () if store.atomic else g.atomic_mode()
+    if source in g.held:
+        g.call(store.of_sums, g.held[source], dst, *mode, pipe=op.active_pipe(g.profile.arch))
+        return
     view = g.view(source)
     plain = convert is None and scalar is None and table is None and not store.atomic and not mode
     if plain and view is not None and isinstance(dst.type, t.ShapedView):

@@ -208,6 +208,9 @@ def tile_move(op: PtoOp, g: Generator) -> None:
     groups = g.operands(op)
     source = groups["src"][0]
     dst = g.destination(op)
+    if dst in g.held:
+        g.emitter.line(f"{g.held[dst]} = {g.held[source]}")
+        return
     row, col = (groups.get(name, (0,))[0] for name in ("indexRow", "indexCol"))
     scalar, table = (next(iter(groups.get(name, ())), None) for name in ("preQuantScalar", "fp"))
     if "grpAxis" in op.attributes or (table is not None and getattr(table.type, "loc", "scaling") == "vec"):

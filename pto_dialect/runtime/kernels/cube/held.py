@@ -1,0 +1,72 @@
+"""Products of tiles that generated code keeps as arrays (``compile/held.py``): the same numbers without their memory.
+
+Source: docs/performance.md, "Matrix products".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pto_dialect.runtime.memory.cast import copy_cast
+from pto_dialect.runtime.memory.gm_parts import GmParts
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.memory.values import GmTensor, fitted
+from pto_dialect.runtime.numerics.formats import Format
+from pto_dialect.runtime.numerics.matmul import matmul
+
+MOST_KEPT = 256
+"""Widened parts of one view that are kept: 16 MiB of 128x128 elements."""
+
+
+class HeldLoad:
+    """The elements of a view as float32, in the rows and columns of a tile. Nobody changes what it returns."""
+
+    label = "tload"
+
+    def __init__(self, fmt: Format, rows: int, cols: int) -> None:
+        self.fmt = fmt
+        self.rows = rows
+        self.cols = cols
+
+    def __call__(self, source: GmTensor, before: Array) -> Array:
+        """Loads ``source``; what it does not cover stays as in ``before``."""
+        return self._widened(source.matrix().read(), source.layout, before)
+
+    def of_part(self, source: GmParts, distance: int, before: Array) -> Array:
+        """The same from the part that begins ``distance`` elements behind the first one."""
+        kept = source.kept
+        found = kept.get((self, distance)) if kept is not None else None
+        if found is not None:
+            return found
+        values = source.elements(distance)
+        if values is None:
+            return self(source.part(distance), before)
+        found = self._widened(values, source.layout, before)
+        if kept is not None and values.size == self.rows * self.cols and len(kept) < MOST_KEPT:
+            kept[self, distance] = found
+        return found
+
+    def _widened(self, values: Array, layout: str, before: Array) -> Array:
+        if values.dtype != self.fmt.storage:
+            values = values.view(self.fmt.storage)
+        found = np.empty((self.rows, self.cols), np.float32)
+        if values.shape != found.shape:
+            values = fitted(values, self.rows, self.cols, layout)
+        if values.shape != found.shape:
+            found[...] = before
+            found[: values.shape[0], : values.shape[1]] = values
+        else:
+            copy_cast(found, values)
+        return found
+
+
+class HeldProduct:
+    """The product of two matrices, added to sums if there are some, as new sums."""
+
+    def __init__(self, label: str, exact: bool) -> None:
+        self.label = label
+        self.exact = exact
+
+    def __call__(self, lhs: Array, rhs: Array, start: Array | None = None) -> Array:
+        """``start`` + ``lhs`` x ``rhs``, float32."""
+        return matmul(lhs, rhs, init=start, exact=self.exact)
