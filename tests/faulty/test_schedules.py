@@ -18,8 +18,10 @@ SCHEDULES = ("text", "oldest", "newest", "random:0", "random:1", "random:2", "ra
 IN_ONE_PIPE = "schedules keep the order inside one pipe"
 SAME_BYTES = "the bytes are the same whichever access comes first"
 ONE_ORDER = "the flags allow one order only, which is not that of the text"
+ITEM_BY_ITEM = "work-items run one after the other from barrier to barrier, whatever pipes do"
 ALIKE = {
     "accumulators-order": IN_ONE_PIPE,
+    "joins-again": SAME_BYTES,
     "shared_blocks-own": SAME_BYTES,
     "shared_blocks-same": SAME_BYTES,
     "transfers-lost": SAME_BYTES,
@@ -32,6 +34,9 @@ ALIKE = {
     "vector_chain_a2a3-waw": IN_ONE_PIPE,
     "vector_chain_a2a3-other": IN_ONE_PIPE,
     "vector_chain_a2a3-late": IN_ONE_PIPE,
+    "work_items-barrier": ITEM_BY_ITEM,
+    "work_items-fence": ITEM_BY_ITEM,
+    "work_items-one": ITEM_BY_ITEM,
 }
 """Kernels with races whose results stay the same, and why."""
 

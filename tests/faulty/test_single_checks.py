@@ -21,7 +21,7 @@ RULES = {
     "l0c-handover sync-membar-missing",
     "deadlock": "sync-deadlock",
     "init": "mem-uninit mad-acc-init",
-    "bounds": "mem-oob mem-oob-tile mem-align subview-bounds extract-bounds",
+    "bounds": "mem-oob mem-oob-tile mem-align mem-capacity subview-bounds extract-bounds",
     "overlap": "mem-overlap mem-capacity capacity-dynamic",
     "sync": "sync-flag-unconsumed sync-flag-depth sync-flag-range sync-buf-range sync-sem-range sync-buf-nesting "
     "sync-unit-flag sync-membar-missing sync-mte3-reorder pipe-slot",
