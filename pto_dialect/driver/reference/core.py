@@ -21,6 +21,7 @@ def _slots(slots: tuple[CoreSlot, ...]) -> str:
 
 def _row(name: str) -> tuple[str, ...]:
     wanted = constraints_of(name)
+    # What ends a region runs as a part of the operation around it.
     note = "" if name in _ENDS or find(name) is not None else " (does not run)"
     return f"`{name}`{note}", _slots(wanted.operands), _slots(wanted.results), _slots(wanted.attributes)
 
