@@ -6,10 +6,14 @@ import errno
 import gc
 import os
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from pto_dialect.driver.verdicts import Verdicts
 
 TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")
 BACKENDS = ("emitc", "vpto")
@@ -125,6 +129,33 @@ def rule_ids(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...])
             except UnknownRuleError as error:
                 raise click.BadParameter(str(error), ctx, param) from None
     return ids
+
+
+def show_version(command: str, *others: str) -> Callable[[click.Context, click.Parameter, bool], None]:
+    """What ``--version`` of a command does; ``others`` are packages whose versions it tells as well."""
+
+    def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if not wanted or ctx.resilient_parsing:
+            return
+        from pto_dialect import __version__
+        from pto_dialect.versions import installed_version, python_version
+
+        versions = [f"{name} {installed_version(name.lower())}" for name in others]
+        click.echo(f"{command} {__version__} ({', '.join([*versions, f'Python {python_version()}'])})")
+        ctx.exit()
+
+    return show
+
+
+def verdicts_of(refused: bool) -> Verdicts | None:
+    """Results of earlier runs, unless they are ``refused``."""
+    command = click.get_current_context().command
+    # Whoever calls the command inside a process of theirs may have changed what it does.
+    if refused or not (isinstance(command, PtoCommand) and command.alone):
+        return None
+    from pto_dialect.driver.verdicts import open_verdicts
+
+    return open_verdicts()
 
 
 def stderr_is_terminal() -> bool:

@@ -14,6 +14,8 @@ from .command_line import (
     progress,
     read_stdin,
     rule_ids,
+    show_version,
+    verdicts_of,
     wants_color,
     write_over_progress,
     write_stderr,
@@ -28,16 +30,6 @@ UNREGISTERED = "dialect-unregistered"
 
 WRONG_PROGRAM = 1
 WRONG_COMMAND_LINE = 2
-
-
-def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if not wanted or ctx.resilient_parsing:
-        return
-    from pto_dialect import __version__
-    from pto_dialect.versions import installed_version, python_version
-
-    click.echo(f"pto-opt {__version__} (xDSL {installed_version('xdsl')}, Python {python_version()})")
-    ctx.exit()
 
 
 def _pipeline(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -113,7 +105,7 @@ class OptCommand(PtoCommand):
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=_version,
+    callback=show_version("pto-opt", "xDSL"),
     help="Show the version and exit.",
 )
 @click.pass_context
@@ -200,12 +192,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         plans=not given["no_plans"],
         policy=policy,
     )
-    verdicts = None
-    # Whoever calls the command inside a process of theirs may have changed what it does.
-    if not given["no_cache"] and isinstance(ctx.command, PtoCommand) and ctx.command.alone:
-        from pto_dialect.driver.verdicts import open_verdicts
-
-        verdicts = open_verdicts()
+    verdicts = verdicts_of(given["no_cache"])
     return Task(options, output, given["format"], wants_color(given["color"]), given["stats"], verdicts)
 
 

@@ -16,6 +16,8 @@ from .command_line import (
     progress,
     read_stdin,
     rule_ids,
+    show_version,
+    verdicts_of,
     wants_color,
     write_over_progress,
     write_stderr,
@@ -52,17 +54,6 @@ NEEDED = {
 
 RUNS = ("outputs", "expectations", "dump", "profile", "report", "trace", "jobs", "quiet", "schedule", "fix")
 """Parameters that are about a run, which there is none of with --emit-python."""
-
-
-def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if not wanted or ctx.resilient_parsing:
-        return
-    from pto_dialect import __version__
-    from pto_dialect.versions import installed_version, python_version
-
-    others = f"xDSL {installed_version('xdsl')}, numpy {installed_version('numpy')}, Python {python_version()}"
-    click.echo(f"pto-run {__version__} ({others})")
-    ctx.exit()
 
 
 def _pairs(parse: Callable[[str], T], form: str) -> Callable[..., tuple[tuple[str, T], ...]]:
@@ -262,6 +253,7 @@ def _order(given: dict[str, Any]) -> Schedule | None:
 @click.option("--deny", metavar="RULE", multiple=True, callback=rule_ids, help="Make this rule's findings errors.")
 @click.option("--werror", is_flag=True, help="Make warnings errors.")
 @click.option("--pedantic", is_flag=True, help="Show remarks as well.")
+@click.option("--no-cache", is_flag=True, help="Check the program although an earlier run found nothing in it.")
 @click.option("--no-plans", is_flag=True, help="Let the grammar read statements that are like earlier ones.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
 @click.option(
@@ -269,7 +261,7 @@ def _order(given: dict[str, Any]) -> Schedule | None:
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=_version,
+    callback=show_version("pto-run", "xDSL", "numpy"),
     help="Show the version and exit.",
 )
 @click.pass_context
@@ -429,6 +421,7 @@ def _settings(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings
         schedule=_order(given),
         cross_core=given["cross_core"],
         plans=not given["no_plans"],
+        verdicts=verdicts_of(given["no_cache"]),
     )
 
 
@@ -481,6 +474,7 @@ def _request(given: dict[str, Any]) -> Request:
         timeout=given["timeout"],
         max_memory=given["max_memory"],
         plans=not given["no_plans"],
+        verdicts=verdicts_of(given["no_cache"]),
     )
 
 

@@ -165,6 +165,21 @@ def build_module(source: SourceFile, engine: DiagnosticEngine, options: Options)
     return module
 
 
+def build_checked(
+    source: SourceFile, engine: DiagnosticEngine, options: Options, verdicts: Verdicts | None
+) -> ModuleOp | None:
+    """As :func:`build_module`, without the passes for a text in which an earlier run with these options found
+    nothing."""
+    if verdicts is None:
+        return build_module(source, engine, options)
+    nothing = Result(True, (), Counts(), None)
+    known = verdicts.find(source.text, source.name, options) == nothing
+    module = build_module(source, engine, options._replace(passes=()) if known else options)
+    if not known and module is not None and engine.counts() == nothing.counts:
+        verdicts.keep(source.text, source.name, options, nothing)
+    return module
+
+
 def run_passes(module: ModuleOp, names: Iterable[str], engine: DiagnosticEngine, target: str | None) -> bool:
     """Runs passes until one reports an error; True when none did. Neighbouring verify passes are one walk."""
     for stretch in _stretches(names):

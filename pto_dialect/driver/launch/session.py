@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -46,6 +46,9 @@ from ..run.value_text import NPZ, Given, OutputFile, Stored
 from .document import Key, LaunchError
 from .plan import Argument, BufferName, Expect, Plan, Step, Target
 
+if TYPE_CHECKING:
+    from ..verdicts import Verdicts
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -54,7 +57,8 @@ class Settings:
     ``jobs`` is how many processes share the blocks of a launch. ``sanitizing`` has the runs watched, ``schedule`` says
     how pipes take turns, ``cross_core`` whom signals without a mode mean. ``timeout`` is how many seconds a launch file
     may take, ``max_memory`` how many bytes the arrays of all its launches may. With ``allow_outside`` it may name files
-    outside of its folder. Without ``plans`` the grammar reads statements that are like earlier ones.
+    outside of its folder. Without ``plans`` the grammar reads statements that are like earlier ones. ``verdicts``
+    are results of earlier runs.
     """
 
     target: str | None = None
@@ -72,6 +76,7 @@ class Settings:
     schedule: Schedule | None = None
     cross_core: CrossCore = "auto"
     plans: bool = True
+    verdicts: Verdicts | None = None
 
 
 class _Prepared(NamedTuple):
@@ -168,6 +173,7 @@ class _Session:
             quiet=settings.quiet,
             sanitizing=settings.sanitizing,
             plans=settings.plans,
+            verdicts=settings.verdicts,
         )
         launch = Launch(Input(step.program, step.program, step.program), request, self.streams)
         kernel = self.kernel(step, launch)

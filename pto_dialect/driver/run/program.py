@@ -28,7 +28,7 @@ from .. import summary as summaries
 from ..inputs import Input, read
 from ..internal_error import internal_error
 from ..options import Options
-from ..pipeline import build_module
+from ..pipeline import build_checked, build_module
 from ..report import render
 from .binding import Bound, bind, signature
 from .compare import Expected, Judgement, expectation, mismatch_report
@@ -189,7 +189,7 @@ class Launch:
         """The parsed and verified program ``text``, if there is one."""
         name = self.item.name
         try:
-            return build_module(SourceFile(name, text), engine, options)
+            return build_checked(SourceFile(name, text), engine, options, self.request.verdicts)
         except MemoryError:
             engine.report(Diagnostic("input-memory", Severity.ERROR, f"'{name}' does not fit into memory"))
         except Exception as error:

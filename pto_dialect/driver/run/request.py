@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.engine import DiagnosticOptions
 from pto_dialect.runtime.run.machine import RunOptions
@@ -10,6 +11,9 @@ from pto_dialect.runtime.run.machine import RunOptions
 from .compare import Tolerance
 from .sanitizing import Sanitizing
 from .value_text import Content, Given, OutputFile, Stored
+
+if TYPE_CHECKING:
+    from ..verdicts import Verdicts
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,8 @@ class Request:
     ``profile`` a table of times, ``quiet`` leaves out the summary lines, ``emit_python`` shows the generated
     source instead of running it. ``sanitizing`` has the run watched (``None``: it is not). ``timeout`` is how many
     seconds all of it may take (``None``: any), ``max_memory`` how many bytes its arrays may take (``None``: 80 % of
-    what is free). Without ``plans`` the grammar reads statements that are like earlier ones.
+    what is free). Without ``plans`` the grammar reads statements that are like earlier ones. ``verdicts`` are results
+    of earlier runs: a program in which nothing was found is not checked again.
     """
 
     arguments: tuple[tuple[str, Given], ...] = ()
@@ -43,6 +48,7 @@ class Request:
     timeout: float | None = None
     max_memory: int | None = None
     plans: bool = True
+    verdicts: Verdicts | None = None
 
     def inputs(self) -> list[str]:
         """The files that the launch reads beside its program, but for those that receive what it leaves there."""

@@ -28,7 +28,7 @@ FILES = sorted(LIT_TESTS.rglob("*.pto"))
 
 GOOD = "func.func @f() {\n  return\n}\n"
 WRONG = "func.func @f() {\n  return %x : i32\n}\n"
-WARNING = "func.func @f() {\n  my.op\n  return\n}\n"
+WARNING = 'func.func @f() {\n  "my.op"() : () -> ()\n  return\n}\n'
 
 FORMS = (("text", False), ("text", True), ("json", False), ("sarif", False))
 
