@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, Region
 
+from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import target_choice
 from pto_dialect.collector import paused
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -204,7 +205,8 @@ class Verifier:
         if silent is None:
             self._apply(op, verdict.rest)
             return
-        numbers = tuple([ctx.constant(value) for value in op._operands]) if op._operands else ()
+        known = [constant_of(value) for value in op._operands]
+        numbers = tuple([number if isinstance(number, int) else None for number in known])
         if numbers in silent:
             if verdict.other:
                 self._apply(op, verdict.other)

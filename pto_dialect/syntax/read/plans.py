@@ -36,8 +36,7 @@ That they are one follows from the skeleton, which is that of a statement, and f
 NAMES = re.compile(rf"(%{SUFFIX_ID}(?:\#\d{{1,4}}(?!\d))?)")
 """A name as the lexer finds it in a list of values; ``split`` gives skeleton and names in turns."""
 
-_QUOTED = re.compile(r'"[^"]*"')
-_AMBIGUOUS = re.compile(r"[:#]\d|>")
+_AMBIGUOUS = re.compile(r"%(?:[:#]\d|>)")
 """What behind a name may belong to the name, depending on it: the size of a pack, a number of a result, an arrow."""
 
 _CONSTANT = re.compile(
@@ -188,8 +187,10 @@ def plan_for(parts: list[str], op: Operation, values: dict[str, SSAValue]) -> Pl
 def _is_plain(parts: list[str]) -> bool:
     """True when the parts are tokens by themselves whatever the names are: no comment, no name inside a string, no
     text that a name before it could swallow."""
-    if sum(map(len, parts)) > _LONGEST or any("//" in part or "%" in part or "\\" in part for part in parts[::2]):
+    # No part has a name in it, so a percent sign can stand for the names.
+    text = "%".join(parts[::2])
+    if len(text) > _LONGEST or text.count("%") * 2 + 1 != len(parts):
         return False
-    if any(_AMBIGUOUS.match(part) for part in parts[2::2]):
+    if "//" in text or "\\" in text or _AMBIGUOUS.search(text):
         return False
-    return all(_QUOTED.sub("", part).count('"') == 0 for part in parts[::2])
+    return '"' not in text or all(part.count('"') % 2 == 0 for part in parts[::2])

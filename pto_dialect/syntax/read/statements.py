@@ -8,6 +8,7 @@ region.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
@@ -41,7 +42,9 @@ class StatementReader:
         """Prepares for reading ``data``; ``active`` tells whether plans are used and learnt."""
         self.data = data
         self.active = active
-        self.start = -1
+        self.start = self.missed = -1
+        self.found: re.Match[str] | None = None
+        self.parts: list[str] = []
         self.known = PLANS.known
 
     # ------------------------------------------------------------ reading
@@ -54,10 +57,11 @@ class StatementReader:
         if not self.active:
             return False
         position = token.start
-        reached = self._run(position)
-        if reached > position:
-            self.data.position = reached
-            return True
+        if position != self.missed:
+            reached = self._run(position)
+            if reached > position:
+                self.data.position = reached
+                return True
         self._watch(position)
         return False
 
@@ -80,6 +84,7 @@ class StatementReader:
                 if not self._build(plan, parts, start, position):
                     return start
             if next_plan is None or found is None:
+                self.missed, self.found, self.parts = position, found, next_parts
                 return position
             plan, parts, start, position = next_plan, next_parts, position, found.end()
 
@@ -146,10 +151,14 @@ class StatementReader:
         _, first, end = loc.data
         if first != start or op.parent is not self.block or op._prev_op is not self.last:
             return
-        found = EXTENT.match(self.data.text, start)
+        if start == self.missed:
+            found, parts = self.found, self.parts
+        else:
+            # There is a plan, which the statement did not fit.
+            found = EXTENT.match(self.data.text, start)
+            parts = NAMES.split(found[1].rstrip()) if found is not None else []
         if found is None or found.end() != end:
             return
-        parts = NAMES.split(found[1].rstrip())
         plan = plan_for(parts, op, builder.scope.values)
         if plan is not None:
             set_likeness(op, plan.likeness)

@@ -10,9 +10,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
-from pto_dialect.ir.core.types import OpaqueType, type_text
+from pto_dialect.ir.core.types import type_text
 
-from ..engine.context import Context
+from ..engine.context import Context, is_opaque
 from ..engine.rule import ERROR, STRUCTURE, rule
 from ..engine.structure import ATTRIBUTE_KIND, ATTRIBUTE_MISSING, OPERAND_COUNT, RESULT_KIND
 from . import forall as core_forall  # noqa: F401 - registers relations
@@ -73,7 +73,7 @@ def check_core(op: Operation, ctx: Context) -> bool:
         stated = op.attributes if constraints_of(name).discardable else op.properties
         key = (name, len(op._operands), *map(id, types), *map(id, stated.values()))
         if key not in ctx.accepted:
-            if any(isinstance(type_, OpaqueType) for type_ in types):
+            if is_opaque(op):
                 return True
             _check_signature(op, ctx)
             if ctx.failed:
@@ -114,7 +114,7 @@ def has_surroundings(name: str) -> bool:
 
 def _check_definition(op: IRDLOperation, ctx: Context) -> bool:
     """The operation's own definition, for operations without a line in the table."""
-    if any(isinstance(value.type, OpaqueType) for value in (*op.operands, *op.results)):
+    if is_opaque(op):
         return True
     try:
         op.verify_()

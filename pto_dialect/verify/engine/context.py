@@ -190,7 +190,10 @@ def mnemonic_span(op: Operation, span: Span | None) -> Span | None:
 
 def is_opaque(op: Operation) -> bool:
     """True when an operand or result has a type that is not known (a wrong definition, documentation text)."""
-    return any(isinstance(v.type, OpaqueType) for v in (*op.operands, *op.results))
+    # By class, which has no others below it: isinstance would ask the metaclass about every operand of a program.
+    types = [type(value._type) for value in op._operands]
+    types += [type(value._type) for value in op.results]
+    return OpaqueType in types
 
 
 def element_of(type_: Attribute) -> str | None:
