@@ -5,10 +5,10 @@ Usage: python benchmarks/mutate.py [--count N] [--seed S] [--jobs J] [--tests N]
 Needs `pip install -e '.[test,bench]'`.  Works on a copy of the files that git knows.  The tests run once to learn which
 test function executes which line (``--data`` keeps that for the next time); then `N` places, as many in each room of
 the package, are changed, and tests that cover the place run, quick ones first: in a process that has loaded everything
-when the change is inside of a function, otherwise up to ``--tests`` functions in a new process.  A change that no test
-notices is a survivor; those that change nothing a user could see stand in `harmless_changes.txt`, with reasons.
-Functions that no test executes must stand in `unexecuted_functions.txt`, with reasons.  Exits with 1 when less than
-92 % of the others are noticed, less than 88 % in a room, or a function without a reason is never executed.
+when the change is inside of a function, and otherwise, or when nothing was noticed there, in a new process.  A change
+that no test notices is a survivor; those that change nothing a user could see stand in `harmless_changes.txt`, with
+reasons.  Functions that no test executes must stand in `unexecuted_functions.txt`, with reasons.  Exits with 1 when
+less than 92 % of the others are noticed, less than 88 % in a room, or a function without a reason is never executed.
 """
 
 from __future__ import annotations
@@ -371,12 +371,12 @@ def measured(chosen: list[Change], tests: Tests, trees: list[Path], limit: int, 
                 some = tests.quick_ones(covering, 10 * limit)
                 answer = loaded.outcome(client, change.path, change.apply(source), some)
                 result = {"passed": "survived"}.get(answer, "killed")
-                if answer == "import":
-                    few = tests.quick_ones(tests.covering(change, 4 * limit, rng), 4 * limit)
-                    result = in_new_process(change, source, few, servers[client])
-                alone = ALONE.get(room_of(change.path) or "", ())
-                if answer == "passed" and alone:
-                    result = in_new_process(change, source, alone, servers[client])
+                if answer in ("import", "passed"):
+                    # What the loaded process keeps from before, and tests that start processes, show it only now.
+                    count = 4 * limit if answer == "import" else limit
+                    few = tests.quick_ones(tests.covering(change, count, rng), count)
+                    alone = ALONE.get(room_of(change.path) or "", ()) if answer == "passed" else ()
+                    result = in_new_process(change, source, [*few, *alone], servers[client])
         finally:
             free.put(client)
         print(f"{result:9} {change.text}", flush=True)

@@ -12,6 +12,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 from code_changes import Change, changes, is_possible  # noqa: E402
+from readers import Readers  # noqa: E402
 
 SOURCE = '''"""A page of wording."""
 
@@ -84,3 +85,42 @@ def test_functions_that_are_not_executed_are_still_there() -> None:
         tree = ast.parse((root / path).read_text(encoding="utf-8"))
         names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
         assert name in names and reason, key
+
+
+FIRST = """from .other import thing
+
+_ROWS = {"a": 1}
+TABLE = {**_ROWS, "b": 2}
+
+
+def read(name: str) -> int:
+    return TABLE[name]
+
+
+def count() -> int:
+    return 3
+"""
+SECOND = """from .first import TABLE
+
+COPY = dict(TABLE)
+
+
+class Asked:
+    size = len(COPY)
+
+
+def unrelated() -> None:
+    pass
+"""
+
+
+def test_who_reads_a_table(tmp_path: Path) -> None:
+    """Functions and classes that use it, also through other tables and in other files; not those that do not."""
+    (tmp_path / "pto_dialect").mkdir()
+    for name, text in (("first", FIRST), ("second", SECOND)):
+        (tmp_path / "pto_dialect" / f"{name}.py").write_text(text, encoding="utf-8")
+    readers = Readers(tmp_path)
+    assert readers.names_at("pto_dialect/first.py", 3) == {"_ROWS"}
+    found = set(readers.reading("pto_dialect/first.py", 3))
+    assert found == {("pto_dialect/first.py", 7, 8), ("pto_dialect/second.py", 6, 7)}
+    assert set(readers.reading("pto_dialect/second.py", 3)) == {("pto_dialect/second.py", 6, 7)}
