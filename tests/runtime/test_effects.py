@@ -81,7 +81,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "pto.mte_l1_l0a_mx": {"scale_left": "destination"},
     "pto.mte_l1_l0b_mx": {"scale_right": "destination"},
     # With accToVecMode dst is the place in the memory of the second vector core as well.
-    **dict.fromkeys(("pto.tmov", "pto.textract", "pto.tinsert"), {"ub": "dst"}),
+    **{f"pto.{move}": {"ub": "dst"} for move in ("tmov", "textract", "tinsert")},
 }
 """Memories of the core for which an operand stands that gives only the address in them."""
 
