@@ -143,6 +143,7 @@ class OpSpec:
     old tile. ``by_type`` tells that the type of a value, not its place, says which operand it is. ``keyed`` are inputs
     with a type of their own behind a word, ``unnamed`` such behind a comma; ``inner_with`` is the operand without which
     the dictionary does not stand among the inputs.
+    ``unexecuted`` says why a run refuses the operation, empty for those that run.
     ``since`` is ``"june"`` for operations that only the older dialect had, ``"august"`` for those only the newer one
     has.
     """
@@ -172,6 +173,7 @@ class OpSpec:
     keyed: tuple[str, ...] = ()
     unnamed: tuple[str, ...] = ()
     inner_with: str = ""
+    unexecuted: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I64, INT_OR_FLOAT, PAYLOAD, PTR, PTR_OR_MEMREF, enum
 from ..core.roles import Role
+from ..core.unexecuted import CONTROL_WORD
 
 _FIRST = ("source", "destination", "m", "n", "src_stride", "dst_stride")
 _LOOP3 = ("loop3_count", "loop3_src_stride", "loop3_dst_stride")
@@ -118,11 +119,7 @@ class MteL0cUbOp(
 
 
 class PackedWriteBackOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.FIX,
-    reads=("source",),
-    writes=("destination",),
+    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.FIX, reads=("source",), writes=("destination",), unexecuted=CONTROL_WORD
 ):
     """Write-back whose sizes and modes are bit fields of two configuration words."""
 
@@ -145,11 +142,7 @@ class CopyMatrixCcToUbOp(PackedWriteBackOp):
 
 
 class CopyMatrixCcToGmOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.FIX,
-    reads=("source",),
-    writes=("destination",),
+    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.FIX, reads=("source",), writes=("destination",), unexecuted=CONTROL_WORD
 ):
     """L0C to global memory, sizes and modes packed in the words xm and xt (docs/reference/execution.md, "Control
     words").

@@ -10,6 +10,7 @@ from xdsl.irdl import operand_def, opt_attr_def
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I64, PTR, PTR_OR_MEMREF, SCALAR, UNIT, enum
 from ..core.roles import Role
+from ..core.unexecuted import CONTROL_WORD
 
 
 class ClausedMadOp(
@@ -103,7 +104,9 @@ class MadMxBiasOp(ScaledMadOp, reads=("lhs", "rhs", "bias")):
     bias = operand_def(PTR_OR_MEMREF)
 
 
-class RawMadOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.M, reads=("lhs", "rhs", "dst"), writes=("dst",)):
+class RawMadOp(
+    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.M, reads=("lhs", "rhs", "dst"), writes=("dst",), unexecuted=CONTROL_WORD
+):
     """Sizes and modes are bit fields of the configuration word ``xt``."""
 
     lhs = operand_def(PTR)
@@ -134,6 +137,7 @@ class BiasedRawMadOp(
     pipe=Pipe.M,
     reads=("lhs", "rhs", "bias", "dst"),
     writes=("dst",),
+    unexecuted=CONTROL_WORD,
 ):
     """As the other raw forms, with the address of the bias table."""
 

@@ -7,6 +7,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, var_operand_def
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import BOOL, I1, I32, I64, I64_ATTR, PTR, PTR_OR_MEMREF
 from ..core.transfers import NumberedCopyOp, StridedCopyOp
+from ..core.unexecuted import FILLED_BYTES, RAW_LOAD
 
 
 class CopyGmToCbufOp(StridedCopyOp, pipe=Pipe.MTE2):
@@ -55,7 +56,9 @@ class CopyCbufToFbufOp(TableCopyOp, pipe=Pipe.FIX):
     destination = operand_def(PTR)
 
 
-class FractalLoadOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, reads=("source",), writes=("destination",)):
+class FractalLoadOp(
+    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, reads=("source",), writes=("destination",), unexecuted=RAW_LOAD
+):
     """Global matrix to L1 fractals; destination strides come from the ``set_mte2_nz_para`` register."""
 
     source = operand_def(PTR)
@@ -135,11 +138,7 @@ class LoadCbufToCbS4Op(Int4FractalCopyOp):
 
 
 class LoadCbufToCaMxOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.MTE1,
-    reads=("source",),
-    writes=("destination",),
+    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE1, reads=("source",), writes=("destination",), unexecuted=RAW_LOAD
 ):
     """MX scales to L0A; controls are x and y start, x and y step, source and destination stride, or m and k
     only (docs/reference/layouts.md, "MX scales").
@@ -152,11 +151,7 @@ class LoadCbufToCaMxOp(
 
 
 class LoadCbufToCbMxOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.MTE1,
-    reads=("source",),
-    writes=("destination",),
+    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE1, reads=("source",), writes=("destination",), unexecuted=RAW_LOAD
 ):
     """MX scales to L0B (docs/reference/layouts.md, "MX scales")."""
 
@@ -171,7 +166,9 @@ class LoadCbufToCbMxOp(
     dst_stride = operand_def(I64)
 
 
-class CreateCbufMatrixOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, writes=("dst",), since="august"):
+class CreateCbufMatrixOp(
+    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, writes=("dst",), since="august", unexecuted=FILLED_BYTES
+):
     """Fills ``repeat_times`` runs of ``block_num_32b`` 32-byte blocks of L1 with a constant word
     (docs/reference/execution.md, "Registers of a core").
     """
@@ -185,7 +182,9 @@ class CreateCbufMatrixOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, writes=("
     fill_word_bits = attr_def(I64_ATTR)
 
 
-class RawFillL1Op(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, writes=("dst",), since="august"):
+class RawFillL1Op(
+    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, writes=("dst",), since="august", unexecuted=FILLED_BYTES
+):
     """As ``create_cbuf_matrix``, starting at a byte offset (docs/reference/execution.md, "Registers of a core")."""
 
     name = "pto.raw_fill_l1"

@@ -125,6 +125,7 @@ class SetStoreAtomicCfgOp(
     pipe=Pipe.S,
     state_writes=("store_atomic_cfg",),
     since="august",
+    unexecuted="no page defines the fields of its word; the set_atomic operations do the same",
 ):
     """Atomic type and operation of later accumulator stores as one word (docs/reference/execution.md, "Control
     words").

@@ -61,7 +61,13 @@ class StrictVecscopeOp(PtoOp, shape=Shape.REGION, pipe=Pipe.V, effect=Effect.REG
     body = region_def()
 
 
-class FusionRegionOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION, since="august"):
+class FusionRegionOp(
+    PtoOp,
+    shape=Shape.REGION,
+    effect=Effect.REGION,
+    since="august",
+    unexecuted="it is a mark that compilers leave between passes, and programs with it are not complete",
+):
     """Groups operations that a compiler treats as one; results are the yielded values
     (docs/reference/execution.md, "Which core runs what").
     """
@@ -71,7 +77,13 @@ class FusionRegionOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION, since="aug
     outputs = var_result_def(ANY)
 
 
-class YieldOp(PtoOp, shape=Shape.REGION_YIELD, effect=Effect.REGION, since="august"):
+class YieldOp(
+    PtoOp,
+    shape=Shape.REGION_YIELD,
+    effect=Effect.REGION,
+    since="august",
+    unexecuted="it ends a fusion region, which is not executed",
+):
     """Ends a ``fusion_region`` with its results (docs/reference/execution.md, "Which core runs what")."""
 
     name = "pto.yield"

@@ -6,6 +6,7 @@ from xdsl.irdl import attr_def, operand_def, result_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ANY, MASK, VREG
+from ..core.unexecuted import CONVERTED_LANES
 from ..core.words import EVEN_ODD, ROUND
 from .forms import MaskedBinaryOp, MaskedScalarOp, MaskedUnaryOp
 
@@ -257,7 +258,7 @@ class VSubcsOp(CarryChainOp):
     name = "pto.vsubcs"
 
 
-class FusedConversionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class FusedConversionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, unexecuted=CONVERTED_LANES):
     """Arithmetic and conversion to a narrower type in one step."""
 
     lhs = operand_def(VREG)

@@ -55,7 +55,7 @@ class VSelrOp(LaneSelectOp):
     name = "pto.vselr"
 
 
-class VSelrv2Op(LaneSelectOp):
+class VSelrv2Op(LaneSelectOp, unexecuted="no page tells it from vselr"):
     """lane i = src0[src1[i]], second register form (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vselrv2"

@@ -5,45 +5,11 @@
 
 from __future__ import annotations
 
+from pto_dialect.ir.core.base import op_spec
 from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import op_class
 
 from .backend_table import section
-
-_CONTROL_WORD = "no page defines all fields of its packed control word; the structured operation says the same"
-
-OPERATIONS: dict[str, str] = {
-    "pto.fusion_region": "it is a mark that compilers leave between passes, and programs with it are not complete",
-    "pto.yield": "it ends a fusion region, which is not executed",
-    **dict.fromkeys(
-        (
-            "pto.mad_raw",
-            "pto.mad_bias_raw",
-            "pto.mad_mx_raw",
-            "pto.mad_mx_bias_raw",
-            "pto.copy_matrix_cc_to_cbuf",
-            "pto.copy_matrix_cc_to_gm",
-            "pto.copy_matrix_cc_to_ub",
-        ),
-        _CONTROL_WORD,
-    ),
-    **dict.fromkeys(
-        (
-            "pto.copy_gm_to_cbuf_multi_nd2nz",
-            "pto.copy_gm_to_cbuf_multi_dn2nz",
-            "pto.load_cbuf_to_ca_mx",
-            "pto.load_cbuf_to_cb_mx",
-        ),
-        "no page defines its operands; mte_gm_l1_frac, mte_l1_l0a_mx and mte_l1_l0b_mx say the same",
-    ),
-    **dict.fromkeys(
-        ("pto.raw_fill_l1", "pto.create_cbuf_matrix"), "no page defines which bytes of L1 are filled for its operands"
-    ),
-    "pto.set_store_atomic_cfg": "no page defines the fields of its word; the set_atomic operations do the same",
-    "pto.vaddreluconv": "no page defines where the converted lanes go",
-    "pto.vmulconv": "no page defines where the converted lanes go",
-    "pto.vselrv2": "no page tells it from vselr",
-}
-"""Single operations."""
 
 FORMS: tuple[tuple[str, str], ...] = (
     ("pto.vsts with MRG4CHN or MRG2CHN", "the hardware does not support channel merging"),
@@ -97,7 +63,9 @@ DIALECTS: dict[str, str] = {"affine": _AFFINE, "index": _INDEX}
 
 def reason(name: str) -> str | None:
     """Why operation ``name`` is not executed; ``None`` when no reason is recorded."""
-    return OPERATIONS.get(name) or CORE.get(name) or DIALECTS.get(name.partition(".")[0])
+    if name in OPS:
+        return op_spec(op_class(name)).unexecuted or None
+    return CORE.get(name) or DIALECTS.get(name.partition(".")[0])
 
 
 def page() -> str:
