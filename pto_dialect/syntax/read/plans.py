@@ -46,7 +46,7 @@ _CONSTANT = re.compile(
 )
 """What follows the name of a constant whose plan holds for other numbers as well."""
 
-_LONGEST = 4_000
+LONGEST = 4_000
 """Characters of the longest statement that is learnt."""
 
 _MOST = 8_192
@@ -189,7 +189,7 @@ def _is_plain(parts: list[str]) -> bool:
     text that a name before it could swallow."""
     # No part has a name in it, so a percent sign can stand for the names.
     text = "%".join(parts[::2])
-    if len(text) > _LONGEST or text.count("%") * 2 + 1 != len(parts):
+    if len(text) > LONGEST or text.count("%") * 2 + 1 != len(parts):
         return False
     if "//" in text or "\\" in text or _AMBIGUOUS.search(text):
         return False

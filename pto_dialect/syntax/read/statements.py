@@ -19,7 +19,7 @@ from pto_dialect.ir.core.likeness import set_likeness
 from pto_dialect.ir.core.location import SourceLoc
 
 from .lexer import OPERATION_TERMINALS, ProgramText, first_token
-from .plans import EXTENT, NAMES, PLANS, Plan, plan_for
+from .plans import EXTENT, LONGEST, NAMES, PLANS, Plan, plan_for
 from .tokens import Tok
 
 if TYPE_CHECKING:
@@ -75,9 +75,12 @@ class StatementReader:
         start = position
         while True:
             # The next statement is looked up first: that it is one is what ends the one before it.
-            found = extent(text, position)
-            next_parts = split(found[1].rstrip()) if found is not None else []
-            next_plan = known.get(tuple(next_parts[::2])) or PLANS.constant(next_parts)
+            found = None if text.startswith("}", position) else extent(text, position)
+            next_parts = []
+            next_plan = None
+            if found is not None and found.end(1) - position <= LONGEST and not found[1].endswith("{"):
+                next_parts = split(found[1].rstrip())
+                next_plan = known.get(tuple(next_parts[::2])) or PLANS.constant(next_parts)
             if plan is not None:
                 if next_plan is None and not self._ends_before(position):
                     return start
@@ -90,8 +93,10 @@ class StatementReader:
 
     def _ends_before(self, position: int) -> bool:
         """True when no statement goes on at ``position``."""
+        if self.data.text.startswith("}", position):
+            return True
         kind, spelling = first_token(self.data.text, position)
-        return kind == "EQUALS" or spelling == "}" or (kind == "WORD" and spelling in OPERATION_TERMINALS)
+        return kind == "EQUALS" or (kind == "WORD" and spelling in OPERATION_TERMINALS)
 
     def _build(self, plan: Plan, parts: list[str], start: int, end: int) -> bool:
         """Builds the operation of the statement in ``text[start:end]``; False, with nothing done, where it does not
@@ -157,7 +162,7 @@ class StatementReader:
             # There is a plan, which the statement did not fit.
             found = EXTENT.match(self.data.text, start)
             parts = NAMES.split(found[1].rstrip()) if found is not None else []
-        if found is None or found.end() != end:
+        if found is None or found.end() != end or not parts:
             return
         plan = plan_for(parts, op, builder.scope.values)
         if plan is not None:
