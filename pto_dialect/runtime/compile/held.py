@@ -3,7 +3,7 @@
 A matrix on its way from global memory to the matrix unit is copied into L1, copied into L0 in blocks, and widened; sums
 go through L0C for every product. Where the text shows that nothing but loads, moves, products and stores touches the
 bytes of these tiles, a load gives the widened matrix at once, a move passes it on, and a product gives new sums.
-Source: docs/performance.md, "Matrix products".
+See docs/performance.md, "Matrix products".
 """
 
 from __future__ import annotations

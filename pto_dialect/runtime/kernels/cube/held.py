@@ -1,6 +1,6 @@
 """Products of tiles that generated code keeps as arrays (``compile/held.py``): the same numbers without their memory.
 
-Source: docs/performance.md, "Matrix products".
+See docs/performance.md, "Matrix products".
 """
 
 from __future__ import annotations
