@@ -3,8 +3,9 @@
 import pytest
 
 from pto_dialect.ir.clauses import CLAUSES, clause_keywords, clauses_of
-from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, signature
+from pto_dialect.ir.core.base import PtoOp, Shape, Slot, op_spec, signature, sizes_by_order
 from pto_dialect.ir.core.clauses import Form
+from pto_dialect.ir.core.kinds import ANY
 from pto_dialect.ir.core.registry import all_op_classes, op_class
 
 WITH_CLAUSES = [cls for cls in all_op_classes() if op_spec(cls).shape in CLAUSES]
@@ -73,3 +74,18 @@ def test_editors_are_told_all_keywords() -> None:
     assert {"nburst", "src_layout", "start_row", "recv", "pre_quant", "pad_mode", "l2cache", "n_dir"} <= {
         *clause_keywords()
     }
+
+
+@pytest.mark.parametrize(
+    ("arities", "number", "sizes"),
+    [
+        ("11", 2, [1, 1]),
+        ("1?1", 2, [1, 0, 1]),
+        ("1??", 2, [1, 1, 0]),
+        ("1*1", 5, [1, 3, 1]),
+        ("?*1", 4, [1, 2, 1]),
+        ("*?", 2, [2, 0]),
+    ],
+)
+def test_values_go_to_operands_in_order(arities: str, number: int, sizes: list[int]) -> None:
+    assert sizes_by_order([Slot("x", arity, ANY) for arity in arities], number) == sizes

@@ -202,6 +202,20 @@ class Signature:
     maximum_results: int | None
 
 
+def sizes_by_order(slots: Sequence[Slot], number: int) -> list[int]:
+    """How many of ``number`` values each slot takes: required ones one, optional ones one while values remain, a
+    repeated one all that do."""
+    spare = number - sum(slot.arity == "1" for slot in slots)
+    sizes: list[int] = []
+    for slot in slots:
+        size = 1
+        if slot.arity != "1":
+            size = spare if slot.arity == "*" else int(spare > 0)
+            spare -= size
+        sizes.append(size)
+    return sizes
+
+
 class PtoOp(IRDLOperation):
     """Base of all PTO operations; subclassing with a ``name`` declares one."""
 

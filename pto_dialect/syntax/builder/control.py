@@ -69,19 +69,7 @@ class ControlBuilder(CoreBuilder):
         if iter_args is not None:
             carried = self.bindings(iter_args[0])
             types = self.types_of(iter_args[1])
-            if len(types) != len(carried):
-                self.report(
-                    "parse-type-count",
-                    f"{count(len(carried), 'loop variable')} but {count(len(types), 'type')}",
-                    iter_args[0].start,
-                    iter_args[0].end,
-                )
-                types = [POISON] * len(carried)
-            for (name, value), carried_type in zip(carried, types, strict=True):
-                operand = self.value_of(value)
-                self.check_type(operand, carried_type, value, 0)
-                initial.append(operand)
-                arguments.append((name, carried_type))
+            types = self._carried(carried, types, iter_args[0], initial, arguments)
         self.pending = RegionStart(arguments)
         return token, bounds + initial, types, unsigned
 
@@ -200,6 +188,27 @@ class ControlBuilder(CoreBuilder):
                 self.end_with_yield(region, token)
         return self.create(operation_class(token), token.start, operands, types, items[-1], regions=[then, otherwise])
 
+    def _carried(
+        self,
+        pairs: list[tuple[Tok, Tok]],
+        types: list[Attribute],
+        place: Tok,
+        operands: list[SSAValue],
+        arguments: list[tuple[Tok | str, Attribute]],
+    ) -> list[Attribute]:
+        """Adds the initial values and the variables of a loop; returns their types, poison where their number is
+        wrong."""
+        if len(types) != len(pairs):
+            message = f"{count(len(pairs), 'loop variable')} but {count(len(types), 'type')}"
+            self.report("parse-type-count", message, place.start, place.end)
+            types = [POISON] * len(pairs)
+        for (name, value), type_ in zip(pairs, types, strict=True):
+            operand = self.value_of(value)
+            self.check_type(operand, type_, value, 0)
+            operands.append(operand)
+            arguments.append((name, type_))
+        return types
+
     @header
     def while_header(self, items: list[Any]) -> Any:
         """``scf.while (%i = %x, ..) : type``."""
@@ -209,19 +218,7 @@ class ControlBuilder(CoreBuilder):
         pairs = self.bindings(items[2]) if len(items) > 3 else []
         arguments: list[tuple[Tok | str, Attribute]] = []
         operands: list[SSAValue] = []
-        if len(types) != len(pairs):
-            self.report(
-                "parse-type-count",
-                f"{count(len(pairs), 'loop variable')} but {count(len(types), 'type')}",
-                token.start,
-                token.end,
-            )
-            types = [POISON] * len(pairs)
-        for (name, value), type_ in zip(pairs, types, strict=False):
-            operand = self.value_of(value)
-            self.check_type(operand, type_, value, 0)
-            operands.append(operand)
-            arguments.append((name, type_))
+        self._carried(pairs, types, token, operands, arguments)
         self.pending = RegionStart(arguments)
         return token, operands, self.types_of(outputs)
 

@@ -7,24 +7,20 @@ from collections.abc import Sequence
 from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.diagnostics.suggest import word_hint
 
+from ..errors.located import LocatedError
 from ..read.tokens import Tok
 
 _LISTED = 16
 """Words that a suggestion lists."""
 
 
-class BuildError(Exception):
-    """A statement that cannot be built: rule id, message, extent in the text, suggestion."""
+class BuildError(LocatedError):
+    """A statement that cannot be built, with notes about other places."""
 
     def __init__(
         self, rule: str, message: str, start: int, end: int, help: str | None = None, notes: tuple[Note, ...] = ()
     ) -> None:
-        super().__init__(message)
-        self.rule = rule
-        self.message = message
-        self.start = start
-        self.end = end
-        self.help = help
+        super().__init__(rule, message, start, end, help)
         self.notes = notes
 
 

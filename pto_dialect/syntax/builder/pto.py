@@ -15,7 +15,7 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.aliases import DEPRECATED, MNEMONIC_ALIASES
 from pto_dialect.ir.core.attribute_text import attribute_text
 from pto_dialect.ir.core.attributes import ENUMS, OpaqueAttr, PlaceholderAttr
-from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, segment_sizes, signature
+from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, segment_sizes, signature, sizes_by_order
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core.words import word_rule
 
@@ -131,20 +131,12 @@ class PtoBuilder(MemoryBuilder):
         """Gives each declared operand its values: required ones always, optional ones in order while values remain."""
         values = operands.values
         required = sum(slot.arity == "1" for slot in slots)
-        spare = len(values) - required
         limit = None if any(slot.arity == "*" for slot in slots) else len(slots)
-        if spare < 0 or (limit is not None and len(values) > limit):
+        if len(values) < required or (limit is not None and len(values) > limit):
             raise self.operand_count(token, operands, slots, required, limit)
         groups: Groups = {}
         position = 0
-        for slot in slots:
-            if slot.arity == "1":
-                size = 1
-            elif slot.arity == "?":
-                size = 1 if spare > 0 else 0
-                spare -= size
-            else:
-                size, spare = spare, 0
+        for slot, size in zip(slots, sizes_by_order(slots, len(values)), strict=True):
             groups[slot.name] = values[position : position + size]
             position += size
         return groups

@@ -7,17 +7,11 @@ from typing import Any
 
 from xdsl.ir import Attribute
 
+from .located import LocatedError
 
-class TypeSyntaxError(Exception):
-    """A spelling that is no legal type: rule id, message, and the extent inside the spelling."""
 
-    def __init__(self, rule: str, message: str, start: int, end: int, help: str | None = None) -> None:
-        super().__init__(message)
-        self.rule = rule
-        self.message = message
-        self.start = start
-        self.end = end
-        self.help = help
+class TypeSyntaxError(LocatedError):
+    """A spelling that is no legal type; the extent is that inside the spelling."""
 
 
 FORMS = {

@@ -25,6 +25,7 @@ from pto_dialect.ir.core.base import (
     op_spec,
     operand_groups,
     signature,
+    sizes_by_order,
     stores,
     takes_lists,
 )
@@ -133,16 +134,7 @@ class Statement:
         """Values of operands written as one list; raises unless the list alone tells which is which."""
         chosen = list(slots)
         sizes = [len(self.groups[slot.name]) for slot in chosen]
-        spare = sum(sizes) - sum(slot.arity == "1" for slot in chosen)
-        for slot, size in zip(chosen, sizes, strict=True):
-            if slot.arity == "1":
-                expected = 1
-            elif slot.arity == "?":
-                expected = 1 if spare > 0 else 0
-                spare -= expected
-            else:
-                expected, spare = spare, 0
-            require(size == expected)
+        require(sizes == sizes_by_order(chosen, sum(sizes)))
         return [value for slot in chosen for value in self.groups[slot.name]]
 
     def values(self, names: Iterable[str]) -> list[SSAValue]:

@@ -99,13 +99,18 @@ def stored_value(s: Statement) -> str | None:
     return f"{s.op.name} {s.writer.uses(values)}{s.dictionary()} : {s.writer.signature(values, ())}"
 
 
+def form_of_values(s: Statement) -> str | None:
+    """Level 1, for statements without a destination in a buffer; ``None`` for others."""
+    if s.layout.stores and (text := stored_value(s)):
+        return text
+    return None if has_destination(s) else value_form(s)
+
+
 def print_dps(writer: Writer, op: Operation) -> str:
     """D1: ``name ins(%a, %b : Ta, Tb) outs(%d : T) {dict} [-> T]``."""
     s = Statement(writer, op)
-    if s.layout.stores and (text := stored_value(s)):
+    if (text := form_of_values(s)) is not None:
         return text
-    if not has_destination(s):
-        return value_form(s)
     return f"{op.name} ins({typed_group(writer, inputs(s))}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
 
 
@@ -133,10 +138,8 @@ def print_dps_inner(writer: Writer, op: Operation) -> str:
 def print_dps_keyed(writer: Writer, op: Operation) -> str:
     """D3: ``name ins(%src : T fp %f : Tf, %q : i64) outs(..) {dict} [-> T]``."""
     s = Statement(writer, op)
-    if s.layout.stores and (text := stored_value(s)):
+    if (text := form_of_values(s)) is not None:
         return text
-    if not has_destination(s):
-        return value_form(s)
     keyed = {name: "" if name in s.layout.spec.unnamed else row.name for row, (name,), _ in s.layout.clauses}
     # An unnamed extra input is told by its type: a number is the scalar parameter, a tile those of the
     # channels.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from xdsl.ir import Attribute
@@ -163,10 +163,7 @@ def _tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     valid: tuple[int, int] | None = None
     seen: set[str] = set()
     for entry in parameters[2:]:
-        if entry.form != "keyed" or entry.key not in _SHORT_KEYS:
-            name = entry.key or said(entry)
-            hint = inline_hint(str(name), tuple(_SHORT_KEYS))
-            raise _fail("tile-key", f"unknown tile_buf option {name!r}{hint}", entry, ", ".join(_SHORT_KEYS))
+        _known_key(entry, _SHORT_KEYS, "option")
         if entry.key in seen:
             raise _fail("tile-key", f"option {entry.key} is given twice", entry)
         seen.add(entry.key)
@@ -179,14 +176,20 @@ def _tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     return _checked_tile(loc, dims, element, valid, fields, parameters[1], head)
 
 
+def _known_key(entry: Any, keys: Iterable[str], what: str) -> None:
+    """Raises ``TypeSyntaxError`` for an entry of a tile type that has none of its keys."""
+    known = tuple(keys)
+    if entry.form != "keyed" or entry.key not in known:
+        name = entry.key or said(entry)
+        hint = inline_hint(str(name), known)
+        raise _fail("tile-key", f"unknown tile_buf {what} {name!r}{hint}", entry, ", ".join(known))
+
+
 def _long_tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     entries: dict[str, Any] = {}
     expected = iter(_LONG_KEYS)
     for entry in parameters:
-        if entry.form != "keyed" or entry.key not in _LONG_KEYS:
-            name = entry.key or said(entry)
-            hint = inline_hint(str(name), tuple(_LONG_KEYS))
-            raise _fail("tile-key", f"unknown tile_buf key {name!r}{hint}", entry, ", ".join(_LONG_KEYS))
+        _known_key(entry, _LONG_KEYS, "key")
         if entry.key in entries:
             raise _fail("tile-key", f"key {entry.key} is given twice", entry)
         if entry.key not in expected:

@@ -1,0 +1,15 @@
+"""What errors of the reader say: their rule, a message, a place and what would be right."""
+
+from __future__ import annotations
+
+
+class LocatedError(Exception):
+    """A mistake in a text: rule id, message, extent, suggestion."""
+
+    def __init__(self, rule: str, message: str, start: int, end: int, help: str | None = None) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.message = message
+        self.start = start
+        self.end = end
+        self.help = help
