@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from ..context import Context, Extent, Watch
     from ..state.arena import WatchedArena
+    from .core import WatchedCore
 
 _KEPT = 4096
 """Accesses of which the tiles are kept."""
@@ -83,7 +84,7 @@ class Tiles:
         self._named: dict[tuple[int, int, bool], list[Allocation]] = {}
         self._holding: dict[tuple[int, int, bool, Region], list[Allocation]] = {}
 
-    def allocated(self, core: Core, handle: Any) -> Any:
+    def allocated(self, core: WatchedCore, handle: Any) -> Any:
         """A tile or several have got their place; the handle that the program goes on with."""
         tiles = handle.slots if isinstance(handle, MultiTile) else [handle]
         if type(tiles[0]) is not Tile and type(tiles[0]) is not WatchedTile:
@@ -92,7 +93,7 @@ class Tiles:
         watched = [WatchedTile(tile, allocation) for tile in tiles]
         return MultiTile(list[Tile](watched)) if isinstance(handle, MultiTile) else watched[0]
 
-    def _allocation(self, core: Core, tiles: Sequence[Tile]) -> Allocation:
+    def _allocation(self, core: WatchedCore, tiles: Sequence[Tile]) -> Allocation:
         first, last = tiles[0], tiles[-1]
         site = self.watch.sites[core.site]
         result = site.op.results[0]
