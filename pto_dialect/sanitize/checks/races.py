@@ -46,7 +46,7 @@ class Races:
                     writers = OfPlaces(places, None, shadow, region)
                     self._compare(True, False, writers, context, arena)
                     break
-        if (actor.pipelined or context.scope) and mine in shadow.last_write:
+        if (actor.pipelined or context.scope) and mine in shadow.last_write and self._own(places, None, context):
             self._in_pipe("raw", writers or found_writers(places, shadow, region), context, arena)
         if places is None:
             region.set(shadow.reader(mine), shadow.grain, event)
@@ -71,11 +71,16 @@ class Races:
                     break
         for reader, last in shadow.last_read.items():
             if reader != mine and self._doubtful(last, context):
+                if places is not None and len(places) == 1:
+                    read = places[0].readers.get(reader)
+                    if read is None or not self._doubtful(read, context):
+                        continue
                 self._compare(False, True, found_readers(reader, places, shadow, region), context, arena)
         inside = actor.pipelined or context.scope
-        if mine in shadow.last_write and (inside or same_pipe.stores_apply(context, arena)):
+        ordered = mine not in shadow.last_write or not (inside or same_pipe.stores_apply(context, arena))
+        if not ordered and self._own(places, None, context):
             self._in_pipe("waw", found_writers(places, shadow, region), context, arena)
-        if inside and mine in shadow.last_read:
+        if inside and mine in shadow.last_read and self._own(places, mine, context):
             self._in_pipe("war", found_readers(mine, places, shadow, region), context, arena)
         if places is None:
             region.set(shadow.layer(WRITER), shadow.grain, event)
@@ -83,6 +88,17 @@ class Races:
             for place in places:
                 place.writer = event
         shadow.last_write[mine] = event
+
+    def _own(self, places: Places, reader: int | None, context: Context) -> bool:
+        """False where the bytes are one place whose last write, or last read by the actor ``reader``, is certainly
+        ordered before an access of the same pipe."""
+        if places is None or len(places) != 1 or context.scope:
+            return True
+        log, actor = self.log, context.actor
+        event = places[0].writer if reader is None else places[0].readers.get(reader, 0)
+        if not event or event == context.event or log.actor[event] != actor.number:
+            return False
+        return log.fence[event] == context.mark.fence and log.count[event] > actor.settled
 
     def _in_pipe(self, kind: str, found: Found, context: Context, arena: WatchedArena) -> None:
         """Compares an access with those of its own pipe, inside a vector scope or between instructions."""

@@ -86,7 +86,7 @@ class Unwritten:
         if not context.written or self.watch.sites[context.mark.site].reports:
             self._report(context, context.unwritten[0][1], None, Severity.WARNING)
             return
-        results = [region.cells(arena.memory, 1).copy() for arena, region, *_ in context.written]
+        results = [region.content(arena.memory).copy() for arena, region, *_ in context.written]
         changed = [np.zeros(result.shape, np.bool_) for result in results]
         for mask in _MASKS:
             if not any(part.any() for part in changed):
@@ -130,7 +130,7 @@ class Unwritten:
         finally:
             watch.muted = False
         for (arena, region, *_), result, part in zip(context.written, results, changed, strict=True):
-            part |= region.cells(arena.memory, 1) != result
+            part |= region.content(arena.memory) != result
         for arena, region, before, _ in reversed(context.written):
             _put(arena, region, before)
         for arena, offsets in flipped:
@@ -204,6 +204,9 @@ class Unwritten:
 
 
 def _put(arena: WatchedArena, region: Bytes, values: Array) -> None:
+    if isinstance(region, Region):
+        region.content(arena.memory)[...] = values
+        return
     arena.memory[region.offsets()] = values.reshape(-1)
 
 

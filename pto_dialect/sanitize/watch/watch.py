@@ -118,7 +118,8 @@ class Watch:
         for argument in arguments:
             if isinstance(argument, AtomicMode):
                 self.log.atomic[first] = argument.label
-        outer = self.enter(context)
+        outer = self.current
+        self.current = context
         if self.numbers is not None:
             self.numbers.start()
         try:
@@ -133,7 +134,8 @@ class Watch:
                 self.unwritten.settle(context, action, arguments)
             if self.numbers is not None:
                 self.numbers.settle(context)
-            self.timed(context, first)
+            if self.timeline is not None:
+                self.timed(context, first)
             return result
         except Fault:
             self.failed = context
