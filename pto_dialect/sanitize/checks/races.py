@@ -5,6 +5,7 @@ Source: docs/reference/watching.md, "Order of events", "Findings", "No findings"
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -200,11 +201,9 @@ class Races:
             self._doubled(known, writes and wrote, context, arena, found, event)
             return
         conflict = Conflict(rule, first, second, arena, found.runs(event))
-        help_ = advice(conflict, _culprit(first, second) if ordered else None)
-        sites = (first.site, second.site)
-        finding = Finding(rule, message(conflict), sites, second.site.span, notes(conflict), help_.text)
+        finding = Finding(rule, "", (first.site, second.site), None)
         finding.event = second.event
-        finding.fix = help_.fix
+        finding.words = partial(_tell, conflict, _culprit(first, second) if ordered else None)
         watch.findings.add(finding)
         watch.findings.by_cause[key] = finding
         self._doubled(finding, writes and wrote, context, arena, found, event)
@@ -224,6 +223,12 @@ class Races:
         for finding, arena, offsets, before in context.doubled:
             finding.differs = finding.differs or not np.array_equal(arena.memory[offsets], before)
             finding.alike = not finding.differs
+
+
+def _tell(conflict: Conflict, culprit: tuple[int, int] | None, finding: Finding) -> None:
+    finding.message, finding.notes, finding.span = message(conflict), notes(conflict), conflict.second.site.span
+    found = advice(conflict, culprit)
+    finding.help, finding.fix = found.text, found.fix
 
 
 def _kind_of(first: Access, second: Access) -> str:

@@ -8,6 +8,7 @@ order.  Source: docs/reference/watching.md, "Order of events".
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.diagnostic import Severity
@@ -15,6 +16,7 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from ..report.describe import bytes_text
 from ..report.findings import Finding
 from ..report.fixes import InsertBefore
+from ..report.race_text import Conflict
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -62,32 +64,39 @@ def check(races: Races, kind: str, found: Found, context: Context, arena: Watche
         if known is not None:
             known.count += 1
             continue
-        first = races.access(event, kind != "war")
-        second = races.access(context.event, kind != "raw")
-        place = bytes_text(arena, found.runs(event))
-        pipe = actor.pipe.removeprefix("PIPE_")
-        if vector:
-            message = (
-                f"{second.site.name} {second.verb} {place}{second.handles(arena)} that {first.site.name} "
-                f"({first.site.place}) {first.verb} on the same pipe, and no barrier on V stands between"
-            )
-        else:
-            did = "stores" if arena.public else "loads"
-            message = (
-                f"{actor.name} {did} {place} twice without a barrier on {pipe}; the first time in {first.site.name} "
-                f"({first.site.place})"
-            )
-        notes = [(f"{first.text} {first.verb} them first", first.site.span)]
-        notes.append((f"{second.text} {second.verb} them", None))
-        barrier = f"pto.barrier #pto.pipe<{actor.pipe}>"
-        finding = Finding(
-            rule, message, (first.site, second.site), second.site.span, notes, f"{barrier} between the two"
-        )
+        sides = races.access(event, kind != "war"), races.access(context.event, kind != "raw")
+        conflict = Conflict(rule, *sides, arena, found.runs(event))
+        finding = Finding(rule, "", (sides[0].site, sides[1].site), None)
         finding.severity = None if vector else Severity.WARNING
         finding.event = context.event
-        finding.fix = (InsertBefore(second.site.op, barrier),)
+        finding.words = partial(_tell, conflict)
         causes[key] = finding
         watch.findings.add(finding)
+
+
+def _tell(conflict: Conflict, finding: Finding) -> None:
+    _, first, second, arena, touched = conflict
+    actor = second.actor
+    place, pipe = bytes_text(arena, touched), actor.pipe.removeprefix("PIPE_")
+    if actor.pipe == "PIPE_V":
+        finding.message = (
+            f"{second.site.name} {second.verb} {place}{second.handles(arena)} that {first.site.name} "
+            f"({first.site.place}) {first.verb} on the same pipe, and no barrier on V stands between"
+        )
+    else:
+        did = "stores" if arena.public else "loads"
+        finding.message = (
+            f"{actor.name} {did} {place} twice without a barrier on {pipe}; the first time in {first.site.name} "
+            f"({first.site.place})"
+        )
+    barrier = f"pto.barrier #pto.pipe<{actor.pipe}>"
+    finding.span = second.site.span
+    finding.notes = [
+        (f"{first.text} {first.verb} them first", first.site.span),
+        (f"{second.text} {second.verb} them", None),
+    ]
+    finding.help = f"{barrier} between the two"
+    finding.fix = (InsertBefore(second.site.op, barrier),)
 
 
 def _streamed(kind: str, event: int, context: Context, races: Races) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,8 @@ class Finding:
     ``notes`` are pairs of text and place. ``count`` is how often it happened, ``event`` the number of the event that
     showed it first (0: none), ``severity`` that of this finding where it is not that of the rule. ``alike`` tells of
     writes that meet that all of them left the same bytes, which is a warning; ``differs`` that some did not. ``fix``
-    does what ``help`` says, where that can be done mechanically.
+    does what ``help`` says, where that can be done mechanically. ``words`` fills in the texts when somebody asks for
+    the finding, since most of the time goes into them.
     """
 
     rule: str
@@ -38,6 +39,7 @@ class Finding:
     alike: bool = False
     differs: bool = False
     fix: tuple[Change, ...] = ()
+    words: Callable[[Finding], None] | None = None
 
     def diagnostic(self) -> Diagnostic:
         """The finding as a diagnostic."""
@@ -92,4 +94,9 @@ class Findings:
     @property
     def all(self) -> list[Finding]:
         """All findings."""
-        return list(self._found.values())
+        found = list(self._found.values())
+        for finding in found:
+            words, finding.words = finding.words, None
+            if words is not None:
+                words(finding)
+        return found

@@ -130,12 +130,14 @@ class WatchedArena(Arena):
 
     def on_read(self, region: Bytes, data: Array | None = None) -> None:
         """Bytes are about to be read, as the elements ``data`` where these are a view."""
-        self.watch.read(self, region)
-        if self.watch.numbers is not None and data is not None:
-            self.watch.numbers.read(data)
+        watch = self.watch
+        watch.read(self, region)
+        if watch.numbers is not None and data is not None:
+            watch.numbers.read(data)
 
     def on_write(self, region: Bytes, data: Array | None = None) -> None:
         """Bytes are about to be written, as the elements ``data`` where these are a view."""
-        self.watch.write(self, region)
-        if self.watch.numbers is not None and data is not None:
-            self.watch.numbers.write(data)
+        watch = self.watch
+        watch.write(self, region)
+        if watch.numbers is not None and data is not None:
+            watch.numbers.write(data)

@@ -52,15 +52,17 @@ class Window(NDArrayOperatorsMixin):
 
     def note_read(self) -> None:
         """Reports that all elements are read."""
-        region = self.region()
+        arena = self.arena
+        region = arena.region(self.data, self.offset)
         if region is not None:
-            self.arena.on_read(region, self.data)
+            arena.on_read(region, self.data)
 
     def note_write(self) -> None:
         """Reports that all elements are written."""
-        region = self.region()
+        arena = self.arena
+        region = arena.region(self.data, self.offset)
         if region is not None:
-            self.arena.on_write(region, self.data)
+            arena.on_write(region, self.data)
 
     def taken(self) -> np.ndarray[Any, Any]:
         """The elements, read now; an array of its own."""
@@ -118,9 +120,9 @@ class Window(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         out = options.pop("out", ())
-        where = _read(options.get("where", True))
+        where = True
         if "where" in options:
-            options["where"] = where
+            where = options["where"] = _read(options["where"])
         if method == "at":
             target, places, *values = inputs
             places = _plain_key(places)
