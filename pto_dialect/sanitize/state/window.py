@@ -15,7 +15,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from pto_dialect.runtime.memory.cast import copy_boxes
 
-from .regions import Elements, Region
+from .regions import Elements
 
 if TYPE_CHECKING:
     from .arena import WatchedArena
@@ -45,10 +45,6 @@ class Window(NDArrayOperatorsMixin):
         self.offset = offset
 
     # ------------------------------------------------------------ accesses
-
-    def region(self) -> Region | None:
-        """The bytes of all elements."""
-        return self.arena.region(self.data, self.offset)
 
     def note_read(self) -> None:
         """Reports that all elements are read."""

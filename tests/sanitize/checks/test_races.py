@@ -183,3 +183,12 @@ def test_one_core_after_the_other_may_write_the_same_first_and_then_something_el
     for values, severity in ((same, Severity.WARNING), (other, Severity.ERROR)):
         found = diagnostics(text, [values, np.zeros(64, np.float32)])
         assert [(d.rule, d.severity) for d in found if d.rule == "race-cross-core"] == [("race-cross-core", severity)]
+
+
+def test_texts_are_written_when_somebody_asks() -> None:
+    kernel = watched(program(X, load("%x"), store("%x")), sync="strict")
+    kernel.run([np.arange(64, dtype=np.float32), np.zeros(64, np.float32)])
+    (finding,) = [one for one in kernel.watch.findings.by_cause.values() if one is not None]
+    assert not finding.message
+    assert kernel.watch.findings.all == [finding]
+    assert finding.message and finding.notes and finding.help and finding.fix and finding.span is not None
