@@ -4,7 +4,7 @@ import numpy as np
 
 from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.sanitize.options import SanitizeOptions
-from pto_dialect.sanitize.watch.arena import WatchedArena
+from pto_dialect.sanitize.state.arena import WatchedArena
 from pto_dialect.sanitize.watch.watch import Watch
 
 
