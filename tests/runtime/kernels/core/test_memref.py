@@ -107,6 +107,38 @@ def test_addresses() -> None:
     assert caught.value.rule == "unmodelled"
 
 
+def test_memories_have_addresses_of_their_own() -> None:
+    lines = """
+      %n = memref.alloc() : memref<4x4xi32>
+      %p = "memref.extract_aligned_pointer_as_index"(%m) : (memref<4x4xi32>) -> index
+      %q = "memref.extract_aligned_pointer_as_index"(%n) : (memref<4x4xi32>) -> index
+      %far = arith.constant 64 : index
+      %d = arith.subi %q, %p : index
+      %e = arith.subi %p, %q : index
+      %f = arith.maxsi %d, %e : index
+      %apart = arith.cmpi sge, %f, %far : index
+      %r = arith.extui %apart : i1 to i32
+    """
+    assert apply(lines) == [1] * 4
+
+
+def test_dimensions_that_a_part_drops() -> None:
+    """Of extents 1 the leftmost ones go, and only as many as the result lacks."""
+    column = """
+      %w = memref.subview %m[1, %at_a] [2, 1] [2, 1] : memref<4x4xi32> to memref<2xi32, strided<[8], offset: ?>>
+      %r = memref.load %w[%c1] : memref<2xi32, strided<[8], offset: ?>>
+    """
+    assert apply(column) == [12 + place for place in range(4)]
+    kept = """
+      %w = memref.subview %m[%at_a, 1] [1, 1] [1, 1] : memref<4x4xi32> to memref<1xi32, strided<[1], offset: ?>>
+      %n = memref.dim %w, %c0 : memref<1xi32, strided<[1], offset: ?>>
+      %v = memref.load %w[%c0] : memref<1xi32, strided<[1], offset: ?>>
+      %k = arith.index_cast %n : index to i32
+      %r = arith.muli %v, %k : i32
+    """
+    assert apply(kept) == [4 * row + 1 for row in range(4)]
+
+
 PARTS = ("cf.br", "cf.cond_br", "cf.switch", "scf.condition", "scf.reduce", "scf.reduce.return", "scf.yield")
 """Operations that run with the one around them."""
 
