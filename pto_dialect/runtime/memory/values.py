@@ -86,6 +86,18 @@ class Tile:
             raise Fault("tile-valid-le-shape", f"valid region {valid_rows}x{valid_cols} exceeds tile {rows}x{cols}")
         pointer.check(layout.nbytes, f"{loc} tile {layout.rows}x{layout.cols}")
 
+    def with_valid(self, rows: int, cols: int) -> Tile:
+        """Another handle of the same tile, with a valid region of its own. Raises ``Fault``
+        (``tile-valid-le-shape``)."""
+        if not (0 <= rows <= self.rows and 0 <= cols <= self.cols):
+            raise Fault("tile-valid-le-shape", f"valid region {rows}x{cols} exceeds tile {self.rows}x{self.cols}")
+        found = Tile.__new__(Tile)
+        found.pointer, found.view, found.layout = self.pointer, self.view, self.layout
+        found.fmt, found.loc, found.pad = self.fmt, self.loc, self.pad
+        found.rows, found.cols, found.row0, found.col0 = self.rows, self.cols, self.row0, self.col0
+        found.valid_rows, found.valid_cols = rows, cols
+        return found
+
     @property
     def array(self) -> Array:
         """The valid region as an array of the storage dtype: the memory itself without boxes, else a copy."""

@@ -51,6 +51,9 @@ class FifoEnd:
         self.taken = {C2V: 0, V2C: 0}
         self.held: dict[int, deque[Any]] = {C2V: deque(), V2C: deque()}
         self.scale: float | ValueTile | None = None
+        # Who takes part, and their tokens, are the same for every entry of a kind.
+        self._waited: dict[tuple[str, int, bool, int], tuple[Token, ...]] = {}
+        self._told: dict[tuple[str, int, bool, int], tuple[tuple[Core, Token], ...]] = {}
         for direction in DIRECTIONS:
             if facts.mask & direction and (core.cube if direction == C2V else core.vector):
                 for vector in self._vectors(direction, True, 1):
@@ -77,6 +80,13 @@ class FifoEnd:
 
     def _others(self, kind: str, direction: int, producing: bool, split: int) -> tuple[tuple[Core, Token], ...]:
         """The cores at the other end, each with the token that concerns it."""
+        key = (kind, direction, producing, split)
+        known = self._told.get(key)
+        if known is None:
+            known = self._told[key] = self._find_others(kind, direction, producing, split)
+        return known
+
+    def _find_others(self, kind: str, direction: int, producing: bool, split: int) -> tuple[tuple[Core, Token], ...]:
         cube, vector = block_cores(self.core)
         found: list[tuple[Core, Token]] = []
         to_vector = (direction == C2V) == producing
@@ -99,9 +109,13 @@ class FifoEnd:
         self._wait("entry", direction, False, split)
 
     def _wait(self, kind: str, direction: int, producing: bool, split: int) -> None:
-        vectors = self._vectors(direction, producing, split)
-        if vectors:
-            self.core.await_signals("PIPE_S", tuple(self._token(kind, direction, v) for v in vectors))
+        key = (kind, direction, producing, split)
+        tokens = self._waited.get(key)
+        if tokens is None:
+            vectors = self._vectors(direction, producing, split)
+            tokens = self._waited[key] = tuple(self._token(kind, direction, vector) for vector in vectors)
+        if tokens:
+            self.core.await_signals("PIPE_S", tokens)
 
     def produced(self, direction: int) -> int:
         """Number of the slot that this end fills next."""

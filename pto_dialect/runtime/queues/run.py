@@ -7,7 +7,7 @@ run, the one issued first runs.  Source: docs/reference/execution.md, "Schedulin
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 from pto_dialect.deadline import TimedOut
@@ -40,14 +40,18 @@ class QueueCore(Core):
 
     def __init__(self, block: Block, kind: str, index: int) -> None:
         super().__init__(block, kind, index)
+        schedule = block.options.schedule
+        self.chooser = None if schedule is None else schedule.chooser(f"{block.index} {kind} {index}")
+        self.in_turn: tuple[str, ...] = ()
+
+    def reset(self) -> None:
+        """Gives the control state its initial content: nothing is queued, nobody waits."""
+        super().reset()
         self.queues: dict[str, deque[Entry]] = {}
         self.issued = 0
         self.waiting = 0
         self.scalar_wait: tuple[Key, ...] = ()
         self.scalar_level: tuple[Key, int] | None = None
-        schedule = block.options.schedule
-        self.chooser = None if schedule is None else schedule.chooser(f"{block.index} {kind} {index}")
-        self.in_turn: tuple[str, ...] = ()
 
     def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
         """Appends an instruction; its operands were evaluated by the scalar unit."""
@@ -101,14 +105,22 @@ class QueueCore(Core):
             self._append(pipe, (self.issued, 0, LEVEL, None, (key, level)))
 
     def _ready(self, keys: tuple[Key, ...]) -> bool:
-        return all(self.flags.get(key, 0) for key in keys)
+        return all(map(self.flags.get, keys))
 
     def _take(self, keys: tuple[Key, ...]) -> None:
         for key in keys:
             self.flags[key] -= 1
 
-    def join_scalar(self) -> Generator[None, None, None]:
+    def join_scalar(self) -> Iterable[None]:
         """The scalar unit waits for the signals it asked for, if any."""
+        if self.scalar_level is None and self._ready(self.scalar_wait):
+            self._take(self.scalar_wait)
+            self.scalar_wait = ()
+            self.issued += 1
+            return ()
+        return self._join_scalar()
+
+    def _join_scalar(self) -> Generator[None, None, None]:
         while self.scalar_level is not None and self.flags.get(self.scalar_level[0], 0) < self.scalar_level[1]:
             yield
         while not self._ready(self.scalar_wait):

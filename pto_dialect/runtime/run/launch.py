@@ -264,7 +264,7 @@ class Kernel:
     def _in_order(self, bound: list[Any], index: int, count: int) -> list[Any]:
         compiled = self.compiled
         returned: Any = None
-        block = self._idle_block(index, count)
+        block = self._idle_block(index, count, Core)
         for core, arguments in [(core, self._arguments(core, bound)) for core in block.cores]:
             function = self.program.roots[core.kind].function
             try:
@@ -274,18 +274,18 @@ class Kernel:
                 raise self._located(fault, compiled.locate(fault.__traceback__)) from None
             if returned is None and function is self.function:
                 returned = result
-        # Tiles are views of memory that the next block uses again.
-        results = [np.array(value.read()) if hasattr(value, "read") else value for value in returned or ()]
+        results = _copied(returned)
         if self.options.fill == "zero":
             self._idle.append(block)
         return results
 
-    def _idle_block(self, index: int, count: int) -> Block:
+    def _idle_block(self, index: int, count: int, core_class: Callable[[Block, str, int], Core]) -> Block:
         """A block that has run before, because making one takes as long as some ten instructions, else a new one."""
-        try:
-            block = self._idle.pop()
-        except IndexError:
-            return self._block(index, count, Core)
+        while self._idle and self._idle[-1].core_class is not core_class:
+            self._idle.pop()
+        if not self._idle:
+            return self._block(index, count, core_class)
+        block = self._idle.pop()
         block.renew(index, count)
         return block
 
@@ -299,7 +299,7 @@ class Kernel:
         compiled = self.prepare_queues()
         schedule = self.options.schedule
         core_class = QueueCore if self.program.explicit or self._reordered else OrderedCore
-        device = [self._block(index, count, core_class) for index in indices]
+        device = [self._idle_block(index, count, core_class) for index in indices]
         programs: list[tuple[QueueCore, Generator[None, None, Any]]] = []
         first = -1
         for block in device:
@@ -321,7 +321,10 @@ class Kernel:
             raise self._located(fault, compiled.place_of(fault.stopped)) from None
         except Fault as fault:
             raise self._located(fault, compiled.locate(fault.__traceback__)) from None
-        return [_array_of(value) for value in returned or ()]
+        results = _copied(returned)
+        if self.options.fill == "zero" and schedule is None:
+            self._idle += device
+        return results
 
     def locate(self, trace: TracebackType | None) -> Operation | None:
         """The operation whose code an exception left."""
@@ -347,5 +350,6 @@ class Kernel:
         return self._located(exhausted(error), self.locate(error.__traceback__))
 
 
-def _array_of(value: Any) -> Any:
-    return value.read() if hasattr(value, "read") else value
+def _copied(returned: Sequence[Any] | None) -> list[Any]:
+    """What a function returned; tiles are views of memory that the next block uses again."""
+    return [np.array(value.read()) if hasattr(value, "read") else value for value in returned or ()]

@@ -66,6 +66,7 @@ class TileMaker:
         )
         self.space = tile_space(type_)
         self.fixed = t.DYNAMIC not in (type_.valid_rows, type_.valid_cols)
+        self.whole = (type_.valid_rows, type_.valid_cols) if self.fixed else (type_.rows, type_.cols)
         self.label = f"{type_.loc}_{type_.rows}x{type_.cols}x{self.fmt.name}"
 
     @property
@@ -78,14 +79,20 @@ class TileMaker:
         if address % 32:
             raise Fault("mem-align", f"tile address {address} in {self.space} is not a multiple of 32")
         arena = core.arena(self.space)
+        known = arena.handles.get((self, address))
         same = self.fixed and valid_rows is None and valid_cols is None
-        known = arena.handles.get((self, address)) if same else None
-        if known is not None:
-            return known
-        found = self.at(Pointer(arena, address, self.fmt.storage, self.fmt.bytes), valid_rows, valid_cols)
+        type_ = self.type
+        if known is None:
+            found = self.at(Pointer(arena, address, self.fmt.storage, self.fmt.bytes), valid_rows, valid_cols)
+            # Handles with valid sizes of their own share what the one that is kept knows of the memory.
+            arena.handles[self, address] = found if same else found.with_valid(*self.whole)
+            return found
         if same:
-            arena.handles[self, address] = found
-        return found
+            return known
+        return known.with_valid(
+            type_.valid_rows if valid_rows is None else valid_rows,
+            type_.valid_cols if valid_cols is None else valid_cols,
+        )
 
     def at(self, pointer: Pointer, valid_rows: int | None = None, valid_cols: int | None = None) -> Tile:
         """The tile behind ``pointer``."""
