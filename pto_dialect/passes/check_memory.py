@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.numbers import Number
-from pto_dialect.analysis.queues import action_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.analysis.ways import TooMuch, Walk
 from pto_dialect.analysis.world import Step
@@ -22,7 +22,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.pointers import TileBufAddrOp
 from pto_dialect.ir.buffers.views import TAssignOp
-from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups, section_of
+from pto_dialect.ir.core.base import PtoOp, is_pto, op_spec, operand_groups
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
@@ -265,13 +265,18 @@ def _tile_operands(op: PtoOp) -> Positions:
     return tuple(i for i in positions(spec.reads) if i not in scratch or not spec.outs), written
 
 
+@cache
+def _lets_others_write(cls: type[PtoOp]) -> bool:
+    spec = op_spec(cls)
+    pops = spec.queue is not None and spec.queue.role == "pop"
+    runs = bool(spec.roles & (RUNS | Role.RESERVATION))
+    return pops or runs or bool(spec.section) or issubclass(cls, _OTHERS_WRITE)
+
+
 def _fills_all(function: Operation) -> bool:
     """True when only operations on the tiles of the function write these: no pointers, queues or other cores."""
     for op in walk(function):
-        if isinstance(op, _OTHERS_WRITE) or has_role(op, RUNS | Role.RESERVATION) or section_of(op):
-            return False
-        action = action_of(op)
-        if action is not None and action.role == "pop":
+        if _lets_others_write(type(op)) if is_pto(op) else has_role(op, RUNS):
             return False
         if isinstance(op, PtoOp):
             spec = op_spec(type(op))

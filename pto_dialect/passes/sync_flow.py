@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Hashable, Iterable
-from functools import cache
 from typing import NamedTuple, Protocol, Self
 
 from xdsl.ir import Operation, SSAValue
@@ -19,7 +18,7 @@ from pto_dialect.analysis.facts import word
 from pto_dialect.analysis.numbers import Number, behind
 from pto_dialect.analysis.streaming import streams
 from pto_dialect.analysis.world import Step
-from pto_dialect.ir.core.base import Pipe, PtoOp, is_pto, op_spec, operand_groups
+from pto_dialect.ir.core.base import Pipe, PtoOp, is_declared, is_pto, op_spec, operand_groups
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
@@ -87,16 +86,19 @@ class _Item(NamedTuple):
     known: Clock
 
 
-@cache
-def _order_of(cls: type[PtoOp]) -> str | None:
-    roles = op_spec(cls).roles
-    return next((order for all_, order in _ORDERS if all_ in roles), None)
+_known: dict[type[Operation], str | None] = {}
+"""Asked for each operation of a function, so classes are looked up and not compared."""
 
 
 def order_of(op: Operation) -> str | None:
     """What ``op`` does to the order of the pipes beside its own work: ``set``, ``wait``, ``get`` (a lock), ``release``,
-    ``join`` or ``blind``; ``None`` for barriers, which say so themselves, and for all other operations."""
-    return _order_of(type(op)) if isinstance(op, PtoOp) else None
+    ``barrier``, ``join`` or ``blind``; ``None`` for all other operations."""
+    cls = type(op)
+    if cls not in _known:
+        roles = op_spec(cls).roles if is_declared(cls) else Role.NONE
+        order = next((order for all_, order in _ORDERS if all_ in roles), None)
+        _known[cls] = "barrier" if issubclass(cls, BarrierOp) else order
+    return _known[cls]
 
 
 def flag_of(step: Step) -> Key:
@@ -131,7 +133,7 @@ class Flow:
 
     def concerns(self, op: Operation) -> bool:
         """Signals, barriers and whatever a pipe does."""
-        return isinstance(op, BarrierOp) or order_of(op) is not None or self._pipe(op) is not None
+        return order_of(op) is not None or self._pipe(op) is not None
 
     def uses(self, op: Operation) -> Iterable[SSAValue]:
         """All operands: places in memory, and numbers of flags."""
@@ -226,7 +228,7 @@ class Flow:
                 self._hold(op, (pipe.value, _lock(step)), order == "get")
                 self._add(pipe.value, _Item(order, step, None, self._known()))
             return True
-        if isinstance(op, BarrierOp):
+        if order == "barrier":
             if word(op, "pipe") == Pipe.ALL.value:
                 return self._join(step)
             pipe = named_pipe(op.attributes.get("pipe"))
