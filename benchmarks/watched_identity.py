@@ -100,7 +100,6 @@ def _program(path: Path) -> Iterator[tuple[str, list[str]]]:
     from pto_dialect.diagnostics.engine import DiagnosticEngine
     from pto_dialect.diagnostics.source import SourceFile
     from pto_dialect.runtime.compile.compiler import functions_of
-    from pto_dialect.runtime.errors import BindingError, ProgramError
     from pto_dialect.runtime.run.machine import RunOptions
     from pto_dialect.sanitize.launch import WatchedKernel
     from pto_dialect.sanitize.options import SanitizeOptions
@@ -124,8 +123,9 @@ def _program(path: Path) -> Iterator[tuple[str, list[str]]]:
                 yield name, words(kernel, list(_arguments(kernel)))
             except _TooSlow:
                 yield name, ["too slow"]
-            except (ProgramError, BindingError, ValueError) as error:
-                yield name, [f"not run: {error}"]
+            except Exception as error:
+                # Whatever one version does, the other does as well.
+                yield name, [f"not run: {type(error).__name__}: {error}"]
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
 
