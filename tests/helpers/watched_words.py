@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.driver.run.sanitizing import unchecked_lines
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.sanitize.launch import WatchedKernel
-from pto_dialect.sanitize.unchecked import unchecked
 
 
 def words(kernel: WatchedKernel, values: list[Any], blocks: int = 1) -> list[str]:
@@ -27,7 +27,7 @@ def words(kernel: WatchedKernel, values: list[Any], blocks: int = 1) -> list[str
         found.append(f"  help: {one.help}")
         found.append(f"  {finding.count} times, event {finding.event}, {finding.alike}, {finding.differs}")
         found += [f"  fix: {_fix(change)}" for change in finding.fix]
-    found += [f"not checked: {line}" for line in unchecked(kernel)]
+    found += [f"not checked: {line}" for line in unchecked_lines(kernel)]
     found.append(f"stopped: {kernel.stopped}, events: {len(kernel.watch.log.count)}")
     found += [f"array {_digest(value)}" for value in (*values, *returned) if isinstance(value, np.ndarray)]
     return found
