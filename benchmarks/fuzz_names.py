@@ -332,7 +332,7 @@ def by_command(renamed: Renamed, program: Program, where: Counter[str]) -> list[
             command(*words, *outputs, *option)
             collect()
         shown = command("k.pto", "--entry", f"@{renamed.entry}", "--emit-python")
-        if shown != Kernel(renamed.module, renamed.entry, None, RunOptions()).source:
+        if shown != Kernel(renamed.module, renamed.entry, None, RunOptions()).listing:
             raise AssertionError("--emit-python shows other code than what runs")
         lines = [f"entry = {toml('@' + renamed.entry)}", "[arguments]", *(f"{toml(n)} = {toml(v)}" for n, v in pairs)]
         lines += ["[outputs]", *(f'{toml(name)} = "{number}.npy"' for number, name in enumerate(buffers))]

@@ -252,10 +252,16 @@ class Verifier:
 @cache
 def _tables(name: str, passes: tuple[str, ...]) -> tuple[Table, Table]:
     """Check functions for one operation, all of them and those that are not pure; imports the rule groups of its family
-    first."""
-    for group in rule_modules(family_named(name)):
-        import_module(f"pto_dialect.verify.{group}")
-    table = [(stage, CHECKS[stage][name]) for stage in passes if name in CHECKS[stage]]
+    first. Their order is that of the groups, whichever another program has imported before."""
+    groups = [f"pto_dialect.verify.{group}" for group in rule_modules(family_named(name))]
+    for group in groups:
+        import_module(group)
+    place = {group: number for number, group in enumerate(groups)}
+    table = [
+        (stage, sorted(CHECKS[stage][name], key=lambda check: place.get(check.__module__, -1)))
+        for stage in passes
+        if name in CHECKS[stage]
+    ]
     return table, [(stage, some) for stage, all in table if (some := [check for check in all if check not in PURE])]
 
 

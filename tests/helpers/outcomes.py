@@ -104,7 +104,7 @@ def outcome(op: PtoOp, target: str, edges: bool) -> str:
         with redirect_stdout(StringIO()) as printed, np.errstate(all="ignore"):
             results = kernel.run(arguments)
     except REFUSALS as error:
-        rule = getattr(error, "rule", type(error).__name__)
+        rule = getattr(error, "rule", "") or type(error).__name__
         return f"{rule}~{hashlib.sha256(str(error).encode()).hexdigest()[:4]}"
     types = [argument.type for argument in made.arguments if argument.is_memory]
     found = [a for a, argument in zip(arguments, made.arguments, strict=True) if argument.is_memory]

@@ -246,12 +246,7 @@ def _popped(second_free: str) -> str:
 
 def _printed(text: str) -> str:
     """A kernel that prints a number."""
-    return f"""module {{
-  func.func @k(%n: i32) attributes {{pto.kernel}} {{
-    pto.print ins("{text}", %n : i32)
-    return
-  }}
-}}"""
+    return kernel("%n = arith.constant 7 : i32", f'pto.print ins("{text}", %n : i32)')
 
 
 _STORED = (*flag("M", "FIX"), WRITE_BACK)
