@@ -18,11 +18,10 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import target_choice
 from pto_dialect.collector import paused
 from pto_dialect.diagnostics.engine import DiagnosticEngine
-from pto_dialect.families import PROGRAM_RULES, all_rule_modules, rule_modules
+from pto_dialect.families import PROGRAM_RULES, all_rule_modules
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.likeness import likeness_of
 from pto_dialect.ir.core.location import SourceLoc
-from pto_dialect.ir.core.registry import family_named
 from pto_dialect.targets.backend import ATTRIBUTE, BACKENDS, backend_named
 from pto_dialect.targets.profile import TargetChoice
 
@@ -32,6 +31,7 @@ from .core.symbols import check_symbols
 from .core.table import CORE_NAMES
 from .engine.context import Context, is_opaque
 from .engine.dominance import check_dominance
+from .engine.groups import group_places
 from .engine.rule import CHECKS, NUMERIC, PASSES, PURE, STRUCTURE, WARNING, Check, rule
 from .engine.structure import check_pto
 
@@ -253,10 +253,9 @@ class Verifier:
 def _tables(name: str, passes: tuple[str, ...]) -> tuple[Table, Table]:
     """Check functions for one operation, all of them and those that are not pure; imports the rule groups of its family
     first. Their order is that of the groups, whichever another program has imported before."""
-    groups = [f"pto_dialect.verify.{group}" for group in rule_modules(family_named(name))]
-    for group in groups:
+    place = group_places(name)
+    for group in place:
         import_module(group)
-    place = {group: number for number, group in enumerate(groups)}
     table = [
         (stage, sorted(CHECKS[stage][name], key=lambda check: place.get(check.__module__, -1)))
         for stage in passes

@@ -11,6 +11,7 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
@@ -146,7 +147,9 @@ def test_wrong_programs_end_with_diagnostics(text: str, rule: str, tmp_path: Pat
     assert f"[{rule}]" in output.err
 
 
-def test_disable_verify_reads_what_breaks_a_rule(xdsl_opt) -> None:
+def test_disable_verify_reads_what_breaks_a_rule(xdsl_opt, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The option takes the checks of attributes away from the whole process; this puts them back.
+    monkeypatch.setattr(Attribute, "__post_init__", Attribute.__post_init__)
     assert "16x64xf64" in xdsl_opt(AGAINST_A_RULE, "--disable-verify")
 
 

@@ -10,6 +10,7 @@ Source: docs/reference/constraints.md, "Severity", "Tile arithmetic", "Tile move
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
@@ -22,6 +23,7 @@ from pto_dialect.ir.core.types import type_text
 from pto_dialect.targets.profile import Profile, get_profile
 
 from ..engine.context import Context
+from ..engine.groups import group_places
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, Rule, checks
 from .facts import Tile, tile_of
 
@@ -172,6 +174,13 @@ def relation(*mnemonics: str) -> Callable[[Relation], Relation]:
     return register
 
 
+@cache
+def _in_order(name: str) -> list[Relation]:
+    """The relation functions of an operation, in the order of its family's groups, whichever were imported first."""
+    place = group_places(name)
+    return sorted(_RELATIONS[name], key=lambda function: place.get(function.__module__, -1))
+
+
 class _Latest:
     """The operation under check: several passes ask for its findings in a row."""
 
@@ -197,7 +206,7 @@ def findings_of(op: Operation, ctx: Context) -> tuple[Finding, ...]:
             _known.clear()
         assert isinstance(op, PtoOp)
         operands = TileOperands(op)
-        found = tuple(f for function in _RELATIONS[op.name] for f in function(operands))
+        found = tuple(f for function in _in_order(op.name) for f in function(operands))
         _known[key] = found
     _Latest.op, _Latest.context, _Latest.findings = op, ctx, found
     return found
