@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 
 import pytest
 from click.testing import CliRunner
 
 import pto_dialect
 from pto_dialect.syntax.read.plans import PLANS
-from pto_dialect.tools.pto_opt import main
 
 from .conftest import PtoRun
+
+main = import_module("pto_dialect.tools.pto_opt").main
 
 PROGRAM = """func.func @f(%x: i32) -> i32 {
   %a = arith.addi %x, %x : i32
