@@ -89,7 +89,7 @@ def xdsl_check(text: str) -> None:
 def warm_libraries() -> None:
     """Loads what both sides import; nothing of the programs is known afterwards."""
     load("func.func @f() {\n  return\n}\n")
-    xdsl_check('"builtin.module"() ({\n}) : () -> ()\n')
+    xdsl_check('"builtin.module"() ({\n^bb0:\n}) : () -> ()\n')
 
 
 def all_of(texts: Sequence[str], check) -> None:
