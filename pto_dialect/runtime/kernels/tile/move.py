@@ -8,6 +8,7 @@ import numpy as np
 
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
+from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.layout import MatrixView, round_up
@@ -222,6 +223,10 @@ def tile_move(op: PtoOp, g: Generator) -> None:
     pipe, cores = op.active_pipe(g.profile.arch), enum_value(op, "accToVecMode", FIRST)
     if cores == FIRST:
         g.call(move, source, dst, row, col, scalar, table, pipe=pipe)
+    elif not all(isinstance(value.type, TileBufType) for value in (source, dst)):
+        raise g.error(
+            "unmodelled", f"only tiles have a place on both vector cores, which accToVecMode {cores} needs", op
+        )
     else:
         g.call(MoveToCores(move, cores), g.core, source, dst, row, col, scalar, table, pipe=pipe)
 

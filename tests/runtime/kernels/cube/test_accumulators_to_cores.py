@@ -78,3 +78,13 @@ def test_halves_are_whole() -> None:
         moved("textract", "dual_mode_split_m", vec(16, 32, ", valid=15x32"), (0, 0), numbers())
     with pytest.raises(ProgramError, match="split_n of 24 columns"):
         moved("textract", "dual_mode_split_n", vec(16, 32, ", valid=16x24"), (0, 0), numbers())
+
+
+@pytest.mark.parametrize("mode", MODES[1:])
+def test_what_is_no_tile_has_no_place_on_both_cores(mode: str) -> None:
+    memory = "memref<32x64xf32, #pto.address_space<vec>>"
+    body = f"""%m = memref.alloc() : {memory}
+pto.tmov ins(%acc : {ACC}) outs(%m : {memory}) {{accToVecMode = #pto.acc_to_vec_mode<{mode}>}}"""
+    with pytest.raises(ProgramError, match="only tiles have a place on both vector cores") as caught:
+        run_on_cube(body, {"acc": (ACC, numbers())})
+    assert caught.value.rule == "unmodelled"
