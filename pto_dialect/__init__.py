@@ -7,7 +7,8 @@ so that `import pto_dialect` loads neither xDSL nor numpy:
 - `check(path_or_text, target=...)`: its diagnostics,
 - `print_module(module, generic=False)`: its canonical text,
 - `compile(module, entry, target=...)`: a callable on numpy arrays,
-- `run(...)`: compile and call in one step.
+- `run(...)`: compile and call in one step,
+- `PerCore(...)`, `InParts(...)`: arguments that differ from core to core.
 """
 
 from importlib import import_module
@@ -15,16 +16,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pto_dialect.api import check, compile, parse, print_module, run
+    from pto_dialect.runtime.api import InParts, PerCore
 
 __version__ = "0.1.0"
 
-__all__ = ["check", "compile", "parse", "print_module", "run"]
+__all__ = ["InParts", "PerCore", "check", "compile", "parse", "print_module", "run"]
+
+_RUNTIME = ("InParts", "PerCore")
+"""What is in `pto_dialect.runtime.api`, which loads numpy."""
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module("pto_dialect.api"), name)
+    value = getattr(import_module("pto_dialect.runtime.api" if name in _RUNTIME else "pto_dialect.api"), name)
     globals()[name] = value
     return value
 

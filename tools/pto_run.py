@@ -177,7 +177,8 @@ def _order(given: dict[str, Any]) -> Schedule | None:
 @click.option(
     "--arg", "arguments", metavar="NAME=VALUE", multiple=True, callback=_pairs(_given, "NAME=VALUE"),
     help="Argument by name or position: x.npy, x.npz:KEY, x.bin:TYPE:SHAPE, zeros:TYPE:SHAPE, "
-    "ones:TYPE:SHAPE, random:TYPE:SHAPE:seed=N, or a number; with :inout the file receives the buffer.",
+    "ones:TYPE:SHAPE, random:TYPE:SHAPE:seed=N, a number, or per-core:EXPR|FILE; with :inout the file receives the "
+    "buffer.",
 )  # fmt: skip
 @click.option(
     "--out", "outputs", metavar="NAME=FILE", multiple=True, callback=_pairs(_output, "NAME=FILE"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
@@ -18,6 +19,9 @@ from pto_dialect.verify.verifier import verify_module
 from .errors import BindingError, ProgramError, located
 from .run.launch import Kernel
 from .run.machine import RunOptions
+from .run.per_core import InParts, PerCore, launcher_value
+
+__all__ = ["CompiledKernel", "InParts", "PerCore", "compile", "run"]
 
 
 class CompiledKernel:
@@ -37,6 +41,11 @@ class CompiledKernel:
         return [name for name, _ in self._kernel.arguments]
 
     @property
+    def types(self) -> list[tuple[str, Attribute]]:
+        """Names and types of the arguments in order."""
+        return list(self._kernel.arguments)
+
+    @property
     def source(self) -> str:
         """The Python source the kernel was compiled to."""
         return self._kernel.source
@@ -49,15 +58,26 @@ class CompiledKernel:
     def __call__(self, *values: Any, blocks: int = 1, jobs: int = 1) -> Any:
         """Runs the kernel on ``blocks`` blocks, independent ones in up to ``jobs`` processes.
 
+        A value may be a ``PerCore`` or ``InParts``, which differ from core to core; arguments that only launchers know
+        (docs/launch.md, "Arguments that differ per core") may be left out, all of them.
         Raises ``BindingError`` for arguments that do not fit, ``ProgramError`` for a fault of the program.
         """
         try:
-            results = self._kernel.run(values, blocks, jobs)
+            results = self._kernel.run(self._filled(values), blocks, jobs)
         except ProgramError as error:
             raise located(error, self._kernel.module) from None
         if not results:
             return None
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _filled(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The values with those between them that only launchers know, where the caller has left these out."""
+        arguments = self._kernel.arguments
+        own = [launcher_value(name, type_) for name, type_ in arguments]
+        if len(values) == len(arguments) or len(values) + sum(one is not None for one in own) != len(arguments):
+            return values
+        rest = iter(values)
+        return [next(rest) if one is None else one for one in own]
 
 
 def compile(
@@ -122,21 +142,24 @@ def run(
 ) -> dict[str, Any]:
     """Compiles and runs a function once.
 
-    ``arguments`` maps argument names (or positions as text) to arrays and numbers. Returns the arrays after the run by
+    ``arguments`` maps argument names (or positions as text) to arrays and numbers, ``PerCore`` numbers and arrays
+    ``InParts``. Returns the arrays after the run by
     argument name, and returned tiles under ``"0"``, ``"1"`` ...
     """
     kernel = compile(module, entry, target, accumulate=accumulate, backend=backend, verify=verify)
     values: list[Any] = []
-    for position, name in enumerate(kernel.arguments):
+    for position, (name, type_) in enumerate(kernel.types):
         key = name if name in arguments else str(position)
-        if key not in arguments:
+        value = arguments[key] if key in arguments else launcher_value(name, type_)
+        if value is None:
             raise BindingError(f"argument {name} is missing")
-        values.append(arguments[key])
+        values.append(value)
     unknown = set(arguments) - set(kernel.arguments) - {str(i) for i in range(len(values))}
     if unknown:
         raise BindingError(f"unknown arguments: {', '.join(sorted(unknown))}")
     returned = kernel(*values, blocks=blocks, jobs=jobs)
-    outputs = {n: v for n, v in zip(kernel.arguments, values, strict=True) if isinstance(v, np.ndarray)}
+    arrays = [value.array if isinstance(value, InParts) else value for value in values]
+    outputs = {n: v for n, v in zip(kernel.arguments, arrays, strict=True) if isinstance(v, np.ndarray)}
     if returned is not None:
         results = returned if isinstance(returned, tuple) else (returned,)
         outputs |= {str(index): value for index, value in enumerate(results)}

@@ -21,6 +21,7 @@ from pto_dialect.runtime.queues.run import Deadlock, QueueCore, QueuedFault, run
 from pto_dialect.runtime.run.arguments import HostTile
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import Block, RunOptions
+from pto_dialect.runtime.run.per_core import PartedPointer
 
 from .options import SanitizeOptions
 from .report.describe import operation_text
@@ -111,7 +112,8 @@ class WatchedKernel(Kernel):
             key = (memory.__array_interface__["data"][0], memory.size)
             if key not in known:
                 known[key] = WatchedArena(pointer.arena, self.watch, memory, public=True)
-            return Pointer(known[key], pointer.offset, pointer.dtype, pointer.item_bytes)
+            moved = Pointer(known[key], pointer.offset, pointer.dtype, pointer.item_bytes)
+            return pointer.at(moved) if isinstance(pointer, PartedPointer) else moved
 
         for position, value in enumerate(bound):
             if isinstance(value, Pointer):

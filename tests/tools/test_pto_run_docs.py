@@ -21,7 +21,7 @@ def compare(command: str, printed: str, shown: str) -> None:
         pytest.fail(f"$ {command}\n{checker.output_difference(example, printed, doctest.ELLIPSIS)}")
 
 
-@pytest.mark.parametrize(("page", "least"), [("pto-run.md", 6), ("launch-files.md", 4)])
+@pytest.mark.parametrize(("page", "least"), [("pto-run.md", 6), ("launch-files.md", 4), ("launch.md", 1)])
 def test_commands_of_the_guide(pto_run, page: str, least: int) -> None:
     main = pto_run.command
     names: dict[str, object] = {}
@@ -32,7 +32,7 @@ def test_commands_of_the_guide(pto_run, page: str, least: int) -> None:
             name = FILE_NAME.match(text)
             assert name is not None
             Path(name[1]).write_text(text)
-        elif block["language"] == "python":
+        elif block["language"] == "python" and not text.startswith(">>>"):
             exec(text, names)
         elif block["language"] == "console":
             for part in text.split("$ ")[1:]:
@@ -54,11 +54,12 @@ def test_option_list_of_the_guide_is_complete(pto_run) -> None:
             assert any(f"{option}" in text for option in parameter.opts), parameter.name
 
 
-def test_python_interface() -> None:
+@pytest.mark.parametrize(("page", "least"), [("python-api.md", 20), ("launch.md", 5)])
+def test_python_interface(page: str, least: int) -> None:
     result = doctest.testfile(
-        str(DOCS / "python-api.md"),
+        str(DOCS / page),
         module_relative=False,
         globs={"pto_dialect": __import__("pto_dialect")},
     )
-    assert result.attempted >= 20
+    assert result.attempted >= least
     assert result.failed == 0

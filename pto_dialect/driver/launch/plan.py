@@ -102,7 +102,7 @@ class Plan:
         """The programs and files that the launches read."""
         arguments = [one.value for step in self.steps for one in step.arguments.values()]
         given = [*arguments, *(buffer.value for buffer in self.buffers.values())]
-        contents = [one.content for one in given if isinstance(one, Given)]
+        contents: list[object] = [one.stored for one in given if isinstance(one, Given)]
         tables = [self.expect, *(step.expect for step in self.steps)]
         contents += [one.content for table in tables for one in table.values()]
         return [step.program for step in self.steps] + [one.path for one in contents if isinstance(one, Stored)]
@@ -205,7 +205,8 @@ class _Reader:
             given = parse_given(value) if isinstance(value, str) else Given(_number(value))
         except ValueTextError as error:
             table.fail(name, str(error))
-        return given._replace(content=self.placed(table, name, given.content))
+        stored = given.stored
+        return given if stored is None else given.at(self.path(table, name, stored.path))
 
     def expectations(self, table: Table) -> dict[str, Expect]:
         found: dict[str, Expect] = {}

@@ -42,7 +42,7 @@ from ..run.program import (
 )
 from ..run.request import Request
 from ..run.sanitizing import Sanitizing
-from ..run.value_text import NPZ, Given, OutputFile, Stored
+from ..run.value_text import NPZ, Given, OutputFile
 from .document import Key, LaunchError
 from .plan import Argument, BufferName, Expect, Plan, Step, Target
 
@@ -178,9 +178,8 @@ class _Session:
         launch = Launch(Input(step.program, step.program, step.program), request, self.streams)
         kernel = self.kernel(step, launch)
         try:
-            bound = bind(
-                kernel, [(name, self.value(kernel, name, one)) for name, one in step.arguments.items()], self.budget
-            )
+            given = [(name, self.value(kernel, name, one)) for name, one in step.arguments.items()]
+            bound = bind(kernel, given, self.budget, step.blocks)
         except BindingError as error:
             key = (*step.key, "arguments", *([error.subject] if error.subject is not None else []))
             listed = None if error.subject else signature(kernel).replace("\n  ", "; ").replace("takes; ", "takes ")
@@ -279,8 +278,9 @@ class _Session:
     def buffer_write_backs(self) -> list[tuple[str, OutputFile]]:
         found: list[tuple[str, OutputFile]] = []
         for name, one in self.plan.buffers.items():
-            if one.value.write_back and isinstance(one.value.content, Stored):
-                content = with_key(one.value.content)
+            stored = one.value.stored
+            if one.value.write_back and stored is not None:
+                content = with_key(stored)
                 file = OutputFile(content.path, content.kind, content.key)
                 found.append((name, self._checked(name, file, one.key)))
         return found
@@ -292,7 +292,7 @@ class _Session:
         before = one.launch.copies(one.bound)
         values = [argument.value for argument in one.bound]
         try:
-            returned = one.launch.execute(one.kernel, values)
+            returned = one.launch.execute(one.kernel, [argument.launched for argument in one.bound])
         except BindingError as error:
             message = str(error).partition("\n")[0]
             raise self.plan.document.error((*one.step.key, "arguments"), message) from None

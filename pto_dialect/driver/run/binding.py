@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
@@ -16,18 +16,20 @@ from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.run.arguments import argument_format
 from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.per_core import By, InParts, PerCore, launcher_value, part_size
 
 from .arrays import fitted, load, stated_format, with_key
 from .elements import is_bit_pattern, same_elements, scalar_format, to_values
 from .memory_budget import MemoryBudget
-from .value_text import Content, Generated, Given, Number, Shape, Stored, shape_text
+from .value_text import Each, Generated, Given, Number, Shape, Stored, shape_text
 
 
 class Bound(NamedTuple):
     """One argument of a launch.
 
-    ``value`` is an array of storage units or a Python number, ``fmt`` its element type. ``write_back`` is the
-    file that receives the buffer after the run.
+    ``value`` is an array of storage units, a Python number or a number for each core, ``fmt`` its element type.
+    ``write_back`` is the file that receives the buffer after the run; ``parts`` says who gets a part of the buffer of
+    its own (``None``: all have all of it).
     """
 
     name: str
@@ -35,6 +37,12 @@ class Bound(NamedTuple):
     fmt: Format
     value: Any
     write_back: Stored | None = None
+    parts: By | None = None
+
+    @property
+    def launched(self) -> Any:
+        """What a kernel is called with."""
+        return self.value if self.parts is None else InParts(self.value, self.parts)
 
     @property
     def is_array(self) -> bool:
@@ -43,11 +51,13 @@ class Bound(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A buffer in memory that several launches share: storage units of element type ``fmt``."""
+    """A buffer in memory that several launches share: storage units of element type ``fmt``; ``parts`` as in
+    ``Bound``."""
 
     name: str
     fmt: Format
     array: Array
+    parts: By | None = None
 
     def fitted(self, needed: Format, shape: Shape | None) -> Array:
         """The same memory as elements of ``needed`` in ``shape``; raises ``BindingError`` if it is other data."""
@@ -70,13 +80,20 @@ def signature(kernel: Kernel) -> str:
     return "\n".join([f"@{kernel.entry} takes", *rows])
 
 
-def bind(kernel: Kernel, given: Sequence[tuple[str, Given | Held]], budget: MemoryBudget) -> list[Bound]:
+def bind(
+    kernel: Kernel, given: Sequence[tuple[str, Given | Held]], budget: MemoryBudget, blocks: int = 1
+) -> list[Bound]:
     """The arguments of ``kernel`` in order, in memory that ``budget`` grants; names are argument names or positions.
 
-    Raises ``BindingError`` for arguments that are missing, unknown, given twice, or do not fit their types; its
-    ``subject`` is the name as it was given.
+    Arguments that only launchers know need no value. Raises ``BindingError`` for arguments that are missing, unknown,
+    given twice, or do not fit their types or the cores of ``blocks`` blocks; its ``subject`` is the name as it was
+    given.
     """
     chosen = _by_name(kernel, given)
+    for name, type_ in kernel.arguments:
+        filled = None if name in chosen else launcher_value(name, type_)
+        if filled is not None:
+            chosen[name] = name, Given(Each("core", filled.text, filled.text))
     missing = [name for name, _ in kernel.arguments if name not in chosen]
     if missing:
         listed = " and ".join([", ".join(missing[:-1]), missing[-1]] if len(missing) > 1 else missing)
@@ -85,13 +102,28 @@ def bind(kernel: Kernel, given: Sequence[tuple[str, Given | Held]], budget: Memo
     for name, type_ in kernel.arguments:
         asked, value = chosen[name]
         try:
-            bound.append(_bind_one(name, type_, value, budget))
+            one = _bind_one(name, type_, value, budget)
+            _check_cores(kernel, one, blocks)
+            bound.append(one)
         except BindingError as error:
             raise BindingError(str(error), asked) from None
     return bound
 
 
-def _by_name(kernel: Kernel, given: Sequence[tuple[str, Given | Held]]) -> Mapping[str, tuple[str, Given | Held]]:
+def _check_cores(kernel: Kernel, one: Bound, blocks: int) -> None:
+    """Every core has a number that fits, and parts of a buffer are equal. Raises ``BindingError``."""
+    try:
+        if isinstance(one.value, PerCore):
+            places = kernel.places(blocks)
+            for place, number in zip(places, one.value.values(places), strict=True):
+                _checked_number(number, one.type, one.fmt, f"{number} for core {place.core}")
+        elif one.parts is not None:
+            part_size(one.value.size, one.parts, kernel.places(blocks))
+    except BindingError as error:
+        raise BindingError(f"argument {one.name} ({t.type_text(one.type)}): {error}") from None
+
+
+def _by_name(kernel: Kernel, given: Sequence[tuple[str, Given | Held]]) -> dict[str, tuple[str, Given | Held]]:
     """The name as it was given and the value, by the name of the argument."""
     names = [name for name, _ in kernel.arguments]
     chosen: dict[str, tuple[str, Given | Held]] = {}
@@ -113,10 +145,13 @@ def _bind_one(name: str, type_: Attribute, given: Given | Held, budget: MemoryBu
     if isinstance(given, Held):
         return _bind_held(name, type_, given)
     content = given.content
+    parts: By | None = None
     try:
         fmt = argument_format(type_)
         if fmt is None:
             return _bind_scalar(name, type_, given, budget)
+        if isinstance(content, Each):
+            parts, content = content.by, _whole_buffer(type_, content)
         if isinstance(content, Number):
             raise BindingError(f"it needs an array, not the number {content.text}")
         if isinstance(content, Stored):
@@ -129,7 +164,16 @@ def _bind_one(name: str, type_: Attribute, given: Given | Held, budget: MemoryBu
     except BindingError as error:
         raise BindingError(f"argument {name} ({t.type_text(type_)}): {error}") from None
     write_back = with_key(content) if given.write_back and isinstance(content, Stored) else None
-    return Bound(name, type_, fmt, array, write_back)
+    return Bound(name, type_, fmt, array, write_back, parts)
+
+
+def _whole_buffer(type_: Attribute, each: Each) -> Stored | Generated:
+    """The array that is handed out in parts."""
+    if isinstance(each.content, str):
+        raise BindingError(f"it needs an array, not the number '{each.text}'")
+    if not isinstance(type_, t.PtrType):
+        raise BindingError(f"only a pointer takes a part of a buffer, as '{each.text}' asks")
+    return each.content
 
 
 def hold(name: str, type_: Attribute, given: Given, budget: MemoryBudget) -> Held:
@@ -137,7 +181,7 @@ def hold(name: str, type_: Attribute, given: Given, budget: MemoryBudget) -> Hel
     if argument_format(type_) is None:
         raise BindingError(f"it is used for a number ({t.type_text(type_)}), buffers are arrays")
     bound = _bind_one(name, type_, given, budget)
-    return Held(name, bound.fmt, bound.value)
+    return Held(name, bound.fmt, bound.value, bound.parts)
 
 
 def _bind_held(name: str, type_: Attribute, held: Held) -> Bound:
@@ -145,7 +189,7 @@ def _bind_held(name: str, type_: Attribute, held: Held) -> Bound:
         fmt = argument_format(type_)
         if fmt is None:
             raise BindingError(f"it needs a number, not buffer {held.name}")
-        return Bound(name, type_, fmt, held.fitted(fmt, static_shape(type_)))
+        return Bound(name, type_, fmt, held.fitted(fmt, static_shape(type_)), parts=held.parts)
     except BindingError as error:
         raise BindingError(f"argument {name} ({t.type_text(type_)}): {error}") from None
 
@@ -177,19 +221,30 @@ def _bind_scalar(name: str, type_: Attribute, given: Given, budget: MemoryBudget
     content = given.content
     if given.write_back:
         raise BindingError("it is a number, nothing is written back to it")
+    if isinstance(content, Each):
+        return Bound(name, type_, fmt, _number_for_each(content, fmt, budget))
     value = content.value if isinstance(content, Number) else _first_element(content, fmt, budget)
-    return Bound(name, type_, fmt, _checked_number(value, type_, fmt, content))
+    return Bound(name, type_, fmt, _checked_number(value, type_, fmt, content.text))
+
+
+def _number_for_each(each: Each, fmt: Format, budget: MemoryBudget) -> PerCore:
+    if isinstance(each.content, str):
+        return PerCore(each.content, each.by)
+    return PerCore(_elements(each.content, fmt, budget), each.by)
 
 
 def _first_element(content: Stored | Generated, fmt: Format, budget: MemoryBudget) -> int | float | bool:
+    return _elements(content, fmt, budget)[0].item()
+
+
+def _elements(content: Stored | Generated, fmt: Format, budget: MemoryBudget) -> Array:
     stated = stated_format(content)
     as_bits = is_bit_pattern(fmt) if stated is None else same_elements(stated, fmt)
     array, found = load(content, fmt if as_bits and isinstance(content, Stored) else None, budget)
-    return to_values(array, found).reshape(-1)[0].item()
+    return to_values(array, found).reshape(-1)
 
 
-def _checked_number(value: int | float | bool, type_: Attribute, fmt: Format, content: Content) -> Any:
-    shown = content.text
+def _checked_number(value: int | float | bool, type_: Attribute, fmt: Format, shown: str) -> Any:
     if fmt.is_float:
         largest = fmt.max_finite
         # Compared before it is converted: an integer may be too large for any float.

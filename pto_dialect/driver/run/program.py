@@ -22,6 +22,7 @@ from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.faults import OUT_OF_MEMORY
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.per_core import copied
 from pto_dialect.runtime.run.profiling import ProfileLog
 
 from .. import summary as summaries
@@ -131,7 +132,7 @@ class Launch:
         try:
             shown = request.dump or not request.quiet
             budget = memory_budget(request.max_memory, shown, request.sanitizing is not None)
-            bound = bind(kernel, request.arguments, budget)
+            bound = bind(kernel, request.arguments, budget, request.blocks)
             places = Places(kernel, bound)
             outputs = [(places.find(name), file) for name, file in request.outputs]
             judgement = Judgement(request.tolerance)
@@ -144,9 +145,9 @@ class Launch:
         before = self.copies(bound)
         values = [one.value for one in bound]
         fixing = request.sanitizing is not None and request.sanitizing.fix is not None
-        originals = [one.value.copy() if one.is_array else one.value for one in bound] if fixing else []
+        originals = [one._replace(value=one.value.copy()) if one.is_array else one for one in bound] if fixing else []
         started = perf_counter()
-        returned = self.execute(kernel, values)
+        returned = self.execute(kernel, [one.launched for one in bound])
         seconds = perf_counter() - started
         if fixing:
             return self.fix(cast("WatchedKernel", kernel), originals)
@@ -261,7 +262,7 @@ class Launch:
             if module is not None and not engine.has_errors and entry in functions_of(module):
                 kernel = self.compiled(module, entry)
                 if values is not None:
-                    kernel.run([v.copy() if isinstance(v, np.ndarray) else v for v in values], self.request.blocks, 1)
+                    kernel.run([copied(value) for value in values], self.request.blocks, 1)
 
         return internal_error(error, span.source.text if span is not None else "", again, what, span)
 
@@ -298,7 +299,7 @@ class Launch:
             return None
         return [one.value.copy() if one.is_array else None for one in bound]
 
-    def fix(self, kernel: WatchedKernel, originals: list[Any]) -> int:
+    def fix(self, kernel: WatchedKernel, originals: list[Bound]) -> int:
         """Shows the findings, and writes the program with what they advise."""
         from .fixing import fixed_text, report_of, write_fixed
 
@@ -312,7 +313,8 @@ class Launch:
             return watched_kernel(module, kernel.entry, request.target, request.run, quiet)
 
         def values() -> list[Any]:
-            return [value.copy() if isinstance(value, np.ndarray) else value for value in originals]
+            copies = (one._replace(value=one.value.copy()) if one.is_array else one for one in originals)
+            return [one.launched for one in copies]
 
         text = "" if span is None else span.source.text
         text, applied, left = fixed_text(text, kernel, sanitizing, again, values, request.blocks)

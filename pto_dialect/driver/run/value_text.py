@@ -6,9 +6,12 @@ Source: docs/reference/execution.md, "Launches".
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 GENERATORS = ("zeros", "ones", "random")
+By = Literal["core", "block"]
+EACH: dict[str, By] = {"per-core:": "core", "per-block:": "block"}
+"""What a value begins with that differs from core to core, or from block to block."""
 FORMS = "x.npy, x.npz:KEY, x.bin:TYPE:SHAPE, zeros:, ones: or random:TYPE:SHAPE[:seed=N], or a number"
 
 NPY = "npy"
@@ -65,11 +68,37 @@ class Generated(NamedTuple):
 Content = Number | Stored | Generated
 
 
+class Each(NamedTuple):
+    """A value that differs from core to core, or from block to block (``by``).
+
+    ``content`` is an expression over the place of a core, or an array: of a number for each, or of a part of a buffer
+    for each.
+    """
+
+    by: By
+    content: str | Stored | Generated
+    text: str
+
+
 class Given(NamedTuple):
     """A value of ``--arg``; ``write_back``: the file receives what the program leaves in the buffer."""
 
-    content: Content
+    content: Content | Each
     write_back: bool = False
+
+    @property
+    def stored(self) -> Stored | None:
+        """The file behind the value, if there is one."""
+        content = self.content.content if isinstance(self.content, Each) else self.content
+        return content if isinstance(content, Stored) else None
+
+    def at(self, path: str) -> Given:
+        """The same with the file at ``path``."""
+        stored = self.stored
+        assert stored is not None
+        moved = stored._replace(path=path)
+        content = self.content._replace(content=moved) if isinstance(self.content, Each) else moved
+        return self._replace(content=content)
 
 
 class OutputFile(NamedTuple):
@@ -92,12 +121,13 @@ def split_assignment(text: str, form: str = "NAME=VALUE") -> tuple[str, str]:
 
 def parse_given(text: str) -> Given:
     """A value of ``--arg``; raises :class:`ValueTextError`."""
-    content = parse_content(text.removesuffix(_WRITE_BACK))
+    plain = text.removesuffix(_WRITE_BACK)
+    given = Given(_each(plain) if plain.startswith(tuple(EACH)) else parse_content(plain))
     if not text.endswith(_WRITE_BACK):
-        return Given(content)
-    if not isinstance(content, Stored):
-        raise ValueTextError(f"'{content.text}' is no file that {_WRITE_BACK} could write back to")
-    return Given(content, write_back=True)
+        return given
+    if given.stored is None:
+        raise ValueTextError(f"'{given.content.text}' is no file that {_WRITE_BACK} could write back to")
+    return given._replace(write_back=True)
 
 
 def parse_content(text: str) -> Content:
@@ -111,6 +141,23 @@ def parse_content(text: str) -> Content:
     if archive:
         return _archive(archive, text)
     return _raw(text)
+
+
+def _each(text: str) -> Each:
+    start = next(prefix for prefix in EACH if text.startswith(prefix))
+    rest = text.removeprefix(start)
+    # An expression has no colon, and names no file.
+    if ":" in rest or _ARCHIVE.fullmatch(rest):
+        content = parse_content(rest)
+        assert not isinstance(content, Number)
+        return Each(EACH[start], content, text)
+    from pto_dialect.runtime.run.core_expression import CoreExpression, ExpressionError
+
+    try:
+        CoreExpression(rest)
+    except ExpressionError as error:
+        raise ValueTextError(str(error)) from None
+    return Each(EACH[start], rest, text)
 
 
 def parse_output(text: str) -> OutputFile:

@@ -26,6 +26,7 @@ from ..memory.spaces import Arena, Array, Pointer
 from ..memory.values import GmTensor, Tile, ValueTile, buffer_pointer
 from ..numerics.formats import Format, format_of
 from .machine import Core
+from .per_core import BoundPerCore, InParts, PartedPointer, PerCore
 
 
 class HostTile(Tile):
@@ -53,7 +54,7 @@ def argument_of_core(value: Any, core: Core) -> Any:
     """A bound argument as ``core`` sees it: the second vector core of a block has a unified buffer of its own."""
     pointer = value if isinstance(value, Pointer) else getattr(value, "pointer", None)
     if not isinstance(pointer, Pointer) or pointer.arena.space == "gm":
-        return value
+        return value.of(core) if isinstance(value, (BoundPerCore, PartedPointer)) else value
     if core.index:
         pointer = Pointer(pointer.arena.copy(), pointer.offset, pointer.dtype, pointer.item_bytes)
     if isinstance(value, HostTile):
@@ -113,7 +114,11 @@ def bind_argument(name: str, type_: Attribute, value: Any, profile: Profile | No
     Raises ``BindingError`` for a value that does not fit the argument's type.
     """
     fmt = argument_format(type_)
+    if isinstance(value, InParts):
+        return _parted(name, type_, value, profile)
     if fmt is None:
+        if isinstance(value, PerCore):
+            return BoundPerCore(name, value, lambda number: _scalar(name, type_, number))
         return _scalar(name, type_, value)
     if not isinstance(value, np.ndarray):
         raise BindingError(f"argument {name} ({t.type_text(type_)}) needs an array, found {value!r}")
@@ -148,6 +153,13 @@ def bind_argument(name: str, type_: Attribute, value: Any, profile: Profile | No
     if isinstance(type_, MemRefType):
         return MemRef(pointer.advance(offset), shape, strides, fmt, offset)
     return GmTensor(pointer.advance(offset), shape, strides, fmt)
+
+
+def _parted(name: str, type_: Attribute, value: InParts, profile: Profile | None) -> PartedPointer:
+    pointer = bind_argument(name, type_, value.array, profile) if isinstance(type_, t.PtrType) else None
+    if not isinstance(pointer, Pointer) or pointer.arena.space != "gm":
+        raise BindingError(f"argument {name} ({t.type_text(type_)}) is no pointer to global memory, which has parts")
+    return PartedPointer(pointer, value.by, value.array.nbytes)
 
 
 def _units(name: str, type_: VectorType, value: Array, fmt: Format) -> Array:

@@ -37,6 +37,7 @@ from .arguments import argument_of_core, binder, hand_back
 from .balance import BALANCE, COLD, FEW
 from .machine import Block, Core, NeedsQueues, RunOptions
 from .parallel import can_fork, run_blocks
+from .per_core import CorePlace, core_places, prepare
 from .profiling import ProfileLog
 from .threads import single_threaded_products
 
@@ -125,6 +126,7 @@ class Kernel:
         for values that do not fit, ``ProgramError`` for a fault of the program.
         """
         bound = self.bind(values)
+        prepare(bound, [name for name, _ in self.arguments], lambda: self.places(blocks))
         if self.compiled.holds:
             self._mark_constant(bound)
         try:
@@ -140,6 +142,10 @@ class Kernel:
         if len(values) != len(self.arguments):
             raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
         return [bind(value) for bind, value in zip(self._binders, values, strict=True)]
+
+    def places(self, blocks: int) -> list[CorePlace]:
+        """All cores of a launch of ``blocks`` blocks."""
+        return core_places(blocks, self.kinds, self.program.vector_cores)
 
     def _mark_constant(self, bound: Sequence[Any]) -> None:
         """Marks the buffers of arguments in global memory that no block can change, under whatever name."""

@@ -1,0 +1,204 @@
+"""Arguments that the launcher fills in for each core: numbers that differ from core to core, and parts of a buffer.
+
+Source: docs/reference/execution.md, "Launches".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.ir import Attribute
+
+from ..errors import BindingError
+from ..memory.spaces import Array, Pointer
+from .core_expression import CoreExpression, ExpressionError
+
+if TYPE_CHECKING:
+    from .machine import Core
+
+LAUNCHER_VALUES = {
+    "__pypto_spmd_block_idx": "block",
+    "__pypto_spmd_block_num": "count",
+    "__pypto_spmd_subblock_idx": "subblock",
+}
+"""Names of arguments that only launchers know, as compilers write them, and what they hold."""
+
+By = Literal["core", "block"]
+
+
+@dataclass(frozen=True)
+class CorePlace:
+    """One core of a launch.
+
+    ``block`` of ``count`` blocks; ``core`` of ``cores``, block by block, in each the cube core before the vector cores;
+    ``subblock`` of ``subblocks`` vector cores of its block, 0 on the cube core; ``cube`` is 1 on the cube core of a
+    block that has vector cores too.
+    """
+
+    block: int
+    count: int
+    core: int
+    cores: int
+    subblock: int
+    subblocks: int
+    cube: int
+
+
+class PerCore:
+    """A number for each core.
+
+    ``source`` is an expression over the fields of ``CorePlace`` (``"block * 2 + subblock"``), a function of the
+    ``CorePlace``, or an array with one value for each core (``by="block"``: for each block). Raises ``ExpressionError``
+    for a text that is no expression.
+    """
+
+    def __init__(self, source: str | Callable[[CorePlace], Any] | Array | Sequence[Any], by: By = "core") -> None:
+        self.by = by
+        self.text = source if isinstance(source, str) else ""
+        self._expression = CoreExpression(source) if isinstance(source, str) else None
+        self._function = source if callable(source) else None
+        given = self._expression is not None or self._function is not None
+        self._array = None if given else np.asarray(source).reshape(-1)
+
+    def values(self, places: Sequence[CorePlace]) -> list[Any]:
+        """The number of each core in ``places``, which are all cores of a launch. Raises ``BindingError``."""
+        if self._array is not None:
+            needed = len(places) if self.by == "core" else places[-1].count
+            if self._array.size != needed:
+                raise BindingError(
+                    f"it needs one value for each {self.by}, {needed} for {_launch_text(places[-1])}, found"
+                    f" {self._array.size}"
+                )
+            return [self._array[place.core if self.by == "core" else place.block].item() for place in places]
+        if self._function is not None:
+            return [_plain(self._function(place)) for place in places]
+        assert self._expression is not None
+        try:
+            return [self._expression(vars(place)) for place in places]
+        except ExpressionError as error:
+            raise BindingError(str(error)) from None
+
+
+class InParts:
+    """An array of which each block (``by="core"``: each core) gets an equal part, in order, as its buffer.
+
+    The whole stays one memory: accesses beyond a part reach the neighbour's.
+    """
+
+    def __init__(self, array: Array, by: By = "block") -> None:
+        self.array = array
+        self.by: By = by
+
+
+def copied(value: Any) -> Any:
+    """A value of an argument in memory of its own, if it has memory."""
+    if isinstance(value, InParts):
+        return InParts(value.array.copy(), value.by)
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+class BoundPerCore:
+    """A number for each core, bound to an argument; ``check`` turns a number into the argument's run-time form."""
+
+    def __init__(self, name: str, source: PerCore, check: Callable[[Any], Any]) -> None:
+        self.name = name
+        self.source = source
+        self.check = check
+        self._values: list[Any] = []
+
+    def prepare(self, places: Sequence[CorePlace]) -> None:
+        """Finds out the numbers of all cores. Raises ``BindingError``."""
+        try:
+            values = self.source.values(places)
+        except BindingError as error:
+            raise BindingError(f"argument {self.name}: {error}") from None
+        self._values = [self.check(value) for value in values]
+
+    def of(self, core: Core) -> Any:
+        """The number of ``core``."""
+        cores = core.block.cores
+        return self._values[core.block.index * len(cores) + cores.index(core)]
+
+
+class PartedPointer(Pointer):
+    """A pointer to a buffer of which every block or core has a part."""
+
+    __slots__ = ("by", "nbytes", "part")
+
+    def __init__(self, pointer: Pointer, by: By, nbytes: int, part: int = 0) -> None:
+        super().__init__(pointer.arena, pointer.offset, pointer.dtype, pointer.item_bytes)
+        self.by: By = by
+        self.nbytes = nbytes
+        self.part = part
+
+    def prepared(self, name: str, places: Sequence[CorePlace]) -> PartedPointer:
+        """The same with the size of a part. Raises ``BindingError`` where parts are not equal."""
+        try:
+            elements = part_size(self.nbytes // self.item_bytes, self.by, places)
+        except BindingError as error:
+            raise BindingError(f"argument {name}: {error}") from None
+        return PartedPointer(self, self.by, self.nbytes, elements * self.item_bytes)
+
+    def at(self, pointer: Pointer) -> PartedPointer:
+        """The same parts of the memory of ``pointer``."""
+        return PartedPointer(pointer, self.by, self.nbytes, self.part)
+
+    def of(self, core: Core) -> Pointer:
+        """Where the part of ``core`` begins."""
+        cores = core.block.cores
+        index = core.block.index
+        if self.by == "core":
+            index = index * len(cores) + cores.index(core)
+        return self.shifted(index * self.part)
+
+
+def part_size(elements: int, by: By, places: Sequence[CorePlace]) -> int:
+    """Elements of each of the equal parts of a buffer. Raises ``BindingError`` where there are none."""
+    parts = len(places) if by == "core" else places[-1].count
+    if elements % parts:
+        raise BindingError(f"{elements} elements make no {parts} equal parts, one for each {by}")
+    return elements // parts
+
+
+def core_places(blocks: int, kinds: Sequence[str], vector_cores: int) -> list[CorePlace]:
+    """All cores of a launch of ``blocks`` blocks that have cores of ``kinds``."""
+    inside = [(kind, index) for kind in kinds for index in range(vector_cores if kind == "aiv" else 1)]
+    subblocks = vector_cores if len(kinds) > 1 or "aiv" in kinds else 1
+    cores = blocks * len(inside)
+    return [
+        CorePlace(block, blocks, block * len(inside) + number, cores, index, subblocks, int(kind == "aic"))
+        for block in range(blocks)
+        for number, (kind, index) in enumerate(inside)
+    ]
+
+
+def prepare(bound: list[Any], names: Sequence[str], places: Callable[[], list[CorePlace]]) -> None:
+    """Works out what the cores of a launch get where that differs. Raises ``BindingError``."""
+    known: list[CorePlace] = []
+    for index, value in enumerate(bound):
+        if isinstance(value, (BoundPerCore, PartedPointer)):
+            known = known or places()
+            if isinstance(value, BoundPerCore):
+                value.prepare(known)
+            else:
+                bound[index] = value.prepared(names[index], known)
+
+
+def launcher_value(name: str, type_: Attribute) -> PerCore | None:
+    """What a launcher puts into the argument called ``name``, if it is one of those that only launchers know."""
+    text = LAUNCHER_VALUES.get(name)
+    return PerCore(text) if text is not None and isinstance(type_, (IntegerType, IndexType)) else None
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _launch_text(place: CorePlace) -> str:
+    each = place.cores // place.count
+    blocks = f"{place.count} block{'s' if place.count > 1 else ''}"
+    return blocks if each == 1 else f"{blocks} of {each} cores"
