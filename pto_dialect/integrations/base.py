@@ -1,0 +1,139 @@
+"""What a client of the toolchain needs: programs from text, launches on arrays, and who is told of them.
+
+A client compiles the text of a program once (`Device.compile`) and launches its functions on arrays
+(`Device.launch`). Whether the sanitizers watch is not the client's business: `events.watched` decides for all of them.
+See docs/integrations.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.refused import ParseError, VerifyError
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.runtime.compile.program import symbol_of
+from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.sanitize.options import SanitizeOptions
+
+from .events import Compiled, Launched, tell, watching
+from .memory import as_array
+from .watching import collect, watched_kernel
+
+_EVERYTHING = DiagnosticOptions(max_errors=0)
+
+
+class Program:
+    """A verified module, with its functions as far as they were launched.
+
+    ``filename`` is what diagnostics call it, ``target`` the chip (``None``: the module's own).
+    """
+
+    def __init__(self, module: ModuleOp, filename: str, target: str | None, options: RunOptions) -> None:
+        self.module = module
+        self.filename = filename
+        self.target = target
+        self.options = options
+        self._kernels: dict[tuple[str | None, SanitizeOptions | None], Kernel] = {}
+
+    def kernel(self, entry: str | None, watch: SanitizeOptions | None = None) -> Kernel:
+        """Function ``entry``, by default the only or marked kernel, compiled once for plain and once for watched runs.
+
+        Raises ``ProgramError`` where it cannot be executed.
+        """
+        key = entry, watch
+        if key not in self._kernels:
+            made = (self.module, entry, self.target, self.options)
+            self._kernels[key] = Kernel(*made) if watch is None else watched_kernel(*made, watch)
+        return self._kernels[key]
+
+
+class Device:
+    """The chip of a client. ``name`` is the client's, ``target`` a2, a3, a2a3 or a5 for programs that name none.
+
+    ``options`` say how launches compute (``RunOptions``); programs are kept as long as the device.
+    """
+
+    def __init__(self, name: str, target: str | None = None, options: RunOptions | None = None) -> None:
+        self.name = name
+        self.target = target
+        self.options = options if options is not None else RunOptions()
+        self._programs: dict[tuple[str, str, str | None], Program] = {}
+
+    def compile(self, text: str, filename: str = "<string>", target: str | None = None) -> Program:
+        """The program that ``text`` describes, for ``target`` or the chip of the device.
+
+        Raises ``ParseError`` or ``VerifyError`` with all that is wrong.
+        """
+        key = text, filename, target if target is not None else self.target
+        if key not in self._programs:
+            self._programs[key] = self._compile(*key)
+        return self._programs[key]
+
+    def _compile(self, text: str, filename: str, target: str | None) -> Program:
+        from pto_dialect.syntax.read.parser import parse_program
+        from pto_dialect.verify.verifier import verify_module
+
+        started = perf_counter()
+        engine = DiagnosticEngine(_EVERYTHING)
+        module = parse_program(SourceFile(filename, text), engine)
+        if module is None or engine.has_errors:
+            raise ParseError(engine.diagnostics)
+        verify_module(module, engine, target=target)
+        if engine.has_errors:
+            raise VerifyError(engine.diagnostics)
+        warnings = tuple(found for found in engine.diagnostics if found.severity is Severity.WARNING)
+        tell(Compiled(self.name, filename, target, perf_counter() - started, warnings))
+        return Program(module, filename, target, self.options)
+
+    def launch(
+        self,
+        program: Program,
+        values: Sequence[Any] | Mapping[str, Any],
+        entry: str | None = None,
+        blocks: int = 1,
+    ) -> list[Any]:
+        """Runs ``entry`` of ``program`` on ``blocks`` blocks; returns what the function returns.
+
+        ``values`` are arrays, tensors (written in place) and numbers, in the order of the arguments or by name.
+        Raises ``BindingError`` for values that do not fit, ``ProgramError`` for a fault that no sanitizer covers.
+        """
+        kernel = program.kernel(entry, watching())
+        if isinstance(values, Mapping):
+            values = ordered(kernel, values)
+        return self.run(program, kernel, [as_array(value) for value in values], blocks)
+
+    def run(self, program: Program, kernel: Kernel, values: Sequence[Any], blocks: int = 1) -> list[Any]:
+        """Runs a kernel of ``program`` on numpy arrays and numbers, and tells the observers of it."""
+        started = perf_counter()
+        finished = False
+        try:
+            results = kernel.run(values, blocks)
+            finished = True
+        finally:
+            findings, stopped = collect(kernel)
+            functions = tuple(symbol_of(root.function) for root in kernel.program.roots.values())
+            seconds = perf_counter() - started
+            tell(Launched(self.name, program.filename, functions, blocks, seconds, findings, stopped or not finished))
+        return results
+
+
+def ordered(kernel: Kernel, values: Mapping[str, Any]) -> list[Any]:
+    """The values of all arguments in order. Raises ``BindingError`` for missing and unknown names."""
+    names = [name for name, _ in kernel.arguments]
+    missing = [name for name in names if name not in values]
+    unknown = sorted(set(values) - set(names))
+    if missing or unknown:
+        told = [
+            *(f"argument {name} is missing" for name in missing),
+            *(f"there is no argument {name}" for name in unknown),
+        ]
+        raise BindingError(f"@{kernel.entry}: {', '.join(told)}")
+    return [values[name] for name in names]

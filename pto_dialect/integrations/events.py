@@ -1,0 +1,81 @@
+"""What happens to the kernels of all clients of this process, and whether the sanitizers watch them.
+
+See docs/integrations.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pto_dialect.diagnostics.diagnostic import Diagnostic
+    from pto_dialect.sanitize.options import SanitizeOptions
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A program was parsed and verified: its ``filename`` and ``target``, the ``seconds`` that took, and its
+    warnings."""
+
+    client: str
+    filename: str
+    target: str | None
+    seconds: float
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A kernel ran: the functions that its cores started, its ``blocks`` and the ``seconds`` of the run.
+
+    ``findings`` are those of the sanitizers, if they watched; ``stopped`` tells that one of them ended the run.
+    """
+
+    client: str
+    filename: str
+    functions: tuple[str, ...]
+    blocks: int
+    seconds: float
+    findings: tuple[Diagnostic, ...] = ()
+    stopped: bool = False
+
+
+Event = Compiled | Launched
+Observer = Callable[[Event], None]
+
+_observers: list[Observer] = []
+_watching: list[SanitizeOptions] = []
+
+
+@contextmanager
+def observed(observer: Observer) -> Iterator[None]:
+    """Calls ``observer`` with each event, inside the ``with`` block."""
+    _observers.append(observer)
+    try:
+        yield
+    finally:
+        _observers.remove(observer)
+
+
+@contextmanager
+def watched(options: SanitizeOptions) -> Iterator[None]:
+    """Has the sanitizers watch each launch, inside the ``with`` block. The innermost block counts."""
+    _watching.append(options)
+    try:
+        yield
+    finally:
+        _watching.remove(options)
+
+
+def watching() -> SanitizeOptions | None:
+    """How launches are watched at present; ``None``: they are not."""
+    return _watching[-1] if _watching else None
+
+
+def tell(event: Event) -> None:
+    """Calls the observers."""
+    for observer in tuple(_observers):
+        observer(event)

@@ -1,0 +1,131 @@
+"""Programs as Python functions.
+
+>>> import numpy as np
+>>> @jit('''
+... func.func @twice(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
+...   %c0 = arith.constant 0 : index
+...   %0 = pto.load_scalar %x[%c0] : !pto.ptr<f32> -> f32
+...   %1 = arith.addf %0, %0 : f32
+...   pto.store_scalar %1, %y[%c0] : !pto.ptr<f32>, f32
+...   return
+... }
+... ''', returns="y")
+... def twice(x):
+...     return {"x": x, "y": np.empty_like(x)}
+>>> twice(np.array([2.5], np.float32))
+array([5.], dtype=float32)
+
+See docs/integrations.md.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import update_wrapper
+from pathlib import Path
+from typing import Any
+
+from pto_dialect.driver.inputs import SUFFIX
+from pto_dialect.runtime.run.machine import RunOptions
+
+from .base import Device, Program, ordered
+from .events import watching
+from .memory import as_array
+
+Values = Mapping[str, Any]
+Blocks = int | Callable[..., int]
+
+
+class Function:
+    """A Python function whose calls launch a kernel; see :func:`jit`."""
+
+    def __init__(
+        self,
+        prepare: Callable[..., Values | None],
+        program: str | os.PathLike[str],
+        entry: str | None,
+        device: Device,
+        blocks: Blocks,
+        returns: str | Sequence[str] | None,
+    ) -> None:
+        update_wrapper(self, prepare)
+        self.prepare = prepare
+        self.entry = entry
+        self.returns = returns
+        self._given = program
+        self._device = device
+        self._blocks = blocks
+        self._signature = inspect.signature(prepare)
+        self._program: Program | None = None
+
+    @property
+    def program(self) -> Program:
+        """The verified program; read when it is first asked for. Raises as `Device.compile` does, and ``OSError``."""
+        if self._program is None:
+            text, name = _text_of(self._given, self.prepare)
+            self._program = self._device.compile(text, name)
+        return self._program
+
+    def values(self, *args: Any, **kwargs: Any) -> Values:
+        """The arguments of the kernel for these arguments of the function."""
+        made = self.prepare(*args, **kwargs)
+        if made is None:
+            bound = self._signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            return bound.arguments
+        if not isinstance(made, Mapping):
+            raise TypeError(f"{self.prepare.__qualname__} returns the kernel's arguments by name or None, not {made!r}")
+        return made
+
+    def results(self, values: Values) -> Any:
+        """Those of ``values`` that a call returns."""
+        if self.returns is None:
+            return None
+        return values[self.returns] if isinstance(self.returns, str) else tuple(values[one] for one in self.returns)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Launches the kernel and returns its results.
+
+        Raises ``BindingError`` for arguments that do not fit, ``ProgramError`` for a fault of the program.
+        """
+        values = self.values(*args, **kwargs)
+        program = self.program
+        kernel = program.kernel(self.entry, watching())
+        arrays = [as_array(value) for value in ordered(kernel, values)]
+        blocks = self._blocks(**values) if callable(self._blocks) else self._blocks
+        self._device.run(program, kernel, arrays, blocks)
+        return self.results(values)
+
+
+def jit(
+    program: str | os.PathLike[str],
+    entry: str | None = None,
+    *,
+    returns: str | Sequence[str] | None = None,
+    blocks: Blocks = 1,
+    target: str | None = None,
+    options: RunOptions | None = None,
+) -> Callable[[Callable[..., Values | None]], Function]:
+    """Makes calls of a Python function launch function ``entry`` of a program.
+
+    ``program`` is its text or a ``.pto`` file, relative to the file of the decorated function. What that function
+    returns are the kernel's arguments by name: numpy arrays, tensors and other buffers, which the kernel shares, and
+    numbers. If it returns nothing, they are its own arguments. ``returns`` names those that a call returns; ``blocks``
+    is a number or a function of the kernel's arguments; ``target`` is a2, a3, a2a3 or a5 for programs that name none.
+    The program is read by the first call.
+    """
+
+    def decorate(prepare: Callable[..., Values | None]) -> Function:
+        return Function(prepare, program, entry, Device("jit", target, options), blocks, returns)
+
+    return decorate
+
+
+def _text_of(program: str | os.PathLike[str], function: Callable[..., Any]) -> tuple[str, str]:
+    """The text of a program and what diagnostics call it."""
+    if isinstance(program, str) and ("\n" in program or not program.endswith(SUFFIX)):
+        return program, f"<{function.__qualname__}>"
+    path = Path(inspect.getfile(function)).parent / program
+    return path.read_text(encoding="utf-8"), str(path)

@@ -1,0 +1,103 @@
+"""The pytest plug-in: kernels of a test session under the sanitizers.
+
+`--pto-sanitize` watches every kernel that a test launches through a client of `pto_dialect.integrations`; findings fail
+the test. `--pto-report=DIR` writes what each test has run.
+pytest loads this module by itself where the package is installed, so it imports nothing else before it is asked to.
+See docs/integrations.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from .session import Session
+
+MARK = "pto_allow"
+
+_session: pytest.StashKey[Session] = pytest.StashKey()
+_stack = pytest.StashKey[ExitStack]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of the plug-in."""
+    group = parser.getgroup("pto", "PTO kernels (pto-dialect)")
+    group.addoption("--pto-sanitize", action="store_true", help="watch every kernel; findings fail the test")
+    group.addoption("--pto-checks", metavar="CHECKS", default="all", help="which checks watch, as in race,init")
+    group.addoption(
+        "--pto-allow", metavar="RULE", action="append", default=[], help="leave out the findings of a rule; repeatable"
+    )
+    group.addoption("--pto-report", metavar="DIR", help="folder for what each test has run, one JSON file each")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Starts what the options ask for."""
+    config.addinivalue_line("markers", f"{MARK}(rule, ...): findings of these rules do not fail the test")
+    watch, report = config.option.pto_sanitize, config.option.pto_report
+    if not watch and not report:
+        return
+    from pto_dialect.sanitize.options import UnknownCheckError
+
+    from .session import Session
+
+    try:
+        session = Session(config.option.pto_checks if watch else None, report, config.option.pto_allow)
+    except UnknownCheckError as error:
+        raise pytest.UsageError(f"--pto-checks: {error}") from None
+    except OSError as error:
+        raise pytest.UsageError(f"--pto-report: {error}") from None
+    config.stash[_session] = session
+    config.stash[_stack] = ExitStack()
+    config.stash[_stack].enter_context(session.open())
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Ends the watch."""
+    if _stack in config.stash:
+        config.stash[_stack].close()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """One test: its events begin here, and its report is written at its end."""
+    session = item.config.stash.get(_session, None)
+    if session is None:
+        return (yield)
+    session.begin(item.nodeid)
+    try:
+        return (yield)
+    finally:
+        session.end()
+
+
+def _judge(item: pytest.Item) -> None:
+    """Fails the test for the findings since the last call."""
+    session = item.config.stash.get(_session, None)
+    if session is None:
+        return
+    allowed = {str(rule) for mark in item.iter_markers(MARK) for rule in mark.args}
+    errors, warnings = session.judge(allowed)
+    if warnings:
+        item.add_report_section("call", "pto warnings", warnings)
+    if errors:
+        pytest.fail(errors, pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Findings of fixtures fail the test as errors of its set-up."""
+    result = yield
+    _judge(item)
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Findings fail the test."""
+    result = yield
+    _judge(item)
+    return result

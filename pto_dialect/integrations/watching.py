@@ -1,0 +1,46 @@
+"""Kernels under watch, and what the sanitizers have found in a run of one.
+
+See docs/sanitizers.md.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.runtime.run.launch import Kernel
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from pto_dialect.runtime.run.machine import RunOptions
+    from pto_dialect.sanitize.options import SanitizeOptions
+
+
+def watched_kernel(
+    module: ModuleOp, entry: str | None, target: str | None, options: RunOptions, watch: SanitizeOptions
+) -> Kernel:
+    """A function in its watched flavour, whose on-chip memory starts with values that are not meant to be read."""
+    from dataclasses import replace
+
+    from pto_dialect.sanitize.launch import WatchedKernel
+
+    return WatchedKernel(module, entry, target, replace(options, fill="poison"), watch)
+
+
+def collect(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], bool]:
+    """What was found since the last call, without what comments of the program accept, and whether a finding ended the
+    run. Nothing for kernels that are not watched."""
+    if not hasattr(kernel, "watch"):
+        return (), False
+    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.report.suppress import comments_of, unsuppressed
+
+    assert isinstance(kernel, WatchedKernel)
+    span = span_of(kernel.function)
+    accepted = [] if span is None else comments_of(span.source)
+    kept = unsuppressed(kernel.watch.findings.all, accepted)
+    kernel.watch.findings.clear()
+    stopped, kernel.stopped = kernel.stopped, False
+    return tuple(finding.diagnostic() for finding in kept), stopped
