@@ -74,6 +74,7 @@ def assert_told(row: Row, text: str, statement: str, missing: tuple[str, ...] = 
 
 STATEMENTS = rows("wrong_statements.txt")
 OPERANDS = rows("wrong_operands.txt")
+RARE = rows("rare_mistakes.txt")
 
 
 @pytest.mark.parametrize("row", STATEMENTS, ids=lambda row: f"{row.family}-{row.message[:40]}")
@@ -100,3 +101,12 @@ def test_tables_cover_every_family() -> None:
     assert len(families) >= 24
     assert {row.family for row in OPERANDS} <= families
     assert len(STATEMENTS) >= 120 and len(OPERANDS) >= 60
+
+
+@pytest.mark.parametrize("row", RARE, ids=lambda row: f"{row.family}-{row.message[:40]}")
+def test_rare_mistake(row: Row) -> None:
+    arch, _, statement = row.text.partition(": ")
+    text = example_program(statement, arch)
+    assert_told(row, text, statement)
+    (error,) = errors(text)
+    assert (error.message, error.help or "-") == (row.message, row.help)
