@@ -131,7 +131,7 @@ def test_a_fork_goes_on_by_itself() -> None:
     a, b = values(2)
     one = World(Nothing(), {id(a): 1}, dict(world(lt=1).answers), {id(a): 1}, [3])  # type: ignore[arg-type]
     other = one.fork()
-    assert other.machine.copies == 1  # type: ignore[attr-defined]
+    assert other.machine.copies == 1
     assert (other.values, other.answers, other.differing, other.given) == (
         one.values, one.answers, one.differing, one.given,
     )  # fmt: skip
