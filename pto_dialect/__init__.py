@@ -8,7 +8,8 @@ so that `import pto_dialect` loads neither xDSL nor numpy:
 - `print_module(module, generic=False)`: its canonical text,
 - `compile(module, entry, target=...)`: a callable on numpy arrays,
 - `run(...)`: compile and call in one step,
-- `PerCore(...)`, `InParts(...)`: arguments that differ from core to core.
+- `PerCore(...)`, `InParts(...)`: arguments that differ from core to core,
+- `compile_group([...])`: a callable for functions that start together on the cores of each block.
 """
 
 from importlib import import_module
@@ -17,19 +18,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pto_dialect.api import check, compile, parse, print_module, run
     from pto_dialect.runtime.api import InParts, PerCore
+    from pto_dialect.runtime.group_api import compile_group
 
 __version__ = "0.1.0"
 
-__all__ = ["InParts", "PerCore", "check", "compile", "parse", "print_module", "run"]
+_LAUNCHING = {"InParts": "api", "PerCore": "api", "compile_group": "group_api"}
+"""Modules of `pto_dialect.runtime`, which loads numpy, by what they have; the rest is in `pto_dialect.api`."""
 
-_RUNTIME = ("InParts", "PerCore")
-"""What is in `pto_dialect.runtime.api`, which loads numpy."""
+__all__ = ["InParts", "PerCore", "check", "compile", "compile_group", "parse", "print_module", "run"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module("pto_dialect.runtime.api" if name in _RUNTIME else "pto_dialect.api"), name)
+    place = f"pto_dialect.runtime.{_LAUNCHING[name]}" if name in _LAUNCHING else "pto_dialect.api"
+    value = getattr(import_module(place), name)
     globals()[name] = value
     return value
 

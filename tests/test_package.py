@@ -19,10 +19,13 @@ def test_import_loads_no_dependency() -> None:
 def test_public_functions_are_those_of_the_api() -> None:
     from pto_dialect import api
     from pto_dialect.runtime import api as launching
+    from pto_dialect.runtime import group_api
 
-    assert pto_dialect.__all__ == ["InParts", "PerCore", "check", "compile", "parse", "print_module", "run"]
+    own = ["check", "compile", "parse", "print_module", "run"]
+    assert pto_dialect.__all__ == sorted(["InParts", "PerCore", "compile_group", *own])
     for name in pto_dialect.__all__:
-        assert getattr(pto_dialect, name) is getattr(api if hasattr(api, name) else launching, name)
+        places = (api,) if name in own else (launching, group_api)
+        assert any(getattr(pto_dialect, name) is getattr(place, name, None) for place in places)
         assert name in dir(pto_dialect)
 
 

@@ -97,13 +97,9 @@ def compile(
     done it. Raises ``VerifyError`` for a module with errors, ``ProgramError`` for operations that cannot be executed.
     Operations that were read from no text are shown as the printer writes them.
     """
-    if accumulate not in ("fast", "exact"):
-        raise ValueError(f"accumulate is 'fast' or 'exact', found {accumulate!r}")
-    if backend is not None and backend not in BACKENDS:
-        raise ValueError(f"backend is 'emitc' or 'vpto', found {backend!r}")
+    options = checked_options(accumulate, backend)
     if verify:
-        _verify(module, target)
-    options = RunOptions(accumulate=accumulate, backend=backend)
+        verify_checked(module, target)
     try:
         return CompiledKernel(Kernel(module, entry, target, options))
     except ProgramError as error:
@@ -113,7 +109,17 @@ def compile(
         return CompiledKernel(Kernel(module, entry, target, options))
 
 
-def _verify(module: ModuleOp, target: str | None) -> None:
+def checked_options(accumulate: str, backend: Backend | None) -> RunOptions:
+    """The options of a run. Raises ``ValueError`` for others than there are."""
+    if accumulate not in ("fast", "exact"):
+        raise ValueError(f"accumulate is 'fast' or 'exact', found {accumulate!r}")
+    if backend is not None and backend not in BACKENDS:
+        raise ValueError(f"backend is 'emitc' or 'vpto', found {backend!r}")
+    return RunOptions(accumulate=accumulate, backend=backend)
+
+
+def verify_checked(module: ModuleOp, target: str | None) -> None:
+    """Raises ``VerifyError`` for a module with errors."""
     found = _diagnostics(module, target)
     if any(diagnostic.severity is Severity.ERROR for diagnostic in found):
         if any(diagnostic.span is None for diagnostic in found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -33,6 +33,9 @@ from .watch.deadlock import deadlock_finding
 from .watch.generator import WatchedGenerator
 from .watch.watch import Watch
 
+if TYPE_CHECKING:
+    from pto_dialect.runtime.compile.group import Group
+
 FAULTS = {
     "bounds": frozenset(("mem-oob", "mem-align", "mem-oob-tile", "subview-bounds", "extract-bounds")),
     "deadlock": frozenset(("sync-deadlock",)),
@@ -53,18 +56,19 @@ class WatchedKernel(Kernel):
 
     def __init__(
         self,
-        module: ModuleOp,
+        module: ModuleOp | None,
         entry: str | None,
         target: str | None,
         options: RunOptions,
         sanitize: SanitizeOptions,
         timeline: Timeline | None = None,
+        group: Group | None = None,
     ) -> None:
         self.sanitize = sanitize
         self.timeline = timeline
         self.stopped = False
         self._watch: Watch | None = None
-        super().__init__(module, entry, target, options)
+        super().__init__(module, entry, target, options, group=group)
 
     @property
     def watch(self) -> Watch:
@@ -148,7 +152,7 @@ class WatchedKernel(Kernel):
             block.device = device
             for core in block.cores:
                 assert isinstance(core, WatchedCore)
-                if first < 0 and self.program.roots[core.kind].function is self.function:
+                if first < 0 and self._root(core).function is self.function:
                     first = len(programs)
                 cores.append(core)
         self.watch.open_device(cores)

@@ -213,8 +213,12 @@ class Table:
         """An array of tables, empty when it is not given."""
         value = self.content.get(name, [])
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-            self.fail(name, f"expected tables, each under a line [[{name}]]")
+            self.fail(name, f"expected tables, each under a line [[{_header((*self.key, name))}]]")
         return [Table(self.document, (*self.key, name, index), one) for index, one in enumerate(value)]
+
+
+def _header(key: Key) -> str:
+    return ".".join(part for part in key if isinstance(part, str))
 
 
 def _shown(value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -28,11 +28,15 @@ SUFFIX = ".launch.toml"
 
 TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")
 
+CORES = ("cube", "vector", "vector0", "vector1")
+"""Where a function of a group may run."""
+
 MOST_BLOCKS = 65_535
 """Blocks that the chips can launch at once: they count them in 16 bits."""
 
 _SHARED = ("program", "entry", "blocks", "arguments", "expect", "outputs")
-_TOP = (*_SHARED, "target", "backend", "accumulate", "fill", "buffers", "rtol", "atol", "launch")
+_TOP = (*_SHARED, "group", "target", "backend", "accumulate", "fill", "buffers", "rtol", "atol", "launch")
+_PART = ("program", "entry", "core", "blocks", "arguments")
 _EXPECT = ("value", "rtol", "atol", "equal_nan", "exact", "valid")
 
 
@@ -72,8 +76,20 @@ class Target(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Part:
+    """One function of a group: ``program`` is a path, ``core`` where it runs, ``arguments`` what it alone takes."""
+
+    key: Key
+    program: str
+    entry: str | None
+    core: str | None
+    arguments: Mapping[str, Argument]
+
+
+@dataclass(frozen=True)
 class Step:
-    """One launch: ``program`` is a path, the tables are by the names of arguments or results."""
+    """One launch: ``program`` is a path, the tables are by the names of arguments or results; ``group`` are the
+    functions that start together, none for a launch of one."""
 
     key: Key
     program: str
@@ -82,6 +98,18 @@ class Step:
     arguments: Mapping[str, Argument]
     expect: Mapping[str, Expect]
     outputs: Mapping[str, Target]
+    group: tuple[Part, ...] = ()
+
+    @property
+    def programs(self) -> list[str]:
+        """The programs of the launch."""
+        return [part.program for part in self.group] or [self.program]
+
+    @property
+    def values(self) -> list[Argument]:
+        """The values of all arguments."""
+        tables = [self.arguments, *(part.arguments for part in self.group)]
+        return [argument for table in tables for argument in table.values()]
 
 
 @dataclass(frozen=True)
@@ -100,12 +128,13 @@ class Plan:
 
     def inputs(self) -> list[str]:
         """The programs and files that the launches read."""
-        arguments = [one.value for step in self.steps for one in step.arguments.values()]
+        arguments = [one.value for step in self.steps for one in step.values]
         given = [*arguments, *(buffer.value for buffer in self.buffers.values())]
         contents: list[object] = [one.stored for one in given if isinstance(one, Given)]
         tables = [self.expect, *(step.expect for step in self.steps)]
         contents += [one.content for table in tables for one in table.values()]
-        return [step.program for step in self.steps] + [one.path for one in contents if isinstance(one, Stored)]
+        programs = [program for step in self.steps for program in step.programs]
+        return programs + [one.path for one in contents if isinstance(one, Stored)]
 
 
 def read_plan(path: str, allow_outside: bool = False) -> Plan:
@@ -146,7 +175,7 @@ class _Reader:
         expect: Mapping[str, Expect] = {}
         outputs: Mapping[str, Target] = {}
         if launches:
-            for name in ("entry", "arguments"):
+            for name in ("entry", "arguments", "group"):
                 if name in top.content:
                     top.fail(name, f"it belongs to one of the [[launch]] tables, write {name} there")
             expect, outputs = self.expectations(top), self.outputs(top)
@@ -170,22 +199,53 @@ class _Reader:
 
     def step(self, table: Table, buffers: Mapping[str, Buffer]) -> Step:
         if table is not self.top:
-            table.only(_SHARED)
-        program = table.text("program") or self.program
-        if program is None:
-            table.fail("", 'no program is named, write program = "kernel.pto"')
-        where = table if "program" in table.content else self.top
-        if program.endswith(SUFFIX):
-            where.fail("program", f"'{program}' is a launch file; a launch runs a .pto file")
+            table.only((*_SHARED, "group"))
+        parts = table.tables("group")
+        if parts and "entry" in table.content:
+            table.fail("entry", "the functions are those of the group tables, write entry there")
+        blocks = table.count("blocks", MOST_BLOCKS) or self.top.count("blocks", MOST_BLOCKS)
+        group = tuple(self.part(one, table, tuple(buffers)) for one in parts)
         return Step(
             table.key,
-            self.path(where, "program", program),
+            group[0].program if group else self.program_of(table),
             table.text("entry"),
-            table.count("blocks", MOST_BLOCKS) or self.top.count("blocks", MOST_BLOCKS) or 1,
+            self.blocks_of(parts, blocks) or 1,
             self.arguments(table.table("arguments"), tuple(buffers)),
             self.expectations(table),
             self.outputs(table),
+            group,
         )
+
+    def part(self, table: Table, launch: Table, buffers: tuple[str, ...]) -> Part:
+        """One function of the group of ``launch``."""
+        table.only(_PART)
+        return Part(
+            table.key,
+            self.program_of(table, launch),
+            table.text("entry"),
+            table.text("core", CORES),
+            self.arguments(table.table("arguments"), buffers),
+        )
+
+    def blocks_of(self, parts: Sequence[Table], blocks: int | None) -> int | None:
+        """How many blocks a launch has; functions of a group that say it themselves have the same number of them."""
+        for part in parts:
+            own = part.count("blocks", MOST_BLOCKS)
+            if own is not None and blocks is not None and own != blocks:
+                part.fail("blocks", f"{own} blocks, where the launch has {blocks}; functions of a group start together")
+            blocks = blocks or own
+        return blocks
+
+    def program_of(self, table: Table, outer: Table | None = None) -> str:
+        """The path of the program that ``table``, or one around it, names."""
+        around = [table, *([outer] if outer is not None else []), self.top]
+        where = next((one for one in around if "program" in one.content), self.top)
+        program = where.text("program") or self.program
+        if program is None:
+            table.fail("", 'no program is named, write program = "kernel.pto"')
+        if program.endswith(SUFFIX):
+            where.fail("program", f"'{program}' is a launch file; a launch runs a .pto file")
+        return self.path(where, "program", program)
 
     def arguments(self, table: Table, buffers: tuple[str, ...]) -> dict[str, Argument]:
         """The values of a table; words in ``buffers`` are shared buffers."""
@@ -290,4 +350,4 @@ def _number(value: object) -> Number:
     raise ValueTextError('expected a number or a string such as "x.npy" or "zeros:f32:4x8"')
 
 
-__all__ = ["SUFFIX", "Argument", "BufferName", "Expect", "LaunchError", "Plan", "Step", "Target", "read_plan"]
+__all__ = ["SUFFIX", "Argument", "BufferName", "Expect", "LaunchError", "Part", "Plan", "Step", "Target", "read_plan"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 
 from pto_dialect.deadline import TimedOut, deadline
 from pto_dialect.diagnostics.engine import DiagnosticOptions
@@ -121,7 +122,8 @@ class _Session:
         self.settings = settings
         self.streams = streams
         self.modules = programs
-        self.kernels: dict[tuple[str, str], Kernel] = {}
+        self.parts: dict[str, ModuleOp] = {}
+        self.kernels: dict[object, Kernel] = {}
         self.held: dict[str, Held] = {}
         self.files: list[tuple[str, OutputFile]] = []
         shown = settings.dump or not settings.quiet
@@ -177,11 +179,13 @@ class _Session:
         )
         launch = Launch(Input(step.program, step.program, step.program), request, self.streams)
         kernel = self.kernel(step, launch)
+        keys: dict[str, Key] = {}
         try:
-            given = [(name, self.value(kernel, name, one)) for name, one in step.arguments.items()]
+            given, keys = self.arguments(step, kernel)
             bound = bind(kernel, given, self.budget, step.blocks)
         except BindingError as error:
             key = (*step.key, "arguments", *([error.subject] if error.subject is not None else []))
+            key = keys.get(error.subject or "", key)
             listed = None if error.subject else signature(kernel).replace("\n  ", "; ").replace("takes; ", "takes ")
             raise self.fail(key, error, listed) from None
         places = Places(kernel, bound)
@@ -197,12 +201,10 @@ class _Session:
 
     def kernel(self, step: Step, launch: Launch) -> Kernel:
         """The compiled entry of a launch; programs and kernels of earlier launches are used again."""
+        if step.group:
+            return self.group_kernel(step, launch)
         path = os.path.realpath(step.program)
-        if path not in self.modules:
-            if not os.path.isfile(step.program):
-                message = f"cannot read program '{step.program}': no such file"
-                raise self.plan.document.error((*step.key, "program"), message)
-            self.modules[path] = launch.module()
+        self.read(step.program, step.key, launch)
         try:
             entry = launch.entry(self.modules[path])
         except BindingError as error:
@@ -211,12 +213,49 @@ class _Session:
             self.kernels[path, entry] = launch.kernel(self.modules[path], entry)
         return self.kernels[path, entry]
 
-    def value(self, kernel: Kernel, name: str, argument: Argument) -> Given | Held:
-        """The value of an argument; a shared buffer is read when the first launch needs it."""
+    def group_kernel(self, step: Step, launch: Launch) -> Kernel:
+        """The compiled functions of a group; those of an earlier launch are used again."""
+        from .groups import group_of, kernel_of
+
+        paths = [os.path.realpath(part.program) for part in step.group]
+        key = tuple((path, part.entry, part.core) for path, part in zip(paths, step.group, strict=True))
+        if key not in self.kernels:
+            for part in step.group:
+                self.read(part.program, part.key, launch, verified=len({*paths}) == 1)
+            group = group_of(self.plan.document, step, launch, self.modules if len({*paths}) == 1 else self.parts)
+            self.kernels[key] = kernel_of(self.plan.document, step, launch, group)
+        return self.kernels[key]
+
+    def read(self, program: str, key: Key, launch: Launch, verified: bool = True) -> None:
+        """Parses a program unless that has been done, and has it ``verified`` alone."""
+        path = os.path.realpath(program)
+        known = self.modules if verified else self.parts
+        if path in known:
+            return
+        if not os.path.isfile(program):
+            raise self.plan.document.error((*key, "program"), f"cannot read program '{program}': no such file")
+        single = Launch(Input(program, program, program), launch.request, self.streams)
+        known[path] = single.module(verified)
+
+    def arguments(self, step: Step, kernel: Kernel) -> tuple[list[tuple[str, Given | Held]], dict[str, Key]]:
+        """The values of the arguments of a launch, and where those of a group stand."""
+        if kernel.group is None:
+            return [
+                (name, self.value(kernel.entry, kernel.arguments, name, one)) for name, one in step.arguments.items()
+            ], {}
+        from .groups import group_arguments
+
+        return group_arguments(self.plan.document, step, kernel.group, self.value, self.budget)
+
+    def value(
+        self, function: str, arguments: Sequence[tuple[str, Attribute]], name: str, argument: Argument
+    ) -> Given | Held:
+        """The value of an argument among the ``arguments`` of ``function``; a shared buffer is read when the first
+        launch needs it."""
         if not isinstance(argument.value, BufferName):
             return argument.value
         buffer = argument.value.name
-        types = dict(kernel.arguments) | {str(i): type_ for i, (_, type_) in enumerate(kernel.arguments)}
+        types = dict(arguments) | {str(i): type_ for i, (_, type_) in enumerate(arguments)}
         if buffer not in self.held and name in types:
             source = self.plan.buffers[buffer]
             try:
@@ -226,7 +265,7 @@ class _Session:
         if buffer not in self.held:
             near = did_you_mean(name, types)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise BindingError(f"@{kernel.entry} has no argument {name}{hint}", name)
+            raise BindingError(f"@{function} has no argument {name}{hint}", name)
         return self.held[buffer]
 
     def check_buffers(self) -> None:

@@ -51,13 +51,14 @@ class Bound(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A buffer in memory that several launches share: storage units of element type ``fmt``; ``parts`` as in
-    ``Bound``."""
+    """A buffer in memory that several launches share: storage units of element type ``fmt``; ``parts`` and
+    ``write_back`` as in ``Bound``."""
 
     name: str
     fmt: Format
     array: Array
     parts: By | None = None
+    write_back: Stored | None = None
 
     def fitted(self, needed: Format, shape: Shape | None) -> Array:
         """The same memory as elements of ``needed`` in ``shape``; raises ``BindingError`` if it is other data."""
@@ -181,7 +182,7 @@ def hold(name: str, type_: Attribute, given: Given, budget: MemoryBudget) -> Hel
     if argument_format(type_) is None:
         raise BindingError(f"it is used for a number ({t.type_text(type_)}), buffers are arrays")
     bound = _bind_one(name, type_, given, budget)
-    return Held(name, bound.fmt, bound.value, bound.parts)
+    return Held(name, bound.fmt, bound.value, bound.parts, bound.write_back)
 
 
 def _bind_held(name: str, type_: Attribute, held: Held) -> Bound:
@@ -189,7 +190,7 @@ def _bind_held(name: str, type_: Attribute, held: Held) -> Bound:
         fmt = argument_format(type_)
         if fmt is None:
             raise BindingError(f"it needs a number, not buffer {held.name}")
-        return Bound(name, type_, fmt, held.fitted(fmt, static_shape(type_)), parts=held.parts)
+        return Bound(name, type_, fmt, held.fitted(fmt, static_shape(type_)), held.write_back, held.parts)
     except BindingError as error:
         raise BindingError(f"argument {name} ({t.type_text(type_)}): {error}") from None
 

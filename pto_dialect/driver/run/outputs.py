@@ -94,7 +94,8 @@ class Places:
     """Finds what a name on the command line means.
 
     The order: argument names, SSA names of returned values, then numbers, which count the results of a
-    function that has some and the arguments of one that has none.
+    function that has some and the arguments of one that has none. In a group an argument needs the name of its
+    function only where functions mean different memory by it.
     """
 
     def __init__(self, kernel: Kernel, bound: Sequence[Bound]) -> None:
@@ -109,9 +110,12 @@ class Places:
         self.results = result_places(kernel)
         self.result_names = result_names(kernel)
         self.has_results = bool(kernel.results)
+        self.is_group = kernel.group is not None
+        self.short = _short_names(bound) if self.is_group else {}
 
     def find(self, name: str) -> Place:
         """The place called ``name``; raises ``BindingError``."""
+        name = self.short.get(name, name)
         if name in self.arguments:
             return self.arguments[name]
         index = self.result_names.get(name)
@@ -142,6 +146,20 @@ class Places:
         if isinstance(value, np.ndarray):
             return Output(place.name, place.fmt, value)
         return Output(place.name, place.fmt, scalar_array(value, place.fmt))
+
+
+def _short_names(bound: Sequence[Bound]) -> dict[str, str]:
+    """The arguments of a group by their names in their functions, where these mean one memory."""
+    found: dict[str, list[Bound]] = {}
+    for one in bound:
+        if one.is_array:
+            found.setdefault(one.name.partition(".")[2], []).append(one)
+    return {name: those[0].name for name, those in found.items() if len({memory_of(one) for one in those}) == 1}
+
+
+def memory_of(one: Bound) -> int:
+    """Address of the memory of an array."""
+    return one.value.__array_interface__["data"][0]
 
 
 def scalar_array(value: object, fmt: Format) -> Array:

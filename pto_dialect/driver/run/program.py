@@ -36,13 +36,14 @@ from .compare import Expected, Judgement, expectation, mismatch_report
 from .elements import to_saved
 from .files import FileError, Writing, check_files, write_files
 from .memory_budget import memory_budget
-from .outputs import Output, Place, Places, dump, summary
+from .outputs import Output, Place, Places, dump, memory_of, summary
 from .profile_table import profile_table
 from .request import Request
 from .sanitizing import collected, unchecked_lines, watched_kernel
 from .value_text import OutputFile
 
 if TYPE_CHECKING:
+    from pto_dialect.runtime.compile.group import Group
     from pto_dialect.sanitize.launch import WatchedKernel
 
 OK = 0
@@ -169,8 +170,8 @@ class Launch:
 
     # ------------------------------------------------------------ program
 
-    def module(self) -> ModuleOp:
-        """The parsed and verified program; its diagnostics are shown."""
+    def module(self, verified: bool = True) -> ModuleOp:
+        """The parsed and, unless it is left for later, ``verified`` program; its diagnostics are shown."""
         policy = self.request.policy
         engine = DiagnosticEngine(policy)
         text, remark = read(self.item)
@@ -179,7 +180,7 @@ class Launch:
         module = None
         if remark is None or remark.severity is not Severity.ERROR:
             options = Options(target=self.request.target, printing=False, plans=self.request.plans, policy=policy)
-            module = self.built(text, engine, options)
+            module = self.built(text, engine, options if verified else options._replace(passes=()))
         counts = engine.counts() if engine.has_errors else Counts()
         self.report(engine.diagnostics, counts)
         if module is None or engine.has_errors:
@@ -209,10 +210,11 @@ class Launch:
         if closing:
             self.streams.err(closing + "\n")
 
-    def entry(self, module: ModuleOp) -> str:
-        """The function to run; an unclear choice is the command line's fault."""
+    def entry(self, module: ModuleOp, asked: str | None = None) -> str:
+        """The function to run, by default the one that the request names; an unclear choice is the command line's
+        fault."""
         functions = functions_of(module)
-        asked = self.request.entry
+        asked = asked or self.request.entry
         listed = ", ".join(f"@{name}" for name in functions)
         if not functions:
             raise BindingError(f"'{self.item.name}' has no function to run", rule=ENTRY)
@@ -229,26 +231,28 @@ class Launch:
             message = f"'{self.item.name}' has several functions, choose one with --entry: {listed}"
             raise BindingError(message, rule=error.rule) from None
 
-    def kernel(self, module: ModuleOp, entry: str) -> Kernel:
-        """The compiled entry function."""
+    def kernel(self, module: ModuleOp, entry: str, group: Group | None = None) -> Kernel:
+        """The compiled entry function, or group of functions."""
         try:
-            return self.compiled(module, entry)
+            return self.compiled(module, entry, group)
+        except BindingError:
+            raise
         except ProgramError as error:
             diagnostic = error.diagnostic()
         except MemoryError:
-            diagnostic = _out_of_memory(f"compiling @{entry}", functions_of(module)[entry])
+            diagnostic = _out_of_memory(f"compiling @{entry}", _first_function(module, entry, group))
         except Exception as error:
-            span = span_of(functions_of(module)[entry])
+            span = span_of(_first_function(module, entry, group))
             diagnostic = self.internal(error, f"@{entry} cannot be compiled", span, entry)
         self.report([diagnostic], Counts(errors=1))
         raise Failure(WRONG_PROGRAM)
 
-    def compiled(self, module: ModuleOp, entry: str) -> Kernel:
-        """The compiled entry function, without a word about errors."""
+    def compiled(self, module: ModuleOp, entry: str, group: Group | None = None) -> Kernel:
+        """The compiled entry function, or group of functions, without a word about errors."""
         request = self.request
         if request.sanitizing is not None:
-            return watched_kernel(module, entry, request.target, request.run, request.sanitizing)
-        return Kernel(module, entry, request.target, request.run, self.log)
+            return watched_kernel(module, entry, request.target, request.run, request.sanitizing, group)
+        return Kernel(module, entry, request.target, request.run, self.log, group)
 
     def internal(
         self, error: BaseException, what: str, span: Span | None, entry: str, values: list[object] | None = None
@@ -364,6 +368,10 @@ def with_signature(error: BindingError, kernel: Kernel) -> BindingError:
     return BindingError(f"{error}\n{signature(kernel)}")
 
 
+def _first_function(module: ModuleOp, entry: str, group: Group | None) -> Operation:
+    return group.starts[0].function if group is not None else functions_of(module)[entry]
+
+
 def _named(op: Operation, kernel: Kernel) -> str:
     return op.name if op is not kernel.function else f"@{kernel.entry}"
 
@@ -379,11 +387,15 @@ def changed(places: Places, bound: Sequence[Bound], before: Sequence[Array | Non
     found: list[Place] = []
     if before is None:
         return found
+    known: set[int] = set()
     for one, old in zip(bound, before, strict=True):
         if old is None:
             continue
         same = np.array_equal(old.reshape(-1).view(np.uint8), one.value.reshape(-1).view(np.uint8))
+        if places.is_group and memory_of(one) in known:
+            continue
         if not same or one.write_back is not None:
+            known.add(memory_of(one))
             found.append(places.arguments[one.name])
     return [*found, *places.results]
 

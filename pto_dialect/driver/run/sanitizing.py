@@ -17,6 +17,7 @@ from pto_dialect.runtime.run.machine import RunOptions
 from .files import FileError
 
 if TYPE_CHECKING:
+    from pto_dialect.runtime.compile.group import Group
     from pto_dialect.sanitize.launch import WatchedKernel
     from pto_dialect.sanitize.options import SanitizeOptions
     from pto_dialect.sanitize.report.findings import Finding
@@ -41,14 +42,19 @@ class Sanitizing:
 
 
 def watched_kernel(
-    module: ModuleOp, entry: str, target: str | None, run: RunOptions, request: Sanitizing
+    module: ModuleOp,
+    entry: str,
+    target: str | None,
+    run: RunOptions,
+    request: Sanitizing,
+    group: Group | None = None,
 ) -> WatchedKernel:
-    """The kernel in its watched flavour; raises as ``Kernel`` does."""
+    """The kernel, or the group of functions, in its watched flavour; raises as ``Kernel`` does."""
     from pto_dialect.sanitize.launch import WatchedKernel
     from pto_dialect.sanitize.report.timeline import Timeline
 
     timeline = Timeline(request.costs) if request.trace is not None else None
-    return WatchedKernel(module, entry, target, run, request.options, timeline)
+    return WatchedKernel(module, entry, target, run, request.options, timeline, group)
 
 
 def collected(
@@ -85,8 +91,9 @@ def kept_findings(kernel: WatchedKernel, request: Sanitizing) -> list[Finding]:
     from pto_dialect.sanitize.report.suppress import SuppressionError, comments_of, read_suppressions, unsuppressed
 
     try:
-        span = span_of(kernel.function)
-        suppressions = [] if span is None else comments_of(span.source)
+        spans = [span_of(root.function) for root in kernel.program.roots.values()]
+        sources = {span.source.name: span.source for span in spans if span is not None}
+        suppressions = [one for source in sources.values() for one in comments_of(source)]
         if request.suppressions is not None:
             suppressions += read_suppressions(_text_of(request.suppressions), request.suppressions)
     except SuppressionError as error:

@@ -167,7 +167,7 @@ def _uncalled(module: Operation, functions: dict[str, Operation]) -> list[str]:
 
 @dataclass(frozen=True)
 class Root:
-    """The function that one kind of core starts; ``positions`` selects its arguments among those of the launch."""
+    """The function that a core starts; ``positions`` selects its arguments among those of the launch."""
 
     function: Operation
     positions: tuple[int, ...]
@@ -177,9 +177,10 @@ class Root:
 class Program:
     """What one launch runs.
 
-    ``roots`` maps kinds of cores (``all``, ``aic``, ``aiv``) to what they start, in the order in which program order
-    runs them; ``functions`` are the roots and what they call, in order of discovery, ``operations`` those in them in
-    text order; ``cooperative`` tells that cores wait for each other, so that they run side by side.
+    ``roots`` maps kinds of cores (``all``, ``aic``, ``aiv``), or single vector cores (``aiv0``, ``aiv1``), to what they
+    start, in the order in which program order runs them; ``functions`` are the roots and what they call, in order of
+    discovery, ``operations`` those in them in text order; ``cooperative`` tells that cores wait for each other, so that
+    they run side by side.
     """
 
     symbols: Symbols
@@ -196,10 +197,19 @@ class Program:
         """Functions that ``function`` calls."""
         return self.symbols.callees(function)
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of cores that take part."""
+        return tuple(dict.fromkeys(core.rstrip("01") for core in self.roots))
+
+    def root(self, kind: str, index: int) -> Root:
+        """What core ``index`` of its kind starts."""
+        return self.roots.get(kind) or self.roots.get(f"{kind}{index}") or self.roots[f"{kind}0"]
+
     def guard(self, call: Operation, callee: Operation) -> str | None:
         """Kind of cores that run a call, ``None`` when all cores that reach it do."""
         kind = kernel_kind(callee)
-        if kind is None or len(self.roots) == 1 or kind == enclosing_kind(call):
+        if kind is None or len(self.kinds) == 1 or kind == enclosing_kind(call):
             return None
         return kind
 
@@ -245,12 +255,12 @@ def find_program(module: Operation, entry: str, arch: str, symbols: Symbols | No
     """
     symbols = symbols or Symbols(module)
     function = symbols.first[entry]
-    reach = _reachable([function], symbols)
-    operations = _inside(reach)
-    kinds = _kinds(reach, operations)
+    reach = reachable([function], symbols)
+    operations = operations_in(reach)
+    kinds = kinds_of(reach, operations)
     mine = kernel_kind(function)
     partner = _partner(function, symbols) if mine in CORE_OF and len(kinds) < 2 else None
-    arguments = _arguments(function)
+    arguments = arguments_of(function)
     everything = tuple(range(len(arguments)))
     roots: dict[str, Root]
     if partner is not None:
@@ -258,8 +268,8 @@ def find_program(module: Operation, entry: str, arch: str, symbols: Symbols | No
         here, there = Root(function, everything), _bound_to(partner, arguments)
         pair = {CORE_OF[mine]: here, CORE_OF["cube" if mine == "vector" else "vector"]: there}
         roots = {kind: pair[kind] for kind in ("aic", "aiv")}
-        reach = _reachable([function, partner], symbols)
-        operations = _inside(reach)
+        reach = reachable([function, partner], symbols)
+        operations = operations_in(reach)
     elif len(kinds) == 2:
         roots = {kind: Root(function, everything) for kind in ("aic", "aiv")}
     elif (
@@ -271,7 +281,7 @@ def find_program(module: Operation, entry: str, arch: str, symbols: Symbols | No
     else:
         roots = {"all": Root(function, everything)}
     for one in reach:
-        _refuse_recursion(one, symbols)
+        refuse_recursion(one, symbols)
     return Program(
         symbols,
         function,
@@ -279,17 +289,18 @@ def find_program(module: Operation, entry: str, arch: str, symbols: Symbols | No
         arguments,
         tuple(reach),
         operations,
-        _vector_cores(operations, arch),
+        vector_cores_of(operations, arch),
         any(has_role(op, Role.CORES) or transfers(op) for op in operations),
         any(orders_pipes(op) for op in operations),
     )
 
 
-def _inside(functions: Sequence[Operation]) -> list[Operation]:
+def operations_in(functions: Sequence[Operation]) -> list[Operation]:
+    """The operations of ``functions`` in text order."""
     return [op for function in functions for op in walk(function)]
 
 
-def _reachable(starts: Sequence[Operation], symbols: Symbols) -> list[Operation]:
+def reachable(starts: Sequence[Operation], symbols: Symbols) -> list[Operation]:
     """The functions of ``starts`` and what they call."""
     order: dict[Operation, None] = {}
     pending = list(reversed(starts))
@@ -301,20 +312,21 @@ def _reachable(starts: Sequence[Operation], symbols: Symbols) -> list[Operation]
     return list(order)
 
 
-def _refuse_recursion(function: Operation, symbols: Symbols) -> None:
-    if function in _reachable(symbols.callees(function), symbols):
+def refuse_recursion(function: Operation, symbols: Symbols) -> None:
+    """Raises ``ProgramError`` (``entry-void``) for a function that calls itself."""
+    if function in reachable(symbols.callees(function), symbols):
         message = f"@{symbol_of(function)} calls itself; recursion cannot be executed"
         raise ProgramError("entry-void", message, span_of(function))
 
 
-def _kinds(functions: Sequence[Operation], operations: Sequence[Operation]) -> set[str]:
+def kinds_of(functions: Sequence[Operation], operations: Sequence[Operation]) -> set[str]:
     """Kinds of code among ``functions`` with their operations: the kinds of kernels and sections."""
     kinds = {kind for function in functions if (kind := kernel_kind(function)) in CORE_OF}
     sections = {section_of(op) for op in operations if op.regions}
     return {kind for kind in CORE_OF if kind in kinds or kind in sections}
 
 
-def _vector_cores(operations: Sequence[Operation], arch: str) -> int:
+def vector_cores_of(operations: Sequence[Operation], arch: str) -> int:
     """Vector cores of a block: one where a second would have no part in any queue."""
     if arch == "a2a3":
         return 2
@@ -351,16 +363,17 @@ def _depends_on_core(value: SSAValue) -> bool:
 # ------------------------------------------------------------ pairs
 
 
-def _arguments(function: Operation) -> list[tuple[str, Attribute]]:
+def arguments_of(function: Operation) -> list[tuple[str, Attribute]]:
+    """Names and types of the arguments of ``function``; those without a name are called by position."""
     found: list[tuple[str, Attribute]] = []
     taken: set[str] = set()
     for index, argument in enumerate(function.regions[0].blocks[0].args):
-        found.append((_free(argument.name_hint or str(index), taken), argument.type))
+        found.append((unique_name(argument.name_hint or str(index), taken), argument.type))
         taken.add(found[-1][0])
     return found
 
 
-def _free(name: str, taken: Set[str]) -> str:
+def unique_name(name: str, taken: Set[str]) -> str:
     """``name``, with a number behind it where it is taken: modules made by programs may have a name twice."""
     free, number = name, 0
     while free in taken:
@@ -372,7 +385,7 @@ def _free(name: str, taken: Set[str]) -> str:
 def _bound_to(partner: Operation, arguments: list[tuple[str, Attribute]]) -> Root:
     """``partner`` on the arguments of the entry; those it does not find there are appended."""
     own = list(arguments)
-    theirs = _arguments(partner)
+    theirs = arguments_of(partner)
     types = ([type_ for _, type_ in both] for both in (own, theirs))
     if next(types) == next(types) and not {name for name, _ in own} & {name for name, _ in theirs}:
         return Root(partner, tuple(range(len(own))))
@@ -381,7 +394,7 @@ def _bound_to(partner: Operation, arguments: list[tuple[str, Attribute]]) -> Roo
         known = own.index((name, type_)) if (name, type_) in own else None
         if known is None:
             taken = {other for other, _ in arguments}
-            arguments.append((_free(f"{symbol_of(partner)}.{name}" if name in taken else name, taken), type_))
+            arguments.append((unique_name(f"{symbol_of(partner)}.{name}" if name in taken else name, taken), type_))
             known = len(arguments) - 1
         positions.append(known)
     return Root(partner, tuple(positions))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp
@@ -26,7 +26,7 @@ from pto_dialect.targets.backend import backend_of
 from pto_dialect.targets.profile import Profile
 
 from ..compile.compiler import CompiledModule, compile_module
-from ..compile.program import Symbols, find_entry, find_program
+from ..compile.program import Root, Symbols, find_entry, find_program
 from ..compile.usage import Usage, buffer_usage
 from ..errors import BindingError, ProgramError
 from ..faults import OUT_OF_MEMORY, Fault, exhausted
@@ -41,6 +41,9 @@ from .per_core import CorePlace, core_places, prepare
 from .profiling import ProfileLog
 from .threads import single_threaded_products
 
+if TYPE_CHECKING:
+    from ..compile.group import Group
+
 UNIT_FLAGS = ("unit_flag_mode", "unit_flag_ctrl", "unit_flag")
 UNIT_FLAG_PIPES = ("PIPE_M", "PIPE_FIX")
 """Attributes that hand an accumulator over, and the pipes between which they do; watched cores follow each block."""
@@ -53,9 +56,11 @@ def orders_blocks(op: Operation) -> bool:
 
 
 class Kernel:
-    """An entry function, with its peer if it is one of a pair of kernels, that is ready to run.
+    """An entry function, with its peer if it is one of a pair of kernels, that is ready to run; or a ``group`` of
+    functions, of which ``module`` and ``entry`` say nothing then.
 
-    ``arguments`` are pairs (name, type) in order; ``results`` the result types of the entry.
+    ``arguments`` are pairs (name, type) in order, those of a group called ``function.name``; ``results`` the result
+    types of the entry, the first function of a group.
     """
 
     _each: float | None = None
@@ -66,26 +71,36 @@ class Kernel:
 
     def __init__(
         self,
-        module: ModuleOp,
+        module: ModuleOp | None,
         entry: str | None,
         target: str | None,
         options: RunOptions,
         profile_log: ProfileLog | None = None,
+        group: Group | None = None,
     ) -> None:
+        self.group = group
+        if group is None:
+            assert module is not None
+            symbols = Symbols(module)
+            self.entry = find_entry(module, entry, symbols)
+            function = symbols.first[self.entry]
+            self.profile: Profile = profile_of(function, target)
+            self.program = find_program(module, self.entry, self.profile.arch, symbols)
+        else:
+            from ..compile.group import common_profile, group_program
+
+            module, self.entry, function = group.module, group.name, group.starts[0].function
+            self.profile = common_profile(group, target)
+            self.program = group_program(group, self.profile.arch)
         self.module = module
-        symbols = Symbols(module)
-        self.entry = find_entry(module, entry, symbols)
-        function = symbols.first[self.entry]
         self.function = function
-        self.profile: Profile = profile_of(function, target)
         self.options = replace(options, backend=backend_of(function, options.backend, self.profile.arch))
         self.profile_log = profile_log
-        self.program = find_program(module, self.entry, self.profile.arch, symbols)
         function_type = function.properties["function_type"]
         assert isinstance(function_type, FunctionType)
         self.arguments = self.program.arguments
         self.results = list(function_type.outputs.data)
-        self.kinds = tuple(self.program.roots)
+        self.kinds = self.program.kinds
         self.compiled = self._compile(queued=False)
         self._queued = self.compiled if self.compiled.queued else None
         schedule = options.schedule
@@ -262,17 +277,20 @@ class Kernel:
 
     def _call(self, compiled: CompiledModule, core: Core, bound: list[Any]) -> Any:
         """Starts on ``core`` what its kind of core runs."""
-        return compiled.callables[self.program.roots[core.kind].function](core, *self._arguments(core, bound))
+        return compiled.callables[self._root(core).function](core, *self._arguments(core, bound))
+
+    def _root(self, core: Core) -> Root:
+        return self.program.root(core.kind, core.index)
 
     def _arguments(self, core: Core, bound: list[Any]) -> list[Any]:
-        return [argument_of_core(bound[position], core) for position in self.program.roots[core.kind].positions]
+        return [argument_of_core(bound[position], core) for position in self._root(core).positions]
 
     def _in_order(self, bound: list[Any], index: int, count: int) -> list[Any]:
         compiled = self.compiled
         returned: Any = None
         block = self._idle_block(index, count, Core)
         for core, arguments in [(core, self._arguments(core, bound)) for core in block.cores]:
-            function = self.program.roots[core.kind].function
+            function = self._root(core).function
             try:
                 with np.errstate(all="ignore"):
                     result = compiled.callables[function](core, *arguments)
@@ -314,7 +332,7 @@ class Kernel:
                 assert isinstance(core, QueueCore)
                 if self._reordered and self._hands_over:
                     core.in_turn = UNIT_FLAG_PIPES
-                if first < 0 and self.program.roots[core.kind].function is self.function:
+                if first < 0 and self._root(core).function is self.function:
                     first = len(programs)
                 programs.append((core, self._call(compiled, core, bound)))
         try:

@@ -189,8 +189,9 @@ def prepare(bound: list[Any], names: Sequence[str], places: Callable[[], list[Co
 
 
 def launcher_value(name: str, type_: Attribute) -> PerCore | None:
-    """What a launcher puts into the argument called ``name``, if it is one of those that only launchers know."""
-    text = LAUNCHER_VALUES.get(name)
+    """What a launcher puts into the argument called ``name``, with its function before a dot or alone, if it is one of
+    those that only launchers know."""
+    text = LAUNCHER_VALUES.get(name.rpartition(".")[2])
     return PerCore(text) if text is not None and isinstance(type_, (IntegerType, IndexType)) else None
 
 

@@ -55,8 +55,10 @@ class Site:
 
     @property
     def place(self) -> str:
-        """``line N``, or the operation where there is no text."""
-        return self.name if self.span is None else f"line {self.span.line}"
+        """``line N``, with the file where there are several, or the operation where there is no text."""
+        if self.span is None:
+            return self.name
+        return f"line {self.span.line}{f' of {self.span.source.name}' if self.table.several_files else ''}"
 
     @cached_property
     def atomic(self) -> str | None:
@@ -180,6 +182,11 @@ class Sites:
         site = Site(len(self.all), op, loops, self)
         self.all.append(site)
         return site
+
+    @cached_property
+    def several_files(self) -> bool:
+        """True when the program comes from more than one file."""
+        return len({site.span.source.name for site in self if site.span is not None}) > 1
 
     def __iter__(self) -> Iterator[Site]:
         return (site for site in self.all if site is not None)

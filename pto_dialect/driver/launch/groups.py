@@ -1,0 +1,141 @@
+"""Launches of several functions that start together. Source: docs/reference/execution.md, "Launches"."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from pto_dialect.diagnostics.engine import Counts, DiagnosticEngine
+from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.runtime.compile.group import Group, Member, Start, join
+from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.run.arguments import argument_format
+from pto_dialect.runtime.run.launch import Kernel
+
+from ..inputs import Input
+from ..options import Options
+from ..pipeline import run_passes
+from ..run.binding import Held, hold
+from ..run.memory_budget import MemoryBudget
+from ..run.program import WRONG_PROGRAM, Failure, Launch
+from ..run.value_text import Given
+from .document import Document, Key
+from .plan import Argument, Part, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Value = Callable[[str, Sequence[tuple[str, Attribute]], str, Argument], Given | Held]
+"""Gives the value of an argument of a function, which has these arguments with their types."""
+
+
+def group_of(document: Document, step: Step, launch: Launch, modules: Mapping[str, ModuleOp]) -> Group:
+    """The functions of a launch, whose programs are ``modules`` by path, verified together if they are several.
+
+    Raises ``LaunchError`` for functions that cannot start together, ``Failure`` for programs that are wrong.
+    """
+    members: list[Member] = []
+    for part in step.group:
+        module = modules[os.path.realpath(part.program)]
+        single = Launch(Input(part.program, part.program, part.program), launch.request, launch.streams)
+        try:
+            entry = single.entry(module, part.entry)
+        except BindingError as error:
+            raise document.error((*part.key, "entry"), str(error), rule=error.rule) from None
+        members.append(Member(module, entry, part.core))
+    try:
+        group = join(members)
+    except BindingError as error:
+        raise document.error(_part_key(step, error), str(error), rule=error.rule) from None
+    if len({id(member.module) for member in members}) > 1:
+        _verify(group, launch)
+    return group
+
+
+def _part_key(step: Step, error: BindingError) -> Key:
+    return step.key if error.subject is None else step.group[int(error.subject)].key
+
+
+def _verify(group: Group, launch: Launch) -> None:
+    """Verifies modules together, because functions of one name buffers of another."""
+    engine = DiagnosticEngine(launch.request.policy)
+    run_passes(group.module, Options().passes, engine, launch.request.target)
+    launch.report(engine.diagnostics, engine.counts() if engine.has_errors else Counts())
+    if engine.has_errors:
+        raise Failure(WRONG_PROGRAM)
+
+
+def kernel_of(document: Document, step: Step, launch: Launch, group: Group) -> Kernel:
+    """The compiled group. Raises ``LaunchError`` for functions of different chips."""
+    try:
+        return launch.kernel(group.module, group.name, group)
+    except BindingError as error:
+        raise document.error(_part_key(step, error), str(error)) from None
+
+
+def group_arguments(
+    document: Document, step: Step, group: Group, value: Value, budget: MemoryBudget
+) -> tuple[list[tuple[str, Given | Held]], dict[str, Key]]:
+    """The values of the arguments of a launch by their names in the kernel, and where they stand.
+
+    What the launch gives goes to every function that has an argument of the name, and is one memory for all of them;
+    what the table of a function gives is for that function alone. Raises ``LaunchError``.
+    """
+    given: list[tuple[str, Given | Held]] = []
+    keys: dict[str, Key] = {}
+    for name, argument in step.arguments.items():
+        takers = [start for start in group.starts if name in dict(start.arguments)]
+        if not takers:
+            names = [known for start in group.starts for known, _ in start.arguments]
+            raise document.error(argument.key, f"no function of the group has an argument {name}{_hint(name, names)}")
+        shared = _shared(document, takers[0], name, argument, value, budget)
+        for number, start in enumerate(takers):
+            full = f"{start.label}.{name}"
+            later = number and isinstance(shared, Held)
+            given.append((full, shared._replace(write_back=None) if later else shared))
+            keys[full] = argument.key
+    for start, part in zip(group.starts, step.group, strict=True):
+        for full, argument in _own(document, start, part, value, keys):
+            given.append((full, argument))
+    return given, keys
+
+
+def _shared(
+    document: Document, start: Start, name: str, argument: Argument, value: Value, budget: MemoryBudget
+) -> Given | Held:
+    type_ = dict(start.arguments)[name]
+    found = value(start.label, start.arguments, name, argument)
+    if isinstance(found, Held) or argument_format(type_) is None:
+        return found
+    try:
+        return hold(name, type_, found, budget)
+    except BindingError as error:
+        raise document.error(argument.key, str(error)) from None
+
+
+def _own(
+    document: Document, start: Start, part: Part, value: Value, keys: dict[str, Key]
+) -> list[tuple[str, Given | Held]]:
+    """What the table of one function gives; ``keys`` are the names that have a value, and are added to."""
+    names = [name for name, _ in start.arguments]
+    found: list[tuple[str, Given | Held]] = []
+    for asked, argument in part.arguments.items():
+        position = asked.isdecimal() and asked not in names and int(asked) < len(names)
+        name = names[int(asked)] if position else asked
+        if name not in names:
+            raise document.error(argument.key, f"@{start.label} has no argument {asked}{_hint(asked, names)}")
+        full = f"{start.label}.{name}"
+        if full in keys:
+            raise document.error(argument.key, f"argument {name} of @{start.label} is given twice")
+        keys[full] = argument.key
+        found.append((full, value(start.label, start.arguments, name, argument)))
+    return found
+
+
+def _hint(name: str, names: list[str]) -> str:
+    near = did_you_mean(name, names)
+    return f"; did you mean {near[0]}?" if near else ""
