@@ -10,7 +10,11 @@ from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).resolve().parent
-INSTALLED_INSIDE = {"pto_dialect.grammar": "grammar", "pto_dialect.tools": "tools"}
+INSTALLED_INSIDE = {
+    "pto_dialect.grammar": "grammar",
+    "pto_dialect.tools": "tools",
+    "pto_dialect.tools.server": "tools/server",
+}
 
 
 class BuildWithTables(build_py):

@@ -37,14 +37,14 @@ _RUNTIME = frozenset(("runtime", "sanitize", "__pycache__"))
 _SOURCES = (".py", ".lark")
 
 
-def sources_identity() -> str:
+def sources_identity(*folders: str) -> str:
     """What differs as soon as a source file of this package does that has a say when a program is read, checked or
-    printed: paths, sizes and times of change of all of them.
+    printed, or one below ``folders``: paths, sizes and times of change of all of them.
 
     In a checkout the grammar stands beside the package.
     """
     found: list[tuple[str, int, int]] = []
-    for folder in (_PACKAGE, os.path.join(os.path.dirname(_PACKAGE), "grammar")):
+    for folder in (_PACKAGE, os.path.join(os.path.dirname(_PACKAGE), "grammar"), *folders):
         _collect(folder, found)
     return ascii(sorted(found))
 

@@ -21,6 +21,7 @@ from .command_line import (
     write_stderr,
     write_stdout,
 )
+from .start import SERVER_OPTION
 
 if TYPE_CHECKING:
     from pto_dialect.driver.batch import Task
@@ -96,6 +97,10 @@ class OptCommand(PtoCommand):
 @click.option("--pedantic", is_flag=True, help="Show remarks as well.")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep results of earlier runs.")
 @click.option("--no-plans", is_flag=True, help="Let the grammar read statements that are like earlier ones.")
+@click.option(
+    SERVER_OPTION, is_flag=True, expose_value=False,
+    help="Let a process answer that stays for later calls, as with PTO_SERVER=1.",
+)  # fmt: skip
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes for many inputs.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
 @click.option("--explain", "explained", metavar="RULE", help="Tell about a rule and exit.")

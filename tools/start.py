@@ -1,5 +1,6 @@
 """Where the installed commands begin. Nothing is imported before Ctrl-C is taken care of."""
 
+import os
 import signal
 import sys
 from importlib import import_module
@@ -10,15 +11,39 @@ ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(si
 INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
 
+SERVER_VARIABLE, SERVER_OPTION = "PTO_SERVER", "--server"
+
 
 def pto_opt() -> None:
-    """The command ``pto-opt``."""
+    """The command ``pto-opt``. Where the user wants so, a server answers instead."""
+    if _may_want_server():
+        from .server.client import call_server
+
+        if call_server():
+            # This process has become a copy of the server that carries out the call of another one.
+            from .server.copy import finish
+
+            try:
+                _start("pto_opt")
+            except SystemExit as end:
+                finish(end)
+                raise
+            return
     _start("pto_opt")
 
 
 def pto_run() -> None:
     """The command ``pto-run``."""
     _start("pto_run")
+
+
+def _may_want_server() -> bool:
+    """False without a look at anything else where nobody speaks of a server."""
+    if SERVER_VARIABLE not in os.environ and SERVER_OPTION not in sys.argv:
+        return False
+    from .server.place import wanted
+
+    return wanted(sys.argv[1:])
 
 
 def _start(module: str) -> None:

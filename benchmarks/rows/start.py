@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter, sleep
 
 from .front import trees
 from .row import Row, Times, alternate, command, python, seconds
@@ -35,6 +36,23 @@ def again(folder: Path) -> Times:
     return alternate(ours, command("xdsl-opt", folder / "small.mlir"), 7, warm_up=2)
 
 
+def served(folder: Path) -> Times:
+    """``pto-opt`` on 30 lines, answered by a server, against ``xdsl-opt``."""
+    os.environ |= {"PTO_CACHE_DIR": str(folder / "cache"), "PTO_SERVER": "1", "PTO_SERVER_IDLE": "30"}
+    ours = command("pto-opt", "--no-cache", folder / "small.pto")
+    ours()
+    sockets, end = folder / "cache" / "server", perf_counter() + 60
+    while not [path for path in sockets.iterdir() if not path.suffix]:
+        if perf_counter() > end:
+            raise SystemExit("no server has come")
+        sleep(0.1)
+    times = alternate(ours, command("xdsl-opt", folder / "small.mlir"), 9, warm_up=2)
+    for path in sockets.iterdir():
+        # The server ends without it.
+        path.unlink()
+    return times
+
+
 def version(_: Path) -> Times:
     """``pto-opt --version`` against the import of click."""
     return alternate(command("pto-opt", "--version"), python("import click"), 15, warm_up=2)
@@ -62,6 +80,7 @@ def launch(_: Path) -> Times:
 ROWS = {
     "start-up": Row("pto-opt on 30 lines (xdsl-opt on 30 lines)", small, 0.75, prepare=keep_small),
     "start-again": Row("pto-opt on the same 30 lines again (xdsl-opt)", again, 0.3, prepare=keep_small),
+    "start-served": Row("pto-opt on 30 lines, by a server (xdsl-opt)", served, 0.15, prepare=keep_small),
     "version": Row("pto-opt --version (import click)", version, 1.2),
     "tree-again": Row("a tree of programs again (the first time)", tree, 0.1, prepare=keep_small),
     "launch": Row("small pto-run (its imports)", launch, 1.4),

@@ -1,0 +1,187 @@
+"""How servers come and go: signals, ends of all kinds, what is odd."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from served_calls import Commands, alive, until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="servers need Linux")
+
+GOOD = b"func.func @f() {\n  return\n}\n"
+
+
+def waiting_call(commands: Commands, server: int, **options: object):
+    """A call that waits for its standard input, and the process that carries it out."""
+    call = commands.begin("-", **options)
+    return call, until(lambda: commands.workers(server), "nobody carries the call out")[0]
+
+
+def test_nothing_is_started_where_nobody_asks(commands: Commands) -> None:
+    assert commands.plain("-", input=GOOD).returncode == 0
+    assert commands.call("-", input=GOOD, variables={"PTO_SERVER": ""}).returncode == 0
+    assert not commands.sockets.exists()
+
+
+def test_a_server_ends_when_it_is_idle(commands: Commands) -> None:
+    commands.environment["PTO_SERVER_IDLE"] = "0.3"
+    server = commands.start()
+    until(lambda: not alive(server), "the server does not end")
+    assert commands.servers() == []
+    assert [path.suffix for path in commands.sockets.iterdir()] == [".lock"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_signals_reach_the_call(commands: Commands, number: int, code: int) -> None:
+    server = commands.start()
+    call, worker = waiting_call(commands, server)
+    call.send_signal(number)
+    assert call.communicate(timeout=60) == (b"", b"") and call.returncode == code
+    assert not alive(worker) and alive(server)
+
+
+def test_a_signal_that_is_ignored_stays_ignored(commands: Commands) -> None:
+    server = commands.start()
+    call, _ = waiting_call(commands, server, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    call.send_signal(signal.SIGHUP)
+    assert call.communicate(GOOD, timeout=60)[1] == b"" and call.returncode == 0
+
+
+def test_a_call_that_a_signal_ends_looks_like_that(commands: Commands) -> None:
+    server = commands.start()
+    call, worker = waiting_call(commands, server)
+    os.kill(worker, signal.SIGKILL)
+    call.communicate(timeout=60)
+    assert call.returncode == -signal.SIGKILL
+
+
+def test_a_caller_that_is_killed_takes_its_call_along(commands: Commands) -> None:
+    server = commands.start()
+    call, worker = waiting_call(commands, server)
+    # Its standard input stays open here, so the call would wait.
+    call.kill()
+    until(lambda: not alive(worker), "the call goes on")
+    call.communicate(timeout=60)
+    assert alive(server) and commands.call("-", input=GOOD).returncode == 0
+
+
+def test_a_server_that_is_killed_takes_its_calls_along(commands: Commands) -> None:
+    server = commands.start()
+    call, worker = waiting_call(commands, server)
+    os.kill(server, signal.SIGKILL)
+    _, errors = call.communicate(timeout=60)
+    assert call.returncode == 1
+    assert errors == b"error: the server of pto-opt has ended before the call had; PTO_SERVER=0 does without it\n"
+    until(lambda: not alive(worker), "the call goes on")
+    # Its socket is still there; the next call does its work itself, and makes place for another server.
+    assert len(list(commands.sockets.iterdir())) == 2
+    assert commands.call("-", input=GOOD).returncode == 0
+    until(lambda: [pid for pid in commands.servers() if pid != server and alive(pid)], "no new server")
+    assert commands.call("-", input=GOOD).returncode == 0
+
+
+def test_a_server_that_is_asked_to_end_waits_for_calls(commands: Commands) -> None:
+    server = commands.start()
+    call, _ = waiting_call(commands, server)
+    os.kill(server, signal.SIGTERM)
+    until(lambda: not commands.servers(), "the socket stays")
+    assert alive(server)
+    assert call.communicate(GOOD, timeout=60)[1] == b"" and call.returncode == 0
+    until(lambda: not alive(server), "the server does not end")
+
+
+def test_a_change_of_what_would_be_loaded_ends_the_server(commands: Commands) -> None:
+    server = commands.start()
+    # The folder of the script is searched for modules.
+    (commands.script.parent / "another.py").write_text("")
+    assert commands.call("-", input=GOOD).returncode == 0
+    until(lambda: not alive(server), "the server does not end")
+
+
+def test_sources_of_the_commands_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    serve = import_module("pto_dialect.tools.server.serve")
+
+    (tmp_path / "server").mkdir()
+    (tmp_path / "pto_opt.py").write_text("a = 1")
+    monkeypatch.setattr(serve, "__file__", str(tmp_path / "server" / "serve.py"))
+    before = serve.state_of_sources()
+    assert serve.state_of_sources() == before
+    (tmp_path / "pto_opt.py").write_text("a = 22")
+    assert serve.state_of_sources() != before
+
+
+def test_a_socket_that_was_removed_ends_the_server(commands: Commands) -> None:
+    server = commands.start()
+    for path in commands.sockets.iterdir():
+        path.unlink()
+    until(lambda: not alive(server), "the server does not end")
+
+
+def test_what_a_process_was_started_with_has_a_server_of_its_own(commands: Commands) -> None:
+    first = commands.start()
+    other = {"PYTHONHASHSEED": "7"}
+    assert commands.call("-", input=GOOD, variables=other).returncode == 0
+    until(lambda: len(commands.servers()) == 2, "no second server")
+    assert alive(first)
+
+
+def test_several_first_calls_start_one_server(commands: Commands) -> None:
+    calls = [commands.begin("-") for _ in range(4)]
+    assert all(call.communicate(GOOD, timeout=120)[1] == b"" for call in calls)
+    until(commands.servers, "no server has come")
+    assert len(commands.servers()) == 1
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o770])
+def test_a_folder_that_others_may_enter_is_not_used(commands: Commands, mode: int) -> None:
+    commands.sockets.mkdir(parents=True)
+    commands.sockets.parent.chmod(0o700)
+    commands.sockets.chmod(mode)
+    assert commands.call("-", input=GOOD).returncode == 0
+    assert list(commands.sockets.iterdir()) == []
+
+
+def test_a_link_to_a_folder_is_not_used(commands: Commands) -> None:
+    elsewhere = commands.folder / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    commands.sockets.parent.mkdir(mode=0o700)
+    commands.sockets.symlink_to(elsewhere)
+    assert commands.call("-", input=GOOD).returncode == 0
+    assert list(elsewhere.iterdir()) == []
+
+
+def say(data: bytes) -> Callable[[socket.socket], None]:
+    return lambda connection: connection.sendall(data)
+
+
+REQUESTS = {
+    "nothing": say(b""),
+    "a part": say(b"\x20\0\0\0abc"),
+    "too much": say(b"\xff\xff\xff\xffabc"),
+    "other text": say(b"\x07\0\0\0a\0b\0c\0d"),
+    "no number": say(b"\x08\0\0\0a\x000\0\0x\0y"),
+    "more than it said": say(b"\x01\0\0\0abc"),
+}
+
+
+@pytest.mark.parametrize("request_of", REQUESTS.values(), ids=REQUESTS)
+def test_requests_that_are_none(served: Commands, request_of: Callable[[socket.socket], None]) -> None:
+    (server,) = served.servers()
+    (path,) = (path for path in served.sockets.iterdir() if not path.suffix)
+    handle = os.open(path.parent, os.O_RDONLY)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.connect(f"/proc/self/fd/{handle}/{path.name}")
+        request_of(connection)
+        connection.shutdown(socket.SHUT_WR)
+        connection.settimeout(60)
+        assert connection.recv(1) == b""
+    os.close(handle)
+    found = served.call("-", input=GOOD)
+    assert (found.returncode, found.stderr) == (0, b"") and served.servers() == [server]
