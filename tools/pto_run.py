@@ -38,6 +38,7 @@ MOST_BLOCKS = 65_535
 """The chips count blocks in 16 bits."""
 
 FLOAT_MAX = 1.7976931348623157e308
+MOST_SEED = 2**32 - 1
 TIMEOUT_MAX = 10_000_000.0
 
 NEEDED = {
@@ -47,13 +48,20 @@ NEEDED = {
     "report": ("sanitize",),
     "suppressions": ("sanitize",),
     "trace_costs": ("trace",),
-    "rtol": ("expectations",),
-    "atol": ("expectations",),
+    "rtol": ("expectations", "reference"),
+    "atol": ("expectations", "reference"),
+    "seed": ("auto", "init_launch"),
 }
 """Parameters that mean nothing without one of others."""
 
-RUNS = ("outputs", "expectations", "dump", "profile", "report", "trace", "jobs", "quiet", "schedule", "fix")
-"""Parameters that are about a run, which there is none of with --emit-python."""
+BESIDE = "*.launch.toml"
+"""What ``--init-launch`` alone stands for: the name of the program."""
+
+RUNS = ("outputs", "expectations", "dump", "profile", "report", "trace", "jobs", "quiet", "schedule", "fix", "auto",
+        "reference")  # fmt: skip
+"""Parameters that are about a run, which there is none of with --emit-python and --list."""
+
+RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
 
 
 def _pairs(parse: Callable[[str], T], form: str) -> Callable[..., tuple[tuple[str, T], ...]]:
@@ -119,11 +127,13 @@ def _size(ctx: click.Context, param: click.Parameter, text: str | None) -> int |
 
 
 class PtoRunCommand(PtoCommand):
-    """Adds ``--sanitize`` and ``--fix`` alone, which must not take the next argument for a list or a file."""
+    """Lets ``--sanitize``, ``--fix``, ``--list`` and ``--init-launch`` stand alone, which must not take the next
+    argument for a list or a file."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
-        alone = {"--sanitize": "--sanitize=all", "--fix": "--fix=-"}
+        alone = {"--sanitize": "--sanitize=all", "--fix": "--fix=-", "--list": "--list=text"}
+        alone["--init-launch"] = f"--init-launch={BESIDE}"
         every = [alone.get(arg, arg) for arg in args[:end]]
         return super().parse_args(ctx, every + args[end:])
 
@@ -206,6 +216,23 @@ def _order(given: dict[str, Any]) -> Schedule | None:
 )  # fmt: skip
 @click.option("--allow-outside", is_flag=True, help="Launch files may name files outside of their folder.")
 @click.option("--junit", metavar="FILE", help="Write the results of launch files to this file as JUnit XML.")
+@click.option(
+    "--list", "listing", metavar="[=json]", type=click.Choice(["text", "json"]),
+    help="List the functions with their arguments and run nothing.",
+)  # fmt: skip
+@click.option("--auto", is_flag=True, help="Make up the arguments that have no --arg, of sizes that fit.")
+@click.option(
+    "--seed", type=click.IntRange(0, MOST_SEED), default=0, show_default=True, metavar="N",
+    help="What made-up arguments start from.",
+)  # fmt: skip
+@click.option(
+    "--init-launch", metavar="[=FILE]",
+    help="Write a launch file with made-up arguments to start from, by default beside the program; run nothing.",
+)  # fmt: skip
+@click.option(
+    "--reference", metavar="FILE.py:FUNCTION",
+    help="Compare what the program wrote with what this Python function, or MODULE:FUNCTION, computes.",
+)  # fmt: skip
 @click.option("--dump", is_flag=True, help="Print all numbers of what the program wrote.")
 @click.option("--profile", is_flag=True, help="Print time and calls by operation.")
 @click.option("--quiet", is_flag=True, help="Print no summary of what the program wrote.")
@@ -289,6 +316,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError("--profile times plain runs; it does not go with --sanitize and --trace", ctx)
     item = _input(ctx, path)
     streams = Streams(_write_stdout, write_stderr, wants_color(given["color"]))
+    if given["init_launch"] == BESIDE:
+        given["init_launch"] = _beside(ctx, path)
     request = _request(given)
     _check_files(ctx, given, (path, *request.inputs()), request.output_files())
     ctx.exit(exit_status(run_program(item, request, streams)))
@@ -311,9 +340,10 @@ def _check_options(ctx: click.Context) -> None:
         if name in stated and not stated & {*others}:
             needed = " or ".join(_option(ctx, other) for other in others)
             raise click.UsageError(f"{_option(ctx, name)} has no meaning without {needed}", ctx)
-    for name in RUNS if "emit_python" in stated else ():
-        if name in stated:
-            raise click.UsageError(f"--emit-python runs nothing, so there is nothing for {_option(ctx, name)}", ctx)
+    for option, text in RUNS_NOTHING.items():
+        for name in RUNS if option in stated else ():
+            if name in stated:
+                raise click.UsageError(f"{text} runs nothing, so there is nothing for {_option(ctx, name)}", ctx)
 
 
 def _check_files(
@@ -331,6 +361,15 @@ def _check_files(
         check_distinct(own, [*inputs, *suppressions], outputs)
     except OutputError as error:
         raise click.UsageError(str(error), ctx) from None
+
+
+def _beside(ctx: click.Context, path: str) -> str:
+    """The launch file of the program in ``path``."""
+    from pto_dialect.driver.explore.first_launch import launch_path
+
+    if path == "-":
+        raise click.UsageError("--init-launch needs a FILE for a program from standard input", ctx)
+    return launch_path(path)
 
 
 def _write_stdout(text: str) -> None:
@@ -354,7 +393,7 @@ LAUNCH_SUFFIX = ".launch.toml"
 
 PROGRAM_ONLY = (
     *("entry", "blocks", "arguments", "outputs", "expectations", "rtol", "atol", "profile", "emit_python"),
-    *("report", "trace", "trace_costs", "fix"),
+    *("report", "trace", "trace_costs", "fix", "listing", "auto", "seed", "init_launch", "reference"),
 )
 """Parameters that a launch file says itself, or that look at one run."""
 
@@ -476,6 +515,11 @@ def _request(given: dict[str, Any]) -> Request:
         max_memory=given["max_memory"],
         plans=not given["no_plans"],
         verdicts=verdicts_of(given["no_cache"]),
+        listing=given["listing"],
+        auto=given["auto"],
+        seed=given["seed"],
+        init_launch=given["init_launch"],
+        reference=given["reference"],
     )
 
 

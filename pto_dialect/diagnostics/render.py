@@ -74,7 +74,7 @@ class _Writer:
         place = ""
         if span is not None:
             line, col = span.source.line_col(span.start)
-            place = self._paint(f"{_visible(span.source.name)}:{line}:{col}:", _BOLD) + " "
+            place = self._paint(f"{visible(span.source.name)}:{line}:{col}:", _BOLD) + " "
         self.lines.append(f"{indent}{place}{label} {message[0]}")
         self.lines += [f"{indent}{_INDENT}{part}" for part in message[1:]]
         if span is not None:
@@ -87,7 +87,7 @@ class _Writer:
 
 
 def _message_lines(message: str) -> list[str]:
-    return [_visible(part) for part in message.split("\n")]
+    return [visible(part) for part in message.split("\n")]
 
 
 def excerpt(span: Span) -> tuple[str, int, str]:
@@ -163,7 +163,7 @@ def _escape(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """``text`` with everything escaped that could move the cursor or reorder the line."""
     if text.isprintable():
         return text

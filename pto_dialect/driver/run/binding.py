@@ -90,7 +90,7 @@ def bind(
     given twice, or do not fit their types or the cores of ``blocks`` blocks; its ``subject`` is the name as it was
     given.
     """
-    chosen = _by_name(kernel, given)
+    chosen = by_name(kernel, given)
     for name, type_ in kernel.arguments:
         filled = None if name in chosen else launcher_value(name, type_)
         if filled is not None:
@@ -124,7 +124,14 @@ def _check_cores(kernel: Kernel, one: Bound, blocks: int) -> None:
         raise BindingError(f"argument {one.name} ({t.type_text(one.type)}): {error}") from None
 
 
-def _by_name(kernel: Kernel, given: Sequence[tuple[str, Given | Held]]) -> dict[str, tuple[str, Given | Held]]:
+def bind_given(kernel: Kernel, given: Sequence[tuple[str, Given]], budget: MemoryBudget) -> list[Bound]:
+    """As ``bind`` for the arguments that have a value; others may be missing."""
+    chosen = by_name(kernel, given)
+    types = dict(kernel.arguments)
+    return [_bind_one(name, types[name], value, budget) for name, (_, value) in chosen.items()]
+
+
+def by_name(kernel: Kernel, given: Sequence[tuple[str, Given | Held]]) -> dict[str, tuple[str, Given | Held]]:
     """The name as it was given and the value, by the name of the argument."""
     names = [name for name, _ in kernel.arguments]
     chosen: dict[str, tuple[str, Given | Held]] = {}

@@ -40,11 +40,13 @@ from .outputs import Output, Place, Places, dump, memory_of, summary
 from .profile_table import profile_table
 from .request import Request
 from .sanitizing import collected, unchecked_lines, watched_kernel
-from .value_text import OutputFile
+from .value_text import Given, OutputFile
 
 if TYPE_CHECKING:
     from pto_dialect.runtime.compile.group import Group
     from pto_dialect.sanitize.launch import WatchedKernel
+
+    from ..explore.reference import Referee
 
 OK = 0
 WRONG_PROGRAM = 1
@@ -122,10 +124,25 @@ class Launch:
     def run(self) -> int:
         """Compiles and runs the program as the request says; returns the exit code of the process. Raises ``Failure``
         where a step before the run has failed and was reported."""
-        request, streams = self.request, self.streams
+        request = self.request
         module = self.module()
+        if request.listing is not None:
+            from ..explore.listing import show_functions
+
+            self.streams.out(show_functions(self.item.name, module, request.target, request.listing))
+            return OK
+        if request.auto or request.init_launch is not None:
+            from ..explore.automatic import run_all, write_launch
+
+            written = request.init_launch
+            return run_all(self, module) if written is None else write_launch(self, module, written)
+        return self.run_entry(module, self.entry(module), request.arguments)
+
+    def run_entry(self, module: ModuleOp, entry: str, arguments: Sequence[tuple[str, Given]]) -> int:
+        """Runs function ``entry`` on ``arguments``, and does with the results what the request says."""
+        request, streams = self.request, self.streams
         started = perf_counter()
-        kernel = self.kernel(module, self.entry(module))
+        kernel = self.kernel(module, entry)
         compile_seconds = perf_counter() - started
         if request.emit_python:
             streams.out(kernel.listing)
@@ -133,7 +150,7 @@ class Launch:
         try:
             shown = request.dump or not request.quiet
             budget = memory_budget(request.max_memory, shown, request.sanitizing is not None)
-            bound = bind(kernel, request.arguments, budget, request.blocks)
+            bound = bind(kernel, arguments, budget, request.blocks)
             places = Places(kernel, bound)
             outputs = [(places.find(name), file) for name, file in request.outputs]
             judgement = Judgement(request.tolerance)
@@ -143,6 +160,7 @@ class Launch:
         except BindingError as error:
             raise with_signature(error, kernel) from None
         check_files([(place.name, file) for place, file in outputs] + [(b.name, f) for b, f in write_backs(bound)])
+        referee = self.referee(bound)
         before = self.copies(bound)
         values = [one.value for one in bound]
         fixing = request.sanitizing is not None and request.sanitizing.fix is not None
@@ -159,6 +177,8 @@ class Launch:
 
         shown = changed(places, bound, before)
         mismatches = mismatches_of(expected, value)
+        if referee is not None:
+            mismatches += referee.judge(changed(places, bound, referee.before), places, value, streams.out)
         written = [] if mismatches else writings(outputs, bound, value)
         write_files(written)
         self.show(shown, value, written)
@@ -296,6 +316,14 @@ class Launch:
             diagnostic = self.internal(error, what, span_of(op), kernel.entry, values)
         self.report([diagnostic], Counts(errors=1))
         raise Failure(code)
+
+    def referee(self, bound: Sequence[Bound]) -> Referee | None:
+        """What compares the results with the function of ``--reference``, if there is one."""
+        if self.request.reference is None:
+            return None
+        from ..explore.reference import Referee
+
+        return Referee(self.request.reference, bound, Judgement(self.request.tolerance))
 
     def copies(self, bound: Sequence[Bound]) -> list[Array | None] | None:
         """The buffers before the run; ``None`` when nothing is going to be shown of them."""

@@ -27,7 +27,10 @@ class Request:
     source instead of running it. ``sanitizing`` has the run watched (``None``: it is not). ``timeout`` is how many
     seconds all of it may take (``None``: any), ``max_memory`` how many bytes its arrays may take (``None``: 80 % of
     what is free). Without ``plans`` the grammar reads statements that are like earlier ones. ``verdicts`` are results
-    of earlier runs: a program in which nothing was found is not checked again.
+    of earlier runs: a program in which nothing was found is not checked again. ``listing`` (``text`` or ``json``) shows
+    the functions instead of running one; ``auto`` makes up arguments that have no value, from ``seed`` on, and
+    ``init_launch`` is a file that receives them instead. ``reference`` names a Python function that computes what is
+    expected.
     """
 
     arguments: tuple[tuple[str, Given], ...] = ()
@@ -49,6 +52,11 @@ class Request:
     max_memory: int | None = None
     plans: bool = True
     verdicts: Verdicts | None = None
+    listing: str | None = None
+    auto: bool = False
+    seed: int = 0
+    init_launch: str | None = None
+    reference: str | None = None
 
     def inputs(self) -> list[str]:
         """The files that the launch reads beside its program, but for those that receive what it leaves there."""

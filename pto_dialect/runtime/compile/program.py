@@ -148,14 +148,21 @@ def find_entry(module: Operation, entry: str | None, symbols: Symbols | None = N
             hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(functions) or 'none'}"
             raise ProgramError("entry-single", f"no function @{entry}{hint}")
         return entry
-    marked = [name for name, op in functions.items() if any(mark in op.attributes for mark in ENTRY_ATTRIBUTES)]
-    choices = marked or _uncalled(module, functions)
+    choices = candidates(module, symbols)
     if len(choices) == 2 and functions[choices[1]] in peers(functions[choices[0]], symbols):
         return choices[0]
     if len(choices) != 1:
         listed = ", ".join(f"@{name}" for name in choices) or "none"
         raise ProgramError("entry-single", f"give the entry function; candidates: {listed}")
     return choices[0]
+
+
+def candidates(module: Operation, symbols: Symbols) -> list[str]:
+    """Symbols of the functions that may be meant where none is named: the marked ones, else those that no other
+    calls."""
+    functions = symbols.first
+    marked = [name for name, op in functions.items() if any(mark in op.attributes for mark in ENTRY_ATTRIBUTES)]
+    return marked or _uncalled(module, functions)
 
 
 def _uncalled(module: Operation, functions: dict[str, Operation]) -> list[str]:

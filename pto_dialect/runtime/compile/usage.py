@@ -15,7 +15,7 @@ from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_name
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
 
-from .program import Program, call_arguments, writes_control
+from .program import Program, Symbols, call_arguments, writes_control
 
 _PLAIN = frozenset(("atomic_none", "none"))
 
@@ -41,6 +41,64 @@ def buffer_usage(program: Program) -> Usage:
             if position not in written and (tile or _written(argument, program)):
                 written.add(position)
     return Usage(frozenset(written), any(_combines(op) for op in program.operations))
+
+
+@dataclass(frozen=True)
+class Access:
+    """What a function may do with the memory of an argument."""
+
+    reads: bool
+    writes: bool
+
+    @property
+    def direction(self) -> str:
+        """``in``, ``out``, ``inout``, or ``unused``."""
+        if self.reads and self.writes:
+            return "inout"
+        return "in" if self.reads else "out" if self.writes else "unused"
+
+
+def access_of(value: SSAValue, symbols: Symbols) -> Access:
+    """What may be done through a pointer, view or tile, and through all that is made from it; both in doubt."""
+    reads = writes = False
+    pending, seen = [value], {value}
+    while pending:
+        for use in pending.pop().uses:
+            aliases, one = _use(use.operation, use.index, symbols)
+            reads, writes = reads or one.reads, writes or one.writes
+            pending += [other for other in aliases if other not in seen]
+            seen.update(aliases)
+    return Access(reads, writes)
+
+
+_NOTHING, _READ, _WRITTEN, _BOTH = Access(False, False), Access(True, False), Access(False, True), Access(True, True)
+
+
+def _use(op: Operation, index: int, symbols: Symbols) -> tuple[list[SSAValue], Access]:
+    """The values that alias operand ``index`` of ``op`` behind it, and what ``op`` itself does through it."""
+    if has_role(op, RUNS):
+        first = len(op.operands) - len(call_arguments(op))
+        callee = symbols.callee(op)
+        if index < first:
+            return [], _NOTHING
+        return ([], _BOTH) if callee is None else ([callee.regions[0].blocks[0].args[index - first]], _NOTHING)
+    if not isinstance(op, PtoOp):
+        if has_role(op, Role.VIEW | Role.SELECT):
+            return list(op.results), _NOTHING
+        if has_role(op, Role.ELEMENT_LOAD):
+            return [], _READ
+        if has_role(op, Role.ELEMENT_STORE):
+            return [], _WRITTEN
+        return [], _NOTHING if has_role(op, Role.EXTENT | Role.RETURN) else _BOTH
+    spec = op_spec(type(op))
+    name = operand_name(op, index)
+    if spec.effect in (Effect.HANDLE, Effect.PURE):
+        return list(op.results), _NOTHING
+    reads, writes = name in spec.reads, name in spec.writes
+    if writes and has_role(op, Role.TILE_STORE):
+        # Stores read what they combine with.
+        reads = _combines(op)
+    return [], Access(reads, writes) if reads or writes else _NOTHING
 
 
 def _combines(op: Operation) -> bool:

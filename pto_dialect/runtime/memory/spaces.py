@@ -166,6 +166,10 @@ class Arena:
         """A pointer to byte ``offset`` of this arena."""
         return Pointer(self, offset, np.dtype(dtype), item_bytes)
 
+    def reaches(self, low: int, high: int) -> bool:
+        """True when the byte range [low, high) lies inside the arena."""
+        return low >= 0 and high <= self.capacity
+
     def check(self, low: int, high: int, what: str) -> None:
         """Require the byte range [low, high) to lie inside the arena.
 

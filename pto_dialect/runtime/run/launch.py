@@ -140,7 +140,10 @@ class Kernel:
         other; the results are the same. Returns what the entry function returns (first block). Raises ``BindingError``
         for values that do not fit, ``ProgramError`` for a fault of the program.
         """
-        bound = self.bind(values)
+        return self.run_bound(self.bind(values), blocks, jobs)
+
+    def run_bound(self, bound: list[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
+        """As ``run``, on what ``bind`` has given."""
         prepare(bound, [name for name, _ in self.arguments], lambda: self.places(blocks))
         if self.compiled.holds:
             self._mark_constant(bound)

@@ -155,6 +155,8 @@ def _checked(
     items: WorkItems, arena: Arena, chosen: Array | None, starts: Array, nbytes: int
 ) -> tuple[Arena, Array | None, Array]:
     if starts.size and (starts.min() < 0 or starts.max() + nbytes > arena.capacity):
+        if arena.reaches(int(starts.min()), int(starts.max()) + nbytes):
+            return arena, chosen, starts
         wrong = int(np.flatnonzero((starts < 0) | (starts + nbytes > arena.capacity))[0])
         number = wrong if chosen is None else int(chosen[wrong])
         low = int(starts[wrong])

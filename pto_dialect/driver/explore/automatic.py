@@ -1,0 +1,104 @@
+"""Launches without a word about their arguments: ``--auto`` and ``--init-launch``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+
+from pto_dialect.diagnostics.engine import Counts
+from pto_dialect.runtime.compile.program import Symbols, candidates, find_entry
+from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.runtime.run.launch import Kernel
+
+from ..run.binding import bind_given
+from ..run.files import FileError
+from ..run.memory_budget import memory_budget
+from ..run.program import OK, WRONG_PROGRAM, Failure, Launch, with_signature
+from ..run.value_text import Given
+from .first_launch import FirstLaunch, launch_text, write_new
+from .listing import list_functions
+from .made_up import make_up
+
+_ONE = Counts(errors=1)
+_HELP = "no arguments that were made up let it run; --arg gives some of them"
+
+
+def run_all(launch: Launch, module: ModuleOp) -> int:
+    """Runs the function that is asked for, or every one that may be meant, on arguments made up for it; the worst
+    code."""
+    names = _functions(launch, module)
+    codes = [_carefully(launch, module, name, len(names) > 1) for name in names]
+    return max(codes, default=OK)
+
+
+def write_launch(launch: Launch, module: ModuleOp, path: str) -> int:
+    """Writes a launch file with arguments made up for these functions. Raises ``FileError``."""
+    request = launch.request
+    listed = {one.name: one for one in list_functions(module, request.target)}
+    if os.path.exists(path):
+        # Told before anything is tried, which may take long.
+        raise FileError(f"'{path}' exists, and a launch file is never overwritten")
+    found: list[FirstLaunch] = []
+    for name in _functions(launch, module):
+        found.append(FirstLaunch(listed[name], _completed(launch, module, name)))
+    write_new(path, launch_text(launch.item.path, path, found, request.target, request.blocks))
+    if not request.quiet:
+        launch.streams.out(f"{path}: {', '.join(f'@{one.function.name}' for one in found)}\n")
+    return OK
+
+
+def _functions(launch: Launch, module: ModuleOp) -> list[str]:
+    """The function of the request, else the only one, else all that may be meant; of functions that start together
+    the first."""
+    if launch.request.entry is not None:
+        return [launch.entry(module)]
+    symbols = Symbols(module)
+    if not symbols.first:
+        return [launch.entry(module)]
+    try:
+        return [find_entry(module, None, symbols)]
+    except ProgramError:
+        started: set[str] = set()
+        names: list[str] = []
+        partners = {one.name: one.starts_with for one in list_functions(module, launch.request.target)}
+        for name in candidates(module, symbols):
+            if name not in started:
+                names.append(name)
+                started |= {name, partners.get(name) or name}
+        return names
+
+
+def _carefully(launch: Launch, module: ModuleOp, name: str, several: bool) -> int:
+    if several:
+        launch.streams.out(f"@{name}\n")
+    try:
+        given = _completed(launch, module, name)
+        if not launch.request.quiet and given:
+            words = [shlex.quote(f"{one}={value.content.text}") for one, value in given]
+            launch.streams.out(" ".join(f"--arg {word}" for word in words) + "\n")
+        return launch.run_entry(module, name, given)
+    except Failure as failure:
+        return failure.code
+
+
+def _completed(launch: Launch, module: ModuleOp, name: str) -> Sequence[tuple[str, Given]]:
+    """The arguments of the request, and what is made up for the others. Raises ``Failure`` where nothing lets the
+    function run."""
+    request = launch.request
+    kernel = launch.kernel(module, name)
+    plain = kernel if type(kernel) is Kernel else Kernel(module, name, request.target, request.run)
+    try:
+        budget = memory_budget(request.max_memory, shown=False, watched=False)
+        known = {one.name: one.launched for one in bind_given(kernel, request.arguments, budget)}
+    except BindingError as error:
+        raise with_signature(error, kernel) from None
+    try:
+        made = make_up(plain, known, request.seed, request.blocks)
+    except ProgramError as error:
+        launch.report([error.diagnostic()._replace(help=_HELP)], _ONE)
+        raise Failure(WRONG_PROGRAM) from None
+    order = {argument: number for number, (argument, _) in enumerate(kernel.arguments)}
+    return sorted([*request.arguments, *made], key=lambda one: order.get(one[0], -1))

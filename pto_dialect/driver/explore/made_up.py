@@ -1,0 +1,170 @@
+"""Arguments made up from their types, of sizes that fit, so that a function runs without a word about it.
+
+Buffers get the size that a first run touches, numbers are tried one after the other until the program runs. The same
+seed gives the same arguments. Source: docs/reference/execution.md, "Launches".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import Any, NamedTuple
+
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
+from xdsl.ir import Attribute
+
+from pto_dialect.analysis.facts import space_of
+from pto_dialect.ir.core import types as t
+from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.runtime.run.arguments import argument_format
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.per_core import copied, launcher_value
+from pto_dialect.runtime.run.probe import wanted_bytes
+
+from ..run.arrays import generate
+from ..run.binding import static_shape
+from ..run.value_text import Generated, Given, Number, parse_given, shape_text
+
+NUMBERS = (32, 16, 1, 64, 8, 128, 4, 2, 256, 0)
+"""What integer arguments and open extents are, in the order in which that is tried."""
+
+INTEGERS = ("random", "zeros", "ones")
+"""What buffers of integers hold, in the order in which that is tried: they may be indices."""
+
+
+MOST_RANDOM = 1 << 23
+"""Storage units of the largest buffer with random elements; larger ones would take seconds to make."""
+
+
+class Trial(NamedTuple):
+    """One way to make arguments up: ``number`` for integers and open extents, ``integers`` for buffers of these."""
+
+    number: int
+    integers: str
+
+
+def make_up(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) -> list[tuple[str, Given]]:
+    """Values for the arguments of ``kernel`` that are not ``known``, by name, with which it runs; what it prints
+    meanwhile is dropped.
+
+    ``known`` are the values of the others as the kernel takes them. Raises ``ProgramError`` or ``BindingError`` of the
+    first try when none succeeds.
+    """
+    with redirect_stdout(StringIO()):
+        return _searched(kernel, known, seed, blocks)
+
+
+def _searched(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) -> list[tuple[str, Given]]:
+    first: ProgramError | BindingError | None = None
+    missing = [
+        (position, name, type_)
+        for position, (name, type_) in enumerate(kernel.arguments)
+        if name not in known and launcher_value(name, type_) is None
+    ]
+    for number in NUMBERS:
+        try:
+            sizes = _sizes(kernel, known, missing, number, blocks)
+        except (ProgramError, BindingError) as error:
+            first = first or error
+            continue
+        for integers in INTEGERS:
+            trial = Trial(number, integers)
+            try:
+                given = [(name, _given(type_, trial, seed + at, sizes.get(at))) for at, name, type_ in missing]
+                kernel.run(_values(kernel, known, dict(given)), blocks)
+            except (ProgramError, BindingError) as error:
+                first = first or error
+                continue
+            return given
+        if not any(_is_number(type_) or _is_open(type_) for _, _, type_ in missing):
+            break
+    assert first is not None
+    raise first
+
+
+def _sizes(
+    kernel: Kernel,
+    known: Mapping[str, Any],
+    missing: Collection[tuple[int, str, Attribute]],
+    number: int,
+    blocks: int,
+) -> dict[int, int]:
+    """Storage units that a run touches behind each missing pointer, by position."""
+    trial = Trial(number, "zeros")
+    sizes = {position: size for position, _, type_ in missing if (size := _on_chip_units(kernel, type_)) is not None}
+    given = {name: _given(type_, trial, 0, sizes.get(position, 1)) for position, name, type_ in missing}
+    units: dict[int, int] = {}
+    for position, _, type_ in missing:
+        fmt = argument_format(type_)
+        if isinstance(type_, t.PtrType) and position not in sizes and fmt is not None:
+            units[position] = fmt.storage.itemsize
+    if not units:
+        return sizes
+    wanted = wanted_bytes(kernel, _values(kernel, known, given), blocks)
+    return sizes | {position: max(-(-wanted[position] // unit), 1) for position, unit in units.items()}
+
+
+def _on_chip_units(kernel: Kernel, type_: Attribute) -> int | None:
+    """Storage units of a whole memory of the chip for a pointer into one, which nothing could grow beyond."""
+    space = (space_of(type_) or "gm") if isinstance(type_, t.PtrType) else "gm"
+    fmt = argument_format(type_)
+    if space == "gm" or fmt is None:
+        return None
+    return max((kernel.profile.capacity.get(space) or 0) // fmt.storage.itemsize, 1)
+
+
+def _values(kernel: Kernel, known: Mapping[str, Any], given: Mapping[str, Given]) -> list[Any]:
+    """What the kernel is called with; known arrays are copied, because a try writes into them."""
+    values: list[Any] = []
+    for name, type_ in kernel.arguments:
+        if name in known:
+            values.append(copied(known[name]))
+        elif name not in given:
+            values.append(launcher_value(name, type_))
+        else:
+            values.append(_value(type_, given[name]))
+    return values
+
+
+def _value(type_: Attribute, given: Given) -> Any:
+    content = given.content
+    if isinstance(content, Number):
+        return content.value
+    fmt = argument_format(type_)
+    assert isinstance(content, Generated) and fmt is not None
+    return generate(content, fmt)
+
+
+def _is_number(type_: Attribute) -> bool:
+    return isinstance(type_, (IntegerType, IndexType)) and not _is_truth(type_)
+
+
+def _is_truth(type_: Attribute) -> bool:
+    return isinstance(type_, IntegerType) and type_.width.data == 1
+
+
+def _is_open(type_: Attribute) -> bool:
+    return isinstance(type_, (t.ShapedView, MemRefType)) and t.DYNAMIC in t.shape_of(type_)
+
+
+def _given(type_: Attribute, trial: Trial, seed: int, size: int | None) -> Given:
+    """A value for an argument of ``type_``; ``size`` is that of a pointer's buffer in storage units."""
+    if _is_truth(type_):
+        return parse_given("true")
+    fmt = argument_format(type_)
+    if fmt is None:
+        return parse_given(str(trial.number) if _is_number(type_) else "1.0")
+    shape = static_shape(type_)
+    if shape is None and isinstance(type_, (t.ShapedView, MemRefType)):
+        shape = tuple(trial.number if extent == t.DYNAMIC else extent for extent in t.shape_of(type_))
+    if shape is None:
+        shape = (size or 1,)
+    if 0 in shape:
+        raise BindingError(f"no array has the shape {shape_text(shape)}")
+    kind = "random" if fmt.is_float else trial.integers
+    if kind == "random" and math.prod(shape) > MOST_RANDOM:
+        kind = "ones"
+    text = f"{kind}:{fmt.name}:{shape_text(shape)}"
+    return parse_given(f"{text}:seed={seed}" if kind == "random" else text)

@@ -1,0 +1,61 @@
+"""How much memory a program wants behind its pointers: a run on buffers that grow to whatever it touches.
+
+Source: docs/reference/execution.md, "Launches".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..memory.spaces import Arena, Pointer
+from .launch import Kernel
+from .per_core import PartedPointer
+
+MOST_BYTES = 1 << 29
+"""Bytes that a buffer grows to."""
+
+
+class GrowingArena(Arena):
+    """A buffer of the host whose size is the end of what was accessed so far; its content is zero at first."""
+
+    __slots__ = ("_whole",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__("gm", 0, name=name)
+        # Pages that nobody touches take no memory.
+        self._whole = np.zeros(MOST_BYTES, np.uint8)
+        self._bytes = self._whole[:0]
+
+    def reaches(self, low: int, high: int) -> bool:
+        """Makes room up to byte ``high`` if it can."""
+        if low < 0 or high > MOST_BYTES:
+            return False
+        if high > self.capacity:
+            self.capacity = high
+            self._bytes = self._whole[:high]
+        return True
+
+    def check(self, low: int, high: int, what: str) -> None:
+        """Makes room up to byte ``high``. Raises ``Fault`` (``mem-oob``) for a start before the buffer and for more
+        than ``MOST_BYTES``."""
+        if not self.reaches(low, high):
+            super().check(low, high, what)
+
+
+def wanted_bytes(kernel: Kernel, values: Sequence[Any], blocks: int = 1) -> dict[int, int]:
+    """Bytes behind each pointer to global memory, by position, that a run of ``kernel`` on ``values`` touches.
+
+    Arrays for pointers may have any size, at least one element; they are left alone. Raises ``BindingError`` and
+    ``ProgramError`` as a run does.
+    """
+    bound = kernel.bind(values)
+    grown: dict[int, GrowingArena] = {}
+    for position, value in enumerate(bound):
+        if isinstance(value, Pointer) and not isinstance(value, PartedPointer) and value.arena.space == "gm":
+            grown[position] = GrowingArena(kernel.arguments[position][0])
+            bound[position] = Pointer(grown[position], 0, value.dtype, value.item_bytes)
+    kernel.run_bound(bound, blocks)
+    return {position: arena.capacity for position, arena in grown.items()}

@@ -1,0 +1,112 @@
+"""Arguments made up from types: sizes that fit exactly, numbers that let a program run, the same for the same seed."""
+
+from __future__ import annotations
+
+import pytest
+from parse_helpers import parsed
+
+from pto_dialect.driver.explore.made_up import make_up
+from pto_dialect.runtime.errors import ProgramError
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
+
+# out[n - 1] = table[index[0]], and n is at most 20
+LOOK_UP = """
+func.func @look_up(%out: !pto.ptr<f32>, %table: !pto.ptr<f32>, %index: !pto.ptr<i64>, %n: i32, %on: i1, %f: f32,
+                   %t: !pto.tile<4x8xbf16>, %__pypto_spmd_block_num: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : i32
+  %c20 = arith.constant 20 : i32
+  %large = arith.cmpi sgt, %n, %c20 : i32
+  scf.if %large {
+    pto.trap
+  }
+  %last = arith.subi %n, %c1 : i32
+  %place = arith.index_cast %last : i32 to index
+  %i = pto.load_scalar %index[%c0] : !pto.ptr<i64> -> i64
+  %at = arith.index_cast %i : i64 to index
+  %v = pto.load_scalar %table[%at] : !pto.ptr<f32> -> f32
+  pto.store_scalar %v, %out[%place] : !pto.ptr<f32>, f32
+  return
+}
+"""
+
+
+def kernel(text: str) -> Kernel:
+    module, found = parsed(text)
+    assert found == []
+    return Kernel(module, None, None, RunOptions())
+
+
+def texts(text: str, seed: int = 0, **known: object) -> dict[str, str]:
+    return {name: given.content.text for name, given in make_up(kernel(text), known, seed, 1)}
+
+
+def test_sizes_and_numbers_fit() -> None:
+    assert texts(LOOK_UP) == {
+        "out": "random:f32:16:seed=0",
+        "table": "random:f32:1:seed=1",
+        "index": "zeros:i64:1",
+        "n": "16",
+        "on": "true",
+        "f": "1.0",
+        "t": "random:bf16:4x8:seed=6",
+    }
+
+
+def test_the_seed_counts_on_and_what_is_known_stays() -> None:
+    found = texts(LOOK_UP, 40, n=5)
+    assert found["out"] == "random:f32:5:seed=40"
+    assert found["t"] == "random:bf16:4x8:seed=46"
+    assert "n" not in found
+
+
+def test_a_program_that_never_runs_keeps_its_first_error() -> None:
+    with pytest.raises(ProgramError, match=r"pto\.trap") as caught:
+        texts(LOOK_UP.replace("constant 20", "constant -1"))
+    assert caught.value.rule
+
+
+def test_sizes_are_the_ends_of_what_is_touched() -> None:
+    found = texts("""
+func.func @copy(%x: !pto.ptr<f16>, %y: !pto.tensor_view<?x?xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %c40 = arith.constant 40 : index
+  %view = pto.make_tensor_view %x, shape = [%c4, %c16], strides = [%c40, %c1] : !pto.tensor_view<4x16xf16>
+  %part = pto.partition_view %view, offsets = [%c0, %c0], sizes = [%c4, %c16] : !pto.tensor_view<4x16xf16> -> !pto.partition_tensor_view<4x16xf16>
+  %to = pto.partition_view %y, offsets = [%c4, %c0], sizes = [%c4, %c16] : !pto.tensor_view<?x?xf16> -> !pto.partition_tensor_view<4x16xf16>
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 4x16xf16>
+  pto.tload ins(%part : !pto.partition_tensor_view<4x16xf16>) outs(%t : !pto.tile_buf<vec, 4x16xf16>)
+  pto.tstore ins(%t : !pto.tile_buf<vec, 4x16xf16>) outs(%to : !pto.partition_tensor_view<4x16xf16>)
+  return
+}
+""")  # noqa: E501
+    assert found == {"x": "random:f16:136:seed=0", "y": "random:f16:32x32:seed=1"}
+
+
+def test_every_block_has_room() -> None:
+    text = """
+func.func @mark(%p: !pto.ptr<i32>, %__pypto_spmd_block_idx: i32) {
+  %i = arith.index_cast %__pypto_spmd_block_idx : i32 to index
+  pto.store_scalar %__pypto_spmd_block_idx, %p[%i] : !pto.ptr<i32>, i32
+  return
+}
+"""
+    made = make_up(kernel(text), {}, 0, 7)
+    assert [(name, given.content.text) for name, given in made] == [("p", "random:i32:7:seed=0")]
+
+
+def test_what_is_printed_while_trying_is_dropped(capsys: pytest.CaptureFixture[str]) -> None:
+    texts("""
+func.func @say(%p: !pto.ptr<i32>) {
+  %c7 = arith.constant 7 : i32
+  %c0 = arith.constant 0 : index
+  pto.print ins("%d", %c7 : i32)
+  pto.store_scalar %c7, %p[%c0] : !pto.ptr<i32>, i32
+  return
+}
+""")
+    assert capsys.readouterr().out == ""
