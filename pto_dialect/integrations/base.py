@@ -7,7 +7,8 @@ See docs/integrations.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -41,17 +42,21 @@ class Program:
         self.filename = filename
         self.target = target
         self.options = options
-        self._kernels: dict[tuple[str | None, SanitizeOptions | None], Kernel] = {}
+        self._kernels: dict[Hashable, Kernel] = {}
 
     def kernel(self, entry: str | None, watch: SanitizeOptions | None = None) -> Kernel:
         """Function ``entry``, by default the only or marked kernel, compiled once for plain and once for watched runs.
 
         Raises ``ProgramError`` where it cannot be executed.
         """
-        key = entry, watch
+        given = (self.module, entry, self.target, self.options)
+        make = partial(Kernel, *given) if watch is None else partial(watched_kernel, *given, watch)
+        return self.made((entry, watch), make)
+
+    def made(self, key: Hashable, make: Callable[[], Kernel]) -> Kernel:
+        """The kernel called ``key``, which ``make`` makes when it is first asked for."""
         if key not in self._kernels:
-            made = (self.module, entry, self.target, self.options)
-            self._kernels[key] = Kernel(*made) if watch is None else watched_kernel(*made, watch)
+            self._kernels[key] = make()
         return self._kernels[key]
 
 

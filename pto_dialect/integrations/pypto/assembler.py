@@ -1,0 +1,115 @@
+"""What PyPTO calls as `ptoas`: checks a program, and writes C++ that stands for its functions.
+
+The C++ has a stub for each function, which notes what it is called with, and the program itself in a comment, so that
+whatever is made of the file can be run without the rest. See docs/pypto.md.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from base64 import b32decode, b32encode
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from pto_dialect.diagnostics.refused import RefusedProgram
+from pto_dialect.runtime.compile.program import functions_of
+
+from ..base import Device, Program
+
+CLIENT = "pypto"
+MARK = "// pto-dialect program "
+TARGETS = {"a2": "a2a3", "a3": "a2a3", "a5": "a5"}
+"""What `--pto-arch` says, and our name for it."""
+
+
+class Embedded(NamedTuple):
+    """A program in a comment of C++: its number, where it was written, its target and its text."""
+
+    number: int
+    path: str
+    target: str | None
+    text: str
+
+
+@lru_cache(1)
+def device() -> Device:
+    """The device of PyPTO's programs in this process."""
+    return Device(CLIENT)
+
+
+def program_of(embedded: Embedded) -> Program:
+    """The verified program. Raises ``ParseError`` or ``VerifyError``."""
+    return device().compile(embedded.text, embedded.path, embedded.target)
+
+
+def target_of(flags: Iterable[str]) -> str | None:
+    """The target that flags of `ptoas` ask for; ``None``: that of the module."""
+    for flag in flags:
+        name, _, value = flag.partition("=")
+        if name == "--pto-arch":
+            return TARGETS.get(value, value)
+    return None
+
+
+def assemble(source: str, output: str, flags: Sequence[str] = ()) -> None:
+    """Writes ``output`` for the program in the file ``source``.
+
+    Raises ``ParseError`` or ``VerifyError`` for a wrong program, ``OSError``.
+    """
+    text = Path(source).read_text(encoding="utf-8")
+    number = int.from_bytes(sha256(f"{source}\n{text}".encode()).digest()[:8], "little")
+    embedded = Embedded(number, source, target_of(flags), text)
+    Path(output).write_text(translated(embedded), encoding="utf-8")
+
+
+def translated(embedded: Embedded) -> str:
+    """The C++ for a program. Raises ``ParseError`` or ``VerifyError``."""
+    program = program_of(embedded)
+    lines = ['#include "pto/pto-inst.hpp"', "using namespace pto;", _comment(embedded)]
+    for index, name in enumerate(functions_of(program.module)):
+        lines += [
+            "template <typename... A>",
+            f"AICORE void {name}(A... a) {{ pto_note({embedded.number}ull, {index}, a...); }}",
+        ]
+    return "\n".join([*lines, ""])
+
+
+def _comment(embedded: Embedded) -> str:
+    words = "\0".join([embedded.path, embedded.target or "", embedded.text])
+    return f"{MARK}{embedded.number} {b32encode(zlib.compress(words.encode())).decode()}"
+
+
+def embedded_in(text: str) -> list[Embedded]:
+    """The programs in the comments of a C++ text."""
+    found: list[Embedded] = []
+    for line in text.splitlines():
+        if line.startswith(MARK):
+            number, _, packed = line[len(MARK) :].partition(" ")
+            path, target, program = zlib.decompress(b32decode(packed)).decode().split("\0", 2)
+            found.append(Embedded(int(number), path, target or None, program))
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`ptoas SOURCE -o OUTPUT [FLAGS]`; returns the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if "--version" in given:
+        print("ptoas (pto-dialect)")
+        return 0
+    if len(given) < 3 or given[1] != "-o":
+        print("ptoas: expected SOURCE -o OUTPUT [FLAGS]", file=sys.stderr)
+        return 2
+    try:
+        assemble(given[0], given[2], given[3:])
+    except (RefusedProgram, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

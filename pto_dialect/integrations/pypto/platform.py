@@ -1,0 +1,120 @@
+"""Puts this toolchain into the places of PyPTO's assembler and run time."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pto_dialect.diagnostics.refused import RefusedProgram
+
+from . import assembler, interface, worker
+from .objects import packed
+
+HEADERS = Path(__file__).parent / "include"
+
+
+class KernelCompiler:
+    """What PyPTO compiles kernels and orchestrations with: it keeps their C++ text."""
+
+    def __init__(self, platform: str = "a2a3", **_: Any) -> None:
+        self.platform = platform
+        self.project_root = HEADERS
+
+    def get_incore_include_dirs(self) -> list[str]:
+        """Folders with headers of kernels."""
+        return [str(HEADERS)]
+
+    def get_orchestration_include_dirs(self, runtime_name: str = "") -> list[str]:
+        """Folders with headers of orchestrations."""
+        return [str(HEADERS)]
+
+    def compile_incore(self, source_path: str, *_: Any, **__: Any) -> bytes:
+        """The object file of a kernel's wrapper."""
+        return packed(Path(source_path).read_text())
+
+    def compile_orchestration(self, runtime_name: str, source_path: str, *_: Any, **__: Any) -> bytes:
+        """The object file of an orchestration."""
+        return packed(Path(source_path).read_text())
+
+
+def modules() -> dict[str, ModuleType]:
+    """The modules of the run time that PyPTO imports, by name."""
+    types = {name: getattr(interface, name) for name in ("ArgDirection", "CallConfig", "ChipCallable", "CoreCallable",
+             "DataType", "TaskArgs", "Tensor", "scalar_to_uint64")}  # fmt: skip
+    types |= {"ChipStorageTaskArgs": interface.TaskArgs, "ChipTensor": interface.Tensor}
+    torch = {
+        "make_chip_tensor_arg": interface.make_chip_tensor_arg,
+        "torch_dtype_to_datatype": interface.torch_dtype_to_datatype,
+        "make_tensor_arg": lambda worker, tensor: worker.make_tensor_arg(tensor),
+    }
+    log = {"get_logger": lambda: logging.getLogger("simpler")}
+    return {
+        "simpler": _module("simpler", {}, package=True),
+        "simpler.task_interface": _module("simpler.task_interface", types),
+        "simpler.worker": _module("simpler.worker", {"Worker": worker.Worker}),
+        "simpler._log": _module("simpler._log", log),
+        "simpler_setup": _module("simpler_setup", {"KernelCompiler": KernelCompiler, **torch}, package=True),
+        "simpler_setup.torch_interop": _module("simpler_setup.torch_interop", torch),
+        "simpler_setup.pto_isa": _module("simpler_setup.pto_isa", {"ensure_pto_isa_root": lambda **_: str(HEADERS)}),
+        "simpler_setup.log_config": _module("simpler_setup.log_config", {"parse_level": _level}),
+    }
+
+
+def _module(name: str, names: dict[str, Any], package: bool = False) -> ModuleType:
+    made = ModuleType(name, "Part of PyPTO's run time, as pto-dialect has it.")
+    made.__dict__.update(names)
+    if package:
+        made.__path__ = []
+    return made
+
+
+def _level(level: int | str) -> int:
+    if isinstance(level, int):
+        return level
+    own = {"timing": 25, "null": 100, "warn": logging.WARNING}
+    return own.get(level.lower(), logging.getLevelNamesMapping().get(level.upper(), logging.INFO))
+
+
+@lru_cache(1)
+def _assembler_folder() -> str:
+    """A folder with an executable `ptoas`, until this process ends."""
+    folder = tempfile.mkdtemp(prefix="pto-dialect-")
+    atexit.register(_remove, folder, os.getpid())
+    path = Path(folder) / "ptoas"
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pto_dialect.integrations.pypto.assembler "$@"\n')
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return folder
+
+
+def _remove(folder: str, process: int) -> None:
+    # Forked processes leave the folder to the one that made it.
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _assemble(pto_path: str, output_path: str, ptoas_flags: list[str] | None = None) -> None:
+    """What PyPTO starts a process for otherwise."""
+    try:
+        assembler.assemble(pto_path, output_path, ptoas_flags or ())
+    except RefusedProgram as error:
+        raise RuntimeError(f"ptoas compilation failed: {error}") from error
+
+
+def install() -> None:
+    """Takes the places; see the package. Raises ``ImportError`` where PyPTO is not installed."""
+    sys.modules.update(modules())
+    os.environ["PTOAS_ROOT"] = _assembler_folder()
+    backend = import_module("pypto.backend.pto_backend")
+    # PyPTO versions that have another function for it start the executable, which does the same more slowly.
+    if hasattr(backend, "_run_ptoas"):
+        backend._run_ptoas = _assemble

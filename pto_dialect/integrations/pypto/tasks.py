@@ -1,0 +1,151 @@
+"""Tasks of an orchestration: what its cores start with becomes one launch of their functions on arrays."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.ir import Attribute
+
+from pto_dialect.ir.core import types as t
+from pto_dialect.runtime.compile.program import functions_of
+from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.numerics.formats import format_of
+from pto_dialect.runtime.run.arguments import argument_format
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.per_core import InParts, PerCore
+
+from ..base import Device, Program
+from ..events import watching
+from ..groups import Group, group_kernel
+from ..memory import AddressSpace
+
+CUBE, FIRST_VECTOR = 0, 1
+"""Numbers of cores in a group; the second vector core is 2."""
+
+
+class Access(NamedTuple):
+    """A tensor of a task: what the task does with it, its first address, and the bytes from there to its last."""
+
+    tag: int
+    address: int
+    size: int
+
+
+class Call(NamedTuple):
+    """What one core of one block starts: a function of a program, by their numbers, and its arguments as 64 bits each."""
+
+    block: int
+    core: int
+    program: int
+    function: int
+    values: Sequence[int]
+
+
+class Task(NamedTuple):
+    """A task: its number, the tasks that it names as earlier ones, its tensors, blocks and what their cores start."""
+
+    number: int
+    after: Sequence[int]
+    accesses: Sequence[Access]
+    blocks: int
+    calls: Sequence[Call]
+
+
+def decode(words: Sequence[int]) -> Task:
+    """The task that an orchestration has handed over, word by word."""
+    number, blocks, tensors, deps = words[:4]
+    at = 4 + 3 * tensors
+    accesses = [Access(*words[index : index + 3]) for index in range(4, at, 3)]
+    after = words[at : at + deps]
+    at += deps
+    calls: list[Call] = []
+    while at < len(words):
+        place, program, function, count = words[at : at + 4]
+        calls.append(Call(place >> 8, place & 0xFF, program, function, words[at + 4 : at + 4 + count]))
+        at += 4 + count
+    return Task(number, after, accesses, blocks, calls)
+
+
+class Tasks:
+    """The tasks of one run of an orchestration, on ``memory``; ``programs`` are those of its kernels, by number."""
+
+    def __init__(self, device: Device, memory: AddressSpace, programs: Mapping[int, Program]) -> None:
+        self._device = device
+        self._memory = memory
+        self._programs = programs
+        self.done: list[Task] = []
+
+    def run(self, task: Task) -> None:
+        """Runs a task. Raises ``BindingError`` and ``ProgramError``."""
+        self.done.append(task._replace(calls=()))
+        by_core: dict[int, list[Call]] = {}
+        for call in task.calls:
+            by_core.setdefault(call.core, []).append(call)
+        if not by_core:
+            return
+        names = {core: self._function(calls[0]) for core, calls in by_core.items()}
+        programs = {program for program, _ in names.values()}
+        functions = {core: name for core, (_, name) in names.items()}
+        vector = {name for core, name in functions.items() if core >= FIRST_VECTOR}
+        if len(programs) > 1 or len(vector) > 1:
+            raise BindingError(f"the cores of a group start functions of several programs: {sorted(functions.values())}")
+        program = self._programs[programs.pop()]
+        group = Group(functions.get(CUBE), vector.pop() if vector else None, sum(core >= FIRST_VECTOR for core in by_core))
+        kernel = group_kernel(program, group, watching())
+        self._device.run(program, kernel, self._values(kernel, by_core, task.blocks), task.blocks)
+
+    def _function(self, call: Call) -> tuple[int, str]:
+        if call.program not in self._programs:
+            raise BindingError("a task starts a function of a program that is none of the orchestration's")
+        return call.program, list(functions_of(self._programs[call.program].module))[call.function]
+
+    def _values(self, kernel: Kernel, by_core: Mapping[int, Sequence[Call]], blocks: int) -> list[Any]:
+        values: list[Any] = [None] * len(kernel.arguments)
+        for kind, root in kernel.program.roots.items():
+            cores = [core for core in sorted(by_core) if (core == CUBE) == (kind == "aic") or kind == "all"]
+            for index, position in enumerate(root.positions):
+                name, type_ = kernel.arguments[position]
+                given = {core: [call.values[index] for call in by_core[core]] for core in cores}
+                values[position] = self._value(name, type_, given, sorted(by_core), blocks)
+        return values
+
+    def _value(
+        self, name: str, type_: Attribute, given: Mapping[int, Sequence[int]], cores: Sequence[int], blocks: int
+    ) -> Any:
+        """The value of one argument, from the words of the cores that have it."""
+        distinct = {word for words in given.values() for word in words}
+        fmt = argument_format(type_)
+        if fmt is None:
+            if len(distinct) == 1:
+                return number(distinct.pop(), type_)
+            first = next(iter(given.values()))
+            table = [given.get(core, first)[block] for block in range(blocks) for core in cores]
+            return PerCore([number(word, type_) for word in table])
+        if len(distinct) == 1:
+            return self._memory.array_at(distinct.pop(), fmt)
+        starts = next(iter(given.values()))
+        if any(list(words) != list(starts) for words in given.values()):
+            raise BindingError(f"argument {name}: the cores of a block have different buffers")
+        part = starts[1] - starts[0]
+        if any(later - earlier != part for earlier, later in zip(starts, starts[1:], strict=False)):
+            raise BindingError(f"argument {name}: the buffers of the blocks are no equal parts of one")
+        array = self._memory.array_at(starts[0], fmt)
+        return InParts(array[: part * blocks // fmt.bytes])
+
+
+def number(word: int, type_: Attribute) -> Any:
+    """The number that 64 bits stand for as an argument of ``type_``. Raises ``BindingError``."""
+    if isinstance(type_, (IntegerType, IndexType)):
+        width = type_.width.data if isinstance(type_, IntegerType) else 64
+        word &= (1 << width) - 1
+        return bool(word) if width == 1 else word - (1 << width) if word >> (width - 1) else word
+    fmt = format_of(t.element_name(type_))
+    if fmt.name == "f32":
+        return struct.unpack("<f", struct.pack("<I", word & 0xFFFFFFFF))[0]
+    if fmt.name == "f64":
+        return struct.unpack("<d", struct.pack("<Q", word))[0]
+    return float(np.array([word & (1 << 8 * fmt.bytes) - 1], f"<u{fmt.bytes}").view(fmt.storage).astype(np.float64)[0])

@@ -1,0 +1,168 @@
+"""The worker of PyPTO's run time: memory of the device, and calls of orchestrations, in this process."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from ..base import Program
+from ..memory import AddressSpace
+from .assembler import device, embedded_in, program_of
+from .host_code import library
+from .interface import CallConfig, ChipCallable, DataType, TaskArgs, Tensor, make_chip_tensor_arg
+from .tasks import Tasks, decode
+
+CORES = {"a2a3": (24, 48), "a5": (28, 56)}
+"""Cube and vector cores of a chip, which orchestrations may ask for."""
+
+_Words = ctypes.POINTER(ctypes.c_uint64)
+_ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_uint64)
+_TASK = ctypes.CFUNCTYPE(ctypes.c_int, _Words, ctypes.c_uint64)
+_REFUSE = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
+
+
+class _Host(ctypes.Structure):
+    """What an orchestration calls, as its headers declare it."""
+
+    _fields_ = (
+        ("allocate", _ALLOCATE),
+        ("task", _TASK),
+        ("refuse", _REFUSE),
+        ("cube_cores", ctypes.c_int32),
+        ("vector_cores", ctypes.c_int32),
+        ("failed", ctypes.c_int32),
+    )
+
+
+class OrchestrationError(RuntimeError):
+    """An orchestration that does something its run time does not allow."""
+
+
+class Buffer:
+    """Memory of the device."""
+
+    def __init__(self, memory: AddressSpace, size: int) -> None:
+        self.base = memory.allocate(size)
+        self.size = size
+
+    def tensor(self, shapes: Sequence[int], dtype: DataType) -> Tensor:
+        """The buffer as an argument."""
+        return Tensor(self.base, tuple(int(extent) for extent in shapes), DataType(dtype), self)
+
+
+class Worker:
+    """A device with its memory; whatever else is configured concerns boards."""
+
+    def __init__(self, level: int = 2, device_id: int = 0, platform: str = "a2a3", **_: Any) -> None:
+        self.level = level
+        self.device_id = device_id
+        self.platform = platform
+        self.aicpu_dlopen_count = 0
+        self.host_dlopen_count = 0
+        self._memory = AddressSpace()
+        self._registered: list[ChipCallable] = []
+
+    def init(self, **_: Any) -> None:
+        """Makes the device ready, which it is."""
+
+    def close(self) -> None:
+        """Gives the device back."""
+        self._memory = AddressSpace()
+
+    def register(self, callable_: ChipCallable) -> int:
+        """The number of an orchestration for ``run``."""
+        if callable_ not in self._registered:
+            self._registered.append(callable_)
+            self.aicpu_dlopen_count += 1
+        return self._registered.index(callable_)
+
+    def unregister(self, number: int) -> None:
+        """Ends the use of a number."""
+
+    def run(self, number: int, args: TaskArgs, config: CallConfig | None = None) -> None:
+        """Runs an orchestration; its tensors are written in place. Raises what its kernels raise, ``HostCodeError``
+        and ``OrchestrationError``."""
+        run_orchestration(self._registered[number], args, self.platform, self._memory)
+
+    def malloc(self, size: int) -> Buffer:
+        """New memory of ``size`` bytes, which hold zeros."""
+        return Buffer(self._memory, size)
+
+    def free(self, buffer: Buffer) -> None:
+        """Gives memory back."""
+        self._memory.release(buffer.base)
+
+    def copy_to(self, buffer: Buffer, source: Any) -> None:
+        """Copies bytes of the host to memory."""
+        given = np.frombuffer(source, np.uint8)
+        self._memory.buffer_at(buffer.base).content[: given.size] = given
+
+    def copy_from(self, target: Any, buffer: Buffer) -> None:
+        """Copies memory to bytes of the host."""
+        wanted = np.frombuffer(target, np.uint8)
+        wanted[:] = self._memory.buffer_at(buffer.base).content[: wanted.size]
+
+    def make_tensor_arg(self, tensor: Any, **_: Any) -> Tensor:
+        """A tensor of the host as an argument."""
+        return make_chip_tensor_arg(tensor)
+
+
+def run_orchestration(callable_: ChipCallable, args: TaskArgs, platform: str, resident: AddressSpace) -> None:
+    """Runs an orchestration on its tensors; ``resident`` is memory that they may lie in."""
+    memory = AddressSpace()
+    for one in args.tensors:
+        memory.register(one.address, one.nbytes, one.keep)
+    kernels = {number: kernel.text for number, kernel in callable_.children.items()}
+    code = library(callable_.text, kernels)
+    tasks = Tasks(device(), memory, _programs(kernels.values()))
+    raised: list[BaseException] = []
+
+    def guarded(action: Any) -> Any:
+        try:
+            return action()
+        except BaseException as error:
+            raised.append(error)
+            return None
+
+    def carry_out(words: Any, count: int) -> int:
+        guarded(lambda: tasks.run(decode(words[:count])))
+        return len(raised)
+
+    def refuse(message: bytes) -> None:
+        raised.append(OrchestrationError(message.decode(errors="replace")))
+
+    cube, vector = CORES[platform.removesuffix("sim")]
+    host = _Host(
+        _ALLOCATE(lambda size: guarded(lambda: memory.allocate(max(size, 1))) or 0),
+        _TASK(carry_out),
+        _REFUSE(refuse),
+        cube,
+        vector,
+        0,
+    )
+    extents = list(chain.from_iterable(one.shapes or (1,) for one in args.tensors))
+    rows: list[int] = []
+    start = 0
+    for one in args.tensors:
+        dims = len(one.shapes or (1,))
+        rows += [one.address, one.nbytes, one.dtype.value, dims, start]
+        start += dims
+    code.pto_run(
+        ctypes.byref(host),
+        ctypes.c_uint64(len(args.tensors)),
+        (ctypes.c_uint64 * len(rows))(*rows),
+        (ctypes.c_uint32 * len(extents))(*extents),
+        ctypes.c_uint64(len(args.scalars)),
+        (ctypes.c_uint64 * len(args.scalars))(*args.scalars),
+    )
+    del resident
+    if raised:
+        raise raised[0]
+
+
+def _programs(texts: Any) -> dict[int, Program]:
+    return {one.number: program_of(one) for text in texts for one in embedded_in(text)}
