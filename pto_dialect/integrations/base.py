@@ -7,8 +7,7 @@ See docs/integrations.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
+from collections.abc import Hashable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -18,6 +17,7 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.refused import ParseError, VerifyError
 from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.runtime.compile.group import Group, Member, join
 from pto_dialect.runtime.compile.program import symbol_of
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.launch import Kernel
@@ -49,14 +49,33 @@ class Program:
 
         Raises ``ProgramError`` where it cannot be executed.
         """
-        given = (self.module, entry, self.target, self.options)
-        make = partial(Kernel, *given) if watch is None else partial(watched_kernel, *given, watch)
-        return self.made((entry, watch), make)
+        return self._kept((entry, watch), (self.module, entry, self.target), watch, None)
 
-    def made(self, key: Hashable, make: Callable[[], Kernel]) -> Kernel:
-        """The kernel called ``key``, which ``make`` makes when it is first asked for."""
+    def group(self, functions: Mapping[str, str], watch: SanitizeOptions | None = None) -> Kernel:
+        """Functions that start together on the cores of a block, as one kernel with the arguments of all of them.
+
+        ``functions`` maps cores (``cube``, ``vector``, ``vector0``, ``vector1``) to names. Raises ``BindingError`` for
+        functions that cannot start together, ``ProgramError`` where they cannot be executed.
+        """
+        together = tuple(sorted(functions.items()))
+        if (together, watch) in self._kernels:
+            return self._kernels[together, watch]
+        joined = join([Member(self.module, name, core) for core, name in together])
+        return self._kept((together, watch), (None, None, self.target), watch, joined)
+
+    def _kept(
+        self,
+        key: Hashable,
+        what: tuple[ModuleOp | None, str | None, str | None],
+        watch: SanitizeOptions | None,
+        group: Group | None,
+    ) -> Kernel:
         if key not in self._kernels:
-            self._kernels[key] = make()
+            if watch is None:
+                made = Kernel(*what, self.options, group=group)
+            else:
+                made = watched_kernel(*what, self.options, watch, group)
+            self._kernels[key] = made
         return self._kernels[key]
 
 
@@ -117,17 +136,22 @@ class Device:
 
     def run(self, program: Program, kernel: Kernel, values: Sequence[Any], blocks: int = 1) -> list[Any]:
         """Runs a kernel of ``program`` on numpy arrays and numbers, and tells the observers of it."""
-        started = perf_counter()
-        finished = False
-        try:
-            results = kernel.run(values, blocks)
-            finished = True
-        finally:
-            findings, stopped = collect(kernel)
-            functions = tuple(symbol_of(root.function) for root in kernel.program.roots.values())
-            seconds = perf_counter() - started
-            tell(Launched(self.name, program.filename, functions, blocks, seconds, findings, stopped or not finished))
-        return results
+        return told(self.name, program.filename, kernel, values, blocks)
+
+
+def told(client: str, filename: str, kernel: Kernel, values: Sequence[Any], blocks: int, jobs: int = 1) -> list[Any]:
+    """Runs a kernel of a client, and tells the observers of it and of what was found."""
+    started = perf_counter()
+    finished = False
+    try:
+        results = kernel.run(values, blocks, jobs)
+        finished = True
+    finally:
+        findings, stopped = collect(kernel)
+        functions = tuple(dict.fromkeys(symbol_of(root.function) for root in kernel.program.roots.values()))
+        seconds = perf_counter() - started
+        tell(Launched(client, filename, functions, blocks, seconds, findings, stopped or not finished))
+    return results
 
 
 def ordered(kernel: Kernel, values: Mapping[str, Any]) -> list[Any]:

@@ -1,13 +1,15 @@
-"""The pytest plug-in: kernels of a test session under the sanitizers.
+"""The pytest plug-in: kernels of a test session under the sanitizers, and PyPTO on this toolchain.
 
-`--pto-sanitize` watches every kernel that a test launches through a client of `pto_dialect.integrations`; findings fail
-the test. `--pto-report=DIR` writes what each test has run.
+`--pto-sanitize` watches every kernel that a test launches through a client of `pto_dialect.integrations` or a function
+of `pto_dialect`; findings fail the test. `--pto-report=DIR` writes what each test has run, and `--pto-pypto` has PyPTO
+run on numpy (as the environment variable `PTO_PYPTO=1` does).
 pytest loads this module by itself where the package is installed, so it imports nothing else before it is asked to.
 See docs/integrations.md.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from .session import Session
 
 MARK = "pto_allow"
+PYPTO = "PTO_PYPTO"
+"""Environment variable that has PyPTO run on this toolchain."""
 
 _session: pytest.StashKey[Session] = pytest.StashKey()
 _stack = pytest.StashKey[ExitStack]()
@@ -32,11 +36,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--pto-allow", metavar="RULE", action="append", default=[], help="leave out the findings of a rule; repeatable"
     )
     group.addoption("--pto-report", metavar="DIR", help="folder for what each test has run, one JSON file each")
+    group.addoption("--pto-pypto", action="store_true", help="PyPTO compiles and runs its programs with pto-dialect")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Starts what the options ask for."""
     config.addinivalue_line("markers", f"{MARK}(rule, ...): findings of these rules do not fail the test")
+    if config.option.pto_pypto or os.environ.get(PYPTO) == "1":
+        from .pypto import install
+
+        try:
+            install()
+        except ImportError as error:
+            raise pytest.UsageError(f"--pto-pypto: PyPTO cannot be imported: {error}") from None
     watch, report = config.option.pto_sanitize, config.option.pto_report
     if not watch and not report:
         return

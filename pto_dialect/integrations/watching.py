@@ -14,19 +14,25 @@ from pto_dialect.runtime.run.launch import Kernel
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from pto_dialect.runtime.compile.group import Group
     from pto_dialect.runtime.run.machine import RunOptions
     from pto_dialect.sanitize.options import SanitizeOptions
 
 
 def watched_kernel(
-    module: ModuleOp, entry: str | None, target: str | None, options: RunOptions, watch: SanitizeOptions
+    module: ModuleOp | None,
+    entry: str | None,
+    target: str | None,
+    options: RunOptions,
+    watch: SanitizeOptions,
+    group: Group | None = None,
 ) -> Kernel:
-    """A function in its watched flavour, whose on-chip memory starts with values that are not meant to be read."""
+    """A function or a group in its watched flavour; on-chip memory starts with values that are not meant to be read."""
     from dataclasses import replace
 
     from pto_dialect.sanitize.launch import WatchedKernel
 
-    return WatchedKernel(module, entry, target, replace(options, fill="poison"), watch)
+    return WatchedKernel(module, entry, target, replace(options, fill="poison"), watch, group=group)
 
 
 def collect(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], bool]:

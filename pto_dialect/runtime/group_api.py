@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 
 from pto_dialect.targets.backend import Backend
 
-from .api import checked_options, verify_checked
+from .api import checked_options, launch, verify_checked
 from .compile.group import Member, join
 from .errors import BindingError, ProgramError, located
 from .run.launch import Kernel
@@ -58,7 +58,7 @@ class CompiledGroup:
         for start, given in zip(self._starts, arguments, strict=True):
             values += arguments_in_order(start.label, start.arguments, given)
         try:
-            self._kernel.run(values, blocks, jobs)
+            launch(self._kernel, values, blocks, jobs)
         except ProgramError as error:
             raise located(error, self._kernel.module) from None
 

@@ -1,4 +1,4 @@
-"""Programs in the form in which PyPTO hands them to its run time: orchestrations, wrappers of kernels, and `.pto` files."""
+"""Programs as PyPTO hands them to its run time: orchestrations, wrappers of kernels, and `.pto` files."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ module attributes {pto.target_arch = "a2a3"} {
     %c1 = arith.constant 1 : index
     %b = arith.index_cast %block : i32 to index
     %i = arith.muli %b, %n : index
-    %c16 = arith.constant 16 : index
-    %xv = pto.make_tensor_view %x, shape = [%c1, %n], strides = [%n, %c1] : !pto.tensor_view<?x?xf32>
     scf.for %at = %c0 to %n step %c1 {
       %j = arith.addi %i, %at : index
       %v = pto.load_scalar %x[%j] : !pto.ptr<f32> -> f32
@@ -95,3 +93,36 @@ def orchestrated(body: str, *wrappers: str) -> ChipCallable:
     """An orchestration with this body, whose kernels are numbered from 0."""
     children = [(number, CoreCallable.build((), packed(text))) for number, text in enumerate(wrappers)]
     return ChipCallable.build((), "aicpu_orchestration_entry", packed(HEAD + body + TAIL), children)
+
+
+PAIR_WRAPPER = """
+#include <pto/pto-inst.hpp>
+#include "tensor.h"
+#include "intrinsic.h"
+
+using namespace pto;
+
+@BODY@
+extern "C" __aicore__ __attribute__((always_inline)) void kernel_entry(__gm__ int64_t* args)
+{
+    int32_t __pypto_spmd_block_idx = get_block_idx(args);
+    int32_t __pypto_spmd_block_num = get_block_num(args);
+    __gm__ ChipTensor* slots_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[3]);
+    int64_t part = static_cast<int64_t>(slots_tensor->shapes[0]) / __pypto_spmd_block_num;
+    __gm__ float* slots = reinterpret_cast<__gm__ float*>(slots_tensor->buffer.addr) + slots_tensor->start_offset +
+        static_cast<int64_t>(__pypto_spmd_block_idx) * part;
+@ARGUMENTS@
+}
+"""
+CUBE_ARGUMENTS = """
+    __gm__ ChipTensor* a_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[0]);
+    __gm__ float* a = reinterpret_cast<__gm__ float*>(a_tensor->buffer.addr) + a_tensor->start_offset;
+    __gm__ ChipTensor* b_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[1]);
+    __gm__ float* b = reinterpret_cast<__gm__ float*>(b_tensor->buffer.addr) + b_tensor->start_offset;
+    cube(a, b, slots);
+"""
+VECTOR_ARGUMENTS = """
+    __gm__ ChipTensor* out_tensor = reinterpret_cast<__gm__ ChipTensor*>(args[2]);
+    __gm__ float* out = reinterpret_cast<__gm__ float*>(out_tensor->buffer.addr) + out_tensor->start_offset;
+    vector(out, slots);
+"""

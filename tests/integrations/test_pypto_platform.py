@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from pypto_programs import SCALE, SCALE_WRAPPER, orchestrated, wrapper
+from pypto_programs import CUBE_ARGUMENTS, PAIR_WRAPPER, SCALE, SCALE_WRAPPER, VECTOR_ARGUMENTS, orchestrated, wrapper
+from queue_programs import CubeToVector
 
+from pto_dialect.integrations.events import Event, Launched, observed
+from pto_dialect.integrations.pypto.host_code import HostCodeError
 from pto_dialect.integrations.pypto.interface import DataType, TaskArgs, Tensor
-from pto_dialect.integrations.pypto.worker import Worker
+from pto_dialect.integrations.pypto.worker import OrchestrationError, Worker
+from pto_dialect.runtime.errors import ProgramError
 
 pytestmark = pytest.mark.skipif(
     not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler is installed"
@@ -62,3 +67,132 @@ def test_tasks_on_blocks_and_windows(tmp_path: Path) -> None:
     x, y = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
     worker.run(worker.register(orchestrated(body, scale)), arguments(x, y))
     assert y.tolist() == [0, 20, 40, 60, 88, 110, 132, 154]
+
+
+def test_pairs_share_queues_of_their_block(tmp_path: Path) -> None:
+    """The cube function and the vector function have arguments of their own; each block has its part of the slots."""
+    program = CubeToVector(arch="a2a3", count=2).text()
+    cube = wrapper(tmp_path, program, PAIR_WRAPPER.replace("@ARGUMENTS@", CUBE_ARGUMENTS), "pair")
+    vector = wrapper(tmp_path, program, PAIR_WRAPPER.replace("@ARGUMENTS@", VECTOR_ARGUMENTS), "pair")
+    body = """
+    PTO2_SCOPE() {
+        MixedKernels mixed_0 = {0, 1, 1};
+        CoreTaskArgs params_t0;
+        params_t0.add_input(orch_args.tensor(0).ref());
+        params_t0.add_input(orch_args.tensor(1).ref());
+        params_t0.add_output(orch_args.tensor(2).ref());
+        params_t0.add_inout(orch_args.tensor(3).ref());
+        params_t0.launch_spec.set_block_num(2);
+        rt_submit_task(mixed_0, params_t0);
+    }
+"""
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(-4, 5, shape).astype(np.float32) for shape in ((16, 16), (32, 32)))
+    out, slots = np.zeros((32, 64), np.float32), np.zeros(2 * 8 * 512, np.float32)
+    seen: list[Event] = []
+    with observed(seen.append):
+        worker = Worker(platform="a2a3")
+        worker.run(worker.register(orchestrated(body, cube, vector)), arguments(a, b, out, slots))
+    assert np.array_equal(out[:, :32], np.concatenate([a @ b[:16], a @ b[16:]]))
+    assert np.any(slots[: 8 * 512]) and np.any(slots[8 * 512 :])
+    launched = [event for event in seen if isinstance(event, Launched)]
+    assert [(event.client, event.functions, event.blocks) for event in launched] == [("pypto", ("cube", "vector"), 2)]
+
+
+def test_reads_writes_predicates_and_dependencies(tmp_path: Path) -> None:
+    scale = wrapper(tmp_path, SCALE, SCALE_WRAPPER)
+    body = """
+    const ChipTensor& ext_x = orch_args.tensor(0).ref();
+    const ChipTensor& ext_flags = orch_args.tensor(1).ref();
+    int64_t n = from_u64<int64_t>(orch_args.scalar(0));
+    PTO2_SCOPE() {
+        PTO2TaskId last = PTO2TaskId::invalid();
+        for (int64_t i = 0; i < n; i += 1) {
+            uint32_t at[1] = {static_cast<uint32_t>(i)};
+            int32_t flag = get_tensor_data<int32_t>(ext_flags, 1, at);
+            CoreTaskArgs params_t0;
+            params_t0.add_inout(ext_x);
+            params_t0.add_no_dep(ext_x);
+            params_t0.add_scalar(to_u64(3.0f));
+            PTO2TaskId deps[1];
+            uint32_t deps_count = 0;
+            if (last.is_valid()) deps[deps_count++] = last;
+            params_t0.set_dependencies(deps, deps_count);
+            CoreTaskPredicate pred;
+            pred.operand.tensor = &ext_flags;
+            pred.operand.ndims = 1;
+            pred.operand.indices[0] = static_cast<uint32_t>(i);
+            pred.op = PredicateOp::GT;
+            pred.target = 0;
+            params_t0.set_predicate(pred);
+            TaskOutputTensors outs = rt_submit_aiv_task(0, params_t0);
+            last = outs.task_id();
+            set_tensor_data<int32_t>(ext_flags, 1, at, flag + 100);
+        }
+    }
+"""
+    worker = Worker()
+    x, flags = np.ones(4, np.float32), np.array([1, -1, 0, 2], np.int32)
+    worker.run(worker.register(orchestrated(body, scale)), arguments(x, flags, 4))
+    assert x.tolist() == [9, 9, 9, 9]
+    assert flags.tolist() == [101, 99, 100, 102]
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "message"),
+    [
+        ('rt_report_fatal(3, "%s", "no room");', OrchestrationError, "no room"),
+        ("always_assert(orch_args.tensor(0).ref().ndims == 2);", OrchestrationError, "claims .*ndims == 2"),
+        (
+            "CoreTaskArgs params; params.add_input(orch_args.tensor(0).ref()); rt_submit_aiv_task(7, params);",
+            OrchestrationError,
+            "a kernel that does not exist",
+        ),
+        ("this is no C++;", HostCodeError, "cannot be compiled for the host"),
+    ],
+)
+def test_wrong_orchestrations(body: str, error: type[Exception], message: str) -> None:
+    worker = Worker()
+    with pytest.raises(error, match=message):
+        worker.run(worker.register(orchestrated(body)), arguments(np.ones(4, np.float32)))
+
+
+def test_faults_of_kernels_end_the_orchestration(tmp_path: Path) -> None:
+    scale = wrapper(tmp_path, SCALE, SCALE_WRAPPER)
+    body = """
+    const ChipTensor& ext_x = orch_args.tensor(0).ref();
+    for (int64_t i = 0; i < 2; i += 1) {
+        CoreTaskArgs params;
+        params.add_input(ext_x);
+        params.add_output(orch_args.tensor(1).ref());
+        params.add_scalar(to_u64(1.0f));
+        rt_submit_aiv_task(0, params);
+    }
+"""
+    worker = Worker()
+    with pytest.raises(ProgramError, match=r"kernel\.pto:") as caught:
+        worker.run(
+            worker.register(orchestrated(body, scale)), arguments(np.ones(4, np.float32), np.ones(2, np.float32))
+        )
+    assert caught.value.rule == "mem-oob"
+
+
+def test_kernels_without_a_program_are_refused() -> None:
+    worker = Worker()
+    with pytest.raises(HostCodeError, match="kernel 0 of the orchestration is C\\+\\+ of its own"):
+        worker.run(worker.register(orchestrated("", "void kernel_entry(int64_t*) {}")), arguments())
+
+
+def test_memory_of_the_device() -> None:
+    worker = Worker()
+    worker.init(prewarm_config=None)
+    buffer = worker.malloc(16)
+    given = (ctypes.c_ubyte * 16)(*range(16))
+    worker.copy_to(buffer, given)
+    taken = (ctypes.c_ubyte * 16)()
+    worker.copy_from(taken, buffer)
+    assert bytes(taken) == bytes(range(16))
+    tensor = buffer.tensor((4,), DataType.INT32)
+    assert (tensor.address, tensor.nbytes) == (buffer.base, 16)
+    worker.free(buffer)
+    worker.close()

@@ -9,9 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from sanitize_programs import load, program, set_flag, store, ub, wait_flag
 
+from pto_dialect.integrations.base import Device
 from pto_dialect.integrations.session import Session, file_name
 
 LOADED = load("%x") + ' loc("model.py":12:8)'
@@ -51,6 +53,12 @@ def test_accepted():
 def test_prepared(prepared): ...
 
 def test_nothing(): ...
+
+def test_called():
+    import pto_dialect
+    module = pto_dialect.parse("""{RACE}""", "called.pto")
+    pto_dialect.compile(module)(*buffers())
+    pto_dialect.compile_group([(module, "k", "vector")])(buffers())
 '''
 
 
@@ -73,7 +81,7 @@ def outcomes(output: str) -> dict[str, str]:
 
 def test_nothing_is_watched_unless_asked(tmp_path: Path) -> None:
     code, output = session(tmp_path)
-    assert (code, "5 passed" in output) == (0, True), output
+    assert (code, "6 passed" in output) == (0, True), output
 
 
 def test_findings_fail_the_test(tmp_path: Path) -> None:
@@ -85,14 +93,18 @@ def test_findings_fail_the_test(tmp_path: Path) -> None:
         "test_accepted": "PASSED",
         "test_prepared": "ERROR",
         "test_nothing": "PASSED",
+        "test_called": "FAILED",
     }
+    assert "called.pto:14:5: error" in output
     assert "nothing orders the two [race-raw]" in output
     assert "<racing>:14:5: error" in output
     assert "  from model.py:14:8\n  from model.py:12:8\n" in output
     reports = {path.name: json.loads(path.read_text()) for path in (tmp_path / "reports").iterdir()}
     assert set(reports) == {
-        file_name(f"test_it.py::test_{name}") for name in ("right", "racing", "accepted", "prepared")
+        file_name(f"test_it.py::test_{name}") for name in ("right", "racing", "accepted", "prepared", "called")
     }
+    launched = reports[file_name("test_it.py::test_called")]["launches"]
+    assert [(one["client"], one["functions"]) for one in launched] == [("pto_dialect", ["k"])] * 2
     report = reports[file_name("test_it.py::test_racing")]
     assert report["test"] == "test_it.py::test_racing"
     assert [one["file"] for one in report["launches"]] == ["<racing>"]
@@ -104,9 +116,19 @@ def test_findings_fail_the_test(tmp_path: Path) -> None:
     assert reports[file_name("test_it.py::test_right")]["findings"] == []
 
 
-def test_rules_and_checks_that_are_left_out(tmp_path: Path) -> None:
-    assert session(tmp_path, "--pto-sanitize", "--pto-allow=race-raw")[0] == 0
-    assert session(tmp_path, "--pto-sanitize", "--pto-checks=bounds,init")[0] == 0
+def test_rules_and_checks_that_are_left_out() -> None:
+    device = Device("test")
+    buffers = [np.ones(64, np.float32), np.zeros(64, np.float32)]
+    for checks, allow, allowed in (("all", ["race-raw"], ()), ("bounds,init", [], ()), ("all", [], ["race-raw"])):
+        one = Session(checks, None, allow)
+        with one.open():
+            one.begin("test")
+            device.launch(device.compile(RACE), buffers)
+            assert one.judge(allowed) == ("", "")
+            one.end()
+
+
+def test_unknown_checks(tmp_path: Path) -> None:
     code, output = session(tmp_path, "--pto-sanitize", "--pto-checks=speed")
     assert (code, "--pto-checks: there is no check 'speed'" in output) == (4, True)
 

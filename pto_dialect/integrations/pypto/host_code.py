@@ -1,5 +1,4 @@
-"""Orchestrations and wrappers of kernels as code of the host: one shared library for a program, made by the system's C++
-compiler.
+"""Orchestrations and wrappers of kernels as code of the host: a shared library, made by the system's C++ compiler.
 
 PyPTO generates both from the Python program of its user, and runs whatever that says; so does this module. The headers
 beside it declare what generated code uses. Libraries are kept in the cache folder of the package, by their content.
@@ -16,13 +15,13 @@ import tempfile
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
-from importlib.resources import as_file, files
 from pathlib import Path
 
 from pto_dialect.cache import cache_folder
 
 from .assembler import MARK
 
+HEADERS = Path(__file__).parent / "include"
 FLAGS = ("-std=c++17", "-O0", "-fPIC", "-shared", "-w", "-D__CPU_SIM")
 COMPILERS = ("g++", "clang++", "c++")
 _INCLUDE = re.compile(r"^\s*#\s*include\b.*$", re.MULTILINE)
@@ -55,7 +54,10 @@ def source_of(orchestration: str, kernels: Mapping[int, str]) -> str:
             "}",
         ]
     cases = "".join(f"    case {number}: return kernel_{number}::pto_kernel_{number};\n" for number in kernels)
-    parts += [orchestration, f"PtoKernel pto_kernel(int32_t id) {{\n    switch (id) {{\n{cases}    }}\n    return nullptr;\n}}"]
+    parts += [
+        orchestration,
+        f"PtoKernel pto_kernel(int32_t id) {{\n    switch (id) {{\n{cases}    }}\n    return nullptr;\n}}",
+    ]
     return "\n".join([*parts, '#include "pto_run.h"', ""])
 
 
@@ -66,35 +68,34 @@ def library(orchestration: str, kernels: Mapping[int, str]) -> ctypes.CDLL:
 
 @lru_cache(256)
 def _loaded(source: str) -> ctypes.CDLL:
-    with as_file(files(__package__) / "include") as headers:
-        name = sha256("\0".join([*FLAGS, _headers_text(headers), source]).encode()).hexdigest()[:32]
-        folder = cache_folder()
-        kept = Path(folder) / "host" / f"{name}.so" if folder else None
-        if kept is not None and kept.exists():
-            return ctypes.CDLL(str(kept))
-        with tempfile.TemporaryDirectory(prefix="pto-host-") as scratch:
-            made = _compiled(source, headers, Path(scratch))
-            if kept is None:
-                return ctypes.CDLL(str(made))
-            kept.parent.mkdir(mode=0o700, exist_ok=True)
-            finished = kept.with_suffix(f".{os.getpid()}")
-            shutil.copy(made, finished)
-            os.replace(finished, kept)
-            return ctypes.CDLL(str(kept))
+    name = sha256("\0".join([*FLAGS, _headers_text(), source]).encode()).hexdigest()[:32]
+    folder = cache_folder()
+    kept = Path(folder) / "host" / f"{name}.so" if folder else None
+    if kept is not None and kept.exists():
+        return ctypes.CDLL(str(kept))
+    with tempfile.TemporaryDirectory(prefix="pto-host-") as scratch:
+        made = _compiled(source, Path(scratch))
+        if kept is None:
+            return ctypes.CDLL(str(made))
+        kept.parent.mkdir(mode=0o700, exist_ok=True)
+        finished = kept.with_suffix(f".{os.getpid()}")
+        shutil.copy(made, finished)
+        os.replace(finished, kept)
+        return ctypes.CDLL(str(kept))
 
 
 @lru_cache(1)
-def _headers_text(headers: Path) -> str:
-    return "\0".join(path.read_text() for path in sorted(headers.rglob("*")) if path.is_file())
+def _headers_text() -> str:
+    return "\0".join(path.read_text() for path in sorted(HEADERS.rglob("*")) if path.is_file())
 
 
-def _compiled(source: str, headers: Path, folder: Path) -> Path:
+def _compiled(source: str, folder: Path) -> Path:
     compiler = os.environ.get("CXX") or next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         raise HostCodeError(f"no C++ compiler ({', '.join(COMPILERS)}) runs PyPTO's orchestrations; CXX may name one")
     (folder / "host.cpp").write_text(source)
     made = folder / "host.so"
-    command = [compiler, *FLAGS, f"-I{headers}", str(folder / "host.cpp"), "-o", str(made)]
+    command = [compiler, *FLAGS, f"-I{HEADERS}", str(folder / "host.cpp"), "-o", str(made)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise HostCodeError(f"an orchestration cannot be compiled for the host:\n{done.stderr.strip()}")

@@ -18,9 +18,8 @@ from typing import Any
 from pto_dialect.diagnostics.refused import RefusedProgram
 
 from . import assembler, interface, worker
+from .host_code import HEADERS
 from .objects import packed
-
-HEADERS = Path(__file__).parent / "include"
 
 
 class KernelCompiler:
@@ -114,7 +113,7 @@ def install() -> None:
     """Takes the places; see the package. Raises ``ImportError`` where PyPTO is not installed."""
     sys.modules.update(modules())
     os.environ["PTOAS_ROOT"] = _assembler_folder()
-    backend = import_module("pypto.backend.pto_backend")
+    backend: Any = import_module("pypto.backend.pto_backend")
     # PyPTO versions that have another function for it start the executable, which does the same more slowly.
     if hasattr(backend, "_run_ptoas"):
         backend._run_ptoas = _assemble

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +21,13 @@ from pto_dialect.runtime.run.per_core import InParts, PerCore
 
 from ..base import Device, Program
 from ..events import watching
-from ..groups import Group, group_kernel
 from ..memory import AddressSpace
 
-CUBE, FIRST_VECTOR = 0, 1
-"""Numbers of cores in a group; the second vector core is 2."""
+CORES = ("cube", "vector0", "vector1")
+"""The cores of a block, as orchestrations number them."""
+
+ROOTS = ("aic", "aiv0", "aiv1")
+"""What the runtime calls them."""
 
 
 class Access(NamedTuple):
@@ -36,7 +39,7 @@ class Access(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What one core of one block starts: a function of a program, by their numbers, and its arguments as 64 bits each."""
+    """What one core of one block starts: a function of a program, by their numbers, on arguments of 64 bits each."""
 
     block: int
     core: int
@@ -87,54 +90,53 @@ class Tasks:
             by_core.setdefault(call.core, []).append(call)
         if not by_core:
             return
-        names = {core: self._function(calls[0]) for core, calls in by_core.items()}
-        programs = {program for program, _ in names.values()}
-        functions = {core: name for core, (_, name) in names.items()}
-        vector = {name for core, name in functions.items() if core >= FIRST_VECTOR}
-        if len(programs) > 1 or len(vector) > 1:
-            raise BindingError(f"the cores of a group start functions of several programs: {sorted(functions.values())}")
-        program = self._programs[programs.pop()]
-        group = Group(functions.get(CUBE), vector.pop() if vector else None, sum(core >= FIRST_VECTOR for core in by_core))
-        kernel = group_kernel(program, group, watching())
-        self._device.run(program, kernel, self._values(kernel, by_core, task.blocks), task.blocks)
+        named = {core: self._function(calls[0]) for core, calls in by_core.items()}
+        if len({program for program, _ in named.values()}) > 1:
+            functions = ", ".join(f"@{name}" for _, name in named.values())
+            raise BindingError(f"the cores of a group start functions of several programs: {functions}")
+        program = self._programs[named[min(named)][0]]
+        functions = {CORES[core]: name for core, (_, name) in named.items()}
+        if functions.get("vector0") == functions.get("vector1"):
+            del functions["vector1"]
+            functions["vector"] = functions.pop("vector0")
+        kernel = program.group(functions, watching())
+        self._device.run(program, kernel, self._values(kernel, by_core), task.blocks)
 
     def _function(self, call: Call) -> tuple[int, str]:
         if call.program not in self._programs:
             raise BindingError("a task starts a function of a program that is none of the orchestration's")
         return call.program, list(functions_of(self._programs[call.program].module))[call.function]
 
-    def _values(self, kernel: Kernel, by_core: Mapping[int, Sequence[Call]], blocks: int) -> list[Any]:
-        values: list[Any] = [None] * len(kernel.arguments)
-        for kind, root in kernel.program.roots.items():
-            cores = [core for core in sorted(by_core) if (core == CUBE) == (kind == "aic") or kind == "all"]
-            for index, position in enumerate(root.positions):
-                name, type_ = kernel.arguments[position]
-                given = {core: [call.values[index] for call in by_core[core]] for core in cores}
-                values[position] = self._value(name, type_, given, sorted(by_core), blocks)
+    def _values(self, kernel: Kernel, by_core: Mapping[int, Sequence[Call]]) -> list[Any]:
+        values: list[Any] = []
+        assert kernel.group is not None
+        for start in kernel.group.starts:
+            calls = {core: by_core[core] for core in sorted(by_core) if ROOTS[core] in start.cores}
+            for index, (name, type_) in enumerate(start.arguments):
+                words = {core: [call.values[index] for call in each] for core, each in calls.items()}
+                values.append(self._value(name, type_, words))
         return values
 
-    def _value(
-        self, name: str, type_: Attribute, given: Mapping[int, Sequence[int]], cores: Sequence[int], blocks: int
-    ) -> Any:
-        """The value of one argument, from the words of the cores that have it."""
+    def _value(self, name: str, type_: Attribute, given: Mapping[int, Sequence[int]]) -> Any:
+        """The value of one argument, from what each core gets in each block."""
         distinct = {word for words in given.values() for word in words}
         fmt = argument_format(type_)
         if fmt is None:
             if len(distinct) == 1:
                 return number(distinct.pop(), type_)
             first = next(iter(given.values()))
-            table = [given.get(core, first)[block] for block in range(blocks) for core in cores]
-            return PerCore([number(word, type_) for word in table])
+            table = {core: [number(word, type_) for word in words] for core, words in given.items()}
+            other = [number(word, type_) for word in first]
+            return PerCore(lambda place: table.get(0 if place.cube else 1 + place.subblock, other)[place.block])
         if len(distinct) == 1:
             return self._memory.array_at(distinct.pop(), fmt)
         starts = next(iter(given.values()))
         if any(list(words) != list(starts) for words in given.values()):
             raise BindingError(f"argument {name}: the cores of a block have different buffers")
         part = starts[1] - starts[0]
-        if any(later - earlier != part for earlier, later in zip(starts, starts[1:], strict=False)):
+        if part < 0 or any(later - earlier != part for earlier, later in pairwise(starts)):
             raise BindingError(f"argument {name}: the buffers of the blocks are no equal parts of one")
-        array = self._memory.array_at(starts[0], fmt)
-        return InParts(array[: part * blocks // fmt.bytes])
+        return InParts(self._memory.array_at(starts[0], fmt)[: part * len(starts) // fmt.bytes])
 
 
 def number(word: int, type_: Attribute) -> Any:

@@ -1,0 +1,48 @@
+"""Launches through the functions of `pto_dialect`, as those of a client: watched, and told to the observers.
+
+See docs/integrations.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.runtime.api import LAUNCHERS
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.sanitize.options import SanitizeOptions
+
+from .base import told
+from .events import watching
+from .watching import watched_kernel
+
+CLIENT = "pto_dialect"
+
+_watched: WeakKeyDictionary[Kernel, dict[SanitizeOptions, Kernel]] = WeakKeyDictionary()
+
+
+@contextmanager
+def told_of() -> Iterator[None]:
+    """Has the observers told of kernels that are called, and the sanitizers watch them, inside the ``with`` block."""
+    LAUNCHERS.append(_launch)
+    try:
+        yield
+    finally:
+        LAUNCHERS.remove(_launch)
+
+
+def _launch(kernel: Kernel, values: Sequence[Any], blocks: int, jobs: int) -> list[Any]:
+    span = span_of(kernel.function)
+    name = span.source.name if span is not None else kernel.entry
+    watch = watching()
+    if watch is None:
+        return told(CLIENT, name, kernel, values, blocks, jobs)
+    made = _watched.setdefault(kernel, {})
+    if watch not in made:
+        joined = kernel.group
+        what = (None, None) if joined is not None else (kernel.module, kernel.entry)
+        made[watch] = watched_kernel(*what, kernel.profile.name, kernel.options, watch, joined)
+    return told(CLIENT, name, made[watch], values, blocks)

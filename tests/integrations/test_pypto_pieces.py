@@ -1,0 +1,148 @@
+"""What PyPTO calls and imports: the assembler, object files, types of the run time, modules."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pypto_programs import SCALE
+from xdsl.dialects.builtin import IndexType, IntegerType, bf16, f16, f32
+
+from pto_dialect.api import ParseError
+from pto_dialect.integrations.pypto import assembler, platform
+from pto_dialect.integrations.pypto.interface import (
+    CallConfig,
+    CoreCallable,
+    DataType,
+    TaskArgs,
+    Tensor,
+    scalar_to_uint64,
+    torch_dtype_to_datatype,
+)
+from pto_dialect.integrations.pypto.objects import packed, unpacked
+from pto_dialect.integrations.pypto.tasks import Access, Call, Task, decode, number
+
+
+def text_section(data: bytes) -> bytes:
+    """The text section of an ELF file, found by its name."""
+    sections, count, names = (
+        struct.unpack_from(form, data, at)[0] for form, at in (("<Q", 40), ("<H", 60), ("<H", 62))
+    )
+    rows = [struct.unpack_from("<IIQQQQ", data, sections + 64 * index) for index in range(count)]
+    strings = data[rows[names][4] : rows[names][4] + rows[names][5]]
+    found = [row for row in rows if strings[row[0] :].split(b"\0")[0] == b".text"]
+    assert len(found) == 1
+    return data[found[0][4] : found[0][4] + found[0][5]]
+
+
+def test_object_files_have_a_text_section() -> None:
+    text = "int x; // größer\n"
+    assert text_section(packed(text)) == text.encode()
+    assert unpacked(packed(text)) == text
+    assert unpacked(text_section(packed(text))) == text
+
+
+def test_program_travels_in_the_text(tmp_path: Path) -> None:
+    (tmp_path / "k.pto").write_text(SCALE)
+    assembler.assemble(str(tmp_path / "k.pto"), str(tmp_path / "k.cpp"), ["--pto-level=level3", "--pto-arch=a3"])
+    code = (tmp_path / "k.cpp").read_text()
+    (found,) = assembler.embedded_in(code)
+    assert (found.path, found.target, found.text) == (str(tmp_path / "k.pto"), "a2a3", SCALE)
+    assert f"AICORE void scale(A... a) {{ pto_note({found.number}ull, 0, a...); }}" in code
+
+
+def test_wrong_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = SCALE.replace(
+        "pto.load_scalar %x[%j] : !pto.ptr<f32> -> f32", "pto.load_scalar %x[%j] : !pto.ptr<f32> -> f16"
+    )
+    (tmp_path / "k.pto").write_text(wrong)
+    with pytest.raises(ParseError, match="%v has type f16"):
+        assembler.assemble(str(tmp_path / "k.pto"), str(tmp_path / "k.cpp"))
+    assert not (tmp_path / "k.cpp").exists()
+    assert assembler.main([str(tmp_path / "k.pto"), "-o", str(tmp_path / "k.cpp")]) == 1
+    assert "k.pto:" in capsys.readouterr().err
+    assert assembler.main([str(tmp_path / "none.pto"), "-o", "x"]) == 1
+    assert assembler.main(["x"]) == 2
+    assert assembler.main(["--version"]) == 0
+
+
+def test_target_of_flags() -> None:
+    assert assembler.target_of(["--enable-insert-sync", "--pto-arch=a5"]) == "a5"
+    assert assembler.target_of(["--pto-arch=a3"]) == "a2a3"
+    assert assembler.target_of(["--enable-insert-sync"]) is None
+
+
+def test_assembler_as_a_program(tmp_path: Path) -> None:
+    (tmp_path / "k.pto").write_text(SCALE)
+    command = [f"{platform._assembler_folder()}/ptoas", str(tmp_path / "k.pto"), "-o", str(tmp_path / "k.cpp")]
+    assert subprocess.run(command, timeout=300).returncode == 0
+    assert "AICORE void scale" in (tmp_path / "k.cpp").read_text()
+
+
+@pytest.mark.parametrize(
+    ("word", "type_", "value"),
+    [
+        (5, IndexType(), 5),
+        ((1 << 64) - 2, IndexType(), -2),
+        (0xFFFFFFFF, IntegerType(32), -1),
+        (0x1_0000_0007, IntegerType(32), 7),
+        (1, IntegerType(1), True),
+        (struct.unpack("<I", struct.pack("<f", 1.25))[0], f32, 1.25),
+        (int(np.float16(-2.5).view(np.uint16)), f16, -2.5),
+        (0x4040, bf16, 3.0),
+    ],
+)
+def test_numbers(word: int, type_: object, value: object) -> None:
+    assert number(word, type_) == value  # pyright: ignore[reportArgumentType]
+
+
+def test_words_of_a_task() -> None:
+    words = [3, 2, 1, 1, 4, 1000, 64, 2, 0x000, 11, 0, 1, 7, 0x101, 11, 1, 2, 8, 9]
+    calls = [Call(0, 0, 11, 0, [7]), Call(1, 1, 11, 1, [8, 9])]
+    assert decode(words) == Task(3, [2], [Access(4, 1000, 64)], 2, calls)
+
+
+def test_scalars_as_bits() -> None:
+    assert scalar_to_uint64(ctypes.c_float(1.0)) == 0x3F800000
+    assert scalar_to_uint64(1.0) == 0x3F800000
+    assert scalar_to_uint64(ctypes.c_int32(-1)) == 0xFFFFFFFF
+    assert scalar_to_uint64(-1) == (1 << 64) - 1
+
+
+def test_types() -> None:
+    assert torch_dtype_to_datatype("torch.bfloat16") is DataType.BFLOAT16
+    with pytest.raises(KeyError):
+        torch_dtype_to_datatype("torch.complex64")
+    tensor = Tensor.make(4096, [2, 3], DataType.FLOAT16)
+    assert (tensor.address, tensor.shapes, tensor.nbytes) == (4096, (2, 3), 12)
+    args = TaskArgs()
+    args.add_tensor(tensor)
+    args.add_scalar(-1)
+    assert (args.tensor_count(), args.scalar_count(), args.scalars) == (1, 1, [(1 << 64) - 1])
+    assert CoreCallable.build([1], packed("x")).text == "x"
+    CallConfig(enable_pmu=2).validate()
+
+
+def test_modules_are_those_that_are_imported() -> None:
+    modules = platform.modules()
+    assert modules["simpler.task_interface"].DataType is DataType
+    assert modules["simpler_setup"].__path__ == []
+    compiler = modules["simpler_setup"].KernelCompiler(platform="a5")
+    source = Path(__file__)
+    assert unpacked(compiler.compile_incore(str(source), core_type="aiv")) == source.read_text()
+    assert unpacked(compiler.compile_orchestration("runtime", str(source))) == source.read_text()
+    levels = modules["simpler_setup.log_config"].parse_level
+    assert [levels(name) for name in ("debug", "timing", "null", 7)] == [10, 25, 100, 7]
+
+
+def test_without_pypto_the_error_is_one_line(tmp_path: Path) -> None:
+    code = "import pto_dialect.integrations.pypto.use"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    if done.returncode == 0:
+        pytest.skip("PyPTO is installed")
+    assert "No module named 'pypto'" in done.stderr.splitlines()[-1]
