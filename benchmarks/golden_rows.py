@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -45,12 +46,13 @@ class Verdict(NamedTuple):
 
 @dataclass
 class Scratch:
-    """A folder for one group of rows, how they run, and the programs parsed in it."""
+    """A folder for one group of rows, how they run, the programs parsed in it, and where launches are kept, if any."""
 
     tree: Path
     folder: Path
     settings: Settings
     programs: dict[str, ModuleOp] = field(default_factory=dict)
+    keep: Path | None = None
 
 
 _BACKEND = re.compile(r"--pto-backend=(\w+)")
@@ -95,8 +97,19 @@ def launch_text(
     return "\n".join(lines) + "\n"
 
 
+def keep(path: Path, scratch: Path, into: Path) -> None:
+    """Copies what a launch reads, as it is before the run, to a folder of its own."""
+    name = "-".join(path.parent.relative_to(scratch).parts)
+    folder = into / f"{name}-{sum(1 for _ in into.glob(f'{name}-*'))}"
+    shutil.copytree(path.parent, folder)
+    text = path.read_text().replace(str(path.parent), str(folder))
+    (folder / path.name).write_text(text)
+
+
 def run_launch(path: Path, scratch: Scratch) -> tuple[str, str]:
     """Runs a launch file: ``pass``, or why not."""
+    if scratch.keep is not None:
+        keep(path, scratch.folder, scratch.keep)
     said: list[str] = []
     streams = Streams(lambda text: None, said.append)
     try:

@@ -1,9 +1,11 @@
 """Runs the programs of a source tree against the results of its own generators, as a launch table says.
 
 Usage: python benchmarks/goldens.py TREE --launches launches.csv [--only REGEX] [--sanitize auto|strict] [-j N]
+       [--keep FOLDER]
 
 Each row of the table becomes launch files in a scratch folder; inputs and expected results come from the generators of
-the tree, and its own comparisons judge. The exit code is 1 when fewer than 97 % of the rows with results pass.
+the tree, and its own comparisons judge. ``--keep`` leaves launch files with their inputs behind. The exit code is 1
+when fewer than 97 % of the rows with results pass.
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ def main() -> int:
     parser.add_argument("--sanitize", choices=("auto", "strict"), help="watch every run, with this order of pipes")
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write a line for each row to this file")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="copy each launch file with its inputs to FOLDER")
     options = parser.parse_args()
     only = re.compile(options.only)
     rows = [
@@ -55,7 +58,8 @@ def main() -> int:
     ]
     started = time.perf_counter()
     verdicts: list[Verdict] = []
-    for found in run_groups(options.tree.resolve(), groups_of(rows), settings_of(options.sanitize), options.jobs):
+    settings, keep = settings_of(options.sanitize), options.keep and options.keep.resolve()
+    for found in run_groups(options.tree.resolve(), groups_of(rows), settings, options.jobs, keep):
         verdicts += found
         for one in found:
             if one.verdict != PASS:
@@ -78,16 +82,26 @@ def settings_of(sync: SyncMode | None) -> Settings:
     return Settings(quiet=True, sanitizing=Sanitizing(SanitizeOptions(sync=sync)))
 
 
-def run_group(task: tuple[Path, list[Row], Settings]) -> list[Verdict]:
+Task = tuple[Path, list[Row], Settings, Path | None]
+
+
+def run_group(task: Task) -> list[Verdict]:
     """Runs one group in a scratch folder."""
-    tree, rows, settings = task
+    tree, rows, settings, keep = task
+    place = None
+    if keep is not None:
+        # Cases of two programs may have the same name.
+        place = keep / re.sub(r"\W+", "-", f"{rows[0].repository} {rows[0].program}")
+        place.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        return CORPORA[rows[0].corpus].run(rows, Scratch(tree, Path(folder), settings))
+        return CORPORA[rows[0].corpus].run(rows, Scratch(tree, Path(folder), settings, keep=place))
 
 
-def run_groups(tree: Path, groups: list[list[Row]], settings: Settings, jobs: int) -> Iterator[list[Verdict]]:
+def run_groups(
+    tree: Path, groups: list[list[Row]], settings: Settings, jobs: int, keep: Path | None = None
+) -> Iterator[list[Verdict]]:
     """Verdicts of all groups as they come."""
-    tasks = [(tree, group, settings) for group in groups]
+    tasks: list[Task] = [(tree, group, settings, keep) for group in groups]
     if jobs <= 1:
         yield from map(run_group, tasks)
         return

@@ -1,68 +1,61 @@
 """Do two versions of the package say the same?  Compares diagnostics and printed forms byte by byte.
 
-Usage: python benchmarks/identity.py OLD NEW FOLDER... [--edits N] [--seed S] [--show K] [--targets a2a3,a5]
+Usage: python benchmarks/identity.py OLD NEW FOLDER... [--edits N] [--seed S] [--targets a2a3,a5] [--rows CSV --tree T]
+       [--show K] [--history [--csv FILE]]
 
 OLD and NEW are trees of this project (work trees of two commits). Every ``.pto`` and ``.mlir`` file below the FOLDERs
 is checked by both for each target and with ``check-sync`` and ``check-memory``, and printed in the custom and the
-generic form; ``--edits`` adds as many broken variants of these programs (see ``fuzz_mutators.py``), the same for both.
-Both versions run at the same time, each in a process of its own with this project's interpreter. Prints how many
-outputs differ and the first of them; exits with 1 when one does.
+generic form; ``--edits`` adds as many broken variants of these programs (see ``fuzz_mutators.py``), ``--rows`` the
+programs of a table of changes to the programs below ``--tree`` (see ``change_rows.py``). Prints how many outputs differ
+and the first of them, with ``--history`` also which commits made the differences; exits with 1 when one does.
 """
 
 from __future__ import annotations
 
-import argparse
-import difflib
+import csv
 import hashlib
 import json
 import random
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import two_versions
 from fuzz_mutators import mutate
+from row_changes import Row, places
+from two_versions import CRASHED, Request, selected
 
-WORKER = """
-import hashlib, json, sys
-from pathlib import Path
-root, listed, wanted, targets = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4].split(",")
-sys.path.insert(0, root)
-import pto_dialect
-assert Path(pto_dialect.__file__).resolve().is_relative_to(Path(root).resolve()), pto_dialect.__file__
-from pto_dialect.diagnostics.render import render_text
-from pto_dialect.driver.options import Options
-from pto_dialect.driver.pipeline import process
-from pto_dialect.passes.registry import VERIFY_PASSES
 
-def said(text, name):
+def said(request: Request) -> Iterator[tuple[str, list[str]]]:
+    """What the version that is imported says about each program: diagnostics and printed forms."""
+    for line in Path(request["programs"]).read_text(encoding="utf-8").splitlines():
+        place: str = json.loads(line)
+        if selected(request, place):
+            yield place, "\n".join(_about(Path(place), request["targets"])).split("\n")
+
+
+def _about(place: Path, targets: Sequence[str]) -> Iterator[str]:
+    from pto_dialect.diagnostics.render import render_text
+    from pto_dialect.driver.options import Options
+    from pto_dialect.driver.pipeline import process
+
+    text = place.read_bytes().decode("utf-8", "replace")
+    plain = Options().passes
     for target in targets:
         for generic in (False, True):
-            passes = VERIFY_PASSES if generic else (*VERIFY_PASSES, "check-sync", "check-memory")
+            passes = plain if generic else (*plain, "check-sync", "check-memory")
             try:
-                result = process(text, name, Options(target=target or None, passes=passes, generic=generic))
+                result = process(text, str(place), Options(target=target or None, passes=passes, generic=generic))
                 yield f"// target {target or 'of the module'}, generic: {generic}, ok: {result.ok}"
                 yield "" if generic else render_text(result.diagnostics)
                 yield result.text or ""
             except Exception as error:
-                crashed.append(name)
-                yield f"crashed: {type(error).__name__}: {error}"
+                # A version that breaks is a difference like others.
+                yield f"{CRASHED}{type(error).__name__}: {error}"
 
-crashed = []
-for line in open(listed, encoding="utf-8"):
-    name, place = json.loads(line)
-    if wanted and name != wanted:
-        continue
-    data = Path(place).read_bytes().decode("utf-8", "replace")
-    parts = "\\n".join(said(data, name))
-    if wanted:
-        print(parts)
-    else:
-        code = "crashed" if name in crashed else hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()
-        print(json.dumps([name, code]), flush=True)
-"""
-"""What a version runs."""
+
+# ------------------------------------------------------------ the programs
 
 
 def programs(folders: Sequence[Path]) -> Iterator[Path]:
@@ -87,53 +80,43 @@ def edited(paths: Sequence[Path], count: int, seed: int, into: Path) -> Iterator
         yield path
 
 
-def worker(tree: Path, listed: Path, targets: str, wanted: str = "") -> subprocess.Popen[str]:
-    """A process that runs the version in ``tree``."""
-    command = [sys.executable, "-I", "-c", WORKER, str(tree), str(listed), wanted, targets]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8", errors="replace")
-
-
-def outputs(trees: Sequence[Path], listed: Path, targets: str) -> list[dict[str, str]]:
-    """Hash of what each version says, by program."""
-    running = [worker(tree, listed, targets) for tree in trees]
-    found = [{}, {}]
-    for part, process in zip(found, running, strict=True):
-        assert process.stdout is not None
-        part.update(json.loads(line) for line in process.stdout)
-        if process.wait():
-            sys.exit(f"the process of {trees[found.index(part)]} ended with {process.returncode}")
-    return found
+def changed(table: Path, tree: Path, into: Path) -> Iterator[Path]:
+    """Writes the programs of a table of changes, each at every place where it fits."""
+    with table.open(newline="", encoding="utf-8") as stream:
+        for number, row in enumerate(csv.DictReader(stream), start=2):
+            text = (tree / row["program"]).read_text(encoding="utf-8", errors="replace")
+            change = Row(row["operation"], row["kind of change"], row["change"])
+            for place in places(text, change):
+                path = into / f"row{number}-line{place.line}.pto"
+                path.write_text(place.text, encoding="utf-8", errors="replace")
+                yield path
 
 
 def main() -> int:
     """Runs the comparison."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("old", type=Path)
-    parser.add_argument("new", type=Path)
-    parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--edits", type=int, default=0)
+    parser = two_versions.arguments(__doc__)
+    parser.add_argument("folders", type=Path, nargs="*", metavar="FOLDER")
+    parser.add_argument("--edits", type=int, default=0, metavar="N", help="number of broken variants")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--show", type=int, default=3)
     parser.add_argument("--targets", default=",a2a3,a5", help="an empty name is the module's own target")
+    parser.add_argument("--rows", type=Path, metavar="CSV", help="table of changes to programs")
+    parser.add_argument("--tree", type=Path, metavar="FOLDER", help="where the programs of the table are")
     args = parser.parse_args()
-    trees = [args.old.resolve(), args.new.resolve()]
+    if (args.rows is None) != (args.tree is None):
+        parser.error("--rows goes with --tree")
     with tempfile.TemporaryDirectory() as folder:
         paths = list(programs([path.resolve() for path in args.folders]))
         paths += edited(paths, args.edits, args.seed, Path(folder))
+        if args.rows is not None:
+            paths += changed(args.rows, args.tree, Path(folder))
         listed = Path(folder, "programs.jsonl")
-        listed.write_text("".join(json.dumps([str(path), str(path)]) + "\n" for path in paths), encoding="utf-8")
-        old, new = outputs(trees, listed, args.targets)
-        different = [name for name in old if old[name] != new.get(name)]
-        print(f"{len(old)} programs, {args.edits} of them broken on purpose: {len(different)} differ")
-        crashed = [sum(code == "crashed" for code in found.values()) for found in (old, new)]
-        print(f"the old version crashed on {crashed[0]}, the new one on {crashed[1]}")
-        for name in different[: args.show]:
-            before, after = (worker(tree, listed, args.targets, name).communicate()[0].splitlines() for tree in trees)
-            print(
-                *list(difflib.unified_diff(before, after, f"old {name}", f"new {name}", "", "", 1, ""))[:40], sep="\n"
-            )
-    return bool(different) or bool(crashed[1])
+        listed.write_text("".join(json.dumps(str(path)) + "\n" for path in paths), encoding="utf-8")
+        request: Request = {"programs": str(listed), "targets": args.targets.split(",")}
+        return two_versions.run(__file__, "programs", request, args)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if two_versions.is_worker():
+        two_versions.answer(said)
+    else:
+        sys.exit(main())

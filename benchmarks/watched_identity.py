@@ -1,6 +1,7 @@
 """Do two versions of the package find the same when they watch a run?  Compares all they say, line by line.
 
-Usage: python benchmarks/watched_identity.py OLD NEW [FOLDER...] [--generated N] [--first SEED] [--show K]
+Usage: python benchmarks/watched_identity.py OLD NEW [FOLDER...] [--generated N] [--first SEED]
+       [--show K] [--history [--csv FILE]]
 
 OLD and NEW are trees of this project (work trees of two commits). Both watch the examples of OLD with ``--sync auto``
 and ``--sync strict``, the kernels of ``tests/faulty`` with and without their faults, N programs of
@@ -12,12 +13,7 @@ the first differences; exits with 1 when there is one.
 
 from __future__ import annotations
 
-import argparse
-import difflib
-import json
-import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import chain
@@ -25,9 +21,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import two_versions
+from two_versions import UNDECIDED, Request, selected
+
 _SECONDS = 4
 _ELEMENTS = 4096
-_WORKER = "--worker"
 
 
 class _TooSlow(Exception):
@@ -41,14 +39,18 @@ def _alarm(number: int, frame: FrameType | None) -> None:
 # ------------------------------------------------------------ one version
 
 
-def _said(folders: list[Path], generated: range) -> Iterator[tuple[str, list[str]]]:
-    """What the version that is imported says about each program, by name."""
-    yield from _examples()
-    yield from _faulty()
-    yield from _generated(generated)
-    for folder in folders:
+def said(request: Request) -> Iterator[tuple[str, list[str]]]:
+    """What the version that is imported says about each run, by name."""
+    signal.signal(signal.SIGPROF, _alarm)
+    sys.path.insert(1, request["helpers"])
+    first = request["first"]
+    runs = chain(_examples(), _faulty(), _generated(range(first, first + request["generated"])))
+    for name, lines in runs:
+        if selected(request, name):
+            yield name, lines
+    for folder in map(Path, request["folders"]):
         for path in sorted(path for path in folder.rglob("*") if path.suffix in (".pto", ".mlir")):
-            yield from _program(path)
+            yield from _program(path, request)
 
 
 def _examples() -> Iterator[tuple[str, list[str]]]:
@@ -94,7 +96,7 @@ def _generated(seeds: range) -> Iterator[tuple[str, list[str]]]:
         yield f"generated {seed}", words(kernel, program.values(), program.blocks)
 
 
-def _program(path: Path) -> Iterator[tuple[str, list[str]]]:
+def _program(path: Path, request: Request) -> Iterator[tuple[str, list[str]]]:
     from watched_words import words
 
     from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -116,13 +118,15 @@ def _program(path: Path) -> Iterator[tuple[str, list[str]]]:
         return
     for entry in functions_of(module):
         for sync in ("auto", "strict"):
-            signal.setitimer(signal.ITIMER_PROF, _SECONDS)
             name = f"{path} @{entry} {sync}"
+            if not selected(request, name):
+                continue
+            signal.setitimer(signal.ITIMER_PROF, _SECONDS)
             try:
                 kernel = WatchedKernel(module, entry, None, RunOptions(fill="poison"), SanitizeOptions(sync=sync))
                 yield name, words(kernel, list(_arguments(kernel)))
             except _TooSlow:
-                yield name, ["too slow"]
+                yield name, [UNDECIDED]
             except Exception as error:
                 # Whatever one version does, the other does as well.
                 yield name, [f"not run: {type(error).__name__}: {error}"]
@@ -145,62 +149,27 @@ def _arguments(kernel: Any) -> Iterator[Any]:
         yield (np.arange(np.prod(size)) % 7 + 1).astype(format_.storage).reshape(size)
 
 
-def worker(root: str, helpers: str, folders: list[str], first: int, count: int) -> None:
-    """Writes a line for each program: its name and what is said."""
-    # What programs print is not compared.
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    signal.signal(signal.SIGPROF, _alarm)
-    sys.path[:0] = [root, helpers]
-    import pto_dialect
-
-    assert Path(pto_dialect.__file__).resolve().is_relative_to(Path(root).resolve()), pto_dialect.__file__
-    for name, lines in _said([Path(folder) for folder in folders], range(first, first + count)):
-        answers.write(json.dumps([name, lines]) + "\n")
-    answers.close()
-
-
 # ------------------------------------------------------------ both versions
 
 
 def main() -> int:
     """Runs the comparison."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("old", type=Path)
-    parser.add_argument("new", type=Path)
-    parser.add_argument("folders", type=Path, nargs="*")
-    parser.add_argument("--generated", type=int, default=300)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--show", type=int, default=3)
+    parser = two_versions.arguments(__doc__)
+    parser.add_argument("folders", type=Path, nargs="*", metavar="FOLDER")
+    parser.add_argument("--generated", type=int, default=300, metavar="N", help="number of generated programs")
+    parser.add_argument("--first", type=int, default=0, metavar="SEED", help="seed of the first of them")
     args = parser.parse_args()
-    helpers = str(args.new.resolve() / "tests" / "helpers")
-    request = [helpers, [str(folder.resolve()) for folder in args.folders], args.first, args.generated]
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-I", __file__, _WORKER, json.dumps([str(tree.resolve()), *request])],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for tree in (args.old, args.new)
-    ]
-    assert running[0].stdout is not None and running[1].stdout is not None
-    count = found = different = 0
-    for old, new in zip(running[0].stdout, running[1].stdout, strict=True):
-        (name, before), (other, after) = json.loads(old), json.loads(new)
-        count += 1
-        found += sum(" times, event " in line for line in before)
-        if name != other or (before != after and ["too slow"] not in (before, after)):
-            different += 1
-            if different <= args.show:
-                lines = difflib.unified_diff(before, after, f"old {name}", f"new {other}", "", "", 1, "")
-                print(*list(chain(lines, ["(the names differ)"] if name != other else []))[:40], sep="\n", flush=True)
-    failed = [process.wait() for process in running]
-    print(f"{count} watched runs with {found} findings: {different} differ")
-    return bool(different or any(failed) or not count)
+    request: Request = {
+        "helpers": str(args.new.resolve() / "tests" / "helpers"),
+        "folders": [str(folder.resolve()) for folder in args.folders],
+        "first": args.first,
+        "generated": args.generated,
+    }
+    return two_versions.run(__file__, "watched runs", request, args)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == [_WORKER]:
-        worker(*json.loads(sys.argv[2]))
+    if two_versions.is_worker():
+        two_versions.answer(said)
     else:
         sys.exit(main())

@@ -46,7 +46,10 @@ FOLDS: Final[Mapping[str, Fold]] = MappingProxyType(
 )
 """By name: the operations are those of a core dialect, which are read and followed without loading its classes."""
 
-UNSIGNED_CASTS: Final = frozenset(("arith.index_castui", "arith.extui"))
-"""Operations that give their operand, read without a sign, in another type."""
-CASTS: Final = frozenset(("arith.index_cast", "arith.extsi", "arith.trunci")) | UNSIGNED_CASTS
-"""Operations that give their operand in another type."""
+CASTS: Final[Mapping[str, bool]] = MappingProxyType(
+    {
+        **dict.fromkeys(("arith.index_cast", "arith.extsi", "arith.trunci"), True),
+        **dict.fromkeys(("arith.index_castui", "arith.extui"), False),
+    }
+)
+"""Operations that give their operand in another type, and whether they read it with its sign."""

@@ -7,7 +7,7 @@ from xdsl.ir import Block, SSAValue
 
 from pto_dialect.ir.core.roles import Role, has_role
 
-from .arithmetic import CASTS, FOLDS, UNSIGNED_CASTS
+from .arithmetic import CASTS, FOLDS
 
 
 def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
@@ -20,9 +20,9 @@ def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
         attr = op.properties.get("value")
         return attr.value.data if isinstance(attr, (IntegerAttr, FloatAttr)) else None
     name = op.name
-    fold = FOLDS.get(name)
-    # By name, as the table is; operations that are not sound may have any number of operands.
-    if fold is None and name not in CASTS:
+    fold, signed = FOLDS.get(name), CASTS.get(name)
+    # Operations that are not sound may have any number of operands.
+    if fold is None and signed is None:
         return None
     match [*op.operands]:
         case [first, second] if fold is not None:
@@ -31,7 +31,7 @@ def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
             result = fold(left, right) if isinstance(left, int) and isinstance(right, int) else None
         case [source] if fold is None:
             result = constant_of(source, depth - 1)
-            if name in UNSIGNED_CASTS and isinstance(result, int) and isinstance(source.type, IntegerType):
+            if not signed and isinstance(result, int) and isinstance(source.type, IntegerType):
                 result &= (1 << source.type.width.data) - 1
         case _:
             return None

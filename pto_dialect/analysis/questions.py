@@ -15,7 +15,6 @@ _ASKED = {"scf.if": "cond", "scf.index_switch": "arg", "arith.select": "cond"}
 _CARRIES = Role.YIELD | Role.CONDITION | Role.RETURN | Role.CALL | Role.LOOP | Role.SELECT
 """Operations through which a value goes on under another name."""
 _NEGATION = "arith.xori"
-"""With a constant this turns an answer round, and no role says so of an operation that computes with bits."""
 
 Shape = object
 """What a condition is computed from, whatever it is compared for."""
@@ -66,6 +65,7 @@ class Questions:
         if known is None:
             self.carried[value] = known = not depth or any(has_role(use.operation, _CARRIES) for use in value.uses)
             op = value.owner
+            # A negation computes with bits; with a constant it turns an answer round, which no role says.
             if not known and isinstance(op, Operation) and (has_role(op, Role.COMPARISON) or op.name == _NEGATION):
                 known = any(self._passes_on(operand, depth - 1) for operand in op.operands if _is_truth(operand))
                 self.carried[value] = known

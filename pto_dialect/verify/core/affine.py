@@ -123,6 +123,7 @@ def is_dimension(value: SSAValue, scope: Operation) -> bool:
         return True
     if isinstance(value, BlockArgument):
         around = value.block.parent_op()
+        # The operations of core dialects go by name: the same ones are instances of xDSL's classes or of none.
         return around is not None and around.name in _MAP_NAMES
     op = _definition(value)
     follow = _DIMENSIONS.get(op.name)
@@ -156,11 +157,9 @@ _MAP_NAMES = {
     "affine.parallel": ("lowerBoundsMap", "upperBoundsMap"),
 }
 _ACCESSES = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store", "affine.prefetch")
-IDENTIFIERS = frozenset((*_MAP_NAMES, "affine.if", *_ACCESSES))
-"""Operations whose operands are dimensions and symbols."""
 
 
-def check_identifiers(op: Operation, ctx: Context) -> None:
+def _check_identifiers(op: Operation, ctx: Context) -> None:
     """Dimensions and symbols of the maps of ``op``."""
     scope = _scope(op)
     if scope is None:
@@ -179,6 +178,10 @@ def check_identifiers(op: Operation, ctx: Context) -> None:
                 what = "symbol" if symbol else "dimension"
                 ctx.report(AFFINE_IDENTIFIER, op, f"this operand of {op.name} is no {what}", at=value)
                 return
+
+
+IDENTIFIERS = dict.fromkeys((*_MAP_NAMES, "affine.if", *_ACCESSES), _check_identifiers)
+"""Operations whose operands are dimensions and symbols, with the check of these."""
 
 
 # ------------------------------------------------------------ maps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, ModuleOp, UnregisteredOp
 from xdsl.dialects.func import FuncOp
@@ -17,7 +17,7 @@ from ..engine.rule import ERROR, STRUCTURE, rule
 from ..engine.structure import ATTRIBUTE_KIND, ATTRIBUTE_MISSING, OPERAND_COUNT, RESULT_KIND
 from . import forall as core_forall  # noqa: F401 - registers relations
 from . import memref as core_memref  # noqa: F401 - registers relations
-from .affine import IDENTIFIERS, check_identifiers
+from .affine import IDENTIFIERS
 from .control import check_branch, check_flow, check_function, check_place, check_regions
 from .kinds import element_type, is_signless
 from .operands import divided
@@ -36,19 +36,6 @@ CORE_OP = rule(
     good='%v = "llvm.load"(%p) <{ordering = 0 : i64}> : (!llvm.ptr) -> i32',
 )
 
-_WITH_REGIONS = frozenset(
-    (
-        *("scf.for", "scf.if", "scf.while", "scf.execute_region", "scf.index_switch", "scf.parallel", "scf.forall"),
-        *("affine.for", "affine.if", "affine.parallel", "memref.alloca_scope", "memref.generic_atomic_rmw"),
-    )
-)
-_PLACED = frozenset(
-    (
-        *("func.return", "scf.yield", "scf.condition", "scf.reduce", "scf.reduce.return", "scf.forall.in_parallel"),
-        *("affine.yield", "memref.alloca_scope.return", "memref.atomic_yield", "cf.br", "cf.cond_br", "cf.switch"),
-    )
-)
-_PLACED_WITH_REGIONS = frozenset(("scf.reduce", "scf.forall.in_parallel"))
 _FLOAT_TWINS = {
     "addi": "addf", "subi": "subf", "muli": "mulf", "divsi": "divf", "divui": "divf", "remsi": "remf",
     "remui": "remf", "maxsi": "maximumf", "minsi": "minimumf", "maxui": "maximumf", "minui": "minimumf",
@@ -90,26 +77,57 @@ def check_core(op: Operation, ctx: Context) -> bool:
 def check_surroundings(op: Operation, ctx: Context) -> bool:
     """What does not follow from the types and attributes of an operation of the table alone: where it stands, its
     regions, what it calls. False when later checks make no sense."""
-    name = op.name
-    if name in _PLACED:
-        check_place(op, ctx)
-        check_branch(op, ctx)
-        if name in _PLACED_WITH_REGIONS and not ctx.failed and check_regions(op, ctx):
-            check_flow(op, ctx)
-    elif name in _WITH_REGIONS or op.regions:
-        if not check_regions(op, ctx):
-            return False
-        check_flow(op, ctx)
-    elif name in CALLS:
-        check_calls(op, ctx)
-    if name in IDENTIFIERS and not ctx.failed:
-        check_identifiers(op, ctx)
+    check = _AROUND.get(op.name) or (_with_regions if op.regions else None)
+    if check is not None and not check(op, ctx):
+        return False
+    identifiers = IDENTIFIERS.get(op.name)
+    if identifiers is not None and not ctx.failed:
+        identifiers(op, ctx)
     return True
 
 
 def has_surroundings(name: str) -> bool:
     """Whether anything but types and attributes is checked of operations of the table with this name."""
-    return name in _PLACED or name in _WITH_REGIONS or name in CALLS or name in IDENTIFIERS
+    return bool(_AROUND.get(name) or IDENTIFIERS.get(name))
+
+
+def _with_regions(op: Operation, ctx: Context) -> bool:
+    if not check_regions(op, ctx):
+        return False
+    check_flow(op, ctx)
+    return True
+
+
+def _placed(op: Operation, ctx: Context) -> bool:
+    check_place(op, ctx)
+    check_branch(op, ctx)
+    return True
+
+
+def _placed_with_regions(op: Operation, ctx: Context) -> bool:
+    if _placed(op, ctx) and not ctx.failed:
+        _with_regions(op, ctx)
+    return True
+
+
+def _call(op: Operation, ctx: Context) -> bool:
+    if op.regions:
+        return _with_regions(op, ctx)
+    check_calls(op, ctx)
+    return True
+
+
+_AROUND: dict[str, Callable[[Operation, Context], bool]] = {
+    **dict.fromkeys(("scf.for", "scf.if", "scf.while", "scf.execute_region", "scf.index_switch"), _with_regions),
+    **dict.fromkeys(("scf.parallel", "scf.forall", "affine.for", "affine.if", "affine.parallel"), _with_regions),
+    **dict.fromkeys(("memref.alloca_scope", "memref.generic_atomic_rmw"), _with_regions),
+    **dict.fromkeys(("func.return", "scf.yield", "scf.condition", "scf.reduce.return", "affine.yield"), _placed),
+    **dict.fromkeys(("memref.alloca_scope.return", "memref.atomic_yield"), _placed),
+    **dict.fromkeys(("cf.br", "cf.cond_br", "cf.switch"), _placed),
+    **dict.fromkeys(("scf.reduce", "scf.forall.in_parallel"), _placed_with_regions),
+    **dict.fromkeys(CALLS, _call),
+}
+"""Checks of what is around the operations of the table; operations that are not there may have regions as well."""
 
 
 def _check_definition(op: IRDLOperation, ctx: Context) -> bool:

@@ -172,7 +172,7 @@ _RAW_LOADS = {"pto.load_cbuf_to_ca": "l0a", "pto.load_cbuf_to_cb": "l0b"}
 _RAW_S4_LOADS = {"pto.load_cbuf_to_ca_s4": "l0a", "pto.load_cbuf_to_cb_s4": "l0b"}
 _RAW_MX_LOADS = {"pto.load_cbuf_to_ca_mx": "l0a", "pto.load_cbuf_to_cb_mx": "l0b"}
 _ALL = {**_LOADS, **_MX_LOADS, **_RAW_LOADS, **_RAW_S4_LOADS, **_RAW_MX_LOADS}
-_SCALES: dict[str, bool] = {name: name in _MX_LOADS or name in _RAW_MX_LOADS for name in _ALL}
+_SCALES = {**dict.fromkeys(_ALL, False), **dict.fromkeys((*_MX_LOADS, *_RAW_MX_LOADS), True)}
 
 _WINDOW_LIMITS = ((0, 65535), (0, 65535), (1, 255), (1, 255), (1, 65535), (1, 65535))
 """Inclusive ranges of the controls of a window: two starts, two steps, source and destination stride."""

@@ -157,7 +157,7 @@ def types(operands: TileOperands) -> Iterator[Finding]:
             yield product.finding(UNSIGNED, ADVICE, part, message)
     yield from accumulator_type(product)
     if bias is not None and bias.tile.element != dst.tile.element:
-        broken = BIAS_ELEM if product.name in MATMUL else GEMV_BIAS_ELEM
+        broken = GEMV_BIAS_ELEM if product.is_gemv else BIAS_ELEM
         wanted = dst.tile.element
         message = f"bias of {product.name} must have the element type of dst ({wanted}), found {bias.tile.element}"
         yield product.finding(broken, ALWAYS, bias, message)

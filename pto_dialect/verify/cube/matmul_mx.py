@@ -16,7 +16,7 @@ from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING,
 from ..tile.facts import Tile, differs, is_lowered
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 from .matmul import BIAS_COLS, accumulator_type, bias_columns, combinations
-from .product_roles import GEMV, MX, Part, Product
+from .product_roles import MX, Part, Product
 
 _PAGE = 'docs/reference/constraints.md, "Matrix products of tiles"'
 _GOOD = "pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SL, !RE, !SR) outs(%c : !C)"
@@ -120,7 +120,7 @@ _NOT_ON_A2A3 = cell("E/")
 def target(operands: TileOperands) -> Iterator[Finding]:
     """MX products need the scale memories of a5."""
     name = operands.op_name
-    broken = GEMV_NEEDS_A5 if name in GEMV else NEEDS_A5
+    broken = GEMV_NEEDS_A5 if Product(operands).is_gemv else NEEDS_A5
     help = 'name the target: pto.target_arch = "a5"'
     yield operands.finding(broken, _NOT_ON_A2A3, None, f"{name} exists on a5 only", help)
 
@@ -152,7 +152,7 @@ def _layout(product: Product, scale: Part, side: str) -> Iterator[Finding]:
         wanted = f"{native.blayout}/{native.slayout}/{native.fractal}"
         found = f"{tile.layout_text}/{tile.fractal}"
         message = f"{scale.role} of {product.name} must be laid out {wanted}, found {found}"
-        yield product.finding(SCALE_LAYOUT, ADVICE if product.name in GEMV else ALWAYS, scale, message)
+        yield product.finding(SCALE_LAYOUT, ADVICE if product.is_gemv else ALWAYS, scale, message)
 
 
 @relation(*MX)
@@ -185,7 +185,7 @@ def shapes(operands: TileOperands) -> Iterator[Finding]:
     """Shapes of scales and bias, and the granularity of K."""
     product = Product(operands)
     lhs, rhs, bias, dst = product.lhs, product.rhs, product.bias, product.dst
-    legacy, gemv = bias is None, product.name in GEMV
+    legacy, gemv = bias is None, product.is_gemv
     if lhs is not None and product.lhs_scale is not None:
         wanted = (lhs.tile.logical_rows, scale_groups(lhs.tile.logical_cols))
         shape = None if gemv or lhs.tile.cols % MX_K_MULTIPLE else (lhs.tile.rows, scale_groups(lhs.tile.cols))
@@ -200,7 +200,7 @@ def shapes(operands: TileOperands) -> Iterator[Finding]:
     if differs(bias.tile.rows, 1):
         message = f"bias of {product.name} must have one row, found {bias.tile.rows}"
         yield product.finding(BIAS_F32, ALWAYS, bias, message)
-    elif product.name in GEMV and dst is not None:
+    elif product.is_gemv and dst is not None:
         if differs(bias.tile.cols, dst.tile.cols) or differs(bias.tile.valid_cols, dst.tile.valid_cols):
             message = f"bias of {product.name} must have the columns of dst"
             yield product.finding(BIAS_COLS, ALWAYS, bias, message)

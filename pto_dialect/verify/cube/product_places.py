@@ -63,6 +63,7 @@ def made_elsewhere(op: Operation, ctx: Context) -> None:
 
 def place_made_by(maker: Operation) -> str | None:
     """The place of a tile that ``maker`` yields; ``None`` where the use decides, as it does for loads and moves."""
+    # By name: without a product in the program the module of their class is not loaded.
     if maker.name in ALL:
         return "acc"
     return "vec" if maker.name in OPS and OPS[maker.name][0] in _VECTOR_FAMILIES else None

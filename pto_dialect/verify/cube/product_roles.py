@@ -72,6 +72,12 @@ class Product:
         self.rhs_scale = self._part("scale of rhs", names.get("scale of rhs"))
 
     @property
+    def is_gemv(self) -> bool:
+        """True for products of a row and a matrix, which have rules of their own."""
+        # Classes say which operands a form has, and that is the same for both kinds of products.
+        return self.name in GEMV
+
+    @property
     def is_mx(self) -> bool:
         """True for the forms with scales."""
         return ".mx" in self.name

@@ -48,10 +48,14 @@ NONEMPTY = rule(
 
 _EXTREMA = tuple(f"pto.trowexpand{op}" for op in ("max", "min", "expdif"))
 """Operations that are refused where neither operand can be the vector."""
-_SOFT = tuple(f"pto.trowexpand{op}" for op in ("sub", "mul", "div"))
+_NOT_FULL = {
+    "pto.trowexpandadd": ALWAYS,
+    **dict.fromkeys(("pto.trowexpandsub", "pto.trowexpandmul", "pto.trowexpanddiv"), ADVICE),
+}
+"""What it means that the first operand has not the shape of dst."""
 
 
-@relation("pto.trowexpandadd", *_SOFT)
+@relation(*_NOT_FULL)
 def arithmetic_vector(t: TileOperands) -> Iterator[Finding]:
     """One operand is the vector: the second, unless the first has the shape of one and the second fills dst."""
     full, vector, dst = t.tile("src0"), t.tile("src1"), t.tile("dst")
@@ -59,7 +63,7 @@ def arithmetic_vector(t: TileOperands) -> Iterator[Finding]:
         return
     if not _fills(full, dst) and vector_fault(full, dst) is None and _fills(vector, dst):
         return
-    severity = ADVICE if t.op_name in _SOFT else ALWAYS
+    severity = _NOT_FULL[t.op_name]
     yield from _not_full(t, "src0", full, dst, severity)
     fault = vector_fault(vector, dst)
     if fault is not None:

@@ -56,8 +56,11 @@ _ROW: Final = tuple(f"pto.trow{op}" for op in ("sum", "max", "min", "prod"))
 _ROW_ARG: Final = ("pto.trowargmax", "pto.trowargmin")
 _COL: Final = tuple(f"pto.tcol{op}" for op in ("sum", "max", "min", "prod"))
 _COL_ARG: Final = ("pto.tcolargmax", "pto.tcolargmin")
-_PART: Final = tuple(f"pto.tpart{op}" for op in ("add", "mul", "max", "min"))
-_PART_ARG: Final = ("pto.tpartargmax", "pto.tpartargmin")
+_PART: Final = {
+    **dict.fromkeys((f"pto.tpart{op}" for op in ("add", "mul", "max", "min")), cell("E/W")),
+    **dict.fromkeys(("pto.tpartargmax", "pto.tpartargmin"), ALWAYS),
+}
+"""What it means that no source fills dst."""
 
 _EMPTY_SOURCE: Final = {
     **dict.fromkeys(_ROW, ALWAYS),
@@ -110,7 +113,7 @@ def binary_sum(t: TileOperands) -> Iterator[Finding]:
         yield t.finding(COLSUM_TMP, ADVICE, "isBinary", message, "add %tmp as the second input")
 
 
-@relation(*_PART, *_PART_ARG)
+@relation(*_PART)
 def partial_regions(t: TileOperands) -> Iterator[Finding]:
     """Sources inside the destination."""
     dst, sources = t.tile("dst"), t.tiles("src0", "src1")
@@ -123,10 +126,9 @@ def partial_regions(t: TileOperands) -> Iterator[Finding]:
             message = f"{name} of {t.op_name} must lie inside dst, found {_region(tile)} valid in {_region(dst)}"
             yield t.finding(PART_VALID, ALWAYS, name, message)
     if inside and all(_short(tile, dst) for _, tile in sources):
-        severity = ALWAYS if t.op_name in _PART_ARG else cell("E/W")
         regions = " and ".join(_region(tile) for _, tile in sources)
         message = f"src0 or src1 of {t.op_name} must fill dst, found {regions} valid in {_region(dst)}"
-        yield t.finding(PART_VALID, severity, "dst", message)
+        yield t.finding(PART_VALID, _PART[t.op_name], "dst", message)
 
 
 def _beyond(source: int, destination: int) -> bool:

@@ -144,10 +144,13 @@ SCRATCH_BYTES: Final[Mapping[str, Callable[[TileOperands], int | None]]] = Mappi
     }
 )
 """Operation -> bytes its scratch tile has on a2a3; ``None`` when types do not tell."""
-UNCHECKED_SCRATCH: Final = frozenset(
-    ("pto.tsels", *(f"pto.trowexpand{op}" for op in ("add", "sub", "mul", "div", "max", "min")))
-)
-"""Operations that programs on boards run with less scratch than the formula says."""
+_TOO_SMALL: Final = {
+    **dict.fromkeys(SCRATCH_BYTES, cell("E/")),
+    **dict.fromkeys(
+        ("pto.tsels", *(f"pto.trowexpand{op}" for op in ("add", "sub", "mul", "div", "max", "min"))), cell("W/")
+    ),
+}
+"""What less scratch means; programs on boards run some operations with less than the formula says."""
 
 
 @relation(*SCRATCH_BYTES)
@@ -158,8 +161,7 @@ def scratch_size(t: TileOperands) -> Iterator[Finding]:
     size = byte_size(tmp) if tmp is not None else None
     if needed is not None and size is not None and size < needed:
         message = f"tmp of {t.op_name} needs {needed} bytes on a2a3, found {size}"
-        severity = cell("W/") if t.op_name in UNCHECKED_SCRATCH else cell("E/")
-        yield t.finding(TMP_SIZE, severity, "tmp", message)
+        yield t.finding(TMP_SIZE, _TOO_SMALL[t.op_name], "tmp", message)
 
 
 _SELECT_SCRATCH: Final[Mapping[str, Callable[[Tile, Tile], bool]]] = MappingProxyType(

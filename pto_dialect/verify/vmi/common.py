@@ -282,6 +282,7 @@ _OWN_RULES = frozenset(
 _GRANULARITY = {8: "b8", 16: "b16", 32: "b32"}
 
 
+# The names of a table less those of another: which operations a check is for is said by name everywhere.
 @checks(TRIPLES, *(name for name in NAMES if name not in _OWN_RULES))
 def masks(op: Operation, ctx: Context) -> None:
     """Masks that govern a vector or come from one, and masks combined with each other."""

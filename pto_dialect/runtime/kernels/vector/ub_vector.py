@@ -47,7 +47,7 @@ _BINARY = {
 _SCALAR = {f"pto.ub.v{name}": SCALAR[f"pto.t{name}"] for name in ("adds", "muls", "maxs", "mins")}
 _SHIFTS = {"pto.ub.vshl": SCALAR["pto.tshls"], "pto.ub.vshr": SCALAR["pto.tshrs"]}
 _BITWISE = frozenset(("pto.ub.vnot", "pto.ub.vand", "pto.ub.vor"))
-"""Operations on the bits of elements of any type; by name, as the formulas above are."""
+"""Operations on the bits of elements of any type."""
 
 
 def set_mask(state: State, low: int, high: int) -> None:
@@ -162,12 +162,14 @@ def ub_set_mask_count(op: PtoOp, g: Generator) -> None:
 @kernel(*_UNARY)
 def ub_unary(op: PtoOp, g: Generator) -> None:
     """A function of each active element."""
+    # The formulas go by name as well; what they do with bits is no fact about effects, so no class says it.
     _emit(op, g, _UNARY[op.name], ("src",), (), op.name in _BITWISE)
 
 
 @kernel(*_BINARY)
 def ub_binary(op: PtoOp, g: Generator) -> None:
     """A function of two active elements at one place."""
+    # By name, as for one operand.
     _emit(op, g, _BINARY[op.name], ("src0", "src1"), (), op.name in _BITWISE)
 
 
