@@ -373,6 +373,14 @@ def segment_sizes(sizes: tuple[int, ...]) -> Attribute:
 _sizes_of_interned: dict[int, tuple[int, ...]] = {}
 
 
+def sizes_of(segments: Attribute | None) -> Sequence[int] | None:
+    """The numbers of an ``operandSegmentSizes`` attribute; ``None`` for other attributes and without one."""
+    known = _sizes_of_interned.get(id(segments))
+    if known is None and isinstance(segments, DenseArrayBase):
+        return [int(n) for n in segments.get_values()]
+    return known
+
+
 def operand_name(op: PtoOp, index: int) -> str:
     """Declared name of the operand at ``index``; empty beyond the last."""
     for name, values in operand_groups(op).items():
@@ -385,14 +393,13 @@ def operand_name(op: PtoOp, index: int) -> str:
 def operand_groups(op: PtoOp) -> dict[str, tuple[SSAValue, ...]]:
     """Operands of ``op`` by declared name; an absent optional operand is an empty tuple."""
     declared = signature(type(op))
-    operands = op._operands
+    # A part of xDSL's own tuple costs ten times as much as one of a plain tuple.
+    operands = tuple(op._operands)
     segments: Attribute | None = None
     if declared.segmented:
         segments = op.attributes.get("operandSegmentSizes") or op.properties.get("operandSegmentSizes")
-    sizes: Sequence[int] | None = _sizes_of_interned.get(id(segments))
-    if sizes is None and isinstance(segments, DenseArrayBase):
-        sizes = [int(n) for n in segments.get_values()]
-    elif sizes is None:
+    sizes = sizes_of(segments)
+    if sizes is None:
         spare = len(operands) - declared.required
         sizes = [spare if size is None else size for size in declared.sizes]
     groups: dict[str, tuple[SSAValue, ...]] = {}

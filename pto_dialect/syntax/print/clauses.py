@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 
 from xdsl.ir import SSAValue
 
+from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.clauses import Clause, Form, Stated
 from pto_dialect.ir.cube.clauses import UNSUPPORTED_WORDS
 
-from .pto import Statement
+from .pto import Statement, layout
 from .writer import require
+
+_Print = Callable[[Statement, Clause], str | None]
+_Find = Callable[[Statement, Clause, tuple[str, ...]], Sequence[Sequence[SSAValue]]]
 
 
 def clause_texts(s: Statement) -> list[str]:
     """The clauses that the operation has, in their order."""
-    return [text for row, *_ in s.layout.clauses if (text := _PRINTERS[row.form](s, row)) is not None]
+    return [text for write, row in _printers(type(s.op)) if (text := write(s, row)) is not None]
+
+
+@cache
+def _printers(cls: type[PtoOp]) -> tuple[tuple[_Print, Clause], ...]:
+    """The clauses of a class with what prints them."""
+    return tuple((_PRINTERS[row.form], row) for row, *_ in layout(cls).clauses)
 
 
 def group_texts(s: Statement) -> tuple[list[str], list[str]]:
     """The clauses of operands that the operation has, in their order, and what the type list has for each."""
     texts: list[str] = []
     types: list[str] = []
-    for row, names, keyword in s.layout.clauses:
-        find = _VALUES.get(row.form)
-        if find is None:
-            continue
+    for find, row, names, keyword in _finders(type(s.op)):
         for values in find(s, row, names):
             texts.append(f"{keyword}({s.writer.uses(values)})")
             stated = s.writer.types(values)
             types.append(stated if row.stated is Stated.PLAIN else row.stated.value.format(keyword, stated))
     return texts, types
+
+
+@cache
+def _finders(cls: type[PtoOp]) -> tuple[tuple[_Find, Clause, tuple[str, ...], str], ...]:
+    """The clauses of operands of a class with what finds their values."""
+    clauses = layout(cls).clauses
+    return tuple((_VALUES[row.form], row, names, keyword) for row, names, keyword in clauses if row.form in _VALUES)
 
 
 def _operands_of(s: Statement, row: Clause, names: tuple[str, ...]) -> Sequence[Sequence[SSAValue]]:
@@ -95,20 +110,24 @@ def _operands(s: Statement, row: Clause) -> str | None:
 
 
 def _named(s: Statement, row: Clause) -> str | None:
-    parts = [s.single(name) for name in row.operands if s.group(name)]
-    given = set(row.operands) if parts else set[str]()
+    groups = s.groups
+    parts = [s.single(name) for name in row.operands if groups[name]]
+    given = [*row.operands] if parts else []
     for key, name in row.named:
-        if name in s.layout.attributes:
+        values = groups.get(name)
+        if values is None:
             word = s.word(name)
-            _known(row, word)
             if word is not None:
+                _known(row, word)
                 parts.append(f"{key} = {word}")
-                given.add(name)
-        elif s.group(name):
+                given.append(name)
+        elif values:
             parts.append(f"{key} = {s.single(name)}")
-            given.add(name)
-    require(not parts or given.issuperset(row.required))
-    return f"{row.name}({', '.join(parts)})" if parts else None
+            given.append(name)
+    if not parts:
+        return None
+    require(all([name in given for name in row.required]))
+    return f"{row.name}({', '.join(parts)})"
 
 
 def _known(row: Clause, word: str | None) -> None:

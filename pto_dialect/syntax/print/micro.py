@@ -42,10 +42,10 @@ def print_frac_load(writer: Writer, op: Operation) -> str:
 def print_acc_store(writer: Writer, op: Operation) -> str:
     """X3: fixed operands, then clauses in their fixed order, separated by commas."""
     s = Statement(writer, op)
-    for slot in s.layout.slots:
-        s.expect(slot.name, *((1,) if slot.arity == "1" else (0, 1)))
-    fixed = writer.uses(s.values(slot.name for slot in s.layout.slots if slot.arity == "1"))
-    text = ACC_STORE.separator.join([fixed, *clause_texts(s)])
+    require(all([len(values) < 2 for values in s.groups.values()]))
+    fixed = s.values(s.layout.required)
+    require(len(fixed) == len(s.layout.required))
+    text = ACC_STORE.separator.join([writer.uses(fixed), *clause_texts(s)])
     return f"{op.name} {text}{s.dictionary()} : {writer.types(s.typed_values())}"
 
 

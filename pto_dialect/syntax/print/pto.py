@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.clauses import Taken, clauses_of
@@ -26,6 +26,7 @@ from pto_dialect.ir.core.base import (
     operand_groups,
     signature,
     sizes_by_order,
+    sizes_of,
     stores,
     takes_lists,
 )
@@ -39,6 +40,8 @@ class Layout:
 
     spec: OpSpec
     slots: tuple[Slot, ...]
+    required: tuple[str, ...]
+    """Operands that are always there, in text order."""
     typed: tuple[str, ...]
     attributes: dict[str, Slot]
     defaults: dict[str, str]
@@ -64,6 +67,7 @@ def layout(cls: type[PtoOp]) -> Layout:
     return Layout(
         spec=spec,
         slots=tuple(by_name[name] for name in order),
+        required=tuple(name for name in order if by_name[name].arity == "1"),
         typed=spec.typed if spec.typed is not None else order,
         attributes=declared.attributes,
         defaults=dict(spec.defaults),
@@ -86,7 +90,7 @@ class Statement:
         pto = checked(op, PtoOp)
         require(not op.properties and not op.successors)
         self.writer = writer
-        self.op = op
+        self.op = pto
         self.layout = layout(type(pto))
         self.spelled: set[str] = set(SEGMENT_SIZES)
         try:
@@ -94,10 +98,10 @@ class Statement:
         except ValueError:
             # Fewer segments than declared operands.
             raise Inexpressible from None
-        sizes = op.attributes.get("operandSegmentSizes")
-        require((sizes is not None) == self.layout.segmented and "resultSegmentSizes" not in op.attributes)
-        stated = sum(map(int, sizes.get_values())) if isinstance(sizes, DenseArrayBase) else len(op.operands)
-        require(stated == len(op.operands) == sum(map(len, self.groups.values())))
+        segments = op.attributes.get("operandSegmentSizes")
+        require((segments is not None) == self.layout.segmented and "resultSegmentSizes" not in op.attributes)
+        sizes, given = sizes_of(segments), len(op._operands)
+        require(given == sum(map(len, self.groups.values())) and (sizes is None or sum(sizes) == given))
 
     # ------------------------------------------------------------ operands
 
