@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,8 @@ from xdsl.ir import Operation
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.runtime.compile.compiler import CompiledModule, compile_module
+from pto_dialect.runtime.compile.compiler import CompiledModule
+from pto_dialect.runtime.compile.flavours import WATCHED, Flavour
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Arena, Pointer
 from pto_dialect.runtime.memory.values import GmTensor
@@ -78,17 +79,15 @@ class WatchedKernel(Kernel):
             self._watch = self.watch_class(self.sanitize, ordered, self.timeline)
         return self._watch
 
-    def _compile(self, queued: bool) -> CompiledModule:
-        return compile_module(
-            self.module,
-            self.entry,
-            self.profile,
-            self.options,
-            queued=True,
-            program=self.program,
-            generator_class=partial(WatchedGenerator, sites=self.watch.sites),
-            each_access=True,
-        )
+    @property
+    def flavour(self) -> Flavour:
+        """The flavour of the code."""
+        return WATCHED
+
+    @property
+    def generator_class(self) -> Callable[..., WatchedGenerator]:
+        """What writes the code; all of it has the same places."""
+        return partial(WatchedGenerator, sites=self.watch.sites)
 
     # ------------------------------------------------------------ run
 

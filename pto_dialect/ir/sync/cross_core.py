@@ -10,23 +10,28 @@ from ..core.placement import named_pipe
 from ..core.roles import Role
 
 
-class CoreSemaphoreOp(
+class SemaphoreOp(
     PtoOp,
     shape=Shape.SYNC_TOKEN,
     effect=Effect.SYNC,
     typed=(),
     tokens=("pipe", "event_id"),
 ):
-    """Semaphore between cores; its number is an attribute or an index operand."""
+    """Semaphore of a pipe; its number is an attribute or an index operand."""
 
     event_id_dyn = opt_operand_def(INDEX)
     pipe = attr_def(enum("pipe"))
     event_id = opt_attr_def(I32_ATTR)
-    ffts_mode = opt_attr_def(I32_ATTR)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, from the operands of the signal."""
         return named_pipe(self.pipe)
+
+
+class CoreSemaphoreOp(SemaphoreOp):
+    """Semaphore between cores with a group mode."""
+
+    ffts_mode = opt_attr_def(I32_ATTR)
 
 
 class SyncSetOp(CoreSemaphoreOp, roles=Role.CORES | Role.SETS):
@@ -45,23 +50,8 @@ class SyncWaitOp(CoreSemaphoreOp, roles=Role.CORES | Role.WAITS):
     name = "pto.sync.wait"
 
 
-class BlockSemaphoreOp(
-    PtoOp,
-    shape=Shape.SYNC_TOKEN,
-    effect=Effect.SYNC,
-    typed=(),
-    tokens=("pipe", "event_id"),
-    since="august",
-):
+class BlockSemaphoreOp(SemaphoreOp, since="august"):
     """Semaphore without a group mode."""
-
-    event_id_dyn = opt_operand_def(INDEX)
-    pipe = attr_def(enum("pipe"))
-    event_id = opt_attr_def(I32_ATTR)
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, from the operands of the signal."""
-        return named_pipe(self.pipe)
 
 
 class SetIntraBlockOp(BlockSemaphoreOp, roles=Role.CORES | Role.SETS):
@@ -83,11 +73,7 @@ class WaitCrossBlockOp(BlockSemaphoreOp, roles=Role.CORES | Role.BLOCKS | Role.W
 
 
 class SetCrossBlockOp(
-    PtoOp,
-    shape=Shape.SYNC_TOKEN,
-    effect=Effect.SYNC,
-    typed=(),
-    tokens=("pipe", "event_id"),
+    CoreSemaphoreOp,
     defaults=(("ffts_mode", "0 : i32"),),
     since="august",
     roles=Role.CORES | Role.BLOCKS | Role.SETS,
@@ -95,14 +81,6 @@ class SetCrossBlockOp(
     """Signals the same cores of all blocks (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.set_cross_block"
-    event_id_dyn = opt_operand_def(INDEX)
-    pipe = attr_def(enum("pipe"))
-    event_id = opt_attr_def(I32_ATTR)
-    ffts_mode = opt_attr_def(I32_ATTR)
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, from the operands of the signal."""
-        return named_pipe(self.pipe)
 
 
 class SetFftsOp(PtoOp, shape=Shape.FLAT_VOID, state_writes=("ffts",)):

@@ -30,6 +30,7 @@ from ..simt.code import find_code
 from ..simt.scope import LaneScope
 from .depth import refuse_deep
 from .emit import Emitter
+from .flavours import PLAIN, Flavour
 from .generator import Generator
 from .listing import listing
 from .names import Kind
@@ -96,21 +97,20 @@ def compile_module(
     queued: bool = False,
     profile_log: ProfileLog | None = None,
     program: Program | None = None,
+    flavour: Flavour = PLAIN,
     generator_class: Callable[..., Generator] = Generator,
-    each_access: bool = False,
 ) -> CompiledModule:
     """Compiles ``entry``, its peer kernel if it has one, and the functions they call.
 
     ``queued`` selects code that hands instructions to pipe queues instead of running them in program order (there is no
     other for cores that wait for each other), ``profile_log`` code that times every instruction; ``program`` is what
-    ``find_program`` gives for the entry, ``generator_class`` the flavour of the code; with ``each_access`` every
-    work-item makes its own accesses, also where all make the same. Raises ``ProgramError`` for an operation that cannot
-    be executed.
+    ``find_program`` gives for the entry, ``flavour`` the kind of run that the code is for, and ``generator_class`` what
+    writes it. Raises ``ProgramError`` for an operation that cannot be executed.
     """
     program = program or find_program(module, entry, profile.arch)
-    queued = queued or program.cooperative
+    queued = queued or flavour.queued or program.cooperative
     emitter = Emitter()
-    code = find_code(program, each_access)
+    code = find_code(program, flavour.each_access)
     outer, inner = functions_by_place(program) if queued else (program.functions, ())
 
     def named(functions: Iterable[Operation], kind: Kind) -> dict[Operation, str]:
@@ -125,11 +125,11 @@ def compile_module(
     for function in program.functions:
         refuse_deep(function)
     for function in names:
-        _function(function, names, generator_class(emitter, profile, options, unit, queued, profile_log))
+        _function(function, names, generator_class(emitter, profile, options, unit, queued, flavour, profile_log))
     for function in inner_names:
-        _function(function, inner_names, generator_class(emitter, profile, options, unit, False, profile_log))
+        _function(function, inner_names, generator_class(emitter, profile, options, unit, False, flavour, profile_log))
     for function in code.bodies:
-        _body(function, generator_class(emitter, profile, options, unit, False, profile_log))
+        _body(function, generator_class(emitter, profile, options, unit, False, flavour, profile_log))
     source = emitter.source()
     check_source(source, emitter.identifiers.kinds)
     filename = f"<pto {next(_numbers)}>"

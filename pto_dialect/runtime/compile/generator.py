@@ -27,6 +27,7 @@ from ..numerics.formats import Format, format_of
 from ..run.machine import RunOptions
 from ..run.profiling import ProfileLog
 from .emit import Emitter
+from .flavours import PLAIN, Flavour
 from .names import Kind
 
 if TYPE_CHECKING:
@@ -48,8 +49,6 @@ class Generator:
     distance, ``held`` tiles that nobody else can see to locals with their content.
     """
 
-    shares_parts = True
-
     def __init__(
         self,
         emitter: Emitter,
@@ -57,6 +56,7 @@ class Generator:
         options: RunOptions,
         unit: Unit,
         queued: bool,
+        flavour: Flavour = PLAIN,
         profile_log: ProfileLog | None = None,
     ) -> None:
         from ..kernels.registry import generate
@@ -68,6 +68,7 @@ class Generator:
         self.unit = unit
         self.placement = unit.placement
         self.queued = queued
+        self.flavour = flavour
         self.profile_log = profile_log
         self.core = Expr("core")
         self.lanes: LaneScope | None = None
@@ -190,7 +191,7 @@ class Generator:
     def hold(self, tile: SSAValue, content: Any) -> None:
         """From now on a local holds the content of a tile that nobody else can see, at first ``content``, where this
         flavour of code may do so."""
-        plain = self.shares_parts and not self.queued and self.profile_log is None and self.lanes is None
+        plain = self.flavour.holds_tiles and not self.queued and self.lanes is None
         if plain and self.options.fill == "zero" and tile in self.unit.held:
             self.held[tile] = self.define_local(tile.name_hint or "", self.argument(content))
             self.unit.holds = True

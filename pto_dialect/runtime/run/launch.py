@@ -26,6 +26,8 @@ from pto_dialect.targets.backend import backend_of
 from pto_dialect.targets.profile import Profile
 
 from ..compile.compiler import CompiledModule, compile_module
+from ..compile.flavours import PLAIN, PROFILED, Flavour
+from ..compile.generator import Generator as CodeGenerator
 from ..compile.program import Root, Symbols, find_entry, find_program
 from ..compile.usage import Usage, buffer_usage
 from ..errors import BindingError, ProgramError
@@ -116,7 +118,19 @@ class Kernel:
             queued=queued,
             profile_log=self.profile_log,
             program=self.program,
+            flavour=self.flavour,
+            generator_class=self.generator_class,
         )
+
+    @property
+    def flavour(self) -> Flavour:
+        """The flavour of the code."""
+        return PLAIN if self.profile_log is None else PROFILED
+
+    @property
+    def generator_class(self) -> Callable[..., CodeGenerator]:
+        """What writes the code."""
+        return CodeGenerator
 
     @property
     def source(self) -> str:

@@ -32,8 +32,6 @@ _MEMORY = Role.ELEMENT_LOAD | Role.ELEMENT_STORE | Role.COPY | Role.TILE_ALLOCAT
 class WatchedGenerator(Generator):
     """Writes the body of one function, with a mark before each operation that touches memory or orders others."""
 
-    shares_parts = False
-
     def __init__(self, *arguments: Any, sites: Sites) -> None:
         super().__init__(*arguments)
         self.sites = sites

@@ -12,8 +12,7 @@ import pytest
 from parse_helpers import parsed
 
 from pto_dialect.ir.core import types as t
-from pto_dialect.runtime.compile.compiler import CompiledModule, compile_module
-from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.compile.flavours import PLAIN, Flavour
 from pto_dialect.runtime.compile.held import Tile, _overlapping
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.launch import Kernel
@@ -23,20 +22,12 @@ ROOT = Path(__file__).resolve().parents[3]
 DTYPES: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
 
 
-class InMemory(Generator):
-    """The code that has every tile in the memory of its core."""
-
-    def hold(self, tile: Any, content: Any) -> None:
-        """Holds nothing."""
-
-
 class MemoryKernel(Kernel):
-    """A kernel of that code."""
+    """A kernel whose code has every tile in the memory of its core."""
 
-    def _compile(self, queued: bool) -> CompiledModule:
-        return compile_module(
-            self.module, self.entry, self.profile, self.options, program=self.program, generator_class=InMemory
-        )
+    @property
+    def flavour(self) -> Flavour:
+        return PLAIN._replace(holds_tiles=False)
 
 
 def outcome(kernel: Kernel, arguments: list[Any], blocks: int) -> str:

@@ -315,7 +315,7 @@ def make_tensor_view(op: PtoOp, g: Generator) -> None:
     fmt = g.argument(g.format(type_.element))
     maker = g.argument(MxTensor if blocks else GmTensor)
     g.define(op.results[0], f"{maker}({g.name(groups['ptr'][0])}, {shape}, {strides}, {fmt}, {layout!r})")
-    if g.shares_parts and not blocks:
+    if g.flavour.shares_parts and not blocks:
         _prepare_parts(op, g)
 
 
