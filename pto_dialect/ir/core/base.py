@@ -241,6 +241,9 @@ class PtoOp(IRDLOperation):
 
 _SPECS: dict[type[Operation], OpSpec] = {}
 
+_UNDECLARED = frozenset(IRDLOperation.__mro__)
+"""Classes without declared operands and results, whose many fields need not be looked at."""
+
 SEGMENT_SIZES = frozenset({"operandSegmentSizes", "resultSegmentSizes"})
 """Attributes of the generic form that count operands and results per declared name."""
 
@@ -249,7 +252,8 @@ def _segment_options(cls: type[PtoOp]) -> tuple[Any, ...]:
     """Segment attributes are needed exactly when several operands (or results) may be absent or repeated."""
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
-        fields |= vars(base)
+        if base not in _UNDECLARED:
+            fields |= vars(base)
     declared = [getattr(field, "cls", None) for field in fields.values()]
     options: list[Any] = []
     if sum(d in (OptOperandDef, VarOperandDef) for d in declared) > 1:

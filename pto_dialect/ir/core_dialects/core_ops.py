@@ -97,7 +97,8 @@ def _dialect_classes(dialect: str) -> dict[str, type[IRDLOperation]]:
         module = import_module(f"xdsl.dialects.{dialect}")
     classes: dict[str, type[IRDLOperation]] = {}
     for cls in vars(module).values():
-        if isinstance(cls, type) and issubclass(cls, IRDLOperation) and isinstance(getattr(cls, "name", None), str):
+        # Abstract base classes answer issubclass by asking all their subclasses.
+        if isinstance(cls, type) and IRDLOperation in cls.__mro__ and isinstance(getattr(cls, "name", None), str):
             classes[cls.name] = cls
     return classes
 

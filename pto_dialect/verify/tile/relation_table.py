@@ -11,6 +11,7 @@ Source: docs/reference/constraints.md, "Tile arithmetic"; docs/reference/operati
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -230,6 +231,7 @@ class Relations(NamedTuple):
     scratch: tuple[Clause, ...]
 
 
+@cache
 def _clauses(text: str) -> tuple[Clause, ...]:
     found: list[Clause] = []
     for part in text.split(","):
@@ -240,7 +242,7 @@ def _clauses(text: str) -> tuple[Clause, ...]:
 
 
 RELATIONS: Final[Mapping[str, Relations]] = MappingProxyType(
-    {op: Relations(*(_clauses(text) for text in row[1:])) for row in ROWS for op in row.ops.split()}
+    {op: row for ops, *texts in ROWS for row in (Relations(*map(_clauses, texts)),) for op in ops.split()}
 )
 """Operation (or operation form) without ``pto.`` -> its relations."""
 
