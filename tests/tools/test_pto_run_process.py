@@ -84,3 +84,24 @@ def test_exit_codes_of_the_process(tmp_path: Path) -> None:
         )
         assert done.returncode == code
         assert "Traceback" not in done.stderr
+
+
+def test_a_launch_loads_only_what_it_needs(tmp_path: Path) -> None:
+    """Neither what matrix products, archives and faults of the tools need, nor formats of operations of xDSL."""
+    (tmp_path / "f.pto").write_text("func.func @f(%a: index) {\n  return\n}\n")
+    (tmp_path / "f.launch.toml").write_text('program = "f.pto"\n[arguments]\na = 1\n')
+    unwanted = [
+        *("threadpoolctl", "zipfile", "pto_dialect.driver.internal_error", "pto_dialect.driver.command"),
+        *("xdsl.irdl.declarative_assembly_format_parser", "lark", "xdsl.dialects.arith"),
+    ]
+    code = f"""
+try:
+    main(prog_name="pto-run")
+except SystemExit as exit:
+    print(exit.code, *[name for name in {unwanted} if name in sys.modules])
+"""
+    start = START.format(checkout=str(CHECKOUT)).split("print(")[0]
+    for options in ([], ["--no-cache"]):
+        command = [sys.executable, "-c", start + code, "--quiet", *options, str(tmp_path / "f.launch.toml")]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (result.stdout, result.stderr) == ("0\n", "")

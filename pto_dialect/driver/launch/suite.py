@@ -8,16 +8,17 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from functools import partial
 from time import perf_counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..command import ShowProgress
 from ..inputs import InputError
-from ..internal_error import internal_error
 from ..report import render
 from ..run.program import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Streams, exit_status
 from .document import LaunchError
 from .plan import SUFFIX, read_plan
 from .session import Settings, run_plan
+
+if TYPE_CHECKING:
+    from ..command import ShowProgress
 
 _VERDICTS = {OK: "passed", WRONG_PROGRAM: "FAILED", TIMED_OUT: "TIMEOUT", WRONG_LAUNCH: "WRONG", FINDINGS: "FOUND"}
 _HEAD = ("launch file", "ms", "result")
@@ -106,6 +107,8 @@ def outcome_of(path: str, settings: Settings, color: bool = False) -> Outcome:
     except OSError:
         raise
     except Exception as error:
+        from ..internal_error import internal_error
+
         err.append(render((internal_error(error, ""),), color))
         code = WRONG_PROGRAM
     return Outcome(path, code, perf_counter() - started, "".join(out), "".join(err))

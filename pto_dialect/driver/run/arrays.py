@@ -6,7 +6,6 @@ import math
 import os
 import tokenize
 import warnings
-import zipfile
 import zlib
 from typing import Any, BinaryIO
 
@@ -24,9 +23,15 @@ from .value_text import NPZ, RAW, Generated, Shape, Stored, ValueTextError, shap
 
 _DAMAGED = (
     ValueError, TypeError, EOFError, KeyError, SyntaxError, NotImplementedError, RuntimeError,
-    zipfile.BadZipFile, zlib.error, tokenize.TokenError,
+    zlib.error, tokenize.TokenError,
 )  # fmt: skip
-"""What numpy and zipfile raise for files that are not what their names say."""
+
+
+def _damaged() -> tuple[type[Exception], ...]:
+    """What numpy and zipfile raise for files that are not what their names say."""
+    from zipfile import BadZipFile
+
+    return (*_DAMAGED, BadZipFile)
 
 
 def stated_format(content: Stored | Generated) -> Format | None:
@@ -182,7 +187,7 @@ def _read_numpy(content: Stored, budget: MemoryBudget) -> Array:
                     if not isinstance(array, np.ndarray):
                         raise BindingError(f"'{key}' in '{path}' is no array")
                     return array
-    except _DAMAGED as error:
+    except _damaged() as error:
         raise BindingError(f"'{path}' is no usable .{content.kind} file: {_reason(error)}") from None
     if content.kind == NPZ:
         raise BindingError(f"'{path}' holds one array and no archive; such files are named x.npy")
@@ -191,6 +196,8 @@ def _read_numpy(content: Stored, budget: MemoryBudget) -> Array:
 
 def _stated_bytes(content: Stored, stream: BinaryIO) -> int:
     """How large the array is that is to be read, by the head of its file; 0 where that cannot be told."""
+    import zipfile
+
     if not zipfile.is_zipfile(stream):
         stream.seek(0)
         size = _array_bytes(stream)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import stat
-import zipfile
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -120,6 +119,8 @@ def _npy_bytes(array: Array) -> bytes:
 
 
 def _npz_bytes(path: str, arrays: Mapping[str, Array]) -> bytes:
+    import zipfile
+
     members = {f"{key}.npy": _npy_bytes(array) for key, array in arrays.items()}
     kept = _other_members(path, members)
     stream = io.BytesIO()
@@ -132,6 +133,8 @@ def _npz_bytes(path: str, arrays: Mapping[str, Array]) -> bytes:
 
 def _other_members(path: str, replaced: Container[str]) -> dict[str, bytes]:
     """What an archive that exists already holds under other names."""
+    import zipfile
+
     if not os.path.isfile(path):
         return {}
     try:

@@ -27,7 +27,6 @@ from pto_dialect.runtime.run.profiling import ProfileLog
 
 from .. import summary as summaries
 from ..inputs import Input, read
-from ..internal_error import internal_error
 from ..options import Options
 from ..pipeline import build_checked, build_module
 from ..report import render
@@ -215,6 +214,7 @@ class Launch:
         except MemoryError:
             engine.report(Diagnostic("input-memory", Severity.ERROR, f"'{name}' does not fit into memory"))
         except Exception as error:
+            from ..internal_error import internal_error
 
             def again(smaller: str) -> None:
                 build_module(SourceFile(name, smaller), DiagnosticEngine(options.policy), options)
@@ -278,6 +278,7 @@ class Launch:
         self, error: BaseException, what: str, span: Span | None, entry: str, values: list[object] | None = None
     ) -> Diagnostic:
         """The diagnostic for an error that no rule foresaw, in compiling ``entry`` or running it on ``values``."""
+        from ..internal_error import internal_error
 
         def again(smaller: str) -> None:
             engine = DiagnosticEngine(self.request.policy)

@@ -12,6 +12,7 @@ from xdsl.irdl import IRDLOperation
 
 from .core_plain import PLAIN_NAMES, plain_class
 from .deferred_formats import deferred_formats
+from .shared_unions import shared_unions
 
 _ARITH_SAME = (
     "addi subi muli divsi divui ceildivsi ceildivui remsi remui floordivsi minsi maxsi minui maxui andi ori xori shli "
@@ -93,7 +94,7 @@ UNMODELLED = frozenset(("affine.dma_start", "affine.dma_wait"))
 
 @cache
 def _dialect_classes(dialect: str) -> dict[str, type[IRDLOperation]]:
-    with deferred_formats():
+    with deferred_formats(), shared_unions():
         module = import_module(f"xdsl.dialects.{dialect}")
     classes: dict[str, type[IRDLOperation]] = {}
     for cls in vars(module).values():

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from threadpoolctl import ThreadpoolController
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 
 @cache
 def _controller() -> ThreadpoolController:
     """The thread pools of the libraries that numpy has loaded."""
+    # Most programs have no products.
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController()
 
 

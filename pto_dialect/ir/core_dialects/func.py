@@ -1,0 +1,11 @@
+"""xDSL's class of functions, loaded as the classes of all core operations are."""
+
+from __future__ import annotations
+
+from .deferred_formats import deferred_formats
+from .shared_unions import shared_unions
+
+with deferred_formats(), shared_unions():
+    from xdsl.dialects.func import FuncOp
+
+__all__ = ["FuncOp"]
