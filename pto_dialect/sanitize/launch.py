@@ -54,6 +54,7 @@ class WatchedKernel(Kernel):
 
     core_class: type[WatchedCore] = WatchedCore
     watch_class: type[Watch] = Watch
+    replayed = False
 
     def __init__(
         self,

@@ -45,6 +45,10 @@ from .threads import single_threaded_products
 
 if TYPE_CHECKING:
     from ..compile.group import Group
+    from ..replay.keep import Replays
+
+PATIENCE = 0.05
+"""Seconds that launches of a kernel take before it is worth to look for those that come again."""
 
 UNIT_FLAGS = ("unit_flag_mode", "unit_flag_ctrl", "unit_flag")
 UNIT_FLAG_PIPES = ("PIPE_M", "PIPE_FIX")
@@ -70,6 +74,12 @@ class Kernel:
 
     _timed: int = 0
     """How many blocks have been timed."""
+
+    _spent: float = 0
+    """Seconds that launches have taken."""
+
+    replayed = True
+    """Launches that come again may be carried out without their instructions; not where somebody watches these."""
 
     def __init__(
         self,
@@ -159,15 +169,31 @@ class Kernel:
     def run_bound(self, bound: list[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
         """As ``run``, on what ``bind`` has given."""
         prepare(bound, [name for name, _ in self.arguments], lambda: self.places(blocks))
-        if self.compiled.holds:
-            self._mark_constant(bound)
+        started = perf_counter()
+        often = self._spent > PATIENCE and self.replayed and (jobs == 1 or blocks == 1)
         try:
             with single_threaded_products() if self._multiplies else nullcontext():
-                return self._run_blocks(bound, blocks, jobs)
+                if often and self._replays.run(bound, blocks, self._side_by_side):
+                    return []
+                if self.compiled.holds:
+                    self._mark_constant(bound)
+                results = self._run_blocks(bound, blocks, jobs)
         except MemoryError as error:
             raise self.out_of_memory(error) from None
         finally:
             hand_back(bound)
+        if often:
+            self._replays.learn(perf_counter() - started)
+        else:
+            self._spent += perf_counter() - started
+        return results
+
+    @cached_property
+    def _replays(self) -> Replays:
+        # Few kernels run often enough to need it.
+        from ..replay.keep import Replays
+
+        return Replays(self)
 
     def bind(self, values: Sequence[Any]) -> list[Any]:
         """The run-time values of all arguments. Raises ``BindingError``."""
@@ -366,6 +392,16 @@ class Kernel:
         if self.options.fill == "zero" and schedule is None:
             self._idle += device
         return results
+
+    def queued_programs(
+        self, bound: list[Any], index: int, count: int, core_class: Callable[[Block, str, int], QueueCore]
+    ) -> tuple[Block, list[tuple[QueueCore, Generator[None, None, Any]]]]:
+        """A block of its own, and what its cores run in code that hands instructions to queues."""
+        block = self._block(index, count, core_class)
+        block.device = [block]
+        compiled = self.prepare_queues()
+        cores = [core for core in block.cores if isinstance(core, QueueCore)]
+        return block, [(core, self._call(compiled, core, bound)) for core in cores]
 
     def locate(self, trace: TracebackType | None) -> Operation | None:
         """The operation whose code an exception left."""

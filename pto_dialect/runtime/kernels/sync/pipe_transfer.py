@@ -90,10 +90,12 @@ def consumer_type(source: Any, element: Any, transfer: Transfer, popped: Sequenc
 class Outgoing:
     """The values of a pushed tile as storage of the entry's element type."""
 
-    def __init__(self, target_type: Any, target: Format, convert: Convert) -> None:
+    def __init__(self, target_type: Any, target: Format, convert: Convert, as_it_is: bool = False) -> None:
         self.target_type = target_type
         self.target = target
         self.convert = convert
+        self.as_it_is = as_it_is
+        """Values stay what they are."""
 
     @classmethod
     def of(cls, op: PtoOp, g: Generator, transfer: Transfer, popped: Sequence[t.TileBufType]) -> Outgoing:
@@ -108,9 +110,9 @@ class Outgoing:
             return cls(element, target, Converting(source, target, epilogue, transfer.facts.label))
         if type_.loc == "acc":
             out = AccumulatorOut(source.name, target.name, "no_relu", g.profile, False)
-            return cls(element, target, lambda _, tile: out(tile.read()))
+            return cls(element, target, lambda _, tile: out(tile.read()), source.name == target.name)
         like = ValueTile(1, 1, target)
-        return cls(element, target, lambda _, tile: converted(tile.read(), tile, like))
+        return cls(element, target, lambda _, tile: converted(tile.read(), tile, like), source.name == target.name)
 
 
 class Converting:

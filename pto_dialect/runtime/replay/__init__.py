@@ -1,0 +1,1 @@
+"""Later launches of a kernel with the same numbers: their instructions as a few calls on whole groups of tiles."""

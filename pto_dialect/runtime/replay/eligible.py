@@ -1,0 +1,39 @@
+"""Which programs may be replayed: those whose instructions and operands follow from the numbers of a launch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..run.launch import Kernel
+
+_NUMBERS = ("arith.", "scf.for", "scf.if", "scf.yield", "func.func", "func.call", "func.return", "return", "builtin.")
+_HANDLES = (
+    *("alloc_tile", "treshape", "make_tensor_view", "partition_view", "addptr", "get_block_idx", "get_block_num"),
+    *("get_subblock_idx", "get_subblock_num", "reserve_buffer", "import_reserved_buffer", "section.cube"),
+    *("section.vector", "aic_initialize_pipe", "aiv_initialize_pipe"),
+)
+_QUEUES = (
+    *("tpush", "tpush_to_aic", "tpush_to_aiv", "tpop", "tpop_from_aic", "tpop_from_aiv"),
+    *("tfree", "tfree_from_aic", "tfree_from_aiv", "set_flag", "wait_flag", "barrier"),
+)
+_TILES = (
+    *("tload", "tstore", "tmov", "tmatmul", "tmatmul.acc", "tcvt", "ttri", "texpands"),
+    *("trowsum", "trowprod", "trowmax", "trowmin", "trowexpand", "tcolexpand"),
+    *(f"t{axis}expand{name}" for axis in ("row", "col") for name in ("add", "sub", "mul", "div", "max", "min")),
+    *("trowexpandexpdif", "tcolexpandexpdif"),
+    *("tabs", "tneg", "tnot", "texp", "tlog", "tsqrt", "trsqrt", "trecip", "trelu", "taddrelu"),
+    *(f"t{name}{end}" for name in ("add", "sub", "mul", "div", "max", "min", "and", "or", "xor") for end in ("", "s")),
+    *("taddc", "tsubc", "taddsc", "tsubsc"),
+)
+KNOWN = frozenset(f"pto.{name}" for name in (*_HANDLES, *_QUEUES, *_TILES))
+"""Operations of this dialect that a replay knows. None of them makes a number from the content of a memory."""
+
+
+def may_replay(kernel: Kernel) -> bool:
+    """True when every operation of a kernel is known and nobody watches it."""
+    options = kernel.options
+    plain = kernel.profile_log is None and options.schedule is None and options.fill == "zero"
+    if not plain or kernel.group is not None or kernel.results or kernel.usage.combines:
+        return False
+    return all(op.name in KNOWN or op.name.startswith(_NUMBERS) for op in kernel.program.operations)

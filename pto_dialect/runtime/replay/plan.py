@@ -1,0 +1,147 @@
+"""The calls of a launch on arrays of its own, bound to the arguments of each launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..memory.spaces import CACHE_LINE, Array
+from .batch import Area, Call, Layout, Operand
+from .steps import PLAIN, Foreign, Style
+
+MOST_BYTES = 1 << 26
+"""Bytes that the values of one launch may take between two launches."""
+
+
+class Plan:
+    """What is done in a launch: ``run`` with the bytes of the arguments."""
+
+    def __init__(self, layout: Layout) -> None:
+        calls = _ordered(layout.calls)
+        arrays = _Arrays(layout, calls)
+        self._calls: list[tuple[Callable[..., Any], list[Any]]] = []
+        self._given: list[tuple[list[Any], int, Operand]] = []
+        for call in calls:
+            self._add(call, arrays)
+
+    def _add(self, call: Call, arrays: _Arrays) -> None:
+        function, operands = call.function, call.operands
+        values: list[Any] = [arrays.array(x) if isinstance(x, Operand) else x for x in operands]
+        places = list(range(len(values)))
+        if call.style is Style.ROWS:
+            function, values, places = function.reduce, [values[0], -1, None, values[1], True], [0, 3]
+        elif call.style is Style.SAME:
+            values, places = [values[1], values[0]], [1, 0]
+        for number, operand in zip(places, operands, strict=True):
+            if isinstance(operand, Operand) and operand.area.given:
+                self._given.append((values, number, operand))
+        self._calls.append((function, values))
+
+    def run(self, buffers: Sequence[Array]) -> None:
+        """Carries the launch out on these arguments."""
+        for values, number, (area, offset, shape, strides, dtype) in self._given:
+            values[number] = np.ndarray(shape, dtype, buffers[area.number], offset, strides)
+        try:
+            for function, values in self._calls:
+                function(*values)
+        finally:
+            # The arguments belong to the caller.
+            for values, number, _ in self._given:
+                values[number] = None
+
+    @property
+    def count(self) -> int:
+        """How many calls there are."""
+        return len(self._calls)
+
+
+class _Arrays:
+    """Memory of the values: areas share it where their times do not overlap."""
+
+    def __init__(self, layout: Layout, calls: Sequence[Call]) -> None:
+        self._bytes: dict[int, Array] = {
+            number: np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+            for number, values in layout.constants.items()
+        }
+        last = {area.number: index for index, call in enumerate(calls) for area in call.reads if not area.given}
+        free: dict[int, list[Array]] = {}
+        total = 0
+        for index, call in enumerate(calls):
+            ended = [area for area in call.reads if not area.given and last[area.number] == index]
+            area = call.target.area
+            fresh = not area.given and area.number not in self._bytes
+            size = layout.sizes[area.number] if fresh else 0
+            if fresh and _in_place(call):
+                for given in ended:
+                    if given.number not in layout.constants and self._replaces(call, given, size):
+                        self._bytes[area.number] = self._bytes[given.number]
+                        ended.remove(given)
+                        fresh = False
+                        break
+            if fresh:
+                known = free.get(size)
+                if known:
+                    self._bytes[area.number] = known.pop()
+                else:
+                    total += size
+                    if total > MOST_BYTES:
+                        raise Foreign("too much memory")
+                    self._bytes[area.number] = _memory(size)
+            for given in ended:
+                if given.number not in layout.constants:
+                    content = self._bytes[given.number]
+                    free.setdefault(content.nbytes, []).append(content)
+
+    def _replaces(self, call: Call, given: Area, size: int) -> bool:
+        """True when the result may lie where an operand lies that nobody reads any more."""
+        content = self._bytes[given.number]
+        same = [x for x in call.operands[:-1] if isinstance(x, Operand) and x.area == given]
+        target = call.target
+        return content.nbytes == size and all(
+            (x.offset, x.shape, x.strides, x.dtype) == (target.offset, target.shape, target.strides, target.dtype)
+            for x in same
+        )
+
+    def array(self, operand: Operand) -> Any:
+        """The array of an operand; ``None`` for one in an argument."""
+        area, offset, shape, strides, dtype = operand
+        if area.given:
+            return None
+        return np.ndarray(shape, dtype, self._bytes[area.number], offset, strides)
+
+
+def _in_place(call: Call) -> bool:
+    return call.style is Style.EACH and call.function in PLAIN
+
+
+def _memory(nbytes: int) -> Array:
+    whole = np.zeros(nbytes + CACHE_LINE, np.uint8)
+    start = -whole.__array_interface__["data"][0] % CACHE_LINE
+    return whole[start : start + nbytes]
+
+
+def _ordered(calls: Sequence[Call]) -> list[Call]:
+    """The same calls, those first on whose results the first stores depend: so values are read while they are near."""
+    writers: dict[Area, list[int]] = {}
+    for index, call in enumerate(calls):
+        writers.setdefault(call.target.area, []).append(index)
+    done: set[int] = set()
+    found: list[Call] = []
+    for root, call in enumerate(calls):
+        if not call.target.area.given:
+            continue
+        pending = [(root, False)]
+        while pending:
+            index, ready = pending.pop()
+            if index in done:
+                continue
+            if ready:
+                done.add(index)
+                found.append(calls[index])
+                continue
+            pending.append((index, True))
+            for area in sorted(calls[index].reads, reverse=True):
+                pending += [(other, False) for other in writers.get(area, ()) if other not in done and other != index]
+    return found
