@@ -1,7 +1,8 @@
 """Small changes to Python source, one at a time: what `mutate.py` tries.
 
 A change is a replacement of one piece of the text, so that everything else stays as it is.  Wording (docstrings,
-messages, annotations, imports) is left out.
+messages, annotations, imports) is left out, and what nobody can tell from the original: None in place of the False of a
+function that answers yes or no, and how many entries a cache keeps before it starts anew.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ class _Finder(ast.NodeVisitor):
         self.found: list[Change] = []
         # Columns of the tree count bytes, offsets of the text characters.
         self.lines = source.splitlines(keepends=True)
+        self.answers = False
+        """Inside of a function that answers yes or no."""
         self.starts = [0]
         for line in self.lines:
             self.starts.append(self.starts[-1] + len(line))
@@ -102,8 +105,11 @@ class _Finder(ast.NodeVisitor):
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 self.visit(default)
+        around = self.answers
+        self.answers = isinstance(node.returns, ast.Name) and node.returns.id == "bool"
         for statement in node.body:
             self.visit(statement)
+        self.answers = around
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         for keyword in node.keywords:
@@ -145,15 +151,17 @@ class _Finder(ast.NodeVisitor):
     def visit_If(self, node: ast.If) -> None:
         if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             return
-        self._add("negation", node.test, f"not ({self._text(node.test)})")
-        self.generic_visit(node)
+        if not _bounds_a_cache(node):
+            self._add("negation", node.test, f"not ({self._text(node.test)})")
+            self.generic_visit(node)
 
     def visit_IfExp(self, node: ast.IfExp) -> None:
         self._add("negation", node.test, f"(not ({self._text(node.test)}))")
         self.generic_visit(node)
 
     def visit_Return(self, node: ast.Return) -> None:
-        if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+        value = node.value.value if isinstance(node.value, ast.Constant) else ...
+        if node.value is not None and value is not None and not (self.answers and value is False):
             self._add("return None", node, "return None")
         self.generic_visit(node)
 
@@ -209,6 +217,19 @@ class _Finder(ast.NodeVisitor):
                 old = self.source[start : comma.end()]
                 self.found.append(Change(self.path, key.lineno, "dictionary entry", start, comma.end(), old, ""))
         self.generic_visit(node)
+
+
+def _bounds_a_cache(node: ast.If) -> bool:
+    """True for `if len(cache) >= LIMIT: cache.clear()`, where the cache may have some more entries to come."""
+    match node:
+        case ast.If(
+            test=ast.Compare(left=size, ops=[ast.GtE() | ast.Gt()], comparators=[ast.Name()]),
+            body=[ast.Expr(value=ast.Call(func=ast.Attribute(value=cache, attr="clear")))],
+            orelse=[],
+        ):
+            measured = [part.args[0] for part in ast.walk(size) if isinstance(part, ast.Call) and part.args]
+            return any(ast.dump(one) == ast.dump(cache) for one in measured)
+    return False
 
 
 def changes(path: str, source: str) -> list[Change]:

@@ -1,7 +1,8 @@
-"""A pytest plugin that notes which lines of the package each test function executes.
+"""A pytest plugin that notes which lines of the package each test executes.
 
 Used as `-p coverage_contexts` with this folder on the path.  The file goes to `$PTO_COVERAGE`; every worker process
-writes one of its own beside it, and one with the seconds that each function takes.
+writes one of its own beside it, and one with the seconds that each test takes.  A test is a function with all of its
+parameters, or one row of the large tables in `TABLES`, which together take too long to be tried for a single change.
 """
 
 from __future__ import annotations
@@ -19,9 +20,16 @@ _CURRENT: list[str] = []
 _SECONDS: dict[str, float] = {}
 
 
-def _function(node: str) -> str:
-    """The function of a test, whatever its parameters; each file of lit tests is a test of its own."""
-    return node if "test_lit" in node else node.partition("[")[0]
+TABLES = (
+    *("test_lit", "verify/test_neighbours.py", "verify/test_rule_examples.py", "runtime/test_outcomes.py"),
+    *("faulty/test_kept_findings.py", "diagnostics/test_wrong_statements.py", "diagnostics/test_mistakes.py"),
+)
+"""Files of tests whose parameters are rows of a table."""
+
+
+def test_of(node: str) -> str:
+    """The name under which a test is noted: its function, or, in a table, its row."""
+    return node if any(table in node for table in TABLES) else node.partition("[")[0]
 
 
 def seconds_file(file: str, worker: str) -> Path:
@@ -41,8 +49,8 @@ def pytest_configure(config: Any) -> None:
 
 
 def pytest_runtest_setup(item: Any) -> None:
-    """Lines belong to the function that runs, whatever its parameters: each change of the owner writes to the file."""
-    name = _function(item.nodeid)
+    """Lines belong to the test that runs; a change of the owner writes to the file."""
+    name = test_of(item.nodeid)
     for measured in _COVERAGE:
         if [name] != _CURRENT:
             _CURRENT[:] = [name]
@@ -51,7 +59,7 @@ def pytest_runtest_setup(item: Any) -> None:
 
 def pytest_runtest_logreport(report: Any) -> None:
     """Adds up what the parts of a test take."""
-    name = _function(report.nodeid)
+    name = test_of(report.nodeid)
     _SECONDS[name] = _SECONDS.get(name, 0.0) + report.duration
 
 

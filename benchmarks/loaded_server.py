@@ -21,6 +21,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
+from coverage_contexts import test_of
 from fork_server import waited
 
 _OPTIMIZED = 0x1
@@ -84,8 +85,7 @@ class LoadedServer:
         """Serves until all clients have gone, and ends the process."""
         self.session = session
         for item in session.items:
-            name = item.nodeid if "test_lit" in item.nodeid else item.nodeid.partition("[")[0]
-            self.items.setdefault(name, []).append(item)
+            self.items.setdefault(test_of(item.nodeid), []).append(item)
         package = f"{Path.cwd()}/pto_dialect/"
         for found in gc.get_objects():
             if isinstance(found, FunctionType) and found.__code__.co_filename.startswith(package):
