@@ -53,7 +53,15 @@ def test_what_holds_up_a_buffer_number_is_told() -> None:
         "core: PIPE_MTE2 waits for a flag from PIPE_V, EVENT_ID0 to PIPE_MTE2",
         "core: PIPE_S waits for the release of buffer 3",
     ]
-    lines = [get("MTE2"), wait_flag("V", "MTE2"), load("%x"), release("MTE2"), get("MTE3"), store("%x"), release("MTE3")]
+    lines = [
+        get("MTE2"),
+        wait_flag("V", "MTE2"),
+        load("%x"),
+        release("MTE2"),
+        get("MTE3"),
+        store("%x"),
+        release("MTE3"),
+    ]
     (found,) = diagnostics(program(X, *lines))
     assert [note.message.split(" in ")[0] for note in found.notes] == [
         "core: PIPE_MTE2 waits for a flag from PIPE_V, EVENT_ID0 to PIPE_MTE2",
