@@ -20,11 +20,8 @@ _CURRENT: list[str] = []
 _SECONDS: dict[str, float] = {}
 
 
-TABLES = (
-    *("test_lit", "verify/test_neighbours.py", "verify/test_rule_examples.py", "runtime/test_outcomes.py"),
-    *("faulty/test_kept_findings.py", "diagnostics/test_wrong_statements.py", "diagnostics/test_mistakes.py"),
-)
-"""Files of tests whose parameters are rows of a table."""
+TABLES = ("test_lit", "verify/test_neighbours.py", "runtime/test_outcomes.py", "faulty/test_kept_findings.py")
+"""Files of tests whose parameters are rows of a long table."""
 
 
 def test_of(node: str) -> str:

@@ -113,6 +113,17 @@ class Function:
 
     def text(self, types: dict[SSAValue, Attribute], changed: dict[str, Attribute | None], target: str) -> str:
         """The program as text."""
+        return print_module(self.module(types, changed, target))
+
+    def module(
+        self,
+        types: dict[SSAValue, Attribute],
+        changed: dict[str, Attribute | None],
+        target: str,
+        constants: dict[Operation, Attribute] | None = None,
+    ) -> ModuleOp:
+        """The program; ``constants`` are those that have another value."""
+        numbers = constants or {}
         block = Block(arg_types=[types.get(value, value.type) for value in self.arguments])
         known: dict[SSAValue, SSAValue] = dict(zip(self.arguments, block.args, strict=True))
         inner = block
@@ -131,13 +142,13 @@ class Function:
                 operands=[known[value] for value in part.operands],
                 result_types=[types.get(result, result.type) for result in part.results],
                 attributes=attributes,
-                properties=dict(part.properties),
+                properties={**part.properties, **({"value": numbers[part]} if part in numbers else {})},
             )
             known.update(zip(part.results, new.results, strict=True))
             inner.add_op(new)
         block.add_op(ReturnOp())
         function = FuncOp("f", FunctionType.from_lists(list(block.arg_types), []), Region(block))
-        return print_module(ModuleOp([function], {"pto.target_arch": StringAttr(target)}))
+        return ModuleOp([function], {"pto.target_arch": StringAttr(target)})
 
 
 # --- neighbours -------------------------------------------------------------------------------------------
