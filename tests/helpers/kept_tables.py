@@ -188,10 +188,27 @@ def kept(room: str) -> dict[str, list[str]]:
     return found
 
 
+def _by_constant(lines: list[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        if line.startswith(" "):
+            found[next(reversed(found))].append(line)
+        else:
+            found[line.partition(" = ")[0]] = [line]
+    return found
+
+
 def differences(room: str, module: str) -> list[str]:
-    """Lines of a module that are not as they were kept: ``-`` what was, ``+`` what is."""
-    old, new = kept(room).get(module, []), tables(room).get(module, [])
-    return [line for line in difflib.ndiff(old, new) if line[0] in "-+"] if old != new else []
+    """Lines of a module that are not as they were kept: ``-`` what was, ``+`` what is.
+
+    Constants that are new are kept from the next writing on.
+    """
+    old, new = _by_constant(kept(room)[module]), _by_constant(tables(room).get(module, []))
+    found: list[str] = []
+    for name, lines in old.items():
+        now = new.get(name, [])
+        found += [line for line in difflib.ndiff(lines, now) if line[0] in "-+"] if lines != now else []
+    return found
 
 
 def operations() -> Iterator[str]:
