@@ -157,7 +157,7 @@ def _object(value: Any, depth: int) -> str:
     if isinstance(value, re.Pattern):
         return f"/{' '.join(value.pattern.split())}/"
     if isinstance(value, np.ndarray):
-        return f"array{value.shape} of {value.dtype} {hashlib.sha256(np.ascontiguousarray(value)).hexdigest()[:8]}"
+        return f"array{value.shape} of {value.dtype} {hashlib.sha256(value.tobytes()).hexdigest()[:8]}"
     if isinstance(value, (np.generic, np.dtype, range, slice)):
         return repr(value)
     if isinstance(value, partial):
