@@ -94,7 +94,7 @@ def _lines(head: str, value: Any, indent: str, place: str, shown: dict[str, str]
     if len(entries) < 2 or len(indent) > 4:
         yield f"{indent}{head}{whole[:_SHOWN]} .. {hashlib.sha256(whole.encode()).hexdigest()[:8]}"
         return
-    yield f"{indent}{head}{type(value).__name__} of {len(entries)}"
+    yield f"{indent}{head}{type(value).__name__}"
     for label, entry in entries:
         yield from _lines(label, entry, f"{indent}  ", place, shown)
 
@@ -188,27 +188,12 @@ def kept(room: str) -> dict[str, list[str]]:
     return found
 
 
-def _by_constant(lines: list[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for line in lines:
-        if line.startswith(" "):
-            found[next(reversed(found))].append(line)
-        else:
-            found[line.partition(" = ")[0]] = [line]
-    return found
-
-
 def differences(room: str, module: str) -> list[str]:
-    """Lines of a module that are not as they were kept: ``-`` what was, ``+`` what is.
-
-    Constants that are new are kept from the next writing on.
-    """
-    old, new = _by_constant(kept(room)[module]), _by_constant(tables(room).get(module, []))
-    found: list[str] = []
-    for name, lines in old.items():
-        now = new.get(name, [])
-        found += [line for line in difflib.ndiff(lines, now) if line[0] in "-+"] if lines != now else []
-    return found
+    """Lines of a module that were kept and are not there; lines that are new are kept from the next writing on."""
+    new = tables(room).get(module, [])
+    return (
+        [line for line in difflib.ndiff(kept(room)[module], new) if line[0] == "-"] if kept(room)[module] != new else []
+    )
 
 
 def operations() -> Iterator[str]:
