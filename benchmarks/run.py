@@ -73,8 +73,10 @@ HEAD = f"{'what (anchor)':54} {'ours ms':>11} {'anchor ms':>11} {'ratio':>8} {'s
 
 
 def environment(tree: Path | None) -> dict[str, str]:
-    """Variables under which Python finds the package of a tree, or the one that is installed."""
-    return {**os.environ, "PYTHONPATH": str(tree)} if tree is not None else dict(os.environ)
+    """Variables under which Python finds the package of a tree, or the one that is installed, and keeps what it has
+    compiled, as after an installation."""
+    kept = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    return {**kept, "PYTHONPATH": str(tree)} if tree is not None else kept
 
 
 def call(name: str, what: str, folder: Path, tree: Path | None = None) -> str:

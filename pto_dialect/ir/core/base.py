@@ -221,6 +221,36 @@ class PtoOp(IRDLOperation):
 
     traits = traits_def(DeclaredEffects())
 
+    @property
+    def attributes(self) -> dict[str, Attribute]:
+        """The attributes. An operation made like others gets dictionaries of its own when somebody asks for them."""
+        try:
+            return self._attributes
+        except AttributeError:
+            self._attributes = self._likeness.attributes.copy()  # pyright: ignore[reportAttributeAccessIssue]
+            return self._attributes
+
+    @attributes.setter
+    def attributes(  # pyright: ignore[reportIncompatibleVariableOverride]
+        self, entries: dict[str, Attribute]
+    ) -> None:
+        self._attributes = entries
+
+    @property
+    def properties(self) -> dict[str, Attribute]:
+        """The properties, in which operations of this dialect have nothing."""
+        try:
+            return self._properties
+        except AttributeError:
+            self._properties = self._likeness.properties.copy()  # pyright: ignore[reportAttributeAccessIssue]
+            return self._properties
+
+    @properties.setter
+    def properties(  # pyright: ignore[reportIncompatibleVariableOverride]
+        self, entries: dict[str, Attribute]
+    ) -> None:
+        self._properties = entries
+
     def __init_subclass__(cls, **spec: Any) -> None:
         super().__init_subclass__()
         inherited = next((_SPECS[b] for b in cls.__mro__[1:] if b in _SPECS), OpSpec())

@@ -14,15 +14,13 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation, OptionalDef
 
-from pto_dialect.diagnostics.source import Span
+from pto_dialect.diagnostics.source import SourceFile
 
-from .likeness import Likeness, set_likeness
-from .location import set_location
+from .likeness import Likeness
 
 # pyright: reportPrivateUsage=false
 
 _new = object.__new__
-_NOTHING: SSAValues[OpResult] = SSAValues()
 
 
 @cache
@@ -44,26 +42,24 @@ def new_operation(
 ) -> Operation:
     """An operation without regions and successors of a class without default attributes.
 
-    The dictionaries become the operation's own.
+    The dictionaries become the operation's own. What a class says by default is not stored again.
     """
     op = cls.__new__(cls)
-    uses: list[Use] = []
-    for index, value in enumerate(operands):
-        earlier = value.first_use
-        use = Use(op, index, None, earlier)
-        if earlier is not None:
-            earlier._prev_use = use
-        value.first_use = use
-        uses.append(use)
-    op._operands = SSAValues(operands)
-    op._operand_uses = tuple(uses)
+    if operands:
+        uses: list[Use] = []
+        for index, value in enumerate(operands):
+            earlier = value.first_use
+            use = Use(op, index, None, earlier)
+            if earlier is not None:
+                earlier._prev_use = use
+            value.first_use = use
+            uses.append(use)
+        op._operands = SSAValues(operands)
+        op._operand_uses = tuple(uses)
     if result_types:
         op.results = SSAValues([OpResult(type_, op, index) for index, type_ in enumerate(result_types)])
-    else:
-        op.results = _NOTHING
     op.properties = properties
     op.attributes = attributes
-    op._successors = op._successor_uses = op.regions = ()
     return op
 
 
@@ -80,34 +76,39 @@ def append_operation(block: Block, op: Operation) -> None:
 
 
 def operation_like(
-    likeness: Likeness, operands: Sequence[SSAValue], result_types: Sequence[Attribute], span: Span, block: Block
+    likeness: Likeness,
+    operands: Sequence[SSAValue],
+    result_types: Sequence[Attribute],
+    place: tuple[SourceFile, int, int],
+    block: Block,
 ) -> Operation:
-    """An operation like others, read from ``span``, as the last of ``block``: :func:`new_operation`, ``locate`` and
-    :func:`append_operation` in one, without calls. What a class says by default is not stored again."""
-    cls = likeness.cls
-    op = _new(cls)
-    uses: list[Use] = []
-    for index, value in enumerate(operands):
-        use = _new(Use)
-        use._operation, use._index = op, index
-        use._next_use = earlier = value.first_use
-        if earlier is not None:
-            earlier._prev_use = use
-        value.first_use = use
-        uses.append(use)
-    op._operands = SSAValues(operands)
-    op._operand_uses = tuple(uses)
-    results: list[OpResult] = []
-    for index, type_ in enumerate(result_types):
-        result = _new(OpResult)
-        result._type, result.op, result.index = type_, op, index
-        results.append(result)
-    op.results = SSAValues(results) if results else _NOTHING
-    op.properties = likeness.properties.copy()
-    op.attributes = likeness.attributes.copy()
-    op._successors = op._successor_uses = op.regions = ()
-    set_location(op, span)
-    set_likeness(op, likeness)
+    """An operation like others, read from ``place``, as the last of ``block``: :func:`new_operation`, ``locate`` and
+    :func:`append_operation` in one, without calls. The location is made when somebody asks for it."""
+    op = _new(likeness.cls)
+    if operands:
+        uses: list[Use] = []
+        for index, value in enumerate(operands):
+            use = _new(Use)
+            use._operation, use._index = op, index
+            use._next_use = earlier = value.first_use
+            if earlier is not None:
+                earlier._prev_use = use
+            value.first_use = use
+            uses.append(use)
+        op._operands = SSAValues(operands)
+        op._operand_uses = tuple(uses)
+    if result_types:
+        results: list[OpResult] = []
+        for index, type_ in enumerate(result_types):
+            result = _new(OpResult)
+            result._type, result.op, result.index = type_, op, index
+            results.append(result)
+        op.results = SSAValues(results)
+    if not likeness.deferred:
+        op.properties = likeness.properties.copy()
+        op.attributes = likeness.attributes.copy()
+    op._source, op._start, op._end = place  # pyright: ignore[reportAttributeAccessIssue]
+    op._likeness = likeness  # pyright: ignore[reportAttributeAccessIssue]
     op.parent = block
     last = block._last_op
     if last is None:

@@ -7,6 +7,7 @@ likeness is only believed after a look at the operation.
 from __future__ import annotations
 
 from copy import copy
+from functools import lru_cache
 from typing import Any
 
 from xdsl.ir import Attribute, Operation
@@ -18,32 +19,69 @@ class Likeness:
     ``verdicts`` is what was found out, by the question.
     """
 
-    __slots__ = ("attributes", "cls", "operands", "properties", "types", "verdicts")
+    __slots__ = ("attributes", "cls", "deferred", "operands", "properties", "types", "verdicts")
 
     def __init__(self, op: Operation) -> None:
         """What operations like ``op`` have in common."""
         self.cls = type(op)
+        self.deferred = isinstance(getattr(self.cls, "attributes", None), property)
         self.operands = len(op._operands)
         self.types = [value._type for value in (*op._operands, *op.results)]
-        self.attributes = dict(op.attributes)
-        self.properties = dict(op.properties)
+        self.attributes = sharing_keys(op.attributes)
+        self.properties = sharing_keys(op.properties)
         self.verdicts: dict[object, Any] = {}
 
     def with_properties(self, properties: dict[str, Attribute]) -> Likeness:
         """The likeness of operations with other properties, of which nothing is known."""
         other = copy(self)
-        other.properties = properties
+        other.properties = sharing_keys(properties)
         other.verdicts = {}
         return other
 
     def fits(self, op: Operation) -> bool:
         """True when ``op`` still is what it was made as."""
         operands = op._operands
-        if len(operands) != self.operands or op.attributes != self.attributes or op.properties != self.properties:
+        if len(operands) != self.operands:
+            return False
+        if self.deferred:
+            if getattr(op, "_attributes", self.attributes) != self.attributes:
+                return False
+            if getattr(op, "_properties", self.properties) != self.properties:
+                return False
+        elif op.attributes != self.attributes or op.properties != self.properties:
             return False
         types = [value._type for value in operands]
         types += [value._type for value in op.results]
         return types == self.types and not op.regions and not op._successors and type(op) is self.cls
+
+
+_ROOM = 40
+"""Objects of a class after which CPython leaves no room for further attributes in the next ones."""
+
+
+def sharing_keys(entries: dict[str, Attribute]) -> dict[str, Attribute]:
+    """Equal to ``entries``; a copy of it takes less than half of the memory that a copy of another dictionary does.
+
+    It is that of an object, of which CPython keeps the keys once for all objects of a class and for copies as well.
+    """
+    if not entries:
+        return {}
+    holder = _holder(tuple(entries))()
+    for key, value in entries.items():
+        setattr(holder, key, value)
+    return vars(holder)
+
+
+@lru_cache(256)
+def _holder(keys: tuple[str, ...]) -> type:
+    """The class of objects with these attributes."""
+    cls = type("Entries", (), {})
+    first = cls()
+    for key in keys:
+        setattr(first, key, None)
+    for _ in range(_ROOM):
+        cls()
+    return cls
 
 
 def set_likeness(op: Operation, likeness: Likeness) -> None:

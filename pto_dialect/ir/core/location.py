@@ -40,11 +40,37 @@ def locate(op: Operation, source: SourceFile, start: int, end: int) -> None:
     set_location(op, Span(source, start, end))
 
 
+def set_place(op: Operation, source: SourceFile, start: int, end: int) -> None:
+    """Records that ``op``, which has no location yet, was read from ``source[start:end]``; may be repeated."""
+    op._source, op._start, op._end = source, start, end  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def place_of(op: Operation) -> tuple[SourceFile, int, int]:
+    """What :func:`set_place` recorded."""
+    return op._source, op._start, op._end  # pyright: ignore[reportAttributeAccessIssue]
+
+
 def set_location(op: Operation, span: Span) -> None:
     """Records that ``op`` was read from ``span``."""
     loc = SourceLoc.__new__(SourceLoc)
     _set(loc, "data", span)
     op.location = loc  # pyright: ignore[reportAttributeAccessIssue]
+
+
+class _ReadLocation:
+    """What ``Operation.location`` is for operations that only say where they were read: made when somebody asks.
+
+    An operation with a location of its own never gets here, because its own attributes come first.
+    """
+
+    def __get__(self, op: Operation | None, owner: type[Operation]) -> SourceLoc:
+        if op is None:
+            raise AttributeError(f"type object {owner.__name__!r} has no attribute 'location'")
+        set_location(op, Span(*place_of(op)))
+        return op.location  # pyright: ignore[reportReturnType]
+
+
+Operation.location = _ReadLocation()  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def span_of(op: Operation | None) -> Span | None:

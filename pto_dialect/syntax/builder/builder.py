@@ -19,7 +19,7 @@ from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.diagnostics.suggest import did_you_mean_hint
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.construct import append_operation, has_defaults, new_operation
-from pto_dialect.ir.core.location import locate, span_of_value
+from pto_dialect.ir.core.location import set_place, span_of_value
 from pto_dialect.ir.core_dialects.core_ops import core_class
 from pto_dialect.nesting import LIMIT, ROOMY, NestingError, make_room
 
@@ -254,9 +254,10 @@ class BuilderBase(TypeReader):
                 regions=regions,
                 successors=successors,
             )
+            del op.location
         else:
             op = new_operation(cls, operands, result_types, attributes or {}, properties or {})
-        locate(op, self.source, start, self.text.cursor)
+        set_place(op, self.source, start, self.text.cursor)
         return op
 
     def plain_statement(self, items: list[Any]) -> None:
@@ -279,7 +280,7 @@ class BuilderBase(TypeReader):
             for name, position in names:
                 self.define(name, Block(arg_types=[POISON]).args[0], position)
             return
-        locate(op, self.source, token.start, self.text.cursor)
+        set_place(op, self.source, token.start, self.text.cursor)
         append_operation(self.scope.frames[-1].block, op)
         if len(names) != len(op.results):
             self.report(

@@ -152,7 +152,7 @@ def parse_program(
         if not _parsers:
             _parsers.append(ProgramParser())
     parser = _parsers[0]
-    with parser.lock, paused():
+    with parser.lock, paused(anew=True):
         try:
             return parser.run(source, engine, schematic, plans)
         except NestingError as error:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core.construct import operation_like
 from pto_dialect.ir.core.likeness import set_likeness
-from pto_dialect.ir.core.location import SourceLoc
+from pto_dialect.ir.core.location import place_of
 
 from .lexer import OPERATION_TERMINALS, ProgramText, first_token
 from .plans import EXTENT, LONGEST, NAMES, PLANS, Plan, plan_for
@@ -24,10 +23,6 @@ from .tokens import Tok
 
 if TYPE_CHECKING:
     from ..builder.builder import BuilderBase
-
-
-# What the class of a named tuple does, without its call.
-_tuple = tuple.__new__
 
 
 class StatementReader:
@@ -122,8 +117,8 @@ class StatementReader:
                     return False
             if len(names) > 1 and len(set(names)) < len(names):
                 return False
-        span = _tuple(Span, (self.builder.source, start, end))
-        op = operation_like(plan.likeness, operands, plan.result_types, span, frame.block)
+        place = self.builder.source, start, end
+        op = operation_like(plan.likeness, operands, plan.result_types, place, frame.block)
         for name, result in zip(names, op.results, strict=True):
             label = name[1:]
             if not label.isdecimal():
@@ -146,14 +141,11 @@ class StatementReader:
         """Makes a plan from ``op``, which the statement just read became."""
         start, self.start = self.start, -1
         builder = self.builder
-        loc: object = op.location
         if not self.active or start < 0 or (builder.reports, builder.dependent) != self.state:
             return
         if builder.alias_texts or builder.attribute_aliases or builder.wrong_aliases:
             return
-        if not isinstance(loc, SourceLoc):
-            return
-        _, first, end = loc.data
+        _, first, end = place_of(op)
         if first != start or op.parent is not self.block or op._prev_op is not self.last:
             return
         if start == self.missed:

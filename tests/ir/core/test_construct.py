@@ -1,17 +1,21 @@
 """Operations made directly are those that xDSL's own functions make."""
 
+import sys
 from collections.abc import Sequence
 
 import pytest
 from xdsl.dialects import arith
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 
-from pto_dialect.ir.core.construct import append_operation, has_defaults, new_operation
+from pto_dialect.diagnostics.source import SourceFile, Span
+from pto_dialect.ir.core.construct import append_operation, has_defaults, new_operation, operation_like
+from pto_dialect.ir.core.likeness import Likeness, sharing_keys
+from pto_dialect.ir.core.location import SourceLoc
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.syntax.types.parser import parse_type
 
 TILE = parse_type("!pto.tile_buf<vec, 16x64xf32>")
-PLACE = object()
+SOURCE = SourceFile("program", "a text")
 
 
 def fields(op: Operation, names: dict[int, str]) -> dict[str, object]:
@@ -38,7 +42,7 @@ def uses(value: SSAValue, order: list[Operation]) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("results", [(), (TILE,), (TILE, TILE)])
 def test_same_operation(operands: Sequence[int], results: Sequence[Attribute]) -> None:
     made: list[tuple[dict[str, object], list[list[tuple[int, int]]], list[object]]] = []
-    for direct in (True, False):
+    for way in ("new", "like", "create"):
         block = Block(arg_types=[TILE] * 3)
         values = [block.args[index] for index in operands]
         names = {id(value): f"arg{index}" for index, value in enumerate(block.args)}
@@ -46,9 +50,13 @@ def test_same_operation(operands: Sequence[int], results: Sequence[Attribute]) -
         cls = op_class("pto.tadd")
         last: Operation | None = None
         for _ in range(3):
-            if direct:
+            if way == "new":
                 last = new_operation(cls, values, results, dict(attributes), {})
                 append_operation(block, last)
+            elif way == "like":
+                others = Block(arg_types=[TILE] * len(values)).args
+                like = Likeness(cls.create(operands=others, result_types=results, attributes=attributes))
+                last = operation_like(like, values, results, (SOURCE, 2, 5), block)
             else:
                 last = cls.create(operands=values, result_types=results, attributes=attributes)
                 block.add_op(last)
@@ -60,7 +68,41 @@ def test_same_operation(operands: Sequence[int], results: Sequence[Attribute]) -
         assert block.last_op is order[-1] and len(order) == 3
         assert [(r.op, r.index, r.type) for r in last.results] == [(last, i, t) for i, t in enumerate(results)]
         made.append((fields(last, names), [uses(value, order) for value in block.args], links))
-    assert made[0] == made[1]
+    assert made[0] == made[1] == made[2]
+
+
+@pytest.mark.parametrize("cls", [op_class("pto.tadd"), arith.AddfOp])
+def test_operations_like_others_have_dictionaries_and_a_location_of_their_own(cls: type[Operation]) -> None:
+    block = Block(arg_types=[TILE] * 2)
+    like = Likeness(cls.create(operands=block.args, attributes={"kind": TILE}, properties={"fastmath": TILE}))
+    first, second = (operation_like(like, block.args, (), (SOURCE, start, 5), block) for start in (1, 2))
+    assert like.fits(first) and first.attributes == {"kind": TILE} and first.properties == {"fastmath": TILE}
+    for own, other in ((first.attributes, second.attributes), (first.properties, second.properties)):
+        own["more"] = TILE
+        assert "more" not in other and len(own) == 2
+    assert not like.fits(first) and like.fits(second)
+    second.attributes = {}
+    assert not like.fits(second) and second.attributes == {}
+    location: object = first.location
+    assert isinstance(location, SourceLoc) and location.data == Span(SOURCE, 1, 5) and first.location is location
+    assert first.clone().attributes == first.attributes
+
+
+def test_no_operation_has_a_location_by_its_class() -> None:
+    assert not hasattr(Operation, "location") and not hasattr(arith.AddfOp, "location")
+
+
+def test_copies_of_dictionaries_with_shared_keys() -> None:
+    entries: dict[str, Attribute] = {"b.c": TILE, "a": TILE}
+    shared = sharing_keys(entries)
+    copied = shared.copy()
+    assert [*copied] == [*entries] and copied == entries and type(copied) is dict
+    copied["z"] = TILE
+    del copied["a"]
+    assert shared == sharing_keys(entries) == entries
+    assert sys.getsizeof(sharing_keys(entries).copy()) < sys.getsizeof(dict(entries))
+    many = {f"k{number}": TILE for number in range(100)}
+    assert sharing_keys(many).copy() == many and sharing_keys({}) == {}
 
 
 def test_operations_made_directly_can_be_changed() -> None:
