@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -12,7 +12,6 @@ from click.core import ParameterSource
 from .command_line import (
     BACKENDS,
     TARGETS,
-    PtoCommand,
     progress,
     read_stdin,
     rule_ids,
@@ -22,6 +21,20 @@ from .command_line import (
     write_over_progress,
     write_stderr,
 )
+from .run_options import (
+    BESIDE,
+    PtoRunCommand,
+    checks_of,
+    content_value,
+    given_value,
+    number_of,
+    order_of,
+    output_value,
+    pairs_of,
+    schedule_of,
+    size_of,
+    timeout_of,
+)
 
 if TYPE_CHECKING:
     from pto_dialect.diagnostics.engine import DiagnosticOptions
@@ -30,9 +43,9 @@ if TYPE_CHECKING:
     from pto_dialect.driver.launch.suite import Outcome
     from pto_dialect.driver.run.request import Request
     from pto_dialect.driver.run.sanitizing import Sanitizing
-    from pto_dialect.runtime.queues.schedule import Schedule
 
-T = TypeVar("T")
+MOST_RANKS = 64
+"""A context of communication has room for so many."""
 
 MOST_BLOCKS = 65_535
 """The chips count blocks in 16 bits."""
@@ -51,116 +64,15 @@ NEEDED = {
     "rtol": ("expectations", "reference"),
     "atol": ("expectations", "reference"),
     "seed": ("auto", "init_launch"),
+    "windows": ("ranks",),
 }
 """Parameters that mean nothing without one of others."""
-
-BESIDE = "*.launch.toml"
-"""What ``--init-launch`` alone stands for: the name of the program."""
 
 RUNS = ("outputs", "expectations", "dump", "profile", "report", "trace", "jobs", "quiet", "schedule", "fix", "auto",
         "reference")  # fmt: skip
 """Parameters that are about a run, which there is none of with --emit-python and --list."""
 
 RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
-
-
-def _pairs(parse: Callable[[str], T], form: str) -> Callable[..., tuple[tuple[str, T], ...]]:
-    """A click callback that reads ``NAME=...`` texts."""
-
-    def convert(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, T], ...]:
-        from pto_dialect.driver.run.value_text import ValueTextError, split_assignment
-
-        found: list[tuple[str, T]] = []
-        for text in texts:
-            name = ""
-            try:
-                name, value = split_assignment(text, form)
-                found.append((name, parse(value)))
-            except ValueTextError as error:
-                where = f"{name}: " if name else ""
-                raise click.BadParameter(f"{where}{error}", ctx, param) from None
-        return tuple(found)
-
-    return convert
-
-
-def _given(text: str) -> Any:
-    from pto_dialect.driver.run.value_text import parse_given
-
-    return parse_given(text)
-
-
-def _content(text: str) -> Any:
-    from pto_dialect.driver.run.value_text import parse_content
-
-    return parse_content(text)
-
-
-def _output(text: str) -> Any:
-    from pto_dialect.driver.run.value_text import parse_output
-
-    return parse_output(text)
-
-
-def _number(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """NaN passes every comparison with a range."""
-    if value is not None and value != value:
-        raise click.BadParameter("nan is not in the range.", ctx, param)
-    return value
-
-
-def _timeout(ctx: click.Context, param: click.Parameter, seconds: float | None) -> float | None:
-    from pto_dialect.deadline import can_limit
-
-    if seconds is not None and not can_limit():
-        raise click.BadParameter("this system has no timers that could end a run", ctx, param)
-    return _number(ctx, param, seconds)
-
-
-def _size(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
-    from pto_dialect.driver.run.memory_budget import SizeError, parse_size
-
-    try:
-        return None if text is None else parse_size(text)
-    except SizeError as error:
-        raise click.BadParameter(str(error), ctx, param) from None
-
-
-class PtoRunCommand(PtoCommand):
-    """Lets ``--sanitize``, ``--fix``, ``--list`` and ``--init-launch`` stand alone, which must not take the next
-    argument for a list or a file."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        end = args.index("--") if "--" in args else len(args)
-        alone = {"--sanitize": "--sanitize=all", "--fix": "--fix=-", "--list": "--list=text"}
-        alone["--init-launch"] = f"--init-launch={BESIDE}"
-        every = [alone.get(arg, arg) for arg in args[:end]]
-        return super().parse_args(ctx, every + args[end:])
-
-
-def _checks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:
-    from pto_dialect.sanitize.options import UnknownCheckError, parse_checks
-
-    try:
-        return parse_checks(texts)
-    except UnknownCheckError as error:
-        raise click.BadParameter(str(error), ctx, param) from None
-
-
-def _schedule(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
-    from pto_dialect.runtime.queues.schedule import Schedule, ScheduleError
-
-    try:
-        return None if text is None else (Schedule.parse(text) and text)
-    except ScheduleError as error:
-        raise click.BadParameter(str(error), ctx, param) from None
-
-
-def _order(given: dict[str, Any]) -> Schedule | None:
-    """The schedule that was asked for."""
-    from pto_dialect.runtime.queues.schedule import Schedule
-
-    return None if given["schedule"] is None else Schedule.parse(given["schedule"], given["sync"] == "strict")
 
 
 @click.command(cls=PtoRunCommand, context_settings={"help_option_names": ["-h", "--help"]})
@@ -185,33 +97,41 @@ def _order(given: dict[str, Any]) -> Schedule | None:
     help="Processes that share the blocks, where these are independent, or the launch files.",
 )  # fmt: skip
 @click.option(
-    "--arg", "arguments", metavar="NAME=VALUE", multiple=True, callback=_pairs(_given, "NAME=VALUE"),
+    "--ranks", type=click.IntRange(1, MOST_RANKS), metavar="N", is_eager=True,
+    help="Ranks that run side by side; their values may be rank, ranks, context, windows and split:VALUE.",
+)  # fmt: skip
+@click.option(
+    "--window", "windows", metavar="NAME=VALUE", multiple=True, callback=pairs_of(given_value, "NAME=VALUE"),
+    help="Memory of each rank that its peers reach: an argument is NAME, or NAME@RANK for that of a peer.",
+)  # fmt: skip
+@click.option(
+    "--arg", "arguments", metavar="NAME=VALUE", multiple=True, callback=pairs_of(given_value, "NAME=VALUE"),
     help="Argument by name or position: x.npy, x.npz:KEY, x.bin:TYPE:SHAPE, zeros:TYPE:SHAPE, "
     "ones:TYPE:SHAPE, random:TYPE:SHAPE:seed=N, a number, or per-core:EXPR|FILE; with :inout the file receives the "
     "buffer.",
 )  # fmt: skip
 @click.option(
-    "--out", "outputs", metavar="NAME=FILE", multiple=True, callback=_pairs(_output, "NAME=FILE"),
+    "--out", "outputs", metavar="NAME=FILE", multiple=True, callback=pairs_of(output_value, "NAME=FILE"),
     help="Write a buffer or result to y.npy, y.npz:KEY or y.bin.",
 )  # fmt: skip
 @click.option(
-    "--expect", "expectations", metavar="NAME=VALUE", multiple=True, callback=_pairs(_content, "NAME=VALUE"),
+    "--expect", "expectations", metavar="NAME=VALUE", multiple=True, callback=pairs_of(content_value, "NAME=VALUE"),
     help="Compare a buffer or result with these numbers.",
 )  # fmt: skip
 @click.option(
-    "--rtol", type=click.FloatRange(0, FLOAT_MAX), callback=_number, metavar="X",
+    "--rtol", type=click.FloatRange(0, FLOAT_MAX), callback=number_of, metavar="X",
     help="Relative tolerance; default by element type.",
 )  # fmt: skip
 @click.option(
-    "--atol", type=click.FloatRange(0, FLOAT_MAX), callback=_number, metavar="X",
+    "--atol", type=click.FloatRange(0, FLOAT_MAX), callback=number_of, metavar="X",
     help="Absolute tolerance; default by element type.",
 )  # fmt: skip
 @click.option(
-    "--timeout", type=click.FloatRange(0, TIMEOUT_MAX, min_open=True), callback=_timeout, metavar="SECONDS",
+    "--timeout", type=click.FloatRange(0, TIMEOUT_MAX, min_open=True), callback=timeout_of, metavar="SECONDS",
     help="End a run, or each launch file of many, that takes longer.",
 )  # fmt: skip
 @click.option(
-    "--max-memory", metavar="SIZE", callback=_size,
+    "--max-memory", metavar="SIZE", callback=size_of,
     help="Refuse arrays that take more, e.g. 500M or 2G; by default 80 % of the free memory.",
 )  # fmt: skip
 @click.option("--allow-outside", is_flag=True, help="Launch files may name files outside of their folder.")
@@ -246,7 +166,7 @@ def _order(given: dict[str, Any]) -> Schedule | None:
     help="What on-chip memory holds at the start; zero, or poison with --sanitize.",
 )  # fmt: skip
 @click.option(
-    "--sanitize", metavar="[=CHECK,...]", multiple=True, callback=_checks,
+    "--sanitize", metavar="[=CHECK,...]", multiple=True, callback=checks_of,
     help="Watch the run: race, deadlock, init, bounds, overlap, sync, all of them without a list; or numeric.",
 )  # fmt: skip
 @click.option(
@@ -258,7 +178,7 @@ def _order(given: dict[str, Any]) -> Schedule | None:
     help="Sanitizer errors shown; 0 for all.",
 )  # fmt: skip
 @click.option(
-    "--schedule", metavar="text|oldest|newest|random:SEED", callback=_schedule,
+    "--schedule", metavar="text|oldest|newest|random:SEED", callback=schedule_of,
     help="What pipes and cores do first within the order that flags allow; results of a right program do not change.",
 )  # fmt: skip
 @click.option(
@@ -314,6 +234,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError(f"{_option(ctx, parameter)} goes with launch files only", ctx)
     if given["profile"] and (given["sanitize"] or given["trace"]):
         raise click.UsageError("--profile times plain runs; it does not go with --sanitize and --trace", ctx)
+    if given["ranks"]:
+        ctx.exit(_ranks(ctx, path, given))
     item = _input(ctx, path)
     streams = Streams(_write_stdout, write_stderr, wants_color(given["color"]))
     if given["init_launch"] == BESIDE:
@@ -391,8 +313,11 @@ def _input(ctx: click.Context, path: str) -> Input:
 
 LAUNCH_SUFFIX = ".launch.toml"
 
+ALONE = ("profile", "emit_python", "fix", "listing", "auto", "init_launch", "reference")
+"""Parameters that are about the run of one kernel."""
+
 PROGRAM_ONLY = (
-    *("entry", "blocks", "arguments", "outputs", "expectations", "rtol", "atol", "profile", "emit_python"),
+    *("entry", "blocks", "windows", "arguments", "outputs", "expectations", "rtol", "atol", "profile", "emit_python"),
     *("report", "trace", "trace_costs", "fix", "listing", "auto", "seed", "init_launch", "reference"),
 )
 """Parameters that a launch file says itself, or that look at one run."""
@@ -439,6 +364,17 @@ def _launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any])
     return suite.exit_code(results)
 
 
+def _ranks(ctx: click.Context, path: str, given: dict[str, Any]) -> int:
+    """Runs the program in ``path`` on several ranks."""
+    from pto_dialect.driver.launch.rank_command import run_ranks_of
+    from pto_dialect.driver.run.program import Streams, exit_status
+
+    for name in (name for name in ALONE if name in _stated(ctx)):
+        raise click.UsageError(f"{_option(ctx, name)} does not go with --ranks", ctx)
+    streams = Streams(_write_stdout, write_stderr, wants_color(given["color"]))
+    return exit_status(run_ranks_of(path, given, _settings(ctx, given, False), streams))
+
+
 def _settings(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings:
     from pto_dialect.driver.launch.session import Settings
 
@@ -451,6 +387,7 @@ def _settings(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings
         accumulate=stated("accumulate"),
         fill=stated("fill"),
         jobs=1 if many else given["jobs"],
+        ranks=given["ranks"],
         dump=given["dump"],
         quiet=given["quiet"],
         policy=_policy(given),
@@ -458,7 +395,7 @@ def _settings(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings
         timeout=given["timeout"],
         max_memory=given["max_memory"],
         allow_outside=given["allow_outside"],
-        schedule=_order(given),
+        schedule=order_of(given),
         cross_core=given["cross_core"],
         plans=not given["no_plans"],
         verdicts=verdicts_of(given["no_cache"]),
@@ -502,7 +439,7 @@ def _request(given: dict[str, Any]) -> Request:
             accumulate=given["accumulate"],
             fill=given["fill"] or ("poison" if watched else "zero"),
             backend=given["backend"],
-            schedule=_order(given),
+            schedule=order_of(given),
             cross_core=given["cross_core"],
         ),
         policy=_policy(given),

@@ -47,6 +47,11 @@ class CompiledKernel:
         self._kernel = kernel
 
     @property
+    def kernel(self) -> Kernel:
+        """What runs."""
+        return self._kernel
+
+    @property
     def arguments(self) -> list[str]:
         """Names of the arguments in order."""
         return [name for name, _ in self._kernel.arguments]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,9 @@ from pto_dialect.runtime.compile.flavours import WATCHED, Flavour
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Arena, Pointer
 from pto_dialect.runtime.memory.values import GmTensor
-from pto_dialect.runtime.queues.run import Deadlock, QueueCore, QueuedFault, run_queued
+from pto_dialect.runtime.queues.run import Deadlock, QueuedFault, run_queued
 from pto_dialect.runtime.run.arguments import HostTile
-from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.launch import Kernel, Started
 from pto_dialect.runtime.run.machine import Block, RunOptions
 from pto_dialect.runtime.run.per_core import PartedPointer
 
@@ -46,10 +46,16 @@ FAULTS = {
 """Violations that end a run, by the check that reports them."""
 
 
+def watched_cores(started: Started) -> list[WatchedCore]:
+    """The cores of blocks under watch."""
+    return [core for core, _ in started.programs if isinstance(core, WatchedCore)]
+
+
 class WatchedKernel(Kernel):
     """An entry function that is ready to run under watch.
 
-    ``watch`` has what its runs have found; ``stopped`` tells that one of them was ended by a violation.
+    ``watch`` has what its runs have found, and those of other kernels that have the same; ``stopped`` tells that one of
+    them was ended by a violation.
     """
 
     core_class: type[WatchedCore] = WatchedCore
@@ -65,11 +71,12 @@ class WatchedKernel(Kernel):
         sanitize: SanitizeOptions,
         timeline: Timeline | None = None,
         group: Group | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self.sanitize = sanitize
         self.timeline = timeline
         self.stopped = False
-        self._watch: Watch | None = None
+        self._watch = watch
         super().__init__(module, entry, target, options, group=group)
 
     @property
@@ -95,11 +102,11 @@ class WatchedKernel(Kernel):
     def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
         """All blocks, one after the other in this process. A violation that a check covers becomes a finding and ends
         the run; buffers then hold what was stored up to there."""
-        self._watch_buffers(bound)
+        self.watch_buffers(bound)
         groups = [range(blocks)] if self._orders_blocks else [range(index, index + 1) for index in range(blocks)]
         results: list[Any] = []
         for number, indices in enumerate(groups):
-            returned = self._device([self._watched_block(index, blocks) for index in indices], bound)
+            returned = self._side_by_side_blocks(bound, indices, blocks)
             if returned is None:
                 self.stopped = True
                 break
@@ -107,11 +114,13 @@ class WatchedKernel(Kernel):
                 results = returned
         return results
 
-    def _watch_buffers(self, bound: list[Any]) -> None:
-        """Memory of the host under watch; buffers over the same memory are one."""
+    def watch_buffers(self, bound: list[Any]) -> None:
+        """Puts the memory of the host under watch where it is not yet; buffers over the same memory are one."""
         known: dict[tuple[int, int], WatchedArena] = {}
 
         def watched(pointer: Pointer) -> Pointer:
+            if isinstance(pointer.arena, WatchedArena):
+                return pointer
             memory = pointer.arena.bytes
             key = (memory.__array_interface__["data"][0], memory.size)
             if key not in known:
@@ -142,52 +151,51 @@ class WatchedKernel(Kernel):
         block.unified_buffers = buffers
         return block
 
-    def _device(self, device: list[Block], bound: list[Any]) -> list[Any] | None:
+    def queued_blocks(self, indices: Iterable[int], count: int) -> list[Block]:
+        """The blocks ``indices`` of ``count``, under watch."""
+        return [self._watched_block(index, count) for index in indices]
+
+    def end(self, started: Started, returned: Sequence[Any] | None) -> list[Any]:
+        """What the entry function returned in the first of these blocks; signals that are left are findings."""
+        if self.watch.wants("sync"):
+            for core in watched_cores(started):
+                core.signals.leftovers()
+        return [value.read() if hasattr(value, "read") else value for value in returned or ()]
+
+    def _side_by_side_blocks(self, bound: list[Any], indices: Iterable[int], count: int) -> list[Any] | None:
         """Runs blocks side by side; what the entry returns in the first, ``None`` when they were stopped."""
         compiled = self.prepare_queues()
-        programs: list[tuple[QueueCore, Generator[None, None, Any]]] = []
-        cores: list[WatchedCore] = []
-        first = -1
-        for block in device:
-            block.device = device
-            for core in block.cores:
-                assert isinstance(core, WatchedCore)
-                if first < 0 and self._root(core).function is self.function:
-                    first = len(programs)
-                cores.append(core)
+        started = self.start(bound, indices, count)
+        cores = watched_cores(started)
         self.watch.open_device(cores)
-        programs = [(core, self._call(compiled, core, bound)) for core in cores]
 
         def relieve() -> bool:
             return any([core.relieve() for core in cores])
 
         try:
             with np.errstate(all="ignore"):
-                returned = run_queued(programs, relieve, self.options.schedule)[first]
+                returned = run_queued(started.programs, relieve, self.options.schedule)[started.first]
         except QueuedFault as error:
             failed = self.watch.failed
             site = failed.mark.site if failed is not None else 0
             place = compiled.locate(error.fault.__traceback__) or compiled.at_line(error.line)
-            return self._stopped(error.fault, self.watch.sites[site].op if site else place)
+            return self.stop(error.fault, self.watch.sites[site].op if site else place)
         except Deadlock as fault:
             self._deadlocked(fault, cores, compiled)
             return None
         except Fault as fault:
-            return self._stopped(fault, compiled.locate(fault.__traceback__))
+            return self.stop(fault, compiled.locate(fault.__traceback__))
         finally:
             self.watch.enter(None)
-        if self.watch.wants("sync"):
-            for core in cores:
-                core.signals.leftovers()
-        return [value.read() if hasattr(value, "read") else value for value in returned or ()]
+        return self.end(started, returned)
 
     # ------------------------------------------------------------ ends
 
-    def _stopped(self, fault: Fault, op: Operation | None) -> None:
+    def stop(self, fault: Fault, op: Operation | None) -> None:
         """A violation as a finding; raises ``ProgramError`` for one that no check covers."""
         place = op if op is not None else self.function
         if not any(fault.rule in rules for check, rules in FAULTS.items() if self.watch.wants(check)):
-            raise self._located(fault, place)
+            raise self.located(fault, place)
         rule = fault.rule
         if rule == "mem-oob" and has_role(place, Role.TILE_ALLOCATION):
             rule = "mem-capacity"
@@ -203,5 +211,5 @@ class WatchedKernel(Kernel):
     def _deadlocked(self, fault: Deadlock, cores: list[WatchedCore], compiled: CompiledModule) -> None:
         place = compiled.place_of(fault.stopped)
         if not self.watch.wants("deadlock"):
-            raise self._located(fault, place)
+            raise self.located(fault, place)
         self.watch.findings.add(deadlock_finding(self.watch, cores, span_of(place or self.function)))

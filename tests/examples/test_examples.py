@@ -32,7 +32,7 @@ CASES = [(example, case) for example in run_all.EXAMPLES for case in run_all.loa
 
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize("path", LAUNCHES, ids=[path.parent.name for path in LAUNCHES])
+@pytest.mark.parametrize("path", LAUNCHES, ids=[path.name.partition(".")[0] for path in LAUNCHES])
 def test_launch_files(path: Path, target: str) -> None:
     result = CliRunner().invoke(MAIN, [str(path), "--target", target])
     assert result.exit_code == 0, result.output

@@ -21,7 +21,9 @@ def compare(command: str, printed: str, shown: str) -> None:
         pytest.fail(f"$ {command}\n{checker.output_difference(example, printed, doctest.ELLIPSIS)}")
 
 
-@pytest.mark.parametrize(("page", "least"), [("pto-run.md", 6), ("launch-files.md", 4), ("launch.md", 10)])
+@pytest.mark.parametrize(
+    ("page", "least"), [("pto-run.md", 6), ("launch-files.md", 4), ("launch.md", 10), ("ranks.md", 3)]
+)
 def test_commands_of_the_guide(pto_run, page: str, least: int) -> None:
     main = pto_run.command
     names: dict[str, object] = {}
@@ -54,7 +56,7 @@ def test_option_list_of_the_guide_is_complete(pto_run) -> None:
             assert any(f"{option}" in text for option in parameter.opts), parameter.name
 
 
-@pytest.mark.parametrize(("page", "least"), [("python-api.md", 20), ("launch.md", 12)])
+@pytest.mark.parametrize(("page", "least"), [("python-api.md", 20), ("launch.md", 12), ("ranks.md", 5)])
 def test_python_interface(page: str, least: int) -> None:
     result = doctest.testfile(
         str(DOCS / page),

@@ -15,14 +15,17 @@ from ..run.value_text import (
     Given,
     Number,
     OutputFile,
+    Split,
     Stored,
     ValueTextError,
+    file_of,
     parse_content,
     parse_given,
     parse_output,
 )
 from .document import Document, Key, LaunchError, Table
 from .places import Folder, PlaceError
+from .rank_values import RankContext, RankText, Window
 
 SUFFIX = ".launch.toml"
 
@@ -34,9 +37,15 @@ CORES = ("cube", "vector", "vector0", "vector1")
 MOST_BLOCKS = 65_535
 """Blocks that the chips can launch at once: they count them in 16 bits."""
 
+MOST_RANKS = 64
+"""Ranks that one launch file may have."""
+
 _SHARED = ("program", "entry", "blocks", "arguments", "expect", "outputs")
-_TOP = (*_SHARED, "group", "target", "backend", "accumulate", "fill", "buffers", "rtol", "atol", "launch")
+_KEYS = ("target", "backend", "accumulate", "fill", "buffers", "rtol", "atol", "launch", "ranks", "windows")
+_TOP = (*_SHARED, "group", *_KEYS)
 _PART = ("program", "entry", "core", "blocks", "arguments")
+_RANK = "rank"
+"""Table with what one rank runs in another way."""
 _EXPECT = ("value", "rtol", "atol", "equal_nan", "exact", "valid")
 
 
@@ -49,7 +58,7 @@ class BufferName(NamedTuple):
 class Argument(NamedTuple):
     """The value of one argument, and where it stands."""
 
-    value: Given | BufferName
+    value: Given | BufferName | Window | RankContext
     key: Key
 
 
@@ -114,7 +123,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """A launch file: launches in order, the buffers they share, and what these should hold at the end."""
+    """A launch file: launches in order, the buffers they share, and what these should hold at the end.
+
+    Where the file has ranks, what ``rank`` of them does, with the ``windows`` that its peers reach.
+    """
 
     document: Document
     steps: tuple[Step, ...]
@@ -125,29 +137,49 @@ class Plan:
     buffers: Mapping[str, Buffer] = field(default_factory=dict)
     expect: Mapping[str, Expect] = field(default_factory=dict)
     outputs: Mapping[str, Target] = field(default_factory=dict)
+    rank: RankText | None = None
+    windows: Mapping[str, Buffer] = field(default_factory=dict)
 
     def inputs(self) -> list[str]:
         """The programs and files that the launches read."""
         arguments = [one.value for step in self.steps for one in step.values]
-        given = [*arguments, *(buffer.value for buffer in self.buffers.values())]
+        given = [*arguments, *(buffer.value for one in (self.buffers, self.windows) for buffer in one.values())]
         contents: list[object] = [one.stored for one in given if isinstance(one, Given)]
         tables = [self.expect, *(step.expect for step in self.steps)]
-        contents += [one.content for table in tables for one in table.values()]
+        contents += [file_of(one.content) for table in tables for one in table.values()]
         programs = [program for step in self.steps for program in step.programs]
         return programs + [one.path for one in contents if isinstance(one, Stored)]
 
 
 def read_plan(path: str, allow_outside: bool = False) -> Plan:
-    """The plan in file ``path``; paths in it count from its folder, and lie in it unless ``allow_outside``.
+    """The plan in file ``path``; paths in it count from its folder, and lie in it unless ``allow_outside``. Where the
+    file has ranks it is that of rank 0.
 
     Raises :class:`LaunchError` for what is no launch file, ``OSError`` for an unreadable one.
     """
+    return read_plans(path, allow_outside)[0]
+
+
+def read_plans(path: str, allow_outside: bool = False, ranks: int | None = None) -> list[Plan]:
+    """The same for each rank; ``ranks`` prevails over the number that the file says."""
     with open(path, "rb") as stream:
         data = stream.read()
     text = data.decode("utf-8-sig", "replace")
-    document = Document(path, text)
     folder = Folder(os.path.dirname(path), allow_outside)
-    return _Reader(document, folder, _default_program(path)).plan()
+    return plans_of(Document(path, text), folder, _default_program(path), ranks)
+
+
+def plans_of(document: Document, folder: Folder, program: str | None, ranks: int | None = None) -> list[Plan]:
+    """The plans in a document, one for each rank; raises :class:`LaunchError`."""
+    top = Table(document, (), document.content)
+    count = top.count("ranks", MOST_RANKS)
+    count = ranks or count
+    if count is None:
+        for name in ("windows", _RANK):
+            if name in top.content:
+                top.fail(name, "it belongs to launches of several ranks; write ranks = N at the top")
+        return [_Reader(document, folder, program).plan()]
+    return [_Reader(document, folder, program, RankText(number, count)).plan() for number in range(count)]
 
 
 def _default_program(path: str) -> str | None:
@@ -158,19 +190,23 @@ def _default_program(path: str) -> str | None:
 class _Reader:
     """Turns the tables of a document into a plan."""
 
-    def __init__(self, document: Document, folder: Folder, program: str | None) -> None:
+    def __init__(self, document: Document, folder: Folder, program: str | None, rank: RankText | None = None) -> None:
         self.document = document
         self.folder = folder
         self.program = program
+        self.rank = rank
+        self.windows: Mapping[str, Buffer] = {}
         self.top = Table(document, (), document.content)
 
     def plan(self) -> Plan:
         top = self.top
-        top.only(_TOP)
+        top.only(_TOP if self.rank is None else (*_TOP, _RANK))
         launches = top.tables("launch")
         self.program = top.text("program") or self.program
-        entries = top.table("buffers")
-        buffers = {name: Buffer(self.given(entries, name), (*entries.key, name)) for name in entries.content}
+        buffers = self.buffers(top.table("buffers"))
+        self.windows = self.buffers(top.table("windows"))
+        for name in buffers.keys() & self.windows.keys():
+            top.table("windows").fail(name, "there is a buffer of this name as well")
         steps = tuple(self.step(one, buffers) for one in launches or [top])
         expect: Mapping[str, Expect] = {}
         outputs: Mapping[str, Target] = {}
@@ -193,13 +229,20 @@ class _Reader:
             buffers,
             expect,
             outputs,
+            self.rank,
+            self.windows,
         )
         self.check_tolerances(plan)
         return plan
 
+    def buffers(self, entries: Table) -> dict[str, Buffer]:
+        """The buffers of a table."""
+        return {name: Buffer(self.given(entries, name), (*entries.key, name)) for name in entries.content}
+
     def step(self, table: Table, buffers: Mapping[str, Buffer]) -> Step:
         if table is not self.top:
-            table.only((*_SHARED, "group"))
+            table.only((*_SHARED, "group", *(() if self.rank is None else (_RANK,))))
+        table = self.own(table)
         parts = table.tables("group")
         if parts and "entry" in table.content:
             table.fail("entry", "the functions are those of the group tables, write entry there")
@@ -247,6 +290,22 @@ class _Reader:
             where.fail("program", f"'{program}' is a launch file; a launch runs a .pto file")
         return self.path(where, "program", program)
 
+    def own(self, table: Table) -> Table:
+        """The table with what it says about this rank alone."""
+        if self.rank is None or _RANK not in table.content:
+            return table
+        entries = table.table(_RANK)
+        for name in entries.content:
+            if not name.isdecimal() or int(name) >= self.rank.ranks:
+                entries.fail(name, f"there are {self.rank.ranks} ranks, from 0")
+            entries.table(name).only(_SHARED)
+        mine = entries.table(str(self.rank.number))
+        merged = dict(table.content)
+        for name, value in mine.content.items():
+            tables = isinstance(value, dict) and isinstance(merged.get(name), dict)
+            merged[name] = {**merged[name], **value} if tables else value
+        return Table(table.document, table.key, merged)
+
     def arguments(self, table: Table, buffers: tuple[str, ...]) -> dict[str, Argument]:
         """The values of a table; words in ``buffers`` are shared buffers."""
         found: dict[str, Argument] = {}
@@ -255,16 +314,32 @@ class _Reader:
             if isinstance(value, str) and value in buffers:
                 found[_plain(table, name, found)] = Argument(BufferName(value), key)
             else:
-                found[_plain(table, name, found)] = Argument(self.given(table, name), key)
+                found[_plain(table, name, found)] = Argument(self.argument(table, name), key)
         return found
+
+    def argument(self, table: Table, name: str) -> Given | Window | RankContext:
+        """The value of key ``name``, which a rank may know by a word."""
+        value = table.content[name]
+        if self.rank is None or not isinstance(value, str):
+            return self.given(table, name)
+        try:
+            found = self.rank.argument(value, self.windows)
+        except ValueTextError as error:
+            table.fail(name, str(error))
+        return self.placed_given(table, name, found) if isinstance(found, Given) else found
 
     def given(self, table: Table, name: str) -> Given:
         """The value of key ``name`` as ``--arg`` takes it, or a number."""
         value = table.content[name]
         try:
-            given = parse_given(value) if isinstance(value, str) else Given(_number(value))
+            parse = parse_given if self.rank is None else self.rank.given
+            given = parse(value) if isinstance(value, str) else Given(_number(value))
         except ValueTextError as error:
             table.fail(name, str(error))
+        return self.placed_given(table, name, given)
+
+    def placed_given(self, table: Table, name: str, given: Given) -> Given:
+        """A file by the path from here instead of the path from the launch file."""
         stored = given.stored
         return given if stored is None else given.at(self.path(table, name, stored.path))
 
@@ -293,7 +368,8 @@ class _Reader:
                 )
                 value = value["value"]
             try:
-                content = parse_content(value) if isinstance(value, str) else _number(value)
+                parse = parse_content if self.rank is None else self.rank.content
+                content = parse(value) if isinstance(value, str) else _number(value)
             except ValueTextError as error:
                 entries.fail(name, str(error))
             content = self.placed(entries, name, content)
@@ -307,7 +383,7 @@ class _Reader:
             try:
                 if not isinstance(value, str):
                     raise ValueTextError("expected the name of a file")
-                file = parse_output(value)
+                file = parse_output(value if self.rank is None else self.rank.expand(value))
             except ValueTextError as error:
                 entries.fail(name, str(error))
             file = file._replace(path=self.path(entries, name, file.path))
@@ -316,6 +392,8 @@ class _Reader:
 
     def placed(self, table: Table, name: str, content: Content) -> Content:
         """A file by the path from here instead of the path from the launch file."""
+        if isinstance(content, Split) and isinstance(content.whole, Stored):
+            return content._replace(whole=content.whole._replace(path=self.path(table, name, content.whole.path)))
         if isinstance(content, Stored):
             return content._replace(path=self.path(table, name, content.path))
         return content

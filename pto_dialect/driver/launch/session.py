@@ -15,6 +15,7 @@ from pto_dialect.deadline import TimedOut, deadline
 from pto_dialect.diagnostics.engine import DiagnosticOptions
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import CrossCore, RunOptions
@@ -46,6 +47,7 @@ from ..run.sanitizing import Sanitizing
 from ..run.value_text import NPZ, Given, OutputFile
 from .document import Key, LaunchError
 from .plan import Argument, BufferName, Expect, Plan, Step, Target
+from .rank_values import RankContext, Window
 
 if TYPE_CHECKING:
     from ..verdicts import Verdicts
@@ -55,11 +57,11 @@ if TYPE_CHECKING:
 class Settings:
     """What the command line says about every launch; ``None`` leaves it to the launch file.
 
-    ``jobs`` is how many processes share the blocks of a launch. ``sanitizing`` has the runs watched, ``schedule`` says
-    how pipes take turns, ``cross_core`` whom signals without a mode mean. ``timeout`` is how many seconds a launch file
-    may take, ``max_memory`` how many bytes the arrays of all its launches may. With ``allow_outside`` it may name files
-    outside of its folder. Without ``plans`` the grammar reads statements that are like earlier ones. ``verdicts``
-    are results of earlier runs.
+    ``jobs`` is how many processes share the blocks, or the ranks, of a launch, ``ranks`` how many ranks there are.
+    ``sanitizing`` has the runs watched, ``schedule`` says how pipes take turns, ``cross_core`` whom signals without a
+    mode mean. ``timeout`` is how many seconds a launch file may take, ``max_memory`` how many bytes the arrays of all
+    its launches may. With ``allow_outside`` it may name files outside of its folder. Without ``plans`` the grammar
+    reads statements that are like earlier ones. ``verdicts`` are results of earlier runs.
     """
 
     target: str | None = None
@@ -71,6 +73,7 @@ class Settings:
     quiet: bool = False
     policy: DiagnosticOptions = field(default_factory=DiagnosticOptions)
     sanitizing: Sanitizing | None = None
+    ranks: int | None = None
     timeout: float | None = None
     max_memory: int | None = None
     allow_outside: bool = False
@@ -80,7 +83,7 @@ class Settings:
     verdicts: Verdicts | None = None
 
 
-class _Prepared(NamedTuple):
+class Prepared(NamedTuple):
     """A launch that is ready to run."""
 
     step: Step
@@ -100,7 +103,7 @@ def run_plan(plan: Plan, settings: Settings, streams: Streams, programs: dict[st
     """
     try:
         with np.errstate(all="ignore"), deadline(settings.timeout):
-            return _Session(plan, settings, streams, {} if programs is None else programs).run()
+            return Session(plan, settings, streams, {} if programs is None else programs).run()
     except Failure as failure:
         return failure.code
     except TimedOut:
@@ -114,7 +117,7 @@ def run_plan(plan: Plan, settings: Settings, streams: Streams, programs: dict[st
         return WRONG_LAUNCH
 
 
-class _Session:
+class Session:
     """The buffers and kernels of one launch file."""
 
     def __init__(self, plan: Plan, settings: Settings, streams: Streams, programs: dict[str, ModuleOp]) -> None:
@@ -126,28 +129,40 @@ class _Session:
         self.kernels: dict[object, Kernel] = {}
         self.held: dict[str, Held] = {}
         self.files: list[tuple[str, OutputFile]] = []
+        self.expectations: list[Expected] = []
+        self.outputs: list[tuple[str, OutputFile]] = []
         shown = settings.dump or not settings.quiet
         self.budget = memory_budget(settings.max_memory, shown, settings.sanitizing is not None)
 
     def run(self) -> int:
-        plan = self.plan
-        prepared = [self.prepare(step) for step in plan.steps]
-        self.check_buffers()
-        expected = [self.expected(self.buffer_place(name), one) for name, one in plan.expect.items()]
-        outputs = [(name, self.file(name, one)) for name, one in plan.outputs.items()]
-        outputs += self.buffer_write_backs()
+        """Runs all launches, and compares and stores what they wrote when everything has run."""
+        prepared = self.prepare_all()
         mismatches: list[str] = []
         writings: list[Writing] = []
         for one in prepared:
             mismatches += self.execute(one, writings)
-        mismatches += mismatches_of(expected, lambda place: self.buffer(place.name))
-        for name, file in outputs:
-            writings.append(Writing(name, file, to_saved(self.held[name].array, self.held[name].fmt)))
+        mismatches += self.close(writings)
         if not mismatches:
             write_files(writings)
         for text in mismatches:
             self.streams.err(text)
         return WRONG_PROGRAM if mismatches else OK
+
+    def prepare_all(self) -> list[Prepared]:
+        """All launches, ready to run, and what the buffers should hold at the end."""
+        plan = self.plan
+        prepared = [self.prepare(step) for step in plan.steps]
+        self.check_buffers()
+        self.expectations = [self.expected(self.buffer_place(name), one) for name, one in plan.expect.items()]
+        self.outputs = [(name, self.file(name, one)) for name, one in plan.outputs.items()]
+        self.outputs += self.buffer_write_backs()
+        return prepared
+
+    def close(self, writings: list[Writing]) -> list[str]:
+        """What the buffers miss behind the last launch; adds what is to be stored of them."""
+        for name, file in self.outputs:
+            writings.append(Writing(name, file, to_saved(self.held[name].array, self.held[name].fmt)))
+        return mismatches_of(self.expectations, lambda place: self.buffer(place.name))
 
     def fail(self, key: Key, error: Exception, help: str | None = None) -> LaunchError:
         """``error`` at the place of ``key``."""
@@ -155,7 +170,7 @@ class _Session:
 
     # ------------------------------------------------------------ preparation
 
-    def prepare(self, step: Step) -> _Prepared:
+    def prepare(self, step: Step) -> Prepared:
         """Parses, compiles and binds one launch, and reads what it should give."""
         settings, plan = self.settings, self.plan
         request = Request(
@@ -177,7 +192,7 @@ class _Session:
             plans=settings.plans,
             verdicts=settings.verdicts,
         )
-        launch = Launch(Input(step.program, step.program, step.program), request, self.streams)
+        launch = self.launch(Input(step.program, step.program, step.program), request)
         kernel = self.kernel(step, launch)
         keys: dict[str, Key] = {}
         try:
@@ -194,9 +209,14 @@ class _Session:
             expected.append(self.expected(self.place(places, name, wanted.key), wanted))
         outputs = [(self.place(places, name, one.key), self.file(name, one)) for name, one in step.outputs.items()]
         outputs += [(places.arguments[one.name], self.write_back(one, step)) for one in bound if one.write_back]
-        return _Prepared(step, launch, kernel, bound, places, expected, outputs)
+        return Prepared(step, launch, kernel, bound, places, expected, outputs)
+
+    def launch(self, item: Input, request: Request) -> Launch:
+        """The steps of a launch."""
+        return Launch(item, request, self.streams)
 
     def fill(self) -> Any:
+        """What on-chip memory holds at first."""
         return self.settings.fill or self.plan.fill or ("zero" if self.settings.sanitizing is None else "poison")
 
     def kernel(self, step: Step, launch: Launch) -> Kernel:
@@ -252,6 +272,8 @@ class _Session:
     ) -> Given | Held:
         """The value of an argument among the ``arguments`` of ``function``; a shared buffer is read when the first
         launch needs it."""
+        if isinstance(argument.value, Window | RankContext):
+            return self.of_ranks(argument.value)
         if not isinstance(argument.value, BufferName):
             return argument.value
         buffer = argument.value.name
@@ -268,18 +290,25 @@ class _Session:
             raise BindingError(f"@{function} has no argument {name}{hint}", name)
         return self.held[buffer]
 
+    def of_ranks(self, value: Window | RankContext) -> Held:
+        """What ranks have in common; there is nothing without them."""
+        raise NotImplementedError(value)
+
     def check_buffers(self) -> None:
+        """Complains about a buffer that no launch uses."""
         for name, one in self.plan.buffers.items():
             if name not in self.held:
                 raise self.plan.document.error(one.key, f"no launch uses buffer {name}")
 
     def place(self, places: Places, name: str, key: Key) -> Place:
+        """What ``name`` is called after the run."""
         try:
             return places.find(name)
         except BindingError as error:
             raise self.fail(key, error) from None
 
     def expected(self, place: Place, wanted: Expect) -> Expected:
+        """What ``place`` should hold."""
         try:
             return expectation(place, wanted.content, wanted.judgement, self.budget)
         except BindingError as error:
@@ -290,6 +319,7 @@ class _Session:
         return self._checked(name, target.file, target.key)
 
     def write_back(self, one: Bound, step: Step) -> OutputFile:
+        """The file that receives the buffer of an argument."""
         assert one.write_back is not None
         file = OutputFile(one.write_back.path, one.write_back.kind, one.write_back.key)
         return self._checked(one.name, file, (*step.key, "arguments", one.name))
@@ -307,14 +337,17 @@ class _Session:
     # ------------------------------------------------------------ shared buffers
 
     def buffer(self, name: str) -> Output:
+        """What a shared buffer holds."""
         held = self.held[name]
         return Output(name, held.fmt, held.array)
 
     def buffer_place(self, name: str) -> Place:
+        """The place of a shared buffer."""
         held = self.held[name]
         return Place(name, 0, False, held.fmt, held.array.shape)
 
     def buffer_write_backs(self) -> list[tuple[str, OutputFile]]:
+        """The shared buffers that files receive."""
         found: list[tuple[str, OutputFile]] = []
         for name, one in self.plan.buffers.items():
             stored = one.value.stored
@@ -326,16 +359,22 @@ class _Session:
 
     # ------------------------------------------------------------ run
 
-    def execute(self, one: _Prepared, writings: list[Writing]) -> Sequence[str]:
+    def execute(self, one: Prepared, writings: list[Writing]) -> Sequence[str]:
         """Runs a launch, shows what it wrote and adds what is to be stored; reports of what it missed."""
         before = one.launch.copies(one.bound)
-        values = [argument.value for argument in one.bound]
         try:
             returned = one.launch.execute(one.kernel, [argument.launched for argument in one.bound])
         except BindingError as error:
             message = str(error).partition("\n")[0]
             raise self.plan.document.error((*one.step.key, "arguments"), message) from None
         one.launch.findings(one.kernel)
+        return self.finish(one, before, returned, writings)
+
+    def finish(
+        self, one: Prepared, before: list[Array | None] | None, returned: list[Any], writings: list[Writing]
+    ) -> list[str]:
+        """Shows what a launch wrote and adds what is to be stored; reports of what it missed."""
+        values = [argument.value for argument in one.bound]
 
         def value(place: Place) -> Output:
             return one.places.output(place, values, returned)

@@ -14,7 +14,7 @@ from ..inputs import InputError
 from ..report import render
 from ..run.program import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Streams, exit_status
 from .document import LaunchError
-from .plan import SUFFIX, read_plan
+from .plan import SUFFIX, Plan, read_plan, read_plans
 from .session import Settings, run_plan
 
 if TYPE_CHECKING:
@@ -87,14 +87,23 @@ def input_files(paths: Sequence[str], settings: Settings) -> list[str]:
 def run_file(path: str, settings: Settings, streams: Streams) -> int:
     """Runs one launch file; the code is that of ``run_plan``."""
     try:
-        plan = read_plan(path, settings.allow_outside)
+        plans = read_plans(path, settings.allow_outside, settings.ranks)
     except LaunchError as error:
         streams.err(render((error.diagnostic,), streams.color))
         return WRONG_LAUNCH
     except OSError as error:
         streams.err(f"error: cannot read '{path}': {error.strerror or error}\n")
         return WRONG_LAUNCH
-    return run_plan(plan, settings, streams)
+    return run_plans(plans, settings, streams)
+
+
+def run_plans(plans: Sequence[Plan], settings: Settings, streams: Streams) -> int:
+    """Runs one plan, or those of several ranks; the code is that of ``run_plan``."""
+    if plans[0].rank is None:
+        return run_plan(plans[0], settings, streams)
+    from .ranks import run_rank_plans
+
+    return run_rank_plans(plans, settings, streams)
 
 
 def outcome_of(path: str, settings: Settings, color: bool = False) -> Outcome:

@@ -19,7 +19,7 @@ from pto_dialect.runtime.numerics.formats import Format
 
 from .elements import ElementMismatch, element_format, to_storage
 from .memory_budget import MemoryBudget
-from .value_text import NPZ, RAW, Generated, Shape, Stored, ValueTextError, shape_text
+from .value_text import NPZ, RAW, Elements, Generated, Shape, Split, Stored, ValueTextError, shape_text
 
 _DAMAGED = (
     ValueError, TypeError, EOFError, KeyError, SyntaxError, NotImplementedError, RuntimeError,
@@ -34,7 +34,7 @@ def _damaged() -> tuple[type[Exception], ...]:
     return (*_DAMAGED, BadZipFile)
 
 
-def stated_format(content: Stored | Generated) -> Format | None:
+def stated_format(content: Elements) -> Format | None:
     """The element type that the value names; raises ``BindingError`` for one that does not exist."""
     if content.element is None:
         return None
@@ -44,9 +44,7 @@ def stated_format(content: Stored | Generated) -> Format | None:
         raise BindingError(f"'{content.text}': {error}") from None
 
 
-def load(
-    content: Stored | Generated, needed: Format | None, budget: MemoryBudget | None = None
-) -> tuple[Array, Format]:
+def load(content: Elements, needed: Format | None, budget: MemoryBudget | None = None) -> tuple[Array, Format]:
     """The storage units that a value stands for, and their element type.
 
     ``needed`` is the element type wanted; ``None`` takes what the value states, or the numpy type of the
@@ -56,6 +54,8 @@ def load(
     """
     stated = stated_format(content)
     budget = budget or MemoryBudget()
+    if isinstance(content, Split):
+        return _split(content, needed, budget)
     if isinstance(content, Generated):
         assert stated is not None
         budget.take(*_generated_bytes(content, stated), f"'{content.text}'")
@@ -72,6 +72,15 @@ def load(
         if stated is None and array.dtype.kind in "uV" and array.dtype.itemsize == fmt.bytes:
             hint = f"; if they are the bits of {fmt.name}, write {content.text}:{fmt.name}"
         raise BindingError(f"'{content.text}' holds {error}, not {fmt.name}{hint}") from None
+
+
+def _split(content: Split, needed: Format | None, budget: MemoryBudget) -> tuple[Array, Format]:
+    whole, fmt = load(content.whole, needed, budget)
+    rows = whole.shape[0] if whole.ndim else 0
+    if rows % content.of:
+        raise BindingError(f"'{content.whole.text}' has {rows} rows, which {content.of} ranks cannot share evenly")
+    share = rows // content.of
+    return np.array(whole[content.part * share : (content.part + 1) * share]), fmt
 
 
 def _generated_bytes(content: Generated, fmt: Format) -> tuple[int, int]:
@@ -253,7 +262,7 @@ def _key(content: Stored, names: list[str]) -> str:
     return content.key
 
 
-def fitted(array: Array, content: Stored | Generated, shape: Shape) -> Array:
+def fitted(array: Array, content: Elements, shape: Shape) -> Array:
     """``array`` in the wanted shape: its own, or that of a raw file for which none was stated.
 
     Raises ``BindingError`` for another shape.

@@ -21,7 +21,7 @@ from pto_dialect.runtime.run.per_core import By, InParts, PerCore, launcher_valu
 from .arrays import fitted, load, stated_format, with_key
 from .elements import is_bit_pattern, same_elements, scalar_format, to_values
 from .memory_budget import MemoryBudget
-from .value_text import Each, Generated, Given, Number, Shape, Stored, shape_text
+from .value_text import Each, Elements, Generated, Given, Number, Shape, Stored, file_of, shape_text
 
 
 class Bound(NamedTuple):
@@ -162,7 +162,7 @@ def _bind_one(name: str, type_: Attribute, given: Given | Held, budget: MemoryBu
             parts, content = content.by, _whole_buffer(type_, content)
         if isinstance(content, Number):
             raise BindingError(f"it needs an array, not the number {content.text}")
-        if isinstance(content, Stored):
+        if file_of(content) is not None:
             array, _ = load(content, fmt, budget)
         else:
             array = _generated(content, fmt, budget)
@@ -202,7 +202,7 @@ def _bind_held(name: str, type_: Attribute, held: Held) -> Bound:
         raise BindingError(f"argument {name} ({t.type_text(type_)}): {error}") from None
 
 
-def _generated(content: Generated, needed: Format, budget: MemoryBudget) -> Array:
+def _generated(content: Elements, needed: Format, budget: MemoryBudget) -> Array:
     array, stated = load(content, None, budget)
     if not same_elements(stated, needed):
         raise BindingError(f"'{content.text}' makes {stated.name} elements, not {needed.name}")
@@ -241,11 +241,11 @@ def _number_for_each(each: Each, fmt: Format, budget: MemoryBudget) -> PerCore:
     return PerCore(_elements(each.content, fmt, budget), each.by)
 
 
-def _first_element(content: Stored | Generated, fmt: Format, budget: MemoryBudget) -> int | float | bool:
+def _first_element(content: Elements, fmt: Format, budget: MemoryBudget) -> int | float | bool:
     return _elements(content, fmt, budget)[0].item()
 
 
-def _elements(content: Stored | Generated, fmt: Format, budget: MemoryBudget) -> Array:
+def _elements(content: Elements, fmt: Format, budget: MemoryBudget) -> Array:
     stated = stated_format(content)
     as_bits = is_bit_pattern(fmt) if stated is None else same_elements(stated, fmt)
     array, found = load(content, fmt if as_bits and isinstance(content, Stored) else None, budget)

@@ -14,7 +14,7 @@ from .arrays import fitted, load, stated_format
 from .elements import is_bit_pattern, same_elements, to_values
 from .memory_budget import MemoryBudget
 from .outputs import Output, Place, scalar_array
-from .value_text import Content, Generated, Number, Shape, Stored, shape_text
+from .value_text import Content, Elements, Number, Shape, Stored, shape_text
 
 SHOWN = 10
 """Mismatches that are listed."""
@@ -111,9 +111,7 @@ def _bits(array: Array, fmt: Format, content: Content, place: Place) -> Array:
     return np.ascontiguousarray(array).view(place.fmt.storage)
 
 
-def _load(
-    content: Stored | Generated, needed: Format, as_bits: bool, budget: MemoryBudget | None
-) -> tuple[Array, Format]:
+def _load(content: Elements, needed: Format, as_bits: bool, budget: MemoryBudget | None) -> tuple[Array, Format]:
     if as_bits and isinstance(content, Stored):
         if content.element is not None:
             return load(content, needed, budget)
@@ -131,7 +129,7 @@ def _load(
     return array, fmt
 
 
-def _fitted(array: Array, fmt: Format, content: Stored | Generated, place: Place) -> Array:
+def _fitted(array: Array, fmt: Format, content: Elements, place: Place) -> Array:
     packing, wanted = place.fmt.elements // fmt.elements, place.shape
     if packing > 1 and array.shape[-1:] == (wanted[-1] * packing,):
         wanted = (*wanted[:-1], wanted[-1] * packing)

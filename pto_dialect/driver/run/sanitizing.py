@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pto_dialect.sanitize.launch import WatchedKernel
     from pto_dialect.sanitize.options import SanitizeOptions
     from pto_dialect.sanitize.report.findings import Finding
+    from pto_dialect.sanitize.watch.watch import Watch
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,15 @@ def watched_kernel(
     run: RunOptions,
     request: Sanitizing,
     group: Group | None = None,
+    watch: Watch | None = None,
 ) -> WatchedKernel:
-    """The kernel, or the group of functions, in its watched flavour; raises as ``Kernel`` does."""
+    """The kernel, or the group of functions, in its watched flavour, with the ``watch`` of others where it runs beside
+    them; raises as ``Kernel`` does."""
     from pto_dialect.sanitize.launch import WatchedKernel
     from pto_dialect.sanitize.report.timeline import Timeline
 
     timeline = Timeline(request.costs) if request.trace is not None else None
-    return WatchedKernel(module, entry, target, run, request.options, timeline, group)
+    return WatchedKernel(module, entry, target, run, request.options, timeline, group, watch)
 
 
 def collected(

@@ -65,7 +65,28 @@ class Generated(NamedTuple):
     text: str
 
 
-Content = Number | Stored | Generated
+class Split(NamedTuple):
+    """Part ``part`` of ``of`` equal ones of the first axis of ``whole``."""
+
+    whole: Stored | Generated
+    part: int
+    of: int
+
+    @property
+    def text(self) -> str:
+        """For messages."""
+        return f"part {self.part} of {self.whole.text}"
+
+    @property
+    def element(self) -> str | None:
+        """The element type that is stated."""
+        return self.whole.element
+
+
+Elements = Stored | Generated | Split
+"""What an array comes from."""
+
+Content = Number | Elements
 
 
 class Each(NamedTuple):
@@ -89,16 +110,25 @@ class Given(NamedTuple):
     @property
     def stored(self) -> Stored | None:
         """The file behind the value, if there is one."""
-        content = self.content.content if isinstance(self.content, Each) else self.content
-        return content if isinstance(content, Stored) else None
+        return file_of(self.content)
 
     def at(self, path: str) -> Given:
         """The same with the file at ``path``."""
         stored = self.stored
         assert stored is not None
         moved = stored._replace(path=path)
+        if isinstance(self.content, Split):
+            return self._replace(content=self.content._replace(whole=moved))
         content = self.content._replace(content=moved) if isinstance(self.content, Each) else moved
         return self._replace(content=content)
+
+
+def file_of(content: Content | Each) -> Stored | None:
+    """The file behind a value, if there is one."""
+    if isinstance(content, Each):
+        return content.content if isinstance(content.content, Stored) else None
+    content = content.whole if isinstance(content, Split) else content
+    return content if isinstance(content, Stored) else None
 
 
 class OutputFile(NamedTuple):
@@ -149,7 +179,7 @@ def _each(text: str) -> Each:
     # An expression has no colon, and names no file.
     if ":" in rest or _ARCHIVE.fullmatch(rest):
         content = parse_content(rest)
-        assert not isinstance(content, Number)
+        assert isinstance(content, Stored | Generated)
         return Each(EACH[start], content, text)
     from pto_dialect.runtime.run.core_expression import CoreExpression, ExpressionError
 

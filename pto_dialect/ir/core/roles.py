@@ -94,6 +94,8 @@ class Role(Flag):
     """Orders the cores of different blocks."""
     PEERS = auto()
     """Moves data or signals between peers."""
+    SIGNAL = auto()
+    """Changes, or looks at, a signal in memory that cores of any block or rank may see."""
     BARRIER = auto()
     """Stands alone: orders all that is before it and all that is behind it."""
     SETS = auto()

@@ -134,7 +134,13 @@ class CommTReduceOp(
     root = attr_def(I32_ATTR)
 
 
-class CommTNotifyOp(PtoOp, shape=Shape.PAREN, reads=("signal",), writes=("signal",), roles=Role.PEERS):
+class CommTNotifyOp(
+    PtoOp,
+    shape=Shape.PAREN,
+    reads=("signal",),
+    writes=("signal",),
+    roles=Role.PEERS | Role.SIGNAL | Role.SETS,
+):
     """signal = value, or += value (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tnotify"
@@ -143,7 +149,7 @@ class CommTNotifyOp(PtoOp, shape=Shape.PAREN, reads=("signal",), writes=("signal
     notifyOp = attr_def(enum("notify_op"))
 
 
-class CommTWaitOp(PtoOp, shape=Shape.PAREN, reads=("signal",), roles=Role.PEERS):
+class CommTWaitOp(PtoOp, shape=Shape.PAREN, reads=("signal",), roles=Role.PEERS | Role.SIGNAL | Role.WAITS):
     """Blocks until every element of signal compares with cmpValue (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.twait"
@@ -152,7 +158,7 @@ class CommTWaitOp(PtoOp, shape=Shape.PAREN, reads=("signal",), roles=Role.PEERS)
     cmp = attr_def(enum("wait_cmp"))
 
 
-class CommTTestOp(PtoOp, shape=Shape.PAREN, reads=("signal",), roles=Role.PEERS):
+class CommTTestOp(PtoOp, shape=Shape.PAREN, reads=("signal",), roles=Role.PEERS | Role.SIGNAL | Role.WAITS):
     """Whether every element of signal compares with cmpValue (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.ttest"

@@ -75,13 +75,19 @@ class CompiledModule:
 
     def place_of(self, program: Any) -> Operation | None:
         """The operation at which a program of a core has stopped."""
-        found: Operation | None = None
+        stack = self.stack_of(program)
+        return stack[-1] if stack else None
+
+    def stack_of(self, program: Any) -> list[Operation]:
+        """The same behind the calls that have led there, outermost first."""
+        stack: list[Operation] = []
         while program is not None:
-            frame = program.gi_frame
+            frame = getattr(program, "gi_frame", None)
             if frame is not None and frame.f_code.co_filename == self.filename:
-                found = self.at_line(frame.f_lineno) or found
-            program = program.gi_yieldfrom
-        return found
+                found = self.at_line(frame.f_lineno)
+                stack += [found] if found is not None else []
+            program = getattr(program, "gi_yieldfrom", None)
+        return stack
 
     def at_line(self, line: int) -> Operation | None:
         """The operation that wrote a line of the source."""

@@ -297,7 +297,7 @@ def find_program(module: Operation, entry: str, arch: str, symbols: Symbols | No
         tuple(reach),
         operations,
         vector_cores_of(operations, arch),
-        any(has_role(op, Role.CORES) or transfers(op) for op in operations),
+        any(has_role(op, Role.CORES | Role.SIGNAL) or transfers(op) for op in operations),
         any(orders_pipes(op) for op in operations),
     )
 

@@ -31,7 +31,7 @@ ATTRIBUTES = frozenset(
         # cores and what they are told
         *("core", "cube", "vector", "index", "subblock_count", "block", "count", "state", "get", "signals"),
         *("address_of", "pointer_of", "set_flag", "wait_flag", "queue_set", "queue_wait", "issue"),
-        *("join_all", "join_scalar", "reach", "meet"),
+        *("join_all", "join_scalar", "reach", "meet", "settle", "notify", "until", "look", "holds"),
         # cores under watch
         *CALLS,
         # tiles, views, memrefs, pointers, registers

@@ -102,7 +102,12 @@ def _use(op: Operation, index: int, symbols: Symbols) -> tuple[list[SSAValue], A
 
 
 def _combines(op: Operation) -> bool:
-    if has_role(op, Role.REPORT | Role.PEERS | Role.ATOMIC) or writes_control(op):
+    return has_role(op, Role.REPORT | Role.PEERS) or updates(op)
+
+
+def updates(op: Operation) -> bool:
+    """True for operations that may combine a value with what memory holds, or say that stores do."""
+    if has_role(op, Role.ATOMIC) or writes_control(op):
         return True
     return any("atomic" in name and _active(attr) for name, attr in op.attributes.items())
 

@@ -162,6 +162,10 @@ class Arena:
         """Name for messages: the space, and the arena's own name where it says more."""
         return self.space if self.name == self.space else f"{self.space} {self.name!r}"
 
+    def place(self, offset: int) -> tuple[str, int]:
+        """What messages call the memory at byte ``offset``, and the offset in it."""
+        return self.label, offset
+
     def pointer(self, offset: int, dtype: npt.DTypeLike, item_bytes: int | None = None) -> Pointer:
         """A pointer to byte ``offset`` of this arena."""
         return Pointer(self, offset, np.dtype(dtype), item_bytes)

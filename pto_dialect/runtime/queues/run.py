@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 from pto_dialect.deadline import TimedOut
 
@@ -29,14 +30,30 @@ DEPTH = 1024
 """Entries of all queues together beyond which the scalar unit lets the pipes go on before it issues more."""
 
 
+class Test(Protocol):
+    """A question about a signal in memory."""
+
+    def __call__(self, signal: Any, value: int) -> bool:
+        """True when the signal is as it should be."""
+        ...
+
+    def missing(self, signal: Any, value: int) -> str:
+        """What it should be and what it is, for messages."""
+        ...
+
+
 class QueueCore(Core):
     """A core whose instructions wait in queues, one per pipe.
 
-    ``in_turn`` lists pipes whose instructions keep their order among each other whatever the schedule.
+    ``ordered`` cores run in the order of the text as far as nothing waits. ``polled`` tells which signal in memory the
+    scalar unit waits for, if it does. ``in_turn`` lists pipes whose instructions keep their order among each other
+    whatever the schedule.
 
     Signals are counters under keys: a wait takes one token of each of its keys, a level wait leaves the counter and
     goes on once it is high enough.
     """
+
+    ordered = False
 
     def __init__(self, block: Block, kind: str, index: int) -> None:
         super().__init__(block, kind, index)
@@ -52,6 +69,7 @@ class QueueCore(Core):
         self.waiting = 0
         self.scalar_wait: tuple[Key, ...] = ()
         self.scalar_level: tuple[Key, int] | None = None
+        self.polled: Callable[[], str] | None = None
 
     def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
         """Appends an instruction; its operands were evaluated by the scalar unit."""
@@ -129,6 +147,31 @@ class QueueCore(Core):
         self.scalar_wait, self.scalar_level = (), None
         self.issued += 1
 
+    # signals in memory
+
+    def settle(self) -> Iterable[None]:
+        """What stands before a signal in memory is done, where the compiler keeps the order of the text."""
+        return self.join_all() if self.ordered and self.waiting else ()
+
+    def until(self, test: Test, signal: Any, value: int) -> Generator[None, None, None]:
+        """The scalar unit waits until a signal in memory is as ``test`` wants it."""
+        # What has led here may have changed what others wait for.
+        self.issued += 1
+        if not test(signal, value):
+            self.polled = partial(test.missing, signal, value)
+            yield
+            while not test(signal, value):
+                yield
+            self.polled = None
+        self.issued += 1
+        self.block.passed()
+
+    def look(self, test: Test, signal: Any, value: int) -> Generator[None, None, None]:
+        """Others have a turn before the scalar unit asks again for a signal that is not there."""
+        self.issued += 1
+        if not test(signal, value):
+            yield
+
     def join_all(self) -> Generator[None, None, None]:
         """The scalar unit waits until every queue is empty."""
         while self.waiting:
@@ -179,16 +222,15 @@ class QueueCore(Core):
             try:
                 action(*arguments)
             except Fault as fault:
-                raise QueuedFault(fault, line) from None
+                raise QueuedFault(fault, line, self) from None
             except MemoryError as error:
-                raise QueuedFault(exhausted(error), line) from None
+                raise QueuedFault(exhausted(error), line, self) from None
             except TimedOut as over:
                 over.line = line
                 raise
             except NeedsQueues as early:
-                raise QueuedFault(
-                    Fault("sync-deadlock", f"{early}, and a vector scope waits for no one"), line
-                ) from None
+                fault = Fault("sync-deadlock", f"{early}, and a vector scope waits for no one")
+                raise QueuedFault(fault, line, self) from None
         elif kind == SET:
             _give(arguments)
         elif kind == WAIT:
@@ -212,7 +254,8 @@ class QueueCore(Core):
         waits.append(("PIPE_S", self._missing(self.scalar_wait)))
         if self.scalar_level is not None:
             waits.append(("PIPE_S", self.scalar_level[:1]))
-        return [f"{self.name}: {pipe} waits for {describe(key)}" for pipe, keys in waits for key in keys]
+        told = [f"{self.name}: {pipe} waits for {describe(key)}" for pipe, keys in waits for key in keys]
+        return told if self.polled is None else [*told, f"{self.name}: PIPE_S waits {self.polled()}"]
 
     def _missing(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
         return tuple(key for key in keys if not self.flags.get(key, 0))
@@ -223,6 +266,8 @@ class OrderedCore(QueueCore):
 
     For programs without flags between their pipes, which leave that order to the compiler.
     """
+
+    ordered = True
 
     def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
         """Runs an instruction at once, or appends it where pipes wait."""
@@ -259,12 +304,13 @@ def describe(key: Key) -> str:
 
 
 class QueuedFault(Exception):
-    """A fault of a queued instruction, with the line of the generated source that issued it."""
+    """A fault of a queued instruction of ``core``, with the line of the generated source that issued it."""
 
-    def __init__(self, fault: Fault, line: int) -> None:
+    def __init__(self, fault: Fault, line: int, core: Core) -> None:
         super().__init__(fault.message)
         self.fault = fault
         self.line = line
+        self.core = core
 
 
 class Deadlock(Fault):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp
@@ -56,9 +56,20 @@ UNIT_FLAG_PIPES = ("PIPE_M", "PIPE_FIX")
 
 
 def orders_blocks(op: Operation) -> bool:
-    """True for operations that order the cores of different blocks: also signals whose mode says so."""
+    """True for operations that order the cores of different blocks: also signals whose mode says so, and waits for
+    signals in memory."""
+    if has_role(op, Role.SIGNAL):
+        return has_role(op, Role.WAITS)
     mode = op.attributes.get("ffts_mode")
     return has_role(op, Role.BLOCKS) or (isinstance(mode, IntegerAttr) and mode.value.data == 0)
+
+
+class Started(NamedTuple):
+    """Blocks that are ready to run: their cores with what these run, and which of them runs the entry first."""
+
+    device: list[Block]
+    programs: list[tuple[QueueCore, Generator[None, None, Any]]]
+    first: int
 
 
 class Kernel:
@@ -338,7 +349,7 @@ class Kernel:
                 with np.errstate(all="ignore"):
                     result = compiled.callables[function](core, *arguments)
             except Fault as fault:
-                raise self._located(fault, compiled.locate(fault.__traceback__)) from None
+                raise self.located(fault, compiled.locate(fault.__traceback__)) from None
             if returned is None and function is self.function:
                 returned = result
         results = _copied(returned)
@@ -362,36 +373,49 @@ class Kernel:
             self._queued = self._compile(queued=True)
         return self._queued
 
-    def _with_queues(self, bound: list[Any], indices: Iterable[int], count: int) -> list[Any]:
-        compiled = self.prepare_queues()
-        schedule = self.options.schedule
+    def queued_blocks(self, indices: Iterable[int], count: int) -> list[Block]:
+        """The blocks ``indices`` of ``count`` that run side by side, with queues for their pipes."""
         core_class = QueueCore if self.program.explicit or self._reordered else OrderedCore
         device = [self._idle_block(index, count, core_class) for index in indices]
-        programs: list[tuple[QueueCore, Generator[None, None, Any]]] = []
-        first = -1
-        for block in device:
-            block.device = device
+        for core in (core for block in device for core in block.cores):
+            if self._reordered and self._hands_over and isinstance(core, QueueCore):
+                core.in_turn = UNIT_FLAG_PIPES
+        return device
+
+    def start(self, bound: list[Any], indices: Iterable[int], count: int) -> Started:
+        """Blocks that are ready to run side by side, with each other and with those of other kernels."""
+        compiled = self.prepare_queues()
+        started = Started(self.queued_blocks(indices, count), [], -1)
+        for block in started.device:
+            block.device = started.device
             for core in block.cores:
                 assert isinstance(core, QueueCore)
-                if self._reordered and self._hands_over:
-                    core.in_turn = UNIT_FLAG_PIPES
-                if first < 0 and self._root(core).function is self.function:
-                    first = len(programs)
-                programs.append((core, self._call(compiled, core, bound)))
+                if started.first < 0 and self._root(core).function is self.function:
+                    started = started._replace(first=len(started.programs))
+                started.programs.append((core, self._call(compiled, core, bound)))
+        return started
+
+    def end(self, started: Started, returned: Sequence[Any] | None) -> list[Any]:
+        """What the entry function returned in the first of these blocks, which may be used again."""
+        results = _copied(returned)
+        if self.options.fill == "zero" and self.options.schedule is None:
+            self._idle += started.device
+        return results
+
+    def _with_queues(self, bound: list[Any], indices: Iterable[int], count: int) -> list[Any]:
+        compiled = self.prepare_queues()
+        started = self.start(bound, indices, count)
         try:
             with np.errstate(all="ignore"):
-                returned = run_queued(programs, schedule=schedule)[first]
+                returned = run_queued(started.programs, schedule=self.options.schedule)[started.first]
         except QueuedFault as error:
             place = compiled.locate(error.fault.__traceback__) or compiled.at_line(error.line)
-            raise self._located(error.fault, place) from None
+            raise self.located(error.fault, place) from None
         except Deadlock as fault:
-            raise self._located(fault, compiled.place_of(fault.stopped)) from None
+            raise self.located(fault, compiled.place_of(fault.stopped)) from None
         except Fault as fault:
-            raise self._located(fault, compiled.locate(fault.__traceback__)) from None
-        results = _copied(returned)
-        if self.options.fill == "zero" and schedule is None:
-            self._idle += device
-        return results
+            raise self.located(fault, compiled.locate(fault.__traceback__)) from None
+        return self.end(started, returned)
 
     def queued_programs(
         self, bound: list[Any], index: int, count: int, core_class: Callable[[Block, str, int], QueueCore]
@@ -415,7 +439,8 @@ class Kernel:
             found = self._queued.at_line(over.line)
         return found if found is not None else self.function
 
-    def _located(self, fault: Fault, op: Operation | None) -> ProgramError:
+    def located(self, fault: Fault, op: Operation | None) -> ProgramError:
+        """The error at an operation, at the function where that is not known."""
         place = op if op is not None else self.function
         message = fault.message
         if fault.rule == OUT_OF_MEMORY:
@@ -424,7 +449,7 @@ class Kernel:
 
     def out_of_memory(self, error: MemoryError) -> ProgramError:
         """The error that a run has taken more memory than there is, at the operation that has taken it."""
-        return self._located(exhausted(error), self.locate(error.__traceback__))
+        return self.located(exhausted(error), self.locate(error.__traceback__))
 
 
 def _copied(returned: Sequence[Any] | None) -> list[Any]:

@@ -4,7 +4,8 @@ memories".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -58,7 +59,13 @@ class Core:
         self.state: dict[Hashable, Any] = {}
         self.reset()
         self.subblock_count = block.vector_cores if block.mixed else 1
-        self.name = {"aic": "AIC", "aiv": f"AIV{index}", "all": "core"}[kind]
+        self.name = self.label
+
+    @property
+    def label(self) -> str:
+        """For messages: ``AIV0``, with its rank where there are several."""
+        name = {"aic": "AIC", "aiv": f"AIV{self.index}", "all": "core"}[self.kind]
+        return name if self.block.rank is None else f"{name} of rank {self.block.rank}"
 
     def reset(self) -> None:
         """Gives the control state its initial content."""
@@ -100,6 +107,17 @@ class Core:
     def observe(self, items: WorkItems) -> None:
         """Work-items are about to start."""
 
+    # signals in memory
+
+    def notify(self, action: Callable[[Any, int], None], signal: Any, value: int) -> None:
+        """Changes a signal in memory by ``action``, in one step."""
+        with self.block.guard:
+            action(signal, value)
+
+    def holds(self, test: Callable[[Any, int], bool], signal: Any, value: int) -> bool:
+        """Whether a signal in memory is as ``test`` wants it."""
+        return test(signal, value)
+
     # flags, program order
 
     def set_flag(self, source: str, target: str, event: int) -> None:
@@ -117,12 +135,13 @@ class Core:
 
 
 class AddressMap:
-    """Gives every buffer of the host a range of byte addresses, for programs that turn pointers into integers."""
+    """Gives every buffer of the host a range of byte addresses, for programs that turn pointers into integers; the
+    ``first`` ones have the first."""
 
     GAP = 1 << 32
 
-    def __init__(self) -> None:
-        self._arenas: list[Arena] = []
+    def __init__(self, first: Iterable[Arena] = ()) -> None:
+        self._arenas: list[Arena] = [*first]
 
     def base(self, arena: Arena) -> int:
         """First address of a buffer."""
@@ -140,13 +159,25 @@ class AddressMap:
         return self._arenas[index], address - (index + 1) * self.GAP
 
 
+_UNSHARED: AbstractContextManager[Any] = nullcontext()
+"""Nobody else sees the memory."""
+
+
+def _nothing() -> None:
+    """Nobody is to be told."""
+
+
 class NeedsQueues(Exception):
     """Program order cannot run this program: a wait precedes its set in the text."""
 
 
 @dataclass
 class Block:
-    """One block: an AIC with two AIVs, or the single core of a plain program."""
+    """One block: an AIC with two AIVs, or the single core of a plain program.
+
+    ``rank`` is the number of the rank that it belongs to where there are several; whoever changes a signal that other
+    processes see holds ``guard``, and calls ``passed`` when a wait for such a signal is over.
+    """
 
     index: int
     count: int
@@ -159,6 +190,9 @@ class Block:
     core_class: Callable[[Block, str, int], Core] = Core
     device: list[Block] = field(default_factory=list)
     vector_cores: int = 2
+    rank: int | None = None
+    guard: AbstractContextManager[Any] = _UNSHARED
+    passed: Callable[[], None] = _nothing
 
     def __post_init__(self) -> None:
         sizes = {space: size for space, size in self.profile.capacity.items() if size is not None}
@@ -190,11 +224,20 @@ class Block:
             self.index = index
             self._name_memories()
         self.count = count
+        self.rank, self.guard, self.passed = None, _UNSHARED, _nothing
         self.addresses = AddressMap()
         for arena in self.arenas:
             arena.clear()
         for core in self.cores:
             core.reset()
+            core.name = core.label
+
+    def join_rank(self, rank: int, windows: Arena) -> None:
+        """Makes it a block of a rank whose peers have ``windows``, the first buffer that has addresses."""
+        self.rank = rank
+        self.addresses = AddressMap([windows])
+        for core in self.cores:
+            core.name = core.label
 
 
 def block_cores(core: Core) -> tuple[Core | None, list[Core]]:

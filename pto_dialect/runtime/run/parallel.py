@@ -75,7 +75,7 @@ def run_blocks(kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: 
 
     Raises the error of the lowest block that failed, as one process would, and leaves the buffers as they were then.
     """
-    shared = _share(bound, kernel.usage.written)
+    shared = share(bound, kernel.usage.written)
     if shared is None:
         runs = [kernel.run_block(bound, index, blocks) for index in range(first, blocks)]
         return runs[0]
@@ -111,7 +111,7 @@ def run_blocks(kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: 
 # ------------------------------------------------------------ memory
 
 
-def _share(bound: Sequence[Any], written: frozenset[int]) -> list[tuple[Array, Array]] | None:
+def share(bound: Sequence[Any], written: frozenset[int]) -> list[tuple[Array, Array]] | None:
     """Moves the buffers that may be written into shared memory: pairs of the caller's memory and the shared one.
 
     ``None`` when arguments overlap each other in part.
@@ -134,7 +134,7 @@ def _share(bound: Sequence[Any], written: frozenset[int]) -> list[tuple[Array, A
         elif not _same_memory(originals[known], content):
             return None
         places[index] = known
-    copies = [_shared_copy(content) for content in originals]
+    copies = [shared_copy(content) for content in originals]
     for index, place in places.items():
         move_content(bound[index], copies[place])
     return list(zip(originals, copies, strict=True))
@@ -144,7 +144,8 @@ def _same_memory(a: Array, b: Array) -> bool:
     return (a.ctypes.data, a.shape, a.strides, a.dtype) == (b.ctypes.data, b.shape, b.strides, b.dtype)
 
 
-def _shared_copy(content: Array) -> Array:
+def shared_copy(content: Array) -> Array:
+    """The content in memory that copies of this process share."""
     flags = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_POPULATE", 0)
     memory = np.frombuffer(mmap.mmap(-1, content.nbytes, flags=flags), np.uint8)
     copy = memory.view(content.dtype).reshape(content.shape)
@@ -171,7 +172,7 @@ def _taken(tickets: int) -> Iterator[int]:
 
 
 @contextmanager
-def _quiet_fork() -> Iterator[None]:
+def quiet_fork() -> Iterator[None]:
     """Python warns of threads, which BLAS keeps; it is made to be copied."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -207,17 +208,17 @@ class Worker:
 def _start(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, alive: int, life: int) -> Worker:
     """A new process at work, which ends when nobody holds the pipe end ``life`` any more."""
     source, sink = os.pipe()
-    with _quiet_fork():
+    with quiet_fork():
         pid = os.fork()
     if pid:
         os.close(sink)
         return Worker(pid, source)
     os.close(life)
-    Thread(target=_end_with, args=(alive,), daemon=True).start()
+    Thread(target=end_with, args=(alive,), daemon=True).start()
     _work(kernel, bound, blocks, tickets, sink)
 
 
-def _end_with(alive: int) -> None:
+def end_with(alive: int) -> None:
     """Waits for the end of the first process, however it comes, and ends this one."""
     os.read(alive, 1)
     os._exit(1)

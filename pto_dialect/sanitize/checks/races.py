@@ -162,6 +162,8 @@ class Races:
 
     def _rule(self, first: Access, second: Access, ordered: bool, arena: WatchedArena) -> str:
         earlier, later = first.actor, second.actor
+        if earlier.core.block.rank != later.core.block.rank:
+            return "race-cross-rank"
         if earlier.core.block is not later.core.block:
             return "race-cross-block"
         if earlier.core is not later.core:
@@ -223,6 +225,17 @@ class Races:
         for finding, arena, offsets, before in context.doubled:
             finding.differs = finding.differs or not np.array_equal(arena.memory[offsets], before)
             finding.alike = not finding.differs
+
+
+class RankRaces(Races):
+    """The same between ranks alone, for programs that leave the order inside of a rank to the compiler."""
+
+    def _doubtful(self, event: int, context: Context) -> bool:
+        first, second = self.log.actors[self.log.actor[event]].core.block, context.actor.core.block
+        return first.rank != second.rank and super()._doubtful(event, context)
+
+    def _in_pipe(self, kind: str, found: Found, context: Context, arena: WatchedArena) -> None:
+        """The compiler sees to it."""
 
 
 def _tell(conflict: Conflict, culprit: tuple[int, int] | None, finding: Finding) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..state.windows import WatchedWindows
+
 if TYPE_CHECKING:
     from ..state.arena import WatchedArena
     from ..state.clocks import Actor
@@ -16,10 +18,13 @@ _SHOWN = 3
 
 def bytes_text(arena: WatchedArena, runs: Sequence[tuple[int, int]]) -> str:
     """Ranges of bytes of a memory."""
-    shown = ", ".join(f"[{low}, {high})" for low, high in runs[:_SHOWN])
+    start, name = 0, f"{arena.space} '{arena.name}'" if arena.public else arena.space
+    if isinstance(arena, WatchedWindows):
+        name, offset = arena.place(runs[0][0])
+        start = runs[0][0] - offset
+    shown = ", ".join(f"[{low - start}, {high - start})" for low, high in runs[:_SHOWN])
     more = f" and {len(runs) - _SHOWN} more ranges" if len(runs) > _SHOWN else ""
     total = sum(high - low for low, high in runs)
-    name = f"{arena.space} '{arena.name}'" if arena.public else arena.space
     count = f" ({total} bytes)" if len(runs) > 1 else ""
     return f"bytes {shown}{more}{count} of {name}"
 

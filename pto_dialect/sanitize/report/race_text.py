@@ -97,6 +97,12 @@ def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice
     """What would order the two; ``culprit`` are the sites of wait and set that have them run the wrong way round."""
     rule, first, second, _, _ = conflict
     before, after = first.site, second.site
+    if rule == "race-cross-rank":
+        sides = [f"{one.actor.core.name} ({one.site.place})" for one in (first, second)]
+        return Advice(
+            f"a signal between {sides[0]} and {sides[1]} orders them: pto.comm.tnotify by the one that is meant to be "
+            "first, behind its access and a barrier on all pipes, and pto.comm.twait by the other one before its own"
+        )
     if rule == "race-cross-block":
         return Advice(
             "pto.syncall between the two, where all blocks pass equally often, orders blocks; atomic stores of one "

@@ -65,6 +65,8 @@ class Site:
         """Kind of combination with memory; accesses of one kind do not disturb each other."""
         if has_role(self.op, Role.ATOMIC):
             return self.op.name
+        if has_role(self.op, Role.SIGNAL):
+            return "signal"
         for name, attr in self.op.attributes.items():
             if "atomic" in name and (not isinstance(attr, EnumAttr) or attr.value not in _PLAIN):
                 return attr.value if isinstance(attr, EnumAttr) else str(attr)

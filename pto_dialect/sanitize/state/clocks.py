@@ -79,6 +79,14 @@ class Actor:
                 clock[index] = count
 
 
+class OrderedActor(Actor):
+    """One pipe of a core whose pipes the compiler orders: they share a clock, so each knows what the others did."""
+
+    def snapshot(self) -> Clock:
+        """The clock as it is now, which other pipes of the core change as well."""
+        return self.clock.copy()
+
+
 class Mark(NamedTuple):
     """Where in the program something was issued, and what the scalar unit knew then.
 

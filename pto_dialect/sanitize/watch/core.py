@@ -14,7 +14,7 @@ from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.sync.flags import FenceBarrierAllOp, MemBarOp
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Pointer
-from pto_dialect.runtime.queues.run import LEVEL, RUN, SET, WAIT, Key, QueueCore, QueuedFault
+from pto_dialect.runtime.queues.run import LEVEL, RUN, SET, WAIT, Key, QueueCore, QueuedFault, Test
 from pto_dialect.runtime.run.machine import Block, Core
 from pto_dialect.runtime.simt.items import WorkItems
 
@@ -24,6 +24,7 @@ from ..context import NO_HANDLES, Context
 from ..report.describe import operation_text
 from ..report.findings import Finding
 from ..state.clocks import Actor, Mark
+from .posts import Unseen
 from .signals import Signals
 from .unit_flags import UnitFlags
 from .watch import Watch
@@ -233,6 +234,41 @@ class WatchedCore(QueueCore):
                 actor.join(other.snapshot())
                 actor.time = max(actor.time, other.time)
 
+    # ------------------------------------------------------------ signals in memory
+
+    def notify(self, action: Callable[[Any, int], None], signal: Any, value: int) -> None:
+        """Changes a signal in memory, which carries what the scalar unit knows."""
+        self._resume()
+        super().notify(action, signal, value)
+        self.watch.posts.give(self.actors["PIPE_S"], signal)
+
+    def until(self, test: Test, signal: Any, value: int) -> Generator[None, None, None]:
+        """Waits for a signal in memory, and learns what those knew who have changed it."""
+        yield from super().until(Unseen(test, self.watch), signal, value)
+        self._learn(signal)
+        test(signal, value)
+
+    def look(self, test: Test, signal: Any, value: int) -> Generator[None, None, None]:
+        """Lets others have a turn before the scalar unit asks again."""
+        yield from super().look(Unseen(test, self.watch), signal, value)
+
+    def holds(self, test: Callable[[Any, int], bool], signal: Any, value: int) -> bool:
+        """Whether a signal in memory is as it should be; then the scalar unit learns as from a wait."""
+        unseen = Unseen(test, self.watch)
+        if unseen(signal, value):
+            self._learn(signal)
+        else:
+            self._resume()
+        return test(signal, value)
+
+    def _learn(self, signal: Any) -> None:
+        self.watch.posts.take(self.actors["PIPE_S"], signal)
+        self._resume()
+
+    def _resume(self) -> None:
+        """Accesses are the scalar unit's again, after others had their turn."""
+        self.watch.enter(Context(self.actors["PIPE_S"], self.mark("PIPE_S")))
+
     # ------------------------------------------------------------ execution
 
     def step(self) -> bool:
@@ -254,7 +290,7 @@ class WatchedCore(QueueCore):
             try:
                 self.watch.run(item, *arguments)
             except Fault as fault:
-                raise QueuedFault(fault, line) from None
+                raise QueuedFault(fault, line, self) from None
             except TimedOut as over:
                 over.line = line
                 raise

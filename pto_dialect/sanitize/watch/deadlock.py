@@ -4,7 +4,7 @@ docs/reference/watching.md, "Reports".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pto_dialect.diagnostics.source import Span
@@ -21,8 +21,13 @@ if TYPE_CHECKING:
     from .watch import Watch
 
 
-def deadlock_finding(watch: Watch, cores: Sequence[WatchedCore], place: Span | None) -> Finding:
-    """The report of a deadlock: one note for each blocked pipe, one for the signals that are present."""
+def deadlock_finding(
+    watch: Watch, cores: Sequence[WatchedCore], place: Span | None, calls: Mapping[str, str] | None = None
+) -> Finding:
+    """The report of a deadlock: one note for each blocked pipe, one for the signals that are present.
+
+    ``calls`` tells by the name of a core which calls have led it to where it waits.
+    """
     notes: list[tuple[str, Span | None]] = []
     first: Span | None = None
     for core in cores:
@@ -33,11 +38,21 @@ def deadlock_finding(watch: Watch, cores: Sequence[WatchedCore], place: Span | N
             where = "" if site is None else f" in {operation_text(site, mark.loops, core.actors[pipe])}"
             notes.append((f"{core.name}: {pipe} waits for {awaited}{where}", span))
             first = first or span
+        if core.polled is not None:
+            mark = core.mark("PIPE_S")
+            site = watch.sites[mark.site]
+            where = f" in {operation_text(site, mark.loops, core.actors['PIPE_S'])}"
+            led = "" if calls is None else calls.get(core.name, "")
+            notes.append((f"{core.name}: PIPE_S waits {core.polled()}{where}{led}", site.span))
+            first = first or site.span
         present = ", ".join(_present(core, watch))
         if present:
             notes.append((f"{core.name} has {present}", None))
+    polls = any(core.polled is not None for core in cores)
     message = "the program cannot go on: every pipe that has work left waits for a signal that nothing will send"
     advice, wait = _advice(cores)
+    if advice is None and polls:
+        advice = "pto.comm.tnotify of the signal by those that the wait is for, as often as it counts"
     fix = () if wait is None else (SendFlag(watch.sites[wait].op),)
     return Finding("sync-deadlock", message, (None,), first or place, notes, advice, fix=fix)
 

@@ -13,7 +13,7 @@ from pto_dialect.runtime.memory.atomic import AtomicMode
 
 from ..checks import self_copy
 from ..checks.numbers import Numbers
-from ..checks.races import Races
+from ..checks.races import Races, RankRaces
 from ..checks.shift_counts import SHIFTS, check_counts
 from ..checks.unwritten import Unwritten
 from ..checks.zero_divisors import DIVISIONS, check_divisors
@@ -23,8 +23,9 @@ from ..report.findings import Findings
 from ..report.sites import Sites
 from ..report.timeline import Timeline
 from ..state.arena import WatchedArena
-from ..state.clocks import PIPES, Actor, EventLog, Mark, Token
+from ..state.clocks import PIPES, Actor, Clock, EventLog, Mark, OrderedActor, Token
 from ..state.regions import Bytes
+from .posts import Posts
 from .tiles import Tiles
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Watch:
         self.muted = False
         self.devices = 0
         checks = options.checks
+        self.posts = Posts()
+        self.ranked = False
         self.races = Races(self) if "race" in checks and not ordered else None
         self.unwritten = Unwritten(self) if "init" in checks else None
         self.numbers = Numbers(self) if "numeric" in checks else None
@@ -65,18 +68,30 @@ class Watch:
 
     # ------------------------------------------------------------ cores
 
+    def join_ranks(self) -> None:
+        """The cores that come belong to several ranks: also where the compiler orders pipes nobody orders these."""
+        self.ranked = True
+        if self.ordered and self.races is None and self.wants("race"):
+            self.races = RankRaces(self)
+
     def open_device(self, cores: Sequence[WatchedCore]) -> None:
         """Takes the cores that run side by side from now on."""
         self.devices += 1
+        self.posts.clear()
+        together = self.ranked and self.ordered
         actors: list[Actor] = []
         for core in cores:
             for pipe in PIPES:
-                actor = Actor(len(self.log.actors), core, pipe, self.devices, len(actors))
+                kind = OrderedActor if together else Actor
+                actor = kind(len(self.log.actors), core, pipe, self.devices, len(actors))
                 self.log.actors.append(actor)
                 actors.append(actor)
                 core.actors[pipe] = actor
-        for actor in actors:
-            actor.clock = [0] * len(actors)
+        clock: Clock = []
+        for number, actor in enumerate(actors):
+            if not together or number % len(PIPES) == 0:
+                clock = [0] * len(actors)
+            actor.clock = clock
 
     def arrived(self, token: Token, actor: Actor, mark: Mark) -> None:
         """``actor`` has taken a signal."""

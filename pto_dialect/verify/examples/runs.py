@@ -91,6 +91,31 @@ _MINE = "%mine = pto.addptr %b, %far : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>"
 _END = "%end = arith.constant 262016 : i64"
 _FAR_PLACE = "%far = pto.castptr %end : i64 -> !pto.ptr<f32, ub>"
 
+_CELL = "!pto.partition_tensor_view<1xi32>"
+
+
+def _cell(name: str, buffer: str) -> tuple[str, ...]:
+    """The number behind the first 64 of a buffer as a signal."""
+    view = f"pto.make_tensor_view %{name}_at, shape = [%i1], strides = [%i1] : !pto.tensor_view<1xi32>"
+    return (
+        f"%{name}_ints = pto.castptr {buffer} : !pto.ptr<f32, gm> -> !pto.ptr<i32, gm>",
+        f"%{name}_at = pto.addptr %{name}_ints, %i64 : !pto.ptr<i32, gm> -> !pto.ptr<i32, gm>",
+        f"%{name}_view = {view}",
+        f"%{name} = pto.partition_view %{name}_view, offsets = [%i0], sizes = [%i1] "
+        f": !pto.tensor_view<1xi32> -> {_CELL}",
+    )
+
+
+_PEER = (
+    *("%i64 = arith.constant 64 : index", "%i128 = arith.constant 128 : index", "%told = arith.constant 7 : i32"),
+    *(*_cell("mine", "%a"), *_cell("theirs", "%b")),
+    "%apart = pto.addptr %a, %i128 : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>",
+    *(LOAD.replace("%a", "%apart"), *_OUT, STORE, ALL),
+)
+"""Two ranks store in each other's window %b; their own is %a."""
+_TOLD = f"pto.comm.tnotify(%theirs, %told : {_CELL}, i32) {{notifyOp = #pto<notify_op set>}}"
+_AWAITED = f"pto.comm.twait(%mine, %told : {_CELL}, i32) {{cmp = #pto<wait_cmp eq>}}"
+
 RUN_EXAMPLES: dict[str, tuple[str, str]] = {
     "race-raw": (kernel(LOAD, *flag("V", "MTE3"), STORE), kernel(LOAD, *_OUT, STORE)),
     "race-war": (kernel(LOAD, *_OUT, STORE, LOAD), kernel(LOAD, *_OUT, STORE, *_BACK, LOAD)),
@@ -120,6 +145,7 @@ RUN_EXAMPLES: dict[str, tuple[str, str]] = {
             *(LOAD, *_OUT, STORE.replace("%b", "%mine")),
         ),
     ),
+    "race-cross-rank": (kernel(*_PEER, LOAD), kernel(*_PEER, _TOLD, _AWAITED, LOAD)),
     "l0c-handover": (
         kernel(*CUBE, MAD, WRITE_BACK),
         kernel(*CUBE, MAD, *flag("M", "FIX"), WRITE_BACK),

@@ -52,6 +52,7 @@ _RULES = (
     ("zero-divisor", WARNING, "tiles of integers are divided by other numbers than zero"),
     ("division-by-zero", ERROR, "integers are divided by other numbers than zero, and zero has no negative power"),
     ("scf-step", ERROR, "the step of a loop is positive"),
+    ("race-cross-rank", ERROR, "ranks do not touch what a peer writes, except atomically or after a signal"),
     ("memref-shape", ERROR, "a memref is copied to one of the same extents"),
     ("comm-shape", ERROR, "the members of a group share the elements of a transfer evenly"),
     ("assertion", ERROR, "what cf.assert asserts is true"),

@@ -1,5 +1,4 @@
-"""Communication: peers are ranges of global memory in one process. Source: docs/reference/execution.md,
-"Communication".
+"""Communication: peers are ranges of global memory. Source: docs/reference/execution.md, "Communication".
 
 Asynchronous transfers complete at once, and their events are always done.
 """
@@ -29,6 +28,15 @@ _COMPARE: dict[str, Callable[..., Any]] = {
     "ge": np.greater_equal,
     "lt": np.less,
     "le": np.less_equal,
+}
+
+_WORDS = {
+    "eq": "equal to",
+    "ne": "different from",
+    "gt": "greater than",
+    "ge": "at least",
+    "lt": "less than",
+    "le": "at most",
 }
 
 
@@ -145,8 +153,11 @@ class Notify:
 
 @kernel("pto.comm.tnotify")
 def notify(op: PtoOp, g: Generator) -> None:
-    """Stores a number in a signal, or adds it."""
-    g.call(Notify(enum_value(op, "notifyOp", "set").endswith("add")), *op.operands, pipe=Pipe.S)
+    """Stores a number in a signal, or adds it; the scalar unit does so."""
+    action = g.argument(Notify(enum_value(op, "notifyOp", "set").endswith("add")))
+    if g.queued:
+        g.emitter.line("yield from core.settle()")
+    g.emitter.line(f"core.notify({action}, {_operands(op, g)})")
 
 
 class Test:
@@ -154,28 +165,42 @@ class Test:
 
     def __init__(self, compare: str) -> None:
         self.compare = _COMPARE[compare]
+        self.words = _WORDS[compare]
 
     def __call__(self, signal: GmTensor, value: int) -> bool:
         """Compares all elements of ``signal``, as signed integers, with ``value``."""
         return bool(np.all(self.compare(signal.matrix().read().astype(np.int64), value)))
 
-    def wait(self, signal: GmTensor, value: int) -> None:
-        """Blocks run one after the other, so a signal that is not there yet never comes."""
-        if not self(signal, value):
-            raise Fault("sync-deadlock", f"pto.comm.twait waits for {value}, which no one has sent to the signal")
+    def missing(self, signal: GmTensor, value: int) -> str:
+        """What a wait for the signal waits for, and what the signal holds."""
+        held = signal.matrix().read().reshape(-1)
+        shown = ", ".join(map(str, held[:_SHOWN])) + (", …" if held.size > _SHOWN else "")
+        pointer = signal.pointer
+        name, low = pointer.arena.place(pointer.offset)
+        return f"until the signal at byte {low} of {name} is {self.words} {value}; it holds {shown}"
+
+
+_SHOWN = 8
+"""Elements of a signal that a message lists."""
+
+
+def _operands(op: PtoOp, g: Generator) -> str:
+    return ", ".join(g.argument(value) for value in op.operands)
 
 
 @kernel("pto.comm.twait")
 def wait(op: PtoOp, g: Generator) -> None:
-    """Goes on when all elements of a signal compare with a number. Raises ``Fault`` (``sync-deadlock``) at run time
-    where they never will."""
-    g.call(Test(enum_value(op, "cmp", "eq")).wait, *op.operands, pipe=Pipe.S)
+    """Goes on when all elements of a signal compare with a number, while other cores, blocks and ranks go on."""
+    test = g.argument(Test(enum_value(op, "cmp", "eq")))
+    g.emitter.line(f"yield from core.until({test}, {_operands(op, g)})")
 
 
 @kernel("pto.comm.ttest")
 def test(op: PtoOp, g: Generator) -> None:
     """Whether all elements of a signal compare with a number."""
-    g.value_of_call(op.results[0], Test(enum_value(op, "cmp", "eq")), *op.operands)
+    called = f"({g.argument(Test(enum_value(op, 'cmp', 'eq')))}, {_operands(op, g)})"
+    g.emitter.line(f"yield from core.look{called}")
+    g.define(op.results[0], f"core.holds{called}")
 
 
 # ------------------------------------------------------------ asynchronous transfers

@@ -1,0 +1,211 @@
+"""Carries out a launch file with ranks: each has a session of its own, every launch runs on all of them side by side.
+
+Source: docs/ranks.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from pto_dialect.deadline import TimedOut, deadline
+from pto_dialect.runtime.compile.group import Group
+from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.numerics.formats import format_of
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.ranks import Part
+from pto_dialect.runtime.run.windows import World
+
+from ..inputs import Input
+from ..report import render
+from ..run.arrays import load
+from ..run.binding import Held
+from ..run.files import FileError, Writing, write_files
+from ..run.program import OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Launch, Streams, out_of_time
+from ..run.request import Request
+from ..run.value_text import Number, shape_text
+from .document import LaunchError
+from .plan import Plan
+from .rank_values import RankContext, Window
+from .session import Prepared, Session, Settings
+
+
+def run_rank_plans(plans: Sequence[Plan], settings: Settings, streams: Streams) -> int:
+    """Runs the launches of all ranks; ``plans`` has one plan for each. Results are those of ``run_plan``."""
+    try:
+        with np.errstate(all="ignore"), deadline(settings.timeout):
+            return _World(plans, settings, streams).run()
+    except Failure as failure:
+        return failure.code
+    except TimedOut:
+        streams.err(render((out_of_time(None),), streams.color))
+        return TIMED_OUT
+    except LaunchError as error:
+        streams.err(render((error.diagnostic,), streams.color))
+        return WRONG_LAUNCH
+    except FileError as error:
+        streams.err(f"error: {error}\n")
+        return WRONG_LAUNCH
+
+
+class _RankLaunch(Launch):
+    """A launch whose watch is that of all ranks."""
+
+    def __init__(self, item: Input, request: Request, streams: Streams, watched: list[Any]) -> None:
+        super().__init__(item, request, streams)
+        self.watched = watched
+
+    def compiled(self, module: ModuleOp, entry: str, group: Group | None = None) -> Kernel:
+        """The compiled entry function or group, without a word about errors."""
+        request = self.request
+        if request.sanitizing is None:
+            return super().compiled(module, entry, group)
+        from ..run.sanitizing import watched_kernel
+
+        watch = self.watched[0].watch if self.watched else None
+        kernel = watched_kernel(module, entry, request.target, request.run, request.sanitizing, group, watch)
+        self.watched.append(kernel)
+        return kernel
+
+
+class _RankSession(Session):
+    """The part of one rank in a launch file."""
+
+    def __init__(self, plan: Plan, world: _World) -> None:
+        super().__init__(plan, world.settings, world.streams, world.modules)
+        self.world = world
+        self.kernels = world.kernels
+        self.parts = world.parts
+        self.files = world.files
+
+    def launch(self, item: Input, request: Request) -> Launch:
+        return _RankLaunch(item, request, self.streams, self.world.watched)
+
+    def of_ranks(self, value: Window | RankContext) -> Held:
+        if isinstance(value, RankContext):
+            return Held("context", format_of("i64"), self.world.memory.context(value.rank))
+        return self.world.windows[value.name, value.rank]
+
+    def read_windows(self) -> dict[str, Held]:
+        """What the windows of this rank hold at first."""
+        found: dict[str, Held] = {}
+        for name, one in self.plan.windows.items():
+            try:
+                if isinstance(one.value.content, Number) or one.value.write_back:
+                    raise BindingError(f"a window is an array, as zeros:TYPE:SHAPE, not '{one.value.content.text}'")
+                array, fmt = load(cast(Any, one.value.content), None, self.budget)
+            except BindingError as error:
+                raise self.fail(one.key, error) from None
+            found[name] = Held(name, fmt, array)
+        return found
+
+
+class _World:
+    """All ranks of a launch file, with what they have in common."""
+
+    def __init__(self, plans: Sequence[Plan], settings: Settings, streams: Streams) -> None:
+        self.settings = settings
+        self.streams = streams
+        self.modules: dict[str, ModuleOp] = {}
+        self.kernels: dict[object, Kernel] = {}
+        self.parts: dict[str, ModuleOp] = {}
+        self.files: list[Any] = []
+        self.watched: list[Any] = []
+        self.sessions = [_RankSession(plan, self) for plan in plans]
+        self.windows: dict[tuple[str, int], Held] = {}
+        self.memory = self._memory()
+
+    def _memory(self) -> World:
+        """The windows, filled with what the launch file says."""
+        contents = [session.read_windows() for session in self.sessions]
+        first = contents[0]
+        for rank, held in enumerate(contents):
+            for name, one in held.items():
+                if (one.fmt, one.array.shape) != (first[name].fmt, first[name].array.shape):
+                    here, there = (f"{h.fmt.name} {shape_text(h.array.shape)}" for h in (one, first[name]))
+                    message = f"windows of all ranks are alike; that of rank {rank} is {here}, of rank 0 {there}"
+                    raise self.sessions[rank].fail(self.sessions[rank].plan.windows[name].key, BindingError(message))
+        try:
+            memory = World(len(contents), {name: one.array.nbytes for name, one in first.items()})
+        except ValueError as error:
+            session = self.sessions[0]
+            raise session.fail(("windows",), error) from None
+        for rank, held in enumerate(contents):
+            for name, one in held.items():
+                array = memory.array(name, rank, one.array.shape, one.array.dtype)
+                array[...] = one.array
+                self.windows[name, rank] = one._replace(array=array)
+        return memory
+
+    def run(self) -> int:
+        """Runs all launches, and compares and stores what they wrote when everything has run."""
+        prepared = [session.prepare_all() for session in self.sessions]
+        mismatches: list[str] = []
+        writings: list[Writing] = []
+        for number in range(len(prepared[0])):
+            mismatches += self.launch([ones[number] for ones in prepared], writings)
+        for rank, session in enumerate(self.sessions):
+            mismatches += [f"rank {rank}: {text}" for text in session.close(writings)]
+        if not mismatches:
+            write_files(writings)
+        for text in mismatches:
+            self.streams.err(text)
+        return WRONG_PROGRAM if mismatches else OK
+
+    def copies(self, rank: int, one: Prepared) -> list[Array | None] | None:
+        """The buffers of a rank before the run; what its peers have is shown with them."""
+        before = one.launch.copies(one.bound)
+        if before is None:
+            return None
+        for number, bound in enumerate(one.bound):
+            offset = self.memory.offset_of(bound.value) if bound.is_array else None
+            found = None if offset is None else self.memory.layout.around(offset)
+            if found is not None and found.rank != rank:
+                before[number] = None
+        return before
+
+    def launch(self, ones: Sequence[Prepared], writings: list[Writing]) -> list[str]:
+        """Runs one launch on all ranks; reports of what it missed."""
+        befores = [self.copies(rank, one) for rank, one in enumerate(ones)]
+        first = ones[0]
+        together = _Together(ones, self)
+        try:
+            returned = first.launch.execute(cast(Kernel, together), [])
+        except BindingError as error:
+            message = str(error).partition("\n")[0]
+            raise self.sessions[0].fail((*first.step.key, "arguments"), BindingError(message)) from None
+        first.launch.findings(first.kernel)
+        mismatches: list[str] = []
+        for rank, (session, one) in enumerate(zip(self.sessions, ones, strict=True)):
+            if befores[rank] is not None:
+                self.streams.out(f"rank {rank}\n")
+            missed = session.finish(one, befores[rank], cast(Any, returned[rank]), writings)
+            mismatches += [f"rank {rank}: {text}" for text in missed]
+        return mismatches
+
+
+class _Together:
+    """One launch of all ranks in the place of a kernel; what is asked about it is that of rank 0."""
+
+    def __init__(self, ones: Sequence[Prepared], world: _World) -> None:
+        self.ones = ones
+        self.world = world
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.ones[0].kernel, name)
+
+    def run(self, values: Sequence[Any], blocks: int, jobs: int) -> list[Any]:
+        """What the entries return, a list for each rank."""
+        parts = [Part(one.kernel, [bound.launched for bound in one.bound], one.step.blocks) for one in self.ones]
+        memory = self.world.memory
+        if self.world.settings.sanitizing is not None:
+            from pto_dialect.sanitize.ranks import run_watched_ranks
+
+            return run_watched_ranks(parts, memory)
+        from pto_dialect.runtime.run.rank_processes import run_ranks_apart
+
+        return run_ranks_apart(parts, memory, jobs)

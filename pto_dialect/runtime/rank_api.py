@@ -1,0 +1,129 @@
+"""Running programs on several ranks from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from pto_dialect.targets.backend import Backend
+
+from .api import compile
+from .errors import BindingError, ProgramError, located
+from .memory.spaces import Array
+from .run.per_core import launcher_value
+from .run.rank_processes import run_ranks_apart
+from .run.ranks import Part
+from .run.windows import World
+
+
+@dataclass(frozen=True)
+class Window:
+    """An argument that is the buffer ``name`` in a window: of the rank itself moved by ``shift``, or of ``rank``."""
+
+    name: str
+    rank: int | None = None
+    shift: int = 0
+
+
+@dataclass(frozen=True)
+class Word:
+    """An argument that every rank knows by itself."""
+
+    text: str
+
+
+CONTEXT: Final = Word("context")
+"""The context of the communication: rank, number of ranks, addresses of windows."""
+RANK: Final = Word("rank")
+"""The number of the rank."""
+RANKS: Final = Word("ranks")
+"""How many ranks there are."""
+
+
+def run_ranks(
+    module: ModuleOp,
+    arguments: Mapping[str, Any],
+    ranks: int,
+    windows: Mapping[str, Array],
+    entry: str | None = None,
+    target: str | None = None,
+    *,
+    blocks: int = 1,
+    processes: int = 1,
+    accumulate: str = "fast",
+    backend: Backend | None = None,
+    verify: bool = True,
+) -> list[dict[str, Any]]:
+    """Compiles a function and runs it once on each of ``ranks`` ranks, side by side, in up to ``processes`` processes.
+
+    ``windows`` has the memory that peers reach, by name: arrays whose first axis are the ranks; they hold afterwards
+    what the ranks have left there. ``arguments`` maps names to ``Window``, ``CONTEXT``, ``RANK``, ``RANKS``, a list
+    with a value for each rank, or a value for all, of which each rank has a copy. The result has for each rank what
+    ``run`` gives.
+
+    Raises ``BindingError`` for arguments that do not fit, ``ProgramError`` for a fault of the program, also
+    ``sync-deadlock`` where ranks wait for each other for good, ``VerifyError`` for a module with errors.
+    """
+    kernel = compile(module, entry, target, accumulate=accumulate, backend=backend, verify=verify)
+    unknown = set(arguments) - set(kernel.arguments)
+    if unknown:
+        raise BindingError(f"unknown arguments: {', '.join(sorted(unknown))}")
+    given = dict(arguments)
+    for name, type_ in kernel.types:
+        known = launcher_value(name, type_)
+        if known is not None:
+            given.setdefault(name, known)
+        elif name not in given:
+            raise BindingError(f"argument {name} is missing")
+    for name, array in windows.items():
+        if array.shape[:1] != (ranks,):
+            raise BindingError(f"window {name} has the shape {array.shape}, whose first axis is not {ranks} ranks")
+    try:
+        world = World(ranks, {name: array[0].nbytes for name, array in windows.items()})
+    except ValueError as error:
+        raise BindingError(str(error)) from None
+    shared = [
+        {name: world.array(name, rank, array.shape[1:], array.dtype) for name, array in windows.items()}
+        for rank in range(ranks)
+    ]
+    for rank, mine in enumerate(shared):
+        for name, array in mine.items():
+            array[...] = windows[name][rank]
+    values = [
+        {name: _value(name, given[name], rank, shared, world) for name in kernel.arguments} for rank in range(ranks)
+    ]
+    parts = [Part(kernel.kernel, list(mine.values()), blocks) for mine in values]
+    try:
+        returned = run_ranks_apart(parts, world, processes)
+    except ProgramError as error:
+        raise located(error, module) from None
+    finally:
+        for rank, mine in enumerate(shared):
+            for name, array in mine.items():
+                windows[name][rank] = array
+    return [_outputs(mine, results) for mine, results in zip(values, returned, strict=True)]
+
+
+def _value(name: str, value: Any, rank: int, shared: Sequence[Mapping[str, Array]], world: World) -> Any:
+    """The value of an argument on one rank."""
+    if isinstance(value, Window):
+        peer = (rank + value.shift) % world.ranks if value.rank is None else value.rank
+        if value.name not in shared[0] or not 0 <= peer < world.ranks:
+            raise BindingError(f"argument {name}: there is no window {value.name} of rank {peer}", name)
+        return shared[peer][value.name]
+    if isinstance(value, Word):
+        return {"context": world.context(rank), "rank": rank, "ranks": world.ranks}[value.text]
+    if isinstance(value, list | tuple):
+        if len(value) != world.ranks:
+            raise BindingError(f"argument {name} has {len(value)} values for {world.ranks} ranks", name)
+        return value[rank]
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _outputs(values: Mapping[str, Any], returned: Sequence[Any]) -> dict[str, Any]:
+    arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+    return arrays | {str(index): value for index, value in enumerate(returned)}

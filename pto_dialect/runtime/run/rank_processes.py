@@ -1,0 +1,276 @@
+"""Runs ranks in several processes that share windows and buffers while they run.
+
+A rank that waits for a signal in memory asks for it again and again. That nobody can go on is seen from outside: every
+process has asked twice since somebody last got what it waited for. Source: docs/ranks.md, "Processes".
+"""
+
+from __future__ import annotations
+
+import gc
+import mmap
+import os
+import pickle
+import re
+import select
+import signal
+from collections.abc import Sequence
+from multiprocessing import get_context
+from multiprocessing.synchronize import Lock
+from threading import Thread
+from time import sleep
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from pto_dialect.deadline import TimedOut, grace, resume
+from pto_dialect.diagnostics.source import Span
+from pto_dialect.interrupts import interrupts_held
+from pto_dialect.ir.core.location import span_of
+
+from ..compile.usage import updates
+from ..errors import ProgramError, located
+from ..memory.spaces import Array
+from .arguments import hand_back
+from .launch import Kernel, Started
+from .parallel import Worker, can_fork, end_with, quiet_fork, share, shared_copy
+from .ranks import Part, bound_values, run_bound, run_ranks
+from .windows import WindowArena, World
+
+_LOOK = 0.02
+"""Seconds between two looks for ranks that cannot go on."""
+_SHORT, _LONG = 20e-6, 2e-3
+"""Seconds that a process sleeps before it asks again: at first, and after some time."""
+_EAGER = 50
+"""Times that it asks after the short time."""
+
+ASKED, PASSED, ENDED = range(3)
+"""What a process tells: how often it has asked in vain, how often it got what it waited for, that it has ended."""
+
+
+class Failure(NamedTuple):
+    """The parts of a ``ProgramError``; a time that is over has no rule."""
+
+    rule: str
+    message: str
+    span: Span | None = None
+    notes: tuple[str, ...] = ()
+
+    def exception(self) -> BaseException:
+        """What one process would have raised."""
+        return ProgramError(*self) if self.rule else TimedOut(self.span)
+
+
+class Outcome(NamedTuple):
+    """What one process has to tell: results by rank, or how it failed; ``waits`` are those of ranks that stopped."""
+
+    results: dict[int, list[Any]]
+    failure: Failure | None = None
+    stopped: bool = False
+
+
+class Board:
+    """Numbers that all processes see: a row for each of them, and whether they are to stop."""
+
+    def __init__(self, processes: int) -> None:
+        memory = mmap.mmap(-1, 8 * (3 * processes + 1))
+        numbers = np.frombuffer(memory, np.int64)
+        self.rows: Array = numbers[:-1].reshape(processes, 3)
+        self.over: Array = numbers[-1:]
+        self.guard: Lock = get_context("fork").Lock()
+
+    def halted(self, before: Array) -> bool:
+        """True when, since the rows were as ``before``, everybody who has not ended asked twice and nobody went on."""
+        now = self.rows
+        if (now[:, PASSED] != before[:, PASSED]).any() or now[:, ENDED].all():
+            return False
+        return bool(((now[:, ASKED] >= before[:, ASKED] + 2) | (now[:, ENDED] > 0)).all())
+
+
+class Patience:
+    """How one process waits for others; its row of the board is ``mine``."""
+
+    def __init__(self, board: Board, mine: int) -> None:
+        self.board = board
+        self.mine = mine
+        self.times = 0
+
+    def enter(self, started: Started) -> None:
+        """Blocks tell when they go on, and change signals one after the other."""
+        for block in started.device:
+            block.guard = self.board.guard
+            block.passed = self.passed
+
+    def passed(self) -> None:
+        """A wait is over."""
+        self.times = 0
+        self.board.rows[self.mine, PASSED] += 1
+
+    def relieve(self) -> bool:
+        """Nothing here can go on; true after a little while, false when nothing anywhere can."""
+        self.board.rows[self.mine, ASKED] += 1
+        if self.board.over[0]:
+            return False
+        sleep(_SHORT if self.times < _EAGER else _LONG)
+        self.times += 1
+        return True
+
+
+def run_ranks_apart(parts: Sequence[Part], world: World, jobs: int) -> list[list[Any]]:
+    """Runs the ranks in up to ``jobs`` processes; what the entry of each returns.
+
+    Raises what ``run_ranks`` raises: the error of the lowest process that failed.
+    """
+    if jobs < 2 or len(parts) < 2 or not can_fork():
+        return run_ranks(parts, world)
+    if any(updates(op) for part in parts for op in part.kernel.program.operations):
+        # These are not one step for other processes.
+        return run_ranks(parts, world)
+    bound = [bound_values(rank, part) for rank, part in enumerate(parts)]
+    own = [value for values in bound for value in values if not world.holds(value)]
+    shared = share(own, frozenset(range(len(own))))
+    if shared is None:
+        return run_ranks(parts, world)
+    windows = shared_copy(world.content)
+    going = Apart(parts, bound, world, WindowArena(world.layout, windows), min(jobs, len(parts)))
+    outcomes = going.run()
+    failures = [outcome for outcome in outcomes if outcome.failure is not None]
+    if failures:
+        raise _worst(failures)
+    world.content[...] = windows
+    for original, copy in shared:
+        original[...] = copy
+    for values in bound:
+        hand_back(values)
+    results = {rank: returned for outcome in outcomes for rank, returned in outcome.results.items()}
+    return [results[rank] for rank in range(len(parts))]
+
+
+def _worst(failures: Sequence[Outcome]) -> BaseException:
+    """The first failure that has stopped the others, else that nobody could go on."""
+    causes = [outcome.failure for outcome in failures if outcome.failure is not None and not outcome.stopped]
+    if causes:
+        return causes[0].exception()
+    stopped = [outcome.failure for outcome in failures if outcome.failure is not None]
+    notes = tuple(sorted((note for one in stopped for note in one.notes), key=_rank_first))
+    return stopped[0]._replace(notes=notes).exception()
+
+
+def _rank_first(note: str) -> int:
+    found = re.search(r" of rank (\d+)", note)
+    return int(found[1]) if found else 0
+
+
+class Apart:
+    """Ranks in processes: rank i runs in process i modulo their number."""
+
+    def __init__(
+        self, parts: Sequence[Part], bound: Sequence[list[Any]], world: World, arena: WindowArena, processes: int
+    ) -> None:
+        self.parts = parts
+        self.bound = bound
+        self.world = world
+        self.arena = arena
+        self.board = Board(processes)
+        self.processes = processes
+
+    def run(self) -> list[Outcome]:
+        """What the processes report."""
+        for part in self.parts:
+            part.kernel.prepare_queues()
+        alive, life = os.pipe()
+        workers: list[Worker] = []
+        try:
+            with interrupts_held():
+                for number in range(self.processes):
+                    workers.append(self._start(number, alive, life))
+            return self._outcomes(workers)
+        finally:
+            for end in (alive, life):
+                os.close(end)
+            for worker in workers:
+                worker.stop()
+
+    def _outcomes(self, workers: Sequence[Worker]) -> list[Outcome]:
+        """Waits for all processes, and has them stop when one fails or none can go on."""
+        heard: dict[int, bytearray] = {worker.reports.fileno(): bytearray() for worker in workers}
+        found: dict[int, Outcome] = {}
+        try:
+            self._listen(heard, found)
+        except TimedOut:
+            # Every process has the same limit, and tells where it was.
+            with grace():
+                self._listen(heard, found)
+        return [found[worker.reports.fileno()] for worker in workers]
+
+    def _listen(self, heard: dict[int, bytearray], found: dict[int, Outcome]) -> None:
+        before = self.board.rows.copy()
+        while len(found) < len(heard):
+            for pipe in select.select([pipe for pipe in heard if pipe not in found], [], [], _LOOK)[0]:
+                if chunk := os.read(pipe, 1 << 16):
+                    heard[pipe] += chunk
+                    continue
+                outcome = pickle.loads(heard[pipe]) if heard[pipe] else _LOST
+                found[pipe] = outcome
+                if outcome.failure is not None:
+                    self.board.over[0] = 1
+            if self.board.halted(before):
+                self.board.over[0] = 1
+            elif (self.board.rows[:, PASSED] != before[:, PASSED]).any():
+                before = self.board.rows.copy()
+
+    def _start(self, number: int, alive: int, life: int) -> Worker:
+        """A new process at work, which ends when nobody holds the pipe end ``life`` any more."""
+        source, sink = os.pipe()
+        with quiet_fork():
+            pid = os.fork()
+        if pid:
+            os.close(sink)
+            return Worker(pid, source)
+        os.close(life)
+        Thread(target=end_with, args=(alive,), daemon=True).start()
+        self._work(number, sink)
+
+    def _work(self, number: int, sink: int) -> NoReturn:
+        """Life of a process: runs its ranks, reports, ends without cleaning up for others."""
+        code = 1
+        try:
+            # Ctrl-C reaches every process of a terminal; the first one ends the others.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            gc.freeze()
+            resume()
+            report = pickle.dumps(self._outcome(number))
+            self.board.rows[number, ENDED] = 1
+            with os.fdopen(sink, "wb") as out:
+                out.write(report)
+            code = 0
+        finally:
+            os._exit(code)
+
+    def _outcome(self, number: int) -> Outcome:
+        ranks = range(number, len(self.parts), self.processes)
+        patience = Patience(self.board, number)
+        kernel = self.parts[number].kernel
+        try:
+            returned = run_bound(
+                self.parts, self.bound, ranks, self.world, self.arena, patience.enter, patience.relieve
+            )
+        except TimedOut as over:
+            return Outcome({}, Failure("", "", span_of(kernel.stopped_at(over))))
+        except Exception as error:
+            return Outcome({}, _failure(error, kernel), bool(self.board.over[0]))
+        return Outcome(dict(zip(ranks, returned, strict=True)))
+
+
+_LOST = Outcome({}, Failure("internal", "a process that ran ranks has ended early"))
+
+
+def _failure(error: Exception, kernel: Kernel) -> Failure:
+    """The error in a form that can be sent to another process."""
+    if isinstance(error, MemoryError):
+        error = kernel.out_of_memory(error)
+    if isinstance(error, ProgramError):
+        error = located(error, kernel.module)
+        return Failure(error.rule, error.message, error.span, error.notes)
+    op = kernel.locate(error.__traceback__) or kernel.function
+    text = f"@{kernel.entry} cannot be executed: {type(error).__name__}: {error}"
+    return Failure("internal", text, span_of(op))

@@ -1,0 +1,169 @@
+"""Ranks that run side by side: kernels with memory of their own and windows that their peers reach.
+
+Source: docs/ranks.md; docs/reference/execution.md, "Communication".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.location import span_of
+
+from ..errors import BindingError, ProgramError
+from ..faults import Fault
+from ..queues.run import Deadlock, QueueCore, QueuedFault, run_queued
+from .arguments import hand_back
+from .launch import Kernel, Started
+from .per_core import prepare
+from .threads import single_threaded_products
+from .windows import WindowArena, World
+
+Program = Generator[None, None, Any]
+
+
+class Part(NamedTuple):
+    """What one rank runs: a kernel on ``values``, one for each argument, in ``blocks`` blocks.
+
+    Arrays that lie in the windows of the world are windows, all others are memory of this rank.
+    """
+
+    kernel: Kernel
+    values: Sequence[Any]
+    blocks: int = 1
+
+
+class Going(NamedTuple):
+    """A rank at work: its number, and what its cores run."""
+
+    rank: int
+    part: Part
+    started: Started
+
+
+def run_ranks(parts: Sequence[Part], world: World) -> list[list[Any]]:
+    """Runs all ranks side by side in this process; what the entry of each returns.
+
+    Raises ``BindingError`` for values that do not fit, ``ProgramError`` for a fault of a program.
+    """
+    bound = [bound_values(rank, part) for rank, part in enumerate(parts)]
+    try:
+        return run_bound(parts, bound, range(len(parts)), world, WindowArena(world.layout, world.content))
+    finally:
+        for values in bound:
+            hand_back(values)
+
+
+def bound_values(rank: int, part: Part) -> list[Any]:
+    """The run-time values of the arguments of a rank. Raises ``BindingError``."""
+    kernel = part.kernel
+    try:
+        bound = kernel.bind(part.values)
+        prepare(bound, [name for name, _ in kernel.arguments], lambda: kernel.places(part.blocks))
+        return bound
+    except BindingError as error:
+        raise BindingError(f"rank {rank}: {error}", error.subject, error.rule) from None
+
+
+def run_bound(
+    parts: Sequence[Part],
+    bound: Sequence[list[Any]],
+    ranks: Sequence[int],
+    world: World,
+    arena: WindowArena,
+    enter: Callable[[Started], None] | None = None,
+    relieve: Callable[[], bool] | None = None,
+) -> list[list[Any]]:
+    """Runs ``ranks`` side by side on bound values; what the entry of each returns.
+
+    ``arena`` has the windows, ``enter`` is told of the blocks of each, ``relieve`` asked to let something go on when
+    nothing here can.
+    """
+    going: list[Going] = []
+    for rank in ranks:
+        part = parts[rank]
+        values = [world.relocated(value, arena) for value in bound[rank]]
+        started = part.kernel.start(values, range(part.blocks), part.blocks)
+        for block in started.device:
+            block.join_rank(rank, arena)
+        if enter is not None:
+            enter(started)
+        going.append(Going(rank, part, started))
+    programs = [(core, _told(core, program)) for one in going for core, program in one.started.programs]
+    schedule = parts[0].kernel.options.schedule
+    try:
+        with np.errstate(all="ignore"), single_threaded_products():
+            returned = run_queued(programs, relieve, schedule)
+    except (QueuedFault, Fault) as error:
+        raise program_error(error, going) from None
+    results: list[list[Any]] = []
+    for one in going:
+        mine, returned = returned[: len(one.started.programs)], returned[len(one.started.programs) :]
+        results.append(one.part.kernel.end(one.started, mine[one.started.first]))
+    return results
+
+
+def _told(core: QueueCore, program: Program) -> Program:
+    """``program``; faults of it tell where it ran."""
+    try:
+        return (yield from program)
+    except Fault as fault:
+        fault.notes = (*fault.notes, f"on {core.name}")
+        raise
+
+
+def program_error(error: QueuedFault | Fault, going: Sequence[Going]) -> ProgramError:
+    """The error of a run at its operation, with what each rank waited for where none could go on."""
+    if isinstance(error, Deadlock):
+        notes = tuple(note for one in going for note in stopped_at(one))
+        fault = Fault(error.rule, "the ranks cannot go on", notes)
+        place = next((stack[-1] for one in going for _, stack in stacks(one) if stack), None)
+        return going[0].part.kernel.located(fault, place)
+    fault, trace, line = error, error.__traceback__, 0
+    kernels = [one.part.kernel for one in going]
+    if isinstance(error, QueuedFault):
+        fault, trace, line = error.fault, error.fault.__traceback__, error.line
+        fault.notes = (*fault.notes, f"on {error.core.name}")
+        kernels = [one.part.kernel for one in going if any(core is error.core for core, _ in one.started.programs)]
+    assert isinstance(fault, Fault)
+    for kernel in kernels:
+        place = kernel.prepare_queues().locate(trace)
+        if place is not None:
+            return kernel.located(fault, place)
+    return kernels[0].located(fault, kernels[0].prepare_queues().at_line(line) if line else None)
+
+
+def stacks(one: Going) -> list[tuple[QueueCore, list[Operation]]]:
+    """Where the cores of a rank stand that have not ended, behind the calls that have led there."""
+    compiled = one.part.kernel.prepare_queues()
+    return [(core, stack) for core, program in one.started.programs if (stack := compiled.stack_of(program))]
+
+
+def stopped_at(one: Going) -> list[str]:
+    """What each core of a rank waits for, and where."""
+    found: list[str] = []
+    told = {id(core): stack for core, stack in stacks(one)}
+    for core, _ in one.started.programs:
+        stack = told.get(id(core), [])
+        found += [wait + stack_text(stack) for wait in core.blocked()]
+    return found
+
+
+def stack_text(stack: Sequence[Operation]) -> str:
+    """``, in pto.comm.twait at line 9, called at line 30``."""
+    if not stack:
+        return ""
+    return f", in {stack[-1].name} at {_line(stack[-1])}{calls_text(stack)}"
+
+
+def calls_text(stack: Sequence[Operation]) -> str:
+    """The calls that have led to the last operation: ``, called at line 30``."""
+    return "".join(f", called at {_line(call)}" for call in reversed(stack[:-1]))
+
+
+def _line(op: Operation) -> str:
+    span = span_of(op)
+    return op.name if span is None else f"line {span.line}"

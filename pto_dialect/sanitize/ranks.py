@@ -1,0 +1,91 @@
+"""Runs ranks under watch, all in one process: races between them and waits that never end are findings.
+
+Source: docs/ranks.md, "Sanitizers"; docs/reference/watching.md, "Order of events".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.queues.run import Deadlock, QueuedFault, run_queued
+from pto_dialect.runtime.run.arguments import hand_back
+from pto_dialect.runtime.run.ranks import Going, Part, bound_values, calls_text, program_error, stacks
+from pto_dialect.runtime.run.windows import WindowArena, World
+
+from .launch import WatchedKernel, watched_cores
+from .state.windows import WatchedWindows
+from .watch.core import WatchedCore
+from .watch.deadlock import deadlock_finding
+
+
+def run_watched_ranks(parts: Sequence[Part], world: World) -> list[list[Any]]:
+    """Runs all ranks side by side; what the entry of each returns, nothing for those that a violation has stopped.
+
+    The kernels are :class:`WatchedKernel`s of one watch, which has what was found. Raises ``BindingError`` for values
+    that do not fit, ``ProgramError`` for a fault that no check covers.
+    """
+    bound = [bound_values(rank, part) for rank, part in enumerate(parts)]
+    kernels = [cast(WatchedKernel, part.kernel) for part in parts]
+    watch = kernels[0].watch
+    watch.join_ranks()
+    arena = WatchedWindows(WindowArena(world.layout, world.content), watch)
+    going: list[Going] = []
+    for rank, (part, kernel, values) in enumerate(zip(parts, kernels, bound, strict=True)):
+        moved = [world.relocated(value, arena) for value in values]
+        kernel.watch_buffers(moved)
+        started = kernel.start(moved, range(part.blocks), part.blocks)
+        for block in started.device:
+            block.join_rank(rank, arena)
+        going.append(Going(rank, part, started))
+    cores = [core for one in going for core in watched_cores(one.started)]
+    watch.open_device(cores)
+    programs = [program for one in going for program in one.started.programs]
+    try:
+        with np.errstate(all="ignore"):
+            returned = run_queued(
+                programs, lambda: any([core.relieve() for core in cores]), kernels[0].options.schedule
+            )
+    except Deadlock as fault:
+        _deadlocked(fault, going, cores)
+    except (QueuedFault, Fault) as error:
+        _stop(error, going)
+    else:
+        results: list[list[Any]] = []
+        for one, kernel in zip(going, kernels, strict=True):
+            mine, returned = returned[: len(one.started.programs)], returned[len(one.started.programs) :]
+            results.append(kernel.end(one.started, mine[one.started.first]))
+        return results
+    finally:
+        watch.enter(None)
+        for values in bound:
+            hand_back(values)
+    for kernel in kernels:
+        kernel.stopped = True
+    return [[] for _ in parts]
+
+
+def _stop(error: QueuedFault | Fault, going: Sequence[Going]) -> None:
+    """A violation as a finding; raises ``ProgramError`` for one that no check covers."""
+    failed = program_error(error, going)
+    kernel = cast(WatchedKernel, going[0].part.kernel)
+    fault = error.fault if isinstance(error, QueuedFault) else error
+    place: Operation | None = failed.operation
+    if isinstance(error, QueuedFault) and kernel.watch.failed is not None and kernel.watch.failed.mark.site:
+        place = kernel.watch.sites[kernel.watch.failed.mark.site].op
+    kernel.stop(fault, place)
+
+
+def _deadlocked(fault: Deadlock, going: Sequence[Going], cores: Sequence[WatchedCore]) -> None:
+    kernel = cast(WatchedKernel, going[0].part.kernel)
+    if not kernel.watch.wants("deadlock"):
+        raise program_error(fault, going)
+    found = [pair for one in going for pair in stacks(one)]
+    calls = {core.name: calls_text(stack) for core, stack in found}
+    place = next((stack[-1] for _, stack in found if stack), kernel.function)
+    kernel.watch.findings.add(deadlock_finding(kernel.watch, cores, span_of(place), calls))

@@ -1,0 +1,80 @@
+"""Signals in memory, and what those knew who have changed them last.
+
+Source: docs/reference/execution.md, "Communication"; docs/reference/watching.md, "Order of events".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..state.clocks import Actor, Clock
+
+if TYPE_CHECKING:
+    from .watch import Watch
+
+Cell = tuple[int, int]
+"""One number of a signal: its memory, and its byte offset there."""
+
+
+class Posts:
+    """What the numbers of all signals carry.
+
+    Whoever sees a signal may have waited for any of those who have changed it, as counters have it, so it learns what
+    all of them knew.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Cell, Clock] = {}
+
+    def give(self, actor: Actor, signal: Any) -> None:
+        """``actor`` has changed ``signal``."""
+        known = actor.snapshot()
+        for cell in _cells(signal):
+            before = self._known.get(cell)
+            same = before is None or len(before) != len(known)
+            self._known[cell] = known if same else [max(pair) for pair in zip(before or (), known, strict=True)]
+        actor.tick()
+
+    def take(self, actor: Actor, signal: Any) -> None:
+        """``actor`` has seen ``signal`` as it wanted it."""
+        for cell in _cells(signal):
+            known = self._known.get(cell)
+            if known is not None and len(known) == len(actor.clock):
+                actor.join(known)
+
+    def clear(self) -> None:
+        """Other cores have other clocks."""
+        self._known.clear()
+
+
+def _cells(signal: Any) -> list[Cell]:
+    pointer = signal.pointer
+    offsets = np.zeros(1, np.int64)
+    for extent, stride in zip(signal.shape, signal.strides, strict=True):
+        offsets = (offsets[:, None] + np.arange(extent) * stride).reshape(-1)
+    return [(id(pointer.arena), pointer.offset + int(offset) * pointer.item_bytes) for offset in offsets]
+
+
+class Unseen:
+    """A question about a signal that the watch does not see: asked over and over, by nobody yet."""
+
+    def __init__(self, test: Any, watch: Watch) -> None:
+        self.test = test
+        self.watch = watch
+
+    def __call__(self, signal: Any, value: int) -> bool:
+        """The answer."""
+        return self._unseen(self.test, signal, value)
+
+    def missing(self, signal: Any, value: int) -> str:
+        """What is missing."""
+        return self._unseen(self.test.missing, signal, value)
+
+    def _unseen(self, function: Any, signal: Any, value: int) -> Any:
+        muted, self.watch.muted = self.watch.muted, True
+        try:
+            return function(signal, value)
+        finally:
+            self.watch.muted = muted

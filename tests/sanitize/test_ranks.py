@@ -1,0 +1,77 @@
+"""Ranks under watch: races between them, and signals that nobody sends."""
+
+from __future__ import annotations
+
+import pytest
+from rank_programs import NAMES, TELL, WAIT, Ranks, module_of, text_of
+
+from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.options import SanitizeOptions
+from pto_dialect.sanitize.ranks import run_watched_ranks
+from pto_dialect.sanitize.report.findings import Finding
+
+BARRIER = "pto.barrier <PIPE_ALL>"
+
+
+def watched(name: str, text: str, count: int = 2) -> tuple[list[Finding], WatchedKernel, Ranks]:
+    """What the watch finds."""
+    kernel = WatchedKernel(module_of(text), None, "a2a3", RunOptions(fill="poison"), SanitizeOptions())
+    ranks = Ranks(name, count, kernel)
+    run_watched_ranks(ranks.parts, ranks.world)
+    return kernel.watch.findings.all, kernel, ranks
+
+
+@pytest.mark.parametrize("count", [2, 4, 8])
+@pytest.mark.parametrize("name", NAMES)
+def test_right_programs_have_no_findings(name: str, count: int) -> None:
+    findings, kernel, ranks = watched(name, text_of(name), count)
+    assert not findings and not kernel.stopped
+    ranks.check()
+
+
+@pytest.mark.parametrize("name", ["reduce_scatter", "all_reduce"])
+def test_a_wait_that_is_missing_is_a_race(name: str) -> None:
+    text = text_of(name).replace(WAIT, "")
+    findings, _, _ = watched(name, text)
+    (found,) = (finding.diagnostic() for finding in findings if finding.rule == "race-cross-rank")
+    assert "of gm 'data' of rank" in found.message and "and nothing orders the two" in found.message
+    assert found.help is not None and "pto.comm.tnotify" in found.help
+    assert "tload" in found.span.text  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def test_a_wait_for_too_few_is_a_race() -> None:
+    fewer = "%less = arith.subi %ranks, %c1 : index\n    %all = arith.muli %less, %round : index"
+    text = text_of("all_reduce").replace("%all = arith.muli %ranks, %round : index", fewer)
+    assert "race-cross-rank" in {finding.rule for finding in watched("all_reduce", text, 4)[0]}
+
+
+def test_a_signal_that_overtakes_the_data_is_a_race() -> None:
+    # Without the barrier behind the stores the scalar unit tells the peers too early.
+    text = text_of("reduce_scatter")
+    store = text.index("pto.tstore ins(%sum : !tile) outs(%to : !part)")
+    early = text[:store] + text[store:].replace(BARRIER, "", 1)
+    assert "race-cross-rank" in {finding.rule for finding in watched("reduce_scatter", early)[0]}
+
+
+def test_between_ranks_also_where_the_compiler_orders_pipes() -> None:
+    bare = text_of("reduce_scatter").replace(BARRIER, "")
+    assert not watched("reduce_scatter", bare)[0]
+    findings = watched("reduce_scatter", bare.replace(WAIT, ""))[0]
+    assert {finding.rule for finding in findings} == {"race-cross-rank"}
+
+
+def test_a_forgotten_notify_is_a_deadlock_with_the_stacks_of_all_ranks() -> None:
+    text = text_of("all_reduce").replace(TELL, "")
+    findings, kernel, _ = watched("all_reduce", text, 3)
+    assert kernel.stopped
+    (finding,) = findings
+    lines = text.splitlines()
+    call = next(number for number, line in enumerate(lines, 1) if "func.call @meet" in line)
+    assert finding.rule == "sync-deadlock" and "tnotify" in (finding.help or "")
+    assert finding.span is not None and finding.span.text.strip().startswith("pto.comm.twait")
+    assert [note for note, _ in finding.notes] == [
+        f"core of rank {rank}: PIPE_S waits until the signal at byte 0 of gm 'signal' of rank {rank} is at least 3; it "
+        f"holds 0 in pto.comm.twait on S of core of rank {rank}, block 0, called at line {call}"
+        for rank in range(3)
+    ]

@@ -1,0 +1,127 @@
+"""What the options of ``pto-run`` mean: values, sizes, times, checks and schedules read from their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from .command_line import PtoCommand
+
+if TYPE_CHECKING:
+    from pto_dialect.runtime.queues.schedule import Schedule
+
+T = TypeVar("T")
+
+BESIDE = "*.launch.toml"
+"""What ``--init-launch`` alone stands for: the name of the program."""
+
+
+def pairs_of(parse: Callable[[str], T], form: str) -> Callable[..., tuple[tuple[str, T], ...]]:
+    """A click callback that reads ``NAME=...`` texts."""
+
+    def convert(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, T], ...]:
+        from pto_dialect.driver.run.value_text import ValueTextError, split_assignment
+
+        found: list[tuple[str, Any]] = []
+        # Values of ranks have words of their own, which are read for each rank.
+        read: Callable[[str], Any] = str if ctx.params.get("ranks") else parse
+        for text in texts:
+            name = ""
+            try:
+                name, value = split_assignment(text, form)
+                found.append((name, read(value)))
+            except ValueTextError as error:
+                where = f"{name}: " if name else ""
+                raise click.BadParameter(f"{where}{error}", ctx, param) from None
+        return tuple(found)
+
+    return convert
+
+
+def given_value(text: str) -> Any:
+    """A value of ``--arg``."""
+    from pto_dialect.driver.run.value_text import parse_given
+
+    return parse_given(text)
+
+
+def content_value(text: str) -> Any:
+    """A value of ``--expect``."""
+    from pto_dialect.driver.run.value_text import parse_content
+
+    return parse_content(text)
+
+
+def output_value(text: str) -> Any:
+    """A value of ``--out``."""
+    from pto_dialect.driver.run.value_text import parse_output
+
+    return parse_output(text)
+
+
+def number_of(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """NaN passes every comparison with a range."""
+    if value is not None and value != value:
+        raise click.BadParameter("nan is not in the range.", ctx, param)
+    return value
+
+
+def timeout_of(ctx: click.Context, param: click.Parameter, seconds: float | None) -> float | None:
+    """Seconds, where the system has timers."""
+    from pto_dialect.deadline import can_limit
+
+    if seconds is not None and not can_limit():
+        raise click.BadParameter("this system has no timers that could end a run", ctx, param)
+    return number_of(ctx, param, seconds)
+
+
+def size_of(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
+    """A number of bytes."""
+    from pto_dialect.driver.run.memory_budget import SizeError, parse_size
+
+    try:
+        return None if text is None else parse_size(text)
+    except SizeError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+
+
+class PtoRunCommand(PtoCommand):
+    """Lets ``--sanitize``, ``--fix``, ``--list`` and ``--init-launch`` stand alone, which must not take the next
+    argument for a list or a file."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments with what these options mean alone."""
+        end = args.index("--") if "--" in args else len(args)
+        alone = {"--sanitize": "--sanitize=all", "--fix": "--fix=-", "--list": "--list=text"}
+        alone["--init-launch"] = f"--init-launch={BESIDE}"
+        every = [alone.get(arg, arg) for arg in args[:end]]
+        return super().parse_args(ctx, every + args[end:])
+
+
+def checks_of(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:
+    """Names of checks."""
+    from pto_dialect.sanitize.options import UnknownCheckError, parse_checks
+
+    try:
+        return parse_checks(texts)
+    except UnknownCheckError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+
+
+def schedule_of(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    """The text of a schedule, which there is."""
+    from pto_dialect.runtime.queues.schedule import Schedule, ScheduleError
+
+    try:
+        return None if text is None else (Schedule.parse(text) and text)
+    except ScheduleError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+
+
+def order_of(given: dict[str, Any]) -> Schedule | None:
+    """The schedule that was asked for."""
+    from pto_dialect.runtime.queues.schedule import Schedule
+
+    return None if given["schedule"] is None else Schedule.parse(given["schedule"], given["sync"] == "strict")
