@@ -27,8 +27,16 @@ from pto_dialect.runtime.run.machine import RunOptions
 Capture = pytest.CaptureFixture[str]
 MAIN = importlib.import_module("pto_dialect.tools.pto_run").main
 LAUNCHES = sorted(FOLDER.glob("*/*.launch.toml"))
-PROGRAMS = sorted(path for path in FOLDER.glob("*/*.pto") if path.parent.name != "faulty")
+PROGRAMS = sorted(path for path in FOLDER.glob("*/*.pto") if path.parent.name not in ("faulty", "ranks"))
 CASES = [(example, case) for example in run_all.EXAMPLES for case in run_all.load(example)[0]]
+
+
+@pytest.mark.parametrize("ranks", [2, 8])
+@pytest.mark.parametrize("name", ["all_gather", "all_reduce", "reduce_scatter", "tp_gemm"])
+def test_ranks(name: str, ranks: int) -> None:
+    path = str(FOLDER / "ranks" / f"{name}.launch.toml")
+    result = CliRunner().invoke(MAIN, [path, "--ranks", str(ranks), "-j", "2", "--target", "a2a3"])
+    assert result.exit_code == 0, result.output
 
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
