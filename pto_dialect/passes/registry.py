@@ -10,11 +10,13 @@ if TYPE_CHECKING:
 
 
 class PassEntry(NamedTuple):
-    """Where a pass lives (module of this folder, class in it) and one line on what it does."""
+    """Where a pass lives (module of this folder, class in it) and one line on what it does; ``changes`` tells that it
+    changes the program."""
 
     module: str
     cls: str
     summary: str
+    changes: bool = False
 
 
 _VERIFY = "verify"
@@ -34,6 +36,9 @@ PASS_TABLE: dict[str, PassEntry] = {
         "check_sync", "CheckSyncPass", "flags and accesses along every path: unmatched, reused, unordered"
     ),
     "check-memory": PassEntry("check_memory", "CheckMemoryPass", "tiles in use that share bytes"),
+    "insert-sync": PassEntry(
+        "insert_sync.insert", "InsertSyncPass", "the flags and barriers that a program without them needs", changes=True
+    ),
 }
 """Every pass; the verify passes stand in the order in which they run."""
 

@@ -14,6 +14,7 @@ from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.render import visible
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.scalar.query import GetBlockIdxOp, GetBlockNumOp
 from pto_dialect.runtime.compile.program import (
     SIMT_BODY,
     Program,
@@ -33,7 +34,7 @@ from ..run.binding import static_shape
 from ..run.elements import scalar_format
 
 _CORES = {"aic": "cube", "aiv": "vector", "all": "one"}
-_BLOCKS = ("pto.get_block_idx", "pto.get_block_num")
+_BLOCKS = (GetBlockIdxOp, GetBlockNumOp)
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,9 @@ def _blocks(program: Program | None, arguments: tuple[ListedArgument, ...]) -> s
     operations = program.operations if program is not None else ()
     if any(orders_blocks(op) for op in operations):
         return "together"
-    asked = any(op.name in _BLOCKS for op in operations) or any(one.launcher in ("block", "count") for one in arguments)
+    asked = any(isinstance(op, _BLOCKS) for op in operations) or any(
+        one.launcher in ("block", "count") for one in arguments
+    )
     return "many" if asked else "one"
 
 

@@ -32,6 +32,7 @@ SHAPES = "verify-shapes"
 PARSE = "parse"
 SYNC = "check-sync"
 MEMORY = "check-memory"
+INSERT_SYNC = "insert-sync"
 RUN = "run"
 PASSES = (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)
 """Verification passes in the order in which they run."""

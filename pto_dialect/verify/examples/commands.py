@@ -37,6 +37,7 @@ COMMANDS: Final[dict[str, Commands]] = {
     "malformed-expectation": _EXPECTING,
     "documentation-form": _both("pto-opt --allow-schematic example.pto"),
     "target-override": Commands("pto-opt --target a2a3 example.pto", "pto-opt --target a5 example.pto"),
+    "insert-sync-unsupported": _both("pto-opt -p insert-sync example.pto"),
     "run-timeout": Commands("pto-run --timeout 1 --arg a=1 example.pto", "pto-run --timeout 99 --arg a=1 example.pto"),
 }
 """By rule."""

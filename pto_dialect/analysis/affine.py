@@ -1,0 +1,110 @@
+"""Integers as sums: a constant and multiples of what only a run knows. Equal values have equal sums, wherever they are
+computed, so that the distance of two offsets is a number as often as the text allows it.
+
+Source: docs/reference/core-dialects.md, "Numbers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from xdsl.ir import Block, SSAValue
+
+from pto_dialect.ir.core.roles import Role, has_role
+
+from .arithmetic import CASTS
+from .constants import constant_of
+
+Term = tuple[object, ...]
+"""What is multiplied: a value that nothing is known about, or an operation on sums, with its name and its operands."""
+
+_DEPTH = 32
+
+
+class Sum(NamedTuple):
+    """``constant`` plus each term times its factor; terms with factor 0 do not stand here."""
+
+    constant: int
+    terms: frozenset[tuple[Term, int]] = frozenset()
+
+    def minus(self, other: Sum) -> Sum:
+        """The difference."""
+        return _combined(self, other, -1)
+
+    @property
+    def number(self) -> int | None:
+        """The number, if no term is left."""
+        return None if self.terms else self.constant
+
+
+def _combined(one: Sum, other: Sum, sign: int) -> Sum:
+    factors = dict(one.terms)
+    for term, factor in other.terms:
+        factors[term] = factors.get(term, 0) + sign * factor
+    return Sum(one.constant + sign * other.constant, frozenset((t, f) for t, f in factors.items() if f))
+
+
+def _times(one: Sum, factor: int) -> Sum:
+    return Sum(one.constant * factor, frozenset((t, f * factor) for t, f in one.terms) if factor else frozenset())
+
+
+def _product(parts: Sequence[Sum]) -> Sum | None:
+    """The product of a sum and a number; ``None`` for others."""
+    one, other = parts
+    if other.number is not None:
+        return _times(one, other.number)
+    return _times(other, one.number) if one.number is not None else None
+
+
+_COMBINED: dict[str, Callable[[Sequence[Sum]], Sum | None]] = {
+    "arith.addi": lambda parts: _combined(parts[0], parts[1], 1),
+    "arith.subi": lambda parts: _combined(parts[0], parts[1], -1),
+    "arith.muli": _product,
+    **dict.fromkeys([name for name, signed in CASTS.items() if signed], lambda parts: parts[0]),
+    "arith.trunci": lambda parts: None,
+}
+"""Operations on sums that give sums; casts keep the number unless they cut it off or read it without its sign."""
+
+
+class Sums:
+    """The sums of the values of one function, each found once."""
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, Sum] = {}
+        self._sources: dict[Term, frozenset[SSAValue]] = {}
+
+    def of(self, value: SSAValue, depth: int = _DEPTH) -> Sum:
+        """The sum that ``value`` is."""
+        known = self._known.get(value)
+        if known is None:
+            known = self._known[value] = self._found(value, depth)
+        return known
+
+    def sources(self, term: Term) -> frozenset[SSAValue]:
+        """The values, of which nothing more is known, that a term depends on."""
+        known = self._sources.get(term)
+        if known is None:
+            parts = [self.sources(inner) for part in term if isinstance(part, Sum) for inner, _ in part.terms]
+            own = frozenset(part for part in term if isinstance(part, SSAValue))
+            known = self._sources[term] = own.union(*parts)
+        return known
+
+    def _found(self, value: SSAValue, depth: int) -> Sum:
+        number = constant_of(value)
+        if isinstance(number, int):
+            return Sum(number)
+        op = value.owner
+        alone = Sum(0, frozenset({((value,), 1)}))
+        if isinstance(op, Block) or not depth or not has_role(op, Role.SCALAR) or len(op.results) != 1:
+            return alone
+        parts = [self.of(operand, depth - 1) for operand in op.operands]
+        name = op.name
+        # By name, as the table of arithmetic is.
+        combine = _COMBINED.get(name)
+        result = combine(parts) if combine is not None else None
+        if result is not None:
+            return result
+        said = tuple(sorted((key, attr) for key, attr in op.properties.items()))
+        term: Term = (name, str(value.type), *said, *parts)
+        return Sum(0, frozenset({(term, 1)}))

@@ -1,0 +1,1 @@
+"""Flags and barriers for programs without them."""

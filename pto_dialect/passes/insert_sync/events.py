@@ -1,0 +1,198 @@
+"""Which of the eight numbers of a pair of pipes each flag gets.
+
+Two flags may share a number when the first is certainly taken before the second is set. Where numbers run out it is
+enough that they do so in the order of the text; after that flags that are near each other become one.
+Source: docs/reference/synchronisation.md, "Event numbers".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from pto_dialect.ir.core.attributes import ENUMS
+
+from .follow import Runner
+from .program import Choice, Flag, Loop, Reader, Sequence
+from .state import State
+
+EVENTS = len(ENUMS["event"].values)
+Pair = tuple[Flag, Flag]
+
+
+class _Watched(State):
+    """A state that knows which flags are set, and when the last wait for each began."""
+
+    __slots__ = ("pending", "waited")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pending: dict[Flag, None] = {}
+        self.waited: dict[Flag, int] = {}
+
+    def copy(self) -> _Watched:
+        """The same state, to go on with by itself."""
+        other = _Watched.__new__(_Watched)
+        self.copied(other)
+        other.pending, other.waited = dict(self.pending), dict(self.waited)
+        return other
+
+
+class _Rivals(Runner):
+    """Finds flags of one pair of pipes that are under way together: ``text`` in the order of the text, ``run`` perhaps
+    when the pipes run by themselves."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__(reader)
+        self.text: set[Pair] = set()
+        self.run: set[Pair] = set()
+
+    def set(self, flag: Flag, state: State) -> None:
+        """A flag is set: who is under way?"""
+        assert isinstance(state, _Watched)
+        known = state.issue(flag.source)[flag.target]
+        for other in state.pending:
+            self._rival(self.text, other, flag)
+        for other, number in state.waited.items():
+            if number > known:
+                self._rival(self.run, other, flag)
+        state.pending[flag] = None
+        super().set(flag, state)
+
+    def wait(self, flag: Flag, state: State) -> None:
+        """A flag is waited for, which takes a number of its own."""
+        assert isinstance(state, _Watched)
+        super().wait(flag, state)
+        state.pending.pop(flag, None)
+        state.now += 1
+        state.last[flag.target] = state.waited[flag] = state.now
+        state.done[flag.target].append(state.now)
+
+    def turns(self, loop: Loop, state: State) -> State:
+        """Two iterations, so that each flag meets those of the iteration before."""
+        return self.items(loop.body, self.items(loop.body, state))
+
+    def together(self, state: State, ways: list[State]) -> State:
+        """What holds behind all ways that begin in ``state``."""
+        found = super().together(state, ways)
+        assert isinstance(found, _Watched)
+        found.pending, found.waited = {}, {}
+        for way in ways:
+            assert isinstance(way, _Watched)
+            found.pending |= way.pending
+            for flag, number in way.waited.items():
+                found.waited[flag] = max(number, found.waited.get(flag, 0))
+        return found
+
+    @staticmethod
+    def _rival(found: set[Pair], one: Flag, other: Flag) -> None:
+        if one is not other and (one.source, one.target) == (other.source, other.target):
+            found.add((one, other))
+            found.add((other, one))
+
+
+def number_events(sequence: Sequence, reader: Reader) -> int:
+    """Gives every flag its number, and makes flags one where there are too many. Returns how many went."""
+    gone = 0
+    while True:
+        rivals = _Rivals(reader)
+        rivals.items(sequence, _Watched())
+        flags = list(all_flags(sequence))
+        crowded = _colour(flags, rivals)
+        if crowded is None:
+            return gone
+        gone += 1
+        _unite([flag for flag in flags if (flag.source, flag.target) == crowded], sequence)
+
+
+def _colour(flags: list[Flag], rivals: _Rivals) -> tuple[int, int] | None:
+    """Numbers the flags; the first pair of pipes that has too few numbers."""
+    pairs: dict[tuple[int, int], list[Flag]] = defaultdict(list)
+    for flag in flags:
+        pairs[flag.source, flag.target].append(flag)
+    for pair, members in pairs.items():
+        for apart in (rivals.text | rivals.run, rivals.text):
+            neighbours: dict[Flag, set[Flag]] = defaultdict(set)
+            for one, other in apart:
+                neighbours[one].add(other)
+            if _numbered(members, neighbours):
+                break
+        else:
+            return pair
+    return None
+
+
+def _numbered(flags: list[Flag], neighbours: dict[Flag, set[Flag]]) -> bool:
+    for flag in flags:
+        flag.event = -1
+    for flag in flags:
+        taken = {other.event for other in neighbours[flag]}
+        free = next((number for number in range(EVENTS) if number not in taken), None)
+        if free is None:
+            return False
+        flag.event = free
+    return True
+
+
+def _unite(flags: list[Flag], whole: Sequence) -> None:
+    """Makes the two flags one that cost least to wait for: of one sequence, and nearest to each other."""
+    best: tuple[int, Flag, Flag] | None = None
+    for one in flags:
+        for other in flags:
+            if one is other or one.sequence is not other.sequence or one.carried != other.carried:
+                continue
+            after, before = max(one.after, other.after), min(one.before, other.before)
+            if not one.carried and after >= before:
+                continue
+            cost = abs(one.after - other.after) + abs(one.before - other.before)
+            if best is None or cost < best[0]:
+                best = cost, one, other
+    if best is not None:
+        _, one, other = best
+        united = Flag(
+            one.source,
+            one.target,
+            max(one.after, other.after),
+            min(one.before, other.before),
+            one.sequence,
+            one.carried,
+        )
+        _replace(whole, (one, other), united)
+        return
+    # Flags that lie in different regions: the last one becomes a barrier of all pipes.
+    last = next((flag for flag in reversed(flags) if not flag.carried), flags[-1])
+    last.sequence.full.add(last.before)
+    _replace(whole, (last,), None)
+
+
+def _replace(whole: Sequence, old: tuple[Flag, ...], new: Flag | None) -> None:
+    for loop in _loops(whole):
+        if any(flag in loop.carried for flag in old):
+            loop.carried = [flag for flag in loop.carried if flag not in old] + ([new] if new is not None else [])
+    for flag in old:
+        flag.sequence.remove(flag)
+    if new is not None:
+        new.sequence.add(new)
+
+
+def _loops(sequence: Sequence) -> list[Loop]:
+    found: list[Loop] = []
+    for item in sequence.items:
+        if isinstance(item, Loop):
+            found += [item, *_loops(item.body)]
+        elif isinstance(item, Choice):
+            for branch in item.branches:
+                found += _loops(branch)
+    return found
+
+
+def all_flags(sequence: Sequence) -> list[Flag]:
+    """The flags of a sequence and of all in it, in the order of the text of their sets."""
+    found: list[Flag] = []
+    for index, item in enumerate(sequence.items):
+        if isinstance(item, Loop):
+            found += all_flags(item.body)
+        elif isinstance(item, Choice):
+            for branch in item.branches:
+                found += all_flags(branch)
+        found += sequence.sets.get(index, ())
+    return found

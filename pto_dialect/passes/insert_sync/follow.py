@@ -1,0 +1,216 @@
+"""Runs sequences with the flags and barriers that they have, and says which dependences nothing orders.
+
+Source: docs/reference/synchronisation.md, "Dependences", "Order inside one pipe".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.analysis.streaming import streams
+from pto_dialect.ir.core.base import Pipe
+
+from .overlap import ANY, Setting, may_overlap
+from .places import GLOBAL
+from .program import NUMBER, Choice, Flag, Item, Leaf, Loop, Reader, Sequence
+from .state import Access, State, merged
+
+_V = NUMBER[Pipe.V]
+_LOADS = (NUMBER[Pipe.MTE2],)
+_STORES = (NUMBER[Pipe.MTE3], NUMBER[Pipe.FIX])
+
+
+class Need(NamedTuple):
+    """An access that a leaf depends on and nothing orders before it."""
+
+    access: Access
+    leaf: Leaf
+
+
+class _Placed(NamedTuple):
+    op: Operation
+    number: int
+
+
+class Runner:
+    """Runs sequences; what happens at flags, barriers and leaves may be extended."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.arch = reader.arch
+
+    def items(self, sequence: Sequence, state: State) -> State:
+        """The state behind a sequence."""
+        for index, item in enumerate(sequence.items):
+            self.before(sequence, index, state)
+            state = self.item(item, state)
+            self.behind(sequence, index, state)
+        return state
+
+    def item(self, item: Item, state: State) -> State:
+        """The state behind an item."""
+        if isinstance(item, Leaf):
+            self.leaf(item, state)
+            return state
+        return self.loop(item, state) if isinstance(item, Loop) else self.choice(item, state)
+
+    def leaf(self, leaf: Leaf, state: State) -> None:
+        """One leaf runs."""
+        state.step(leaf)
+
+    def before(self, sequence: Sequence, index: int, state: State) -> None:
+        """The waits and barriers in front of an item."""
+        if index in sequence.full:
+            state.join()
+        for flag in sequence.waits.get(index, ()):
+            self.wait(flag, state)
+        for pipe in sequence.barriers.get(index, ()):
+            state.barrier(pipe)
+
+    def behind(self, sequence: Sequence, index: int, state: State) -> None:
+        """The sets behind an item."""
+        for flag in sequence.sets.get(index, ()):
+            self.set(flag, state)
+
+    def set(self, flag: Flag, state: State) -> None:
+        """A flag is set."""
+        state.set(flag)
+
+    def wait(self, flag: Flag, state: State) -> None:
+        """A flag is waited for."""
+        state.wait(flag)
+
+    def turns(self, loop: Loop, state: State) -> State:
+        """The state behind at least one iteration. One is enough to know what is known behind any number of them."""
+        return self.items(loop.body, state)
+
+    def loop(self, loop: Loop, state: State) -> State:
+        """A loop, with the flags that it needs from one iteration to the next."""
+        for flag in loop.carried:
+            self.set(flag, state)
+        ways = [self.turns(loop, state.copy())]
+        if loop.open:
+            ways.append(state.copy())
+            ways[1].now = ways[0].now
+        for way in ways:
+            for flag in loop.carried:
+                self.wait(flag, way)
+        for flag in loop.carried:
+            del state.tokens[flag]
+        return self.together(state, ways)
+
+    def choice(self, choice: Choice, state: State) -> State:
+        """One of several regions."""
+        ways: list[State] = []
+        for branch in [*choice.branches, *([None] if choice.open else [])]:
+            way = state.copy()
+            way.now = ways[-1].now if ways else state.now
+            ways.append(way if branch is None else self.items(branch, way))
+        return self.together(state, ways)
+
+    def together(self, state: State, ways: list[State]) -> State:
+        """What holds behind all ways that begin in ``state``."""
+        return merged(state, ways)
+
+
+class Follower(Runner):
+    """Collects in ``needs`` what the items of ``sequence`` depend on and nothing orders; dependences inside of one item
+    are taken to be in order.
+
+    ``loop`` is the loop whose iterations are told apart, if the sequence is its body.
+    """
+
+    def __init__(self, reader: Reader, sequence: Sequence, loop: Loop | None) -> None:
+        super().__init__(reader)
+        self.sequence = sequence
+        self.depth = sequence.depth
+        self.needs: list[Need] = []
+        self._levels: dict[SSAValue, int] = {}
+        self._same = Setting(self._fixed, None, self._range, reader.places.sums)
+        turn = loop.turn if loop is not None else None
+        self._next = Setting(self._fixed_in_turns, turn, self._range, reader.places.sums)
+
+    def leaf(self, leaf: Leaf, state: State) -> None:
+        """One leaf runs."""
+        self.needs += self.missing(leaf, state)
+        number = state.step(leaf)
+        keep = self.arch == "a2a3" and leaf.pipe == _V
+        for writes, places in ((False, leaf.reads), (True, leaf.writes)):
+            for place in places:
+                state.record(Access(leaf, number, writes, place, state.turn), keep)
+
+    # ------------------------------------------------------------ dependences
+
+    def missing(self, leaf: Leaf, state: State) -> list[Need]:
+        """The accesses that ``leaf`` depends on and that may not be done when it runs next."""
+        found: list[Need] = []
+        if leaf.joins:
+            return found
+        row = state.issue(leaf.pipe)
+        for writes, places in ((False, leaf.reads), (True, leaf.writes)):
+            for place in places:
+                for access in state.earlier(place):
+                    if not (writes or access.writes) or access.number <= row[access.leaf.pipe]:
+                        continue
+                    if self._within(access, leaf, state) or not self._ordered(access, leaf, writes, state):
+                        continue
+                    setting = self._next if access.turn != state.turn else self._same
+                    if may_overlap(access.place, place, setting):
+                        found.append(Need(access, leaf))
+        return found
+
+    def _within(self, access: Access, leaf: Leaf, state: State) -> bool:
+        """Whether both are in one item of the sequence, in the same iteration."""
+        if access.turn != state.turn:
+            return False
+        return access.leaf.path[self.depth][1] == leaf.path[self.depth][1]
+
+    def _ordered(self, access: Access, leaf: Leaf, writes: bool, state: State) -> bool:
+        """Whether a pipe has to be told of the order of these two."""
+        pipe = leaf.pipe
+        if access.leaf.pipe != pipe:
+            return True
+        if pipe == _V and self.arch == "a2a3":
+            kind = "raw" if not writes else "waw" if access.writes else "war"
+            before = _Placed(access.leaf.op, access.number)
+            return not (access.turn == state.turn and streams(before, _Placed(leaf.op, state.now + 1), kind))
+        if not (writes and access.writes):
+            return False
+        if access.place.space == GLOBAL:
+            return pipe in _STORES
+        return pipe in _LOADS and not self._used(access, state)
+
+    @staticmethod
+    def _used(access: Access, state: State) -> bool:
+        """Whether another pipe has used the bytes of an access since: whoever overwrites them waits for that."""
+        place = access.place
+        return any(
+            not one.writes and one.number > access.number and (one.place.holds(place) or place.holds(one.place))
+            for one in state.earlier(place)
+        )
+
+    def _fixed(self, value: SSAValue) -> bool:
+        """Whether a value is the same for two items of the sequence."""
+        return self._level(value) < 2
+
+    def _fixed_in_turns(self, value: SSAValue) -> bool:
+        """Whether a value is the same in two iterations."""
+        return self._level(value) == 0
+
+    def _level(self, value: SSAValue) -> int:
+        """Where a value comes from: 0 outside of the sequence, 1 its block, 2 or more a block inside of it."""
+        known = self._levels.get(value)
+        if known is None:
+            place = value.owner if isinstance(value.owner, Block) else value.owner.parent
+            known = 1
+            while place is not None and place is not self.sequence.block:
+                parent = place.parent_op()
+                place = parent.parent if parent is not None else None
+                known += 1
+            known = self._levels[value] = known if place is not None else 0
+        return known
+
+    def _range(self, value: SSAValue) -> tuple[float, float]:
+        return self.reader.ranges.get(value, ANY)

@@ -1,0 +1,86 @@
+"""``insert-sync``: the flags and barriers that a program without them needs, and no others.
+
+Source: docs/reference/synchronisation.md, "Placement".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.core.base import section_of
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role, roles_of
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.base import PtoPass
+from pto_dialect.verify.engine.rule import ERROR, INSERT_SYNC, rule
+
+from .events import number_events
+from .places import Places
+from .program import Reader, Sequence, UnsupportedError
+from .solve import solve
+from .write import write
+
+_TILE = "!pto.tile_buf<vec, 16x16xf32>"
+_GOOD = f"""func.func @f(%one: f32) {{
+  %a = pto.alloc_tile : {_TILE}
+  pto.texpands ins(%one : f32) outs(%a : {_TILE})
+  return
+}}
+"""
+
+UNSUPPORTED = rule(
+    "insert-sync-unsupported",
+    ERROR,
+    INSERT_SYNC,
+    "flags are inserted into functions whose control flow and accesses are followed",
+    source='docs/reference/synchronisation.md, "What is not followed"',
+    bad=_GOOD.replace("return", "func.call @g() : () -> ()\n  return", 1) + "func.func private @g() {\n  return\n}",
+    good=_GOOD,
+)
+
+
+@dataclass(frozen=True)
+class InsertSyncPass(PtoPass):
+    """Puts flags and barriers into every function with a body that has none."""
+
+    name: ClassVar[str] = "insert-sync"
+
+    def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        """Changes ``module``; a function that is not followed is an error, and nothing changes then."""
+        solved: list[Sequence] = []
+        for function in walk(module):
+            if not has_role(function, Role.FUNCTION) or not function.regions[0].blocks or ordered(function):
+                continue
+            try:
+                solved += sequences(function, self.target)
+            except UnsupportedError as error:
+                message = f"insert-sync cannot order this: {error.reason}"
+                engine.report(Diagnostic(UNSUPPORTED.id, UNSUPPORTED.severity, message, span_of(error.op)))
+        if not engine.has_errors:
+            for sequence in solved:
+                write(sequence)
+
+
+def ordered(function: Operation) -> bool:
+    """Whether a function orders its pipes by itself."""
+    return any((Role.PIPES | Role.SETS) in roles_of(op) or has_role(op, Role.LOCK) for op in walk(function))
+
+
+def sequences(function: Operation, target: str | None) -> list[Sequence]:
+    """The sequences of the cores that run ``function``, with what they need. Raises :class:`UnsupportedError`."""
+    sections = {section_of(op) for op in walk(function)}
+    found: list[Sequence] = []
+    for side in [name for name in ("cube", "vector") if name in sections] or [None]:
+        reader = Reader(Places(profile_of(function, target)), side)
+        sequence = reader.function(function)
+        solve(sequence, reader)
+        number_events(sequence, reader)
+        found.append(sequence)
+    return found

@@ -1,0 +1,107 @@
+"""Whether two accesses may touch the same bytes, as exactly as sums of integers tell.
+
+Source: docs/reference/synchronisation.md, "Dependences".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+
+from pto_dialect.analysis.affine import Sum, Sums, Term
+
+from .places import GLOBAL, Place
+
+Range = tuple[float, float]
+ANY: Range = (-inf, inf)
+
+
+class Turn(NamedTuple):
+    """A loop of which the later access is in a later iteration: its counter, the step of that and the most trips."""
+
+    counter: SSAValue
+    step: int
+    trips: float
+
+
+class Setting(NamedTuple):
+    """What is known of two accesses: which values are the same for both, the loop that lies between them, and the
+    ranges of indices."""
+
+    fixed: Callable[[SSAValue], bool]
+    turn: Turn | None
+    ranges: Callable[[SSAValue], Range]
+    sums: Sums
+
+
+def may_overlap(earlier: Place, later: Place, setting: Setting) -> bool:
+    """Whether some byte may belong to both."""
+    if earlier.space != later.space:
+        return False
+    if earlier.root is None or later.root is None:
+        return True
+    if earlier.root != later.root:
+        # Pointers made of numbers may be anywhere in global memory; planned memory and queues keep apart.
+        return earlier.space == GLOBAL and "bytes" in (earlier.root, later.root)
+    if earlier.root == "bytes" and _apart(earlier, later):
+        return False
+    if earlier.frame is None or earlier.frame != later.frame:
+        return True
+    sides = zip(earlier.sides, later.sides, strict=False)
+    return not any(_certainly_behind(one, other, setting) for one, other in sides)
+
+
+def _apart(one: Place, other: Place) -> bool:
+    return (one.stop is not None and one.stop <= other.start) or (other.stop is not None and other.stop <= one.start)
+
+
+def _certainly_behind(earlier: tuple[Sum, Sum], later: tuple[Sum, Sum], setting: Setting) -> bool:
+    """Whether one of two intervals ends before the other begins."""
+    (first, first_size), (second, second_size) = earlier, later
+    return (
+        _least(second, _plus(first, first_size), 1, setting) >= 0
+        or _least(_plus(second, second_size), first, -1, setting) >= 0
+    )
+
+
+def _plus(one: Sum, other: Sum) -> Sum:
+    return one.minus(Sum(0).minus(other))
+
+
+def _least(later: Sum, earlier: Sum, sign: int, setting: Setting) -> float:
+    """The least that ``sign`` times (``later`` minus ``earlier``) can be."""
+    least: float = sign * (later.constant - earlier.constant)
+    after, before = dict(later.terms), dict(earlier.terms)
+    for term in {**after, **before}:
+        one, other = sign * after.get(term, 0), sign * before.get(term, 0)
+        least += _term(term, one, other, setting)
+        if least == -inf:
+            break
+    return least
+
+
+def _term(term: Term, after: int, before: int, setting: Setting) -> float:
+    """The least of ``after`` times the term where the later access is, minus ``before`` times the term at the other."""
+    sources = setting.sums.sources(term)
+    if all(setting.fixed(value) for value in sources):
+        return _lowest(after - before, _range(term, setting))
+    turn = setting.turn
+    if turn is not None and term == (turn.counter,) and after == before:
+        return _lowest(after * turn.step, (1, max(1, turn.trips - 1)))
+    both = _range(term, setting)
+    return _lowest(after, both) + _lowest(-before, both)
+
+
+def _lowest(factor: int, limits: Range) -> float:
+    return 0 if factor == 0 else min(factor * limits[0], factor * limits[1])
+
+
+def _range(term: Term, setting: Setting) -> Range:
+    """What a term may be."""
+    if len(term) == 1:
+        (value,) = term
+        return setting.ranges(value) if isinstance(value, SSAValue) else ANY
+    return ANY

@@ -1,0 +1,240 @@
+"""The memory behind a handle, and whether two accesses may touch the same bytes.
+
+A place is a memory, what it belongs to there, and as much of the bytes or of the rectangle as the text tells. What is
+not known overlaps. Source: docs/reference/execution.md, "Pointers, tiles and views"; docs/reference/synchronisation.md,
+"Dependences".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import NamedTuple
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.analysis.affine import Sum, Sums
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.facts import space_of as space_of_type
+from pto_dialect.ir.buffers.views import MakeTensorViewOp, MultiTileGetOp, PartitionViewOp, SubviewOp, TAssignOp
+from pto_dialect.ir.core.base import PtoOp, op_spec
+from pto_dialect.ir.core.operands import listed, named
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import (
+    MultiTileBufType,
+    PartitionViewType,
+    PtrType,
+    TensorViewType,
+    TileBufType,
+    byte_width,
+)
+from pto_dialect.targets.profile import Profile
+from pto_dialect.verify.buffers.alloc import address_operand, space_of, tile_bytes
+
+GLOBAL = "gm"
+_DEPTH = 24
+
+
+class Side(NamedTuple):
+    """One dimension of a rectangle: the first index, and how many."""
+
+    start: Sum
+    size: Sum
+
+
+class Place(NamedTuple):
+    """Where an access is.
+
+    ``space`` is the memory; ``root`` what the bytes belong to there: an argument, an allocation without address, or
+    ``"bytes"`` for those with one, whose bytes ``[start, stop)`` are then known; ``None`` may be anything. ``sides``
+    is a rectangle in the coordinates of ``frame``.
+    """
+
+    space: str
+    root: Hashable
+    start: int = 0
+    stop: int | None = None
+    frame: Hashable = None
+    sides: tuple[Side, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the place is all of its root, or known bytes."""
+        return self.root is not None and not self.sides and (self.root != "bytes" or self.stop is not None)
+
+    def holds(self, other: Place) -> bool:
+        """Whether all bytes of ``other`` certainly belong to this place."""
+        if not self.whole or self.space != other.space or self.root != other.root:
+            return False
+        if self.root != "bytes":
+            return True
+        return other.stop is not None and self.stop is not None and self.start <= other.start <= other.stop <= self.stop
+
+
+class Places:
+    """The places behind the handles of one function, for the chip of ``profile``."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.sums = Sums()
+        self._known: dict[SSAValue, tuple[Place, ...]] = {}
+
+    def of(self, value: SSAValue) -> tuple[Place, ...]:
+        """The places that ``value`` may stand for; several where handles meet."""
+        known = self._known.get(value)
+        if known is None:
+            # Whoever asks again on the way is a loop that carries handles: nothing new comes from there.
+            self._known[value] = ()
+            known = self._known[value] = tuple(dict.fromkeys(self._found(value)))
+        return known
+
+    def _anywhere(self, value: SSAValue) -> Place:
+        kind = value.type
+        if isinstance(kind, (PartitionViewType, TensorViewType)):
+            return Place(GLOBAL, None)
+        tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
+        if isinstance(tile, TileBufType):
+            return Place(space_of(tile, self.profile), None)
+        return Place(space_of_type(kind) or GLOBAL, None)
+
+    def _found(self, value: SSAValue) -> list[Place]:
+        owner = value.owner
+        if isinstance(owner, Block):
+            return self._argument(value, owner)
+        if has_role(owner, Role.TILE_ALLOCATION):
+            return [self._allocated(owner)]
+        if isinstance(owner, TAssignOp):
+            return [self._anywhere(value)]
+        if isinstance(owner, MultiTileGetOp):
+            return [self._slot(place, owner) for place in self.of(named(owner, "source"))]
+        if isinstance(owner, SubviewOp):
+            return [self._part(place, owner) for place in self.of(named(owner, "source"))]
+        if isinstance(owner, MakeTensorViewOp):
+            return [self._framed(place, owner) for place in self.of(named(owner, "ptr"))]
+        if isinstance(owner, PartitionViewOp):
+            return [self._rectangle(place, owner) for place in self.of(named(owner, "source"))]
+        if has_role(owner, Role.DISPLACEMENT):
+            return [place._replace(start=0, stop=None, frame=None, sides=()) for place in self.of(named(owner, "ptr"))]
+        if has_role(owner, Role.ADDRESS) and isinstance(value.type, PtrType):
+            return self._pointer(value, owner)
+        if has_role(owner, Role.VIEW):
+            source, *_ = owner.operands
+            return [place._replace(frame=None, sides=()) for place in self.of(source)]
+        return self._made(value, owner)
+
+    def _made(self, value: SSAValue, owner: Operation) -> list[Place]:
+        """The result of an operation that makes no view."""
+        if isinstance(owner, PtoOp) and op_spec(type(owner)).queue is not None:
+            # The memory of a slot: the queue itself orders it against everything else.
+            return [Place(self._anywhere(value).space, value)]
+        if has_role(owner, Role.SELECT):
+            return [place for name in ("lhs", "rhs") for place in self.of(named(owner, name))]
+        if has_role(owner, Role.ALLOCATION):
+            return [Place(self._anywhere(value).space, value)]
+        if owner.regions:
+            index = value.index  # pyright: ignore[reportAttributeAccessIssue]
+            found: list[Place] = []
+            for region in owner.regions:
+                last = region.blocks[-1].last_op if region.blocks else None
+                if last is not None and index < len(last.operands):
+                    found += self.of(last.operands[index])
+            return found or [self._anywhere(value)]
+        anywhere = self._anywhere(value)
+        # A tile that an operation gives as a value has memory of its own.
+        return [anywhere._replace(root=value) if isinstance(value.type, TileBufType) else anywhere]
+
+    def _argument(self, value: SSAValue, block: Block) -> list[Place]:
+        parent = block.parent_op()
+        if parent is None:
+            return [self._anywhere(value)]
+        if has_role(parent, Role.FUNCTION):
+            return [Place(self._anywhere(value).space, value)]
+        index = value.index  # pyright: ignore[reportAttributeAccessIssue]
+        found: list[Place] = []
+        if has_role(parent, Role.COUNTED) and index:
+            found += self.of(parent.operands[2 + index])
+            last = block.last_op
+            if last is not None:
+                found += self.of(last.operands[index - 1])
+        return found or [self._anywhere(value)]
+
+    def _allocated(self, op: Operation) -> Place:
+        result = op.results[0]
+        kind = result.type
+        tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
+        if not isinstance(tile, TileBufType):
+            return self._anywhere(result)
+        space = space_of(tile, self.profile)
+        address = address_operand(op)
+        if address is None:
+            return Place(space, result)
+        start = constant_of(address)
+        if not isinstance(start, int):
+            return Place(space, None)
+        size = tile_bytes(tile) * (kind.count if isinstance(kind, MultiTileBufType) else 1)
+        return Place(space, "bytes", start, start + size if size else None)
+
+    def _pointer(self, value: SSAValue, op: Operation) -> list[Place]:
+        source, *_ = op.operands
+        if isinstance(source.type, (PtrType, TileBufType)):
+            return [place._replace(frame=None, sides=()) for place in self.of(source)]
+        start = constant_of(source)
+        anywhere = self._anywhere(value)
+        return [anywhere._replace(root="bytes", start=start) if isinstance(start, int) else anywhere]
+
+    def _slot(self, place: Place, op: Operation) -> Place:
+        slot = self.sums.of(named(op, "slot"))
+        result = op.results[0].type
+        size = tile_bytes(result) if isinstance(result, TileBufType) else 0
+        if slot.number is not None and place.root == "bytes":
+            start = place.start + slot.number * size
+            return place._replace(start=start, stop=start + size)
+        frame = ("slots", place.root, place.start)
+        return place._replace(frame=frame, sides=(Side(slot, Sum(1)),))
+
+    def _part(self, place: Place, op: Operation) -> Place:
+        source = named(op, "source").type
+        offsets = [self.sums.of(offset) for offset in listed(op, "offsets")]
+        result = op.results[0].type
+        if not isinstance(source, TileBufType) or not isinstance(result, TileBufType) or len(offsets) != 2:
+            return place._replace(frame=None, sides=())
+        if place.sides and not (isinstance(place.frame, tuple) and place.frame[0] == "tile"):
+            return place._replace(frame=None, sides=())
+        sizes = [Sum(int(size.value.data)) for size in op.attributes["sizes"]]  # pyright: ignore
+        if place.sides:
+            offsets = [_added(side.start, offset) for side, offset in zip(place.sides, offsets, strict=True)]
+            frame = place.frame
+        else:
+            geometry = (source.rows, source.cols, byte_width(source.element), source.blayout, source.slayout)
+            frame = ("tile", place.root, place.start, *geometry)
+        part = place._replace(frame=frame, sides=tuple(Side(*pair) for pair in zip(offsets, sizes, strict=True)))
+        return _bytes_of_rows(part, source)
+
+    def _framed(self, place: Place, op: Operation) -> Place:
+        strides = tuple(self.sums.of(value) for value in listed(op, "strides"))
+        pointer = named(op, "ptr")
+        return place._replace(frame=("view", pointer, op.results[0].type, strides), sides=())
+
+    def _rectangle(self, place: Place, op: Operation) -> Place:
+        if place.frame is None or place.sides:
+            return place._replace(frame=None, sides=())
+        offsets, sizes = ([self.sums.of(v) for v in listed(op, name)] for name in ("offsets", "sizes"))
+        return place._replace(sides=tuple(Side(*pair) for pair in zip(offsets, sizes, strict=False)))
+
+
+def _bytes_of_rows(place: Place, source: TileBufType) -> Place:
+    """``place``, a part of ``source`` at offsets that are known, with the bytes from its first to its last element."""
+    starts, counts = ([side[which].number for side in place.sides] for which in (0, 1))
+    size, plain = byte_width(source.element), source.slayout == "none_box"
+    if place.root != "bytes" or None in starts or None in counts or size is None or not plain:
+        return place
+    line = source.cols
+    if source.blayout != "row_major":
+        starts, counts, line = starts[::-1], counts[::-1], source.rows
+    row, column, rows, columns = (number or 0 for number in (*starts, *counts))
+    first, last = row * line + column, (row + rows - 1) * line + column + columns
+    _, _, base, *_ = place.frame  # pyright: ignore[reportGeneralTypeIssues]
+    return place._replace(start=base + first * size, stop=base + last * size)
+
+
+def _added(one: Sum, other: Sum) -> Sum:
+    return one.minus(Sum(0).minus(other))

@@ -1,0 +1,247 @@
+"""A function as one core runs it: accesses, loops and choices, without everything that touches no memory.
+
+Source: docs/reference/synchronisation.md, "Dependences".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import inf
+
+from xdsl.dialects.scf import ForOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups, section_of
+from pto_dialect.ir.core.placement import named_pipe
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
+from pto_dialect.ir.core.walk import walk
+
+from .overlap import ANY, Range, Turn
+from .places import GLOBAL, Place, Places
+
+PIPES = (Pipe.S, Pipe.V, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
+NUMBER = {pipe: number for number, pipe in enumerate(PIPES)}
+SCALAR = NUMBER[Pipe.S]
+_MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType)
+
+
+class UnsupportedError(Exception):
+    """What stands in the way: an operation, and why it does."""
+
+    def __init__(self, op: Operation, reason: str) -> None:
+        super().__init__(reason)
+        self.op = op
+        self.reason = reason
+
+
+@dataclass(eq=False)
+class Leaf:
+    """An operation with work on a pipe. ``joins``: all pipes of the core have done what is before it when it runs."""
+
+    op: Operation
+    pipe: int
+    reads: tuple[Place, ...]
+    writes: tuple[Place, ...]
+    joins: bool = False
+    path: tuple[tuple[Sequence, int], ...] = ()
+
+
+@dataclass(eq=False)
+class Loop:
+    """A region that runs ``trips`` times; infinity stands for any number, also none."""
+
+    op: Operation
+    body: Sequence
+    turn: Turn | None
+    trips: float
+    limits: Range
+    carried: list[Flag] = field(default_factory=list)
+
+    @property
+    def open(self) -> bool:
+        """Whether it may run not once."""
+        return self.trips == inf
+
+
+@dataclass(eq=False)
+class Choice:
+    """Regions of which one runs, or none if ``open``."""
+
+    op: Operation
+    branches: list[Sequence]
+    open: bool
+
+
+Item = Leaf | Loop | Choice
+
+
+@dataclass(eq=False)
+class Flag:
+    """A set behind one item of a sequence and a wait before another. ``carried``: the wait is in the next iteration of
+    the loop whose body the sequence is. ``source`` and ``target`` are numbers of pipes."""
+
+    source: int
+    target: int
+    after: int
+    before: int
+    sequence: Sequence
+    carried: bool = False
+    event: int = -1
+
+
+@dataclass(eq=False)
+class Sequence:
+    """Items in the order of the text; ``block`` is where they stand, ``depth`` how many sequences are around.
+
+    ``barriers`` are the pipes that wait for themselves before an item.
+    """
+
+    block: Block
+    depth: int
+    items: list[Item] = field(default_factory=list)
+    flags: list[Flag] = field(default_factory=list)
+    barriers: dict[int, set[int]] = field(default_factory=dict)
+    full: set[int] = field(default_factory=set)
+    waits: dict[int, list[Flag]] = field(default_factory=dict)
+    sets: dict[int, list[Flag]] = field(default_factory=dict)
+
+    def add(self, flag: Flag) -> None:
+        """Puts a flag into the sequence."""
+        self.flags.append(flag)
+        self.waits.setdefault(flag.before, []).append(flag)
+        self.sets.setdefault(flag.after, []).append(flag)
+
+    def remove(self, flag: Flag) -> None:
+        """Takes a flag out again."""
+        self.flags.remove(flag)
+        self.waits[flag.before].remove(flag)
+        self.sets[flag.after].remove(flag)
+
+
+class Reader:
+    """Makes the sequence of a function; ``side`` is the kind of core in a function with sections."""
+
+    def __init__(self, places: Places, side: str | None) -> None:
+        self.places = places
+        self.arch = places.profile.arch
+        self.side = side
+        self.ranges: dict[SSAValue, Range] = {}
+
+    def function(self, op: Operation) -> Sequence:
+        """The sequence of a function. Raises :class:`UnsupportedError`."""
+        region, *_ = op.regions
+        if len(region.blocks) != 1:
+            raise UnsupportedError(op, "it goes from block to block; only structured control flow is followed")
+        return self._sequence(region.block, (), self.side is None)
+
+    def _sequence(self, block: Block, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Sequence:
+        """``mine``: whether the core runs what stands in ``block`` itself, not in a section of it."""
+        found = Sequence(block, len(path))
+        self._fill(found, block, path, mine)
+        return found
+
+    def _fill(self, into: Sequence, block: Block, path: tuple[tuple[Sequence, int], ...], mine: bool) -> None:
+        for op in block.ops:
+            section = section_of(op)
+            if section and self.side is not None and section != "simt":
+                if section == self.side:
+                    self._fill(into, op.regions[0].block, path, True)
+                continue
+            here = (*path, (into, len(into.items)))
+            item = self._item(op, here, mine)
+            if item is not None:
+                into.items.append(item)
+
+    def _item(self, op: Operation, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Item | None:
+        if has_role(op, Role.LOOP):
+            return self._loop(op, path, mine)
+        if op.regions and has_role(op, Role.CHOICE):
+            branches = [self._sequence(region.block, path, mine) for region in op.regions if region.blocks]
+            kept = any(branch.items for branch in branches)
+            return Choice(op, branches, len(branches) < 2) if kept else None
+        if op.regions and not isinstance(op, PtoOp):
+            if has_role(op, Role.SCALAR):
+                return None
+            raise UnsupportedError(op, f"{op.name} is not followed")
+        if has_role(op, Role.CALL | Role.LAUNCH):
+            raise UnsupportedError(op, "calls are not followed; inline the function first")
+        return self._leaf(op, path) if mine and isinstance(op, PtoOp) else None
+
+    def _loop(self, op: Operation, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Loop | None:
+        if not isinstance(op, ForOp):
+            if any(isinstance(inner, PtoOp) and inner.active_pipe(self.arch) for inner in walk(op)):
+                raise UnsupportedError(op, f"{op.name} is not followed, only scf.for is")
+            return None
+        low, high, step = (constant_of(value) for value in (op.lb, op.ub, op.step))
+        index = op.body.block.args[0]
+        trips: float = inf
+        if isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step > 0:
+            trips = max(0, -(-(high - low) // step))
+            self.ranges[index] = (low, low + max(0, trips - 1) * step)
+        elif isinstance(low, int):
+            self.ranges[index] = (low, high - 1 if isinstance(high, int) else inf)
+        if not trips:
+            return None
+        turn = Turn(index, step, trips) if isinstance(step, int) else None
+        body = self._sequence(op.body.block, path, mine)
+        if not body.items:
+            return None
+        return Loop(op, body, turn, trips, self.ranges.get(index, ANY))
+
+    def _leaf(self, op: PtoOp, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
+        if has_role(op, Role.PIPES):
+            joins = named_pipe(op.attributes.get("pipe")) is Pipe.ALL
+            return Leaf(op, SCALAR, (), (), True, path) if joins else None
+        if op.regions:
+            return self._scope(op, path)
+        spec = op_spec(type(op))
+        pipe = op.active_pipe(self.arch)
+        joins = has_role(op, Role.JOINS) or pipe is Pipe.ALL or (self.arch == "a2a3" and spec.self_ordered)
+        signals = has_role(op, Role.CORES) or has_role(op, Role.BLOCKS) or has_role(op, Role.PEERS)
+        if spec.pipes and not joins:
+            raise UnsupportedError(op, f"{op.name} works on several pipes")
+        reads, writes = self._accesses(op)
+        if signals and not joins:
+            # Whoever is signalled may look at all global memory, and may have written it.
+            everywhere = (Place(GLOBAL, None),)
+            reads, writes = (everywhere, ()) if has_role(op, Role.SETS) else ((), everywhere)
+        if not joins and (pipe is None or not (reads or writes)):
+            return None
+        number = SCALAR if joins or pipe is None else NUMBER[pipe]
+        return Leaf(op, number, reads, writes, joins, path)
+
+    def _scope(self, op: PtoOp, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
+        """A region that one pipe runs as one instruction."""
+        if not has_role(op, Role.SCOPE):
+            raise UnsupportedError(op, f"{op.name} is not followed")
+        reads: list[Place] = []
+        writes: list[Place] = []
+        for inner in walk(op):
+            if isinstance(inner, PtoOp):
+                more = self._accesses(inner)
+                reads += more[0]
+                writes += more[1]
+        return Leaf(op, NUMBER[Pipe.V], tuple(dict.fromkeys(reads)), tuple(dict.fromkeys(writes)), False, path)
+
+    def _accesses(self, op: PtoOp) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+        spec = op_spec(type(op))
+        groups = operand_groups(op)
+        given = [value for value in op.results if isinstance(value.type, TileBufType)] if spec.writes else []
+
+        def places(names: tuple[str, ...]) -> Iterator[Place]:
+            for name in dict.fromkeys(names):
+                for value in groups.get(name, ()):
+                    if isinstance(value.type, _MEMORY):
+                        yield from self.places.of(value)
+
+        unused = spec.scratch_unused and self.arch in spec.scratch_unused
+        left_out = ("tmp",) if unused else ()
+        reads = tuple(dict.fromkeys(places(tuple(name for name in spec.reads if name not in left_out))))
+        written = tuple(name for name in (*spec.writes, *spec.outs) if name not in left_out)
+        writes = [*places(written), *(place for value in given for place in self.places.of(value))]
+        if not spec.writes:
+            writes = []
+        return reads, tuple(dict.fromkeys(writes))

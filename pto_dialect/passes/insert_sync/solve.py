@@ -1,0 +1,120 @@
+"""Decides which flags and barriers a function needs.
+
+From the inside out: the body of a loop first by itself, then one iteration against the one before, then the loop as one
+item of what is around it.  In a sequence each item gets what it needs and nothing gives it yet: for each pair of pipes
+one flag, set behind the last work that it depends on and waited for right before it, unless the others imply it.
+Source: docs/reference/synchronisation.md, "Placement".
+"""
+
+from __future__ import annotations
+
+from .follow import Follower, Need
+from .program import Choice, Flag, Item, Leaf, Loop, Reader, Sequence
+from .state import Clocks, State
+
+
+def solve(sequence: Sequence, reader: Reader) -> None:
+    """Gives ``sequence`` and all that is in it the flags and barriers that they need."""
+    for item in sequence.items:
+        if isinstance(item, Loop):
+            solve(item.body, reader)
+            if item.trips > 1:
+                _iterations(item, reader)
+        elif isinstance(item, Choice):
+            for branch in item.branches:
+                solve(branch, reader)
+    _Solver(Follower(reader, sequence, None), sequence).run(State())
+
+
+def _iterations(loop: Loop, reader: Reader) -> None:
+    """What one iteration needs of the one before."""
+    solver = _Solver(Follower(reader, loop.body, loop), loop.body)
+    first = State()
+    for flag in loop.carried:
+        first.set(flag)
+    state = solver.run(first)
+    solver.earlier = solver.marks
+    solver.loop = loop
+    state.turn = 1
+    solver.run(state)
+
+
+class _Solver:
+    """Gives each item of a sequence what it needs. ``earlier`` are the marks of the iteration before."""
+
+    def __init__(self, follower: Follower, sequence: Sequence) -> None:
+        self.follower = follower
+        self.sequence = sequence
+        self.loop: Loop | None = None
+        self.marks: list[tuple[Clocks, int]] = []
+        self.earlier: list[tuple[Clocks, int]] = []
+
+    def run(self, state: State) -> State:
+        """Goes through all items; the state behind the last."""
+        self.marks = []
+        sequence = self.sequence
+        for index, item in enumerate(sequence.items):
+            self.follower.before(sequence, index, state)
+            self._settle(index, item, state)
+            state = self.follower.item(item, state)
+            self.marks.append((state.clocks(), state.now))
+            self.follower.behind(sequence, index, state)
+        return state
+
+    def _settle(self, index: int, item: Item, state: State) -> None:
+        """Adds what ``item`` needs, as little of it as does."""
+        needs = self._missing(item, state, (), ())
+        if not needs:
+            return
+        depth = self.sequence.depth
+        latest: dict[tuple[int, int], Need] = {}
+        barriers: set[int] = set()
+        for need in needs:
+            source, target = need.access.leaf.pipe, need.leaf.pipe
+            if source == target:
+                barriers.add(source)
+            elif (source, target) not in latest or latest[source, target].access.number < need.access.number:
+                latest[source, target] = need
+        flags: list[tuple[Flag, tuple[int, ...]]] = []
+        for (source, target), need in latest.items():
+            after = need.access.leaf.path[depth][1]
+            carried = need.access.turn != state.turn and after >= index
+            clocks, now = (self.earlier if carried else self.marks)[after]
+            flag = Flag(source, target, after, index, self.sequence, carried)
+            flags.append((flag, state.token(clocks[source], source, now)))
+        kept = list(flags)
+        for one in sorted(flags, key=lambda pair: pair[1][pair[0].source]):
+            rest = [other for other in kept if other is not one]
+            if not self._missing(item, state, rest, barriers):
+                kept = rest
+        for pipe in sorted(barriers):
+            if not self._missing(item, state, kept, barriers - {pipe}):
+                barriers = barriers - {pipe}
+        for flag, token in kept:
+            self.sequence.add(flag)
+            if flag.carried and self.loop is not None:
+                self.loop.carried.append(flag)
+            state.wait(flag, token)
+        if barriers:
+            self.sequence.barriers.setdefault(index, set()).update(barriers)
+            for pipe in barriers:
+                state.barrier(pipe)
+
+    def _missing(
+        self,
+        item: Item,
+        state: State,
+        flags: tuple[()] | list[tuple[Flag, tuple[int, ...]]],
+        barriers: tuple[()] | set[int],
+    ) -> list[Need]:
+        """What is missing with these flags and barriers in front of ``item``."""
+        trial = state.copy()
+        for flag, token in flags:
+            trial.wait(flag, token)
+        for pipe in barriers:
+            trial.barrier(pipe)
+        if isinstance(item, Leaf):
+            return self.follower.missing(item, trial)
+        self.follower.needs = []
+        self.follower.item(item, trial)
+        return self.follower.needs

@@ -1,0 +1,165 @@
+"""What the pipes of a core know of one another while a sequence runs.
+
+Every operation that runs has a number. ``clock[q][p]`` is the number up to which all work of pipe p is done when the
+next operation of pipe q begins; what the scalar unit knows, everybody does whose work it issues later. Source:
+docs/reference/watching.md, "Order of events".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Iterator
+from typing import NamedTuple
+
+from .places import Place
+from .program import PIPES, SCALAR, Flag, Leaf
+
+COUNT = len(PIPES)
+Clocks = tuple[tuple[int, ...], ...]
+
+
+class Access(NamedTuple):
+    """An access that later ones may depend on. ``turn`` counts iterations of the loop that is looked at."""
+
+    leaf: Leaf
+    number: int
+    writes: bool
+    place: Place
+    turn: int
+
+
+class State:
+    """Clocks, flags that are set, and accesses that count. ``done`` are the numbers of the work of each pipe since the
+    state was copied."""
+
+    __slots__ = ("accesses", "clock", "done", "last", "now", "tokens", "turn")
+
+    def __init__(self) -> None:
+        self.clock = [[0] * COUNT for _ in PIPES]
+        self.now = 0
+        self.turn = 0
+        self.last = [0] * COUNT
+        self.done: list[list[int]] = [[] for _ in PIPES]
+        self.tokens: dict[Flag, tuple[int, ...]] = {}
+        self.accesses: dict[Hashable, tuple[Access, ...]] = {}
+
+    def copy(self) -> State:
+        """The same state, to go on with by itself; it has done nothing yet."""
+        other = State.__new__(State)
+        self.copied(other)
+        return other
+
+    def copied(self, other: State) -> None:
+        """Makes ``other`` the same state."""
+        other.clock = [list(row) for row in self.clock]
+        other.now, other.turn, other.last = self.now, self.turn, list(self.last)
+        other.done = [[] for _ in PIPES]
+        other.tokens = dict(self.tokens)
+        other.accesses = dict(self.accesses)
+
+    def clocks(self) -> Clocks:
+        """The clocks as they are now."""
+        return tuple(tuple(row) for row in self.clock)
+
+    # ------------------------------------------------------------ order
+
+    def issue(self, pipe: int) -> list[int]:
+        """The clock of ``pipe`` as its next work finds it."""
+        row = self.clock[pipe]
+        if pipe != SCALAR:
+            learn(row, self.clock[SCALAR])
+        return row
+
+    def set(self, flag: Flag) -> None:
+        """``flag`` is set: it carries what its source knows, and that its work is done."""
+        self.tokens[flag] = self.token(self.issue(flag.source), flag.source)
+
+    def token(self, row: list[int] | tuple[int, ...], pipe: int, now: int | None = None) -> tuple[int, ...]:
+        """What a flag of ``pipe`` with the clock ``row`` carries; all of the pipe's work up to ``now`` is done."""
+        carried = list(row)
+        carried[pipe] = self.now if now is None else now
+        return tuple(carried)
+
+    def wait(self, flag: Flag, token: tuple[int, ...] | None = None) -> None:
+        """``flag`` is waited for."""
+        learn(self.issue(flag.target), self.tokens.pop(flag) if token is None else token)
+
+    def barrier(self, pipe: int) -> None:
+        """``pipe`` waits for itself."""
+        self.issue(pipe)[pipe] = self.now
+
+    def join(self) -> None:
+        """Everybody knows that everything is done."""
+        for row in self.clock:
+            row[:] = [self.now] * COUNT
+
+    def step(self, leaf: Leaf) -> int:
+        """``leaf`` runs; its number."""
+        if leaf.joins:
+            self.join()
+        self.now += 1
+        self.issue(leaf.pipe)
+        self.last[leaf.pipe] = self.now
+        self.done[leaf.pipe].append(self.now)
+        if leaf.pipe == SCALAR:
+            self.clock[SCALAR][SCALAR] = self.now
+        return self.now
+
+    # ------------------------------------------------------------ accesses
+
+    def earlier(self, place: Place) -> Iterator[Access]:
+        """Accesses of roots that may be that of ``place``."""
+        for (space, root), accesses in self.accesses.items():  # pyright: ignore[reportGeneralTypeIssues]
+            if space == place.space and (
+                root == place.root or root is None or place.root is None or "bytes" in (root, place.root)
+            ):
+                yield from accesses
+
+    def record(self, access: Access, keep_reads: bool) -> None:
+        """Keeps an access; earlier ones that it stands for are forgotten, reads for reads only if not
+        ``keep_reads``."""
+        place = access.place
+        key = (place.space, place.root)
+        known = self.accesses.get(key, ())
+        if access.writes:
+            known = tuple([one for one in known if not place.holds(one.place)])
+        elif not keep_reads:
+            pipe = access.leaf.pipe
+            known = tuple([one for one in known if one.writes or one.leaf.pipe != pipe or not place.holds(one.place)])
+        self.accesses[key] = (*known, access)
+
+
+def learn(row: list[int], other: tuple[int, ...] | list[int]) -> None:
+    """``row`` knows what ``other`` does."""
+    for pipe, number in enumerate(other):
+        if number > row[pipe]:
+            row[pipe] = number
+
+
+def merged(before: State, ways: list[State]) -> State:
+    """What holds behind ways of which one was gone, all of them copies of ``before``, whose numbers differ."""
+    found = before.copy()
+    found.now = max(way.now for way in ways)
+    for target in range(COUNT):
+        for source in range(COUNT):
+            found.clock[target][source] = min(
+                _known(before, way, way.clock[target][source], source, found.now) for way in ways
+            )
+    for pipe in range(COUNT):
+        found.last[pipe] = max(way.last[pipe] for way in ways)
+        found.done[pipe] = [*before.done[pipe], *sorted({number for way in ways for number in way.done[pipe]})]
+    accesses: dict[Hashable, dict[Access, None]] = {}
+    for way in ways:
+        for key, all_ in way.accesses.items():
+            accesses.setdefault(key, {}).update(dict.fromkeys(all_))
+    found.accesses = {key: tuple(all_) for key, all_ in accesses.items()}
+    return found
+
+
+def _known(before: State, way: State, number: int, source: int, now: int) -> int:
+    """``number`` as a number of all ways: work that this way has not done is not missing."""
+    if number < before.last[source]:
+        return number
+    done = way.done[source]
+    place = bisect_right(done, number)
+    return done[place] - 1 if place < len(done) else now

@@ -1,0 +1,105 @@
+"""Sums of values: equal for equal numbers, and what a distance is. Source: docs/reference/core-dialects.md,
+"Numbers".
+"""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pto_dialect import parse
+from pto_dialect.analysis.affine import Sum, Sums
+from pto_dialect.ir.core.walk import walk
+
+
+def values(*lines: str) -> dict[str, Sum]:
+    """The sums of the named values of a function with the arguments %a, %b and %w."""
+    text = "\n".join(("func.func @f(%a: index, %b: index, %w: i32) {", *lines, "return", "}"))
+    sums = Sums()
+    named = [result for op in walk(parse(text)) for result in op.results if result.name_hint]
+    return {str(value.name_hint): sums.of(value) for value in named}
+
+
+CONSTANTS = ("%c2 = arith.constant 2 : index", "%c3 = arith.constant 3 : index")
+
+
+def test_what_is_added_in_another_order_is_the_same_sum():
+    found = values(
+        *CONSTANTS,
+        "%x = arith.addi %a, %b : index",
+        "%p = arith.muli %x, %c2 : index",
+        "%q0 = arith.muli %c2, %b : index",
+        "%q1 = arith.muli %a, %c2 : index",
+        "%q = arith.addi %q0, %q1 : index",
+    )
+    assert found["p"] == found["q"]
+    assert found["p"].minus(found["q"]).number == 0
+
+
+def test_the_distance_of_two_sums_is_a_number_when_the_rest_is_the_same():
+    found = values(*CONSTANTS, "%x = arith.addi %a, %c3 : index", "%y = arith.subi %a, %c2 : index")
+    assert found["x"].minus(found["y"]).number == 5
+    assert found["x"].number is None
+
+
+def test_a_cast_keeps_the_number_and_a_truncation_does_not():
+    found = values(
+        "%x = arith.index_cast %w : i32 to index",
+        "%y = arith.index_cast %x : index to i32",
+        "%z = arith.trunci %w : i32 to i16",
+    )
+    assert found["x"] == found["y"]
+    assert found["z"] != found["x"]
+
+
+def test_what_is_no_sum_is_equal_where_it_is_computed_from_the_same():
+    found = values(
+        *CONSTANTS,
+        "%x = arith.maxsi %a, %c2 : index",
+        "%y = arith.maxsi %a, %c2 : index",
+        "%z = arith.minsi %a, %c2 : index",
+        "%s = arith.addi %x, %c3 : index",
+    )
+    assert found["x"] == found["y"] != found["z"]
+    assert found["s"].minus(found["y"]).number == 3
+
+
+def test_a_product_of_two_unknowns_depends_on_both():
+    text = "func.func @f(%a: index, %b: index) {\n%x = arith.muli %a, %b : index\nreturn\n}"
+    module = parse(text)
+    product = next(op for op in walk(module) if op.name == "arith.muli")
+    sums = Sums()
+    ((term, factor),) = sums.of(product.results[0]).terms
+    assert factor == 1
+    assert sums.sources(term) == frozenset(product.operands)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(("addi", "subi", "muli")), st.integers(0, 5), st.integers(0, 5)), max_size=8))
+def test_sums_say_what_arithmetic_gives(steps: list[tuple[str, int, int]]):
+    """Against plain integers: the names so far are %a, %b, constants and all results."""
+    names = ["a", "b", "c2", "c3"]
+    lines: list[str] = [*CONSTANTS]
+    numbers = {"a": 7, "b": -4, "c2": 2, "c3": 3}
+    for step, (kind, one, other) in enumerate(steps):
+        left, right = names[one % len(names)], names[other % len(names)]
+        name = f"r{step}"
+        lines.append(f"%{name} = arith.{kind} %{left}, %{right} : index")
+        fold = {"addi": lambda a, b: a + b, "subi": lambda a, b: a - b, "muli": lambda a, b: a * b}[kind]
+        numbers[name] = fold(numbers[left], numbers[right])
+        names.append(name)
+    found = values(*lines)
+    for name in names[4:]:
+        assert evaluated(found[name], numbers) == numbers[name]
+
+
+def evaluated(total: Sum, numbers: dict[str, int]) -> int:
+    """The number of a sum whose unknowns have these values."""
+    result = total.constant
+    for term, factor in total.terms:
+        if len(term) == 1:
+            part = numbers[str(getattr(term[0], "name_hint", ""))]
+        else:
+            assert term[0] == "arith.muli"
+            one, other = (evaluated(part, numbers) for part in term if isinstance(part, Sum))
+            part = one * other
+        result += factor * part
+    return result

@@ -1,0 +1,157 @@
+"""Which flags and barriers insert-sync puts where. Source: docs/reference/synchronisation.md, "Placement"."""
+
+import numpy as np
+import pytest
+from lowering_programs import add, disorder, kernel, load, lowered, outline, part, results, store
+
+HEAD = (part("p", "a", "c0"), part("q", "b", "c0"))
+LOOP = "scf.for %i = %c0 to %n step %c1 {"
+ROWS = ("%r = arith.muli %i, %c16 : index", part("p", "a", "r"), part("q", "b", "r"))
+
+
+def test_a_result_goes_from_pipe_to_pipe():
+    text = kernel(*HEAD, load("p", "x"), add("x", "x", "y"), store("y", "q"))
+    assert outline(text) == [
+        "tload",
+        "set MTE2>V 0",
+        "wait MTE2>V 0",
+        "tadd",
+        "set V>MTE3 0",
+        "wait V>MTE3 0",
+        "tstore",
+    ]
+
+
+def test_a_wait_comes_as_late_and_a_set_as_early_as_possible():
+    text = kernel(*HEAD, load("p", "x"), load("p", "y"), add("z", "z", "z"), add("x", "x", "x"), add("y", "y", "y"))
+    assert outline(text) == [
+        *("tload", "set MTE2>V 0", "tload", "set MTE2>V 1", "tadd"),
+        *("wait MTE2>V 0", "tadd", "wait MTE2>V 1", "tadd"),
+    ]
+
+
+def test_an_order_that_others_imply_gets_no_flag():
+    # The store knows of the sum, which knew of the load.
+    text = kernel(*HEAD, load("p", "x"), add("x", "x", "y"), store("y", "q"), store("x", "p"))
+    assert outline(text) == [
+        *("tload", "set MTE2>V 0", "wait MTE2>V 0", "tadd", "set V>MTE3 0", "wait V>MTE3 0", "tstore", "tstore"),
+    ]
+
+
+def test_nothing_is_put_between_operations_on_different_bytes():
+    text = kernel(*HEAD, load("p", "x"), add("y", "y", "y"), store("z", "q"))
+    assert outline(text) == ["tload", "tadd", "tstore"]
+
+
+def test_a_loop_hands_its_tile_back():
+    text = kernel(LOOP, *ROWS, load("p", "x"), add("x", "x", "y"), "}")
+    assert outline(text) == [
+        "set V>MTE2 0",
+        "for",
+        *("wait V>MTE2 0", "tload", "set MTE2>V 0", "wait MTE2>V 0", "tadd", "set V>MTE2 0"),
+        "end",
+        "wait V>MTE2 0",
+    ]
+
+
+@pytest.mark.parametrize("trips", ["%c0", "%c1"])
+def test_a_loop_of_at_most_one_iteration_hands_nothing_back(trips: str):
+    text = kernel(LOOP.replace("%n", trips), *ROWS, load("p", "x"), add("x", "x", "y"), "}")
+    inside = [] if trips == "%c0" else ["set MTE2>V 0", "wait MTE2>V 0"]
+    assert [word for word in outline(text) if "MTE2" in word] == inside
+
+
+def test_parts_of_other_iterations_are_apart():
+    """Each iteration stores 16 rows of its own, and reads them back; only the tile is the same in the next one."""
+    text = kernel(LOOP, *ROWS, store("x", "q"), load("q", "y"), "}")
+    inside = ["tstore", "set MTE3>MTE2 0", "wait MTE3>MTE2 0", "barrier MTE2", "tload"]
+    assert outline(text) == ["for", *inside, "end"]
+
+
+def test_parts_of_other_iterations_that_share_rows_are_ordered():
+    rows = ("%r = arith.muli %i, %c4 : index", part("q", "b", "r"))
+    text = kernel(LOOP, *rows, store("x", "q"), load("q", "y"), "}")
+    words = outline(text)
+    assert words[0] == "set MTE2>MTE3 0"
+    assert "barrier MTE3" not in words
+
+
+def test_branches_are_ordered_from_outside():
+    text = kernel(
+        *HEAD,
+        "%some = arith.cmpi eq, %n, %c1 : index",
+        load("p", "x"),
+        "scf.if %some {",
+        add("x", "x", "x"),
+        "} else {",
+        add("x", "x", "y"),
+        "}",
+        store("x", "q"),
+    )
+    assert outline(text) == [
+        *("tload", "set MTE2>V 0", "wait MTE2>V 0", "if", "tadd", "else", "tadd", "end"),
+        *("set V>MTE3 0", "wait V>MTE3 0", "tstore"),
+    ]
+
+
+def test_the_vector_unit_of_a2a3_needs_barriers_where_hardware_does_not_stream():
+    # 4 repeats of 256 bytes are too few to be streamed.
+    lines = (add("x", "y", "z"), add("z", "z", "x"))
+    assert outline(kernel(*lines, target="a2a3")) == ["tadd", "barrier V", "tadd"]
+    assert outline(kernel(*lines, target="a5")) == ["tadd", "tadd"]
+
+
+def test_two_stores_of_the_same_bytes_need_a_barrier():
+    assert outline(kernel(*HEAD, store("x", "q"), store("y", "q"))) == ["tstore", "barrier MTE3", "tstore"]
+
+
+def test_two_loads_into_the_same_bytes_need_a_barrier_unless_they_were_used():
+    assert outline(kernel(*HEAD, load("p", "x"), load("q", "x"))) == ["tload", "barrier MTE2", "tload"]
+    words = outline(kernel(*HEAD, load("p", "x"), add("x", "x", "y"), load("q", "x")))
+    assert "barrier MTE2" not in words
+    assert "wait V>MTE2 0" in words
+
+
+def test_the_scalar_unit_waits_and_is_never_waited_for():
+    get = "%v = pto.tgetval ins(%x, %c1 : !pto.tile_buf<vec, 16x16xf32>, index) outs : f32"
+    put = "pto.tsetval ins(%c1, %v : index, f32) outs(%y : !pto.tile_buf<vec, 16x16xf32>)"
+    text = kernel(*HEAD, load("p", "x"), get, put, store("y", "q"))
+    assert outline(text) == ["tload", "set MTE2>S 0", "wait MTE2>S 0", "tgetval", "tsetval", "tstore"]
+
+
+def test_a_full_barrier_of_the_program_is_an_order():
+    text = kernel(*HEAD, load("p", "x"), "pto.barrier #pto.pipe<PIPE_ALL>", add("x", "x", "y"))
+    assert outline(text) == ["tload", "barrier ALL", "tadd"]
+
+
+def test_a_function_that_orders_its_pipes_stays_as_it_is():
+    flags = '"PIPE_MTE2", "PIPE_V", "EVENT_ID3"'
+    lines = (load("p", "x"), f"pto.set_flag[{flags}]", f"pto.wait_flag[{flags}]", add("x", "x", "y"), store("y", "q"))
+    assert outline(kernel(*HEAD, *lines)) == ["tload", "set MTE2>V 3", "wait MTE2>V 3", "tadd", "tstore"]
+
+
+def test_what_is_not_followed_is_an_error_and_nothing_changes():
+    text = kernel(*HEAD, load("p", "x"), "func.call @g() : () -> ()", add("x", "x", "y"))
+    text = text.rstrip().removesuffix("}") + "  func.func private @g() { return }\n}\n"
+    module, (diagnostic,) = lowered(text)
+    assert diagnostic.rule == "insert-sync-unsupported"
+    assert "calls are not followed" in diagnostic.message
+    assert not any(op.name.startswith("pto.set_flag") for op in module.walk())
+
+
+def test_more_flags_than_numbers_become_fewer():
+    """Ten loads that are all under way before the first is used."""
+    tile = "!pto.tile_buf<vec, 16x16xf32>"
+    lines = list(HEAD)
+    for number in range(10):
+        lines += [f"%w{number} = arith.constant {4096 + 1024 * number} : i64"]
+        lines += [f"%t{number} = pto.alloc_tile addr = %w{number} : {tile}"]
+    lines += [load("p", f"t{number}") for number in range(10)]
+    lines += [add(f"t{number}", f"t{number}", "z") for number in range(10)]
+    text = kernel(*lines, store("z", "q"))
+    words = outline(text)
+    assert sum(word.startswith("set MTE2>V") for word in words) == 8
+    module, _ = lowered(text)
+    arrays = [np.arange(4096, dtype=np.float32), np.zeros(4096, np.float32), 1]
+    assert disorder(module, arrays) == []
+    assert results(module, arrays, "oldest") == results(lowered(text, "check-memory")[0], arrays)
