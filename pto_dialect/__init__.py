@@ -9,7 +9,8 @@ so that `import pto_dialect` loads neither xDSL nor numpy:
 - `compile(module, entry, target=...)`: a callable on numpy arrays,
 - `run(...)`: compile and call in one step,
 - `PerCore(...)`, `InParts(...)`: arguments that differ from core to core,
-- `compile_group([...])`: a callable for functions that start together on the cores of each block.
+- `compile_group([...])`: a callable for functions that start together on the cores of each block,
+- `TaskGraph(...)`: kernels that wait for the memory that others write, and run in any order otherwise.
 """
 
 from __future__ import annotations
@@ -23,22 +24,27 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pto_dialect.api import check, compile, parse, print_module, run
+    from pto_dialect.driver.task_graph import TaskGraph
     from pto_dialect.runtime.api import InParts, PerCore
     from pto_dialect.runtime.group_api import compile_group
 
 __version__ = "0.1.0"
 
-_LAUNCHING = {"InParts": "api", "PerCore": "api", "compile_group": "group_api"}
-"""Modules of `pto_dialect.runtime`, which loads numpy, by what they have; the rest is in `pto_dialect.api`."""
+_LAUNCHING = {
+    "InParts": "runtime.api",
+    "PerCore": "runtime.api",
+    "TaskGraph": "driver.task_graph",
+    "compile_group": "runtime.group_api",
+}
+"""Modules that load numpy, by what they have; the rest is in `pto_dialect.api`."""
 
-__all__ = ["InParts", "PerCore", "check", "compile", "compile_group", "parse", "print_module", "run"]
+__all__ = ["InParts", "PerCore", "TaskGraph", "check", "compile", "compile_group", "parse", "print_module", "run"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    place = f"pto_dialect.runtime.{_LAUNCHING[name]}" if name in _LAUNCHING else "pto_dialect.api"
-    value = getattr(import_module(place), name)
+    value = getattr(import_module(f"pto_dialect.{_LAUNCHING.get(name, 'api')}"), name)
     globals()[name] = value
     return value
 

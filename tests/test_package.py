@@ -18,13 +18,14 @@ def test_import_loads_no_dependency() -> None:
 
 def test_public_functions_are_those_of_the_api() -> None:
     from pto_dialect import api
+    from pto_dialect.driver import task_graph
     from pto_dialect.runtime import api as launching
     from pto_dialect.runtime import group_api
 
     own = ["check", "compile", "parse", "print_module", "run"]
-    assert pto_dialect.__all__ == sorted(["InParts", "PerCore", "compile_group", *own])
+    assert pto_dialect.__all__ == sorted(["InParts", "PerCore", "TaskGraph", "compile_group", *own])
     for name in pto_dialect.__all__:
-        places = (api,) if name in own else (launching, group_api)
+        places = (api,) if name in own else (launching, group_api, task_graph)
         assert any(getattr(pto_dialect, name) is getattr(place, name, None) for place in places)
         assert name in dir(pto_dialect)
 

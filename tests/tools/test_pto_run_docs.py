@@ -22,7 +22,7 @@ def compare(command: str, printed: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "least"), [("pto-run.md", 6), ("launch-files.md", 4), ("launch.md", 10), ("ranks.md", 3)]
+    ("page", "least"), [("pto-run.md", 6), ("launch-files.md", 4), ("launch.md", 12), ("ranks.md", 3)]
 )
 def test_commands_of_the_guide(pto_run, page: str, least: int) -> None:
     main = pto_run.command

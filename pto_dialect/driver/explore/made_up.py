@@ -7,7 +7,7 @@ seed gives the same arguments. Source: docs/reference/execution.md, "Launches".
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.arguments import argument_format
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.per_core import copied, launcher_value
-from pto_dialect.runtime.run.probe import wanted_bytes
+from pto_dialect.runtime.run.probe import MOST_BYTES, wanted_bytes
 
 from ..run.arrays import generate
 from ..run.binding import static_shape
@@ -36,6 +36,10 @@ INTEGERS = ("random", "zeros", "ones")
 
 MOST_RANDOM = 1 << 23
 """Storage units of the largest buffer with random elements; larger ones would take seconds to make."""
+
+
+MOST_LIKED = 1 << 24
+"""Storage units of all buffers together that are taken without looking for smaller ones."""
 
 
 class Trial(NamedTuple):
@@ -63,23 +67,25 @@ def _searched(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) 
         for position, (name, type_) in enumerate(kernel.arguments)
         if name not in known and launcher_value(name, type_) is None
     ]
-    for number in NUMBERS:
+    numbers = NUMBERS if any(_is_number(type_) or _is_open(type_) for _, _, type_ in missing) else NUMBERS[:1]
+    # Large buffers are left for later: a smaller number may do.
+    large: list[Trial] = []
+    kinds = INTEGERS if any(_holds_integers(type_) for _, _, type_ in missing) else INTEGERS[:1]
+    trials = [Trial(number, integers) for number in numbers for integers in kinds]
+    for again, trial in [*((False, trial) for trial in trials), *((True, trial) for trial in trials)]:
+        if again and trial not in large:
+            continue
         try:
-            sizes = _sizes(kernel, known, missing, number, blocks)
+            sizes = _sizes(kernel, known, missing, trial, blocks)
+            given = [(name, _given(type_, trial, seed + at, sizes.get(at))) for at, name, type_ in missing]
+            if not again and sum(math.prod(_shape(one)) for _, one in given) > MOST_LIKED:
+                large.append(trial)
+                continue
+            kernel.run(_values(kernel, known, dict(given)), blocks)
         except (ProgramError, BindingError) as error:
             first = first or error
             continue
-        for integers in INTEGERS:
-            trial = Trial(number, integers)
-            try:
-                given = [(name, _given(type_, trial, seed + at, sizes.get(at))) for at, name, type_ in missing]
-                kernel.run(_values(kernel, known, dict(given)), blocks)
-            except (ProgramError, BindingError) as error:
-                first = first or error
-                continue
-            return given
-        if not any(_is_number(type_) or _is_open(type_) for _, _, type_ in missing):
-            break
+        return given
     assert first is not None
     raise first
 
@@ -88,11 +94,11 @@ def _sizes(
     kernel: Kernel,
     known: Mapping[str, Any],
     missing: Collection[tuple[int, str, Attribute]],
-    number: int,
+    trial: Trial,
     blocks: int,
 ) -> dict[int, int]:
     """Storage units that a run touches behind each missing pointer, by position."""
-    trial = Trial(number, "zeros")
+    trial = trial._replace(integers="ones" if trial.integers == "ones" else "zeros")
     sizes = {position: size for position, _, type_ in missing if (size := _on_chip_units(kernel, type_)) is not None}
     given = {name: _given(type_, trial, 0, sizes.get(position, 1)) for position, name, type_ in missing}
     units: dict[int, int] = {}
@@ -102,7 +108,7 @@ def _sizes(
             units[position] = fmt.storage.itemsize
     if not units:
         return sizes
-    wanted = wanted_bytes(kernel, _values(kernel, known, given), blocks)
+    wanted = wanted_bytes(kernel, _values(kernel, known, given), blocks, int(trial.integers == "ones"))
     return sizes | {position: max(-(-wanted[position] // unit), 1) for position, unit in units.items()}
 
 
@@ -128,6 +134,10 @@ def _values(kernel: Kernel, known: Mapping[str, Any], given: Mapping[str, Given]
     return values
 
 
+def _shape(given: Given) -> Sequence[int]:
+    return given.content.shape if isinstance(given.content, Generated) else ()
+
+
 def _value(type_: Attribute, given: Given) -> Any:
     content = given.content
     if isinstance(content, Number):
@@ -143,6 +153,11 @@ def _is_number(type_: Attribute) -> bool:
 
 def _is_truth(type_: Attribute) -> bool:
     return isinstance(type_, IntegerType) and type_.width.data == 1
+
+
+def _holds_integers(type_: Attribute) -> bool:
+    fmt = argument_format(type_)
+    return fmt is not None and not fmt.is_float
 
 
 def _is_open(type_: Attribute) -> bool:
@@ -161,8 +176,8 @@ def _given(type_: Attribute, trial: Trial, seed: int, size: int | None) -> Given
         shape = tuple(trial.number if extent == t.DYNAMIC else extent for extent in t.shape_of(type_))
     if shape is None:
         shape = (size or 1,)
-    if 0 in shape:
-        raise BindingError(f"no array has the shape {shape_text(shape)}")
+    if not 0 < math.prod(shape) * fmt.bytes <= MOST_BYTES:
+        raise BindingError(f"no array of shape {shape_text(shape)} is made up")
     kind = "random" if fmt.is_float else trial.integers
     if kind == "random" and math.prod(shape) > MOST_RANDOM:
         kind = "ones"

@@ -202,6 +202,13 @@ class Table:
             self.fail(name, f"expected an array of positive numbers such as [3, 8], found {_shown(value)}")
         return tuple(value)
 
+    def texts(self, name: str) -> tuple[str, ...]:
+        """An array of strings, empty when it is not given."""
+        value = self.content.get(name, [])
+        if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+            self.fail(name, f"expected an array of strings, found {_shown(value)}")
+        return tuple(value)
+
     def table(self, name: str) -> Table:
         """A table, empty when it is not given."""
         value = self.content.get(name, {})

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.targets.backend import BACKENDS, Backend, backend_named
 
 from ..run.compare import Judgement, Tolerance
@@ -31,6 +33,9 @@ SUFFIX = ".launch.toml"
 
 TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")
 
+DIRECTIONS = ("in", "out", "inout", "none")
+"""What a task may do with an argument."""
+
 CORES = ("cube", "vector", "vector0", "vector1")
 """Where a function of a group may run."""
 
@@ -41,12 +46,16 @@ MOST_RANKS = 64
 """Ranks that one launch file may have."""
 
 _SHARED = ("program", "entry", "blocks", "arguments", "expect", "outputs")
+_TASK = ("name", "after", "directions")
 _KEYS = ("target", "backend", "accumulate", "fill", "buffers", "rtol", "atol", "launch", "ranks", "windows")
-_TOP = (*_SHARED, "group", *_KEYS)
+_TOP = (*_SHARED, "group", "task", "order", *_KEYS)
 _PART = ("program", "entry", "core", "blocks", "arguments")
 _RANK = "rank"
 """Table with what one rank runs in another way."""
 _EXPECT = ("value", "rtol", "atol", "equal_nan", "exact", "valid")
+
+
+_ORDER = re.compile(r"submitted|random:[0-9]{1,20}")
 
 
 class BufferName(NamedTuple):
@@ -95,10 +104,18 @@ class Part:
     arguments: Mapping[str, Argument]
 
 
+class TaskFacts(NamedTuple):
+    """What a launch is among tasks: ``after`` are names of earlier ones, ``directions`` what it does with arguments."""
+
+    name: str
+    after: tuple[str, ...]
+    directions: Mapping[str, str]
+
+
 @dataclass(frozen=True)
 class Step:
     """One launch: ``program`` is a path, the tables are by the names of arguments or results; ``group`` are the
-    functions that start together, none for a launch of one."""
+    functions that start together, none for a launch of one; ``task`` is ``None`` for launches in order."""
 
     key: Key
     program: str
@@ -108,6 +125,7 @@ class Step:
     expect: Mapping[str, Expect]
     outputs: Mapping[str, Target]
     group: tuple[Part, ...] = ()
+    task: TaskFacts | None = None
 
     @property
     def programs(self) -> list[str]:
@@ -123,7 +141,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """A launch file: launches in order, the buffers they share, and what these should hold at the end.
+    """A launch file: launches in order, or tasks in any ``order`` that their dependencies leave, the buffers that they
+    share, and what these should hold at the end.
 
     Where the file has ranks, what ``rank`` of them does, with the ``windows`` that its peers reach.
     """
@@ -137,6 +156,7 @@ class Plan:
     buffers: Mapping[str, Buffer] = field(default_factory=dict)
     expect: Mapping[str, Expect] = field(default_factory=dict)
     outputs: Mapping[str, Target] = field(default_factory=dict)
+    order: str = "submitted"
     rank: RankText | None = None
     windows: Mapping[str, Buffer] = field(default_factory=dict)
 
@@ -201,13 +221,20 @@ class _Reader:
     def plan(self) -> Plan:
         top = self.top
         top.only(_TOP if self.rank is None else (*_TOP, _RANK))
-        launches = top.tables("launch")
+        launches, tasks = top.tables("launch"), top.tables("task")
+        if launches and tasks:
+            top.fail("task", "a launch file has [[launch]] or [[task]] tables, not both")
+        if tasks and "ranks" in top.content:
+            top.fail("task", "ranks run launches in order, write [[launch]]")
+        if "order" in top.content and not tasks:
+            top.fail("order", "launches run in the order of the file; only [[task]] tables have others")
         self.program = top.text("program") or self.program
         buffers = self.buffers(top.table("buffers"))
         self.windows = self.buffers(top.table("windows"))
         for name in buffers.keys() & self.windows.keys():
             top.table("windows").fail(name, "there is a buffer of this name as well")
-        steps = tuple(self.step(one, buffers) for one in launches or [top])
+        steps = tuple(self.step(one, buffers) for one in launches or tasks or [top])
+        launches = launches or tasks
         expect: Mapping[str, Expect] = {}
         outputs: Mapping[str, Target] = {}
         if launches:
@@ -229,9 +256,11 @@ class _Reader:
             buffers,
             expect,
             outputs,
+            self.order(),
             self.rank,
             self.windows,
         )
+        check_tasks(document=self.document, steps=steps)
         self.check_tolerances(plan)
         return plan
 
@@ -241,7 +270,8 @@ class _Reader:
 
     def step(self, table: Table, buffers: Mapping[str, Buffer]) -> Step:
         if table is not self.top:
-            table.only((*_SHARED, "group", *(() if self.rank is None else (_RANK,))))
+            own = _TASK if table.key[0] == "task" else ()
+            table.only((*_SHARED, "group", *own, *(() if self.rank is None else (_RANK,))))
         table = self.own(table)
         parts = table.tables("group")
         if parts and "entry" in table.content:
@@ -257,7 +287,22 @@ class _Reader:
             self.expectations(table),
             self.outputs(table),
             group,
+            self.task(table) if table.key[:1] == ("task",) else None,
         )
+
+    def task(self, table: Table) -> TaskFacts:
+        """What a launch is among tasks."""
+        name = table.text("name") or f"task{int(table.key[1]) + 1}"
+        directions = table.table("directions")
+        stated = {one: directions.text(one, DIRECTIONS) or "none" for one in directions.content}
+        return TaskFacts(name, table.texts("after"), {one.removeprefix("%"): word for one, word in stated.items()})
+
+    def order(self) -> str:
+        """The order of tasks."""
+        text = self.top.text("order") or "submitted"
+        if not _ORDER.fullmatch(text):
+            self.top.fail("order", f"'{text}' is no order of tasks, expected submitted or random:SEED")
+        return text
 
     def part(self, table: Table, launch: Table, buffers: tuple[str, ...]) -> Part:
         """One function of the group of ``launch``."""
@@ -412,6 +457,22 @@ class _Reader:
         for name in ("rtol", "atol"):
             if name in self.top.content:
                 self.top.fail(name, "nothing is compared here; there is no [expect] table")
+
+
+def check_tasks(document: Document, steps: Sequence[Step]) -> None:
+    """Names of tasks are different, and tasks wait for earlier ones. Raises ``LaunchError``."""
+    known: list[str] = []
+    for step in steps:
+        if step.task is None:
+            continue
+        if step.task.name in known:
+            raise document.error((*step.key, "name"), f"there are two tasks called {step.task.name}")
+        for name in step.task.after:
+            if name not in known:
+                near = did_you_mean(name, known)
+                hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known) or 'none'}"
+                raise document.error((*step.key, "after"), f"no earlier task is called {name}; {hint}")
+        known.append(step.task.name)
 
 
 def _plain(table: Table, name: str, taken: Mapping[str, object]) -> str:

@@ -136,11 +136,18 @@ class Session:
 
     def run(self) -> int:
         """Runs all launches, and compares and stores what they wrote when everything has run."""
+        from .tasks import TaskRun
+
         prepared = self.prepare_all()
+        tasks = TaskRun(self.plan, prepared) if self.plan.steps[0].task is not None else None
         mismatches: list[str] = []
         writings: list[Writing] = []
-        for one in prepared:
+        for one in tasks.in_order() if tasks is not None else prepared:
+            if tasks is not None:
+                tasks.start(one)
             mismatches += self.execute(one, writings)
+        if tasks is not None:
+            tasks.report(prepared[0].launch)
         mismatches += self.close(writings)
         if not mismatches:
             write_files(writings)
@@ -191,6 +198,7 @@ class Session:
             sanitizing=settings.sanitizing,
             plans=settings.plans,
             verdicts=settings.verdicts,
+            tasks=step.task is not None,
         )
         launch = self.launch(Input(step.program, step.program, step.program), request)
         kernel = self.kernel(step, launch)
@@ -387,6 +395,7 @@ class Session:
             mine.append(Writing(place.name, file, np.array(to_saved(output.array, output.fmt))))
         writings += mine
         if len(self.plan.steps) > 1 and before is not None:
-            self.streams.out(f"@{one.kernel.entry}\n")
+            name = "" if one.step.task is None else f"{one.step.task.name}: "
+            self.streams.out(f"{name}@{one.kernel.entry}\n")
         one.launch.show(changed(one.places, one.bound, before), value, [] if mismatches else mine)
         return mismatches

@@ -271,7 +271,8 @@ class Launch:
         """The compiled entry function, or group of functions, without a word about errors."""
         request = self.request
         if request.sanitizing is not None:
-            return watched_kernel(module, entry, request.target, request.run, request.sanitizing, group)
+            watched = (module, entry, request.target, request.run, request.sanitizing, group)
+            return watched_kernel(*watched, tasks=request.tasks)
         return Kernel(module, entry, request.target, request.run, self.log, group)
 
     def internal(

@@ -30,7 +30,7 @@ class Request:
     of earlier runs: a program in which nothing was found is not checked again. ``listing`` (``text`` or ``json``) shows
     the functions instead of running one; ``auto`` makes up arguments that have no value, from ``seed`` on, and
     ``init_launch`` is a file that receives them instead. ``reference`` names a Python function that computes what is
-    expected.
+    expected. ``tasks`` tells that the launch is one of several in any order.
     """
 
     arguments: tuple[tuple[str, Given], ...] = ()
@@ -57,6 +57,7 @@ class Request:
     seed: int = 0
     init_launch: str | None = None
     reference: str | None = None
+    tasks: bool = False
 
     def inputs(self) -> list[str]:
         """The files that the launch reads beside its program, but for those that receive what it leaves there."""

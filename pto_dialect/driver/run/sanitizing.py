@@ -50,13 +50,18 @@ def watched_kernel(
     request: Sanitizing,
     group: Group | None = None,
     watch: Watch | None = None,
+    tasks: bool = False,
 ) -> WatchedKernel:
     """The kernel, or the group of functions, in its watched flavour, with the ``watch`` of others where it runs beside
-    them; raises as ``Kernel`` does."""
+    them, for ``tasks`` in the one that tells what a task touches; raises as ``Kernel`` does."""
     from pto_dialect.sanitize.launch import WatchedKernel
     from pto_dialect.sanitize.report.timeline import Timeline
 
     timeline = Timeline(request.costs) if request.trace is not None else None
+    if tasks:
+        from pto_dialect.sanitize.tasks import TaskKernel
+
+        return TaskKernel(module, entry, target, run, request.options, timeline, group)
     return WatchedKernel(module, entry, target, run, request.options, timeline, group, watch)
 
 

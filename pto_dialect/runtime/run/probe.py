@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory.spaces import Arena, Pointer
+from ..memory.spaces import Arena, DType, Pointer
 from .launch import Kernel
 from .per_core import PartedPointer
 
@@ -19,21 +19,27 @@ MOST_BYTES = 1 << 29
 
 
 class GrowingArena(Arena):
-    """A buffer of the host whose size is the end of what was accessed so far; its content is zero at first."""
+    """A buffer of the host whose size is the end of what was accessed so far; its elements of type ``dtype`` are
+    ``number`` at first."""
 
-    __slots__ = ("_whole",)
+    __slots__ = ("_number", "_whole")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, dtype: DType, number: int) -> None:
         super().__init__("gm", 0, name=name)
         # Pages that nobody touches take no memory.
         self._whole = np.zeros(MOST_BYTES, np.uint8)
         self._bytes = self._whole[:0]
+        self._number = np.array([number], dtype) if number else None
 
     def reaches(self, low: int, high: int) -> bool:
         """Makes room up to byte ``high`` if it can."""
         if low < 0 or high > MOST_BYTES:
             return False
         if high > self.capacity:
+            if self._number is not None:
+                size = self._number.itemsize
+                start = -(-self.capacity // size) * size
+                self._whole[start : start + (high - start) // size * size].view(self._number.dtype)[...] = self._number
             self.capacity = high
             self._bytes = self._whole[:high]
         return True
@@ -45,8 +51,9 @@ class GrowingArena(Arena):
             super().check(low, high, what)
 
 
-def wanted_bytes(kernel: Kernel, values: Sequence[Any], blocks: int = 1) -> dict[int, int]:
-    """Bytes behind each pointer to global memory, by position, that a run of ``kernel`` on ``values`` touches.
+def wanted_bytes(kernel: Kernel, values: Sequence[Any], blocks: int = 1, number: int = 0) -> dict[int, int]:
+    """Bytes behind each pointer to global memory, by position, that a run of ``kernel`` on ``values`` touches, where
+    integers in these buffers are ``number``.
 
     Arrays for pointers may have any size, at least one element; they are left alone. Raises ``BindingError`` and
     ``ProgramError`` as a run does.
@@ -55,7 +62,9 @@ def wanted_bytes(kernel: Kernel, values: Sequence[Any], blocks: int = 1) -> dict
     grown: dict[int, GrowingArena] = {}
     for position, value in enumerate(bound):
         if isinstance(value, Pointer) and not isinstance(value, PartedPointer) and value.arena.space == "gm":
-            grown[position] = GrowingArena(kernel.arguments[position][0])
+            grown[position] = GrowingArena(
+                kernel.arguments[position][0], value.dtype, number if value.dtype.kind in "iu" else 0
+            )
             bound[position] = Pointer(grown[position], 0, value.dtype, value.item_bytes)
     kernel.run_bound(bound, blocks)
     return {position: arena.capacity for position, arena in grown.items()}

@@ -20,6 +20,13 @@ def _both(command: str) -> Commands:
     return Commands(command, command)
 
 
+def _tasks(order: str) -> str:
+    """Two tasks that write one buffer, the second with ``order``."""
+    task = 'arguments = { a = "b" }\\ndirections = { a = "none" }\\n'
+    text = f'program = "example.pto"\\n[buffers]\\nb = "zeros:f32:1"\\n[[task]]\\n{task}[[task]]\\n{order}{task}'
+    return f"printf '{text}' > two.launch.toml; pto-run --sanitize two.launch.toml"
+
+
 _TEXT = "printf 'module {{{}}}' | pto-opt -"
 _COMMENT = "printf 'module {{}} // {}' | pto-opt -"
 _NAMED = "printf 'module {}' > text.pto; pto-opt text.pto"
@@ -38,6 +45,7 @@ COMMANDS: Final[dict[str, Commands]] = {
     "documentation-form": _both("pto-opt --allow-schematic example.pto"),
     "target-override": Commands("pto-opt --target a2a3 example.pto", "pto-opt --target a5 example.pto"),
     "insert-sync-unsupported": _both("pto-opt -p insert-sync example.pto"),
+    "race-task": Commands(_tasks(""), _tasks('after = ["task1"]\\n')),
     "run-timeout": Commands("pto-run --timeout 1 --arg a=1 example.pto", "pto-run --timeout 99 --arg a=1 example.pto"),
 }
 """By rule."""

@@ -39,6 +39,15 @@ def _body(*lines: str, arguments: str = "", attributes: str = "") -> str:
     return f"func.func @f({arguments}){attributes} {{\n{text}  return\n}}"
 
 
+_STORE = _body(
+    "%c0 = arith.constant 0 : index",
+    "%v = arith.constant 1.0 : f32",
+    "pto.store_scalar %v, %a[%c0] : !pto.ptr<f32>, f32",
+    arguments="%a: !pto.ptr<f32>",
+)
+"""Writes the first element of its argument."""
+
+
 def _view(layout: str) -> str:
     """A function with a view of rows behind each other."""
     sizes = ("%a = arith.constant 16 : index", "%b = arith.constant 1 : index")
@@ -396,6 +405,7 @@ EXAMPLES: Final[dict[str, Example]] = {
     "missing-diagnostic": Example(_body(_EXPECTED, "pto.barrier #pto.pipe<PIPE_V>"), _expecting(_EXPECTED)),
     "malformed-expectation": Example(
         _body(_EXPECTED.replace("+1", "1"), "pto.barrier #pto.pipe<PIPE_V>"), _expecting(_EXPECTED)),
+    "race-task": Example(_STORE, _STORE),
     "run-timeout": Example(
         _body("scf.while : () -> () {", "  scf.condition(%a)", "} do {", "  scf.yield", "}", arguments="%a: i1"),
         _body("scf.if %a {", "}", arguments="%a: i1")),

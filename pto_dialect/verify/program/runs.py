@@ -18,6 +18,7 @@ _RULES = (
     ("race-waw", ERROR, "what two pipes write is ordered by a flag, a barrier or a buffer number"),
     ("race-cross-core", ERROR, "accesses of one place by two cores of a block are ordered by a signal between them"),
     ("race-cross-block", ERROR, "blocks do not touch what another block writes, except atomically or after a syncall"),
+    ("race-task", ERROR, "tasks that touch the same memory, one of them writing it, wait for each other"),
     ("race-simt", WARNING, "accesses of one place by two work-items are ordered by a barrier, or atomic"),
     ("l0c-handover", ERROR, "a write-back is ordered after the product it stores: flag, barrier or unit_flag"),
     ("sync-deadlock", ERROR, "every wait is ended by a signal"),
