@@ -291,6 +291,38 @@ def attention(heads: int = 2, length: int = 256, width: int = 128) -> Workload:
         weights /= weights.sum(axis=2, keepdims=True)
         return weights @ v.astype(np.float32)
 
+    o, step, half = np.zeros(shape, np.float32), 64, 32
+
+    def panel(head: int, row: int) -> None:
+        queries, parts = q[head, row : row + step].astype(np.float32), (slice(0, half), slice(half, step))
+        most = [np.full((half, 1), -np.inf, np.float32) for _ in parts]
+        sums = [np.zeros((half, 1), np.float32) for _ in parts]
+        totals = [np.zeros((half, width), np.float32) for _ in parts]
+        rounded, scores = np.empty((step, step), np.float16), np.empty((half, step), np.float32)
+        for key in range(0, length, step):
+            raw = queries @ k[head, key : key + step].astype(np.float32).T
+            for core, rows in enumerate(parts):
+                np.multiply(raw[rows], scale, scores)
+                highest = np.maximum(np.maximum.reduce(scores, 1, keepdims=True), most[core])
+                np.subtract(scores, highest, scores)
+                np.exp(scores, scores)
+                rounded[rows] = scores
+                fade = np.exp(most[core] - highest)
+                most[core] = highest
+                sums[core] = sums[core] * fade + np.add.reduce(scores, 1, keepdims=True)
+                totals[core] *= fade
+            found = rounded.astype(np.float32) @ v[head, key : key + step].astype(np.float32)
+            for core, rows in enumerate(parts):
+                totals[core] += found[rows]
+        for core, rows in enumerate(parts):
+            np.divide(totals[core], sums[core], o[head, row : row + step][rows])
+
+    def by_hand() -> Array:
+        for head in range(heads):
+            for row in range(0, length, step):
+                panel(head, row)
+        return o
+
     slots = np.zeros(2 * 32_768, np.float32)
     arguments = (q, k, v, np.zeros(shape, np.float32), slots, heads, length, float(scale), False)
-    return Workload(text, arguments, 3, reference, 1e-2, blocks=2)
+    return Workload(text, arguments, 3, reference, 1e-2, blocks=2, by_hand=by_hand)

@@ -284,6 +284,7 @@ ROWS = {
     "softmax-arrays": Row("softmax 128x1024 f32 (whole arrays)", arrays(kernels.softmax), 1.1),
     "rmsnorm-large": Row("RMSNorm 1024x4096 f32 (whole arrays)", arrays(partial(kernels.rmsnorm, **BIG)), 0.6),
     "softmax-large": Row("softmax 1024x4096 f32 (whole arrays)", arrays(partial(kernels.softmax, 1024, 4096, 8)), 0.6),
+    "attention": Row("attention 2x256x128 f16 (same steps)", steps(kernels.attention), 1.15),
     "attention-arrays": Row("attention 2x256x128 f16 (whole arrays)", arrays(kernels.attention), 2.0),
     "tcvt": Row("slowest tcvt 64x128 (astype)", conversions, 3.0),
     "compile": Row("compile one function (2 ms)", compilation, 1.0, absolute=True),

@@ -6,6 +6,7 @@ replayed.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -127,10 +128,16 @@ def span(values: Array) -> tuple[int, int]:
 class Graph:
     """The values of one launch; ``buffers`` are the bytes of its arguments."""
 
-    def __init__(self, buffers: Sequence[Array], steps: Sequence[Step]) -> None:
-        """Raises ``Foreign`` where a step reads what no step has written."""
+    def __init__(self, buffers: Sequence[Array], memories: Sequence[Array], steps: Sequence[Step]) -> None:
+        """``memories`` are the bytes of the memories of cores. Raises ``Foreign`` where a step reads what no step has
+        written."""
         self.starts = [address(content) for content in buffers]
         self.sizes = [content.nbytes for content in buffers]
+        places = [*zip(self.starts, self.sizes, range(len(buffers)), strict=True)]
+        places += [(address(content), content.nbytes, -1 - number) for number, content in enumerate(memories)]
+        places.sort()
+        self._starts = [start for start, _, _ in places]
+        self._places = places
         self._loaded: dict[int, Ref] = {}
         self._keys: dict[Hashable, int] = {}
         self._known: dict[Hashable, Node] = {}
@@ -214,11 +221,11 @@ class Graph:
         return self._read_array(place, low, high, buffer)
 
     def _buffer(self, low: int, high: int) -> int:
-        """The argument that has these bytes; -1 for memories of cores."""
-        for index, (start, size) in enumerate(zip(self.starts, self.sizes, strict=True)):
-            if start <= low and high <= start + size:
-                return index
-        return -1
+        """Number of the argument that has these bytes; a number below 0 for a memory of a core."""
+        start, size, number = self._places[bisect_right(self._starts, low) - 1]
+        if not start <= low or high > start + size:
+            raise Foreign("elsewhere")
+        return number
 
     def _constant(self, values: Array) -> Ref:
         node = self._node(("constant", values.shape, values.dtype), values.shape, values.dtype)
@@ -277,7 +284,8 @@ class Graph:
 
     def _read_box(self, place: Box) -> Ref:
         low, high = place.start, place.start + place.layout.nbytes
-        parts = [content for content in self._contents.get(-1, ()) if content.low < high and low < content.high]
+        contents = self._contents.get(self._buffer(low, high), ())
+        parts = [content for content in contents if content.low < high and low < content.high]
         if not parts:
             return self._untouched((place.rows, place.cols), place.dtype, low, high)
         boxes = [(content.box, content.ref) for content in parts if content.box is not None]
@@ -313,7 +321,8 @@ class Graph:
 
     def _write(self, place: Any, ref: Ref) -> None:
         if isinstance(place, Box):
-            self._put(_Content(place.start, place.start + place.layout.nbytes, (), (), place, ref), -1)
+            low, high = place.start, place.start + place.layout.nbytes
+            self._put(_Content(low, high, (), (), place, ref), self._buffer(low, high))
         else:
             low, high = span(place)
             self._put(_Content(low, high, place.shape, place.strides, None, ref), self._buffer(low, high))

@@ -6,13 +6,16 @@ See docs/performance.md, "Launches that come again".
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from contextlib import nullcontext
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ProgramError
+from ..errors import BindingError, ProgramError
 from ..faults import Fault
 from ..memory.spaces import Array, Pointer
+from ..run.threads import single_threaded_products
 from .batch import Layout
 from .demand import demanded
 from .eligible import may_replay
@@ -23,6 +26,9 @@ from .steps import Foreign
 
 if TYPE_CHECKING:
     from ..run.launch import Kernel
+
+_NOTHING = nullcontext()
+_NUMBERS = (bool, int, float, np.number, np.bool_)
 
 MOST_PLANS = 4
 """Launches of one kernel, different in their numbers, that are kept."""
@@ -47,38 +53,47 @@ class Replays:
         self._counted: Hashable = None
         self.refused = not may_replay(kernel)
 
-    def run(self, bound: Sequence[Any], blocks: int, queued: bool) -> bool:
-        """Carries a launch out if it has come often enough; else False, with nothing done.
-
-        ``queued`` tells that its blocks run with queues.
-        """
+    def run(self, values: Sequence[Any], blocks: int) -> bool:
+        """Carries a launch out if it has come often enough; else False, with nothing done."""
         self._counted = None
-        buffers = None if self.refused else self._buffers(bound)
-        if buffers is None:
-            return False
-        key = (blocks, *(x.arena.capacity if isinstance(x, Pointer) else repr(x) for x in bound))
+        arrays: list[Array] = []
+        words: list[Hashable] = [blocks]
+        for value in values:
+            if type(value) is np.ndarray:
+                flags = value.flags
+                if self.refused or not (flags.c_contiguous and flags.writeable):
+                    return False
+                arrays.append(value)
+                words += (value.dtype, value.nbytes)
+            elif isinstance(value, _NUMBERS):
+                words.append(repr(value))
+            else:
+                return False
+        key = tuple(words)
         plan = self._plans.pop(key, None)
         if plan is None:
-            plan = self._made(key, bound, buffers, blocks, queued)
-            if plan is None:
-                return False
-        with np.errstate(all="ignore"):
-            plan.run(buffers)
+            plan = self._made(key, values, arrays, blocks)
+        if plan is None:
+            return False
+        fits = plan.fits(arrays)
+        if fits:
+            with single_threaded_products() if self._kernel.multiplies else _NOTHING, np.errstate(all="ignore"):
+                plan.run(arrays)
         # Nobody else could use the plan meanwhile; the one that was used last is the last to go.
         self._plans[key] = plan
         while len(self._plans) > MOST_PLANS:
             self._plans.pop(next(iter(self._plans)), None)
-        return True
+        return fits
 
     def learn(self, seconds: float) -> None:
         """The launch that ``run`` has left to others has ended well."""
         if self._counted in self._owed:
             self._owed[self._counted] -= seconds
 
-    def _made(
-        self, key: Hashable, bound: Sequence[Any], buffers: list[Array], blocks: int, queued: bool
-    ) -> Plan | None:
+    def _made(self, key: Hashable, values: Sequence[Any], arrays: list[Array], blocks: int) -> Plan | None:
         """The plan of a launch, when it pays. The same launch has run before then, so no instruction is faulty."""
+        if self.refused:
+            return None
         if len(self._owed) > MOST_KEYS:
             self._owed.clear()
             self._measured.clear()
@@ -87,25 +102,26 @@ class Replays:
         if self._owed.setdefault(key, self._patience) > 0 or not known:
             return None
         try:
-            steps = Recording(self._kernel, list(bound), blocks, queued).steps
-            if self._patience and key not in self._measured:
-                self._measured.add(key)
-                self._owed[key] += len(steps) * EACH_STEP
-                if self._owed[key] > 0:
-                    return None
-            return Plan(Layout(Graph(buffers, demanded(steps, buffers))))
+            return self._plan(key, self._kernel.bind(values), arrays, blocks)
+        except BindingError:
+            return None
         except (Foreign, Fault, ProgramError, MemoryError):
             self.refused = True
             return None
 
-    def _buffers(self, bound: Sequence[Any]) -> list[Array] | None:
-        """The bytes of the arguments in global memory; ``None`` where others share memory with what is written."""
+    def _plan(self, key: Hashable, bound: list[Any], arrays: list[Array], blocks: int) -> Plan | None:
         pointers = [value for value in bound if not isinstance(value, (bool, int, float))]
         if not all(isinstance(value, Pointer) and value.arena.space == "gm" for value in pointers):
+            raise Foreign("arguments")
+        contents = [pointer.arena.bytes for pointer in pointers]
+        if len(contents) != len(arrays) or any(np.may_share_memory(a, b) for a, b in combinations(contents, 2)):
+            # What belongs to which argument could not be told.
             return None
-        found = [pointer.arena.bytes for pointer in pointers]
-        for index in self._kernel.usage.written:
-            value = bound[index]
-            if isinstance(value, Pointer) and sum(np.may_share_memory(value.arena.bytes, other) for other in found) > 1:
+        recording = Recording(self._kernel, bound, blocks, self._kernel.side_by_side)
+        if self._patience and key not in self._measured:
+            self._measured.add(key)
+            self._owed[key] += len(recording.steps) * EACH_STEP
+            if self._owed[key] > 0:
                 return None
-        return found
+        steps = demanded(recording.steps, contents)
+        return Plan(Layout(Graph(contents, recording.memories, steps)))

@@ -23,6 +23,7 @@ class Plan:
         arrays = _Arrays(layout, calls)
         self._calls: list[tuple[Callable[..., Any], list[Any]]] = []
         self._given: list[tuple[list[Any], int, Operand]] = []
+        self._written = {call.target.area.number for call in calls if call.target.area.given}
         for call in calls:
             self._add(call, arrays)
 
@@ -39,8 +40,19 @@ class Plan:
                 self._given.append((values, number, operand))
         self._calls.append((function, values))
 
+    def fits(self, buffers: Sequence[Array]) -> bool:
+        """True for arguments of which those that are written share no memory with others."""
+        for number in self._written:
+            one = buffers[number]
+            for other in buffers:
+                if other is not one and np.may_share_memory(one, other):
+                    return False
+            if sum(other is one for other in buffers) > 1:
+                return False
+        return True
+
     def run(self, buffers: Sequence[Array]) -> None:
-        """Carries the launch out on these arguments."""
+        """Carries the launch out on these arguments, arrays whose elements lie one behind the other."""
         for values, number, (area, offset, shape, strides, dtype) in self._given:
             values[number] = np.ndarray(shape, dtype, buffers[area.number], offset, strides)
         try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..memory.spaces import Array
 from ..queues.run import OrderedCore, QueueCore, run_queued
 from ..run.machine import Block
 from .steps import Foreign, Reader, Step
@@ -89,3 +90,9 @@ class Recording:
             self.blocks.append(block)
             run_queued(programs)
         self.steps = log.steps
+
+    @property
+    def memories(self) -> list[Array]:
+        """The bytes of the memories of cores that steps name."""
+        arenas = {id(arena): arena for block in self.blocks for core in block.cores for arena in core.arenas.values()}
+        return [arena.bytes for arena in arenas.values() if arena.reach or arena.handles]

@@ -175,29 +175,36 @@ class Kernel:
         other; the results are the same. Returns what the entry function returns (first block). Raises ``BindingError``
         for values that do not fit, ``ProgramError`` for a fault of the program.
         """
-        return self.run_bound(self.bind(values), blocks, jobs)
-
-    def run_bound(self, bound: list[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
-        """As ``run``, on what ``bind`` has given."""
-        prepare(bound, [name for name, _ in self.arguments], lambda: self.places(blocks))
-        started = perf_counter()
         often = self._spent > PATIENCE and self.replayed and (jobs == 1 or blocks == 1)
-        try:
-            with single_threaded_products() if self._multiplies else nullcontext():
-                if often and self._replays.run(bound, blocks, self._side_by_side):
-                    return []
-                if self.compiled.holds:
-                    self._mark_constant(bound)
-                results = self._run_blocks(bound, blocks, jobs)
-        except MemoryError as error:
-            raise self.out_of_memory(error) from None
-        finally:
-            hand_back(bound)
+        if often and self._run_again(values, blocks):
+            return []
+        started = perf_counter()
+        results = self.run_bound(self.bind(values), blocks, jobs)
         if often:
             self._replays.learn(perf_counter() - started)
         else:
             self._spent += perf_counter() - started
         return results
+
+    def run_bound(self, bound: list[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
+        """As ``run``, on what ``bind`` has given."""
+        prepare(bound, [name for name, _ in self.arguments], lambda: self.places(blocks))
+        if self.compiled.holds:
+            self._mark_constant(bound)
+        try:
+            with single_threaded_products() if self.multiplies else nullcontext():
+                return self._run_blocks(bound, blocks, jobs)
+        except MemoryError as error:
+            raise self.out_of_memory(error) from None
+        finally:
+            hand_back(bound)
+
+    def _run_again(self, values: Sequence[Any], blocks: int) -> bool:
+        """Carries out a launch that has come often; False for others."""
+        try:
+            return self._replays.run(values, blocks)
+        except MemoryError as error:
+            raise self.out_of_memory(error) from None
 
     @cached_property
     def _replays(self) -> Replays:
@@ -262,8 +269,13 @@ class Kernel:
                 results = returned
         return results
 
+    @property
+    def side_by_side(self) -> bool:
+        """True when cores run side by side, with queues."""
+        return self._side_by_side
+
     @cached_property
-    def _multiplies(self) -> bool:
+    def multiplies(self) -> bool:
         """True when the program may use the matrix unit."""
         operations = (op for op in self.program.operations if isinstance(op, PtoOp))
         return any(op.active_pipe(self.profile.arch) is Pipe.M for op in operations)

@@ -16,7 +16,6 @@ from pto_dialect.runtime.replay import batch, keep
 from pto_dialect.runtime.run import launch
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.runtime.run.threads import single_threaded_products
 
 ROOT = Path(__file__).resolve().parents[3]
 SIZE = 4096
@@ -43,8 +42,7 @@ def again(kernel: Kernel, arguments: list[Any], blocks: int) -> bool:
     # The first launch is only counted, the second makes the plan, the third uses it.
     for number in range(3):
         given = copies()
-        with single_threaded_products():
-            done = replays.run(kernel.bind(given), blocks, kernel._side_by_side)
+        done = replays.run(given, blocks)
         assert not (done and number == 0)
         if done:
             for one, other in zip(given, expected, strict=True):
@@ -372,6 +370,25 @@ def test_arguments_that_share_memory_take_their_instructions() -> None:
     assert not kernel._replays._plans
 
 
+def test_an_argument_that_is_given_twice_belongs_to_no_plan() -> None:
+    text = LOOP.replace("%y: !pto", "%b: !pto.ptr<f32>, %y: !pto").replace(
+        "    pto.tmuls ins(%t, %x",
+        "    %bp = pto.partition_view %bv, offsets = [%i, %c0], sizes = [%c8, %c32] : !pto.tensor_view<64x32xf32>"
+        f" -> {PART}\n    pto.tload ins(%bp : {PART}) outs(%u : {TILE})"
+        f"\n    pto.tadd ins(%t, %u : {TILE}, {TILE}) outs(%t : {TILE})\n    pto.tmuls ins(%t, %x",
+    )
+    text = text.replace("  %yv =", "  %bv = pto.make_tensor_view %b, shape = [%c64, %c32], strides = [%c32, %c1]"
+                        f" : !pto.tensor_view<64x32xf32>\n  %u = pto.alloc_tile : {TILE}\n  %yv =")  # fmt: skip
+    kernel = kernel_of(text)
+    one, other = np.ones(2048, np.float32), np.full(2048, 3, np.float32)
+    for first, second, expected in [(one, one, 2), (one, one, 2), (one, other, 4), (one, other, 4), (other, one, 4),
+                                    (one, one, 2), (other, other, 6)]:  # fmt: skip
+        y = np.zeros(2048, np.float32)
+        kernel.run([first, second, y, 1.0])
+        assert (y == expected).all()
+    assert kernel._replays._plans
+
+
 def test_a_plan_keeps_no_argument() -> None:
     import gc
     import weakref
@@ -396,13 +413,12 @@ def test_launches_that_nobody_repeats_are_not_looked_at() -> None:
 def test_time_decides() -> None:
     kernel = kernel_of(LOOP)
     replays = keep.Replays(kernel, 1.0)
-    bound = kernel.bind(ones())
     for seconds in (0.4, 0.4, 0.4):
-        assert not replays.run(bound, 1, False)
+        assert not replays.run(ones(), 1)
         replays.learn(seconds)
     # The length of the launch is known now: 24 steps.
     replays._owed = {key: owed - 0.2 + 1e-9 for key, owed in replays._owed.items()}
-    assert replays.run(bound, 1, False)
+    assert replays.run(ones(), 1)
 
 
 @pytest.mark.parametrize(
