@@ -181,8 +181,12 @@ def run(
         raise BindingError(f"unknown arguments: {', '.join(sorted(unknown))}")
     returned = kernel(*values, blocks=blocks, jobs=jobs)
     arrays = [value.array if isinstance(value, InParts) else value for value in values]
-    outputs = {n: v for n, v in zip(kernel.arguments, arrays, strict=True) if isinstance(v, np.ndarray)}
+    outputs = {n: v for n, v in zip(kernel.arguments, arrays, strict=True) if not _is_number(v)}
     if returned is not None:
         results = returned if isinstance(returned, tuple) else (returned,)
         outputs |= {str(index): value for index, value in enumerate(results)}
     return outputs
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.generic, PerCore))

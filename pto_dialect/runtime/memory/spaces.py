@@ -87,13 +87,22 @@ class Arena:
         self._bytes: ByteArray | None = None
 
     @classmethod
-    def from_array(cls, array: Array, *, name: str = "", space: str = "gm", base_align: int | None = None) -> Arena:
+    def from_array(
+        cls,
+        array: Array,
+        *,
+        name: str = "",
+        space: str = "gm",
+        base_align: int | None = None,
+        read_only: bool = False,
+    ) -> Arena:
         """An arena that shares memory with ``array``: what a program writes appears in the array.
 
         Raises:
-            ValueError: the array is not C-contiguous or not writable, so its bytes cannot be shared.
+            ValueError: the array is not C-contiguous, or not writable although it is not ``read_only``, so its bytes
+                cannot be shared.
         """
-        if not (array.flags.c_contiguous and array.flags.writeable):
+        if not (array.flags.c_contiguous and (array.flags.writeable or read_only)):
             raise ValueError("an arena can only share a writable, C-contiguous array")
         arena = cls(space, array.nbytes, name=name, base_align=base_align)
         arena._bytes = array.reshape(-1).view(np.uint8)

@@ -284,9 +284,9 @@ class MultiTile:
         return self.slots[index]
 
 
-def buffer_pointer(array: Array, fmt: Format, name: str, space: str = "gm") -> Pointer:
-    """Pointer to a host array as a buffer in ``space``."""
-    return Pointer(Arena.from_array(array, name=name, space=space), 0, fmt.storage, fmt.bytes)
+def buffer_pointer(array: Array, fmt: Format, name: str, space: str = "gm", *, read_only: bool = False) -> Pointer:
+    """Pointer to a host array as a buffer in ``space``; nobody writes through one that is ``read_only``."""
+    return Pointer(Arena.from_array(array, name=name, space=space, read_only=read_only), 0, fmt.storage, fmt.bytes)
 
 
 def content_of(value: Any) -> Array | None:

@@ -105,17 +105,24 @@ def binder(name: str, type_: Attribute, profile: Profile) -> Callable[[Any], Any
     return bind
 
 
-def bind_argument(name: str, type_: Attribute, value: Any, profile: Profile | None = None) -> Any:
+def bind_argument(
+    name: str, type_: Attribute, value: Any, profile: Profile | None = None, *, read_only: bool = False
+) -> Any:
     """The run-time value of one argument.
 
-    Arrays stay shared with the caller: what the kernel writes appears in them, for tile buffers (which need the
-    ``profile``) when they are handed back; vectors and logical predicates are values, which no kernel changes. A
-    pointer into on-chip memory gets a memory of the array's size there.
+    Arrays stay shared with the caller, those of other libraries too (``foreign.as_array``): what the kernel writes
+    appears in them, for tile buffers (which need the ``profile``) when they are handed back; vectors and logical
+    predicates are values, which no kernel changes. A pointer into on-chip memory gets a memory of the array's size
+    there. With ``read_only`` the kernel writes nothing through the argument, so the array may be read-only.
     Raises ``BindingError`` for a value that does not fit the argument's type.
     """
     fmt = argument_format(type_)
+    if not isinstance(value, (np.ndarray, int, float, PerCore, InParts)):
+        from .foreign import as_array
+
+        value = as_array(value)
     if isinstance(value, InParts):
-        return _parted(name, type_, value, profile)
+        return _parted(name, type_, value, profile, read_only)
     if fmt is None:
         if isinstance(value, PerCore):
             return BoundPerCore(name, value, lambda number: _scalar(name, type_, number))
@@ -125,7 +132,7 @@ def bind_argument(name: str, type_: Attribute, value: Any, profile: Profile | No
     if isinstance(type_, t.PtrType) and isinstance(type_.element, VectorType):
         value = _units(name, type_.element, value, fmt)
     if value.dtype != fmt.storage:
-        if value.dtype.itemsize != fmt.storage.itemsize or (fmt.is_float and value.dtype.kind == "f"):
+        if value.dtype.itemsize != fmt.storage.itemsize or not _is_bits(value.dtype, fmt):
             raise BindingError(f"argument {name} needs elements of {fmt.name}, found an array of {value.dtype}")
         value = value.view(fmt.storage)
     if isinstance(type_, (t.VRegType, t.VmiVRegType, t.VmiMaskType)):
@@ -142,10 +149,10 @@ def bind_argument(name: str, type_: Attribute, value: Any, profile: Profile | No
             if isinstance(type_, t.TileBufType)
             else ValueTile(rows, cols, fmt, value)
         )
-    if not (value.flags.c_contiguous and value.flags.writeable):
+    if not (value.flags.c_contiguous and (value.flags.writeable or read_only)):
         raise BindingError(f"argument {name} needs a writable, contiguous array")
     space = space_of(type_) or "gm"
-    pointer = buffer_pointer(value, fmt, name, space)
+    pointer = buffer_pointer(value, fmt, name, space, read_only=not value.flags.writeable)
     if isinstance(type_, t.PtrType):
         return pointer
     assert isinstance(type_, (MemRefType, t.ShapedView))
@@ -155,11 +162,23 @@ def bind_argument(name: str, type_: Attribute, value: Any, profile: Profile | No
     return GmTensor(pointer.advance(offset), shape, strides, fmt)
 
 
-def _parted(name: str, type_: Attribute, value: InParts, profile: Profile | None) -> PartedPointer:
-    pointer = bind_argument(name, type_, value.array, profile) if isinstance(type_, t.PtrType) else None
+def _parted(name: str, type_: Attribute, value: InParts, profile: Profile | None, read_only: bool) -> PartedPointer:
+    plain = isinstance(type_, t.PtrType)
+    pointer = bind_argument(name, type_, value.array, profile, read_only=read_only) if plain else None
     if not isinstance(pointer, Pointer) or pointer.arena.space != "gm":
         raise BindingError(f"argument {name} ({t.type_text(type_)}) is no pointer to global memory, which has parts")
     return PartedPointer(pointer, value.by, value.array.nbytes)
+
+
+def _is_bits(dtype: np.dtype[Any], fmt: Format) -> bool:
+    """True for elements of the size of ``fmt`` whose bits may stand for it: all but other floats."""
+    if dtype.kind == "f" or dtype.isbuiltin == 2:
+        return fmt.name == _SAME_BITS.get(dtype.name) or not fmt.is_float
+    return True
+
+
+_SAME_BITS = {"float8_e8m0fnu": "f8E8M0"}
+"""Types of ``ml_dtypes`` that are kept as bits here."""
 
 
 def _units(name: str, type_: VectorType, value: Array, fmt: Format) -> Array:
@@ -174,6 +193,8 @@ def _units(name: str, type_: VectorType, value: Array, fmt: Format) -> Array:
 
 def _host_tile(name: str, type_: t.TileBufType, value: Array, profile: Profile | None) -> HostTile:
     assert profile is not None
+    if not value.flags.writeable:
+        raise BindingError(f"argument {name} needs a writable array, because the program may change the tile")
     try:
         maker = tile_maker(type_, profile)
     except Fault as fault:

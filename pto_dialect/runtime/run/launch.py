@@ -35,11 +35,11 @@ from ..faults import OUT_OF_MEMORY, Fault, exhausted
 from ..memory.spaces import Array, Pointer
 from ..memory.values import content_of
 from ..queues.run import Deadlock, OrderedCore, QueueCore, QueuedFault, run_queued
-from .arguments import argument_of_core, binder, hand_back
+from .arguments import argument_format, argument_of_core, bind_argument, binder, hand_back
 from .balance import BALANCE, COLD, FEW
 from .machine import Block, Core, NeedsQueues, RunOptions
 from .parallel import can_fork, run_blocks
-from .per_core import CorePlace, core_places, prepare
+from .per_core import CorePlace, InParts, core_places, prepare
 from .profiling import ProfileLog
 from .threads import single_threaded_products
 
@@ -217,7 +217,31 @@ class Kernel:
         """The run-time values of all arguments. Raises ``BindingError``."""
         if len(values) != len(self.arguments):
             raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
-        return [bind(value) for bind, value in zip(self._binders, values, strict=True)]
+        bound: list[Any] = []
+        for position, (bind, value) in enumerate(zip(self._binders, values, strict=True)):
+            array = value.array if isinstance(value, InParts) else value
+            plain = (isinstance(array, np.ndarray) and array.flags.writeable) or isinstance(array, (int, float))
+            bound.append(bind(value) if plain else self._bind_foreign(position, value))
+        return bound
+
+    def _bind_foreign(self, position: int, value: Any) -> Any:
+        """The run-time value of an array of another library, or of one that is read-only. Raises ``BindingError`` for
+        one of these that the program may write."""
+        from .foreign import as_array
+
+        name, type_ = self.arguments[position]
+        parts = value if isinstance(value, InParts) else None
+        array = as_array(value if parts is None else parts.array)
+        fmt = argument_format(type_)
+        if isinstance(value, (bytes, bytearray, memoryview)) and fmt is not None and array.dtype == np.uint8:
+            if array.nbytes % fmt.storage.itemsize:
+                raise BindingError(f"argument {name} needs whole elements of {fmt.name}, found {array.nbytes} bytes")
+            array = array.view(fmt.storage)
+        read_only = isinstance(array, np.ndarray) and not array.flags.writeable
+        if read_only and position in self.usage.written and argument_format(type_) is not None:
+            raise BindingError(f"argument {name} is read-only, and @{self.entry} may write it; give it a copy")
+        given = array if parts is None else InParts(array, parts.by)
+        return bind_argument(name, type_, given, self.profile, read_only=read_only)
 
     def places(self, blocks: int) -> list[CorePlace]:
         """All cores of a launch of ``blocks`` blocks."""

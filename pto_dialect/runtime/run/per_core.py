@@ -89,7 +89,7 @@ class InParts:
     The whole stays one memory: accesses beyond a part reach the neighbour's.
     """
 
-    def __init__(self, array: Array, by: By = "block") -> None:
+    def __init__(self, array: Any, by: By = "block") -> None:
         self.array = array
         self.by: By = by
 
