@@ -31,7 +31,8 @@ def used_libraries() -> list[str]:
         before = set(sys.modules)
         package = import_module("pto_dialect")
         for module in pkgutil.walk_packages(package.__path__, "pto_dialect."):
-            if not module.name.endswith("__main__"):
+            # Parts for other projects change these when they are imported, or need them.
+            if not module.name.endswith("__main__") and ".integrations." not in module.name:
                 import_module(module.name)
         new = [name for name in sys.modules if name not in before and name.partition(".")[0] not in OWN]
         with os.fdopen(writer, "w") as out:
