@@ -32,6 +32,7 @@ ROOMS = ("analysis", "ir", "passes", "runtime", "sanitize", "syntax", "targets",
 _CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*\Z")
 _LONG = 118
 _SHOWN = 60
+_SIMPLE = (bool, int, float, str, tuple, frozenset, dict, Enum)
 _WORDING = "'..'"
 _ELSEWHERE = frozenset(("pto_dialect.ir.core.index",))
 """Modules that are written from others, which a test of their own compares."""
@@ -58,6 +59,27 @@ def _assigned(module: ModuleType) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(names) if _CONSTANT.match(name) and name not in _BY_PLACE)
 
 
+def _inner(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """Constants of the classes of a module, and what parameters of its functions are by themselves."""
+    for owner in vars(module).values():
+        if getattr(owner, "__module__", None) != module.__name__:
+            continue
+        if isinstance(owner, FunctionType):
+            yield from _defaults(owner)
+        elif isinstance(owner, type):
+            for name, value in vars(owner).items():
+                if isinstance(value, FunctionType):
+                    yield from _defaults(value)
+                elif not (name.startswith("_") and name.endswith("_")) and isinstance(value, _SIMPLE):
+                    yield f"{owner.__qualname__}.{name}", value
+
+
+def _defaults(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    found = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    if any(isinstance(value, _SIMPLE) for value in found) and "<" not in function.__qualname__:
+        yield f"{function.__qualname__}()", tuple(found)
+
+
 @cache
 def tables(room: str) -> dict[str, list[str]]:
     """The lines of each module of a room that has tables."""
@@ -68,6 +90,8 @@ def tables(room: str) -> dict[str, list[str]]:
         lines: list[str] = []
         for name in _assigned(module):
             lines += _constant(name, getattr(module, name, None), module.__name__, shown)
+        for name, value in _inner(module):
+            lines += _constant(name, value, module.__name__, shown)
         if lines:
             found[module.__name__] = lines
     return found

@@ -98,7 +98,7 @@ def fused(a: float, b: float, c: float) -> float:
     try:
         nearest = float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
     if Fraction(nearest) == exact or struct.unpack("<q", struct.pack("<d", nearest))[0] & 1:
         return nearest
     return math.nextafter(nearest, math.inf if exact > nearest else -math.inf)
@@ -111,7 +111,7 @@ def fused_double(a: float, b: float, c: float) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
 @kernel("math.fma")
