@@ -177,7 +177,7 @@ def test_rules_of_sections_1_7_and_10_exist() -> None:
 @pytest.mark.parametrize("element", ["i8", "f16", "f32"])
 @pytest.mark.parametrize("blayout", ["row_major", "col_major"])
 def test_left_tiles_without_blocks(element: str, blayout: str) -> None:
-    """Rows or columns of whole blocks are enough: the order of a left tile is that of the target, whatever is stated."""
+    """Rows or columns of whole blocks are enough: the order of a left tile is that of the target."""
     size = BYTES[element]
     for rows, cols in ((16, 16), (16, 8), (8, 16), (32, 4), (4, 32), (1, 32), (32, 1), (5, 32), (32, 5)):
         type_ = tile("left", element, (rows, cols), layout=(blayout, "none_box", 512))
