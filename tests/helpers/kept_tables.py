@@ -36,8 +36,8 @@ _SIMPLE = (bool, int, float, str, tuple, frozenset, dict, Enum)
 _WORDING = "'..'"
 _ELSEWHERE = frozenset(("pto_dialect.ir.core.index",))
 """Modules that are written from others, which a test of their own compares."""
-_BY_PLACE = frozenset(("_FULL", "FULL", "_SITUATIONS", "NO_HANDLES"))
-"""Constants that know objects by where they lie, or grow while programs are checked and run."""
+_BY_PLACE = frozenset(("_FULL", "FULL", "_SITUATIONS", "NO_HANDLES", "_Latest"))
+"""Constants and classes that know objects by where they lie, or change while programs are checked and run."""
 
 
 def modules(room: str) -> list[str]:
@@ -62,7 +62,7 @@ def _assigned(module: ModuleType) -> tuple[str, ...]:
 def _inner(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """Constants of the classes of a module, and what parameters of its functions are by themselves."""
     for owner in vars(module).values():
-        if getattr(owner, "__module__", None) != module.__name__:
+        if getattr(owner, "__module__", None) != module.__name__ or owner.__name__ in _BY_PLACE:
             continue
         if isinstance(owner, FunctionType):
             yield from _defaults(owner)
