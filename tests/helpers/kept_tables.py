@@ -62,7 +62,9 @@ def _assigned(module: ModuleType) -> tuple[str, ...]:
 def _inner(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """Constants of the classes of a module, and what parameters of its functions are by themselves."""
     for owner in vars(module).values():
-        if getattr(owner, "__module__", None) != module.__name__ or getattr(owner, "__name__", "") in _BY_PLACE:
+        if type(owner) is not FunctionType and not issubclass(type(owner), type):
+            continue
+        if owner.__module__ != module.__name__ or owner.__name__ in _BY_PLACE:
             continue
         if isinstance(owner, FunctionType):
             yield from _defaults(owner)
