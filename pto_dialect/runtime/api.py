@@ -89,8 +89,10 @@ class CompiledKernel:
     def _filled(self, values: Sequence[Any]) -> Sequence[Any]:
         """The values with those between them that only launchers know, where the caller has left these out."""
         arguments = self._kernel.arguments
+        if len(values) == len(arguments):
+            return values
         own = [launcher_value(name, type_) for name, type_ in arguments]
-        if len(values) == len(arguments) or len(values) + sum(one is not None for one in own) != len(arguments):
+        if len(values) + sum(one is not None for one in own) != len(arguments):
             return values
         rest = iter(values)
         return [next(rest) if one is None else one for one in own]

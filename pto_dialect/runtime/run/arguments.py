@@ -89,8 +89,9 @@ def argument_format(type_: Attribute) -> Format | None:
         raise BindingError(f"arguments with elements of {t.type_text(element)} cannot be bound") from None
 
 
-def binder(name: str, type_: Attribute, profile: Profile) -> Callable[[Any], Any]:
-    """``bind_argument`` for one argument, with what its type says worked out before."""
+def binder(name: str, type_: Attribute, profile: Profile, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """``bind_argument`` for one argument, with what its type says worked out before; ``otherwise`` does it for what is
+    no plain array or number."""
     fmt = argument_format(type_)
     direct = fmt if isinstance(type_, t.PtrType) and (space_of(type_) or "gm") == "gm" else None
 
@@ -100,9 +101,14 @@ def binder(name: str, type_: Attribute, profile: Profile) -> Callable[[Any], Any
             flags = value.flags
             if flags.c_contiguous and flags.writeable:
                 return buffer_pointer(value, direct, name)
-        return bind_argument(name, type_, value, profile)
+        if type(value) in _PLAIN:
+            return bind_argument(name, type_, value, profile)
+        return otherwise(value)
 
     return bind
+
+
+_PLAIN = frozenset((int, float, bool))
 
 
 def bind_argument(

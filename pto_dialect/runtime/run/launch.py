@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,11 +35,11 @@ from ..faults import OUT_OF_MEMORY, Fault, exhausted
 from ..memory.spaces import Array, Pointer
 from ..memory.values import content_of
 from ..queues.run import Deadlock, OrderedCore, QueueCore, QueuedFault, run_queued
-from .arguments import argument_format, argument_of_core, bind_argument, binder, hand_back
+from .arguments import argument_of_core, binder, hand_back
 from .balance import BALANCE, COLD, FEW
 from .machine import Block, Core, NeedsQueues, RunOptions
 from .parallel import can_fork, run_blocks
-from .per_core import CorePlace, InParts, core_places, prepare
+from .per_core import CorePlace, core_places, prepare
 from .profiling import ProfileLog
 from .threads import single_threaded_products
 
@@ -188,7 +188,7 @@ class Kernel:
 
     def run_bound(self, bound: list[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
         """As ``run``, on what ``bind`` has given."""
-        prepare(bound, [name for name, _ in self.arguments], lambda: self.places(blocks))
+        prepare(bound, self.arguments, self.places, blocks)
         if self.compiled.holds:
             self._mark_constant(bound)
         try:
@@ -217,31 +217,17 @@ class Kernel:
         """The run-time values of all arguments. Raises ``BindingError``."""
         if len(values) != len(self.arguments):
             raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
-        bound: list[Any] = []
-        for position, (bind, value) in enumerate(zip(self._binders, values, strict=True)):
-            array = value.array if isinstance(value, InParts) else value
-            plain = (isinstance(array, np.ndarray) and array.flags.writeable) or isinstance(array, (int, float))
-            bound.append(bind(value) if plain else self._bind_foreign(position, value))
-        return bound
+        return [bind(value) for bind, value in zip(self._binders, values, strict=True)]
 
     def _bind_foreign(self, position: int, value: Any) -> Any:
-        """The run-time value of an array of another library, or of one that is read-only. Raises ``BindingError`` for
-        one of these that the program may write."""
-        from .foreign import as_array
+        """The run-time value of what is no plain array or number. Raises ``BindingError``."""
+        from .foreign import bind_foreign
+
+        def may_write() -> bool:
+            return position in self.usage.written
 
         name, type_ = self.arguments[position]
-        parts = value if isinstance(value, InParts) else None
-        array = as_array(value if parts is None else parts.array)
-        fmt = argument_format(type_)
-        if isinstance(value, (bytes, bytearray, memoryview)) and fmt is not None and array.dtype == np.uint8:
-            if array.nbytes % fmt.storage.itemsize:
-                raise BindingError(f"argument {name} needs whole elements of {fmt.name}, found {array.nbytes} bytes")
-            array = array.view(fmt.storage)
-        read_only = isinstance(array, np.ndarray) and not array.flags.writeable
-        if read_only and position in self.usage.written and argument_format(type_) is not None:
-            raise BindingError(f"argument {name} is read-only, and @{self.entry} may write it; give it a copy")
-        given = array if parts is None else InParts(array, parts.by)
-        return bind_argument(name, type_, given, self.profile, read_only=read_only)
+        return bind_foreign(name, type_, value, self.profile, may_write, self.entry)
 
     def places(self, blocks: int) -> list[CorePlace]:
         """All cores of a launch of ``blocks`` blocks."""
@@ -258,7 +244,10 @@ class Kernel:
 
     @cached_property
     def _binders(self) -> list[Callable[[Any], Any]]:
-        return [binder(name, type_, self.profile) for name, type_ in self.arguments]
+        return [
+            binder(name, type_, self.profile, partial(self._bind_foreign, position))
+            for position, (name, type_) in enumerate(self.arguments)
+        ]
 
     def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
         schedule = self.options.schedule
@@ -366,21 +355,19 @@ class Kernel:
         )
 
     def _call(self, compiled: CompiledModule, core: Core, bound: list[Any]) -> Any:
-        """Starts on ``core`` what its kind of core runs."""
-        return compiled.callables[self._root(core).function](core, *self._arguments(core, bound))
+        """Starts on ``core`` what it runs."""
+        root = self._root(core)
+        return compiled.callables[root.function](core, *_arguments(root, core, bound))
 
     def _root(self, core: Core) -> Root:
-        return self.program.root(core.kind, core.index)
-
-    def _arguments(self, core: Core, bound: list[Any]) -> list[Any]:
-        return [argument_of_core(bound[position], core) for position in self._root(core).positions]
+        return self.program.roots.get(core.kind) or self.program.root(core.kind, core.index)
 
     def _in_order(self, bound: list[Any], index: int, count: int) -> list[Any]:
         compiled = self.compiled
         returned: Any = None
         block = self._idle_block(index, count, Core)
-        for core, arguments in [(core, self._arguments(core, bound)) for core in block.cores]:
-            function = self._root(core).function
+        roots = [(core, self._root(core)) for core in block.cores]
+        for core, function, arguments in [(core, root.function, _arguments(root, core, bound)) for core, root in roots]:
             try:
                 with np.errstate(all="ignore"):
                     result = compiled.callables[function](core, *arguments)
@@ -486,6 +473,11 @@ class Kernel:
     def out_of_memory(self, error: MemoryError) -> ProgramError:
         """The error that a run has taken more memory than there is, at the operation that has taken it."""
         return self.located(exhausted(error), self.locate(error.__traceback__))
+
+
+def _arguments(root: Root, core: Core, bound: list[Any]) -> list[Any]:
+    """What a core calls its function with."""
+    return [argument_of_core(bound[position], core) for position in root.positions]
 
 
 def _copied(returned: Sequence[Any] | None) -> list[Any]:

@@ -176,16 +176,18 @@ def core_places(blocks: int, kinds: Sequence[str], vector_cores: int) -> list[Co
     ]
 
 
-def prepare(bound: list[Any], names: Sequence[str], places: Callable[[], list[CorePlace]]) -> None:
-    """Works out what the cores of a launch get where that differs. Raises ``BindingError``."""
+def prepare(
+    bound: list[Any], arguments: Sequence[tuple[str, Any]], places: Callable[[int], list[CorePlace]], blocks: int
+) -> None:
+    """Works out what the cores of a launch of ``blocks`` blocks get where that differs. Raises ``BindingError``."""
     known: list[CorePlace] = []
     for index, value in enumerate(bound):
         if isinstance(value, (BoundPerCore, PartedPointer)):
-            known = known or places()
+            known = known or places(blocks)
             if isinstance(value, BoundPerCore):
                 value.prepare(known)
             else:
-                bound[index] = value.prepared(names[index], known)
+                bound[index] = value.prepared(arguments[index][0], known)
 
 
 def launcher_value(name: str, type_: Attribute) -> PerCore | None:

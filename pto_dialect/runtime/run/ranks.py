@@ -62,7 +62,7 @@ def bound_values(rank: int, part: Part) -> list[Any]:
     kernel = part.kernel
     try:
         bound = kernel.bind(part.values)
-        prepare(bound, [name for name, _ in kernel.arguments], lambda: kernel.places(part.blocks))
+        prepare(bound, kernel.arguments, kernel.places, part.blocks)
         return bound
     except BindingError as error:
         raise BindingError(f"rank {rank}: {error}", error.subject, error.rule) from None
