@@ -271,7 +271,12 @@ PROGRAM_RULES: tuple[str, ...] = (
 RUN_RULES: tuple[str, ...] = ("program.runs",)
 """Modules below ``verify`` with rules that no pass checks."""
 
-PASSES_WITH_RULES: tuple[str, ...] = ("passes.check_sync", "passes.check_memory", "passes.insert_sync.insert")
+PASSES_WITH_RULES: tuple[str, ...] = (
+    "passes.check_sync",
+    "passes.check_memory",
+    "passes.assign_memory.assign",
+    "passes.insert_sync.insert",
+)
 """Passes that declare the rules that they check."""
 
 LANE_MODULES: tuple[str, ...] = (

@@ -36,6 +36,9 @@ PASS_TABLE: dict[str, PassEntry] = {
         "check_sync", "CheckSyncPass", "flags and accesses along every path: unmatched, reused, unordered"
     ),
     "check-memory": PassEntry("check_memory", "CheckMemoryPass", "tiles in use that share bytes"),
+    "assign-memory": PassEntry(
+        "assign_memory.assign", "AssignMemoryPass", "addresses for tiles and queue buffers without them", changes=True
+    ),
     "insert-sync": PassEntry(
         "insert_sync.insert", "InsertSyncPass", "the flags and barriers that a program without them needs", changes=True
     ),

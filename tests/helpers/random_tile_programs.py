@@ -19,10 +19,15 @@ _NUMBERS = range(16)
 
 
 class RandomProgram:
-    """The text of a program for ``seed``. Its arguments are ``buffers`` of i32, then an index from 0 to 3."""
+    """The text of a program for ``seed``. Its arguments are ``buffers`` of i32, then an index from 0 to 3.
 
-    def __init__(self, seed: int, target: str, statements: int = 14) -> None:
+    Without ``addresses`` a program reads only what it has written.
+    """
+
+    def __init__(self, seed: int, target: str, statements: int = 14, addresses: bool = True) -> None:
         self.random = Random(seed)
+        self.addresses = addresses
+        self.written: list[str] = []
         self.target = target
         self.buffers = self.random.choice((2, 3))
         self.lines: list[str] = []
@@ -59,7 +64,8 @@ class RandomProgram:
         for number in range(self.random.choice((3, 4, 5))):
             address = self.random.randrange(5) * step
             self._put(2, f"%at{number} = arith.constant {address} : i64")
-            self._put(2, f"%t{number} = pto.alloc_tile addr = %at{number} : {_TILE}")
+            given = f"addr = %at{number} " if self.addresses else ""
+            self._put(2, f"%t{number} = pto.alloc_tile {given}: {_TILE}")
             self.tiles.append(f"%t{number}")
         self._body(2, 0)
         self._put(2, "return")
@@ -68,6 +74,11 @@ class RandomProgram:
         return "\n".join(self.lines) + "\n"
 
     def _body(self, depth: int, nesting: int) -> None:
+        outside = list(self.written)
+        self._statements(depth, nesting)
+        self.written = outside
+
+    def _statements(self, depth: int, nesting: int) -> None:
         while self.left > 0:
             self.left -= 1
             kind = self.random.random()
@@ -117,6 +128,13 @@ class RandomProgram:
     def _statement(self, depth: int) -> None:
         one, two, into = (self.random.choice(self.tiles) for _ in range(3))
         kind = self.random.choice(("load", "load", "add", "mul", "add", "store", "store", "get", "set", "half", "move"))
+        if not self.addresses:
+            # What nothing has written differs with the place of a tile.
+            known = self.written
+            kind = kind if known and (kind != "half" or into in known) and (kind != "set" or into in known) else "load"
+            one, two = (self.random.choice(known or self.tiles) for _ in range(2))
+            if kind in ("load", "add", "mul", "move"):
+                self.written.append(into)
         if kind == "load":
             part = self._part(depth)
             self._put(depth, f"pto.tload ins({part} : {_PART}) outs({into} : {_TILE})")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 
 import pytest
@@ -31,7 +31,8 @@ def test_a_pass_tells_of_itself(name: str) -> None:
     entry, cls = PASS_TABLE[name], pass_class(name)
     assert (entry.cls, cls.name) == (cls.__name__, name)
     assert cls.__module__ == f"pto_dialect.passes.{entry.module}"
-    assert [field.name for field in fields(cls)] == ["target"]
+    assert next(field.name for field in fields(cls)) == "target"
+    assert all(field.default is not MISSING for field in fields(cls))
 
 
 @pytest.mark.parametrize("name", PASS_TABLE)

@@ -53,6 +53,9 @@ class Role(Flag):
     """Writes one element of memory."""
     ATOMIC = auto()
     """Combines a value with an element of memory in one step."""
+    LANEWISE = auto()
+    """Each element of the result depends on the same element of its sources, and nothing is read again after the
+    result is written: the result may lie exactly where a source lies."""
     COPY = auto()
     """Copies memory without looking at what is in it."""
     REPORT = auto()

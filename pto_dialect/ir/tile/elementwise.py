@@ -6,42 +6,43 @@ from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ANY, TILE_OR_VIEW, enum
+from ..core.roles import Role
 from .forms import BinaryScratchTileOp, BinaryTileOp, TernaryTileOp, UnaryTileOp
 
 
-class TAbsOp(UnaryTileOp):
+class TAbsOp(UnaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = |src[i,j]| (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tabs"
 
 
-class TNegOp(UnaryTileOp):
+class TNegOp(UnaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = −src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tneg"
 
 
-class TNotOp(UnaryTileOp):
+class TNotOp(UnaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = bitwise complement of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tnot"
 
 
-class TExpOp(UnaryTileOp, defaults=(("precisionType", "#pto<exp_precision default>"),)):
+class TExpOp(UnaryTileOp, defaults=(("precisionType", "#pto<exp_precision default>"),), roles=Role.LANEWISE):
     """dst[i,j] = e^src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.texp"
     precisionType = opt_attr_def(enum("exp_precision"))
 
 
-class TLogOp(UnaryTileOp, defaults=(("precisionType", "#pto<log_precision default>"),)):
+class TLogOp(UnaryTileOp, defaults=(("precisionType", "#pto<log_precision default>"),), roles=Role.LANEWISE):
     """dst[i,j] = natural logarithm of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tlog"
     precisionType = opt_attr_def(enum("log_precision"))
 
 
-class TSqrtOp(UnaryTileOp, defaults=(("precisionType", "#pto<sqrt_precision default>"),)):
+class TSqrtOp(UnaryTileOp, defaults=(("precisionType", "#pto<sqrt_precision default>"),), roles=Role.LANEWISE):
     """dst[i,j] = square root of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsqrt"
@@ -55,7 +56,7 @@ class TRecipOp(UnaryTileOp, defaults=(("precisionType", "#pto<recip_precision de
     precisionType = opt_attr_def(enum("recip_precision"))
 
 
-class TReluOp(UnaryTileOp):
+class TReluOp(UnaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = max(src[i,j], 0) (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.trelu"
@@ -101,25 +102,25 @@ class TCvtOp(
     result = opt_result_def(ANY)
 
 
-class TAddOp(BinaryTileOp):
+class TAddOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] + src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tadd"
 
 
-class TSubOp(BinaryTileOp):
+class TSubOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] − src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsub"
 
 
-class TMulOp(BinaryTileOp):
+class TMulOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] · src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tmul"
 
 
-class TDivOp(BinaryTileOp, defaults=(("precisionType", "#pto<div_precision default>"),)):
+class TDivOp(BinaryTileOp, defaults=(("precisionType", "#pto<div_precision default>"),), roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] / src1[i,j]; integers truncate toward zero (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tdiv"
@@ -135,37 +136,37 @@ class TFmodOp(BinaryTileOp, defaults=(("precisionType", "#pto<fmod_precision def
     precisionType = opt_attr_def(enum("fmod_precision"))
 
 
-class TMaxOp(BinaryTileOp):
+class TMaxOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = max(src0[i,j], src1[i,j]); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tmax"
 
 
-class TMinOp(BinaryTileOp):
+class TMinOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = min(src0[i,j], src1[i,j]); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tmin"
 
 
-class TAndOp(BinaryTileOp):
+class TAndOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] & src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tand"
 
 
-class TOrOp(BinaryTileOp):
+class TOrOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] | src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tor"
 
 
-class TShlOp(BinaryTileOp):
+class TShlOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] << src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tshl"
 
 
-class TShrOp(BinaryTileOp):
+class TShrOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] >> src1[i,j], arithmetic unless unsigned (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tshr"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import opt_attr_def
 
 from ..core.kinds import enum
+from ..core.roles import Role
 from .forms import BinaryScratchTileOp, BinaryTileOp, UnaryTileOp
 
 
@@ -20,38 +21,38 @@ class TRowExpandOp(UnaryTileOp):
     name = "pto.trowexpand"
 
 
-class TColExpandAddOp(BinaryTileOp):
+class TColExpandAddOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] + src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpandadd"
 
 
-class TColExpandSubOp(BinaryTileOp):
+class TColExpandSubOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] − src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpandsub"
 
 
-class TColExpandMulOp(BinaryTileOp):
+class TColExpandMulOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] · src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpandmul"
 
 
-class TColExpandDivOp(BinaryTileOp, defaults=(("precisionType", "#pto<div_precision default>"),)):
+class TColExpandDivOp(BinaryTileOp, defaults=(("precisionType", "#pto<div_precision default>"),), roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] / src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpanddiv"
     precisionType = opt_attr_def(enum("div_precision"))
 
 
-class TColExpandMaxOp(BinaryTileOp):
+class TColExpandMaxOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = max(src0[i,j], src1[0,j]) (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpandmax"
 
 
-class TColExpandMinOp(BinaryTileOp):
+class TColExpandMinOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = min(src0[i,j], src1[0,j]) (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpandmin"
@@ -63,7 +64,7 @@ class TColExpandExpdifOp(BinaryTileOp):
     name = "pto.tcolexpandexpdif"
 
 
-class TRowExpandAddOp(BinaryScratchTileOp, scratch_unused=("a5",)):
+class TRowExpandAddOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] + b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
@@ -71,7 +72,7 @@ class TRowExpandAddOp(BinaryScratchTileOp, scratch_unused=("a5",)):
     name = "pto.trowexpandadd"
 
 
-class TRowExpandSubOp(BinaryScratchTileOp, scratch_unused=("a5",)):
+class TRowExpandSubOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] − b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
@@ -79,7 +80,7 @@ class TRowExpandSubOp(BinaryScratchTileOp, scratch_unused=("a5",)):
     name = "pto.trowexpandsub"
 
 
-class TRowExpandMulOp(BinaryScratchTileOp, scratch_unused=("a5",)):
+class TRowExpandMulOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] · b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
@@ -88,7 +89,10 @@ class TRowExpandMulOp(BinaryScratchTileOp, scratch_unused=("a5",)):
 
 
 class TRowExpandDivOp(
-    BinaryScratchTileOp, defaults=(("precisionType", "#pto<div_precision default>"),), scratch_unused=("a5",)
+    BinaryScratchTileOp,
+    defaults=(("precisionType", "#pto<div_precision default>"),),
+    scratch_unused=("a5",),
+    roles=Role.LANEWISE,
 ):
     """dst[i,j] = src0[i,j] / b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
@@ -98,7 +102,7 @@ class TRowExpandDivOp(
     precisionType = opt_attr_def(enum("div_precision"))
 
 
-class TRowExpandMaxOp(BinaryScratchTileOp, scratch_unused=("a5",)):
+class TRowExpandMaxOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
     """dst[i,j] = max(src0[i,j], b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
@@ -106,7 +110,7 @@ class TRowExpandMaxOp(BinaryScratchTileOp, scratch_unused=("a5",)):
     name = "pto.trowexpandmax"
 
 
-class TRowExpandMinOp(BinaryScratchTileOp, scratch_unused=("a5",)):
+class TRowExpandMinOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
     """dst[i,j] = min(src0[i,j], b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """

@@ -6,28 +6,29 @@ from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ANY, F32, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
+from ..core.roles import Role
 from .forms import TileIntegerScalarOp, TileScalarOp, TileScalarScratchOp, TileScalarTileOp
 
 
-class TAddsOp(TileScalarOp):
+class TAddsOp(TileScalarOp, roles=Role.LANEWISE):
     """dst[i,j] = src[i,j] + scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tadds"
 
 
-class TSubsOp(TileScalarOp):
+class TSubsOp(TileScalarOp, roles=Role.LANEWISE):
     """dst[i,j] = src[i,j] − scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsubs"
 
 
-class TMaxsOp(TileScalarOp):
+class TMaxsOp(TileScalarOp, roles=Role.LANEWISE):
     """dst[i,j] = max(src[i,j], scalar); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tmaxs"
 
 
-class TMinsOp(TileScalarOp):
+class TMinsOp(TileScalarOp, roles=Role.LANEWISE):
     """dst[i,j] = min(src[i,j], scalar); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tmins"
@@ -41,7 +42,7 @@ class TFmodsOp(TileScalarOp):
     name = "pto.tfmods"
 
 
-class TMulsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0",), writes=("dst",)):
+class TMulsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0",), writes=("dst",), roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] · scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tmuls"
@@ -81,7 +82,7 @@ class TAxpyOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "dst"), writes=
     result = opt_result_def(ANY)
 
 
-class TLreluOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("dst",)):
+class TLreluOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("dst",), roles=Role.LANEWISE):
     """dst[i,j] = src[i,j] > 0 ? src[i,j] : src[i,j]·slope (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tlrelu"

@@ -33,6 +33,7 @@ PARSE = "parse"
 SYNC = "check-sync"
 MEMORY = "check-memory"
 INSERT_SYNC = "insert-sync"
+ASSIGN_MEMORY = "assign-memory"
 RUN = "run"
 PASSES = (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)
 """Verification passes in the order in which they run."""

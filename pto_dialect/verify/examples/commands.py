@@ -44,6 +44,8 @@ COMMANDS: Final[dict[str, Commands]] = {
     "malformed-expectation": _EXPECTING,
     "documentation-form": _both("pto-opt --allow-schematic example.pto"),
     "target-override": Commands("pto-opt --target a2a3 example.pto", "pto-opt --target a5 example.pto"),
+    "assign-memory-unsupported": _both("pto-opt -p assign-memory example.pto"),
+    "assign-memory-full": _both("pto-opt -p assign-memory example.pto"),
     "insert-sync-unsupported": _both("pto-opt -p insert-sync example.pto"),
     "race-task": Commands(_tasks(""), _tasks('after = ["task1"]\\n')),
     "run-timeout": Commands("pto-run --timeout 1 --arg a=1 example.pto", "pto-run --timeout 99 --arg a=1 example.pto"),

@@ -1,0 +1,1 @@
+"""Addresses for tiles without them."""

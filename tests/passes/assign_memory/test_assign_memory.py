@@ -1,0 +1,143 @@
+"""Which tiles share bytes. Source: docs/reference/memory-planning.md, "Live ranges"."""
+
+import re
+
+import pytest
+from lowering_programs import SCHEDULES, TILE, add, disorder, kernel, load, lowered, part, results, store
+from random_tile_programs import RandomProgram, arguments
+
+from pto_dialect import parse, print_module
+from pto_dialect.ir.core.base import op_spec
+from pto_dialect.ir.core.registry import all_op_classes
+from pto_dialect.ir.core.roles import Role
+
+HEAD = (part("p", "a", "c0"), part("q", "b", "c0"))
+LOOP = "scf.for %i = %c0 to %n step %c1 {"
+
+
+def without_addresses(*lines: str, target: str = "a5") -> str:
+    return re.sub(r" addr = %at\d", "", kernel(*lines, target=target))
+
+
+def addresses(text: str) -> dict[str, int]:
+    """The address of each tile of a planned program by its name."""
+    module, diagnostics = lowered(text, "assign-memory")
+    assert not diagnostics
+    return {
+        str(op.results[0].name_hint): op.operands[0].owner.value.value.data  # pyright: ignore
+        for op in module.walk()
+        if op.name in ("pto.alloc_tile", "pto.alloc_multi_tile")
+    }
+
+
+def test_tiles_that_follow_each_other_share_bytes():
+    text = without_addresses(*HEAD, load("p", "x"), store("x", "q"), load("p", "y"), store("y", "q"))
+    assert addresses(text) == {"x": 0, "y": 0, "z": 0}
+
+
+def test_tiles_that_are_needed_together_do_not():
+    text = without_addresses(
+        *HEAD, load("p", "x"), load("p", "y"), add("x", "y", "z"), store("x", "q"), store("z", "q")
+    )
+    found = addresses(text)
+    assert found["x"] != found["z"]
+    assert found["x"] != found["y"]
+    # The sum is written where its second source lay.
+    assert found["y"] == found["z"]
+
+
+def test_a_reduction_is_not_written_over_its_source():
+    row = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
+    lines = (
+        f"%r = pto.alloc_tile : {row}",
+        load("p", "x"),
+        f"pto.trowsum ins(%x, %y : {TILE}, {TILE}) outs(%r : {row})",
+    )
+    found = addresses(without_addresses(*HEAD, *lines, target="a2a3"))
+    assert len({found["x"], found["y"], found["r"]}) == 3
+
+
+def test_what_a_loop_carries_is_needed_in_the_whole_loop():
+    """x is read at the begin of every iteration and written at its end: z, used between, has to keep away."""
+    lines = (load("p", "x"), LOOP, store("x", "q"), load("p", "z"), store("z", "q"), load("p", "x"), "}")
+    found = addresses(without_addresses(*HEAD, *lines))
+    assert found["x"] != found["z"]
+
+
+def test_what_every_iteration_writes_first_is_not_carried():
+    lines = (LOOP, load("p", "z"), store("z", "q"), load("p", "x"), store("x", "q"), "}")
+    found = addresses(without_addresses(*HEAD, *lines))
+    assert found["x"] == found["z"]
+
+
+def test_a_tile_written_on_one_way_only_is_carried():
+    some = "%some = arith.cmpi eq, %i, %c1 : index"
+    lines = (LOOP, some, "scf.if %some {", load("p", "x"), "}", load("p", "z"), store("z", "q"), store("x", "q"), "}")
+    found = addresses(without_addresses(*HEAD, *lines))
+    assert found["x"] != found["z"]
+
+
+def test_an_address_of_the_author_stays_and_is_respected():
+    text = kernel(*HEAD, f"%w = pto.alloc_tile : {TILE}", load("p", "w"), store("w", "q"))
+    assert addresses(text) == {"x": 0, "y": 1024, "z": 2048, "w": 3072}
+
+
+def test_slots_lie_behind_each_other():
+    multi = f"!pto.multi_tile_buf<{TILE}, count=2>"
+    lines = (
+        f"%m = pto.alloc_multi_tile : {multi}",
+        f"%s = pto.multi_tile_get %m[%c1] : {multi} -> {TILE}",
+        load("p", "s"),
+        load("p", "x"),
+        add("s", "x", "y"),
+        store("y", "q"),
+    )
+    found = addresses(without_addresses(*HEAD, *lines))
+    assert abs(found["m"] - found["x"]) >= 1024
+    assert found["x"] >= 2048 or found["m"] >= 1024
+
+
+def test_the_sources_of_one_operation_lie_apart():
+    """One of them is the result as well, so the other has nothing to inherit."""
+    found = addresses(without_addresses(*HEAD, load("p", "y"), add("x", "y", "x"), store("x", "q")))
+    assert found["x"] != found["y"]
+
+
+def test_what_does_not_fit_is_named():
+    big = "!pto.tile_buf<vec, 256x128xf32>"
+    lines = [f"%b{number} = pto.alloc_tile : {big}" for number in range(2)]
+    lines += [f"pto.tadd ins(%b0, %b1 : {big}, {big}) outs(%b0 : {big})"]
+    _, (diagnostic,) = lowered(without_addresses(*HEAD, *lines, target="a2a3"), "assign-memory")
+    assert diagnostic.rule == "assign-memory-full"
+    assert diagnostic.message == "the tiles of ub need 262144 bytes and there are 196608"
+    assert [note.message for note in diagnostic.notes] == [f"%b{n} needs 131072 bytes at the peak" for n in range(2)]
+
+
+def test_calls_are_refused_and_nothing_changes():
+    text = without_addresses(*HEAD, load("p", "x"), "func.call @g() : () -> ()")
+    text = text.rstrip().removesuffix("}") + "  func.func private @g() { return }\n}\n"
+    module, (diagnostic,) = lowered(text, "assign-memory")
+    assert diagnostic.rule == "assign-memory-unsupported"
+    assert print_module(module) == print_module(parse(text))
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_planned_program_computes_the_same(seed: int, target: str):
+    """With addresses and flags, in any order of the pipes, as without them in the order of the text."""
+    program = RandomProgram(seed, target, addresses=False)
+    module, diagnostics = lowered(program.text, "assign-memory", "insert-sync")
+    assert not diagnostics
+    for count in (0, 1, 3):
+        expected = results(parse(program.text), arguments(program, count))
+        assert disorder(module, arguments(program, count)) == []
+        for schedule in ("text", *SCHEDULES):
+            assert results(module, arguments(program, count), schedule) == expected, schedule
+
+
+def test_operations_of_several_steps_write_nothing_over_their_sources():
+    """Those that a rule or the manual keeps from working in place, and those that combine elements."""
+    lanewise = {cls.name for cls in all_op_classes() if Role.LANEWISE in op_spec(cls).roles}
+    assert {"pto.tadd", "pto.texp", "pto.tmuls", "pto.tcolexpandmul"} <= lanewise
+    stepwise = ("trecip", "tprelu", "tands", "tors", "txors", "tsel", "tcvt", "trowsum", "ttrans", "tgather", "tsort32")
+    assert lanewise.isdisjoint(f"pto.{name}" for name in stepwise)
