@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -42,11 +44,16 @@ def can_limit() -> bool:
 def deadline(seconds: float | None) -> Iterator[None]:
     """Raises ``TimedOut`` in the block, wherever it is, when ``seconds`` have passed; ``None`` is no limit.
 
-    Only for the main thread of a process. A call into numpy ends before the exception is raised.
+    A call into numpy ends before the exception is raised. Only the main thread of a process shares its limit with
+    copies of the process.
     """
     global _end
     if seconds is None:
         yield
+        return
+    if threading.current_thread() is not threading.main_thread():
+        with _deadline_of_thread(seconds):
+            yield
         return
     before = signal.signal(signal.SIGALRM, _over)
     _end = monotonic() + seconds
@@ -57,6 +64,25 @@ def deadline(seconds: float | None) -> Iterator[None]:
         _end = None
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _deadline_of_thread(seconds: float) -> Iterator[None]:
+    """The same in a thread that is not the main one, to which no signals come."""
+    over = threading.Event()
+    number = ctypes.c_ulong(threading.get_ident())
+
+    def wait() -> None:
+        left = seconds
+        while not over.wait(left):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(TimedOut))
+            left = _AGAIN
+
+    threading.Thread(target=wait, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
 
 
 def resume() -> None:

@@ -205,3 +205,20 @@ def progress(length: int) -> AbstractContextManager[Any]:
     return click.progressbar(
         length=length, label="checking", file=sys.stderr, hidden=not stderr_is_terminal(), show_pos=True
     )
+
+
+def _beside(rate: Any) -> str:
+    return rate or ""
+
+
+def rated_progress(length: int) -> AbstractContextManager[Any]:
+    """The same with what is told beside the bar, and the time that is left."""
+    return click.progressbar(
+        length=length,
+        label="running",
+        file=sys.stderr,
+        hidden=not stderr_is_terminal(),
+        show_pos=True,
+        show_eta=True,
+        item_show_func=_beside,
+    )

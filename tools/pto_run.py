@@ -13,6 +13,7 @@ from .command_line import (
     BACKENDS,
     TARGETS,
     progress,
+    rated_progress,
     read_stdin,
     rule_ids,
     show_version,
@@ -135,6 +136,13 @@ RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
     help="Refuse arrays that take more, e.g. 500M or 2G; by default 80 % of the free memory.",
 )  # fmt: skip
 @click.option("--allow-outside", is_flag=True, help="Launch files may name files outside of their folder.")
+@click.option(
+    "--cluster", metavar="ADDRESS|local:N",
+    help="Run launch files and their sweeps on a Dask cluster, or on N processes of one (extra cluster).",
+)  # fmt: skip
+@click.option(
+    "--results", metavar="FILE", help="Add a record for each launch to FILE.jsonl or FILE.parquet; go on where it ends."
+)
 @click.option("--junit", metavar="FILE", help="Write the results of launch files to this file as JUnit XML.")
 @click.option(
     "--list", "listing", metavar="[=json]", type=click.Choice(["text", "json"]),
@@ -322,7 +330,7 @@ PROGRAM_ONLY = (
 )
 """Parameters that a launch file says itself, or that look at one run."""
 
-LAUNCH_ONLY = {"junit", "allow_outside"}
+LAUNCH_ONLY = {"junit", "allow_outside", "cluster", "results"}
 
 
 def _launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any]) -> int:
@@ -331,6 +339,7 @@ def _launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any])
     from pto_dialect.driver.inputs import InputError
     from pto_dialect.driver.launch import suite
     from pto_dialect.driver.run.program import Streams, exit_status
+    from pto_dialect.driver.sweep.places import has_sweep
 
     stated = _stated(ctx)
     for name in PROGRAM_ONLY:
@@ -346,6 +355,8 @@ def _launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any])
     settings = _settings(ctx, given, many)
     if given["junit"] is not None and os.path.exists(given["junit"]):
         _check_files(ctx, given, suite.input_files(files, settings), ())
+    if given["cluster"] is not None or given["results"] is not None or has_sweep(files):
+        return _points(files, settings, given, color)
     if not many and given["junit"] is None:
         return exit_status(suite.run_file(files[0], settings, Streams(_write_stdout, write_stderr, color)))
     try:
@@ -362,6 +373,30 @@ def _launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any])
     if given["junit"] is not None and not _write_junit(given["junit"], results):
         return 2
     return suite.exit_code(results)
+
+
+def _points(files: list[str], settings: Settings, given: dict[str, Any], color: bool) -> int:
+    """Runs all points of launch files."""
+    from pto_dialect.driver.batch import WorkerError
+    from pto_dialect.driver.launch.suite import exit_code
+    from pto_dialect.driver.run.program import Streams
+    from pto_dialect.driver.sweep.cluster import ClusterError
+    from pto_dialect.driver.sweep.run import WriteError, run_points
+    from pto_dialect.driver.sweep.store import StoreError
+
+    streams = Streams(_write_stdout, write_over_progress, color)
+    where = {"jobs": given["jobs"], "cluster": given["cluster"], "results": given["results"]}
+    try:
+        results = run_points(files, settings, streams, rated_progress, **where)
+    except (ClusterError, StoreError, WriteError) as error:
+        write_stderr(f"error: {error}\n")
+        return 2
+    except WorkerError as error:
+        write_stderr(f"error: {error}\n")
+        return 1
+    if given["junit"] is not None and not _write_junit(given["junit"], results):
+        return 2
+    return exit_code(results)
 
 
 def _ranks(ctx: click.Context, path: str, given: dict[str, Any]) -> int:

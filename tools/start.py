@@ -37,6 +37,11 @@ def pto_run() -> None:
     _start("pto_run")
 
 
+def pto_sweep() -> None:
+    """The command ``pto-sweep``."""
+    _start("pto_sweep")
+
+
 def _may_want_server() -> bool:
     """False without a look at anything else where nobody speaks of a server."""
     if SERVER_VARIABLE not in os.environ and SERVER_OPTION not in sys.argv:

@@ -3,11 +3,13 @@
 import doctest
 import re
 import shlex
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+SWEEP = import_module("pto_dialect.tools.pto_sweep").main
 DOCS = Path(__file__).parents[2] / "docs"
 
 BLOCK = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -22,7 +24,8 @@ def compare(command: str, printed: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "least"), [("pto-run.md", 6), ("launch-files.md", 4), ("launch.md", 12), ("ranks.md", 3)]
+    ("page", "least"),
+    [("pto-run.md", 6), ("launch-files.md", 4), ("launch.md", 12), ("ranks.md", 3), ("cluster.md", 4)],
 )
 def test_commands_of_the_guide(pto_run, page: str, least: int) -> None:
     main = pto_run.command
@@ -40,10 +43,10 @@ def test_commands_of_the_guide(pto_run, page: str, least: int) -> None:
             for part in text.split("$ ")[1:]:
                 command, _, shown = part.partition("\n")
                 program, *arguments = shlex.split(command)
-                assert program == "pto-run"
+                assert program in ("pto-run", "pto-sweep")
                 if not shown:
                     continue
-                result = CliRunner().invoke(main, arguments, prog_name="pto-run")
+                result = CliRunner().invoke(main if program == "pto-run" else SWEEP, arguments, prog_name=program)
                 compare(command, result.output, shown)
                 commands += 1
     assert commands >= least

@@ -186,7 +186,7 @@ def read_plans(path: str, allow_outside: bool = False, ranks: int | None = None)
         data = stream.read()
     text = data.decode("utf-8-sig", "replace")
     folder = Folder(os.path.dirname(path), allow_outside)
-    return plans_of(Document(path, text), folder, _default_program(path), ranks)
+    return plans_of(Document(path, text), folder, default_program(path), ranks)
 
 
 def plans_of(document: Document, folder: Folder, program: str | None, ranks: int | None = None) -> list[Plan]:
@@ -202,7 +202,8 @@ def plans_of(document: Document, folder: Folder, program: str | None, ranks: int
     return [_Reader(document, folder, program, RankText(number, count)).plan() for number in range(count)]
 
 
-def _default_program(path: str) -> str | None:
+def default_program(path: str) -> str | None:
+    """The program beside the launch file ``path``, which has its name."""
     stem = os.path.basename(path).removesuffix(SUFFIX)
     return f"{stem}.pto" if stem and path.endswith(SUFFIX) else None
 

@@ -20,7 +20,8 @@ from .session import Settings, run_plan
 if TYPE_CHECKING:
     from ..command import ShowProgress
 
-_VERDICTS = {OK: "passed", WRONG_PROGRAM: "FAILED", TIMED_OUT: "TIMEOUT", WRONG_LAUNCH: "WRONG", FINDINGS: "FOUND"}
+VERDICTS = {OK: "passed", WRONG_PROGRAM: "FAILED", TIMED_OUT: "TIMEOUT", WRONG_LAUNCH: "WRONG", FINDINGS: "FOUND"}
+"""What became of a launch file, in one word."""
 _HEAD = ("launch file", "ms", "result")
 
 
@@ -146,13 +147,14 @@ def run_suite(
         for result in found:
             results.append(result)
             if result.code != OK:
-                _tell(result, streams.err)
+                tell(result, streams.err)
             progress.update(1)
     streams.out(table(results))
     return results
 
 
-def _tell(result: Outcome, write: Callable[[str], None]) -> None:
+def tell(result: Outcome, write: Callable[[str], None]) -> None:
+    """Writes what a launch file complained about, under its name."""
     write(f"{result.path}:\n" + "".join(f"  {line}\n" for line in result.err.splitlines()))
 
 
@@ -166,7 +168,7 @@ def table(results: Sequence[Outcome]) -> str:
     """Path, milliseconds and verdict of each file, and the numbers of all."""
     rows: list[tuple[str, str, str]] = [_HEAD]
     for result in results:
-        verdict = _VERDICTS[result.code]
+        verdict = VERDICTS[result.code]
         rows.append((result.path, f"{result.seconds * 1e3:.1f}", f"{verdict}  {result.reason}".rstrip()))
     first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
     lines = [f"{path.ljust(first)}  {ms.rjust(second)}  {verdict}\n" for path, ms, verdict in rows]
@@ -175,7 +177,7 @@ def table(results: Sequence[Outcome]) -> str:
 
 def tally(results: Sequence[Outcome]) -> str:
     """``12 launch files: 10 passed, 1 failed, 1 wrong``."""
-    counts = {code: sum(result.code == code for result in results) for code in _VERDICTS}
-    parts = [f"{counts[code]} {word.lower()}" for code, word in _VERDICTS.items() if counts[code] or code == OK]
+    counts = {code: sum(result.code == code for result in results) for code in VERDICTS}
+    parts = [f"{counts[code]} {word.lower()}" for code, word in VERDICTS.items() if counts[code] or code == OK]
     number = f"{len(results)} launch file" + ("" if len(results) == 1 else "s")
     return f"{number}: {', '.join(parts)}"

@@ -1,0 +1,150 @@
+"""Runs jobs on a Dask cluster: the schedulers and workers that exist, or some of this machine.
+
+A worker that dies loses nothing: its jobs run again elsewhere, with files that the scheduler still has. Source:
+docs/cluster.md.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from pto_dialect import __version__
+
+from ..launch.suite import Outcome
+from ..run.program import WRONG_PROGRAM
+from .jobs import Contents, Job
+from .work import Done, run_job
+
+MISSING = "--cluster needs the extra cluster: pip install 'pto_dialect[cluster]'"
+_LOCAL = re.compile(r"local:([1-9]\d{0,3})")
+_PATIENCE = 5
+"""Seconds in which a scheduler has to answer."""
+_DEATHS = 5
+"""Workers that one job may take with it."""
+
+
+class ClusterError(Exception):
+    """A cluster that cannot be used; the message is for the user."""
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """A client of the cluster at ``address``: ``tcp://host:port``, a scheduler file, or ``local:N`` for N processes of
+    this machine. Raises ``ClusterError``."""
+    try:
+        dask, distributed = import_module("dask"), import_module("distributed")
+    except ModuleNotFoundError:
+        raise ClusterError(MISSING) from None
+    settings = {
+        "distributed.scheduler.allowed-failures": _DEATHS,
+        "distributed.admin.large-graph-warning-threshold": "1TB",
+        "distributed.worker.daemon": True,
+        "distributed.logging": {"distributed": "critical"},
+    }
+    with dask.config.set(settings):
+        local = _LOCAL.fullmatch(address)
+        if local is None and (address.startswith("local") or not _is_place(address)):
+            raise ClusterError(f"'{address}' is no cluster, expected local:N, tcp://HOST:PORT or a scheduler file")
+        cluster = None
+        try:
+            if local is not None:
+                cluster = distributed.LocalCluster(
+                    n_workers=int(local[1]),
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=":0",
+                    silence_logs=50,
+                )
+            client = _client(distributed, cluster if cluster is not None else address, address)
+            try:
+                _check(client)
+                yield client
+            finally:
+                client.close()
+        finally:
+            if cluster is not None:
+                cluster.close()
+
+
+def _is_place(address: str) -> bool:
+    return "://" in address or os.path.exists(address) or bool(re.fullmatch(r"[\w.-]+:\d+", address))
+
+
+def _client(distributed: Any, cluster: Any, address: str) -> Any:
+    name = "scheduler_file" if isinstance(cluster, str) and os.path.exists(cluster) else "address"
+    try:
+        return distributed.Client(**{name: cluster}, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, TimeoutError, ValueError, KeyError) as error:
+        told = str(error).partition("\n")[0]
+        raise ClusterError(f"no scheduler answers at '{address}'" + (f": {told}" if told else "")) from None
+
+
+def version_of() -> str:
+    """The version of this package, told by a worker."""
+    return __version__
+
+
+def _check(client: Any) -> None:
+    """There are workers, and all have this version of the package. Raises ``ClusterError``."""
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError:
+        raise ClusterError("the cluster has no workers") from None
+    try:
+        found = client.run(version_of, on_error="return")
+    except Exception as error:
+        raise ClusterError(f"the workers cannot be asked for their version: {error}") from None
+    for worker, version in found.items():
+        if isinstance(version, BaseException):
+            raise ClusterError(f"worker {worker} has no pto_dialect that could run this: {version}")
+        if version != __version__:
+            raise ClusterError(f"worker {worker} has version {version} of pto_dialect, this is {__version__}")
+
+
+def run_jobs(client: Any, jobs: Sequence[Job], contents: Contents) -> Generator[tuple[Job, Done]]:
+    """What becomes of each job, as they end. Raises ``ClusterError`` for a worker with another version that has come
+    later, and when the scheduler is lost."""
+    from distributed import as_completed
+
+    # Tasks, not scattered data: what a task has made can be made again when the worker that has it dies.
+    files = {digest: client.submit(_kept, content, key=f"pto-file-{digest}") for digest, content in contents.items()}
+    waiting: dict[str, Job] = {}
+    futures: list[Any] = []
+    for job in jobs:
+        needed = {digest: files[digest] for digest in job.large()}
+        futures.append(client.submit(run_job, job, needed, key=f"pto-job-{job.key}"))
+        waiting[futures[-1].key] = job
+    ended = as_completed(futures, loop=client.loop)
+    futures.clear()
+    try:
+        for future in ended:
+            job = waiting.pop(future.key)
+            yield job, _done(job, future)
+            future.release()
+    finally:
+        if waiting:
+            client.cancel(list(waiting), force=True)
+
+
+def _kept(content: bytes) -> bytes:
+    return content
+
+
+def _done(job: Job, future: Any) -> Done:
+    if future.status == "finished":
+        done: Done = future.result()
+        if done.version != __version__:
+            raise ClusterError(f"worker {done.worker} has version {done.version} of pto_dialect, this is {__version__}")
+        return done
+    if future.status != "error":
+        raise ClusterError("the scheduler is lost; what has ended is kept, and the same command goes on with the rest")
+    error = future.exception()
+    text = f"error: {type(error).__name__}: {error}\n"
+    if type(error).__name__ == "KilledWorker":
+        text = f"error: {_DEATHS} workers have ended while they ran this\n"
+    return Done(job.key, Outcome(job.label, WRONG_PROGRAM, 0.0, "", text))

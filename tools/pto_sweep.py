@@ -1,0 +1,47 @@
+"""The command ``pto-sweep``: what files of results say."""
+
+from __future__ import annotations
+
+import click
+
+from .command_line import show_version, write_stderr
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=show_version("pto-sweep"),
+    help="Show the version and exit.",
+)
+def main() -> None:
+    """Look at what pto-run --results has written."""
+
+
+@main.command()
+@click.argument("path", metavar="FILE", type=click.Path())
+@click.option("--plot", "plot_file", metavar="FILE", help="Write a plot of the times: .png, .svg or .pdf.")
+@click.option("--x", "over", metavar="NAME", help="Swept name on the horizontal axis; by default the first.")
+@click.option("--by", metavar="NAME", help="A line for each value of this swept name; by default for each file.")
+@click.pass_context
+def show(ctx: click.Context, path: str, plot_file: str | None, over: str | None, by: str | None) -> None:
+    """Print the results in FILE as a table, and plot them."""
+    from pto_dialect.driver.sweep import show as shown
+    from pto_dialect.driver.sweep.store import StoreError, read_records
+
+    if plot_file is None and (over is not None or by is not None):
+        raise click.UsageError("--x and --by have no meaning without --plot", ctx)
+    try:
+        records = read_records(path)
+        click.echo(shown.table_text(records), nl=False)
+        if plot_file is not None:
+            shown.plot(records, plot_file, over, by)
+    except StoreError as error:
+        write_stderr(f"error: {error}\n")
+        ctx.exit(2)
+
+
+if __name__ == "__main__":
+    main()
