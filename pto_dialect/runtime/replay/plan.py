@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class Plan:
             self._add(call, arrays)
 
     def _add(self, call: Call, arrays: _Arrays) -> None:
-        function, operands = call.function, call.operands
+        function, operands = call.function, [arrays.placed(x) if isinstance(x, Operand) else x for x in call.operands]
         values: list[Any] = [arrays.array(x) if isinstance(x, Operand) else x for x in operands]
         places = list(range(len(values)))
         if call.style is Style.ROWS:
@@ -73,6 +74,7 @@ class _Arrays:
     """Memory of the values: areas share it where their times do not overlap."""
 
     def __init__(self, layout: Layout, calls: Sequence[Call]) -> None:
+        self._moved = _in_arguments(layout, calls)
         self._bytes: dict[int, Array] = {
             number: np.ascontiguousarray(values).reshape(-1).view(np.uint8)
             for number, values in layout.constants.items()
@@ -82,12 +84,16 @@ class _Arrays:
         total = 0
         for index, call in enumerate(calls):
             ended = [area for area in call.reads if not area.given and last[area.number] == index]
-            area = call.target.area
+            area = self.placed(call.target).area
             fresh = not area.given and area.number not in self._bytes
             size = layout.sizes[area.number] if fresh else 0
             if fresh and _in_place(call):
                 for given in ended:
-                    if given.number not in layout.constants and self._replaces(call, given, size):
+                    if (
+                        given.number in self._bytes
+                        and given.number not in layout.constants
+                        and self._replaces(call, given, size)
+                    ):
                         self._bytes[area.number] = self._bytes[given.number]
                         ended.remove(given)
                         fresh = False
@@ -102,7 +108,7 @@ class _Arrays:
                         raise Foreign("too much memory")
                     self._bytes[area.number] = _memory(size)
             for given in ended:
-                if given.number not in layout.constants:
+                if given.number not in layout.constants and given.number not in self._moved:
                     content = self._bytes[given.number]
                     free.setdefault(content.nbytes, []).append(content)
 
@@ -116,12 +122,49 @@ class _Arrays:
             for x in same
         )
 
+    def placed(self, operand: Operand) -> Operand:
+        """The operand where it lies in the end: some values stand in arguments meanwhile."""
+        return operand if operand.area.given else self._moved.get(operand.area.number, operand)
+
     def array(self, operand: Operand) -> Any:
         """The array of an operand; ``None`` for one in an argument."""
         area, offset, shape, strides, dtype = operand
         if area.given:
             return None
         return np.ndarray(shape, dtype, self._bytes[area.number], offset, strides)
+
+
+@dataclass
+class _Room:
+    """A part of an argument that the call ``until`` writes; before, other values may stand there from ``since`` on."""
+
+    place: Operand
+    until: int
+    since: int = -1
+
+
+def _in_arguments(layout: Layout, calls: Sequence[Call]) -> dict[int, Operand]:
+    """Areas that lie in arguments, where something is stored later that looks alike: less memory to go through."""
+    uses: dict[int, list[tuple[int, Operand]]] = {}
+    rooms: dict[Any, list[_Room]] = {}
+    for index, call in enumerate(calls):
+        for operand in call.operands:
+            if isinstance(operand, Operand) and not operand.area.given:
+                uses.setdefault(operand.area.number, []).append((index, operand))
+        target = call.target
+        if target.area.given and _in_place(call):
+            rooms.setdefault((target.shape, target.strides, target.dtype), []).append(_Room(target, index))
+    found: dict[int, Operand] = {}
+    for number, places in uses.items():
+        (first, view), (last, _) = places[0], places[-1]
+        if number in layout.constants or any(operand != view for _, operand in places):
+            continue
+        for room in rooms.get((view.shape, view.strides, view.dtype), ()):
+            before = room.since < first or (room.since == first and _in_place(calls[first]))
+            if before and last <= room.until:
+                found[number], room.since = room.place, last
+                break
+    return found
 
 
 def _in_place(call: Call) -> bool:

@@ -348,6 +348,19 @@ def test_a_loop_is_one_call() -> None:
     assert plan.count == 1
 
 
+def test_values_between_stand_where_the_result_is_stored() -> None:
+    kernel = kernel_of(
+        LOOP.replace("    pto.tstore", f"    pto.tadds ins(%t, %x : {TILE}, f32) outs(%t : {TILE})\n    pto.tstore")
+    )
+    for _ in range(3):
+        values = ones()
+        kernel.run(values)
+        assert (values[1] == 4).all()
+    (plan,) = kernel._replays._plans.values()
+    # Between launches a plan knows no argument.
+    assert [operands[-1] for _, operands in plan._calls] == [None, None]
+
+
 def test_other_numbers_and_sizes_are_other_launches() -> None:
     kernel = kernel_of(LOOP)
     for factor in (2.0, 3.0, -0.0, 0.0, 2.0, 3.0, -0.0, 0.0):
