@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Block, SSAValue
 
@@ -12,9 +14,10 @@ from .arithmetic import CASTS, FOLDS
 
 def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
     """The number ``value`` always has, or ``None`` when it is not a constant this analysis can follow."""
-    op = value.owner
-    # Not isinstance with Operation, which asks the metaclass: this is asked of every index of a program.
-    if isinstance(op, Block) or depth == 0:
+    op: Any = value.owner
+    # By class, which has no others below it: isinstance asks the metaclass, and this is asked of every index of a
+    # program.
+    if type(op) is Block or depth == 0:
         return None
     if has_role(op, Role.CONSTANT):
         attr = op.properties.get("value")

@@ -17,7 +17,13 @@ MICRO_FAMILIES = frozenset(name for name, family in FAMILIES.items() if family.l
 
 def uses_micro_level(module: Operation) -> bool:
     """True when the module contains vector, cube, SIMT or logical-vector micro-operations."""
-    return any(family_named(op.name) in MICRO_FAMILIES for op in walk(module))
+    seen: set[str] = set()
+    for op in walk(module):
+        if op.name not in seen:
+            if family_named(op.name) in MICRO_FAMILIES:
+                return True
+            seen.add(op.name)
+    return False
 
 
 def target_choice(op: Operation, option: str | None) -> TargetChoice:

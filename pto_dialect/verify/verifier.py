@@ -19,7 +19,7 @@ from pto_dialect.analysis.target import target_choice
 from pto_dialect.collector import paused
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.families import PROGRAM_RULES, all_rule_modules
-from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.base import PtoOp, is_pto
 from pto_dialect.ir.core.likeness import likeness_of
 from pto_dialect.ir.core.location import SourceLoc
 from pto_dialect.targets.backend import ATTRIBUTE, BACKENDS, backend_named
@@ -188,7 +188,7 @@ class Verifier:
         if likeness is None or not sound or self.context.reports + self.unheard.reports != reports:
             return
         if likeness.fits(op):
-            core = not isinstance(op, PtoOp) and has_surroundings(op.name)
+            core = not is_pto(op) and has_surroundings(op.name)
             likeness.verdicts[self.situation] = Verdict(core, _tables(op.name, self.stages)[1])
 
     def _rest(self, op: Operation, verdict: Verdict) -> None:
@@ -222,7 +222,8 @@ class Verifier:
         ctx.failed = unheard.failed = False
         first = ctx if STRUCTURE in self.passes else unheard
         key: tuple[object, ...] | None = None
-        if isinstance(op, PtoOp):
+        # Not isinstance, which asks all classes below when the answer is no.
+        if is_pto(op):
             key = _likeness(op)
             if key in self.silent:
                 self._apply(op, _tables(op.name, self.stages)[1])

@@ -14,7 +14,8 @@ from pto_dialect.ir.core.likeness import likeness_of
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.syntax.read.plans import PLANS
 from pto_dialect.syntax.types.parser import parse_type
-from pto_dialect.verify.verifier import verify_module
+from pto_dialect.verify.engine.rule import CHECKS, PASSES
+from pto_dialect.verify.verifier import load_all_rules, verify_module
 
 
 @pytest.fixture(autouse=True)
@@ -131,3 +132,15 @@ def test_core_operations_are_looked_at_where_they_stand() -> None:
     assert rules(module)
     named(module, "arith.constant").results[0]._type = f32
     assert rules(module)
+
+
+def test_constants_share_what_is_found_out_because_no_check_looks_at_numbers() -> None:
+    module = read("func.func @f() {\n  %a = arith.constant 1 : i32\n  %b = arith.constant 2 : i32\n  return\n}\n")
+    first, second = (likeness_of(op) for op in module.walk() if op.name == "arith.constant")
+    assert first is not None and second is not None and first is not second
+    assert rules(module) == [] and len(first.verdicts) == 1 and second.verdicts is first.verdicts
+    load_all_rules()
+    assert not any("arith.constant" in CHECKS[stage] for stage in PASSES)
+    two = [op for op in module.walk() if op.name == "arith.constant"]
+    two[1].properties["value"] = IntegerAttr(2, 64)
+    assert rules(module) == ["core-constant"]

@@ -13,11 +13,11 @@ runs on) is looked up from that declaration:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -43,6 +43,9 @@ from .effects import DeclaredEffects
 from .kinds import ANY, Kind
 from .queues import QueueAction
 from .roles import Role
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 
 class Shape(StrEnum):
@@ -230,6 +233,11 @@ class PtoOp(IRDLOperation):
             self._attributes = self._likeness.attributes.copy()  # pyright: ignore[reportAttributeAccessIssue]
             return self._attributes
 
+    def seen_attributes(self) -> Mapping[str, Attribute]:
+        """The attributes for somebody who changes nothing, without a dictionary for this operation alone."""
+        own: dict[str, Attribute] | None = getattr(self, "_attributes", None)
+        return own if own is not None else self._likeness.attributes  # pyright: ignore[reportAttributeAccessIssue]
+
     @attributes.setter
     def attributes(  # pyright: ignore[reportIncompatibleVariableOverride]
         self, entries: dict[str, Attribute]
@@ -298,7 +306,7 @@ def op_spec(cls: type[Operation]) -> OpSpec:
     return _SPECS[cls]
 
 
-def is_pto(op: Operation) -> bool:
+def is_pto(op: Operation) -> TypeIs[PtoOp]:
     """True for operations of this dialect."""
     return type(op) in _SPECS
 
@@ -431,14 +439,31 @@ def operand_groups(op: PtoOp) -> dict[str, tuple[SSAValue, ...]]:
     operands = tuple(op._operands)
     segments: Attribute | None = None
     if declared.segmented:
-        segments = op.attributes.get("operandSegmentSizes") or op.properties.get("operandSegmentSizes")
-    sizes = sizes_of(segments)
+        segments = op.seen_attributes().get("operandSegmentSizes") or op.properties.get("operandSegmentSizes")
+    # Known sizes are told by identity, as they are those of interned attributes.
+    key = (type(op), len(operands), id(segments) if id(segments) in _sizes_of_interned else None)
+    layout = _layouts.get(key) if key[2] is not None or segments is None else None
+    if layout is None:
+        layout = _layout(declared, len(operands), sizes_of(segments))
+        if (key[2] is not None or segments is None) and len(_layouts) < _MOST_LAYOUTS:
+            _layouts[key] = layout
+    return {name: operands[start:end] for name, start, end in layout}
+
+
+_Layout = tuple[tuple[str, int, int], ...]
+_layouts: dict[tuple[type[Operation], int, int | None], _Layout] = {}
+"""Names of operands and where they begin and end, by class, number of operands and interned segment sizes."""
+
+_MOST_LAYOUTS = 10_000
+
+
+def _layout(declared: Signature, number: int, sizes: Sequence[int] | None) -> _Layout:
     if sizes is None:
-        spare = len(operands) - declared.required
+        spare = number - declared.required
         sizes = [spare if size is None else size for size in declared.sizes]
-    groups: dict[str, tuple[SSAValue, ...]] = {}
+    groups: list[tuple[str, int, int]] = []
     position = 0
     for slot, size in zip(declared.operands, sizes, strict=True):
-        groups[slot.name] = operands[position : position + size]
+        groups.append((slot.name, position, position + size))
         position += size
-    return groups
+    return tuple(groups)

@@ -32,10 +32,9 @@ class Likeness:
         self.verdicts: dict[object, Any] = {}
 
     def with_properties(self, properties: dict[str, Attribute]) -> Likeness:
-        """The likeness of operations with other properties, of which nothing is known."""
+        """The likeness of operations with other properties, about which whatever is found out holds as well."""
         other = copy(self)
         other.properties = sharing_keys(properties)
-        other.verdicts = {}
         return other
 
     def fits(self, op: Operation) -> bool:

@@ -77,7 +77,7 @@ class Plan:
         self.likeness = Likeness(op)
 
     def with_value(self, value: Attribute) -> Plan:
-        """The plan of a constant that differs in its value."""
+        """The plan of a constant that differs in its value; no check of constants looks at their numbers."""
         other = copy(self)
         other.likeness = self.likeness.with_properties({"value": value})
         return other

@@ -264,7 +264,7 @@ def place(op: Operation, ctx: Context) -> None:
 def address_operand(op: Operation) -> SSAValue | None:
     """The address that an allocation is given."""
     assert isinstance(op, PtoOp)
-    if not len(op.operands):
+    if not op._operands:
         return None
     return next(iter(operand_groups(op)["addr"]), None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, FunctionType, StringAttr
@@ -110,6 +111,16 @@ def symbol_name(op: Operation) -> str:
     return name.data if isinstance(name, StringAttr) else "?"
 
 
+def _ends(op: Operation) -> bool:
+    """True for a terminator."""
+    return _is_terminator(type(op))
+
+
+@lru_cache(2048)
+def _is_terminator(cls: type[Operation]) -> bool:
+    return cls.has_trait(IsTerminator)
+
+
 # ------------------------------------------------------------ where operations stand
 
 
@@ -130,7 +141,7 @@ def check_place(op: Operation, ctx: Context) -> None:
             help = f"the regions of {parent.name} end with {ends[-1]}" if parent is not None and ends else None
             ctx.report(PARENT, op, f"{op.name} stands directly in {' or '.join(parents)}, found {where}", help=help)
             return
-    if op.next_op is not None and op.has_trait(IsTerminator):
+    if op.next_op is not None and _ends(op):
         ctx.report(TERMINATOR, op, f"{op.name} ends its block, but {op.next_op.name} follows")
 
 
@@ -171,7 +182,7 @@ def check_blocks(op: Operation, region: Region, ctx: Context) -> None:
     """The blocks of a region of ``op`` that has several end with terminators."""
     for block in region.blocks:
         last = block.last_op
-        if last is None or not last.has_trait(IsTerminator):
+        if last is None or not _ends(last):
             ctx.report(TERMINATOR, last or op, f"a block of {op.name} does not end with a terminator")
 
 
@@ -204,8 +215,8 @@ def check_function(op: Operation, ctx: Context) -> bool:
         ctx.report(FUNCTION, op, f"{message}({listed(types_of(region.first_block.args))})")
     for block in region.blocks:
         last = block.last_op
-        ends = last is not None and last.has_trait(IsTerminator)
-        if last is None or not (ends or any(inner.has_trait(IsTerminator) for inner in block.ops)):
+        ends = last is not None and _ends(last)
+        if last is None or not (ends or any(_ends(inner) for inner in block.ops)):
             # A terminator in the middle is told there.
             message = f"a block of @{symbol_name(op)} does not end with a terminator"
             ctx.report(TERMINATOR, last or op, message, help="add return")

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 
 from pto_dialect.diagnostics.source import SourceFile, Span
+from pto_dialect.ir.core.base import PtoOp, operand_groups, segment_sizes
 from pto_dialect.ir.core.construct import append_operation, has_defaults, new_operation, operation_like
 from pto_dialect.ir.core.likeness import Likeness, sharing_keys
 from pto_dialect.ir.core.location import SourceLoc
@@ -121,3 +123,31 @@ def test_classes_with_defaults() -> None:
     assert has_defaults(arith.AddfOp)
     assert not has_defaults(op_class("pto.tadd"))
     assert has_defaults(Operation)
+
+
+def test_groups_of_operands_are_found_without_a_dictionary_of_attributes() -> None:
+    cls = op_class("pto.tadd")
+    block = Block(arg_types=[TILE] * 3)
+    like = Likeness(cls.create(operands=block.args, attributes={"operandSegmentSizes": segment_sizes((1, 1, 1))}))
+    op = operation_like(like, block.args, (), (SOURCE, 0, 1), block)
+    assert isinstance(op, PtoOp)
+    assert operand_groups(op) == {name: (value,) for name, value in zip(operand_groups(op), block.args, strict=True)}
+    assert not hasattr(op, "_attributes") and op.seen_attributes() is like.attributes
+    assert op.attributes is not like.attributes and op.seen_attributes() is op.attributes
+
+
+def test_groups_of_operands_follow_their_number() -> None:
+    cls = op_class("pto.alloc_tile")
+    values = Block(arg_types=[TILE] * 3).args
+    for sizes in ((1, 0, 0), (0, 1, 0), (1, 1, 1), (0, 0, 0)):
+        for interned in (True, False):
+            stated = segment_sizes(sizes) if interned else DenseArrayBase.from_list(i32, sizes)
+            op = cls.create(operands=values[: sum(sizes)], attributes={"operandSegmentSizes": stated})
+            assert isinstance(op, PtoOp)
+            groups = operand_groups(op)
+            assert tuple(map(len, groups.values())) == sizes and sum(groups.values(), ()) == values[: sum(sizes)]
+    wrong = cls.create(operands=values, attributes={"operandSegmentSizes": segment_sizes((1, 1))})
+    assert isinstance(wrong, PtoOp)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="zip"):
+            operand_groups(wrong)
