@@ -85,6 +85,11 @@ def _deadline_of_thread(seconds: float) -> Iterator[None]:
         over.set()
 
 
+def may_be_limited() -> bool:
+    """Whether a ``deadline`` is running; those of other threads than the main one do not tell."""
+    return _end is not None or threading.current_thread() is not threading.main_thread()
+
+
 def resume() -> None:
     """Goes on with the running limit in a copy of the process, to which timers do not pass."""
     _arm(0.0)

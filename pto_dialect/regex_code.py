@@ -72,6 +72,10 @@ def kept() -> Iterator[None]:
     from re import _compiler  # pyright: ignore[reportAttributeAccessIssue]
 
     compiler: Any = _compiler
+    if isinstance(compiler.compile, KeptExpressions):
+        # Already in force.
+        yield
+        return
     expressions = KeptExpressions(KeptTable(path, MOST_BYTES), compiler)
     compiler.compile = expressions
     try:

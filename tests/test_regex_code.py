@@ -122,6 +122,16 @@ def test_an_unknown_python_is_left_alone(path: str, monkeypatch: pytest.MonkeyPa
         assert _compiler.compile is original
 
 
+def test_inside_of_itself_it_does_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PTO_CACHE_DIR", str(tmp_path))
+    with kept():
+        outer = _compiler.compile
+        assert isinstance(outer, KeptExpressions)
+        with kept():
+            assert _compiler.compile is outer
+        assert _compiler.compile is outer
+
+
 def test_without_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     monkeypatch.setenv("PTO_CACHE_DIR", str(tmp_path))

@@ -57,16 +57,20 @@ def _start(module: str) -> None:
     handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if handled:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    command = import_module(f".{module}", __package__).main
-    try:
-        if handled:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        for number in ENDINGS:
-            if signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, _end)
-        command()
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    from pto_dialect.regex_code import kept
+
+    # What the command imports compiles expressions as well.
+    with kept():
+        command = import_module(f".{module}", __package__).main
+        try:
+            if handled:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            for number in ENDINGS:
+                if signal.getsignal(number) is signal.SIG_DFL:
+                    signal.signal(number, _end)
+            command()
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
 
 
 def _end(number: int, _: object) -> None:

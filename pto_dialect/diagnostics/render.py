@@ -1,8 +1,7 @@
 """Diagnostics as text for people, in the manner of compilers: place, severity, message, line, caret."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
-from itertools import accumulate
+from collections.abc import Iterable, Sequence
 
 from .diagnostic import Diagnostic, Severity
 from .engine import Counts
@@ -106,8 +105,7 @@ def excerpt(span: Span) -> tuple[str, int, str]:
     # Only the neighbourhood is measured: a megabyte on one line must not cost a megabyte per diagnostic.
     cut_left = max(0, begin - MAX_COLUMNS)
     cut_right = min(len(text), begin + MAX_COLUMNS)
-    cells = _cells(text[cut_left:cut_right])
-    edges = list(accumulate((width for _, width in cells), initial=0))
+    cells, edges = _cells(text[cut_left:cut_right])
     caret = edges[begin - cut_left]
     tail = edges[min(end, cut_right) - cut_left]
     total = edges[-1]
@@ -124,30 +122,30 @@ def excerpt(span: Span) -> tuple[str, int, str]:
         if cut_right < len(text) or total > room:
             right = _ELLIPSIS
             last = bisect_right(edges, room - len(right)) - 1
-    shown = left + "".join(cell for cell, _ in cells[first:last]) + right
+    shown = left + "".join(cells[first:last]) + right
     pad = len(left) + caret - edges[first]
     return shown, pad, "^" + "~" * (min(tail, edges[last]) - caret - 1)
 
 
-def _cells(text: str) -> list[tuple[str, int]]:
-    """What a terminal shows for each character of ``text``, and in how many columns."""
+def _cells(text: str) -> tuple[Sequence[str], Sequence[int]]:
+    """What a terminal shows for each character of ``text``, and the columns where each begins and the last ends."""
     if text.isascii() and text.isprintable():
-        return [(char, 1) for char in text]
-    cells: list[tuple[str, int]] = []
-    column = 0
+        return text, range(len(text) + 1)
+    cells: list[str] = []
+    edges = [0]
     for char in text:
         if char == "\t":
-            width = TAB_STOP - column % TAB_STOP
-            cells.append((" " * width, width))
+            width = TAB_STOP - edges[-1] % TAB_STOP
+            cells.append(" " * width)
         elif not char.isprintable():
             shown = _escape(char)
             width = len(shown)
-            cells.append((shown, width))
+            cells.append(shown)
         else:
             width = 1 if char.isascii() else _width(char)
-            cells.append((char, width))
-        column += width
-    return cells
+            cells.append(char)
+        edges.append(edges[-1] + width)
+    return cells, edges
 
 
 def _width(char: str) -> int:

@@ -95,7 +95,11 @@ class Verdicts:
 
 
 def _digest(*parts: str) -> str:
-    from hashlib import blake2b
+    try:
+        # That is where hashlib has it from, which loads OpenSSL first.
+        from _blake2 import blake2b
+    except ImportError:
+        from hashlib import blake2b
 
     digest = blake2b(digest_size=20)
     for part in parts:

@@ -11,6 +11,7 @@ import pto_dialect
 from pto_dialect.runtime.run.balance import Balance
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.parallel import can_fork, run_blocks
+from pto_dialect.runtime.run.sharing import Sharing
 
 Args = Callable[..., list[str]]
 PROGRAMS = Path(__file__).parent / "programs"
@@ -142,11 +143,11 @@ def test_jobs_reach_the_launch(pto_run, args: Args, monkeypatch: pytest.MonkeyPa
         asked.append(jobs)
         return run_blocks(kernel, bound, first, blocks, jobs)
 
-    monkeypatch.setattr("pto_dialect.runtime.run.launch.run_blocks", spy)
+    monkeypatch.setattr("pto_dialect.runtime.run.sharing.run_blocks", spy)
     # The program is too small for processes to pay.
     monkeypatch.setattr(Balance, "pays", lambda *_: True)
-    monkeypatch.setattr(Kernel, "_each", 0.0)
-    monkeypatch.setattr(Kernel, "_timed", 2)
+    monkeypatch.setattr(Sharing, "each", 0.0)
+    monkeypatch.setattr(Sharing, "timed", 2)
     given = args(p="zeros:i64:4")
     assert pto_run.good("blocks", *given, "--blocks", "4") == "p: i64 4 = [40 41 42 43]\n"
     assert asked == []

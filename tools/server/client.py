@@ -107,11 +107,12 @@ def _wait(connection) -> None:
         if old in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, forward)
             handled.append((number, old))
-    if _received(connection, 1) != place.STARTED:
+    begun = _received(connection, 1) == place.STARTED
+    answer = _received(connection, 2) if begun else place.LEFT
+    if answer[:1] == place.LEFT:
         for number, old in handled:
             signal.signal(number, old)  # pyright: ignore[reportArgumentType]
         return
-    answer = _received(connection, 2)
     if answer[:1] == place.EXITED and len(answer) == 2:
         os._exit(answer[1])
     if answer[:1] == place.KILLED and len(answer) == 2:

@@ -30,8 +30,9 @@ MOST_BYTES = 1 << 23
 DESCRIPTORS = 4
 """Standard input, output and error, and the working directory come with a request."""
 
-STARTED, EXITED, KILLED = b"S", b"X", b"K"
-"""Answers: the call has begun; it has ended with a code, or by a signal, which is the next byte."""
+STARTED, EXITED, KILLED, LEFT = b"S", b"X", b"K", b"L"
+"""Answers: the call has begun; it has ended with a code, or by a signal, which is the next byte; it could not begin
+after all, so that it is left to the caller."""
 
 _INHERITED = ("PYTHON", "LC_", "LD_", "LANG", "MALLOC_")
 """Beginnings of the names of variables that count when a process starts."""

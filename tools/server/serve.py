@@ -189,6 +189,7 @@ class Server:
             call = Call(request, caller.take_descriptors(), self.identity)
             if self.state != state_of_sources():
                 self._withdraw()
+                call.close()
                 raise Refused
             return self._copy(caller, call)
         except (Refused, OSError):
@@ -197,19 +198,24 @@ class Server:
 
     def _copy(self, caller: Caller, call: Call) -> Call | None:
         """Makes the copy for a call; the call in the copy."""
+        # Before there is a copy: a caller that does not know of one would do its work as well.
+        caller.say(place.STARTED)
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
         try:
             worker = os.fork()
             if not worker:
                 self._leave()
                 call.restore_signals()
+        except OSError:
+            call.close()
+            caller.say(place.LEFT + b"\0")
+            raise Refused from None
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         if not worker:
             return call
         caller.worker = worker
         call.close()
-        caller.say(place.STARTED)
         return None
 
     def _leave(self) -> None:

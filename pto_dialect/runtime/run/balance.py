@@ -11,6 +11,9 @@ import os
 FIRST_ESTIMATE = 0.02
 """Seconds that processes cost before that has been measured."""
 
+CREW_ESTIMATE = 0.001
+"""The same for processes that are there already."""
+
 PER_BYTE = 1e-9
 """Seconds to copy a byte of a buffer into shared memory and back."""
 
@@ -26,10 +29,11 @@ FEW = 4
 
 
 class Balance:
-    """What processes cost here."""
+    """What processes cost here; ``estimate`` in seconds, before that has been measured."""
 
-    def __init__(self) -> None:
-        self.seconds = FIRST_ESTIMATE
+    def __init__(self, estimate: float = FIRST_ESTIMATE) -> None:
+        self.estimate = estimate
+        self.seconds = estimate
 
     def pays(self, each: float, blocks: int, jobs: int, nbytes: int) -> bool:
         """True when ``blocks`` blocks of ``each`` seconds, which share ``nbytes`` bytes, end earlier in ``jobs``
@@ -37,13 +41,13 @@ class Balance:
         if _saved(each, blocks, min(jobs, processors())) > MARGIN * (self.seconds + nbytes * PER_BYTE):
             return True
         # One unlucky measurement does not count for ever.
-        self.seconds += 0.01 * (FIRST_ESTIMATE - self.seconds)
+        self.seconds += 0.01 * (self.estimate - self.seconds)
         return False
 
     def learn(self, took: float, each: float, blocks: int, jobs: int, nbytes: int) -> None:
         """Takes into account that such a launch took ``took`` seconds."""
         cost = took - (each * blocks - _saved(each, blocks, jobs)) - nbytes * PER_BYTE
-        self.seconds = (self.seconds + max(cost, FIRST_ESTIMATE / 2)) / 2
+        self.seconds = (self.seconds + max(cost, self.estimate / 2)) / 2
 
 
 def _saved(each: float, blocks: int, jobs: int) -> float:
@@ -57,4 +61,7 @@ def processors() -> int:
 
 
 BALANCE = Balance()
-"""That of this process."""
+"""That of this process, where processes are started for a launch."""
+
+CREW_BALANCE = Balance(CREW_ESTIMATE)
+"""That where they are there from an earlier one."""

@@ -36,11 +36,11 @@ from ..memory.spaces import Array, Pointer
 from ..memory.values import content_of
 from ..queues.run import Deadlock, OrderedCore, QueueCore, QueuedFault, run_queued
 from .arguments import argument_of_core, binder, hand_back
-from .balance import BALANCE, COLD, FEW
 from .machine import Block, Core, NeedsQueues, RunOptions
-from .parallel import can_fork, run_blocks
+from .parallel import can_fork
 from .per_core import CorePlace, core_places, prepare
 from .profiling import ProfileLog
+from .sharing import Sharing
 from .threads import single_threaded_products
 
 if TYPE_CHECKING:
@@ -79,12 +79,6 @@ class Kernel:
     ``arguments`` are pairs (name, type) in order, those of a group called ``function.name``; ``results`` the result
     types of the entry, the first function of a group.
     """
-
-    _each: float | None = None
-    """Seconds that a block is expected to take."""
-
-    _timed: int = 0
-    """How many blocks have been timed."""
 
     _spent: float = 0
     """Seconds that launches have taken."""
@@ -129,6 +123,7 @@ class Kernel:
         schedule = options.schedule
         self._side_by_side = self.compiled.queued or (schedule is not None and schedule.queued)
         self._idle: list[Block] = []
+        self.sharing = Sharing()
 
     def _compile(self, queued: bool) -> CompiledModule:
         return compile_module(
@@ -254,30 +249,10 @@ class Kernel:
         if self._orders_blocks or (schedule is not None and schedule.queued):
             return self._with_queues(bound, range(blocks), blocks)
         if jobs > 1 and blocks > 1 and can_fork() and not self.usage.combines:
-            return self._share_blocks(bound, blocks, jobs)
+            return self.sharing.run(self, bound, blocks, jobs)
         results: list[Any] = []
         for index in range(blocks):
             returned = self.run_block(bound, index, blocks)
-            if index == 0:
-                results = returned
-        return results
-
-    def _share_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
-        """Runs blocks here, one by one, until it pays to have ``jobs`` processes run the rest."""
-        contents = (content_of(bound[position]) for position in self.usage.written)
-        nbytes = sum(content.nbytes for content in contents if content is not None)
-        results: list[Any] = []
-        for index in range(blocks):
-            rest, each, started = blocks - index, self._each, perf_counter()
-            known = rest > 1 and (self._timed > 1 or blocks <= FEW)
-            if each is not None and known and BALANCE.pays(each, rest, jobs, nbytes):
-                returned = run_blocks(self, bound, index, blocks, min(jobs, rest))
-                BALANCE.learn(perf_counter() - started, each, rest, min(jobs, rest), nbytes)
-                return results if index else returned
-            returned = self.run_block(bound, index, blocks)
-            took = perf_counter() - started
-            self._timed += 1
-            self._each = took / COLD if each is None else took if self._timed == 2 else min(took, each)
             if index == 0:
                 results = returned
         return results

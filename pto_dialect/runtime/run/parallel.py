@@ -89,7 +89,7 @@ def run_blocks(kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: 
             for _ in range(jobs - 1):
                 workers.append(_start(kernel, bound, blocks, tickets, alive, life))
         # What this process has measured is in its log already.
-        mine = _run_taken(kernel, bound, blocks, tickets)._replace(times=None)
+        mine = run_taken(kernel, bound, blocks, tickets)._replace(times=None)
         with grace():
             outcomes = [mine, *(worker.outcome() for worker in workers)]
     finally:
@@ -159,16 +159,29 @@ def shared_copy(content: Array) -> Array:
 def _tickets(first: int, blocks: int) -> int:
     """A pipe from which processes take ranges of blocks, in order."""
     source, sink = os.pipe()
-    size = -(-(blocks - first) // TICKETS)
-    ranges = ((start, min(start + size, blocks)) for start in range(first, blocks, size))
-    os.write(sink, b"".join(TICKET.pack(*pair) for pair in ranges))
+    os.write(sink, tickets_for(first, blocks))
     os.close(sink)
     return source
 
 
+def tickets_for(first: int, blocks: int) -> bytes:
+    """What is written into a pipe of tickets."""
+    size = -(-(blocks - first) // TICKETS)
+    ranges = ((start, min(start + size, blocks)) for start in range(first, blocks, size))
+    return b"".join(TICKET.pack(*pair) for pair in ranges)
+
+
 def _taken(tickets: int) -> Iterator[int]:
-    while ticket := os.read(tickets, TICKET.size):
+    while ticket := _ticket(tickets):
         yield from range(*TICKET.unpack(ticket))
+
+
+def _ticket(tickets: int) -> bytes:
+    """The next ticket; nothing when there is none, whether the pipe is closed then or stays for later ones."""
+    try:
+        return os.read(tickets, TICKET.size)
+    except BlockingIOError:
+        return b""
 
 
 @contextmanager
@@ -233,7 +246,7 @@ def _work(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, sink: int
         # What exists now is never freed here; looking at it would only copy its memory.
         gc.freeze()
         resume()
-        report = pickle.dumps(_run_taken(kernel, bound, blocks, tickets))
+        report = pickle.dumps(run_taken(kernel, bound, blocks, tickets))
         with os.fdopen(sink, "wb") as out:
             out.write(report)
         code = 0
@@ -241,7 +254,8 @@ def _work(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, sink: int
         os._exit(code)
 
 
-def _run_taken(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> Outcome:
+def run_taken(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> Outcome:
+    """Runs blocks as long as there are tickets."""
     log = kernel.profile_log
     mark = log.mark() if log is not None else None
     results: list[Any] | None = None

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from parse_helpers import parsed
 
-from pto_dialect.runtime.run import balance, launch
-from pto_dialect.runtime.run.balance import FIRST_ESTIMATE, Balance
+from pto_dialect.runtime.run import balance, launch, sharing
+from pto_dialect.runtime.run.balance import CREW_ESTIMATE, FIRST_ESTIMATE, Balance
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 
@@ -37,6 +37,14 @@ def test_one_processor_saves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not Balance().pays(1, 24, 8, 0)
 
 
+def test_processes_that_are_there_pay_for_less() -> None:
+    assert Balance(CREW_ESTIMATE).pays(0.0005, 24, 2, 0) and not Balance().pays(0.0005, 24, 2, 0)
+    found = Balance(CREW_ESTIMATE)
+    for _ in range(20):
+        found.learn(took=0.005, each=0.0005, blocks=20, jobs=2, nbytes=0)
+    assert found.seconds == pytest.approx(CREW_ESTIMATE / 2)
+
+
 def test_costs_are_learnt_and_forgotten() -> None:
     found = Balance()
     found.learn(took=1.2, each=0.1, blocks=20, jobs=2, nbytes=0)
@@ -54,10 +62,12 @@ class Launches:
         self.now = 0.0
         self.seconds = list(seconds)
         self.log: list[Any] = []
-        monkeypatch.setattr(launch, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(sharing, "perf_counter", lambda: self.now)
         monkeypatch.setattr(launch, "can_fork", lambda: True)
-        monkeypatch.setattr(launch, "BALANCE", Balance())
-        monkeypatch.setattr(launch, "run_blocks", self.shared)
+        monkeypatch.setattr(sharing, "BALANCE", Balance())
+        monkeypatch.setattr(sharing, "run_blocks", self.shared)
+        # tests/runtime/run/test_crew.py has the processes that stay.
+        monkeypatch.setattr(sharing, "hire", lambda *_: None)
         module, _ = parsed(EMPTY)
         self.kernel = Kernel(module, None, None, RunOptions())
         monkeypatch.setattr(self.kernel, "run_block", self.one)

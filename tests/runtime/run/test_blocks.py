@@ -23,6 +23,7 @@ from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.parallel import can_fork
 from pto_dialect.runtime.run.profiling import ProfileLog
+from pto_dialect.runtime.run.sharing import Sharing
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="processes cannot be copied here")
 
@@ -31,8 +32,8 @@ pytestmark = pytest.mark.skipif(not can_fork(), reason="processes cannot be copi
 def always_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The programs here are too small for processes to pay."""
     monkeypatch.setattr(Balance, "pays", lambda *_: True)
-    monkeypatch.setattr(Kernel, "_each", 0.0)
-    monkeypatch.setattr(Kernel, "_timed", 2)
+    monkeypatch.setattr(Sharing, "each", 0.0)
+    monkeypatch.setattr(Sharing, "timed", 2)
 
 
 def kernel(text: str, log: ProfileLog | None = None) -> Kernel:
@@ -298,7 +299,7 @@ sys.path[:0] = [{paths}]
 import numpy as np
 import pto_dialect
 from pto_dialect.runtime.run.balance import Balance
-from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.sharing import Sharing
 module = pto_dialect.parse('''func.func @k(%x: !pto.ptr<i32>) {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -310,7 +311,7 @@ module = pto_dialect.parse('''func.func @k(%x: !pto.ptr<i32>) {{
 }}''')
 kernel = pto_dialect.compile(module)
 Balance.pays = lambda *_: True
-Kernel._each, Kernel._timed = 0.0, 2
+Sharing.each, Sharing.timed = 0.0, 2
 print("ready", flush=True)
 try:
     kernel(np.zeros(1, np.int32), blocks=2, jobs=2)

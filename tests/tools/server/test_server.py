@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import chdir
 from importlib import import_module
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import pytest
 from served_calls import Commands, alive, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="servers need Linux")
+
+place = import_module("pto_dialect.tools.server.place")
 
 GOOD = b"func.func @f() {\n  return\n}\n"
 
@@ -85,6 +88,24 @@ def test_a_server_that_is_killed_takes_its_calls_along(commands: Commands) -> No
     assert commands.call("-", input=GOOD).returncode == 0
     until(lambda: [pid for pid in commands.servers() if pid != server and alive(pid)], "no new server")
     assert commands.call("-", input=GOOD).returncode == 0
+
+
+@pytest.mark.parametrize("answers", [b"", b"SL\0"])
+def test_a_server_that_cannot_begin_leaves_the_call_to_its_caller(commands: Commands, answers: bytes) -> None:
+    """As one does that is ended just then, or that cannot make a process."""
+    commands.sockets.mkdir(parents=True)
+    for folder in (commands.sockets.parent, commands.sockets):
+        folder.chmod(0o700)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, chdir(commands.sockets):
+        listener.bind(place.socket_name(commands.identity.decode()))
+        listener.listen()
+        call = commands.begin("-")
+        connection, _ = listener.accept()
+        connection.recv(1 << 20)
+        connection.sendall(answers)
+        connection.close()
+        printed, errors = call.communicate(GOOD, timeout=120)
+    assert (call.returncode, errors) == (0, b"") and b"func.func @f" in printed
 
 
 def test_a_server_that_is_asked_to_end_waits_for_calls(commands: Commands) -> None:

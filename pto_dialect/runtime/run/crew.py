@@ -1,0 +1,295 @@
+"""Processes that stay for further launches of a kernel.
+
+Starting a process costs some 20 ms, which a launch of 100 ms feels. A kernel whose blocks have been shared among
+processes before gets a crew: copies of this process that wait for orders, and memory that all of them see, into which
+the arguments of each launch are copied. Everything else is as in ``parallel``. Source: docs/reference/execution.md,
+"Cores and memories", "Launches".
+"""
+
+from __future__ import annotations
+
+import gc
+import mmap
+import os
+import pickle
+import signal
+import sys
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from pto_dialect.deadline import may_be_limited
+from pto_dialect.interrupts import interrupts_held
+
+from ..memory.spaces import Arena, Array, Pointer
+from ..memory.values import move_content
+from .parallel import Failure, Outcome, end_with, quiet_fork, run_taken, tickets_for
+
+if TYPE_CHECKING:
+    from .launch import Kernel
+
+ALIGNMENT = 4096
+"""Buffers begin at pages."""
+
+_NUMBERS = (int, float, np.number, np.bool_)
+
+
+class Buffer(NamedTuple):
+    """What two launches must have in common to use one crew: a buffer of global memory, and how it is addressed."""
+
+    name: str
+    nbytes: int
+    base_align: int
+    offset: int
+    dtype: str
+    item_bytes: int
+
+
+Form = tuple[Buffer | None, ...]
+"""The arguments of a launch; ``None`` stands for a number."""
+
+
+class Order(NamedTuple):
+    """What a process is to run: numbers by position, which buffers nobody writes, how many blocks there are."""
+
+    numbers: dict[int, Any]
+    constant: list[int]
+    blocks: int
+
+
+def form_of(bound: Sequence[Any]) -> Form | None:
+    """The form of bound arguments; ``None`` where some are neither numbers nor whole buffers of their own."""
+    found: list[Buffer | None] = []
+    contents: list[Array] = []
+    for value in bound:
+        if isinstance(value, _NUMBERS):
+            found.append(None)
+            continue
+        if type(value) is not Pointer or value.arena.space != "gm":
+            return None
+        arena = value.arena
+        content = arena.bytes
+        if any(np.may_share_memory(content, other) for other in contents):
+            return None
+        contents.append(content)
+        dtype = np.dtype(value.dtype).str
+        found.append(Buffer(arena.name, content.nbytes, arena.base_align, value.offset, dtype, value.item_bytes))
+    return tuple(found)
+
+
+class Member:
+    """One process: its id, the pipe for orders, and the pipe on which it reports."""
+
+    def __init__(self, pid: int, orders: int, reports: int) -> None:
+        self.pid = pid
+        self.orders = os.fdopen(orders, "wb")
+        self.reports = os.fdopen(reports, "rb")
+
+    def send(self, order: bytes) -> None:
+        """Gives an order."""
+        self.orders.write(order)
+        self.orders.flush()
+
+    def outcome(self) -> Outcome:
+        """What became of the order."""
+        try:
+            return pickle.load(self.reports)
+        except (EOFError, pickle.UnpicklingError):
+            _, status = os.waitpid(self.pid, 0)
+            self.pid = 0
+            message = f"a process that ran blocks has ended early ({os.waitstatus_to_exitcode(status)})"
+            return Outcome(failure=Failure(0, "internal", message))
+
+    def lives(self) -> bool:
+        """Whether the process is there."""
+        try:
+            if self.pid and os.waitpid(self.pid, os.WNOHANG)[0]:
+                self.pid = 0
+        except ChildProcessError:
+            # Somebody else has waited for it.
+            self.pid = 0
+        return self.pid != 0
+
+    def end(self, mine: bool) -> None:
+        """Ends the process if it is ``mine``, and lets go of its pipes."""
+        for stream in (self.orders, self.reports):
+            # What could not be sent cannot be sent now.
+            with suppress(OSError):
+                stream.close()
+        if mine and self.lives():
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            self.pid = 0
+
+
+class Crew:
+    """``jobs - 1`` processes for launches of one kernel with arguments of one form."""
+
+    def __init__(self, kernel: Kernel, bound: Sequence[Any], form: Form, jobs: int) -> None:
+        self.form = form
+        self.jobs = jobs
+        self.owner = os.getpid()
+        self.closed = False
+        self.lock = Lock()
+        self.memory = _shared(form)
+        self.tickets, self.sink = os.pipe()
+        os.set_blocking(self.tickets, False)
+        self.alive, self.life = os.pipe()
+        self.members: list[Member] = []
+        try:
+            with interrupts_held():
+                for _ in range(jobs - 1):
+                    self.members.append(self._start(kernel, bound))
+        except BaseException:
+            self.close()
+            raise
+        weakref.finalize(kernel, self.close)
+
+    @property
+    def nbytes(self) -> int:
+        """How much is copied for each launch."""
+        return sum(buffer.nbytes for buffer in self.form if buffer is not None)
+
+    def suits(self, form: Form | None, jobs: int) -> bool:
+        """Whether the crew is there for such a launch."""
+        if self.closed or self.owner != os.getpid() or form != self.form or jobs != self.jobs:
+            return False
+        if not all(member.lives() for member in self.members):
+            self.close()
+        return not self.closed
+
+    def run(self, kernel: Kernel, bound: list[Any], first: int, blocks: int) -> list[Any]:
+        """Runs the blocks from ``first`` on; what block 0 returns if it is among them.
+
+        Raises the error of the lowest block that failed, and leaves the buffers as they were then.
+        """
+        numbers = {place: value for place, value in enumerate(bound) if self.form[place] is None}
+        constant = [place for place in self.memory if bound[place].arena.constant]
+        originals = {place: bound[place].arena.bytes for place in self.memory}
+        done = False
+        try:
+            for place, shared in self.memory.items():
+                shared[...] = originals[place]
+                if place in kernel.usage.written:
+                    move_content(bound[place], shared)
+            os.write(self.sink, tickets_for(first, blocks))
+            order = pickle.dumps(Order(numbers, constant, blocks))
+            for member in self.members:
+                member.send(order)
+            mine = run_taken(kernel, bound, blocks, self.tickets)
+            outcomes = [mine, *(member.outcome() for member in self.members)]
+            done = all(member.pid for member in self.members)
+        finally:
+            if not done:
+                self.close()
+        failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
+        if failures:
+            raise min(failures, key=lambda failure: failure.block).exception()
+        for place in kernel.usage.written & self.memory.keys():
+            originals[place][...] = self.memory[place]
+        return next((o.results for o in outcomes if o.results is not None), [])
+
+    def close(self) -> None:
+        """Ends all processes. In a copy of the process that they belong to, they are left alone."""
+        if self.closed:
+            return
+        self.closed = True
+        for member in self.members:
+            member.end(self.owner == os.getpid())
+        for end in (self.tickets, self.sink, self.alive, self.life):
+            os.close(end)
+
+    def _start(self, kernel: Kernel, bound: Sequence[Any]) -> Member:
+        source, orders = os.pipe()
+        reports, sink = os.pipe()
+        with quiet_fork():
+            pid = os.fork()
+        if pid:
+            os.close(source)
+            os.close(sink)
+            return Member(pid, orders, reports)
+        _close_all_but(source, sink, self.tickets, self.alive)
+        Thread(target=end_with, args=(self.alive,), daemon=True).start()
+        self._serve(kernel, bound, source, sink)
+
+    def _serve(self, kernel: Kernel, bound: Sequence[Any], source: int, sink: int) -> NoReturn:
+        """Life of a process: carries orders out until there is nobody to give some."""
+        code = 1
+        try:
+            # Ctrl-C reaches every process of a terminal; the first one ends the others.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            # What exists now is never freed here; looking at it would only copy its memory.
+            gc.freeze()
+            with os.fdopen(source, "rb") as orders, os.fdopen(sink, "wb") as reports:
+                while True:
+                    order: Order = pickle.load(orders)
+                    pickle.dump(run_taken(kernel, self._arguments(order), order.blocks, self.tickets), reports)
+                    reports.flush()
+        except EOFError:
+            code = 0
+        finally:
+            os._exit(code)
+
+    def _arguments(self, order: Order) -> list[Any]:
+        """Arguments as they are bound at a launch: what is remembered about earlier content goes."""
+        found: list[Any] = []
+        for place, buffer in enumerate(self.form):
+            if buffer is None:
+                found.append(order.numbers[place])
+                continue
+            arena = Arena.from_array(self.memory[place], name=buffer.name, base_align=buffer.base_align)
+            arena.constant = place in order.constant
+            found.append(Pointer(arena, buffer.offset, np.dtype(buffer.dtype), buffer.item_bytes))
+        return found
+
+
+def _close_all_but(*kept: int) -> None:
+    """Closes what a copy has inherited besides its standard streams: who waits for the end of a pipe must not wait for
+    a process that stays."""
+    for name in os.listdir("/proc/self/fd"):
+        number = int(name)
+        if number > 2 and number not in kept:
+            with suppress(OSError):
+                os.close(number)
+
+
+def _shared(form: Form) -> dict[int, Array]:
+    """Memory for each buffer that all processes see, by position."""
+    places: dict[int, int] = {}
+    size = 0
+    for place, buffer in enumerate(form):
+        if buffer is not None:
+            places[place] = size
+            size += -(-buffer.nbytes // ALIGNMENT) * ALIGNMENT
+    flags = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_POPULATE", 0)
+    whole = np.frombuffer(mmap.mmap(-1, max(size, 1), flags=flags), np.uint8)
+    sizes = {place: buffer.nbytes for place, buffer in enumerate(form) if buffer is not None}
+    return {place: whole[start : start + sizes[place]] for place, start in places.items()}
+
+
+_latest: weakref.ref[Crew] | None = None
+"""There is one crew at a time: another kernel's is dismissed."""
+
+
+def hire(kernel: Kernel, bound: Sequence[Any], form: Form | None, jobs: int) -> Crew | None:
+    """A crew for a launch and later ones like it; ``None`` where the launch has something that only one-off processes
+    can share: other kinds of arguments, a time limit, a profile."""
+    global _latest
+    if sys.platform != "linux" or form is None or not any(form) or may_be_limited() or kernel.profile_log is not None:
+        return None
+    before = _latest() if _latest is not None else None
+    if before is not None and before.owner == os.getpid():
+        # Somebody else may be using it.
+        if not before.lock.acquire(blocking=False):
+            return None
+        try:
+            before.close()
+        finally:
+            before.lock.release()
+    crew = Crew(kernel, bound, form, jobs)
+    _latest = weakref.ref(crew)
+    return crew

@@ -1,0 +1,83 @@
+"""Shares the blocks of a kernel's launches among processes, as soon as that pays. Source: docs/reference/execution.md,
+"Launches".
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from pto_dialect.deadline import may_be_limited
+
+from ..memory.values import content_of
+from .balance import BALANCE, COLD, CREW_BALANCE, FEW
+from .crew import Crew, form_of, hire
+from .parallel import run_blocks
+
+if TYPE_CHECKING:
+    from .launch import Kernel
+
+
+class Sharing:
+    """What is known of the blocks of one kernel: ``each`` is the number of seconds that one is expected to take,
+    ``timed`` how many have been timed."""
+
+    each: float | None = None
+    timed: int = 0
+
+    def __init__(self) -> None:
+        self.crew: Crew | None = None
+        self._shared_before = False
+
+    def run(self, kernel: Kernel, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
+        """Runs blocks here, one by one, until it pays to have ``jobs`` processes run the rest."""
+        crew = self._free_crew(bound, min(jobs, blocks))
+        try:
+            return self._balanced(kernel, bound, blocks, jobs, crew)
+        finally:
+            if crew is not None:
+                crew.lock.release()
+
+    def _free_crew(self, bound: list[Any], jobs: int) -> Crew | None:
+        """The crew of earlier launches like this one, locked, if nobody is using it."""
+        if self.crew is None or may_be_limited() or not self.crew.lock.acquire(blocking=False):
+            return None
+        if self.crew.suits(form_of(bound), jobs):
+            return self.crew
+        self.crew.lock.release()
+        return None
+
+    def _balanced(self, kernel: Kernel, bound: list[Any], blocks: int, jobs: int, crew: Crew | None) -> list[Any]:
+        contents = (content_of(bound[position]) for position in kernel.usage.written)
+        nbytes = sum(content.nbytes for content in contents if content is not None) if crew is None else crew.nbytes
+        balance = BALANCE if crew is None else CREW_BALANCE
+        results: list[Any] = []
+        for index in range(blocks):
+            rest, each, started = blocks - index, self.each, perf_counter()
+            known = rest > 1 and (self.timed > 1 or blocks <= FEW)
+            if each is not None and known and balance.pays(each, rest, jobs, nbytes):
+                returned = self._with_processes(kernel, bound, index, blocks, min(jobs, rest), crew)
+                balance.learn(perf_counter() - started, each, rest, min(jobs, rest), nbytes)
+                return results if index else returned
+            returned = kernel.run_block(bound, index, blocks)
+            took = perf_counter() - started
+            self.timed += 1
+            self.each = took / COLD if each is None else took if self.timed == 2 else min(took, each)
+            if index == 0:
+                results = returned
+        return results
+
+    def _with_processes(
+        self, kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: int, crew: Crew | None
+    ) -> list[Any]:
+        """Runs the blocks from ``first`` on in several processes, from the second such launch on in some that stay."""
+        if crew is not None:
+            return crew.run(kernel, bound, first, blocks)
+        if self._shared_before:
+            hired = hire(kernel, bound, form_of(bound), jobs)
+            if hired is not None:
+                self.crew = hired
+                with hired.lock:
+                    return hired.run(kernel, bound, first, blocks)
+        self._shared_before = True
+        return run_blocks(kernel, bound, first, blocks, jobs)
