@@ -85,6 +85,9 @@ def _searched(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) 
         except (ProgramError, BindingError) as error:
             first = first or error
             continue
+        except MemoryError:
+            first = first or BindingError("the arguments that were made up do not fit into memory")
+            continue
         return given
     assert first is not None
     raise first
