@@ -193,7 +193,4 @@ def _is_text(operand: ast.expr) -> bool:
 
 
 def _bounded(shift: ast.expr) -> bool:
-    if isinstance(shift, ast.BinOp) and isinstance(shift.op, ast.BitAnd):
-        mask = shift.right
-        return isinstance(mask, ast.Constant) and type(mask.value) is int and 0 <= mask.value < 64
     return isinstance(shift, ast.Call) and isinstance(shift.func, ast.Name) and shift.func.id == "min"

@@ -28,9 +28,36 @@ HEAD = """func.func @f(%p: !pto.ptr<i32, ub>, %m: memref<16xi32>, %c: index, %t:
             "%i = arith.index_cast %x : i32 to index\n  memref.store %x, %m[%i] : memref<16xi32>\n  return",
             "the address of memref.store (line 4)",
         ),
+        (
+            "%i = arith.index_cast %x : i32 to index\n  %y = memref.load %m[%i] : memref<16xi32>\n  return",
+            "the address of memref.load (line 4)",
+        ),
+        (
+            "%i = arith.index_cast %x : i32 to index\n  %y = pto.load %p[%i] : !pto.ptr<i32, ub> -> i32\n  return",
+            "offset of pto.load (line 4)",
+        ),
+        ("pto.store %x, %p[%c] : !pto.ptr<i32, ub>, i32\n  return", None),
+        # Through a region, and once more through arithmetic.
+        (
+            "%y = scf.if %t -> i32 {\n  scf.yield %x : i32\n  } else {\n  scf.yield %x : i32\n  }\n"
+            "  %z = arith.muli %y, %y : i32\n  %b = arith.cmpi eq, %z, %x : i32\n  scf.if %b {\n  }\n  return",
+            "scf.if (line 10)",
+        ),
+        (
+            "%y = scf.if %t -> i32 {\n  scf.yield %x : i32\n  } else {\n  scf.yield %x : i32\n  }\n"
+            "  %z = arith.muli %y, %y : i32\n  return",
+            None,
+        ),
     ],
 )
 def test_what_depends_on_a_number(body: str, expected: str | None) -> None:
     module = parse(f"{HEAD}  {body}\n}}\n")
     found = decides(next(op for op in module.walk() if op.name == "pto.load"))
     assert found == (None if expected is None else f"{expected} depends on it")
+
+
+def test_a_number_that_leaves_the_chip() -> None:
+    text = HEAD.replace("%c: index", "%g: !pto.ptr<i32, gm>, %c: index")
+    module = parse(f"{text}  pto.store %x, %g[%c] : !pto.ptr<i32, gm>, i32\n  return\n}}\n")
+    found = decides(next(op for op in module.walk() if op.name == "pto.load"))
+    assert found == "pto.store (line 3) stores it to global memory"
