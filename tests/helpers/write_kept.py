@@ -1,0 +1,16 @@
+"""Writes again all that is kept of the package in words: tables, verdicts, relations between tiles, generated code.
+
+Usage: python tests/helpers/write_kept.py
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+WRITERS = ("write_tables", "kept_relations", "kept_verdicts", "kept_code")
+
+if __name__ == "__main__":
+    for writer in WRITERS:
+        subprocess.run([sys.executable, str(Path(__file__).with_name(f"{writer}.py"))], check=True)
