@@ -77,3 +77,15 @@ def test_a_small_program_of_every_shape(shape: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     row = done.stdout.splitlines()[-1].split()
     assert row[0] == shape and abs(int(row[1]) - 2000) < 600
+
+
+def test_programs_that_run_on_made_up_arguments_are_counted(tmp_path: Path) -> None:
+    head = "func.func @f(%p: !pto.ptr<f32>, %v: f32) {\n  %c0 = arith.constant 0 : index\n"
+    (tmp_path / "good.pto").write_text(f"{head}  pto.store_scalar %v, %p[%c0] : !pto.ptr<f32>, f32\n  return\n}}\n")
+    (tmp_path / "trap.pto").write_text(f"{head}  pto.trap\n  return\n}}\n")
+    (tmp_path / "wrong.pto").write_text("func.func @f(\n")
+    done = run("auto_runs.py", tmp_path)
+    assert done.returncode == 0, done.stderr
+    first, reason = done.stdout.splitlines()
+    assert set(first.split(", ")) == {"1 run", "1 do not run", "1 with errors", "50.0% of the executable ones run"}
+    assert "trap.pto: do not run trap: " in reason

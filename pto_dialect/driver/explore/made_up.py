@@ -81,7 +81,7 @@ def _searched(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) 
             if not again and sum(math.prod(_shape(one)) for _, one in given) > MOST_LIKED:
                 large.append(trial)
                 continue
-            kernel.run(_values(kernel, known, dict(given)), blocks)
+            kernel.run(values_of(kernel, known, dict(given)), blocks)
         except (ProgramError, BindingError) as error:
             first = first or error
             continue
@@ -111,7 +111,7 @@ def _sizes(
             units[position] = fmt.storage.itemsize
     if not units:
         return sizes
-    wanted = wanted_bytes(kernel, _values(kernel, known, given), blocks, int(trial.integers == "ones"))
+    wanted = wanted_bytes(kernel, values_of(kernel, known, given), blocks, int(trial.integers == "ones"))
     return sizes | {position: max(-(-wanted[position] // unit), 1) for position, unit in units.items()}
 
 
@@ -124,7 +124,7 @@ def _on_chip_units(kernel: Kernel, type_: Attribute) -> int | None:
     return max((kernel.profile.capacity.get(space) or 0) // fmt.storage.itemsize, 1)
 
 
-def _values(kernel: Kernel, known: Mapping[str, Any], given: Mapping[str, Given]) -> list[Any]:
+def values_of(kernel: Kernel, known: Mapping[str, Any], given: Mapping[str, Given]) -> list[Any]:
     """What the kernel is called with; known arrays are copied, because a try writes into them."""
     values: list[Any] = []
     for name, type_ in kernel.arguments:
