@@ -34,13 +34,13 @@ WRONG_COMMAND_LINE = 2
 
 
 def _pipeline(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...] | None:
-    from pto_dialect.passes.registry import UnknownPassError, parse_pipeline
+    from pto_dialect.passes.registry import PassOptionError, UnknownPassError, parse_pipeline
 
     if not texts:
         return None
     try:
         return tuple(name for text in texts for name in parse_pipeline(text))
-    except UnknownPassError as error:
+    except (UnknownPassError, PassOptionError) as error:
         raise click.BadParameter(str(error), ctx, param) from None
 
 

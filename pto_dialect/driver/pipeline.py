@@ -11,7 +11,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import Counts, DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.diagnostics.split import split_input
-from pto_dialect.passes.registry import VERIFY_PASSES, pass_class
+from pto_dialect.passes.registry import VERIFY_PASSES, make_pass
 
 from .inputs import Input, read
 from .options import Options
@@ -188,7 +188,7 @@ def run_passes(module: ModuleOp, names: Iterable[str], engine: DiagnosticEngine,
 
             verify_module(module, engine, target=target, passes=stretch)
         else:
-            pass_class(stretch[0])(target).run(module, engine)
+            make_pass(stretch[0], target).run(module, engine)
         if engine.has_errors:
             return False
     return True

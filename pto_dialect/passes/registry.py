@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -11,12 +14,13 @@ if TYPE_CHECKING:
 
 class PassEntry(NamedTuple):
     """Where a pass lives (module of this folder, class in it) and one line on what it does; ``changes`` tells that it
-    changes the program."""
+    changes the program, ``options`` has the words that each of its options may be, the usual one first."""
 
     module: str
     cls: str
     summary: str
     changes: bool = False
+    options: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 _VERIFY = "verify"
@@ -37,7 +41,11 @@ PASS_TABLE: dict[str, PassEntry] = {
     ),
     "check-memory": PassEntry("check_memory", "CheckMemoryPass", "tiles in use that share bytes"),
     "assign-memory": PassEntry(
-        "assign_memory.assign", "AssignMemoryPass", "addresses for tiles and queue buffers without them", changes=True
+        "assign_memory.assign",
+        "AssignMemoryPass",
+        "addresses for tiles and queue buffers without them",
+        changes=True,
+        options=MappingProxyType({"reuse": ("max", "none")}),
     ),
     "insert-sync": PassEntry(
         "insert_sync.insert", "InsertSyncPass", "the flags and barriers that a program without them needs", changes=True
@@ -59,18 +67,58 @@ class UnknownPassError(ValueError):
         self.suggestions = suggestions
 
 
-def parse_pipeline(text: str) -> tuple[str, ...]:
-    """Pass names of a list such as ``verify-structure,verify-shapes``; empty text names none.
+class PassOptionError(ValueError):
+    """A pipeline gives a pass an option that it does not have, or one in a way that it does not understand."""
 
-    Raises :class:`UnknownPassError`.
+
+_CALL = r"(?P<name>[^{},]*)(?:\{(?P<options>[^{}]*)\})?\s*(?:,|$)"
+
+
+def parse_pipeline(text: str) -> tuple[str, ...]:
+    """The passes of a list such as ``assign-memory{reuse=none},insert-sync``, each with its options; empty text names
+    none.
+
+    Raises :class:`UnknownPassError` and :class:`PassOptionError`.
     """
-    names = tuple(part.strip() for part in text.split(",")) if text.strip() else ()
-    for name in names:
+    pattern = re.compile(_CALL)
+    calls: list[str] = []
+    position = 0
+    while text.strip() and position <= len(text):
+        found = pattern.match(text, position)
+        if found is None:
+            raise PassOptionError(f"options of a pass stand as name{{option=value}}, not as '{text[position:]}'")
+        name, options = found["name"].strip(), found["options"]
         if name not in PASS_TABLE:
             from pto_dialect.diagnostics.suggest import did_you_mean
 
             raise UnknownPassError(name, did_you_mean(name, PASS_TABLE))
-    return names
+        calls.append(name if options is None else f"{name}{{{_checked(name, options)}}}")
+        if not found[0].endswith(","):
+            break
+        position = found.end()
+    return tuple(calls)
+
+
+def _checked(name: str, options: str) -> str:
+    """The options of a pass in one form, ``option=value`` with blanks between."""
+    known = PASS_TABLE[name].options
+    said: list[str] = []
+    for part in options.split():
+        option, equal, value = part.partition("=")
+        if option not in known:
+            which = f"it has {', '.join(known)}" if known else "it has none"
+            raise PassOptionError(f"{name} has no option '{option}'; {which}")
+        if not equal or value not in known[option]:
+            raise PassOptionError(f"{option} of {name} is {' or '.join(known[option])}, not '{value}'")
+        said.append(part)
+    return " ".join(said)
+
+
+def make_pass(call: str, target: str | None) -> PtoPass:
+    """The pass that a part of a pipeline names, with its options."""
+    name, _, options = call.rstrip("}").partition("{")
+    given = dict(part.split("=", 1) for part in options.split())
+    return pass_class(name)(target, **given)
 
 
 def pass_class(name: str) -> type[PtoPass]:

@@ -1,5 +1,7 @@
 """The verify passes as xDSL passes, and the table that names them."""
 
+from dataclasses import fields
+
 import pytest
 from xdsl.context import Context
 from xdsl.passes import ModulePass
@@ -13,7 +15,9 @@ from pto_dialect.passes.registry import (
     PASS_TABLE,
     VERIFY_PASSES,
     PassEntry,
+    PassOptionError,
     UnknownPassError,
+    make_pass,
     parse_pipeline,
     pass_class,
 )
@@ -91,6 +95,36 @@ def test_unknown_names(text: str, suggestions: list[str]) -> None:
     assert caught.value.suggestions[:1] == suggestions
 
 
+def test_options_of_passes() -> None:
+    assert parse_pipeline("assign-memory{reuse=none}, insert-sync") == ("assign-memory{reuse=none}", "insert-sync")
+    assert parse_pipeline("assign-memory{ reuse=max }") == ("assign-memory{reuse=max}",)
+    made = make_pass("assign-memory{reuse=none}", "a5")
+    assert (made.target, getattr(made, "reuse", "")) == ("a5", "none")
+    assert getattr(make_pass("assign-memory", None), "reuse", "") == "max"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("assign-memory{reus=none}", "assign-memory has no option 'reus'; it has reuse"),
+        ("assign-memory{reuse=little}", "reuse of assign-memory is max or none, not 'little'"),
+        ("assign-memory{reuse}", "reuse of assign-memory is max or none, not ''"),
+        ("insert-sync{reuse=max}", "insert-sync has no option 'reuse'; it has none"),
+        ("assign-memory{reuse=max", "options of a pass stand as name{option=value}, not as 'assign-memory{reuse=max'"),
+    ],
+)
+def test_options_that_do_not_exist(text: str, message: str) -> None:
+    with pytest.raises(PassOptionError) as caught:
+        parse_pipeline(text)
+    assert str(caught.value) == message
+
+
+def test_the_table_has_the_options_of_the_classes() -> None:
+    for name, entry in PASS_TABLE.items():
+        defaults = {field.name: field.default for field in fields(pass_class(name)) if field.name != "target"}
+        assert defaults == {option: words[0] for option, words in entry.options.items()}
+
+
 def test_further_passes_run_in_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
 
@@ -103,7 +137,7 @@ def test_further_passes_run_in_their_place(monkeypatch: pytest.MonkeyPatch) -> N
     from pto_dialect.driver import pipeline
 
     monkeypatch.setitem(PASS_TABLE, "record", PassEntry("", "", ""))
-    monkeypatch.setattr(pipeline, "pass_class", lambda name: Recording)
+    monkeypatch.setattr(pipeline, "make_pass", lambda name, target: Recording(target))
     engine = DiagnosticEngine()
     module = parse(WRONG_LOCATION)
     assert parse_pipeline("verify-structure,record") == ("verify-structure", "record")
