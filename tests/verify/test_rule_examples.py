@@ -20,8 +20,10 @@ from pto_dialect.verify.verifier import load_all_rules, verify_module
 
 load_all_rules()
 
-WITH_COMMANDS = [rule for rule in RULES.values() if rule.commands is not None]
-CHECKED = [rule for rule in RULES.values() if rule not in WITH_COMMANDS and rule.id not in WITHOUT_EXAMPLE]
+ALL = sorted(RULES.values(), key=lambda rule: rule.id)
+"""In an order that does not depend on what was loaded first."""
+WITH_COMMANDS = [rule for rule in ALL if rule.commands is not None]
+CHECKED = [rule for rule in ALL if rule not in WITH_COMMANDS and rule.id not in WITHOUT_EXAMPLE]
 WITH_BAD = [rule for rule in CHECKED if rule.stage != RUN]
 WITH_GOOD = CHECKED
 
