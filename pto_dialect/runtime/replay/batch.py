@@ -46,12 +46,13 @@ class Operand(NamedTuple):
 @dataclass
 class Call:
     """``function(*operands)``, the last of which is written; ``style`` as in ``steps``, ``reads`` what it reads of the
-    launch's own areas."""
+    launch's own areas; ``late`` calls come behind all others, because they change what these read."""
 
     style: Style
     function: Any
     operands: list[Any]
     reads: set[Area] = field(default_factory=set)
+    late: bool = False
 
     @property
     def target(self) -> Operand:
@@ -81,7 +82,11 @@ class Layout:
             if self._forced.get(id(output.ref.node)) is not output:
                 area, dtype = Area(True, output.buffer), output.ref.dtype
                 target = Operand(area, output.offset, output.shape, output.strides, dtype)
-                self._call(Style.SAME, np.copyto, [self._operand(output.ref), target])
+                source = self._operand(output.ref)
+                late = output.buffer in graph.changed
+                if late and source.area.given and source.area.number in graph.changed:
+                    raise Foreign("moved inside of an argument")
+                self._call(Style.SAME, np.copyto, [source, target], late)
 
     # ------------------------------------------------------------ places
 
@@ -117,7 +122,7 @@ class Layout:
             whole = ref.offset == 0 and ref.shape == node.shape and ref.strides == node.strides
             plain = node.style is Style.EACH and node.function in PLAIN and node.values is None
             # Nobody else may read it: what a launch reads of its arguments stands there before.
-            if whole and plain and uses[id(node)] == 1:
+            if whole and plain and uses[id(node)] == 1 and output.buffer not in graph.changed:
                 self._forced[id(node)] = output
                 node.strides = output.strides
 
@@ -181,9 +186,9 @@ class Layout:
             self._call(Style.SAME, np.copyto, [part, target])
             offset += int(np.prod(part.shape)) * part.dtype.itemsize
 
-    def _call(self, style: Style, function: Any, operands: list[Any]) -> None:
+    def _call(self, style: Style, function: Any, operands: list[Any], late: bool = False) -> None:
         reads = {x.area for x in operands[:-1] if isinstance(x, Operand) and not x.area.given}
-        self.calls.append(Call(style, function, operands, reads))
+        self.calls.append(Call(style, function, operands, reads, late))
 
 
 def _needed(graph: Graph) -> list[Node]:

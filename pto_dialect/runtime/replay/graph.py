@@ -126,7 +126,8 @@ def span(values: Array) -> tuple[int, int]:
 
 
 class Graph:
-    """The values of one launch; ``buffers`` are the bytes of its arguments."""
+    """The values of one launch; ``buffers`` are the bytes of its arguments, ``changed`` the numbers of those that are
+    stored to where they were loaded before."""
 
     def __init__(self, buffers: Sequence[Array], memories: Sequence[Array], steps: Sequence[Step]) -> None:
         """``memories`` are the bytes of the memories of cores. Raises ``Foreign`` where a step reads what no step has
@@ -149,6 +150,7 @@ class Graph:
             self._add(step)
         given = range(len(buffers))
         self.outputs = [self._output(one, buffer) for buffer in given for one in self._contents.get(buffer, ())]
+        self.changed: set[int] = set()
         self._check_apart()
 
     # ------------------------------------------------------------ steps
@@ -350,7 +352,7 @@ class Graph:
         self._contents[buffer] = kept
 
     def _check_apart(self) -> None:
-        """Raises ``Foreign`` where two stores write one byte, or a load reads one that a store writes."""
+        """Raises ``Foreign`` where two stores write one byte; finds loads of what a store writes later."""
         marks: dict[int, Array] = {}
         for output in self.outputs:
             mark = marks.setdefault(output.buffer, np.zeros(self.sizes[output.buffer], np.bool_))
@@ -361,7 +363,7 @@ class Graph:
         for ref in self._loaded.values():
             mark = marks.get(ref.node.buffer)
             if mark is not None and _bytes_of(mark, ref.node.offset, ref.shape, ref.strides, ref.dtype.itemsize).any():
-                raise Foreign("loaded and stored")
+                self.changed.add(ref.node.buffer)
 
 
 def _apart(one: _Content, other: _Content) -> bool:

@@ -184,6 +184,7 @@ def _ordered(calls: Sequence[Call]) -> list[Call]:
         writers.setdefault(call.target.area, []).append(index)
     done: set[int] = set()
     found: list[Call] = []
+    late: list[Call] = []
     for root, call in enumerate(calls):
         if not call.target.area.given:
             continue
@@ -194,9 +195,9 @@ def _ordered(calls: Sequence[Call]) -> list[Call]:
                 continue
             if ready:
                 done.add(index)
-                found.append(calls[index])
+                (late if calls[index].late else found).append(calls[index])
                 continue
             pending.append((index, True))
             for area in sorted(calls[index].reads, reverse=True):
                 pending += [(other, False) for other in writers.get(area, ()) if other not in done and other != index]
-    return found
+    return found + late
