@@ -245,7 +245,7 @@ class BuilderBase(TypeReader):
         successors: Sequence[Block] = (),
     ) -> Operation:
         """A new operation with its source location."""
-        if regions or successors or has_defaults(cls):
+        if successors or has_defaults(cls):
             op = cls.create(
                 operands=operands,
                 result_types=result_types,
@@ -257,6 +257,8 @@ class BuilderBase(TypeReader):
             del op.location
         else:
             op = new_operation(cls, operands, result_types, attributes or {}, properties or {})
+            for region in regions:
+                op.add_region(region)
         set_place(op, self.source, start, self.text.cursor)
         return op
 

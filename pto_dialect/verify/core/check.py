@@ -194,7 +194,7 @@ def _groups(op: Operation, row: Constraints, ctx: Context) -> list[tuple[CoreSlo
             ctx.report(OPERAND_COUNT, op, f"{op.name} has {count}, found {total}")
             return None
         numbers = [1 if slot.arity == "1" else total - single for slot in row.operands]
-    return list(zip(row.operands, divided(op.operands, numbers), strict=True))
+    return list(zip(row.operands, divided(tuple(op._operands), numbers), strict=True))
 
 
 def _check_kinds(op: Operation, slot: CoreSlot, values: Sequence[SSAValue], ctx: Context) -> bool:

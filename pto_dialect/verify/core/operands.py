@@ -28,14 +28,16 @@ def groups_of(op: Operation) -> dict[str, Sequence[SSAValue]]:
         return {}
     row = constraints_of(op.name)
     single = sum(slot.arity == "1" for slot in row.operands)
-    total = len(op.operands)
+    # A part of xDSL's own tuple costs ten times as much as one of a plain tuple.
+    operands = tuple(op._operands)
+    total = len(operands)
     numbers = [1 if slot.arity == "1" else total - single for slot in row.operands]
     if row.segmented:
         sizes = op.properties.get("operandSegmentSizes")
         numbers = [int(number) for number in sizes.get_values()] if isinstance(sizes, DenseArrayBase) else []
     if len(numbers) != len(row.operands) or sum(numbers) != total or min(numbers, default=0) < 0:
         return {}
-    return dict(zip((slot.name for slot in row.operands), divided(op.operands, numbers), strict=True))
+    return dict(zip((slot.name for slot in row.operands), divided(operands, numbers), strict=True))
 
 
 def group(op: Operation, name: str) -> Sequence[SSAValue]:

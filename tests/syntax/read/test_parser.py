@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 from parse_helpers import parsed, rules
 
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.syntax.read.parser import parse_program
+
 HEAD = "func.func @f(%p: !pto.ptr<f32>, %i: index) {\n"
 
 
@@ -229,3 +233,20 @@ def test_assembly_store_without_types_has_the_shape_of_its_tile():
     assert found == []
     view = next(op for op in module.walk() if op.name == "pto.partition_view")
     assert str(view.results[0].type) == "!pto.partition_tensor_view<8x16xf32>"
+
+
+def test_operations_with_regions_hold_them_as_xdsl_does() -> None:
+    loop = "scf.for %i = %n to %n step %n {\n    }"
+    text = f"func.func @f(%c: i1, %n: index) {{\n  scf.if %c {{\n    {loop}\n  }}\n  return\n}}\n"
+    module = parse_program(SourceFile("test.pto", text), DiagnosticEngine())
+    assert module is not None
+    for op in module.walk():
+        assert isinstance(op.regions, tuple) and all(region.parent is op for region in op.regions)
+        copied = op.clone()
+        assert [len(region.blocks) for region in copied.regions] == [len(region.blocks) for region in op.regions]
+    assert [(op.name, len(op.regions)) for op in module.walk() if op.regions] == [
+        ("builtin.module", 1),
+        ("func.func", 1),
+        ("scf.if", 2),
+        ("scf.for", 1),
+    ]
