@@ -18,7 +18,8 @@ _QUEUES = (
     *("tfree", "tfree_from_aic", "tfree_from_aiv", "set_flag", "wait_flag", "barrier"),
 )
 _TILES = (
-    *("tload", "tstore", "tmov", "tmatmul", "tmatmul.acc", "tcvt", "ttri", "texpands"),
+    *(f"{name}{form}" for name in ("tmatmul", "tgemv") for form in ("", ".acc", ".bias")),
+    *("tload", "tstore", "tmov", "tcvt", "ttri", "texpands"),
     *("trowsum", "trowprod", "trowmax", "trowmin", "trowexpand", "tcolexpand"),
     *(f"t{axis}expand{name}" for axis in ("row", "col") for name in ("add", "sub", "mul", "div", "max", "min")),
     *("trowexpandexpdif", "tcolexpandexpdif"),

@@ -26,6 +26,7 @@ from ..memory.cast import copy_cast
 from ..memory.layout import TileLayout
 from ..memory.spaces import Array
 from ..memory.values import Tile, ValueTile
+from ..numerics.direct import cast
 from ..numerics.matmul import matmul
 from ..queues.fifo import FifoEnd
 from ..run.machine import block_cores
@@ -95,7 +96,7 @@ ELEMENTWISE = frozenset(
         *(np.reciprocal, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.maximum, np.minimum),
         *(formulas.maximum, formulas.minimum, formulas.reciprocal_root, formulas.relu, formulas.add_relu),
         *(formulas.exponential_of_difference, formulas.sum_of_three, formulas.difference_and_sum),
-        *(convert.copy, convert.widen, *convert.ROUNDINGS.values()),
+        *(convert.copy, convert.widen, cast, *convert.ROUNDINGS.values()),
     )
 )
 """Functions whose every element depends on one element of each operand, and on nothing else."""
@@ -233,7 +234,7 @@ class Reader:
         lhs, rhs, dst, *rest = arguments
         init = rest[0] if rest else None
         tiles = [lhs, rhs, dst, *([init] if init is not None else [])]
-        if product.bias or product.scaled or any(x is not None for x in rest[1:]):
+        if product.scaled or any(x is not None for x in rest[1:]):
             raise Foreign(product)
         if not all(isinstance(tile, Tile) for tile in tiles) or dst.fmt.name != "f32":
             raise Foreign(product)
@@ -246,7 +247,7 @@ class Reader:
                 raise Foreign(product)
             operands.append(self._between(rows, cols))
             yield Step(Style.EACH, widened, [_place(tile, rows, cols)], operands[-1])
-        start = [] if init is None else [_place(init, m, n)]
+        start = [] if init is None else [_place(init, 1 if product.bias else m, n)]
         target = _place(dst, m, n)
         if product.exact:
             yield Step(Style.ONE, EXACT, [*operands, *start], target)

@@ -11,6 +11,7 @@ import pytest
 from parse_helpers import parsed
 from product_programs import Writer as ProductWriter
 
+from examples.run_all import load
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.replay import batch, keep
 from pto_dialect.runtime.run import launch
@@ -283,6 +284,17 @@ def attention(causal: bool) -> list[Any]:
 def test_attention_leaves_the_same_buffers(target: str, causal: bool) -> None:
     text = (ROOT / "examples/flash_attention/flash_attention.pto").read_text()
     assert replayed(text, attention(causal), 2, target)
+
+
+@pytest.mark.parametrize("accumulate", ["fast", "exact"])
+@pytest.mark.parametrize("example", ["gemm", "gemv_decode", "rms_norm", "swiglu_mlp"])
+def test_examples_leave_the_same_buffers(example: str, accumulate: str) -> None:
+    for case in load(example)[0]:
+        text = (ROOT / "examples" / example / case.program).read_text(encoding="utf-8")
+        module, _ = parsed(text)
+        for target in case.targets:
+            kernel = Kernel(module, case.entry, target, RunOptions(accumulate=accumulate))
+            assert again(kernel, list(case.data.values()), case.blocks)
 
 
 @pytest.mark.parametrize("accumulate", ["fast", "exact"])
