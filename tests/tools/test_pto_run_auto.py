@@ -181,3 +181,10 @@ def test_options_that_do_not_go_together(pto_run, options: tuple[str, ...], mess
 def test_launch_files_have_arguments_already(pto_run) -> None:
     Path("t.launch.toml").write_text("")
     assert "--auto does not go with launch files" in pto_run.raw("t.launch.toml", "--auto").err
+
+
+def test_pointers_to_vectors_take_single_numbers(pto_run) -> None:
+    text = "func.func @pairs(%p: !pto.ptr<vector<2xf16>>) {\n  return\n}\n"
+    assert pto_run.good(text, "--auto") == "--arg p=random:f16:2:seed=0\n"
+    assert pto_run.good(text, "--arg", "p=ones:f16:6") == ""
+    assert "'ones:f16:3' makes no whole elements of vector<2xf16>" in pto_run.bad(2, text, "--arg", "p=ones:f16:3")

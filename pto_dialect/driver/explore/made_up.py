@@ -24,7 +24,7 @@ from pto_dialect.runtime.run.per_core import copied, launcher_value
 from pto_dialect.runtime.run.probe import MOST_BYTES, wanted_bytes
 
 from ..run.arrays import generate
-from ..run.binding import static_shape
+from ..run.binding import part_of, static_shape
 from ..run.value_text import Generated, Given, Number, parse_given, shape_text
 
 NUMBERS = (32, 16, 1, 64, 8, 128, 4, 2, 256, 0)
@@ -145,7 +145,7 @@ def _value(type_: Attribute, given: Given) -> Any:
     content = given.content
     if isinstance(content, Number):
         return content.value
-    fmt = argument_format(type_)
+    fmt = part_of(type_) or argument_format(type_)
     assert isinstance(content, Generated) and fmt is not None
     return generate(content, fmt)
 
@@ -181,6 +181,10 @@ def _given(type_: Attribute, trial: Trial, seed: int, size: int | None) -> Given
         shape = (size or 1,)
     if not 0 < math.prod(shape) * fmt.bytes <= MOST_BYTES:
         raise BindingError(f"no array of shape {shape_text(shape)} is made up")
+    part = part_of(type_)
+    if part is not None:
+        # Vectors are made from single numbers.
+        shape, fmt = (shape[0] * (fmt.bytes // part.bytes),), part
     kind = "random" if fmt.is_float else trial.integers
     if kind == "random" and math.prod(shape) > MOST_RANDOM:
         kind = "ones"

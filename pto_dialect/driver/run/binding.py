@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, VectorType
 from xdsl.ir import Attribute
 
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.memory.packed_element import part_format
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.run.arguments import argument_format
@@ -165,7 +166,7 @@ def _bind_one(name: str, type_: Attribute, given: Given | Held, budget: MemoryBu
         if file_of(content) is not None:
             array, _ = load(content, fmt, budget)
         else:
-            array = _generated(content, fmt, budget)
+            array = _generated(content, fmt, budget, part_of(type_))
         shape = static_shape(type_)
         if shape is not None:
             array = fitted(array, content, shape)
@@ -202,8 +203,19 @@ def _bind_held(name: str, type_: Attribute, held: Held) -> Bound:
         raise BindingError(f"argument {name} ({t.type_text(type_)}): {error}") from None
 
 
-def _generated(content: Elements, needed: Format, budget: MemoryBudget) -> Array:
+def part_of(type_: Attribute) -> Format | None:
+    """The format of single numbers where the elements of a buffer are vectors of them."""
+    if not isinstance(type_, t.PtrType) or not isinstance(type_.element, VectorType):
+        return None
+    return part_format(type_.element)
+
+
+def _generated(content: Elements, needed: Format, budget: MemoryBudget, part: Format | None) -> Array:
     array, stated = load(content, None, budget)
+    if part is not None and same_elements(stated, part):
+        if array.nbytes % needed.bytes:
+            raise BindingError(f"'{content.text}' makes no whole elements of {needed.name}")
+        return array.reshape(-1).view(needed.storage)
     if not same_elements(stated, needed):
         raise BindingError(f"'{content.text}' makes {stated.name} elements, not {needed.name}")
     return array.view(needed.storage)

@@ -22,7 +22,7 @@ class GrowingArena(Arena):
     """A buffer of the host whose size is the end of what was accessed so far; its elements of type ``dtype`` are
     ``number`` at first."""
 
-    __slots__ = ("_number", "_whole")
+    __slots__ = ("_number", "_unit", "_whole")
 
     def __init__(self, name: str, dtype: DType, number: int) -> None:
         super().__init__("gm", 0, name=name)
@@ -30,12 +30,14 @@ class GrowingArena(Arena):
         self._whole = np.zeros(MOST_BYTES, np.uint8)
         self._bytes = self._whole[:0]
         self._number = np.array([number], dtype) if number else None
+        self._unit = dtype.itemsize
 
     def reaches(self, low: int, high: int) -> bool:
         """Makes room up to byte ``high`` if it can."""
         if low < 0 or high > MOST_BYTES:
             return False
         if high > self.capacity:
+            high = -(-high // self._unit) * self._unit
             if self._number is not None:
                 size = self._number.itemsize
                 start = -(-self.capacity // size) * size

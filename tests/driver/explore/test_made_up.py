@@ -87,6 +87,10 @@ func.func @copy(%x: !pto.ptr<f16>, %y: !pto.tensor_view<?x?xf16>) {
     assert found == {"x": "random:f16:136:seed=0", "y": "random:f16:32x32:seed=1"}
 
 
+def test_vectors_are_made_from_numbers() -> None:
+    assert texts("func.func @pairs(%p: !pto.ptr<vector<2xf16>>) {\n  return\n}\n") == {"p": "random:f16:2:seed=0"}
+
+
 def test_every_block_has_room() -> None:
     text = """
 func.func @mark(%p: !pto.ptr<i32>, %__pypto_spmd_block_idx: i32) {
