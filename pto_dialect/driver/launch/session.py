@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -61,7 +61,8 @@ class Settings:
     ``sanitizing`` has the runs watched, ``schedule`` says how pipes take turns, ``cross_core`` whom signals without a
     mode mean. ``timeout`` is how many seconds a launch file may take, ``max_memory`` how many bytes the arrays of all
     its launches may. With ``allow_outside`` it may name files outside of its folder. Without ``plans`` the grammar
-    reads statements that are like earlier ones. ``verdicts`` are results of earlier runs.
+    reads statements that are like earlier ones. ``verdicts`` are results of earlier runs. ``spread`` gives a
+    kernel whose blocks run elsewhere in the place of one for a target.
     """
 
     target: str | None = None
@@ -81,6 +82,7 @@ class Settings:
     cross_core: CrossCore = "auto"
     plans: bool = True
     verdicts: Verdicts | None = None
+    spread: Callable[[Kernel, str | None], Kernel] | None = None
 
 
 class Prepared(NamedTuple):
@@ -371,12 +373,19 @@ class Session:
         """Runs a launch, shows what it wrote and adds what is to be stored; reports of what it missed."""
         before = one.launch.copies(one.bound)
         try:
-            returned = one.launch.execute(one.kernel, [argument.launched for argument in one.bound])
+            returned = one.launch.execute(self.spread(one), [argument.launched for argument in one.bound])
         except BindingError as error:
             message = str(error).partition("\n")[0]
             raise self.plan.document.error((*one.step.key, "arguments"), message) from None
         one.launch.findings(one.kernel)
         return self.finish(one, before, returned, writings)
+
+    def spread(self, one: Prepared) -> Kernel:
+        """What runs a launch: its kernel, or one in its place."""
+        spread = self.settings.spread
+        if spread is None or self.settings.sanitizing is not None:
+            return one.kernel
+        return spread(one.kernel, one.launch.request.target)
 
     def finish(
         self, one: Prepared, before: list[Array | None] | None, returned: list[Any], writings: list[Writing]

@@ -44,6 +44,11 @@ def connected(address: str) -> Iterator[Any]:
         "distributed.scheduler.allowed-failures": _DEATHS,
         "distributed.admin.large-graph-warning-threshold": "1TB",
         "distributed.worker.daemon": True,
+        # Nobody looks at what workers measure of themselves.
+        "distributed.worker.profile.enabled": False,
+        "distributed.admin.tick.interval": "1s",
+        # Memory that is given back at once has to be asked for again at once.
+        "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1, "MKL_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1},
         "distributed.logging": {"distributed": "critical"},
     }
     with dask.config.set(settings):
@@ -57,6 +62,7 @@ def connected(address: str) -> Iterator[Any]:
                     n_workers=int(local[1]),
                     threads_per_worker=1,
                     processes=True,
+                    memory_limit=0,
                     dashboard_address=":0",
                     silence_logs=50,
                 )
@@ -112,7 +118,7 @@ def run_jobs(client: Any, jobs: Sequence[Job], contents: Contents) -> Generator[
     from distributed import as_completed
 
     # Tasks, not scattered data: what a task has made can be made again when the worker that has it dies.
-    files = {digest: client.submit(_kept, content, key=f"pto-file-{digest}") for digest, content in contents.items()}
+    files = {digest: client.submit(kept, content, key=f"pto-file-{digest}") for digest, content in contents.items()}
     waiting: dict[str, Job] = {}
     futures: list[Any] = []
     for job in jobs:
@@ -131,7 +137,8 @@ def run_jobs(client: Any, jobs: Sequence[Job], contents: Contents) -> Generator[
             client.cancel(list(waiting), force=True)
 
 
-def _kept(content: bytes) -> bytes:
+def kept(content: bytes) -> bytes:
+    """A file as a task: whoever needs it gets it from the worker that has it, or from the scheduler."""
     return content
 
 

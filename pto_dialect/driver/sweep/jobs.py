@@ -119,6 +119,15 @@ def _job(
     return Job(path, text, point, settings, inputs, small, key)
 
 
+def has_blocks(job: Job) -> bool:
+    """True for a launch file without points whose launches have several blocks."""
+    if job.point:
+        return False
+    folder = Folder(os.path.dirname(job.file), job.settings.allow_outside)
+    plans = plans_of(job.document(), folder, default_program(job.file), job.settings.ranks)
+    return len(plans) == 1 and any(step.blocks > 1 for step in plans[0].steps)
+
+
 def programs_of(plan: Plan) -> list[str]:
     """The programs of all launches."""
     return [program for step in plan.steps for program in step.programs]

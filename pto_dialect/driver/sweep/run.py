@@ -5,21 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pto_dialect.diagnostics.files import atomic_write
 
 from ..launch.document import LaunchError
 from ..launch.places import Folder, PlaceError
 from ..launch.session import Settings
-from ..launch.suite import Outcome, table, tell
+from ..launch.suite import Outcome, outcome_of, table, tell
 from ..report import render
 from ..run.program import OK, WRONG_LAUNCH, Streams
-from .jobs import Contents, Job, jobs_of
+from .jobs import Contents, Job, has_blocks, jobs_of
 from .store import Store, outcome_of_record, record_of
 from .work import Done, run_job
+
+if TYPE_CHECKING:
+    from pto_dialect.runtime.run.launch import Kernel
 
 
 class Bar(Protocol):
@@ -125,7 +129,20 @@ def _running(
     from .cluster import connected, run_jobs
 
     with connected(cluster) as client:
-        yield run_jobs(client, jobs, contents)
+        if len(jobs) == 1 and has_blocks(jobs[0]):
+            yield _spread(jobs[0], client)
+        else:
+            yield run_jobs(client, jobs, contents)
+
+
+def _spread(job: Job, client: Any) -> Generator[tuple[Job, Done]]:
+    """Runs a single launch file here, and its blocks on the workers."""
+    from .blocks import Spread
+
+    def spread(kernel: Kernel, target: str | None) -> Kernel:
+        return cast("Kernel", Spread(kernel, client, target))
+
+    yield job, Done(job.key, outcome_of(job.file, replace(job.settings, spread=spread)))
 
 
 def _here(jobs: Sequence[Job], contents: Contents, processes: int) -> Generator[tuple[Job, Done]]:

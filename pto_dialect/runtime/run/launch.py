@@ -245,10 +245,9 @@ class Kernel:
         ]
 
     def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
-        schedule = self.options.schedule
-        if self._orders_blocks or (schedule is not None and schedule.queued):
+        if self._together:
             return self._with_queues(bound, range(blocks), blocks)
-        if jobs > 1 and blocks > 1 and can_fork() and not self.usage.combines:
+        if jobs > 1 and blocks > 1 and can_fork() and self.shares_blocks:
             return self.sharing.run(self, bound, blocks, jobs)
         results: list[Any] = []
         for index in range(blocks):
@@ -256,6 +255,17 @@ class Kernel:
             if index == 0:
                 results = returned
         return results
+
+    @property
+    def _together(self) -> bool:
+        """True when all blocks run side by side."""
+        schedule = self.options.schedule
+        return self._orders_blocks or (schedule is not None and schedule.queued)
+
+    @property
+    def shares_blocks(self) -> bool:
+        """True when blocks do not depend on each other, so that several processes may share them."""
+        return not self._together and not self.usage.combines
 
     @property
     def side_by_side(self) -> bool:

@@ -265,7 +265,7 @@ def run_taken(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> Ou
         except Exception as error:
             for _ in _taken(tickets):
                 pass
-            return Outcome(failure=_failure(index, error, kernel))
+            return Outcome(failure=failure_of(index, error, kernel))
         except TimedOut as over:
             return Outcome(failure=Failure(index, "", "", span_of(kernel.stopped_at(over)), late=True))
         if index == 0:
@@ -273,7 +273,7 @@ def run_taken(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> Ou
     return Outcome(results, None, log.since(mark) if log is not None and mark is not None else None)
 
 
-def _failure(block: int, error: Exception, kernel: Kernel) -> Failure:
+def failure_of(block: int, error: Exception, kernel: Kernel) -> Failure:
     """The error in a form that can be sent to another process; an unforeseen one with the operation it left."""
     if isinstance(error, MemoryError):
         error = kernel.out_of_memory(error)

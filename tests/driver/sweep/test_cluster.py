@@ -183,3 +183,58 @@ def test_a_worker_with_another_version(folder: Path) -> None:
         pytest.raises(ClusterError, match=r"has version 0\.0\.1 of pto_dialect, this is "),
     ):
         run(cluster.scheduler_address, "r.jsonl")
+
+
+BLOCKS = """func.func @fill(%p: !pto.ptr<i64>, %q: !pto.ptr<i64>, %last: i64) attributes {pto.kernel} {
+  %block = pto.get_block_idx
+  %at = arith.index_cast %block : i64 to index
+  %old = pto.load_scalar %p[%at] : !pto.ptr<i64> -> i64
+  %new = arith.addi %old, %block : i64
+  %off = arith.cmpi eq, %block, %last : i64
+  %far = arith.constant 1000 : index
+  %to = arith.select %off, %far, %at : index
+  pto.store_scalar %new, %q[%to] : !pto.ptr<i64>, i64
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("last", [-1, 11])
+def test_blocks_of_one_launch_are_spread(folder: Path, cluster: Any, last: int) -> None:
+    (folder / "add.pto").write_text(BLOCKS)
+    np.save("p.npy", np.arange(20) * 100)
+    arguments = f'[arguments]\np = "p.npy"\nq = "zeros:i64:20"\nlast = {last}\n'
+    (folder / "t.launch.toml").write_text(f'program = "add.pto"\nblocks = 20\n{arguments}[outputs]\nq = "q.npy"\n')
+    want = plain(run(None))
+    whole = Path("q.npy").read_bytes() if last < 0 else b""
+    Path("q.npy").unlink(missing_ok=True)
+    assert plain(run(cluster.scheduler_address)) == want
+    if last < 0:
+        assert Path("q.npy").read_bytes() == whole
+        assert np.load("q.npy").tolist() == [101 * number for number in range(20)]
+    else:
+        assert want[0][1] == 1 and "mem-oob" in str(want[0][3])
+        assert not Path("q.npy").exists()
+    assert spread(cluster) > 1
+
+
+def spread(cluster: Any) -> int:
+    """How many workers have compiled a kernel for blocks."""
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+        return sum(size > 0 for size in client.run(kernels).values())
+
+
+def kernels() -> int:
+    from pto_dialect.driver.sweep import blocks
+
+    return blocks._kernel.cache_info().currsize
+
+
+def test_blocks_that_depend_on_each_other_stay_together(folder: Path, cluster: Any) -> None:
+    # The control register says how stores combine, so these may.
+    (folder / "add.pto").write_text(BLOCKS.replace("  return", "  pto.set_ctrl %new : i64\n  return"))
+    np.save("p.npy", np.zeros(4, np.int64))
+    arguments = '[arguments]\np = "p.npy"\nq = "zeros:i64:4"\nlast = -1\n[outputs]\nq = "q.npy"\n'
+    (folder / "t.launch.toml").write_text(f'program = "add.pto"\nblocks = 4\n{arguments}')
+    assert plain(run(cluster.scheduler_address)) == plain(run(None))
+    assert np.load("q.npy").tolist() == [0, 1, 2, 3]
