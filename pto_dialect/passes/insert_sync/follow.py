@@ -137,7 +137,7 @@ class Follower(Runner):
         self.needs += self.missing(leaf, state)
         number = state.step(leaf)
         keep = self.arch == "a2a3" and leaf.pipe == _V
-        for writes, places in ((False, leaf.reads), (True, leaf.writes)):
+        for writes, places in ((False, () if leaf.shows else leaf.reads), (True, leaf.writes)):
             for place in places:
                 state.record(Access(leaf, number, writes, place, state.turn), keep)
 
@@ -146,7 +146,7 @@ class Follower(Runner):
     def missing(self, leaf: Leaf, state: State) -> list[Need]:
         """The accesses that ``leaf`` depends on and that may not be done when it runs next."""
         found: list[Need] = []
-        if leaf.joins:
+        if leaf.joins or leaf.learns:
             return found
         row = state.issue(leaf.pipe)
         for writes, places in ((False, leaf.reads), (True, leaf.writes)):

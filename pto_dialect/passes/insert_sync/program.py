@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import inf
 
+from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.scf import ForOp
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -25,7 +26,9 @@ from .places import GLOBAL, Place, Places
 PIPES = (Pipe.S, Pipe.V, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
 NUMBER = {pipe: number for number, pipe in enumerate(PIPES)}
 SCALAR = NUMBER[Pipe.S]
-_MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType)
+_MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType, MemRefType)
+_SHARED = (GLOBAL, "ub", "l1")
+"""Memories that another core may write or look at."""
 
 
 class UnsupportedError(Exception):
@@ -39,13 +42,17 @@ class UnsupportedError(Exception):
 
 @dataclass(eq=False)
 class Leaf:
-    """An operation with work on a pipe. ``joins``: all pipes of the core have done what is before it when it runs."""
+    """An operation with work on a pipe. ``joins``: all pipes of the core have done what is before it when it runs.
+    ``shows``: it tells another core that its reads are ready, and who writes them later need not wait for that;
+    ``learns``: its writes are there when it runs, whoever read those bytes before."""
 
     op: Operation
     pipe: int
     reads: tuple[Place, ...]
     writes: tuple[Place, ...]
     joins: bool = False
+    shows: bool = False
+    learns: bool = False
     path: tuple[tuple[Sequence, int], ...] = ()
 
 
@@ -168,7 +175,9 @@ class Reader:
             raise UnsupportedError(op, f"{op.name} is not followed")
         if has_role(op, Role.CALL | Role.LAUNCH):
             raise UnsupportedError(op, "calls are not followed; inline the function first")
-        return self._leaf(op, path) if mine and isinstance(op, PtoOp) else None
+        if not mine:
+            return None
+        return self._leaf(op, path) if isinstance(op, PtoOp) else self._scalar(op, path)
 
     def _loop(self, op: Operation, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Loop | None:
         if not isinstance(op, ForOp):
@@ -191,10 +200,21 @@ class Reader:
             return None
         return Loop(op, body, turn, trips, self.ranges.get(index, ANY))
 
+    def _scalar(self, op: Operation, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
+        """An operation of another dialect on memory, which the scalar unit carries out."""
+        places = tuple(
+            place for value in op.operands if isinstance(value.type, MemRefType) for place in self.places.of(value)
+        )
+        if has_role(op, Role.COPY):
+            raise UnsupportedError(op, f"{op.name} is not followed")
+        if has_role(op, Role.ELEMENT_LOAD):
+            return Leaf(op, SCALAR, places, (), path=path)
+        return Leaf(op, SCALAR, places, places, path=path) if has_role(op, Role.ELEMENT_STORE | Role.ATOMIC) else None
+
     def _leaf(self, op: PtoOp, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
         if has_role(op, Role.PIPES):
             joins = named_pipe(op.attributes.get("pipe")) is Pipe.ALL
-            return Leaf(op, SCALAR, (), (), True, path) if joins else None
+            return Leaf(op, SCALAR, (), (), True, path=path) if joins else None
         if op.regions:
             return self._scope(op, path)
         spec = op_spec(type(op))
@@ -205,13 +225,14 @@ class Reader:
             raise UnsupportedError(op, f"{op.name} works on several pipes")
         reads, writes = self._accesses(op)
         if signals and not joins:
-            # Whoever is signalled may look at all global memory, and may have written it.
-            everywhere = (Place(GLOBAL, None),)
+            # Whoever is signalled may look at all that cores share, and may have written it.
+            everywhere = tuple(Place(space, None) for space in _SHARED)
             reads, writes = (everywhere, ()) if has_role(op, Role.SETS) else ((), everywhere)
         if not joins and (pipe is None or not (reads or writes)):
             return None
         number = SCALAR if joins or pipe is None else NUMBER[pipe]
-        return Leaf(op, number, reads, writes, joins, path)
+        signal = signals and not joins
+        return Leaf(op, number, reads, writes, joins, signal and bool(reads), signal and bool(writes), path)
 
     def _scope(self, op: PtoOp, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
         """A region that one pipe runs as one instruction."""
@@ -224,7 +245,7 @@ class Reader:
                 more = self._accesses(inner)
                 reads += more[0]
                 writes += more[1]
-        return Leaf(op, NUMBER[Pipe.V], tuple(dict.fromkeys(reads)), tuple(dict.fromkeys(writes)), False, path)
+        return Leaf(op, NUMBER[Pipe.V], tuple(dict.fromkeys(reads)), tuple(dict.fromkeys(writes)), path=path)
 
     def _accesses(self, op: PtoOp) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
         spec = op_spec(type(op))

@@ -119,6 +119,23 @@ def test_the_scalar_unit_waits_and_is_never_waited_for():
     assert outline(text) == ["tload", "set MTE2>S 0", "wait MTE2>S 0", "tgetval", "tsetval", "tstore"]
 
 
+def test_elements_of_a_memref_are_read_by_the_scalar_unit():
+    """The load of the element has to wait for the store; the store that follows finds it done."""
+    memory = "memref<256x16xf32, #pto.address_space<gm>>"
+    lines = (
+        f"pto.tstore ins(%x : !pto.tile_buf<vec, 16x16xf32>) outs(%m : {memory})",
+        f"%v = memref.load %m[%c0, %c0] : {memory}",
+        f"memref.store %v, %m[%c1, %c0] : {memory}",
+    )
+    text = kernel(*lines, more=f", %m: {memory}")
+    assert outline(text) == ["tstore", "set MTE3>S 0", "wait MTE3>S 0"]
+
+
+def test_another_core_may_look_at_what_was_written_before_a_signal():
+    text = kernel(*HEAD, add("x", "x", "y"), "pto.sync.set #pto.pipe<PIPE_MTE3>, 3", load("p", "z"))
+    assert outline(text) == ["tadd", "set V>MTE3 0", "wait V>MTE3 0", "tload"]
+
+
 def test_a_full_barrier_of_the_program_is_an_order():
     text = kernel(*HEAD, load("p", "x"), "pto.barrier #pto.pipe<PIPE_ALL>", add("x", "x", "y"))
     assert outline(text) == ["tload", "barrier ALL", "tadd"]
