@@ -299,5 +299,6 @@ ROWS = {
     "processes": Row("24 blocks, about 400 ms, -j 2 (-j 1)", partial(processes, 128), 1.5, True),
     "processes-100": Row("24 blocks, about 100 ms, -j 2 (-j 1)", partial(processes, 32), 1.5, True),
     "processes-short": Row("24 blocks, about 60 ms, -j 2 (-j 1)", partial(processes, 16), 0.95, True),
+    "processes-few": Row("24 blocks, about 3 ms, -j 2 (-j 1)", partial(processes, 1), 0.95, True),
     "processes-tiny": Row("one small block, -j 2 (-j 1)", short, 0.95, True),
 }

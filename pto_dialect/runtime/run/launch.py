@@ -170,7 +170,7 @@ class Kernel:
         other; the results are the same. Returns what the entry function returns (first block). Raises ``BindingError``
         for values that do not fit, ``ProgramError`` for a fault of the program.
         """
-        often = self._spent > PATIENCE and self.replayed and (jobs == 1 or blocks == 1)
+        often = self._spent > PATIENCE and self.replayed and not self._shares(blocks, jobs)
         if often and self._run_again(values, blocks):
             return []
         started = perf_counter()
@@ -200,6 +200,12 @@ class Kernel:
             return self._replays.run(values, blocks)
         except MemoryError as error:
             raise self.out_of_memory(error) from None
+
+    def _shares(self, blocks: int, jobs: int) -> bool:
+        """True when processes are going to share the blocks of a launch."""
+        if jobs == 1 or blocks == 1 or self._orders_blocks or self.usage.combines or not can_fork():
+            return False
+        return self.sharing.gains(blocks, jobs)
 
     @cached_property
     def _replays(self) -> Replays:

@@ -29,6 +29,12 @@ class Sharing:
         self.crew: Crew | None = None
         self._shared_before = False
 
+    def gains(self, blocks: int, jobs: int) -> bool:
+        """Whether ``jobs`` processes are worth it for a launch; True as long as nobody knows how long blocks take."""
+        if self.each is None or (self.timed < 2 and blocks > FEW):
+            return True
+        return (BALANCE if self.crew is None else CREW_BALANCE).pays(self.each, blocks, jobs, 0)
+
     def run(self, kernel: Kernel, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
         """Runs blocks here, one by one, until it pays to have ``jobs`` processes run the rest."""
         crew = self._free_crew(bound, min(jobs, blocks))

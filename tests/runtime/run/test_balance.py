@@ -103,6 +103,19 @@ def test_few_blocks_do_not_wait_for_a_second(monkeypatch: pytest.MonkeyPatch) ->
     assert Launches(monkeypatch, 0.05).run(4) == [0, 1, (2, 4, 2)]
 
 
+def test_launches_that_are_not_worth_sharing_may_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of one process are, which would be faster otherwise."""
+    for seconds, kept in ((0.0001, True), (0.05, False)):
+        launches = Launches(monkeypatch, seconds)
+        asked: list[int] = []
+        monkeypatch.setattr(launches.kernel, "_spent", 1.0)
+        monkeypatch.setattr(launches.kernel, "_run_again", lambda values, blocks, asked=asked: asked.append(blocks))
+        launches.run(24)
+        assert asked == []
+        launches.run(24)
+        assert asked == ([24] if kept else [])
+
+
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system does not tell")
 def test_processors_are_those_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
