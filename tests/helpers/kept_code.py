@@ -59,9 +59,6 @@ def code(statement: Statement, **options: Any) -> str:
         compiled = compile_module(module, "f", get_profile(statement.target), RunOptions(), **options)
     except (ProgramError, BindingError) as error:
         return f"{getattr(error, 'rule', '')} {error}"
-    except KeyError:
-        # A value form that nothing runs gives no value to those behind it.
-        return "KeyError"
     (run,) = list(compiled.functions.values())[:1]
     names = dict.fromkeys(_CONSTANT.findall(compiled.source))
     return "\n".join([compiled.source, *(f"{name}: {_object(run.__globals__[name])}" for name in names)])

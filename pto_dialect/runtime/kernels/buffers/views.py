@@ -208,7 +208,9 @@ def placed(maker: TileMaker, core: Core, tile: Tile, address: int) -> Tile:
 def tget_scale_addr(op: PtoOp, g: Generator) -> None:
     """Binds the scale tile to the address of the tile it belongs to (docs/reference/layouts.md, "MX scales")."""
     source = named(op, "src")
-    scale = g.operand(op, "dst") or source
+    scale = g.operand(op, "dst")
+    if scale is None:
+        raise g.error("unmodelled", f"{op.name} of tile values cannot be executed: they have no address", op)
     address = f"{g.name(source)}.pointer.offset // {MX_SCALE_ADDRESS_DIVISOR}"
     g.rebind(scale, f"{g.argument(moved)}(core, {g.name(scale)}, {address})")
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from function_programs import run_on_each
+from parse_helpers import parsed
 
 from pto_dialect.runtime.errors import ProgramError
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
 
 TILE = "!pto.tile_buf<vec, 8x16xf32>"
 OPEN = "!pto.tile_buf<vec, 8x16xf32, valid=?x?>"
@@ -245,3 +248,17 @@ def test_prefetches_in_the_background_change_no_number() -> None:
     found = run(body, f"%p: !pto.ptr<f32, gm>, %w: {work}", [memory, np.zeros(64, np.int8)], "i1, f32")
     assert [bool(found[0]), found[1]] == [True, 1.0]
     assert (memory == np.arange(128)).all()
+
+
+def test_scales_of_tile_values_have_no_address() -> None:
+    text = """func.func @f(%a: !pto.tile<16x64xf8E4M3FN>) -> !pto.tile<16x2x!pto.f8E8M0> {
+  %s = pto.tget_scale_addr %a : (!pto.tile<16x64xf8E4M3FN>) -> !pto.tile<16x2x!pto.f8E8M0>
+  return %s : !pto.tile<16x2x!pto.f8E8M0>
+}
+"""
+    module, found = parsed(f'module attributes {{pto.target_arch = "a5"}} {{\n{text}}}\n')
+    assert module is not None and not found
+    with pytest.raises(ProgramError) as caught:
+        Kernel(module, None, None, RunOptions())
+    assert caught.value.message == "pto.tget_scale_addr of tile values cannot be executed: they have no address"
+    assert caught.value.span is not None and caught.value.span.line == 3
