@@ -41,6 +41,7 @@ UNKNOWN = {
     "open loop": ["%r = scf.for %i = %i0 to %i3 step %i1 iter_args(%u = %n) -> index {", "scf.yield %u : index", "}"],
     "call": ["%r = func.call @three(%n) : (index) -> index"],
     "block": ["%r = arith.addi %n, %i1 : index"],
+    "select": ["%r = arith.select %open, %i3, %i1 : index"],
 }  # fmt: skip
 THREE = """  func.func private @three(%a: index) -> index {
     %one = arith.constant 1 : index
