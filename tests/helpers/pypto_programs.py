@@ -60,6 +60,9 @@ extern "C" __aicore__ __attribute__((always_inline)) void kernel_entry(__gm__ in
 """
 
 HEAD = """
+#include "runtime.h"
+#include <iostream>
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -74,6 +74,7 @@ def test_wrong_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_target_of_flags() -> None:
     assert assembler.target_of(["--enable-insert-sync", "--pto-arch=a5"]) == "a5"
     assert assembler.target_of(["--pto-arch=a3"]) == "a2a3"
+    assert assembler.target_of(["--pto-arch", "a3", "--x"]) == "a2a3"
     assert assembler.target_of(["--enable-insert-sync"]) is None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import zlib
 from base64 import b32decode, b32encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -46,12 +46,13 @@ def program_of(embedded: Embedded) -> Program:
     return device().compile(embedded.text, embedded.path, embedded.target)
 
 
-def target_of(flags: Iterable[str]) -> str | None:
-    """The target that flags of `ptoas` ask for; ``None``: that of the module."""
-    for flag in flags:
-        name, _, value = flag.partition("=")
+def target_of(flags: Sequence[str]) -> str | None:
+    """The target that flags of `ptoas` ask for, as `--pto-arch=a3` or in two words; ``None``: that of the module."""
+    for flag, following in zip(flags, [*flags[1:], ""], strict=True):
+        name, equals, value = flag.partition("=")
         if name == "--pto-arch":
-            return TARGETS.get(value, value)
+            stated = value if equals else following
+            return TARGETS.get(stated, stated)
     return None
 
 
