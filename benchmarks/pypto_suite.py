@@ -98,7 +98,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--select", default="")
     parser.add_argument("--report", default="")
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         started = time.perf_counter()

@@ -44,6 +44,11 @@ class Program:
         self.options = options
         self._kernels: dict[Hashable, Kernel] = {}
 
+    @property
+    def kernels(self) -> list[Kernel]:
+        """What has been launched so far."""
+        return list(self._kernels.values())
+
     def kernel(self, entry: str | None, watch: SanitizeOptions | None = None) -> Kernel:
         """Function ``entry``, by default the only or marked kernel, compiled once for plain and once for watched runs.
 
@@ -90,6 +95,11 @@ class Device:
         self.target = target
         self.options = options if options is not None else RunOptions()
         self._programs: dict[tuple[str, str, str | None], Program] = {}
+
+    @property
+    def programs(self) -> list[Program]:
+        """What has been compiled so far."""
+        return list(self._programs.values())
 
     def compile(self, text: str, filename: str = "<string>", target: str | None = None) -> Program:
         """The program that ``text`` describes, for ``target`` or the chip of the device.

@@ -12,6 +12,7 @@ from pypto_programs import CUBE_ARGUMENTS, PAIR_WRAPPER, SCALE, SCALE_WRAPPER, V
 from queue_programs import CubeToVector
 
 from pto_dialect.integrations.events import Event, Launched, observed
+from pto_dialect.integrations.pypto import assembler
 from pto_dialect.integrations.pypto.host_code import HostCodeError
 from pto_dialect.integrations.pypto.interface import DataType, TaskArgs, Tensor
 from pto_dialect.integrations.pypto.worker import OrchestrationError, Worker
@@ -97,6 +98,32 @@ def test_pairs_share_queues_of_their_block(tmp_path: Path) -> None:
     assert np.any(slots[: 8 * 512]) and np.any(slots[8 * 512 :])
     launched = [event for event in seen if isinstance(event, Launched)]
     assert [(event.client, event.functions, event.blocks) for event in launched] == [("pypto", ("cube", "vector"), 2)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "submit", "cores"),
+    [
+        ("cube", "rt_submit_aic_task(0, params)", {"aic"}),
+        ("vector", "rt_submit_aiv_task(0, params)", {"aiv0"}),
+        ("vector", "MixedKernels both = {-1, 0, 0}; rt_submit_task(both, params)", {"aiv0", "aiv1"}),
+    ],
+)
+def test_cores_of_a_task(tmp_path: Path, kind: str, submit: str, cores: set[str]) -> None:
+    program = SCALE.replace("kernel_kind<vector>", f"kernel_kind<{kind}>")
+    scale = wrapper(tmp_path, program, SCALE_WRAPPER)
+    body = f"""
+    CoreTaskArgs params;
+    params.add_input(orch_args.tensor(0).ref());
+    params.add_output(orch_args.tensor(1).ref());
+    params.add_scalar(to_u64(2.0f));
+    {submit};
+"""
+    worker = Worker()
+    x, y = np.arange(3, dtype=np.float32), np.zeros(3, np.float32)
+    worker.run(worker.register(orchestrated(body, scale)), arguments(x, y))
+    assert y.tolist() == [0, 2, 4]
+    kept = [kernel for kernel in assembler.device().programs if kernel.filename == str(tmp_path / "kernel.pto")]
+    assert [set(kernel.program.roots) for one in kept for kernel in one.kernels] == [cores]
 
 
 def test_reads_writes_predicates_and_dependencies(tmp_path: Path) -> None:

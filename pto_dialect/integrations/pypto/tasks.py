@@ -96,7 +96,7 @@ class Tasks:
             raise BindingError(f"the cores of a group start functions of several programs: {functions}")
         program = self._programs[named[min(named)][0]]
         functions = {CORES[core]: name for core, (_, name) in named.items()}
-        if functions.get("vector0") == functions.get("vector1"):
+        if "vector1" in functions and functions["vector1"] == functions.get("vector0"):
             del functions["vector1"]
             functions["vector"] = functions.pop("vector0")
         kernel = program.group(functions, watching())
