@@ -4,8 +4,8 @@
 
 runs the tests below `tests/st` of a checkout of PyPTO, or those in PATHS, with the plug-in for pytest, and prints a
 table of outcomes. PyPTO has to be built and installed in the Python environment that runs this script (docs/pypto.md
-says how), with pytest, and pytest-xdist for `--jobs` above 1. `--report DIR` keeps what each test has run and what the
-sanitizers have found.
+says how), with pytest, pytest-forked, and pytest-xdist for `--jobs` above 1. `--report DIR` keeps what each test has
+run and what the sanitizers have found.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def reason(text: str) -> str:
 def command(given: argparse.Namespace, report: Path) -> list[str]:
     """What runs the tests."""
     made = [sys.executable, "-m", "pytest", "--pto-pypto", f"--platform={given.platform}", f"--junitxml={report}"]
-    made += ["-q", "--no-header", "-p", "no:cacheprovider", "--tb=short"]
+    # PyPTO compiles for one chip in a process, and some of its files refuse a platform altogether.
+    made += ["--forked", "--continue-on-collection-errors", "-q", "--no-header", "-p", "no:cacheprovider", "--tb=short"]
     if given.jobs > 1:
         made += ["-n", str(given.jobs)]
     if given.sanitize:

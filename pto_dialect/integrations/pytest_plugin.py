@@ -75,15 +75,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """One test: its events begin here, and its report is written at its end."""
+    """One test: its events begin here."""
     session = item.config.stash.get(_session, None)
     if session is None:
         return (yield)
     session.begin(item.nodeid)
-    try:
-        return (yield)
-    finally:
-        session.end()
+    return (yield)
 
 
 def _judge(item: pytest.Item) -> None:
@@ -112,4 +109,14 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Findings fail the test."""
     result = yield
     _judge(item)
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """Writes the report, in the process that has run the test, which is a child of this one under `--forked`."""
+    result = yield
+    session = item.config.stash.get(_session, None)
+    if session is not None:
+        session.end()
     return result

@@ -62,9 +62,21 @@ def test_called():
 '''
 
 
+CONFTEST = """
+import os
+
+def pytest_runtest_logreport(report):
+    if report.when == "teardown" and os.path.isdir("reports"):
+        with open("seen.txt", "a") as stream:
+            print(len(os.listdir("reports")), file=stream)
+"""
+"""Counts reports when tests are over, which is when a process that ran one of them may end."""
+
+
 def session(folder: Path, *options: str, **variables: str) -> tuple[int, str]:
     """Exit code and output of a test session on TESTS."""
     (folder / "test_it.py").write_text(TESTS)
+    (folder / "conftest.py").write_text(CONFTEST)
     command = [sys.executable, "-m", "pytest", "-p", "pto_dialect.integrations.pytest_plugin", "-q", "-rA", *options]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
@@ -103,6 +115,7 @@ def test_findings_fail_the_test(tmp_path: Path) -> None:
     assert set(reports) == {
         file_name(f"test_it.py::test_{name}") for name in ("right", "racing", "accepted", "prepared", "called")
     }
+    assert (tmp_path / "seen.txt").read_text().split() == ["1", "2", "3", "4", "4", "5"]
     launched = reports[file_name("test_it.py::test_called")]["launches"]
     assert [(one["client"], one["functions"]) for one in launched] == [("pto_dialect", ["k"])] * 2
     report = reports[file_name("test_it.py::test_racing")]
