@@ -12,6 +12,7 @@ from base64 import b32decode, b32encode
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +49,7 @@ def program_of(embedded: Embedded) -> Program:
 
 def target_of(flags: Sequence[str]) -> str | None:
     """The target that flags of `ptoas` ask for, as `--pto-arch=a3` or in two words; ``None``: that of the module."""
-    for flag, following in zip(flags, [*flags[1:], ""], strict=True):
+    for flag, following in zip_longest(flags, flags[1:], fillvalue=""):
         name, equals, value = flag.partition("=")
         if name == "--pto-arch":
             stated = value if equals else following
