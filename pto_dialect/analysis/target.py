@@ -17,13 +17,8 @@ MICRO_FAMILIES = frozenset(name for name, family in FAMILIES.items() if family.l
 
 def uses_micro_level(module: Operation) -> bool:
     """True when the module contains vector, cube, SIMT or logical-vector micro-operations."""
-    seen: set[str] = set()
-    for op in walk(module):
-        if op.name not in seen:
-            if family_named(op.name) in MICRO_FAMILIES:
-                return True
-            seen.add(op.name)
-    return False
+    names = {op.name for op in walk(module)}
+    return any(family_named(name) in MICRO_FAMILIES for name in names)
 
 
 def target_choice(op: Operation, option: str | None) -> TargetChoice:
