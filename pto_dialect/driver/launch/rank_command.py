@@ -1,4 +1,4 @@
-"""A command line with ``--ranks`` as the launch file that says the same. Source: docs/ranks.md."""
+"""A command line with ``--ranks`` as the launch file that says the same. Source: docs/ranks.md, "Values"."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Carries out a launch file with ranks: each has a session of its own, every launch runs on all of them side by side.
 
-Source: docs/ranks.md.
+Source: docs/ranks.md, "Processes".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Spreads the blocks of one launch over the workers of a cluster. Source: docs/cluster.md, "Blocks".
+"""Spreads the blocks of one launch over the workers of a cluster. Source: docs/cluster.md, "Clusters".
 
 Each worker runs some of the blocks on a copy of the buffers, and tells which bytes they have changed.
 """

@@ -1,7 +1,7 @@
 """Runs jobs on a Dask cluster: the schedulers and workers that exist, or some of this machine.
 
 A worker that dies loses nothing: its jobs run again elsewhere, with files that the scheduler still has. Source:
-docs/cluster.md.
+docs/cluster.md, "Clusters".
 """
 
 from __future__ import annotations

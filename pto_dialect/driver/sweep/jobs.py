@@ -1,4 +1,4 @@
-"""One launch with all that it reads, which any process can run. Source: docs/cluster.md."""
+"""One launch with all that it reads, which any process can run. Source: docs/cluster.md, "Clusters"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Runs launch files with all their points, here, in several processes or on a cluster. Source: docs/cluster.md."""
+"""Runs launch files with all their points, here, in several processes or on a cluster.
+
+Source: docs/cluster.md, "Clusters".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs one job wherever this is, in a folder of its own. Source: docs/cluster.md, "What travels"."""
+"""Runs one job wherever this is, in a folder of its own. Source: docs/cluster.md, "Clusters"."""
 
 from __future__ import annotations
 

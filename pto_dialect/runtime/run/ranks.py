@@ -1,6 +1,6 @@
 """Ranks that run side by side: kernels with memory of their own and windows that their peers reach.
 
-Source: docs/ranks.md; docs/reference/execution.md, "Communication".
+Source: docs/ranks.md, "Signals"; docs/reference/execution.md, "Communication".
 """
 
 from __future__ import annotations
