@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute
 
+import pto_dialect
 from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.registry import all_op_classes
 from pto_dialect.verify.engine.rule import Rule
@@ -153,7 +154,7 @@ def said(value: Any, depth: int = 8) -> str:
     if isinstance(value, Enum):
         return str(value)
     if isinstance(value, str):
-        return _WORDING if " " in value else repr(value)
+        return _WORDING if " " in value else repr(value.replace(_INSTALLED, "PACKAGE"))
     if value is None or isinstance(value, (bool, int, float, bytes)):
         return repr(value)
     if isinstance(value, Mapping):
@@ -194,6 +195,8 @@ def _object(value: Any, depth: int) -> str:
 
 
 FOLDER = Path(__file__).parents[1]
+_INSTALLED = str(Path(pto_dialect.__file__).parent)
+"""Where the package lies, which is another place on each machine."""
 
 
 def text(room: str) -> str:
