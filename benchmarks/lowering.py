@@ -125,7 +125,7 @@ def prove(row: dict[str, str], text: str, lowered: ModuleOp, totals: Totals) -> 
     try:
         kernel = Kernel(parse(text, row["program"]), *place, plain)
         given = made_up.make_up(kernel, {}, 1, 1)
-        values = made_up._values(kernel, {}, dict(given))
+        values = made_up.values_of(kernel, {}, dict(given))
         expected = copies(values)
         kernel.run(expected, 1)
     except (ProgramError, BindingError):

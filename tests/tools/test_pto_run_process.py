@@ -16,7 +16,7 @@ import sys
 sys.path.insert(0, {checkout!r})
 import pto_dialect
 pto_dialect.__path__.append({checkout!r})
-from pto_dialect.tools.pto_run import main
+from tools.pto_run import main
 print("ready", file=sys.stderr, flush=True)
 main(prog_name="pto-run")
 """

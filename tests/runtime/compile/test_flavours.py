@@ -9,7 +9,7 @@ from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.profiling import ProfileLog
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
-from pto_dialect.tools.pto_run import main
+from tools.pto_run import main
 
 TEXT = """
 module attributes {pto.target_arch = "a5"} {

@@ -104,7 +104,7 @@ def test_kernels_take_what_exports() -> None:
     copy("f32")(floats, floats)
     assert list(floats) == [2.5, 2.5]
     raw = bytearray(8)
-    copy("f32")(np.float32([3, 0]).tobytes(), raw)
+    copy("f32")(np.array([3, 0], np.float32).tobytes(), raw)
     assert np.frombuffer(raw, np.float32).tolist() == [0, 3]
     numbers = (ctypes.c_int32 * 2)(7, 0)
     copy("i32")(numbers, numbers)
