@@ -129,7 +129,9 @@ def _lines(head: str, value: Any, indent: str, place: str, shown: dict[str, str]
 def _entries(value: Any) -> list[tuple[str, Any]]:
     """Parts of a value, each with what stands in front of it."""
     if isinstance(value, Mapping):
-        return sorted(((f"{said(key)}: ", entry) for key, entry in value.items()), key=lambda entry: entry[0])
+        # Classes may share a name; who came first depends on what was loaded before.
+        found = ((f"{said(key)}: ", entry) for key, entry in value.items())
+        return sorted(found, key=lambda entry: (entry[0], said(entry[1])))
     if isinstance(value, (Set, list)):
         return [("", entry) for entry in sorted(value, key=said)]
     if isinstance(value, tuple):
