@@ -37,7 +37,7 @@ _SIMPLE = (bool, int, float, str, tuple, frozenset, dict, Enum)
 _WORDING = "'..'"
 _ELSEWHERE = frozenset(("pto_dialect.ir.core.index",))
 """Modules that are written from others, which a test of their own compares."""
-_BY_PLACE = frozenset(("_FULL", "FULL", "_SITUATIONS", "NO_HANDLES", "_Latest"))
+_BY_PLACE = frozenset(("_FULL", "FULL", "_WIDENERS", "_SITUATIONS", "NO_HANDLES", "_Latest"))
 """Constants and classes that know objects by where they lie, or change while programs are checked and run."""
 
 
