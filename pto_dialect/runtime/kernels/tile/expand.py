@@ -165,7 +165,8 @@ def row_arithmetic(op: PtoOp, g: Generator) -> None:
     cyclic = g.options.backend == "emitc"
     heights = {(static_region(x) or (-1, -1))[0] for x in (vector, dst)}
     views = [g.view(full), g.view(vector), g.view(dst)]
-    if shape is None or None in views or not same_static_regions((full, dst)) or len(heights) != 1:
+    empty = any(0 in (static_region(x) or (1,)) for x in (vector, dst))
+    if shape is None or empty or None in views or not same_static_regions((full, dst)) or len(heights) != 1:
         g.call(ColumnVector(compute, label, cyclic), first, second, dst, pipe=pipe)
         return
     if cyclic and _is_cyclic(vector, g):

@@ -13,6 +13,7 @@ import pytest
 from tile_run_helpers import DTYPES, run, tile
 from tile_values import edges, elementwise, pairs, random_values, same
 
+import pto_dialect
 from pto_dialect.targets.backend import Backend
 
 FULL = ("i8", "i16", "i32", "ui8", "f16", "bf16", "f32")
@@ -191,3 +192,18 @@ def test_partial_regions_of_arithmetic() -> None:
         wanted = before.copy()
         wanted[:9, :21] = (a[:9, :21].astype(np.float32) * v[:9].astype(np.float32)).astype(np.float16)
         same(found["d"], wanted)
+
+
+def test_an_empty_valid_region_takes_nothing():
+    """No element counts, so nothing is computed and nothing written."""
+    whole, column = "vec, 16x16xf32, valid=0x0", "vec, 16x1xf32, valid=0x0, blayout=col_major"
+    text = f"""module attributes {{pto.target_arch = "a5"}} {{
+  func.func @f(%p: !pto.ptr<f32>) attributes {{pto.entry}} {{
+    %a = pto.alloc_tile : !pto.tile_buf<{whole}>
+    %b = pto.alloc_tile : !pto.tile_buf<{column}>
+    pto.trowexpandmax ins(%a, %b : !pto.tile_buf<{whole}>, !pto.tile_buf<{column}>) outs(%a : !pto.tile_buf<{whole}>)
+    return
+  }}
+}}"""
+    kernel = pto_dialect.compile(pto_dialect.parse(text))
+    kernel(np.zeros(1, np.float32))
