@@ -48,6 +48,8 @@ def test_signals_reach_the_call(commands: Commands, number: signal.Signals, code
     server = commands.start()
     call, worker = waiting_call(commands, server)
     call.send_signal(number)
+    # Before its standard input ends, after which it would be done by itself.
+    call.wait(timeout=60)
     assert call.communicate(timeout=60) == (b"", b"")
     # Before the call has its handlers the signal ends it by itself, which a shell shows as the same number.
     assert call.returncode in (code, -number)
@@ -83,10 +85,11 @@ def test_a_server_that_is_killed_takes_its_calls_along(commands: Commands) -> No
     server = commands.start()
     call, worker = waiting_call(commands, server)
     os.kill(server, signal.SIGKILL)
+    # Its standard input is open until then: at its end the call might be quicker than the signal.
+    until(lambda: not alive(worker), "the call goes on")
     _, errors = call.communicate(timeout=60)
     assert call.returncode == 1
     assert errors == b"error: the server of pto-opt has ended before the call had; PTO_SERVER=0 does without it\n"
-    until(lambda: not alive(worker), "the call goes on")
     # Its socket is still there; the next call does its work itself, and makes place for another server.
     assert len(list(commands.sockets.iterdir())) == 2
     assert commands.call("-", input=GOOD).returncode == 0
