@@ -32,6 +32,10 @@ class Sum(NamedTuple):
         """The difference."""
         return _combined(self, other, -1)
 
+    def plus(self, other: Sum) -> Sum:
+        """The sum of both."""
+        return _combined(self, other, 1)
+
     @property
     def number(self) -> int | None:
         """The number, if no term is left."""
@@ -58,8 +62,8 @@ def _product(parts: Sequence[Sum]) -> Sum | None:
 
 
 _COMBINED: dict[str, Callable[[Sequence[Sum]], Sum | None]] = {
-    "arith.addi": lambda parts: _combined(parts[0], parts[1], 1),
-    "arith.subi": lambda parts: _combined(parts[0], parts[1], -1),
+    "arith.addi": lambda parts: parts[0].plus(parts[1]),
+    "arith.subi": lambda parts: parts[0].minus(parts[1]),
     "arith.muli": _product,
     **dict.fromkeys([name for name, signed in CASTS.items() if signed], lambda parts: parts[0]),
     "arith.trunci": lambda parts: None,

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from pto_dialect.deadline import TimedOut, deadline
 from pto_dialect.runtime.compile.group import Group
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.memory.spaces import Array
@@ -21,35 +19,20 @@ from pto_dialect.runtime.run.ranks import Part
 from pto_dialect.runtime.run.windows import World
 
 from ..inputs import Input
-from ..report import render
 from ..run.arrays import load
 from ..run.binding import Held
-from ..run.files import FileError, Writing, write_files
-from ..run.program import OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Launch, Streams, out_of_time
+from ..run.files import Writing, write_files
+from ..run.program import OK, WRONG_PROGRAM, Launch, Streams
 from ..run.request import Request
 from ..run.value_text import Number, shape_text
-from .document import LaunchError
 from .plan import Plan
 from .rank_values import RankContext, Window
-from .session import Prepared, Session, Settings
+from .session import Prepared, Session, Settings, reported
 
 
 def run_rank_plans(plans: Sequence[Plan], settings: Settings, streams: Streams) -> int:
     """Runs the launches of all ranks; ``plans`` has one plan for each. Results are those of ``run_plan``."""
-    try:
-        with np.errstate(all="ignore"), deadline(settings.timeout):
-            return _World(plans, settings, streams).run()
-    except Failure as failure:
-        return failure.code
-    except TimedOut:
-        streams.err(render((out_of_time(None),), streams.color))
-        return TIMED_OUT
-    except LaunchError as error:
-        streams.err(render((error.diagnostic,), streams.color))
-        return WRONG_LAUNCH
-    except FileError as error:
-        streams.err(f"error: {error}\n")
-        return WRONG_LAUNCH
+    return reported(lambda: _World(plans, settings, streams).run(), settings, streams)
 
 
 class _RankLaunch(Launch):

@@ -103,9 +103,16 @@ def run_plan(plan: Plan, settings: Settings, streams: Streams, programs: dict[st
     Returns ``OK``, ``WRONG_PROGRAM`` (or its result), ``WRONG_LAUNCH``, ``FINDINGS`` of a sanitizer, or ``TIMED_OUT``.
     Files are written only when everything went well.
     """
+    return reported(
+        lambda: Session(plan, settings, streams, {} if programs is None else programs).run(), settings, streams
+    )
+
+
+def reported(run: Callable[[], int], settings: Settings, streams: Streams) -> int:
+    """The result of ``run`` within its time limit; what stops it goes to ``streams`` and is a result of its own."""
     try:
         with np.errstate(all="ignore"), deadline(settings.timeout):
-            return Session(plan, settings, streams, {} if programs is None else programs).run()
+            return run()
     except Failure as failure:
         return failure.code
     except TimedOut:

@@ -62,13 +62,9 @@ def _certainly_behind(earlier: tuple[Sum, Sum], later: tuple[Sum, Sum], setting:
     """Whether one of two intervals ends before the other begins."""
     (first, first_size), (second, second_size) = earlier, later
     return (
-        _least(second, _plus(first, first_size), 1, setting) >= 0
-        or _least(_plus(second, second_size), first, -1, setting) >= 0
+        _least(second, first.plus(first_size), 1, setting) >= 0
+        or _least(second.plus(second_size), first, -1, setting) >= 0
     )
-
-
-def _plus(one: Sum, other: Sum) -> Sum:
-    return one.minus(Sum(0).minus(other))
 
 
 def _least(later: Sum, earlier: Sum, sign: int, setting: Setting) -> float:

@@ -201,7 +201,7 @@ class Places:
             return place._replace(frame=None, sides=())
         sizes = [Sum(int(size.value.data)) for size in op.attributes["sizes"]]  # pyright: ignore
         if place.sides:
-            offsets = [_added(side.start, offset) for side, offset in zip(place.sides, offsets, strict=True)]
+            offsets = [side.start.plus(offset) for side, offset in zip(place.sides, offsets, strict=True)]
             frame = place.frame
         else:
             geometry = (source.rows, source.cols, byte_width(source.element), source.blayout, source.slayout)
@@ -234,7 +234,3 @@ def _bytes_of_rows(place: Place, source: TileBufType) -> Place:
     first, last = row * line + column, (row + rows - 1) * line + column + columns
     _, _, base, *_ = place.frame  # pyright: ignore[reportGeneralTypeIssues]
     return place._replace(start=base + first * size, stop=base + last * size)
-
-
-def _added(one: Sum, other: Sum) -> Sum:
-    return one.minus(Sum(0).minus(other))

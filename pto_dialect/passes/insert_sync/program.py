@@ -20,7 +20,7 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
 
-from .overlap import ANY, Range, Turn
+from .overlap import Range, Turn
 from .places import GLOBAL, Place, Places
 
 PIPES = (Pipe.S, Pipe.V, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
@@ -64,7 +64,6 @@ class Loop:
     body: Sequence
     turn: Turn | None
     trips: float
-    limits: Range
     carried: list[Flag] = field(default_factory=list)
 
     @property
@@ -198,7 +197,7 @@ class Reader:
         body = self._sequence(op.body.block, path, mine)
         if not body.items:
             return None
-        return Loop(op, body, turn, trips, self.ranges.get(index, ANY))
+        return Loop(op, body, turn, trips)
 
     def _scalar(self, op: Operation, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
         """An operation of another dialect on memory, which the scalar unit carries out."""
