@@ -15,7 +15,7 @@ import signal
 import struct
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -87,7 +87,7 @@ def run_blocks(kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: 
     try:
         with interrupts_held():
             for _ in range(jobs - 1):
-                workers.append(_start(kernel, bound, blocks, tickets, alive, life))
+                workers.append(new_worker(alive, life, lambda sink: _work(kernel, bound, blocks, tickets, sink)))
         # What this process has measured is in its log already.
         mine = run_taken(kernel, bound, blocks, tickets)._replace(times=None)
         with grace():
@@ -218,8 +218,11 @@ class Worker:
             os.waitpid(self.pid, 0)
 
 
-def _start(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, alive: int, life: int) -> Worker:
-    """A new process at work, which ends when nobody holds the pipe end ``life`` any more."""
+def new_worker(alive: int, life: int, live: Callable[[int], NoReturn]) -> Worker:
+    """A new process that does ``live`` with the end of a pipe for its report.
+
+    It ends when nobody holds the pipe end ``life`` any more; ``alive`` is the other end.
+    """
     source, sink = os.pipe()
     with quiet_fork():
         pid = os.fork()
@@ -228,7 +231,7 @@ def _start(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, alive: i
         return Worker(pid, source)
     os.close(life)
     Thread(target=end_with, args=(alive,), daemon=True).start()
-    _work(kernel, bound, blocks, tickets, sink)
+    live(sink)
 
 
 def end_with(alive: int) -> None:

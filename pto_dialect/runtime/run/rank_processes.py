@@ -14,9 +14,9 @@ import re
 import select
 import signal
 from collections.abc import Sequence
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.synchronize import Lock
-from threading import Thread
 from time import sleep
 from typing import Any, NamedTuple, NoReturn
 
@@ -32,7 +32,7 @@ from ..errors import ProgramError, located
 from ..memory.spaces import Array
 from .arguments import hand_back
 from .launch import Kernel, Started
-from .parallel import Worker, can_fork, end_with, quiet_fork, share, shared_copy
+from .parallel import Worker, can_fork, new_worker, share, shared_copy
 from .ranks import Part, bound_values, run_bound, run_ranks
 from .windows import WindowArena, World
 
@@ -182,7 +182,7 @@ class Apart:
         try:
             with interrupts_held():
                 for number in range(self.processes):
-                    workers.append(self._start(number, alive, life))
+                    workers.append(new_worker(alive, life, partial(self._work, number)))
             return self._outcomes(workers)
         finally:
             for end in (alive, life):
@@ -217,18 +217,6 @@ class Apart:
                 self.board.over[0] = 1
             elif (self.board.rows[:, PASSED] != before[:, PASSED]).any():
                 before = self.board.rows.copy()
-
-    def _start(self, number: int, alive: int, life: int) -> Worker:
-        """A new process at work, which ends when nobody holds the pipe end ``life`` any more."""
-        source, sink = os.pipe()
-        with quiet_fork():
-            pid = os.fork()
-        if pid:
-            os.close(sink)
-            return Worker(pid, source)
-        os.close(life)
-        Thread(target=end_with, args=(alive,), daemon=True).start()
-        self._work(number, sink)
 
     def _work(self, number: int, sink: int) -> NoReturn:
         """Life of a process: runs its ranks, reports, ends without cleaning up for others."""
