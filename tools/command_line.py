@@ -27,6 +27,7 @@ ALIASES = {
     "--mlir-print-debuginfo": "--print-debuginfo",
     "-allow-unregistered-dialect": "--allow-unregistered-dialect",
     "--stats": "--stats=text",
+    "--lower": "--lower=all",
 }
 """Spellings of mlir-opt, which users have in their fingers and scripts, and options whose value may be left out."""
 

@@ -44,6 +44,17 @@ def _pipeline(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
         raise click.BadParameter(str(error), ctx, param) from None
 
 
+def _lowering(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    from pto_dialect.passes.stages import UnknownStageError, lowering
+
+    try:
+        return lowering(text)
+    except UnknownStageError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+
+
 class OptCommand(PtoCommand):
     """Tells of the passes behind the options."""
 
@@ -67,6 +78,10 @@ class OptCommand(PtoCommand):
 @click.option(
     "-p", "--passes", metavar="A,B", multiple=True, callback=_pipeline,
     help="Passes to run, in this order; all verify passes by default, '' for none.",
+)  # fmt: skip
+@click.option(
+    "--lower", metavar="[=STAGE,…]", callback=_lowering,
+    help="Lower the checked program to what a chip runs, or through these stages only: memory, sync.",
 )  # fmt: skip
 @click.option("--verify-only", is_flag=True, help="Print no module.")
 @click.option("--verify-diagnostics", is_flag=True, help="Compare diagnostics with '// expected-error {{…}}' comments.")
@@ -183,9 +198,14 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         allow, deny = (allow, deny | {UNREGISTERED}) if registered_only else (allow | {UNREGISTERED}, deny)
     policy = DiagnosticOptions(allow, deny, given["werror"], given["pedantic"], given["max_errors"])
     passes: tuple[str, ...] | None = given["passes"]
+    lowering: tuple[str, ...] | None = given["lower"]
+    if passes is not None and lowering is not None:
+        raise click.UsageError("--lower names passes already, so -p cannot name others", ctx)
+    if passes is None:
+        passes = (*VERIFY_PASSES, *(lowering or ()))
     options = Options(
         target=given["target"],
-        passes=VERIFY_PASSES if passes is None else passes,
+        passes=passes,
         printing=not given["verify_only"] and given["stats"] is None and (not batch or output is not None),
         verify_diagnostics=given["verify_diagnostics"],
         split_input=given["split_input_file"],

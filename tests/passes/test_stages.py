@@ -1,0 +1,29 @@
+"""The stages of ``--lower`` and the passes that they stand for."""
+
+import pytest
+
+from pto_dialect.passes.registry import PASS_TABLE, parse_pipeline
+from pto_dialect.passes.stages import STAGES, UnknownStageError, lowering
+
+
+def test_every_stage_is_a_pipeline_of_passes_that_change_something():
+    for calls in STAGES.values():
+        for call in parse_pipeline(",".join(calls)):
+            assert PASS_TABLE[call.partition("{")[0]].changes
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ("all", ("assign-memory", "insert-sync")),
+        ("sync, memory", ("assign-memory", "insert-sync")),
+        ("sync", ("insert-sync",)),
+    ],
+)
+def test_stages_run_in_the_order_of_their_table(text: str, passes: tuple[str, ...]):
+    assert lowering(text) == passes
+
+
+def test_an_unknown_stage_is_named():
+    with pytest.raises(UnknownStageError, match="there is no stage 'cubes'; stages are memory, sync"):
+        lowering("memory,cubes")

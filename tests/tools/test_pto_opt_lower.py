@@ -1,0 +1,67 @@
+"""``pto-opt --lower``: what it prints, and what it refuses."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from lowering_programs import add, kernel, load, part, store
+
+MAIN = import_module("pto_dialect.tools.pto_opt").main
+
+_LINES = (part("p", "a", "c0"), load("p", "x"), add("x", "x", "y"), store("y", "p"))
+PLAIN = kernel(*_LINES)
+UNPLACED = PLAIN.replace("addr = %at0 ", "").replace("addr = %at1 ", "").replace("addr = %at2 ", "")
+
+
+@pytest.fixture
+def opt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+
+    def run(text: str, *arguments: str) -> Result:
+        Path("program.pto").write_text(text, encoding="utf-8")
+        return CliRunner().invoke(MAIN, ["--no-cache", "program.pto", *arguments], prog_name="pto-opt")
+
+    return run
+
+
+def test_all_stages_run(opt):
+    result = opt(UNPLACED, "--lower")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.count("alloc_tile addr") == 3
+    assert result.stdout.count("set_flag") == 2
+
+
+def test_one_stage_runs(opt):
+    result = opt(UNPLACED, "--lower=memory")
+    assert result.stdout.count("alloc_tile addr") == 3
+    assert "set_flag" not in result.stdout
+    assert "alloc_tile addr" not in opt(UNPLACED, "--lower=sync").stdout
+
+
+def test_a_lowered_program_stays_as_it_is(opt):
+    once = opt(UNPLACED, "--lower").stdout
+    assert opt(once, "--lower").stdout == once
+
+
+def test_a_program_that_a_stage_cannot_do_is_not_printed(opt):
+    call = kernel("func.call @g() : () -> ()", *_LINES).replace(
+        "  func.func @f", "  func.func private @g()\n  func.func @f", 1
+    )
+    result = opt(call, "--lower")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "[insert-sync-unsupported]" in result.stderr
+    assert "program.pto:" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--lower=flags"], "there is no stage 'flags'; stages are memory, sync"),
+        (["--lower", "-p", "insert-sync"], "--lower names passes already"),
+    ],
+)
+def test_a_wrong_command_line(opt, arguments: list[str], said: str):
+    result = opt(PLAIN, *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
