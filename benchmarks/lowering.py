@@ -31,9 +31,9 @@ from pto_dialect.driver.explore import made_up
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.flags import BarrierOp, SetFlagOp
+from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.assign_memory.assign import AssignMemoryPass, plans
 from pto_dialect.passes.insert_sync.insert import InsertSyncPass
-from pto_dialect.passes.insert_sync.program import UnsupportedError
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel

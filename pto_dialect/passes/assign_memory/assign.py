@@ -28,9 +28,10 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import ReserveBufferOp
+from pto_dialect.passes.accesses.items import UnsupportedError
+from pto_dialect.passes.accesses.places import Places
+from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.base import PtoPass
-from pto_dialect.passes.insert_sync.places import Places
-from pto_dialect.passes.insert_sync.program import Reader, UnsupportedError
 from pto_dialect.targets.memory import BASE_ALIGNMENT, SPACE_ALIASES
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.buffers.alloc import address_operand, is_view, space_of, tile_bytes

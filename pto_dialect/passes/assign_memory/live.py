@@ -13,8 +13,8 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType, byte_width
-from pto_dialect.passes.insert_sync.places import Place
-from pto_dialect.passes.insert_sync.program import Choice, Leaf, Loop, Sequence
+from pto_dialect.passes.accesses.items import Choice, Leaf, Loop, Sequence
+from pto_dialect.passes.accesses.places import Place
 
 
 @dataclass(eq=False)

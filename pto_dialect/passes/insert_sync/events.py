@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 
 from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.passes.accesses.items import Choice, Flag, Loop, Sequence
+from pto_dialect.passes.accesses.program import Reader
+from pto_dialect.passes.accesses.state import State
 
 from .follow import Runner
-from .program import Choice, Flag, Loop, Reader, Sequence
-from .state import State
 
 EVENTS = len(ENUMS["event"].values)
 Pair = tuple[Flag, Flag]

@@ -11,11 +11,11 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.streaming import streams
 from pto_dialect.ir.core.base import Pipe
-
-from .overlap import ANY, Setting, may_overlap
-from .places import GLOBAL
-from .program import NUMBER, Choice, Flag, Item, Leaf, Loop, Reader, Sequence
-from .state import Access, State, merged
+from pto_dialect.passes.accesses.items import NUMBER, Choice, Flag, Item, Leaf, Loop, Sequence
+from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
+from pto_dialect.passes.accesses.places import GLOBAL
+from pto_dialect.passes.accesses.program import Reader
+from pto_dialect.passes.accesses.state import Access, State, merged
 
 _V = NUMBER[Pipe.V]
 _LOADS = (NUMBER[Pipe.MTE2],)

@@ -18,12 +18,13 @@ from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.accesses.items import Sequence, UnsupportedError
+from pto_dialect.passes.accesses.places import Places
+from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import ERROR, INSERT_SYNC, rule
 
 from .events import number_events
-from .places import Places
-from .program import Reader, Sequence, UnsupportedError
 from .solve import solve
 from .write import write
 

@@ -8,9 +8,11 @@ Source: docs/reference/synchronisation.md, "Placement".
 
 from __future__ import annotations
 
+from pto_dialect.passes.accesses.items import Choice, Flag, Item, Leaf, Loop, Sequence
+from pto_dialect.passes.accesses.program import Reader
+from pto_dialect.passes.accesses.state import Clocks, State
+
 from .follow import Follower, Need
-from .program import Choice, Flag, Item, Leaf, Loop, Reader, Sequence
-from .state import Clocks, State
 
 
 def solve(sequence: Sequence, reader: Reader) -> None:

@@ -11,8 +11,7 @@ from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.location import set_location, span_of
 from pto_dialect.ir.sync.flags import BarrierOp, SetFlagOp, WaitFlagOp
-
-from .program import PIPES, Choice, Flag, Item, Loop, Sequence
+from pto_dialect.passes.accesses.items import PIPES, Choice, Flag, Item, Loop, Sequence
 
 
 def write(sequence: Sequence) -> None:

@@ -6,7 +6,6 @@ Source: docs/reference/synchronisation.md, "Dependences".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from math import inf
 
 from xdsl.dialects.builtin import MemRefType
@@ -20,111 +19,13 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
 
+from .items import NUMBER, SCALAR, Choice, Item, Leaf, Loop, Sequence, UnsupportedError
 from .overlap import Range, Turn
 from .places import GLOBAL, Place, Places
 
-PIPES = (Pipe.S, Pipe.V, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
-NUMBER = {pipe: number for number, pipe in enumerate(PIPES)}
-SCALAR = NUMBER[Pipe.S]
 _MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType, MemRefType)
 _SHARED = (GLOBAL, "ub", "l1")
 """Memories that another core may write or look at."""
-
-
-class UnsupportedError(Exception):
-    """What stands in the way: an operation, and why it does."""
-
-    def __init__(self, op: Operation, reason: str) -> None:
-        super().__init__(reason)
-        self.op = op
-        self.reason = reason
-
-
-@dataclass(eq=False)
-class Leaf:
-    """An operation with work on a pipe. ``joins``: all pipes of the core have done what is before it when it runs.
-    ``shows``: it tells another core that its reads are ready, and who writes them later need not wait for that;
-    ``learns``: its writes are there when it runs, whoever read those bytes before."""
-
-    op: Operation
-    pipe: int
-    reads: tuple[Place, ...]
-    writes: tuple[Place, ...]
-    joins: bool = False
-    shows: bool = False
-    learns: bool = False
-    path: tuple[tuple[Sequence, int], ...] = ()
-
-
-@dataclass(eq=False)
-class Loop:
-    """A region that runs ``trips`` times; infinity stands for any number, also none."""
-
-    op: Operation
-    body: Sequence
-    turn: Turn | None
-    trips: float
-    carried: list[Flag] = field(default_factory=list)
-
-    @property
-    def open(self) -> bool:
-        """Whether it may run not once."""
-        return self.trips == inf
-
-
-@dataclass(eq=False)
-class Choice:
-    """Regions of which one runs, or none if ``open``."""
-
-    op: Operation
-    branches: list[Sequence]
-    open: bool
-
-
-Item = Leaf | Loop | Choice
-
-
-@dataclass(eq=False)
-class Flag:
-    """A set behind one item of a sequence and a wait before another. ``carried``: the wait is in the next iteration of
-    the loop whose body the sequence is. ``source`` and ``target`` are numbers of pipes."""
-
-    source: int
-    target: int
-    after: int
-    before: int
-    sequence: Sequence
-    carried: bool = False
-    event: int = -1
-
-
-@dataclass(eq=False)
-class Sequence:
-    """Items in the order of the text; ``block`` is where they stand, ``depth`` how many sequences are around.
-
-    ``barriers`` are the pipes that wait for themselves before an item.
-    """
-
-    block: Block
-    depth: int
-    items: list[Item] = field(default_factory=list)
-    flags: list[Flag] = field(default_factory=list)
-    barriers: dict[int, set[int]] = field(default_factory=dict)
-    full: set[int] = field(default_factory=set)
-    waits: dict[int, list[Flag]] = field(default_factory=dict)
-    sets: dict[int, list[Flag]] = field(default_factory=dict)
-
-    def add(self, flag: Flag) -> None:
-        """Puts a flag into the sequence."""
-        self.flags.append(flag)
-        self.waits.setdefault(flag.before, []).append(flag)
-        self.sets.setdefault(flag.after, []).append(flag)
-
-    def remove(self, flag: Flag) -> None:
-        """Takes a flag out again."""
-        self.flags.remove(flag)
-        self.waits[flag.before].remove(flag)
-        self.sets[flag.after].remove(flag)
 
 
 class Reader:

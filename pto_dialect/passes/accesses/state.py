@@ -11,8 +11,8 @@ from bisect import bisect_right
 from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
+from .items import PIPES, SCALAR, Flag, Leaf
 from .places import Place
-from .program import PIPES, SCALAR, Flag, Leaf
 
 COUNT = len(PIPES)
 Clocks = tuple[tuple[int, ...], ...]
