@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from xdsl.dialects import builtin
@@ -328,7 +328,7 @@ class MemoryBuilder(ControlBuilder):
                 token.end,
                 severity=Severity.WARNING,
             )
-        cls = UnregisteredOp.with_name(name)
+        cls = unregistered_class(name)
         op = self.create(cls, token.start, operands, results, attributes, properties, regions, successors)
         op.attributes["op_name__"] = StringAttr(name)
         return op
@@ -338,6 +338,16 @@ class MemoryBuilder(ControlBuilder):
         from ..errors.words import operation_hint
 
         return at(token, "op-unknown", f"unknown operation {name!r}", operation_hint(name))
+
+
+@lru_cache(maxsize=1024)
+def unregistered_class(name: str) -> type[Operation]:
+    """The class of operations of an unknown dialect, one for each name.
+
+    A class costs far more than an operation and is never freed while others of its base are asked about their bases,
+    so that a class for each operation would fill the memory of a process that reads many programs.
+    """
+    return UnregisteredOp.with_name(name)
 
 
 def element_of_struct(type_: Attribute, path: list[int]) -> Attribute | None:

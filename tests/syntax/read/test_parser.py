@@ -250,3 +250,11 @@ def test_operations_with_regions_hold_them_as_xdsl_does() -> None:
         ("scf.if", 2),
         ("scf.for", 1),
     ]
+
+
+def test_operations_of_unknown_dialects_share_a_class_by_name():
+    module, _ = parsed(in_function('"test.op"() : () -> ()\n"test.op"() : () -> ()\n"test.other"() : () -> ()'))
+    again, _ = parsed(in_function('"test.op"() : () -> ()'))
+    classes = [type(op) for m in (module, again) for op in m.walk() if op.name == "builtin.unregistered"]
+    assert len(classes) == 4
+    assert classes[0] is classes[1] is classes[3] is not classes[2]
