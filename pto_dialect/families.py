@@ -268,7 +268,7 @@ PROGRAM_RULES: tuple[str, ...] = (
 )
 """Modules below ``verify`` with rules that belong to no family."""
 
-RUN_RULES: tuple[str, ...] = ("program.runs",)
+RUN_RULES: tuple[str, ...] = ("program.runs", "program.proofs")
 """Modules below ``verify`` with rules that no pass checks."""
 
 PASSES_WITH_RULES: tuple[str, ...] = (

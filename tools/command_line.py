@@ -28,6 +28,7 @@ ALIASES = {
     "-allow-unregistered-dialect": "--allow-unregistered-dialect",
     "--stats": "--stats=text",
     "--lower": "--lower=all",
+    "--prove": "--prove=60",
 }
 """Spellings of mlir-opt, which users have in their fingers and scripts, and options whose value may be left out."""
 

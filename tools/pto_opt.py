@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
 
 UNREGISTERED = "dialect-unregistered"
+PROOF_REMARKS = ("prove-open", "prove-done")
 
 WRONG_PROGRAM = 1
 WRONG_COMMAND_LINE = 2
@@ -82,6 +83,10 @@ class OptCommand(PtoCommand):
 @click.option(
     "--lower", metavar="[=STAGE,…]", callback=_lowering,
     help="Lower the checked program to what a chip runs, or through these stages only: memory, sync.",
+)  # fmt: skip
+@click.option(
+    "--prove", type=click.FloatRange(min=0, min_open=True), metavar="[=SECONDS]",
+    help="Run the program before and after each pass and compare, for at most so long (a minute).",
 )  # fmt: skip
 @click.option("--verify-only", is_flag=True, help="Print no module.")
 @click.option("--verify-diagnostics", is_flag=True, help="Compare diagnostics with '// expected-error {{…}}' comments.")
@@ -196,7 +201,9 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     registered_only: bool | None = given["registered_only"]
     if registered_only is not None:
         allow, deny = (allow, deny | {UNREGISTERED}) if registered_only else (allow | {UNREGISTERED}, deny)
-    policy = DiagnosticOptions(allow, deny, given["werror"], given["pedantic"], given["max_errors"])
+    proving: float | None = given["prove"]
+    remarks = frozenset(PROOF_REMARKS if proving is not None else ())
+    policy = DiagnosticOptions(allow, deny, given["werror"], given["pedantic"], given["max_errors"], remarks)
     passes: tuple[str, ...] | None = given["passes"]
     lowering: tuple[str, ...] | None = given["lower"]
     if passes is not None and lowering is not None:
@@ -206,6 +213,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     options = Options(
         target=given["target"],
         passes=passes,
+        proving=proving,
         printing=not given["verify_only"] and given["stats"] is None and (not batch or output is not None),
         verify_diagnostics=given["verify_diagnostics"],
         split_input=given["split_input_file"],
@@ -217,7 +225,8 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         plans=not given["no_plans"],
         policy=policy,
     )
-    verdicts = verdicts_of(given["no_cache"])
+    # How far a proof comes depends on the machine.
+    verdicts = verdicts_of(given["no_cache"] or proving is not None)
     return Task(options, output, given["format"], wants_color(given["color"]), given["stats"], verdicts)
 
 

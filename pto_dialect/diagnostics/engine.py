@@ -14,6 +14,7 @@ class DiagnosticOptions(NamedTuple):
     ``werror``: warnings are errors (infos are not).
     ``pedantic``: infos are reported.
     ``max_errors``: errors kept; further ones are only counted.  0 keeps all.
+    ``remarks``: rules whose infos are reported in any case.
     """
 
     allow: frozenset[str] = frozenset()
@@ -21,6 +22,7 @@ class DiagnosticOptions(NamedTuple):
     werror: bool = False
     pedantic: bool = False
     max_errors: int = 20
+    remarks: frozenset[str] = frozenset()
 
 
 class Counts(NamedTuple):
@@ -53,7 +55,7 @@ class DiagnosticEngine:
             return None
         if rule in options.deny or (options.werror and severity is Severity.WARNING):
             return Severity.ERROR
-        if severity is Severity.INFO and not options.pedantic:
+        if severity is Severity.INFO and not options.pedantic and rule not in options.remarks:
             return None
         return severity
 

@@ -13,6 +13,7 @@ class Options(NamedTuple):
 
     ``target``: a2, a3, a2a3, a5 or cpu-sim; ``None`` leaves the choice to the module.
     ``passes``: names from the pass table, run in this order.
+    ``proving``: seconds for the proof that the passes keep what the program computes; ``None`` for no proof.
     ``printing``: the module is wanted as text.
     ``verify_diagnostics``: expectations in comments are compared with what is found.
     ``split_input``: ``// -----`` lines separate programs.
@@ -26,6 +27,7 @@ class Options(NamedTuple):
 
     target: str | None = None
     passes: tuple[str, ...] = VERIFY_PASSES
+    proving: float | None = None
     printing: bool = True
     verify_diagnostics: bool = False
     split_input: bool = False

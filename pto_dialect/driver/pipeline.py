@@ -158,7 +158,11 @@ def build_module(source: SourceFile, engine: DiagnosticEngine, options: Options)
     if module is None:
         return None
     verifies = [name for name in options.passes if name in VERIFY_PASSES]
-    if not engine.has_errors:
+    if not engine.has_errors and options.proving is not None:
+        from .prove.pipeline import prove_passes
+
+        prove_passes(module, options.passes, engine, options.target, options.proving)
+    elif not engine.has_errors:
         run_passes(module, options.passes, engine, options.target)
     elif verifies:
         _verify_rest(module, verifies, engine, options.target)

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 class PassEntry(NamedTuple):
     """Where a pass lives (module of this folder, class in it) and one line on what it does; ``changes`` tells that it
-    changes the program, ``options`` has the words that each of its options may be, the usual one first."""
+    changes the program, ``orders`` that flags and barriers order the pipes afterwards, ``options`` has the words that
+    each of its options may be, the usual one first."""
 
     module: str
     cls: str
     summary: str
     changes: bool = False
+    orders: bool = False
     options: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
@@ -48,7 +50,11 @@ PASS_TABLE: dict[str, PassEntry] = {
         options=MappingProxyType({"reuse": ("max", "none")}),
     ),
     "insert-sync": PassEntry(
-        "insert_sync.insert", "InsertSyncPass", "the flags and barriers that a program without them needs", changes=True
+        "insert_sync.insert",
+        "InsertSyncPass",
+        "the flags and barriers that a program without them needs",
+        changes=True,
+        orders=True,
     ),
 }
 """Every pass; the verify passes stand in the order in which they run."""

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect.diagnostics.engine import Counts
-from pto_dialect.runtime.compile.program import Symbols, candidates, find_entry
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.launch import Kernel
 
@@ -19,6 +18,7 @@ from ..run.memory_budget import memory_budget
 from ..run.program import OK, WRONG_PROGRAM, Failure, Launch, with_signature
 from ..run.value_text import Given
 from .first_launch import FirstLaunch, launch_text, write_new
+from .launched import launched_functions
 from .listing import list_functions
 from .made_up import make_up
 
@@ -55,20 +55,7 @@ def _functions(launch: Launch, module: ModuleOp) -> list[str]:
     the first."""
     if launch.request.entry is not None:
         return [launch.entry(module)]
-    symbols = Symbols(module)
-    if not symbols.first:
-        return [launch.entry(module)]
-    try:
-        return [find_entry(module, None, symbols)]
-    except ProgramError:
-        started: set[str] = set()
-        names: list[str] = []
-        partners = {one.name: one.starts_with for one in list_functions(module, launch.request.target)}
-        for name in candidates(module, symbols):
-            if name not in started:
-                names.append(name)
-                started |= {name, partners.get(name) or name}
-        return names
+    return launched_functions(module, launch.request.target) or [launch.entry(module)]
 
 
 def _carefully(launch: Launch, module: ModuleOp, name: str, several: bool) -> int:

@@ -47,6 +47,19 @@ COMMANDS: Final[dict[str, Commands]] = {
     "assign-memory-unsupported": _both("pto-opt -p assign-memory example.pto"),
     "assign-memory-full": _both("pto-opt -p assign-memory example.pto"),
     "insert-sync-unsupported": _both("pto-opt -p insert-sync example.pto"),
+    "prove-difference": Commands(
+        "pto-opt --prove --allow prove-finding -p insert-sync,assign-memory example.pto",
+        "pto-opt --prove --allow prove-done --lower example.pto",
+    ),
+    "prove-finding": Commands(
+        "pto-opt --prove --allow prove-difference -p insert-sync,assign-memory example.pto",
+        "pto-opt --prove --allow prove-done --lower example.pto",
+    ),
+    "prove-open": Commands(
+        "pto-opt --prove --allow prove-done --lower example.pto",
+        "pto-opt --prove --allow prove-done --lower example.pto",
+    ),
+    "prove-done": Commands("pto-opt --prove --lower example.pto", "pto-opt --lower example.pto"),
     "race-task": Commands(_tasks(""), _tasks('after = ["task1"]\\n')),
     "run-timeout": Commands("pto-run --timeout 1 --arg a=1 example.pto", "pto-run --timeout 99 --arg a=1 example.pto"),
 }

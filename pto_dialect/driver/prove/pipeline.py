@@ -1,0 +1,43 @@
+"""Passes one after the other, each proven. Source: docs/reference/proving.md, "What is compared"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.passes.registry import PASS_TABLE
+
+from ..pipeline import run_passes
+from .proof import Proof
+
+SECONDS = 60.0
+"""What a proof may take where nothing else is said."""
+
+
+def prove_passes(
+    module: ModuleOp, calls: Sequence[str], engine: DiagnosticEngine, target: str | None, seconds: float = SECONDS
+) -> bool:
+    """Runs passes as :func:`run_passes` does, and compares the program after each that changes it with the one before
+    the first; True when ``engine`` has no errors.
+
+    What is proven and what cannot be is told as remarks of the rules ``prove-done`` and ``prove-open``. Programs with
+    errors are not run.
+    """
+    first = next((number for number, call in enumerate(calls) if _changes(call)), len(calls))
+    if not run_passes(module, calls[:first], engine, target):
+        return False
+    proof = Proof(module, target, engine, seconds, sum(map(_changes, calls)))
+    proof.begin()
+    for call in calls[first:]:
+        if not run_passes(module, [call], engine, target):
+            return False
+        if _changes(call):
+            proof.after(call)
+    proof.end()
+    return not engine.has_errors
+
+
+def _changes(call: str) -> bool:
+    return PASS_TABLE[call.partition("{")[0]].changes

@@ -1,0 +1,99 @@
+"""Runs of one function in one state of a program. Source: docs/reference/proving.md, "What is compared"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import NamedTuple
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.queues.schedule import Schedule
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.runtime.run.per_core import copied
+from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.options import SanitizeOptions
+from pto_dialect.sanitize.report.findings import Finding
+
+from .inputs import Input
+
+TEXT = "text"
+SCHEDULES = (TEXT, "oldest", "newest", "random:1", "random:2")
+
+
+class Runs:
+    """Runs ``function`` of ``module`` on ``blocks`` blocks; ``strict`` lets schedules reorder, and the sanitizers
+    judge, pipes that the function does not order itself. Code is compiled on first use, from the module as it is
+    then."""
+
+    def __init__(self, module: ModuleOp, function: str, target: str | None, blocks: int, strict: bool) -> None:
+        self.module = module
+        self.function = function
+        self.target = target
+        self.blocks = blocks
+        self.strict = strict
+        self._kernels: dict[str, Kernel] = {}
+        self._watched: WatchedKernel | None = None
+
+    def kernel(self, schedule: str = TEXT) -> Kernel:
+        """The function under a schedule. Raises ``ProgramError``."""
+        if schedule not in self._kernels:
+            order = None if schedule == TEXT else Schedule.parse(schedule, strict=self.strict)
+            options = RunOptions(accumulate="exact", fill="poison", schedule=order)
+            self._kernels[schedule] = Kernel(self.module, self.function, self.target, options)
+        return self._kernels[schedule]
+
+    def results(self, input: Input, schedule: str = TEXT) -> list[Array]:
+        """What a run leaves in the buffers, then what it returns. Raises ``ProgramError`` and ``BindingError``."""
+        return _run(self.kernel(schedule), input, self.blocks)
+
+    def findings(self, input: Input) -> list[Finding]:
+        """What the sanitizers find in a run. Raises ``ProgramError`` and ``BindingError``."""
+        if self._watched is None:
+            sanitize = SanitizeOptions(sync="strict" if self.strict else "auto")
+            options = RunOptions(fill="poison")
+            self._watched = WatchedKernel(self.module, self.function, self.target, options, sanitize)
+        self._watched.watch.findings.clear()
+        _run(self._watched, input, self.blocks)
+        return self._watched.watch.findings.all
+
+    def names(self) -> list[str]:
+        """The names of the arrays among the results, in order."""
+        kernel = self.kernel()
+        results = range(len(kernel.results))
+        return [*(f"%{name}" for name, _ in kernel.arguments), *(f"result {number}" for number in results)]
+
+
+def _run(kernel: Kernel, input: Input, blocks: int) -> list[Array]:
+    """All arguments after a run, then the results; what the program prints is dropped."""
+    values = [copied(value) for value in input.values]
+    with redirect_stdout(StringIO()):
+        returned = kernel.run(values, blocks)
+    return [*(value if isinstance(value, np.ndarray) else np.zeros(0) for value in values), *map(np.asarray, returned)]
+
+
+class Difference(NamedTuple):
+    """The first element whose bits differ: number of the array, index, how many do in that array, and both values."""
+
+    array: int
+    element: tuple[int, ...]
+    differing: int
+    expected: str
+    found: str
+
+
+def difference(expected: Sequence[Array], found: Sequence[Array]) -> Difference | None:
+    """Where two runs have left other bits; ``None`` where all are the same."""
+    for number, (one, other) in enumerate(zip(expected, found, strict=True)):
+        if one.tobytes() == other.tobytes():
+            continue
+        width = one.dtype.itemsize
+        before, after = (np.frombuffer(array.tobytes(), np.uint8).reshape(-1, width) for array in (one, other))
+        places = np.flatnonzero((before != after).any(axis=1))
+        index = tuple(int(part) for part in np.unravel_index(int(places[0]), one.shape)) if one.shape else ()
+        return Difference(number, index, len(places), str(one[index]), str(other[index]))
+    return None

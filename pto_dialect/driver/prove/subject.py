@@ -1,0 +1,87 @@
+"""One function of a program before the passes: its inputs, what it computes from them, what the sanitizers find.
+
+Source: docs/reference/proving.md, "What is compared".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ModuleOp
+
+from pto_dialect.diagnostics.source import Span
+from pto_dialect.passes.insert_sync.insert import ordered
+from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.sanitize.report.findings import Finding
+
+from .inputs import Input, inputs_of
+from .runs import SCHEDULES, Runs, difference
+
+UNWRITTEN = "mem-uninit"
+ORDER = frozenset(
+    (
+        *("race-raw", "race-war", "race-waw", "race-same-pipe", "race-inverted", "l0c-handover"),
+        *("sync-flag-unconsumed", "sync-flag-depth", "sync-deadlock", "sync-mte3-reorder"),
+    )
+)
+"""Rules about the order of the pipes of a core, which a program without flags leaves to the passes."""
+
+Key = tuple[str, Span | None]
+
+
+@dataclass
+class Trial:
+    """An input, and what the function has left after a run on it; ``findings`` are those under watch, ``unwritten`` one
+    of them that tells of memory that was never written."""
+
+    input: Input
+    expected: list[Array]
+    findings: frozenset[Key]
+    unwritten: Finding | None
+
+
+@dataclass
+class Subject:
+    """A function that a launch may start. ``ordered``: it orders its pipes itself, and no pass does that for it;
+    ``unsteady`` are schedules under which its own flags let it compute something else."""
+
+    name: str
+    span: Span | None
+    target: str | None
+    blocks: int
+    ordered: bool = False
+    names: list[str] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
+    unsteady: set[str] = field(default_factory=set)
+
+    def prepare(self, module: ModuleOp) -> None:
+        """Runs the function before any pass. Raises ``ProgramError`` and ``BindingError`` where it does not run."""
+        runs = Runs(module, self.name, self.target, self.blocks, False)
+        kernel = runs.kernel()
+        self.ordered = any(ordered(root.function) for root in kernel.program.roots.values())
+        self.names = runs.names()
+        for number, input in enumerate(inputs_of(kernel, self.blocks)):
+            try:
+                self.trials.append(self._trial(runs, input))
+            except (ProgramError, BindingError):
+                if not number:
+                    raise
+
+    def _trial(self, runs: Runs, input: Input) -> Trial:
+        expected = runs.results(input)
+        findings = runs.findings(input)
+        unwritten = next((one for one in findings if one.rule == UNWRITTEN), None)
+        for schedule in SCHEDULES[1:] if self.ordered else ():
+            try:
+                same = difference(expected, runs.results(input, schedule)) is None
+            except ProgramError:
+                same = False
+            if not same:
+                self.unsteady.add(schedule)
+        return Trial(input, expected, frozenset(map(key_of, findings)), unwritten)
+
+
+def key_of(finding: Finding) -> Key:
+    """What makes a finding the same before and after a pass."""
+    return finding.rule, finding.span

@@ -1,0 +1,141 @@
+"""What a proof finds in programs that a pass has made worse. Source: docs/reference/proving.md, "What is said"."""
+
+from collections.abc import Callable
+
+from lowering_programs import add, kernel, load, part, store
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import FloatAttr, ModuleOp, f32
+
+from pto_dialect import parse
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.driver.pipeline import run_passes
+from pto_dialect.driver.prove.pipeline import prove_passes
+from pto_dialect.driver.prove.proof import Proof
+
+_ROW = "%r = arith.muli %i, %c16 : index"
+COPY = kernel(
+    "%two = arith.constant 2.0 : f32",
+    "scf.for %i = %c0 to %n step %c1 {",
+    _ROW,
+    part("p", "a", "r"),
+    part("q", "b", "r"),
+    load("p", "x"),
+    "pto.tmuls ins(%x, %two : !pto.tile_buf<vec, 16x16xf32>, f32) outs(%y : !pto.tile_buf<vec, 16x16xf32>)",
+    store("y", "q"),
+    "}",
+)
+FLAGS = ("pto.set_flag", "pto.wait_flag")
+
+
+def proven(text: str, *calls: str, seconds: float = 20) -> list[Diagnostic]:
+    """What a proof of some passes says."""
+    engine = DiagnosticEngine(DiagnosticOptions(pedantic=True, max_errors=0))
+    prove_passes(parse(text, "program.pto"), calls, engine, None, seconds)
+    return [one for one in engine.diagnostics if one.rule.startswith("prove")]
+
+
+def rules(diagnostics: list[Diagnostic]) -> set[str]:
+    return {one.rule for one in diagnostics}
+
+
+def judged(change: Callable[[ModuleOp], None], text: str = COPY) -> list[Diagnostic]:
+    """What a proof says of insert-sync when ``change`` follows it."""
+    module = parse(text, "program.pto")
+    engine = DiagnosticEngine(DiagnosticOptions(pedantic=True, max_errors=0))
+    proof = Proof(module, None, engine, 20, 1)
+    proof.begin()
+    run_passes(module, ["insert-sync"], engine, None)
+    change(module)
+    proof.after("insert-sync")
+    proof.end()
+    return list(engine.diagnostics)
+
+
+def drop(module: ModuleOp, *names: str) -> None:
+    for op in [op for op in module.walk() if op.name in names]:
+        op.detach()
+        op.erase()
+
+
+def double(module: ModuleOp) -> None:
+    """Multiplies by four instead of two."""
+    for op in module.walk():
+        if isinstance(op, ConstantOp) and op.result.type == f32:
+            op.properties["value"] = FloatAttr(4.0, f32)
+
+
+def test_what_is_proven_is_named_with_what_was_run():
+    (said,) = proven(COPY, "assign-memory", "insert-sync")
+    assert said.rule == "prove-done"
+    assert said.message == "assign-memory and insert-sync keep every bit that @f computes: 9 inputs, 5 schedules"
+    assert said.span is not None
+    assert said.span.line == 2
+
+
+def test_other_results_are_found_in_the_order_of_the_text():
+    (said,) = judged(double)
+    assert said.rule == "prove-difference"
+    assert said.message.startswith("insert-sync changes what @f computes: %b[0, 0] is ") or "%b[0] is" in said.message
+    assert [note.message for note in said.notes][2] == "schedule: text"
+
+
+def test_missing_flags_are_found():
+    found = judged(lambda module: drop(module, *FLAGS))
+    assert rules(found) == {"prove-difference", "prove-finding"}
+    assert any("race-raw" in one.message for one in found)
+
+
+def test_a_wait_without_its_flag_is_found():
+    found = judged(lambda module: drop(module, "pto.set_flag"))
+    assert rules(found) <= {"prove-difference", "prove-finding"}
+    assert found
+
+
+def test_a_program_that_does_not_verify_any_more_is_found():
+    def misplace(module: ModuleOp) -> None:
+        flag = next(op for op in module.walk() if op.name == "pto.set_flag")
+        del flag.attributes["event_id"]
+
+    found = judged(misplace)
+    assert [one.rule for one in found if one.rule == "prove-reread"] == ["prove-reread"]
+
+
+def test_memory_that_nothing_writes_is_told_and_not_compared():
+    lines = (part("p", "a", "c0"), add("x", "x", "y"), store("y", "p"))
+    (said,) = proven(kernel(*lines), "insert-sync")
+    assert said.rule == "prove-open"
+    assert said.span is not None
+    assert "memory that it never writes" in said.message
+
+
+def test_a_function_that_does_not_run_is_told():
+    (said,) = proven(kernel("pto.trap", part("p", "a", "c0"), load("p", "x"), store("x", "p")), "insert-sync")
+    assert said.rule == "prove-open"
+    assert said.message.startswith("@f is not proven: ")
+    assert said.span is not None
+
+
+def test_flags_of_the_author_that_are_wrong_are_not_the_fault_of_a_pass():
+    wrong = COPY.replace(store("y", "q"), f"pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\n    {store('y', 'q')}")
+    wrong = wrong.replace(" addr = %at2", "").replace(
+        "return", "pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\n    return"
+    )
+    found = proven(wrong, "assign-memory", "insert-sync")
+    assert "prove-difference" not in rules(found)
+    assert "prove-finding" not in rules(found)
+
+
+def test_the_time_is_bounded():
+    found = proven(COPY, "assign-memory", "insert-sync", seconds=0.001)
+    assert [one.rule for one in found] == ["prove-open"]
+    assert "the time of --prove is over" in found[0].message
+
+
+def test_nothing_is_said_of_passes_that_change_nothing():
+    assert proven(COPY, "check-memory") == []
+
+
+def test_two_proofs_say_the_same():
+    calls = ("insert-sync", "assign-memory")
+    assert [one.message for one in proven(COPY, *calls)] == [one.message for one in proven(COPY, *calls)]

@@ -1,0 +1,59 @@
+"""The guides to lowering show what the commands really print.
+
+`python tests/tools/test_lowering_docs.py` writes the present output into them.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = ("lowering.md", "insert-sync.md", "assign-memory.md")
+
+_NAMED = re.compile(r"^`([\w.-]+)`[^`]*?\n```mlir\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def present(text: str, folder: Path) -> str:
+    """The page with what its commands print now; ``cat`` shows files that are there from then on."""
+    for name, program in _NAMED.findall(text):
+        (folder / name).write_text(program, encoding="utf-8")
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+
+    def block(found: re.Match[str]) -> str:
+        lines: list[str] = []
+        for part in found[1].split("$ ")[1:]:
+            command, _, shown = part.partition("\n")
+            if command.startswith("cat "):
+                (folder / command.removeprefix("cat ")).write_text(shown, encoding="utf-8")
+            done = subprocess.run(
+                ["sh", "-c", command],
+                cwd=folder,
+                env={**os.environ, "PATH": path},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=60,
+                check=False,
+            )
+            lines.append(f"$ {command}\n{done.stdout.decode()}")
+        return f"```console\n{''.join(lines)}```"
+
+    return _BLOCK.sub(block, text)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_shows_real_output(page: str, tmp_path: Path):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    assert present(text, tmp_path) == text
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        with tempfile.TemporaryDirectory() as folder:
+            shown = present((DOCS / page).read_text(encoding="utf-8"), Path(folder))
+        (DOCS / page).write_text(shown, encoding="utf-8")
