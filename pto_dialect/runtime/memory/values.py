@@ -123,12 +123,18 @@ class Tile:
         self.valid_cols = cols
 
     def window(self, row: int, col: int, rows: int, cols: int, valid_rows: int, valid_cols: int) -> Tile:
-        """The subview at (row, col)."""
-        if row < 0 or col < 0 or row + rows > self.rows or col + cols > self.cols:
+        """The subview at (row, col), whose valid part lies inside of this tile.
+
+        Where rows x cols reach beyond the tile, the handle ends with it. Raises ``Fault`` (``subview-bounds``).
+        """
+        height, width = self.rows - row, self.cols - col
+        if row < 0 or col < 0 or valid_rows > height or valid_cols > width:
             raise Fault(
                 "subview-bounds",
-                f"subview {rows}x{cols} at ({row}, {col}) leaves the tile {self.rows}x{self.cols}",
+                f"valid part {valid_rows}x{valid_cols} of the subview at ({row}, {col}) leaves the tile "
+                f"{self.rows}x{self.cols}",
             )
+        rows, cols = min(rows, max(height, 0)), min(cols, max(width, 0))
         return Tile(
             self.pointer, self.layout, self.fmt, self.loc, rows, cols, valid_rows, valid_cols,
             self.row0 + row, self.col0 + col, self.pad,

@@ -27,12 +27,22 @@ def test_windows() -> None:
     inner = tile.window(2, 1, 6, 3, 4, 2)
     assert inner.array.tolist() == [[9, 10], [13, 14], [17, 18], [21, 22]]
     assert inner.window(1, 1, 5, 2, 5, 2).array[:, 0].tolist() == [14, 18, 22, 26, 30]
-    for place in ((-1, 0, 2, 2), (0, -1, 2, 2), (7, 0, 2, 2), (0, 3, 2, 2)):
-        row, col, rows, cols = place
-        message = f"subview {rows}x{cols} at ({row}, {col}) leaves the tile 8x4"
-        refused("subview-bounds", message, lambda place=place: tile.window(*place, 1, 1))
+    for row, col, valid in ((-1, 0, (1, 1)), (0, -1, (1, 1)), (7, 0, (2, 1)), (0, 3, (1, 2)), (9, 0, (0, 1))):
+        height, width = valid
+        message = f"valid part {height}x{width} of the subview at ({row}, {col}) leaves the tile 8x4"
+        refused("subview-bounds", message, lambda r=row, c=col, v=valid: tile.window(r, c, 2, 2, *v))
     for place in ((6, 2, 2, 2), (0, 0, 8, 4)):
         assert tile.window(*place, *place[2:]).array[-1, -1] == 31
+
+
+def test_a_window_that_reaches_beyond_its_tile_ends_with_it() -> None:
+    tile = held(8, 4)
+    inner = tile.window(6, 3, 4, 4, 2, 1)
+    assert (inner.rows, inner.cols) == (2, 1)
+    inner.write(np.array([[5], [6]], np.float32))
+    assert tile.array[5:, 2:].tolist() == [[0, 0], [0, 5], [0, 6]]
+    refused("setvalid-dynamic", "valid region 3x1 exceeds tile 2x1", lambda: inner.set_valid(3, 1))
+    assert tile.window(8, 4, 2, 2, 0, 0).array.shape == (0, 0)
 
 
 def test_handles_without_memory() -> None:

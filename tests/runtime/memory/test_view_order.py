@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sanitize_programs import diagnostics
 
 from pto_dialect.api import check, parse
 from pto_dialect.runtime.api import compile as compile_kernel
@@ -138,3 +139,44 @@ func.func @k(%n: index) attributes {{pto.kernel}} {{
 def test_the_valid_part_of_a_window_lies_in_its_parent(valid: str, type_: str, legal: bool) -> None:
     found = check(WINDOW.format(valid=valid, type=type_))
     assert ("subview-bounds" not in {d.rule for d in found.diagnostics}) == legal, str(found)
+
+
+TWO_RUNS = """module attributes {pto.target_arch = "a5"} {
+func.func @k(%src: !pto.ptr<f32>, %dst: !pto.ptr<f32>, %n: index, %m: index) attributes {pto.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+  %v = pto.make_tensor_view %src, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+  %w = pto.make_tensor_view %dst, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+  %out = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c16, %c16]
+    : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<16x16xf32>
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%n, %c16]
+    : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<?x16xf32>
+  %q = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%m, %c16]
+    : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<?x16xf32>
+  %x = pto.subview %a[%c0, %c0] sizes [16, 16] valid [%n, %c16]
+    : !pto.tile_buf<vec, 16x16xf32> -> !pto.tile_buf<vec, 16x16xf32, valid=?x16>
+  %y = pto.subview %a[%n, %c0] sizes [16, 16] valid [%m, %c16]
+    : !pto.tile_buf<vec, 16x16xf32> -> !pto.tile_buf<vec, 16x16xf32, valid=?x16>
+  pto.tload ins(%p : !pto.partition_tensor_view<?x16xf32>) outs(%x : !pto.tile_buf<vec, 16x16xf32, valid=?x16>)
+  pto.tload ins(%q : !pto.partition_tensor_view<?x16xf32>) outs(%y : !pto.tile_buf<vec, 16x16xf32, valid=?x16>)
+  pto.set_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]
+  pto.wait_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]
+  pto.tstore ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%out : !pto.partition_tensor_view<16x16xf32>)
+  return
+}
+}"""
+
+
+@pytest.mark.parametrize("first", [1, 5, 15])
+def test_two_windows_of_the_size_of_their_parent_fill_it_from_both_ends(first: int) -> None:
+    source = np.arange(256, dtype=np.float32).reshape(16, 16)
+    target = np.zeros((16, 16), np.float32)
+    expected = np.concatenate([source[:first], source[: 16 - first]])
+    kernel = compile_kernel(parse(TWO_RUNS, "two.pto"))
+    kernel(source, target, first, 16 - first)
+    assert target.tolist() == expected.tolist()
+    assert diagnostics(TWO_RUNS, [source, target, first, 16 - first]) == []
+    with pytest.raises(ProgramError, match="leaves the tile 16x16"):
+        kernel(source, target, first, 17 - first)
