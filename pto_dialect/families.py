@@ -276,6 +276,7 @@ PASSES_WITH_RULES: tuple[str, ...] = (
     "passes.check_memory",
     "passes.assign_memory.assign",
     "passes.insert_sync.insert",
+    "passes.sync_order.rules",
 )
 """Passes that declare the rules that they check."""
 

@@ -78,15 +78,29 @@ _VERBS = {"raw": ("writes", "reads"), "war": ("reads", "overwrites"), "waw": ("w
 
 @dataclass(frozen=True)
 class CheckSyncPass(PtoPass):
-    """Follows flags and accesses along the paths of every function that no other calls."""
+    """Follows flags and accesses along the paths of every function that no other calls.
+
+    ``judge``: ``true`` remarks besides which flags and barriers are needless or make work wait that need not, and
+    whether the order of a function is proved for all numbers of iterations.
+    """
 
     name: ClassVar[str] = "check-sync"
+    judge: str = "false"
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Reports what the functions of ``module`` do wrong with flags and barriers."""
         for function in entry_functions(module):
             if any(order_of(op) in _ORDERING for op in walk(function)):
                 _check(function, profile_of(function, self.target).arch, engine)
+            if self.judge == "true":
+                self._judge(function, engine)
+
+    def _judge(self, function: Operation, engine: DiagnosticEngine) -> None:
+        from .sync_order.tell import has_signals, judged
+
+        if has_signals(function):
+            for diagnostic in judged(function, self.target):
+                engine.report(diagnostic)
 
 
 def entry_functions(module: Operation) -> Iterator[Operation]:

@@ -39,7 +39,10 @@ PASS_TABLE: dict[str, PassEntry] = {
     "verify-type-triples": PassEntry(_VERIFY, "VerifyTypeTriplesPass", "element types that go together on the target"),
     "verify-shapes": PassEntry(_VERIFY, "VerifyShapesPass", "shapes, valid regions, ranges of constants, alignment"),
     "check-sync": PassEntry(
-        "check_sync", "CheckSyncPass", "flags and accesses along every path: unmatched, reused, unordered"
+        "check_sync",
+        "CheckSyncPass",
+        "flags and accesses along every path: unmatched, reused, unordered",
+        options=MappingProxyType({"judge": ("false", "true")}),
     ),
     "check-memory": PassEntry("check_memory", "CheckMemoryPass", "tiles in use that share bytes"),
     "assign-memory": PassEntry(
@@ -55,6 +58,12 @@ PASS_TABLE: dict[str, PassEntry] = {
         "the flags and barriers that a program without them needs",
         changes=True,
         orders=True,
+    ),
+    "remove-redundant-sync": PassEntry(
+        "sync_order.remove",
+        "RemoveRedundantSyncPass",
+        "takes out flags and barriers that others make needless",
+        changes=True,
     ),
 }
 """Every pass; the verify passes stand in the order in which they run."""

@@ -165,7 +165,7 @@ class Flow:
             return frozenset(item for item in known if item[1])
 
         def access(one: Access) -> tuple[str, int, Operation | None]:
-            matters = one.pipe == Pipe.V.value if self.arch == "a2a3" else _unit_flag(one.op)
+            matters = one.pipe == Pipe.V.value if self.arch == "a2a3" else unit_flag(one.op)
             return one.pipe, bisect_right(ranks[one.pipe], one.number), one.op if matters else None
 
         return (
@@ -385,7 +385,7 @@ class Flow:
             if self._needs_fence(kind, before, now):
                 self.findings.hazard(kind, before, now, False, self.certain)
             return
-        if _unit_flag(before.op) and _unit_flag(now.op):
+        if unit_flag(before.op) and unit_flag(now.op):
             return
         ordered = clock.get(before.pipe, 0) >= before.number
         turned = before.order > now.order
@@ -423,7 +423,8 @@ def _lock(step: Step) -> Number:
     return number if isinstance(number, int) else step.numbers[0] if step.numbers else -1
 
 
-def _unit_flag(op: Operation) -> bool:
+def unit_flag(op: Operation) -> bool:
+    """Whether an operation hands its accumulator over by a mark of its own."""
     return any(word(op, name).startswith("check") for name in ("unit_flag_mode", "unit_flag") if name in op.attributes)
 
 

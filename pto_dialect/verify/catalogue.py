@@ -9,7 +9,20 @@ from pathlib import Path
 from pto_dialect.diagnostics.files import atomic_write
 
 from .engine.example_programs import bad_program, good_program
-from .engine.rule import ASSIGN_MEMORY, INSERT_SYNC, MEMORY, PARSE, PASSES, PROVE, REPORTED_AS, RULES, RUN, SYNC, Rule
+from .engine.rule import (
+    ASSIGN_MEMORY,
+    INSERT_SYNC,
+    MEMORY,
+    PARSE,
+    PASSES,
+    PROVE,
+    REMOVE_SYNC,
+    REPORTED_AS,
+    RULES,
+    RUN,
+    SYNC,
+    Rule,
+)
 from .program.inputs import EXPECT, READ
 from .verifier import load_all_rules
 
@@ -24,6 +37,7 @@ STAGES: dict[str, str] = {
     ASSIGN_MEMORY: "of the pass `assign-memory`",
     INSERT_SYNC: "of the pass `insert-sync`",
     PROVE: "of `--prove`",
+    REMOVE_SYNC: "of the pass `remove-redundant-sync`",
     RUN: "checked while a program runs",
     EXPECT: "reported with `--verify-diagnostics`",
 }

@@ -70,7 +70,24 @@ class Choice:
     open: bool
 
 
-Item = Leaf | Loop | Choice
+@dataclass(eq=False)
+class Signal:
+    """What a program says itself about the order of its pipes.
+
+    ``kind`` is ``set``, ``wait``, ``get``, ``release``, ``barrier`` or ``join`` (a barrier of all pipes). ``source``
+    and ``target`` are numbers of pipes, one and the same for locks and barriers; ``number`` is that of the flag or the
+    buffer.
+    """
+
+    op: Operation
+    kind: str
+    source: int
+    target: int
+    number: int = 0
+    path: tuple[tuple[Sequence, int], ...] = ()
+
+
+Item = Leaf | Loop | Choice | Signal
 
 
 @dataclass(eq=False)

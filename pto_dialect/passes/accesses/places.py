@@ -31,6 +31,8 @@ from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.buffers.alloc import address_operand, space_of, tile_bytes
 
 GLOBAL = "gm"
+REGISTERS = "registers"
+"""The space of machine state, which operations name in words."""
 _DEPTH = 24
 
 

@@ -24,7 +24,7 @@ from .overlap import Range, Turn
 from .places import GLOBAL, Place, Places
 
 _MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType, MemRefType)
-_SHARED = (GLOBAL, "ub", "l1")
+SHARED = (GLOBAL, "ub", "l1")
 """Memories that another core may write or look at."""
 
 
@@ -126,7 +126,7 @@ class Reader:
         reads, writes = self._accesses(op)
         if signals and not joins:
             # Whoever is signalled may look at all that cores share, and may have written it.
-            everywhere = tuple(Place(space, None) for space in _SHARED)
+            everywhere = tuple(Place(space, None) for space in SHARED)
             reads, writes = (everywhere, ()) if has_role(op, Role.SETS) else ((), everywhere)
         if not joins and (pipe is None or not (reads or writes)):
             return None

@@ -19,27 +19,31 @@ Clocks = tuple[tuple[int, ...], ...]
 
 
 class Access(NamedTuple):
-    """An access that later ones may depend on. ``turn`` counts iterations of the loop that is looked at."""
+    """An access that later ones may depend on. ``turn`` says in which iterations of the loops that are looked at."""
 
     leaf: Leaf
     number: int
     writes: bool
     place: Place
-    turn: int
+    turn: Hashable
 
 
 class State:
     """Clocks, flags that are set, and accesses that count. ``done`` are the numbers of the work of each pipe since the
-    state was copied."""
+    state was copied.
+
+    ``WIDTH`` is how many things a clock counts: the work of each pipe, and behind it, where that is asked, its waits.
+    """
 
     __slots__ = ("accesses", "clock", "done", "last", "now", "tokens", "turn")
+    WIDTH = COUNT
 
     def __init__(self) -> None:
-        self.clock = [[0] * COUNT for _ in PIPES]
+        self.clock = [[0] * self.WIDTH for _ in PIPES]
         self.now = 0
-        self.turn = 0
-        self.last = [0] * COUNT
-        self.done: list[list[int]] = [[] for _ in PIPES]
+        self.turn: Hashable = 0
+        self.last = [0] * self.WIDTH
+        self.done: list[list[int]] = [[] for _ in range(self.WIDTH)]
         self.tokens: dict[Flag, tuple[int, ...]] = {}
         self.accesses: dict[Hashable, tuple[Access, ...]] = {}
 
@@ -53,7 +57,7 @@ class State:
         """Makes ``other`` the same state."""
         other.clock = [list(row) for row in self.clock]
         other.now, other.turn, other.last = self.now, self.turn, list(self.last)
-        other.done = [[] for _ in PIPES]
+        other.done = [[] for _ in range(self.WIDTH)]
         other.tokens = dict(self.tokens)
         other.accesses = dict(self.accesses)
 
@@ -78,6 +82,8 @@ class State:
         """What a flag of ``pipe`` with the clock ``row`` carries; all of the pipe's work up to ``now`` is done."""
         carried = list(row)
         carried[pipe] = self.now if now is None else now
+        if self.WIDTH > COUNT:
+            carried[COUNT + pipe] = carried[pipe]
         return tuple(carried)
 
     def wait(self, flag: Flag, token: tuple[int, ...] | None = None) -> None:
@@ -91,7 +97,7 @@ class State:
     def join(self) -> None:
         """Everybody knows that everything is done."""
         for row in self.clock:
-            row[:] = [self.now] * COUNT
+            row[:] = [self.now] * self.WIDTH
 
     def step(self, leaf: Leaf) -> int:
         """``leaf`` runs; its number."""
@@ -103,6 +109,16 @@ class State:
         self.done[leaf.pipe].append(self.now)
         if leaf.pipe == SCALAR:
             self.clock[SCALAR][SCALAR] = self.now
+        return self.now
+
+    def waits(self, pipe: int) -> int:
+        """A wait of ``pipe`` has ended; its number."""
+        self.now += 1
+        kind = COUNT + pipe
+        self.last[kind] = self.now
+        self.done[kind].append(self.now)
+        if pipe == SCALAR:
+            self.clock[SCALAR][kind] = self.now
         return self.now
 
     # ------------------------------------------------------------ accesses
@@ -139,13 +155,17 @@ def learn(row: list[int], other: tuple[int, ...] | list[int]) -> None:
 def merged(before: State, ways: list[State]) -> State:
     """What holds behind ways of which one was gone, all of them copies of ``before``, whose numbers differ."""
     found = before.copy()
+    for way in ways:
+        for pipe in range(COUNT):
+            # Whatever comes behind is issued by the scalar unit, with what it has learnt on this way.
+            way.issue(pipe)
     found.now = max(way.now for way in ways)
     for target in range(COUNT):
-        for source in range(COUNT):
+        for source in range(found.WIDTH):
             found.clock[target][source] = min(
-                _known(before, way, way.clock[target][source], source, found.now) for way in ways
+                common(before, way, way.clock[target][source], source, found.now) for way in ways
             )
-    for pipe in range(COUNT):
+    for pipe in range(found.WIDTH):
         found.last[pipe] = max(way.last[pipe] for way in ways)
         found.done[pipe] = [*before.done[pipe], *sorted({number for way in ways for number in way.done[pipe]})]
     accesses: dict[Hashable, dict[Access, None]] = {}
@@ -156,7 +176,7 @@ def merged(before: State, ways: list[State]) -> State:
     return found
 
 
-def _known(before: State, way: State, number: int, source: int, now: int) -> int:
+def common(before: State, way: State, number: int, source: int, now: int) -> int:
     """``number`` as a number of all ways: work that this way has not done is not missing."""
     if number < before.last[source]:
         return number

@@ -12,7 +12,7 @@ from collections import defaultdict
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.passes.accesses.items import Choice, Flag, Loop, Sequence
 from pto_dialect.passes.accesses.program import Reader
-from pto_dialect.passes.accesses.state import State
+from pto_dialect.passes.accesses.state import COUNT, State
 
 from .follow import Runner
 
@@ -24,6 +24,7 @@ class _Watched(State):
     """A state that knows which flags are set, and when the last wait for each began."""
 
     __slots__ = ("pending", "waited")
+    WIDTH = 2 * COUNT
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +51,7 @@ class _Rivals(Runner):
     def set(self, flag: Flag, state: State) -> None:
         """A flag is set: who is under way?"""
         assert isinstance(state, _Watched)
-        known = state.issue(flag.source)[flag.target]
+        known = state.issue(flag.source)[COUNT + flag.target]
         for other in state.pending:
             self._rival(self.text, other, flag)
         for other, number in state.waited.items():
@@ -64,9 +65,7 @@ class _Rivals(Runner):
         assert isinstance(state, _Watched)
         super().wait(flag, state)
         state.pending.pop(flag, None)
-        state.now += 1
-        state.last[flag.target] = state.waited[flag] = state.now
-        state.done[flag.target].append(state.now)
+        state.waited[flag] = state.waits(flag.target)
 
     def turns(self, loop: Loop, state: State) -> State:
         """Two iterations, so that each flag meets those of the iteration before."""

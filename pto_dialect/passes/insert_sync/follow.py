@@ -7,19 +7,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from pto_dialect.analysis.streaming import streams
-from pto_dialect.ir.core.base import Pipe
-from pto_dialect.passes.accesses.items import NUMBER, Choice, Flag, Item, Leaf, Loop, Sequence
+from pto_dialect.passes.accesses.dependences import Levels, V, must_wait
+from pto_dialect.passes.accesses.items import Choice, Flag, Item, Leaf, Loop, Sequence
 from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
-from pto_dialect.passes.accesses.places import GLOBAL
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import Access, State, merged
-
-_V = NUMBER[Pipe.V]
-_LOADS = (NUMBER[Pipe.MTE2],)
-_STORES = (NUMBER[Pipe.MTE3], NUMBER[Pipe.FIX])
 
 
 class Need(NamedTuple):
@@ -27,11 +21,6 @@ class Need(NamedTuple):
 
     access: Access
     leaf: Leaf
-
-
-class _Placed(NamedTuple):
-    op: Operation
-    number: int
 
 
 class Runner:
@@ -54,7 +43,10 @@ class Runner:
         if isinstance(item, Leaf):
             self.leaf(item, state)
             return state
-        return self.loop(item, state) if isinstance(item, Loop) else self.choice(item, state)
+        if isinstance(item, Loop):
+            return self.loop(item, state)
+        # Functions with signals of their own are not followed here.
+        return self.choice(item, state) if isinstance(item, Choice) else state
 
     def leaf(self, leaf: Leaf, state: State) -> None:
         """One leaf runs."""
@@ -127,16 +119,16 @@ class Follower(Runner):
         self.sequence = sequence
         self.depth = sequence.depth
         self.needs: list[Need] = []
-        self._levels: dict[SSAValue, int] = {}
-        self._same = Setting(self._fixed, None, self._range, reader.places.sums)
+        levels = Levels(sequence.block)
+        self._same = Setting(levels.same_inside, None, self._range, reader.places.sums)
         turn = loop.turn if loop is not None else None
-        self._next = Setting(self._fixed_in_turns, turn, self._range, reader.places.sums)
+        self._next = Setting(levels.same_in_turns, turn, self._range, reader.places.sums)
 
     def leaf(self, leaf: Leaf, state: State) -> None:
         """One leaf runs."""
         self.needs += self.missing(leaf, state)
         number = state.step(leaf)
-        keep = self.arch == "a2a3" and leaf.pipe == _V
+        keep = self.arch == "a2a3" and leaf.pipe == V
         for writes, places in ((False, () if leaf.shows else leaf.reads), (True, leaf.writes)):
             for place in places:
                 state.record(Access(leaf, number, writes, place, state.turn), keep)
@@ -154,7 +146,7 @@ class Follower(Runner):
                 for access in state.earlier(place):
                     if not (writes or access.writes) or access.number <= row[access.leaf.pipe]:
                         continue
-                    if self._within(access, leaf, state) or not self._ordered(access, leaf, writes, state):
+                    if self._within(access, leaf, state) or not must_wait(access, leaf, writes, state, self.arch):
                         continue
                     setting = self._next if access.turn != state.turn else self._same
                     if may_overlap(access.place, place, setting):
@@ -166,51 +158,6 @@ class Follower(Runner):
         if access.turn != state.turn:
             return False
         return access.leaf.path[self.depth][1] == leaf.path[self.depth][1]
-
-    def _ordered(self, access: Access, leaf: Leaf, writes: bool, state: State) -> bool:
-        """Whether a pipe has to be told of the order of these two."""
-        pipe = leaf.pipe
-        if access.leaf.pipe != pipe:
-            return True
-        if pipe == _V and self.arch == "a2a3":
-            kind = "raw" if not writes else "waw" if access.writes else "war"
-            before = _Placed(access.leaf.op, access.number)
-            return not (access.turn == state.turn and streams(before, _Placed(leaf.op, state.now + 1), kind))
-        if not (writes and access.writes):
-            return False
-        if access.place.space == GLOBAL:
-            return pipe in _STORES
-        return pipe in _LOADS and not self._used(access, state)
-
-    @staticmethod
-    def _used(access: Access, state: State) -> bool:
-        """Whether another pipe has used the bytes of an access since: whoever overwrites them waits for that."""
-        place = access.place
-        return any(
-            not one.writes and one.number > access.number and (one.place.holds(place) or place.holds(one.place))
-            for one in state.earlier(place)
-        )
-
-    def _fixed(self, value: SSAValue) -> bool:
-        """Whether a value is the same for two items of the sequence."""
-        return self._level(value) < 2
-
-    def _fixed_in_turns(self, value: SSAValue) -> bool:
-        """Whether a value is the same in two iterations."""
-        return self._level(value) == 0
-
-    def _level(self, value: SSAValue) -> int:
-        """Where a value comes from: 0 outside of the sequence, 1 its block, 2 or more a block inside of it."""
-        known = self._levels.get(value)
-        if known is None:
-            place = value.owner if isinstance(value.owner, Block) else value.owner.parent
-            known = 1
-            while place is not None and place is not self.sequence.block:
-                parent = place.parent_op()
-                place = parent.parent if parent is not None else None
-                known += 1
-            known = self._levels[value] = known if place is not None else 0
-        return known
 
     def _range(self, value: SSAValue) -> tuple[float, float]:
         return self.reader.ranges.get(value, ANY)

@@ -31,6 +31,7 @@ _TEXT = "printf 'module {{{}}}' | pto-opt -"
 _COMMENT = "printf 'module {{}} // {}' | pto-opt -"
 _NAMED = "printf 'module {}' > text.pto; pto-opt text.pto"
 _EXPECTING = _both("pto-opt --verify-diagnostics example.pto")
+_JUDGE = "pto-opt --pedantic -p 'check-sync{judge=true}'"
 _LIMITED = "ulimit -v 400000; head -c {} /dev/zero | tr '\\0' ' ' | pto-opt -"
 
 COMMANDS: Final[dict[str, Commands]] = {
@@ -60,6 +61,8 @@ COMMANDS: Final[dict[str, Commands]] = {
         "pto-opt --prove --allow prove-done --lower example.pto",
     ),
     "prove-done": Commands("pto-opt --prove --lower example.pto", "pto-opt --lower example.pto"),
+    **dict.fromkeys(("sync-redundant", "sync-serialising", "sync-undecided"), _both(f"{_JUDGE} example.pto")),
+    **dict.fromkeys(("sync-removed", "sync-kept"), _both("pto-opt --pedantic -p remove-redundant-sync example.pto")),
     "race-task": Commands(_tasks(""), _tasks('after = ["task1"]\\n')),
     "run-timeout": Commands("pto-run --timeout 1 --arg a=1 example.pto", "pto-run --timeout 99 --arg a=1 example.pto"),
 }

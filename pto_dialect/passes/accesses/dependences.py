@@ -1,0 +1,84 @@
+"""Which accesses have to wait for earlier ones, and what two operations have in common.
+
+Source: docs/reference/synchronisation.md, "Dependences", "Order inside one pipe".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.analysis.streaming import streams
+from pto_dialect.ir.core.base import Pipe
+from pto_dialect.passes.sync_flow import unit_flag
+
+from .items import NUMBER, Leaf
+from .places import GLOBAL, REGISTERS
+from .state import Access, State
+
+V = NUMBER[Pipe.V]
+_LOADS = (NUMBER[Pipe.MTE2],)
+_STORES = (NUMBER[Pipe.MTE3], NUMBER[Pipe.FIX])
+
+
+class _Placed(NamedTuple):
+    op: Operation
+    number: int
+
+
+def must_wait(access: Access, leaf: Leaf, writes: bool, state: State, arch: str) -> bool:
+    """Whether a pipe has to be told of the order of an earlier access and one of ``leaf``, which ``writes``, if both
+    are of the same bytes. ``state`` is that before ``leaf``."""
+    pipe = leaf.pipe
+    if access.leaf.pipe != pipe:
+        return not (unit_flag(access.leaf.op) and unit_flag(leaf.op))
+    if access.place.space == REGISTERS:
+        return False
+    if pipe == V and arch == "a2a3":
+        kind = "raw" if not writes else "waw" if access.writes else "war"
+        before = _Placed(access.leaf.op, access.number)
+        return not (access.turn == state.turn and streams(before, _Placed(leaf.op, state.now + 1), kind))
+    if not (writes and access.writes):
+        return False
+    if access.place.space == GLOBAL:
+        return pipe in _STORES
+    return pipe in _LOADS and not _used(access, state)
+
+
+def _used(access: Access, state: State) -> bool:
+    """Whether another pipe has used the bytes of an access since: whoever overwrites them waits for that."""
+    place = access.place
+    return any(
+        not one.writes and one.number > access.number and (one.place.holds(place) or place.holds(one.place))
+        for one in state.earlier(place)
+    )
+
+
+class Levels:
+    """Where values come from, seen from a block."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self._known: dict[SSAValue, int] = {}
+
+    def of(self, value: SSAValue) -> int:
+        """0 outside of the block, 1 in it, 2 or more in a block inside of it."""
+        known = self._known.get(value)
+        if known is None:
+            place = value.owner if isinstance(value.owner, Block) else value.owner.parent
+            known = 1
+            while place is not None and place is not self.block:
+                parent = place.parent_op()
+                place = parent.parent if parent is not None else None
+                known += 1
+            known = self._known[value] = known if place is not None else 0
+        return known
+
+    def same_inside(self, value: SSAValue) -> bool:
+        """Whether a value is the same for all that stands in the block, once it is entered."""
+        return self.of(value) < 2
+
+    def same_in_turns(self, value: SSAValue) -> bool:
+        """Whether a value is the same each time the block is entered."""
+        return self.of(value) == 0

@@ -1,0 +1,69 @@
+"""Work that waits although nothing it does depends on what it waits for.
+
+Source: docs/reference/synchronisation.md, "Judging a program".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pto_dialect.passes.accesses.items import Choice, Item, Leaf, Loop, Signal
+
+from .course import Finding, Open
+from .groups import Group
+
+
+class Idle(NamedTuple):
+    """A signal that makes ``needless`` wait, or be waited for, beside ``needed``, the nearest that has to."""
+
+    signal: Signal
+    needless: Leaf
+    needed: Leaf
+
+
+def pairs_of(lost: list[Finding]) -> dict[tuple[int, int], Open]:
+    """The pairs of pipes between which a group keeps order, each with an example."""
+    found: dict[tuple[int, int], Open] = {}
+    for one in lost:
+        if isinstance(one, Open):
+            found.setdefault((one.first.pipe, one.second.pipe), one)
+    return found
+
+
+def idle(group: Group, lost: list[Finding]) -> Iterator[Idle]:
+    """What waits, or is waited for, for nothing; ``lost`` is what is out of order without ``group``."""
+    needs = [one for one in lost if isinstance(one, Open)]
+    if len(needs) < len(lost):
+        return
+    for signal in group.signals:
+        if signal.kind == "set":
+            yield from _nearest(signal, {one.first for one in needs}, signal.source, -1)
+        elif signal.kind == "wait":
+            yield from _nearest(signal, {one.second for one in needs}, signal.target, 1)
+
+
+def _nearest(signal: Signal, needed: set[Leaf], pipe: int, step: int) -> Iterator[Idle]:
+    """Work of ``pipe`` between ``signal`` and the nearest item of its sequence with something needed in it."""
+    sequence, index = signal.path[-1]
+    idle: Leaf | None = None
+    index += step
+    while 0 <= index < len(sequence.items):
+        leaves = [leaf for leaf in leaves_of(sequence.items[index]) if leaf.pipe == pipe]
+        wanted = next((leaf for leaf in leaves if leaf in needed), None)
+        if wanted is not None:
+            if idle is not None:
+                yield Idle(signal, idle, wanted)
+            return
+        idle = idle or next(iter(leaves), None)
+        index += step
+
+
+def leaves_of(item: Item) -> Iterator[Leaf]:
+    """The operations of an item."""
+    if isinstance(item, Leaf):
+        yield item
+    elif isinstance(item, Loop | Choice):
+        for sequence in [item.body] if isinstance(item, Loop) else item.branches:
+            for inner in sequence.items:
+                yield from leaves_of(inner)

@@ -1,0 +1,145 @@
+"""Puts what was found out about the signals of a function into diagnostics.
+
+Source: docs/reference/synchronisation.md, "Judging a program".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
+from pto_dialect.ir.core.base import section_of
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.accesses.items import UnsupportedError
+from pto_dialect.passes.accesses.places import Places
+from pto_dialect.passes.accesses.signals import SignalReader
+from pto_dialect.verify.engine.rule import Rule
+
+from .chains import Reason, reasons
+from .course import Open
+from .groups import Group, Judge
+from .rules import KEPT, REDUNDANT, REMOVED, SERIALISING, UNDECIDED
+from .serial import Idle, idle, pairs_of
+from .words import line_of, named, note_of, pipe_name, title
+
+
+def has_signals(function: Operation) -> bool:
+    """Whether a function says anything about the order of its pipes."""
+    return any(has_role(op, Role.PIPES | Role.LOCK) for op in walk(function))
+
+
+def judges(function: Operation, target: str | None) -> list[Judge]:
+    """The function as each kind of core runs it. Raises :class:`UnsupportedError`."""
+    sections = {section_of(op) for op in walk(function)}
+    sides = [name for name in ("cube", "vector") if name in sections] or [None]
+    found: list[Judge] = []
+    for side in sides:
+        reader = SignalReader(Places(profile_of(function, target)), side)
+        found.append(Judge(reader, reader.function(function)))
+    return found
+
+
+def dispensable(judge: Judge) -> list[tuple[Group, Reason | None]]:
+    """The groups that can go, all together, each with its reason."""
+    gone = [group for group in judge.groups() if judge.dispensable(group)]
+    known = reasons(judge.reader, judge.sequence, gone) if gone else {}
+    return [(group, known.get(group)) for group in gone]
+
+
+def told_redundant(declared: Rule, group: Group, reason: Reason | None) -> Diagnostic:
+    """A group that orders nothing, or nothing that others do not order as well."""
+    op = group.signals[0].op
+    what = f"{title(group.signals)} {'is taken out' if declared is REMOVED else 'is not needed'}"
+    notes = [note_of(signal, f"{signal.op.name} belongs to it") for signal in group.signals[1:]]
+    if reason is None:
+        message = f"{what}: nothing behind it has to wait for what is before it"
+    else:
+        first, second = named(reason.first), named(reason.second)
+        by = list(dict.fromkeys(_link(item.op) for item in reason.chain)) or ["the scalar unit"]
+        said = f"{', '.join(by[:-1])} and {by[-1]} order" if len(by) > 1 else f"{by[0]} orders"
+        message = f"{what}: {second} depends on {first}, and {said} the two"
+    return Diagnostic(declared.id, declared.severity, message, span_of(op), tuple(notes))
+
+
+def _link(op: Operation) -> str:
+    return f"{op.name}{line_of(op)}"
+
+
+def told_serial(judge: Judge, group: Group) -> Iterator[Diagnostic]:
+    """What waits for a group although it need not."""
+    lost = judge.lost(group)
+    first = group.signals[0]
+    if first.kind == "join":
+        pairs = pairs_of(lost)
+        if pairs and all(pair[0] != pair[1] for pair in pairs) and len(pairs) <= 2:
+            yield _all_wait(group, list(pairs.values()))
+        return
+    for one in idle(group, lost):
+        yield _waiting(one)
+
+
+def _all_wait(group: Group, needed: list[Open]) -> Diagnostic:
+    op = group.signals[0].op
+    said = " and ".join(f"{pipe_name(o.second.pipe)} on {pipe_name(o.first.pipe)}" for o in needed)
+    message = f"all pipes wait for each other here, and only {said} depends"
+    notes = [note_of(one.second, f"{named(one.second)} depends on {named(one.first)}") for one in needed]
+    help_ = "a flag from the one pipe to the other in its place"
+    return Diagnostic(SERIALISING.id, SERIALISING.severity, message, span_of(op), tuple(notes), help_)
+
+
+def _waiting(one: Idle) -> Diagnostic:
+    signal, declared = one.signal, SERIALISING
+    target, source = pipe_name(signal.target), pipe_name(signal.source)
+    if signal.kind == "set":
+        message = f"{target} waits for {named(one.needless)} of {source} too, which nothing needs that waits here"
+        help_ = f"set the flag right behind {named(one.needed)}"
+    else:
+        message = f"{named(one.needless)} of {target} waits for {source} and depends on nothing of it"
+        help_ = f"wait right before {named(one.needed)}"
+    return Diagnostic(declared.id, declared.severity, message, span_of(signal.op), (), help_)
+
+
+def told_undecided(function: Operation, error: UnsupportedError | None, judge: Judge | None) -> Diagnostic:
+    """Why nothing is proved about a function."""
+    name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
+    op, notes = function, ()
+    if error is not None:
+        message, op = f"the order in @{name} is not proved: {error.reason}", error.op
+    else:
+        assert judge is not None
+        found = next((one for one in judge.found if isinstance(one, Open)), None)
+        assert found is not None
+        op = found.second.op
+        turns = " of an earlier iteration" if found.loop is not None else ""
+        message = f"the order in @{name} is not proved: {op.name} may touch bytes of {found.first.op.name}{turns}"
+        notes = (Note(f"{found.first.op.name} touches them", span_of(found.first.op)),)
+    return Diagnostic(UNDECIDED.id, UNDECIDED.severity, message, span_of(op), notes)
+
+
+def told_kept(error: UnsupportedError) -> Diagnostic:
+    """Why a function keeps all of its signals."""
+    message = f"all flags and barriers of this function stay: {error.reason}"
+    return Diagnostic(KEPT.id, KEPT.severity, message, span_of(error.op))
+
+
+def judged(function: Operation, target: str | None) -> Iterator[Diagnostic]:
+    """What the signals of a function do that they need not, and whether its order is proved."""
+    try:
+        found = judges(function, target)
+    except UnsupportedError as error:
+        yield told_undecided(function, error, None)
+        return
+    for judge in found:
+        if any(isinstance(one, Open) for one in judge.found):
+            yield told_undecided(function, None, judge)
+        gone = dispensable(judge)
+        yield from (told_redundant(REDUNDANT, *one) for one in gone)
+        taken = {group.signals for group, _ in gone}
+        for group in judge.groups():
+            if group.signals not in taken:
+                yield from told_serial(judge, group)

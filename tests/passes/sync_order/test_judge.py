@@ -1,0 +1,105 @@
+"""What check-sync says about flags when it judges them.
+
+Source: docs/reference/synchronisation.md, "Judging a program".
+"""
+
+import pytest
+from lowering_programs import add, kernel, load, lowered, part, store
+from random_tile_programs import RandomProgram
+
+from pto_dialect import parse, print_module
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.passes.registry import make_pass
+
+HEAD = (part("p", "a", "c0"), part("q", "b", "c0"))
+LOOP = "scf.for %i = %c0 to %n step %c1 {"
+
+
+def flag(word: str, source: str, target: str, number: int = 0) -> str:
+    return f"pto.{word}_flag[<PIPE_{source}>, <PIPE_{target}>, <EVENT_ID{number}>]"
+
+
+def pair(source: str, target: str, number: int = 0) -> tuple[str, str]:
+    return flag("set", source, target, number), flag("wait", source, target, number)
+
+
+def said(text: str) -> list[Diagnostic]:
+    engine = DiagnosticEngine(DiagnosticOptions(pedantic=True, max_errors=0))
+    make_pass("check-sync{judge=true}", None).run(parse(text, "program.pto"), engine)
+    return list(engine.diagnostics)
+
+
+def rules(*lines: str) -> list[str]:
+    return [one.rule for one in said(kernel(*lines))]
+
+
+def test_flags_that_are_exactly_enough():
+    assert (
+        rules(*HEAD, load("p", "x"), *pair("MTE2", "V"), add("x", "x", "y"), *pair("V", "MTE3"), store("y", "q")) == []
+    )
+
+
+def test_a_missing_flag_is_an_error_as_before():
+    assert rules(*HEAD, load("p", "x"), add("x", "x", "y"), *pair("V", "MTE3"), store("y", "q")) == [
+        "sync-static-hazard",
+        "sync-undecided",
+    ]
+
+
+def test_a_flag_that_is_set_too_late():
+    (one,) = said(kernel(*HEAD, load("p", "x"), load("q", "y"), *pair("MTE2", "V"), add("x", "x", "z")))
+    assert one.rule == "sync-serialising"
+    assert one.message == "V waits for pto.tload (line 20) of MTE2 too, which nothing needs that waits here"
+    assert one.help == "set the flag right behind pto.tload (line 19)"
+
+
+def test_a_wait_that_comes_too_early():
+    lines = (load("p", "x"), *pair("MTE2", "V"), add("y", "y", "z"), add("x", "x", "z"))
+    (one,) = said(kernel(*HEAD, *lines))
+    assert one.message == "pto.tadd (line 22) of V waits for MTE2 and depends on nothing of it"
+    assert one.help == "wait right before pto.tadd (line 23)"
+
+
+def test_a_barrier_of_all_pipes_for_one_dependence():
+    (one,) = said(kernel(*HEAD, load("p", "x"), "pto.barrier #pto.pipe<PIPE_ALL>", add("x", "x", "y")))
+    assert one.rule == "sync-serialising"
+    assert one.message == "all pipes wait for each other here, and only V on MTE2 depends"
+
+
+def test_the_way_back_of_a_loop_may_be_missing():
+    """Each iteration loads the tile that the one before may still use."""
+    body = (load("p", "x"), *pair("MTE2", "V"), add("x", "x", "y"))
+    found = said(kernel(*HEAD, LOOP, *body, "}"))
+    (undecided,) = [one for one in found if one.rule == "sync-undecided"]
+    assert undecided.message == (
+        "the order in @f is not proved: pto.tload may touch bytes of pto.tadd of an earlier iteration"
+    )
+
+
+def test_rows_of_their_own_are_proved_to_be_apart():
+    """For every number of iterations: no flag leads from a store to the load of the next 16 rows."""
+    rows = ("%r = arith.muli %i, %c16 : index", part("p", "a", "r"))
+    body = (flag("wait", "MTE3", "MTE2"), load("p", "x"), *pair("MTE2", "MTE3"), store("x", "p"))
+    prepared = (flag("set", "MTE3", "MTE2"), LOOP, *rows, *body, flag("set", "MTE3", "MTE2"), "}")
+    assert rules(*prepared, flag("wait", "MTE3", "MTE2")) == []
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("seed", range(8))
+def test_what_insert_sync_puts_is_proved_and_nothing_of_it_is_needless(seed: int, target: str):
+    module, _ = lowered(RandomProgram(seed, target).text)
+    found = [one.rule for one in said(print_module(module))]
+    assert "sync-undecided" not in found
+    assert "sync-redundant" not in found
+
+
+@pytest.mark.parametrize("seed", [3, 5, 8])
+def test_without_any_one_flag_the_proof_fails(seed: int):
+    module, _ = lowered(RandomProgram(seed, "a5").text)
+    lines = print_module(module).splitlines()
+    flags = {line.strip().replace("set_flag", "wait_flag") for line in lines if "set_flag" in line}
+    assert flags
+    for one in flags:
+        less = [line for line in lines if line.strip().replace("set_flag", "wait_flag") != one]
+        assert any(found.rule == "sync-undecided" for found in said("\n".join(less))), one
