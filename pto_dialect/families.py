@@ -277,6 +277,7 @@ PASSES_WITH_RULES: tuple[str, ...] = (
     "passes.assign_memory.assign",
     "passes.insert_sync.insert",
     "passes.sync_order.rules",
+    "passes.lower_cube.lower",
 )
 """Passes that declare the rules that they check."""
 

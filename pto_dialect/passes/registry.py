@@ -65,6 +65,9 @@ PASS_TABLE: dict[str, PassEntry] = {
         "takes out flags and barriers that others make needless",
         changes=True,
     ),
+    "lower-cube": PassEntry(
+        "lower_cube.lower", "LowerCubePass", "instructions for the tile operations of the cube core", changes=True
+    ),
 }
 """Every pass; the verify passes stand in the order in which they run."""
 

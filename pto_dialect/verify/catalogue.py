@@ -12,6 +12,7 @@ from .engine.example_programs import bad_program, good_program
 from .engine.rule import (
     ASSIGN_MEMORY,
     INSERT_SYNC,
+    LOWER_CUBE,
     MEMORY,
     PARSE,
     PASSES,
@@ -36,6 +37,7 @@ STAGES: dict[str, str] = {
     MEMORY: "checked by the pass `check-memory`",
     ASSIGN_MEMORY: "of the pass `assign-memory`",
     INSERT_SYNC: "of the pass `insert-sync`",
+    LOWER_CUBE: "of the pass `lower-cube`",
     PROVE: "of `--prove`",
     REMOVE_SYNC: "of the pass `remove-redundant-sync`",
     RUN: "checked while a program runs",

@@ -36,6 +36,7 @@ INSERT_SYNC = "insert-sync"
 REMOVE_SYNC = "remove-redundant-sync"
 ASSIGN_MEMORY = "assign-memory"
 PROVE = "prove"
+LOWER_CUBE = "lower-cube"
 RUN = "run"
 PASSES = (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)
 """Verification passes in the order in which they run."""

@@ -48,6 +48,7 @@ COMMANDS: Final[dict[str, Commands]] = {
     "assign-memory-unsupported": _both("pto-opt -p assign-memory example.pto"),
     "assign-memory-full": _both("pto-opt -p assign-memory example.pto"),
     "insert-sync-unsupported": _both("pto-opt -p insert-sync example.pto"),
+    "lower-cube-unsupported": _both("pto-opt -p lower-cube example.pto"),
     "prove-difference": Commands(
         "pto-opt --prove --allow prove-finding -p insert-sync,assign-memory example.pto",
         "pto-opt --prove --allow prove-done --lower example.pto",

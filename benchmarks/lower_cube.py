@@ -1,0 +1,237 @@
+"""How many tile operations of the cube core are lowered to instructions, and whether these compute the same.
+
+Usage: python benchmarks/lower_cube.py FOLDER... [--target a5] [--run] [--only REGEX] [--limit SECONDS]
+
+Every program below a FOLDER that has such operations gets addresses and flags where it has none, and is lowered. Those
+that are not lowered are counted by what stands in the way. With ``--run`` each function that runs with arguments made
+up from its types runs before and after: the bytes have to be the same under several schedules, and the sanitizers must
+find nothing about order that they do not find before. The exit code is 1 when something differs.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import click
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from pto_dialect import parse
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.driver.explore import made_up
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.assign_memory.assign import AssignMemoryPass, lacking
+from pto_dialect.passes.insert_sync.insert import InsertSyncPass
+from pto_dialect.passes.lower_cube.lower import LowerCubePass, cube_operations, lower
+from pto_dialect.passes.lower_cube.writer import Function
+from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.runtime.queues.schedule import Schedule
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.options import SanitizeOptions
+
+SCHEDULES = ("text", "oldest", "newest")
+ORDER = ("race", "sync-", "l0c-handover")
+"""How the rules begin that are about order."""
+
+
+def programs(folders: Sequence[Path], only: str) -> Iterator[tuple[str, str]]:
+    """Programs with their names."""
+    for folder in folders:
+        for path in sorted((folder,) if folder.is_file() else folder.rglob("*.pto")):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if re.search(only, str(path)) and re.search(r"\bpto\.(tmatmul|tgemv|tload|textract|tmov)", text):
+                yield str(path), text
+
+
+def prepared(text: str, name: str, target: str | None) -> tuple[ModuleOp, str]:
+    """The program with addresses and flags, and why it has none."""
+    module = parse(text, name)
+    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
+    if any(True for op in walk(module) if has_role(op, Role.FUNCTION) for _ in lacking(op)):
+        AssignMemoryPass(target).run(module, engine)
+    if not engine.has_errors:
+        InsertSyncPass(target).run(module, engine)
+    return module, engine.diagnostics[0].message if engine.has_errors else ""
+
+
+class Totals:
+    """What was counted."""
+
+    def __init__(self) -> None:
+        self.lowered: Counter[str] = Counter()
+        self.reasons: Counter[tuple[str, str]] = Counter()
+        self.places: dict[tuple[str, str], str] = {}
+        self.count: Counter[str] = Counter()
+        self.wrong: list[str] = []
+        self.seconds: list[float] = []
+
+
+def count(module: ModuleOp, name: str, target: str | None, totals: Totals) -> bool:
+    """Tries each operation by itself; whether all are lowered. The module is not used afterwards."""
+    whole = True
+    functions: dict[int, Function] = {}
+    for op in list(cube_operations(module)):
+        place: Operation | None = op
+        while place is not None and not has_role(place, Role.FUNCTION):
+            place = place.parent_op()
+        assert place is not None
+        error = lower(op, functions.setdefault(id(place), Function(place)), target)
+        if error is None:
+            totals.lowered[op.name] += 1
+            continue
+        whole = False
+        key = (op.name, re.sub(r"%\w+", "%tile", error.reason))
+        totals.reasons[key] += 1
+        totals.places.setdefault(key, name)
+    return whole
+
+
+def copies(values: Sequence[Any]) -> list[Any]:
+    """Arrays that a run may write."""
+    return [value.copy() if isinstance(value, np.ndarray) else value for value in values]
+
+
+def content(values: Sequence[Any]) -> list[bytes]:
+    """What a run has left."""
+    return [value.tobytes() for value in values if isinstance(value, np.ndarray)]
+
+
+def names(module: ModuleOp) -> list[str]:
+    """The functions with cube operations."""
+    found = [op for op in walk(module) if has_role(op, Role.FUNCTION) and any(cube_operations(op))]
+    return [op.properties["sym_name"].data for op in found]  # pyright: ignore
+
+
+class TooLongError(Exception):
+    """A run takes longer than the limit."""
+
+
+def too_long(*_: object) -> None:
+    """Ends a run."""
+    raise TooLongError
+
+
+def prove_within(limit: float, text: str, path: str, target: str | None, totals: Totals) -> None:
+    """``prove``, if it takes no longer than ``limit`` seconds."""
+    signal.signal(signal.SIGALRM, too_long)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        with redirect_stdout(StringIO()):
+            prove(text, path, target, totals)
+    except TooLongError:
+        totals.count["takes too long"] += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def prove(text: str, path: str, target: str | None, totals: Totals) -> None:
+    """Runs the functions of a program before and after, under several schedules and under watch."""
+    before, _ = prepared(text, path, target)
+    after, _ = prepared(text, path, target)
+    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
+    LowerCubePass(target).run(after, engine)
+    chip = target or profile_of(before, None).arch
+    for name in names(before):
+        plain = RunOptions(cross_core="p2p", accumulate="exact")
+        try:
+            kernel = Kernel(before, name, chip, plain)
+            given = made_up.make_up(kernel, {}, 1, 1)
+            values = made_up.values_of(kernel, {}, dict(given))
+            expected = copies(values)
+            kernel.run(expected, 1)
+        except (ProgramError, BindingError):
+            totals.count["does not run alone"] += 1
+            continue
+        totals.count["ran"] += 1
+        try:
+            _compare(after, name, chip, values, expected, path, totals)
+            found = [_rules(module, name, chip, values) for module in (before, after)]
+            if found[1] - found[0]:
+                totals.wrong.append(f"{path} {name}: {', '.join(sorted(found[1] - found[0]))}")
+            totals.count["clean"] += not found[1]
+        except (ProgramError, BindingError) as error:
+            totals.wrong.append(f"{path} {name}: {error}")
+
+
+def _compare(
+    after: ModuleOp, name: str, chip: str, values: list[Any], expected: list[Any], path: str, totals: Totals
+) -> None:
+    for schedule in SCHEDULES:
+        found = copies(values)
+        how = Schedule.parse(schedule, strict=True)
+        Kernel(after, name, chip, RunOptions(cross_core="p2p", accumulate="exact", schedule=how)).run(found, 1)
+        if content(found) != content(expected):
+            totals.wrong.append(f"{path} {name}: other results under {schedule}")
+            return
+    totals.count["identical"] += 1
+
+
+def _rules(module: ModuleOp, name: str, chip: str, values: list[Any]) -> set[str]:
+    watched = WatchedKernel(
+        module, name, chip, RunOptions(cross_core="p2p", accumulate="exact"), SanitizeOptions(sync="strict")
+    )
+    watched.run(copies(values), 1)
+    return {finding.rule for finding in watched.watch.findings.all if finding.rule.startswith(ORDER)}
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--target", default=None, help="the target of all programs; default: what each says")
+@click.option("--only", default="", metavar="REGEX", help="programs whose path matches")
+@click.option("--run", "runs", is_flag=True, help="run before and after as well")
+@click.option("--limit", default=20.0, help="seconds that the runs of a program may take")
+def main(folders: tuple[Path, ...], target: str | None, only: str, runs: bool, limit: float) -> None:
+    """Lower the programs below FOLDERS."""
+    totals = Totals()
+    for path, text in programs(folders, only):
+        try:
+            module, refused = prepared(text, path, target)
+        except ValueError:
+            totals.count["programs with errors"] += 1
+            continue
+        if not any(True for _ in cube_operations(module)):
+            continue
+        totals.count["programs"] += 1
+        if refused:
+            totals.count["programs without addresses or flags"] += 1
+        started = perf_counter()
+        whole = count(module, path, target, totals)
+        totals.seconds.append(perf_counter() - started)
+        totals.count["programs lowered"] += whole and not refused
+        if runs and whole and not refused:
+            prove_within(limit, text, path, target, totals)
+    show(totals)
+    sys.exit(1 if totals.wrong else 0)
+
+
+def show(totals: Totals) -> None:
+    """Prints what was counted."""
+    print(*(f"{name}: {number}" for name, number in totals.count.items()), sep="\n")
+    every = sum(totals.lowered.values()) + sum(totals.reasons.values())
+    print(f"operations lowered: {sum(totals.lowered.values())} of {every}")
+    for name, number in totals.lowered.most_common():
+        print(f"  {name:<24} {number}")
+    print("not lowered:")
+    for key, number in totals.reasons.most_common():
+        print(f"  {number:>5} {key[0]}: {key[1]} ({totals.places[key]})")
+    if totals.seconds:
+        print(f"seconds a program: most {max(totals.seconds):.3f}")
+    print(*totals.wrong, sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Tile operations of the cube core as the instructions that carry them out."""

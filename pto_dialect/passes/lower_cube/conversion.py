@@ -1,0 +1,117 @@
+"""What a write-back applies to accumulators, as clauses: quantisation, relu, saturation, atomic.
+
+Source: docs/reference/numerics.md, "Write-back"; docs/reference/targets.md, "Quantisation modes".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from struct import pack, unpack
+
+from xdsl.dialects.arith import AndIOp, BitcastOp, TruncIOp
+from xdsl.dialects.builtin import f32, i32
+from xdsl.ir import Attribute, SSAValue
+
+from pto_dialect.analysis.facts import word
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.types import element_name
+from pto_dialect.targets.element_types import signless
+from pto_dialect.targets.profile import Profile
+
+from .geometry import NotLoweredError, Reader, constant_bits
+from .writer import Number, Writer, enum
+
+_SCALE_BITS = 0xFFFFE000
+"""The bits of an f32 that count in the scale of a channel."""
+_OFFSET, _SIGN, _SHIFT = 0x1FF << 37, 1 << 46, 0xF << 32
+_PLAIN = {("f32", "f16"): "f32_f16", ("f32", "bf16"): "f32_bf16"}
+_INTEGERS = ("i8", "si8", "ui8", "i16", "si16", "ui16", "i32", "si32", "ui32")
+_ATOMIC = {"atomic_add": "add", "atomic_max": "max", "atomic_min": "min"}
+_ENTRY_BYTES = 8
+
+
+@dataclass
+class Conversion:
+    """The clauses of one write-back. ``table`` has one entry for each channel; its pointer moves with the columns."""
+
+    attributes: dict[str, Attribute] = field(default_factory=dict)
+    payload: SSAValue | None = None
+    table: bool = False
+
+    def quantiser(self, writer: Writer, column: Number) -> SSAValue | None:
+        """The payload of ``pre_quant`` for the columns from ``column`` on."""
+        if self.payload is None or not self.table:
+            return self.payload
+        return writer.advanced(self.payload, writer.mul(column, _ENTRY_BYTES // 4))
+
+    @property
+    def plain(self) -> bool:
+        """Whether values are copied as they are."""
+        return not self.attributes.keys() & {"pre_quant_mode", "pre_relu_mode"}
+
+
+def conversion_of(writer: Writer, profile: Profile, source: Attribute, target: Attribute) -> Conversion:
+    """The clauses that the operation asks for, from accumulators of type ``source`` to elements of ``target``. Raises
+    :class:`NotLoweredError`."""
+    op = writer.anchor
+    assert isinstance(op, PtoOp)
+    found = Conversion()
+    groups = operand_groups(op)
+    one, other = signless(element_name(source)), element_name(target)
+    scalar, table = (next(iter(groups.get(name, ())), None) for name in ("preQuantScalar", "fp"))
+    if scalar is not None or table is not None:
+        base = profile.acc_quant_mode.get((one, "i8" if other in ("si8", "ui8") else other))
+        if base is None:
+            raise NotLoweredError(op, f"{one} accumulators are not quantised to {other}")
+        mode = f"{base}_{'scalar' if scalar is not None else 'vec'}"
+        found.attributes["pre_quant_mode"] = enum("quant_pre_mode", mode)
+        if scalar is not None:
+            found.payload = _scalar(writer, scalar, other)
+        else:
+            assert table is not None
+            found.payload, found.table = _table(writer, table), True
+    elif (one, other) in _PLAIN:
+        found.attributes["pre_quant_mode"] = enum("quant_pre_mode", _PLAIN[one, other])
+        found.payload = writer.f32(0.0)
+    elif one != signless(other):
+        raise NotLoweredError(op, f"{one} accumulators become {other} by a scale only")
+    relu = word(op, "reluPreMode") or "no_relu"
+    if relu == "normal_relu":
+        found.attributes["pre_relu_mode"] = enum("relu_pre_mode", relu)
+    elif relu != "no_relu":
+        raise NotLoweredError(op, f"{relu} needs a payload that tile operations do not carry")
+    if other not in _INTEGERS and other != "f32":
+        found.attributes["sat_mode"] = enum("acc_store_sat_mode", "sat")
+    atomic = word(op, "atomicType")
+    if atomic in _ATOMIC:
+        kind = signless(other).replace("i", "s") if other in _INTEGERS else other
+        found.attributes["atomic_type"] = enum("acc_store_atomic_type", kind)
+        found.attributes["atomic_op"] = enum("acc_store_atomic_op", _ATOMIC[atomic])
+    return found
+
+
+def _scalar(writer: Writer, entry: SSAValue, target: str) -> SSAValue:
+    """The scale of an entry for all channels as an f32, as far as its bits count."""
+    bits = constant_bits(entry)
+    if bits is not None:
+        signed = target in ("i8", "si8")
+        if bits & (_OFFSET | _SHIFT) or (target in _INTEGERS and bool(bits & _SIGN) != signed):
+            raise NotLoweredError(writer.anchor, "a scale for all channels has no offset, shift or sign of its own")
+        return writer.f32(_number(bits & _SCALE_BITS))
+    if target in _INTEGERS:
+        raise NotLoweredError(writer.anchor, "only a run knows the offset and the sign of its scale")
+    low = writer.put(TruncIOp(entry, i32))
+    kept = writer.put(AndIOp(low, writer.function.constant(_SCALE_BITS - (1 << 32), i32)))
+    return writer.put(BitcastOp(kept, f32))
+
+
+def _number(bits: int) -> float:
+    return unpack("<f", pack("<I", bits))[0]
+
+
+def _table(writer: Writer, value: SSAValue) -> SSAValue:
+    tile = Reader(writer).tile(value)
+    if tile.bytes != _ENTRY_BYTES or tile.type.loc != "scaling" or tile.kind != "ND" or tile.whole.rows != 1:
+        raise NotLoweredError(writer.anchor, "a table of channels is a row of 64-bit entries in the fixpipe buffer")
+    pointer = writer.seen_as(tile.pointer, f32)
+    return writer.advanced(pointer, writer.mul(tile.col, _ENTRY_BYTES // 4))

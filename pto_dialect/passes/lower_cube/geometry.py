@@ -1,0 +1,232 @@
+"""Tiles as the instructions of the cube core see them: a pointer, an image of blocks, a position in it.
+
+Source: docs/reference/layouts.md, "Tile layouts", "Layouts of the memories".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.scf import ForOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.analysis.affine import Sum, Sums, Term
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.ir.buffers.pointers import CastptrOp, TileBufAddrOp
+from pto_dialect.ir.buffers.views import (
+    AllocTileOp,
+    BitcastOp,
+    SetValidshapeOp,
+    SubviewOp,
+    TileValidColsOp,
+    TileValidRowsOp,
+    TReshapeOp,
+)
+from pto_dialect.ir.core.types import DYNAMIC, PtrType, TileBufType, bit_width, byte_width, element_name
+from pto_dialect.targets.memory import LOC_TO_SPACE
+from pto_dialect.targets.tile_layouts import C0_BYTES
+
+from .writer import INDEX, Function, Number, Writer
+
+FRACTAL_ROWS = 16
+ROW_BYTES = 32
+_KINDS = {
+    ("col_major", "row_major"): "NZ",
+    ("row_major", "col_major"): "ZN",
+    ("row_major", "row_major"): "ZZ",
+    ("col_major", "col_major"): "NN",
+    ("row_major", "none_box"): "ND",
+    ("col_major", "none_box"): "DN",
+}
+
+
+class NotLoweredError(Exception):
+    """What stands in the way of an operation, and what may be done about it."""
+
+    def __init__(self, op: Operation, reason: str, help: str | None = None) -> None:
+        super().__init__(reason)
+        self.op = op
+        self.reason = reason
+        self.help = help
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A tile operand. ``type`` is its own type, ``whole`` that of the memory it is a part of; ``row`` and ``col`` are
+    where it begins there, ``rows`` and ``cols`` its valid region, all in elements."""
+
+    type: TileBufType
+    whole: TileBufType
+    pointer: SSAValue
+    row: Number
+    col: Number
+    rows: Number
+    cols: Number
+
+    @property
+    def element(self) -> str:
+        """Name of the element type."""
+        return element_name(self.type.element)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of one element."""
+        return byte_width(self.type.element) or 1
+
+    @property
+    def kind(self) -> str:
+        """Layout: NZ, ZN, ZZ, NN, ND or DN."""
+        whole = self.whole
+        blayout = "col_major" if whole.loc == "left" and whole.slayout != "none_box" else whole.blayout
+        return _KINDS[blayout, whole.slayout]
+
+    @property
+    def width(self) -> int:
+        """Columns of one column of blocks of the image, in elements."""
+        if self.whole.loc == "acc" or self.whole.fractal == 1024:
+            return 16
+        return C0_BYTES // self.bytes
+
+    @property
+    def height(self) -> int:
+        """Rows of the image: those of the tile, the columns of one whose blocks are turned."""
+        rows = self.whole.cols if self.kind == "ZN" else self.whole.rows
+        return FRACTAL_ROWS if self.whole.loc == "acc" and rows == 1 else rows
+
+    @property
+    def turned(self) -> bool:
+        """Whether the image is that of the transposed matrix."""
+        return self.kind == "ZN"
+
+    def image(self, row: Number, col: Number) -> tuple[Number, Number]:
+        """A position of the tile, or a size, as one of the image."""
+        return (col, row) if self.turned else (row, col)
+
+
+class Reader:
+    """Reads the operands of one operation. Raises :class:`NotLoweredError`."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.writer = writer
+        self.op = writer.anchor
+
+    def tile(self, value: SSAValue) -> Tile:
+        """A tile operand."""
+        type_ = value.type
+        if not isinstance(type_, TileBufType):
+            raise NotLoweredError(self.op, f"{type_} is a value without memory", "tiles of buffers have addresses")
+        if (bit_width(type_.element) or 8) < 8 or element_name(type_.element).startswith("f4"):
+            raise NotLoweredError(self.op, f"elements of type {element_name(type_.element)} share their bytes")
+        base, row, col = value, 0, 0
+        while isinstance(base.owner, SubviewOp):
+            view = base.owner
+            first, second = view.offsets
+            row = self.writer.add(row, self.writer.number(first))
+            col = self.writer.add(col, self.writer.number(second))
+            base = view.source
+        whole = base.type
+        assert isinstance(whole, TileBufType)
+        pointer = self._pointer(base, whole)
+        rows, cols = self._valid(value, type_)
+        return Tile(type_, whole, pointer, row, col, rows, cols)
+
+    def _pointer(self, base: SSAValue, type_: TileBufType) -> SSAValue:
+        """The address of a tile that is no part of another: written behind its allocation, once."""
+        space = LOC_TO_SPACE[type_.loc]
+        if type_.loc == "scaling" and type_.fractal == ROW_BYTES:
+            raise NotLoweredError(self.op, "scales of MX operands lie beside their operands")
+        result = PtrType(type_.element, space)
+        function = self.writer.function
+        known = function.pointers.get((base, result))
+        if known is not None:
+            return known
+        origin = base
+        while isinstance(origin.owner, (TReshapeOp, BitcastOp)) and not isinstance(origin.owner.src.owner, SubviewOp):
+            origin = origin.owner.src
+        owner = origin.owner
+        at = Writer(function, base.owner if isinstance(base.owner, Operation) else self.op)
+        if isinstance(owner, AllocTileOp):
+            if owner.addr is None:
+                name = f"%{origin.name_hint}" if origin.name_hint else "a tile"
+                raise NotLoweredError(self.op, f"{name} has no address", "assign-memory gives one")
+            made = at.pto(CastptrOp, {"input": owner.addr}, result=result)
+        else:
+            made = self.writer.pto(TileBufAddrOp, {"src": base}, result=result)
+        made.name_hint = base.name_hint or space
+        if isinstance(owner, AllocTileOp):
+            function.pointers[base, result] = made
+        return made
+
+    def _valid(self, value: SSAValue, type_: TileBufType) -> tuple[Number, Number]:
+        owner = value.owner
+        changes = any(isinstance(use.operation, SetValidshapeOp) for use in value.uses)
+        found: list[Number] = []
+        for size, name, query in (
+            (type_.valid_rows, "valid_row", TileValidRowsOp),
+            (type_.valid_cols, "valid_col", TileValidColsOp),
+        ):
+            stated = getattr(owner, name, None) if isinstance(owner, AllocTileOp) and not changes else None
+            if size != DYNAMIC:
+                found.append(size)
+            elif stated is not None:
+                found.append(self.writer.number(stated))
+            else:
+                found.append(self.writer.pto(query, {"src": value}, result=INDEX))
+        return found[0], found[1]
+
+    def offset(self, tile: Tile, row: Number, col: Number) -> Number:
+        """Elements from the beginning of the image to a position of the tile, whose column begins a block."""
+        row, col = tile.image(self.writer.add(tile.row, row), self.writer.add(tile.col, col))
+        self.aligned(col, tile.width, "column" if not tile.turned else "row")
+        return self.writer.add(self.writer.mul(col, tile.height), self.writer.mul(row, tile.width))
+
+    def aligned(self, number: Number, unit: int, what: str) -> None:
+        """Makes sure that a position is a multiple of ``unit``."""
+        if not multiple_of(self.writer.function, number, unit):
+            found = str(number) if isinstance(number, int) else "what a run says"
+            raise NotLoweredError(
+                self.op, f"the {what} that it begins with must be a multiple of {unit}, found {found}"
+            )
+
+
+def multiple_of(function: Function, number: Number, unit: int) -> bool:
+    """Whether ``number`` is certainly a multiple of ``unit``."""
+    if isinstance(number, int):
+        return number % unit == 0
+    return _multiple(function.sums, function.sums.of(number), unit)
+
+
+def _multiple(sums: Sums, total: Sum, unit: int, depth: int = 8) -> bool:
+    if total.constant % unit or not depth:
+        return False
+    return all(factor % unit == 0 or _term(sums, term, unit, depth - 1) for term, factor in total.terms)
+
+
+_OPERANDS = {
+    **dict.fromkeys(("arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui"), all),
+    "arith.muli": any,
+}
+"""Operations that give a multiple if all, or any, of their operands are one."""
+
+
+def _term(sums: Sums, term: Term, unit: int, depth: int) -> bool:
+    name, *_ = term
+    needed = _OPERANDS.get(name) if isinstance(name, str) else None
+    if needed is not None:
+        return needed(_multiple(sums, part, unit, depth) for part in term if isinstance(part, Sum))
+    value = term[0]
+    if not isinstance(value, SSAValue) or not isinstance(value.owner, Block):
+        return False
+    loop = value.owner.parent_op()
+    if not isinstance(loop, ForOp) or value is not loop.body.block.args[0]:
+        return False
+    return all(_multiple(sums, sums.of(bound), unit, depth) for bound in (loop.lb, loop.step))
+
+
+def constant_bits(value: SSAValue) -> int | None:
+    """A 64-bit constant without its sign."""
+    found = constant_of(value)
+    if not isinstance(found, int) or not isinstance(value.type, IntegerType):
+        return None
+    return found & ((1 << 64) - 1)

@@ -1,0 +1,104 @@
+"""Views of global memory as matrices: rows and columns with their strides.
+
+Source: docs/reference/layouts.md, "Views of global memory".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+
+from pto_dialect.analysis.facts import word
+from pto_dialect.ir.buffers.views import MakeTensorViewOp, PartitionViewOp
+from pto_dialect.ir.core.base import operand_groups
+from pto_dialect.ir.core.types import PtrType
+
+from .geometry import NotLoweredError
+from .writer import Number, Writer
+
+_RANK = 5
+_DIMENSIONS = {"nd": ((0, 1, 2, 3), (4,)), "dn": ((3,), (0, 1, 2, 4)), "nz": ((2, 3), (0, 1, 4))}
+"""The dimensions, outermost first, whose product counts rows, and those that count columns."""
+
+
+class Step(NamedTuple):
+    """Elements along one direction: how many, and how far they are apart."""
+
+    size: Number
+    stride: Number
+
+
+class View(NamedTuple):
+    """A matrix in global memory: from ``pointer`` on, rows and columns as nested steps, outermost first."""
+
+    pointer: SSAValue
+    rows: tuple[Step, ...]
+    cols: tuple[Step, ...]
+
+
+def view_of(writer: Writer, value: SSAValue) -> View:
+    """What a view shows. Raises :class:`NotLoweredError`."""
+    origin = value
+    offsets: list[Number] = []
+    sizes: list[Number] | None = None
+    while isinstance(origin.owner, PartitionViewOp):
+        part = origin.owner
+        more = [writer.number(offset) for offset in part.offsets]
+        offsets = [writer.add(*pair) for pair in zip(offsets, more, strict=True)] if offsets else more
+        sizes = sizes or [writer.number(size) for size in part.sizes]
+        origin = part.source
+    whole = origin.owner
+    if not isinstance(whole, MakeTensorViewOp) or not isinstance(whole.ptr.type, PtrType):
+        raise NotLoweredError(writer.anchor, "its view is not made in this function")
+    groups = operand_groups(whole)
+    strides = [writer.number(stride) for stride in groups["strides"]]
+    sizes = sizes or [writer.number(size) for size in groups["shape"]]
+    layout = word(whole, "layout") or "nd"
+    if layout not in _DIMENSIONS:
+        raise NotLoweredError(writer.anchor, f"a view in the layout {layout}")
+    distance: Number = 0
+    for offset, stride in zip(offsets, strides, strict=False):
+        distance = writer.add(distance, writer.mul(offset, stride))
+    pointer = writer.advanced(whole.ptr, distance)
+    steps = [Step(1, 0)] * (_RANK - len(sizes)) + [Step(*pair) for pair in zip(sizes, strides, strict=True)]
+    rows, cols = (_merged(writer, [steps[number] for number in numbers]) for numbers in _DIMENSIONS[layout])
+    return View(pointer, rows, cols)
+
+
+def _merged(writer: Writer, steps: list[Step]) -> tuple[Step, ...]:
+    """Without steps of one element, and with one in place of two that follow each other evenly."""
+    found: list[Step] = []
+    for step in reversed(steps):
+        if isinstance(step.size, int) and step.size == 1:
+            continue
+        if found and _evenly(step, found[-1]):
+            inner = found.pop()
+            step = Step(writer.mul(step.size, inner.size), inner.stride)
+        found.append(step)
+    return tuple(reversed(found)) or (Step(1, 1),)
+
+
+def _evenly(outer: Step, inner: Step) -> bool:
+    known = (outer.stride, inner.size, inner.stride)
+    if all(isinstance(number, int) for number in known):
+        return outer.stride == inner.size * inner.stride  # pyright: ignore[reportOperatorIssue]
+    return False
+
+
+def fitted(writer: Writer, view: View, rows: Number, cols: Number) -> tuple[Number, Number]:
+    """How much of a matrix of ``rows`` x ``cols`` a view covers: what both have. Raises :class:`NotLoweredError` where
+    the elements may be taken in another order."""
+    count = [_count(writer, steps) for steps in (view.rows, view.cols)]
+    if not (writer.same(count[0], rows) or writer.same(count[1], cols)):
+        known = all(isinstance(number, int) for number in (*count, rows, cols))
+        if not known or count[0] * count[1] == rows * cols:  # pyright: ignore[reportOperatorIssue]
+            raise NotLoweredError(writer.anchor, "its view and its tile have other rows and other columns")
+    return writer.least(count[0], rows), writer.least(count[1], cols)
+
+
+def _count(writer: Writer, steps: tuple[Step, ...]) -> Number:
+    total: Number = 1
+    for step in steps:
+        total = writer.mul(total, step.size)
+    return total

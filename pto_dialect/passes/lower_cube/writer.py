@@ -1,0 +1,245 @@
+"""Writes the operations that take the place of one, with numbers that are folded where they are known.
+
+A number is an ``int`` where the text says it, else an SSA value of type ``index``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from xdsl.dialects.arith import AddiOp, CeilDivSIOp, CmpiOp, ConstantOp, DivSIOp, IndexCastOp, MinSIOp, MuliOp, SubiOp
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, f32, i1, i64
+from xdsl.dialects.scf import ForOp, IfOp, YieldOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from pto_dialect.analysis.affine import Sums
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.ir.buffers.pointers import AddptrOp, CastptrOp
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
+from pto_dialect.ir.core.location import set_location, span_of
+from pto_dialect.ir.core.types import PtrType
+
+Number = int | SSAValue
+Constant = int | float
+
+INDEX = IndexType()
+_UNROLLED = 4
+"""Repetitions that stand one behind the other; more are a loop."""
+
+
+def enum(name: str, word: str) -> EnumAttr:
+    """The attribute of a word."""
+    return EnumAttr((name, word))
+
+
+class Function:
+    """What is written into one function: constants at its beginning, and everything, so that it can be taken back."""
+
+    def __init__(self, op: Operation) -> None:
+        self.entry = op.regions[0].blocks[0]
+        self.sums = Sums()
+        self.made: list[Operation] = []
+        self.pointers: dict[tuple[SSAValue, Attribute], SSAValue] = {}
+        self._constants: dict[tuple[Attribute, Constant], SSAValue] = {}
+        self._first = self.entry.first_op
+
+    def constant(self, number: Constant, type_: Attribute) -> SSAValue:
+        """A constant, written once."""
+        known = self._constants.get((type_, number))
+        if known is None:
+            value = FloatAttr(number, type_) if type_ == f32 else IntegerAttr(int(number), type_)  # pyright: ignore
+            op = ConstantOp(value)
+            name = f"c{number:g}".replace("-", "m").replace(".", "_").replace("+", "")
+            if type_ == i1:
+                name = "true" if number else "false"
+            elif type_ != INDEX:
+                name = f"{name}_{type_}"
+            op.result.name_hint = name
+            point = InsertPoint.before(self._first) if self._first is not None else InsertPoint.at_end(self.entry)
+            Rewriter.insert_op(op, point)
+            if self._first is not None and (span := span_of(self._first)) is not None:
+                set_location(op, span)
+            self.made.append(op)
+            known = self._constants[type_, number] = op.result
+        return known
+
+    def take_back(self) -> None:
+        """Removes everything that was written."""
+        for op in reversed(self.made):
+            op.detach()
+            op.drop_all_references()
+
+
+class Writer:
+    """Writes in front of one operation, and gives all its location."""
+
+    def __init__(self, function: Function, anchor: Operation) -> None:
+        self.function = function
+        self.anchor = anchor
+        self.point = InsertPoint.before(anchor)
+        self._span = span_of(anchor)
+
+    def put(self, op: Operation) -> Any:
+        """Writes ``op``; returns its result if it has one."""
+        Rewriter.insert_op(op, self.point)
+        self.function.made.append(op)
+        if self._span is not None:
+            set_location(op, self._span)
+        return op.results[0] if op.results else None
+
+    def pto(
+        self,
+        cls: type[PtoOp],
+        groups: Mapping[str, SSAValue | tuple[SSAValue, ...] | None],
+        attributes: Mapping[str, Attribute] | None = None,
+        result: Attribute | None = None,
+    ) -> Any:
+        """Writes an operation of the dialect with operands by name; an absent one is ``None``."""
+        declared = signature(cls)
+        lists: list[tuple[SSAValue, ...]] = []
+        for slot in declared.operands:
+            given = groups.get(slot.name)
+            lists.append(() if given is None else given if isinstance(given, tuple) else (given,))
+        own = dict(attributes or {})
+        if declared.segmented:
+            own["operandSegmentSizes"] = segment_sizes(tuple(map(len, lists)))
+        operands = [value for values in lists for value in values]
+        return self.put(cls.create(operands=operands, result_types=[result] if result else [], attributes=own))
+
+    # ------------------------------------------------------------ numbers
+
+    def number(self, value: SSAValue) -> Number:
+        """The number that an operand is."""
+        known = constant_of(value)
+        if isinstance(known, int):
+            return known
+        return value if value.type == INDEX else self.put(IndexCastOp(value, INDEX))
+
+    def index(self, number: Number) -> SSAValue:
+        """``number`` as a value of type index."""
+        return self.function.constant(number, INDEX) if isinstance(number, int) else number
+
+    def i64(self, number: Number) -> SSAValue:
+        """``number`` as a value of type i64."""
+        if isinstance(number, int):
+            return self.function.constant(number, i64)
+        return self.put(IndexCastOp(number, i64))
+
+    def i1(self, flag: bool) -> SSAValue:
+        """A truth value."""
+        return self.function.constant(-1 if flag else 0, i1)
+
+    def f32(self, number: float) -> SSAValue:
+        """A constant of type f32."""
+        return self.function.constant(number, f32)
+
+    def mul(self, one: Number, other: Number) -> Number:
+        """The product."""
+        if isinstance(one, int) and isinstance(other, int):
+            return one * other
+        if 0 in (one, other) if isinstance(one, int) or isinstance(other, int) else False:
+            return 0
+        if isinstance(one, int) and one == 1:
+            return other
+        if isinstance(other, int) and other == 1:
+            return one
+        return self.put(MuliOp(self.index(one), self.index(other)))
+
+    def add(self, one: Number, other: Number) -> Number:
+        """The sum."""
+        if isinstance(one, int) and isinstance(other, int):
+            return one + other
+        if isinstance(one, int) and one == 0:
+            return other
+        if isinstance(other, int) and other == 0:
+            return one
+        return self.put(AddiOp(self.index(one), self.index(other)))
+
+    def sub(self, one: Number, other: Number) -> Number:
+        """The difference."""
+        if isinstance(one, int) and isinstance(other, int):
+            return one - other
+        if isinstance(other, int) and other == 0:
+            return one
+        return self.put(SubiOp(self.index(one), self.index(other)))
+
+    def ceildiv(self, one: Number, unit: int) -> Number:
+        """``one`` divided by ``unit``, rounded up."""
+        if isinstance(one, int):
+            return -(-one // unit)
+        return one if unit == 1 else self.put(CeilDivSIOp(one, self.index(unit)))
+
+    def div(self, one: Number, unit: int) -> Number:
+        """``one``, a multiple of ``unit``, divided by it."""
+        if isinstance(one, int):
+            return one // unit
+        return one if unit == 1 else self.put(DivSIOp(one, self.index(unit)))
+
+    def least(self, one: Number, other: Number) -> Number:
+        """The smaller one."""
+        if isinstance(one, int) and isinstance(other, int):
+            return min(one, other)
+        return one if self.same(one, other) else self.put(MinSIOp(self.index(one), self.index(other)))
+
+    def same(self, one: Number, other: Number) -> bool:
+        """Whether both are certainly equal."""
+        if isinstance(one, int) and isinstance(other, int):
+            return one == other
+        if isinstance(one, int) or isinstance(other, int):
+            return False
+        return one is other or self.function.sums.of(one) == self.function.sums.of(other)
+
+    # ------------------------------------------------------------ pointers
+
+    def advanced(self, pointer: SSAValue, elements: Number) -> SSAValue:
+        """``pointer`` some elements further on."""
+        if isinstance(elements, int) and elements == 0:
+            return pointer
+        found = self.pto(AddptrOp, {"ptr": pointer, "offset": self.index(elements)}, result=pointer.type)
+        found.name_hint = pointer.name_hint
+        return found
+
+    def seen_as(self, pointer: SSAValue, element: Attribute) -> SSAValue:
+        """``pointer`` to elements of another type."""
+        assert isinstance(pointer.type, PtrType)
+        if pointer.type.element == element:
+            return pointer
+        return self.pto(CastptrOp, {"input": pointer}, result=PtrType(element, pointer.type.space))
+
+    # ------------------------------------------------------------ control
+
+    def repeat(self, count: Number, body: Callable[[Number], None]) -> None:
+        """Writes ``body`` for 0 to ``count`` − 1: a few times, or as the body of a loop."""
+        if isinstance(count, int) and count <= _UNROLLED:
+            for turn in range(count):
+                body(turn)
+            return
+        block = Block(arg_types=[INDEX])
+        block.args[0].name_hint = "block"
+        block.add_op(YieldOp())
+        self.put(ForOp(self.index(0), self.index(count), self.index(1), [], Region(block)))
+        self._inside(block, lambda: body(block.args[0]))
+
+    def unless_empty(self, sizes: tuple[Number, ...], body: Callable[[], None]) -> None:
+        """Writes ``body``, to be skipped where a size is 0: instructions need at least 1."""
+        open_sizes = [size for size in sizes if not isinstance(size, int)]
+        if any(size == 0 for size in sizes if isinstance(size, int)):
+            return
+        if not open_sizes:
+            body()
+            return
+        size, *others = open_sizes
+        some = self.put(CmpiOp(size, self.index(0), "sgt"))
+        block = Block([YieldOp()])
+        self.put(IfOp(some, [], Region(block), Region()))
+        self._inside(block, lambda: self.unless_empty(tuple(others), body))
+
+    def _inside(self, block: Block, body: Callable[[], None]) -> None:
+        outer = self.point
+        assert block.last_op is not None
+        self.point = InsertPoint.before(block.last_op)
+        body()
+        self.point = outer

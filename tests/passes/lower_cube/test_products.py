@@ -1,0 +1,162 @@
+"""Products of tiles as multiply-adds. Source: docs/reference/numerics.md, "Matrix products"."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from cube_programs import Program, instructions, lowered, refusals
+
+RNG = np.random.default_rng(5)
+TYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "i8": np.int8}
+
+
+def whole(shape, element: str):
+    """Small integers, whose sums are exact in any order."""
+    return RNG.integers(-5, 6, shape).astype(TYPES[element])
+
+
+def gemm(m: int, k: int, n: int, element: str = "f16", op: str = "tmatmul", rows: int = 0, **more: str) -> Program:
+    """One product of two arrays; left tiles have ``rows`` rows, of which m are valid."""
+    sums = "i32" if element == "i8" else "f32"
+    found = Program(a=element, b=element, c=sums)
+    height = rows or m
+    found.view("va", "a", (m, k), (k, 1))
+    found.view("vb", "b", (k, n), (n, 1))
+    found.view("vc", "c", (m, n), (n, 1))
+    valid = {} if height == m else {"valid": f"{m}x{k}"}
+    found.tile("ma", "mat", height, k, element, **valid)
+    found.tile("mb", "mat", k, n, element)
+    found.tile("l", "left", height, k, element, **valid)
+    found.tile("r", "right", k, n, element)
+    found.tile("s", "acc", height, n, sums, **({} if height == m else {"valid": f"{m}x{n}"}))
+    found.op("tload", "va", to="ma")
+    found.op("tload", "vb", to="mb")
+    found.op("tmov", "ma", to="l")
+    found.op("tmov", "mb", to="r")
+    found.op(op, "l", "r", to="s")
+    found.op("tstore", "s", to="vc")
+    return found
+
+
+def product(m: int, k: int, n: int, element: str):
+    """Operands and their exact product."""
+    a, b = whole((m, k), element), whole((k, n), element)
+    sums = np.int32 if element == "i8" else np.float32
+    exact = (a.astype(np.float64) @ b.astype(np.float64)).astype(sums)
+    return {"a": a, "b": b, "c": np.zeros((m, n), sums)}, exact
+
+
+@pytest.mark.parametrize("element", TYPES)
+@pytest.mark.parametrize(("m", "k", "n"), [(16, 32, 32), (64, 96, 32)])
+def test_a_product_is_one_multiply_add(m, k, n, element):
+    arrays, exact = product(m, k, n, element)
+    module, found = lowered(gemm(m, k, n, element), **arrays)
+    assert np.array_equal(found["c"], exact)
+    assert instructions(module) == [
+        *("mte_gm_l1_frac", "mte_gm_l1_frac", "mte_l1_l0a", "mte_l1_l0b", "mad", "mte_l0c_gm"),
+    ]
+
+
+def test_infinite_operands_stay_infinite():
+    arrays, _ = product(16, 16, 16, "f16")
+    arrays["a"][3, 4] = np.inf
+    arrays["b"][5, 6] = np.nan
+    _, found = lowered(gemm(16, 16, 16), **arrays)
+    assert not np.isfinite(found["c"][3]).any()
+    assert np.isnan(found["c"][:, 6]).all()
+
+
+@pytest.mark.parametrize("m", [1, 5, 17, 33])
+def test_tiles_with_more_rows_than_are_valid(m):
+    """Accumulators of 48 rows are written 16 columns at a time, operands of 48 rows 16 products at a time."""
+    arrays, exact = product(m, 32, 64, "f16")
+    _, found = lowered(gemm(m, 32, 64, rows=48), **arrays)
+    assert np.array_equal(found["c"], exact)
+
+
+def test_one_valid_row_of_a_block_is_no_list():
+    arrays, exact = product(1, 32, 32, "f16")
+    module, found = lowered(gemm(1, 32, 32, rows=16), **arrays)
+    assert np.array_equal(found["c"], exact)
+    assert instructions(module).count("mad") == 1
+
+
+@pytest.mark.parametrize("k", [16, 64, 256, 512])
+def test_a_vector_is_a_list(k):
+    arrays, exact = product(1, k, 32, "f16")
+    module, found = lowered(gemm(1, k, 32, op="tgemv"), **arrays)
+    assert np.array_equal(found["c"], exact)
+    assert instructions(module).count("mad") == 1
+
+
+def steps(element: str, start: str) -> Program:
+    """Two products along k of 64 in a loop, with a bias or on top of what the accumulator has."""
+    sums = "i32" if element == "i8" else "f32"
+    found = Program(a=element, b=element, bias=sums, c=sums)
+    found.view("vc", "c", (32, 32), (32, 1))
+    found.view("vbias", "bias", (1, 32), (32, 1))
+    for name, loc, rows, cols in (("ma", "mat", 32, 64), ("mb", "mat", 64, 32), ("l", "left", 32, 64)):
+        found.tile(name, loc, rows, cols, element)
+    found.tile("r", "right", 64, 32, element)
+    found.tile("s", "acc", 32, 32, sums)
+    found.tile("mbias", "mat", 1, 32, sums, layout="nd")
+    found.tile("t", "bias", 1, 32, sums)
+    if start == "bias":
+        found.op("tload", "vbias", to="mbias")
+        found.op("tmov", "mbias", to="t")
+    for step in range(3):
+        found.view(f"va{step}", "a", (32, 64), (192, 1), offsets=(0, step * 64))
+        found.view(f"vb{step}", "b", (64, 32), (32, 1), offsets=(step * 64, 0))
+        found.op("tload", f"va{step}", to="ma")
+        found.op("tload", f"vb{step}", to="mb")
+        found.op("tmov", "ma", to="l")
+        found.op("tmov", "mb", to="r")
+        if step:
+            found.op("tmatmul.acc", "s", "l", "r", to="s")
+        elif start == "bias":
+            found.op("tmatmul.bias", "l", "r", "t", to="s")
+        else:
+            found.op("tmatmul", "l", "r", to="s")
+    found.op("tstore", "s", to="vc")
+    return found
+
+
+@pytest.mark.parametrize("start", ["bias", "zero"])
+@pytest.mark.parametrize("element", ["f16", "i8"])
+def test_products_that_go_on(start, element):
+    arrays, exact = product(32, 192, 32, element)
+    bias = RNG.integers(-9, 9, (1, 32)).astype(exact.dtype)
+    arrays = {"a": arrays["a"], "b": arrays["b"], "bias": bias, "c": arrays["c"]}
+    module, found = lowered(steps(element, start), **arrays)
+    assert np.array_equal(found["c"], exact + bias if start == "bias" else exact)
+    assert instructions(module).count("mad_acc") == 2
+    assert ("mte_l1_bt" in instructions(module)) == (start == "bias")
+
+
+def test_a_sum_that_goes_elsewhere_is_refused():
+    found = gemm(16, 16, 16)
+    found.tile("other", "acc", 16, 16, "f32")
+    found.op("tmatmul.acc", "s", "l", "r", to="other")
+    found.op("tstore", "other", to="vc")
+    assert refusals(found) == ["pto.tmatmul.acc: it adds to another tile than the one that it writes"]
+
+
+def test_sizes_that_only_a_run_knows():
+    """An empty product, which no instruction computes, is skipped."""
+    found = Program(a="f16", b="f16", c="f32", rows="=index")
+    found.tile("l", "left", 16, 32, "f16", valid="?x32", sizes="valid_row = %rows")
+    found.tile("ma", "mat", 16, 32, "f16")
+    found.tile("mb", "mat", 32, 32, "f16")
+    found.tile("r", "right", 32, 32, "f16")
+    found.tile("s", "acc", 16, 32, "f32")
+    for name, array, sizes in (("va", "a", (16, 32)), ("vb", "b", (32, 32)), ("vc", "c", (16, 32))):
+        found.view(name, array, sizes, (32, 1))
+    found.op("tload", "va", to="ma")
+    found.op("tload", "vb", to="mb")
+    found.op("tmov", "ma", to="l")
+    found.op("tmov", "mb", to="r")
+    found.op("tmatmul", "l", "r", to="s")
+    found.op("tstore", "s", to="vc")
+    arrays, exact = product(16, 32, 32, "f16")
+    for rows in (0, 1, 7, 16):
+        _, result = lowered(found, **arrays, rows=rows)
+        assert np.array_equal(result["c"][:rows], exact[:rows])
