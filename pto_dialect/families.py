@@ -278,6 +278,8 @@ PASSES_WITH_RULES: tuple[str, ...] = (
     "passes.insert_sync.insert",
     "passes.sync_order.rules",
     "passes.lower_cube.lower",
+    "passes.forms.level1",
+    "passes.forms.level2",
 )
 """Passes that declare the rules that they check."""
 

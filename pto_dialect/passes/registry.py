@@ -68,6 +68,8 @@ PASS_TABLE: dict[str, PassEntry] = {
     "lower-cube": PassEntry(
         "lower_cube.lower", "LowerCubePass", "instructions for the tile operations of the cube core", changes=True
     ),
+    "to-level1": PassEntry("forms.level1", "ToLevel1Pass", "tile values for buffers", changes=True),
+    "to-level2": PassEntry("forms.level2", "ToLevel2Pass", "buffers for tile values", changes=True),
 }
 """Every pass; the verify passes stand in the order in which they run."""
 

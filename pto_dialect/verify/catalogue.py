@@ -11,6 +11,7 @@ from pto_dialect.diagnostics.files import atomic_write
 from .engine.example_programs import bad_program, good_program
 from .engine.rule import (
     ASSIGN_MEMORY,
+    FORMS,
     INSERT_SYNC,
     LOWER_CUBE,
     MEMORY,
@@ -40,6 +41,7 @@ STAGES: dict[str, str] = {
     LOWER_CUBE: "of the pass `lower-cube`",
     PROVE: "of `--prove`",
     REMOVE_SYNC: "of the pass `remove-redundant-sync`",
+    FORMS: "of the passes `to-level1` and `to-level2`",
     RUN: "checked while a program runs",
     EXPECT: "reported with `--verify-diagnostics`",
 }

@@ -1,6 +1,6 @@
-"""The examples of the user guide show what pto-opt really prints.
+"""The examples of the user guides show what pto-opt really prints.
 
-`python tests/tools/test_pto_opt_guide.py` writes the present output into the guide.
+`python tests/tools/test_pto_opt_guide.py` writes the present output into the guides.
 """
 
 import os
@@ -11,8 +11,11 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 CHECKOUT = Path(__file__).parents[2]
 GUIDE = CHECKOUT / "docs" / "pto-opt.md"
+FORMS = CHECKOUT / "docs" / "forms.md"
 
 _PROGRAM = re.compile(r"^`([\w.]+)`:\n\n```mlir\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^```console\n\$ pto-opt ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -38,9 +41,10 @@ def with_present_output(text: str, directory: Path) -> str:
     return _EXAMPLE.sub(example, text)
 
 
-def test_the_guide_shows_real_output(tmp_path: Path) -> None:
-    text = GUIDE.read_text(encoding="utf-8")
-    assert len(_EXAMPLE.findall(text)) >= 6
+@pytest.mark.parametrize(("guide", "least"), [(GUIDE, 6), (FORMS, 3)], ids=["pto-opt", "forms"])
+def test_the_guide_shows_real_output(tmp_path: Path, guide: Path, least: int) -> None:
+    text = guide.read_text(encoding="utf-8")
+    assert len(_EXAMPLE.findall(text)) >= least
     assert with_present_output(text, tmp_path) == text
 
 
@@ -58,5 +62,6 @@ if __name__ == "__main__":
     import pto_dialect
 
     pto_dialect.__path__.append(str(CHECKOUT))
-    with tempfile.TemporaryDirectory() as folder:
-        GUIDE.write_text(with_present_output(GUIDE.read_text(encoding="utf-8"), Path(folder)), encoding="utf-8")
+    for page in (GUIDE, FORMS):
+        with tempfile.TemporaryDirectory() as folder:
+            page.write_text(with_present_output(page.read_text(encoding="utf-8"), Path(folder)), encoding="utf-8")

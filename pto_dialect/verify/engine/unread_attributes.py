@@ -66,6 +66,8 @@ KNOWN_ATTRIBUTES: Final = frozenset(
         "pto.visibility",
         "pto.mode",
         "pto.view_semantics",
+        "pto.buffers",
+        "pto.empty_else",
     )
 )
 """Attributes with the dialect's prefix that mean something on modules, functions and operations."""

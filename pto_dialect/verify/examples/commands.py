@@ -49,6 +49,8 @@ COMMANDS: Final[dict[str, Commands]] = {
     "assign-memory-full": _both("pto-opt -p assign-memory example.pto"),
     "insert-sync-unsupported": _both("pto-opt -p insert-sync example.pto"),
     "lower-cube-unsupported": _both("pto-opt -p lower-cube example.pto"),
+    "to-level1-unsupported": _both("pto-opt -p to-level1 example.pto"),
+    "to-level2-unsupported": _both("pto-opt -p to-level2 example.pto"),
     "prove-difference": Commands(
         "pto-opt --prove --allow prove-finding -p insert-sync,assign-memory example.pto",
         "pto-opt --prove --allow prove-done --lower example.pto",

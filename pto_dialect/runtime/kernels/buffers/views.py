@@ -21,7 +21,7 @@ from pto_dialect.runtime.memory.gm_parts import GmParts
 from pto_dialect.runtime.memory.layout import native_layout
 from pto_dialect.runtime.memory.mx_view import MX_LAYOUTS, MxTensor, inferred_layout
 from pto_dialect.runtime.memory.spaces import Array, Pointer
-from pto_dialect.runtime.memory.values import PACKED_OPERANDS, UNBOUND, GmTensor, MultiTile, Tile
+from pto_dialect.runtime.memory.values import PACKED_OPERANDS, UNBOUND, GmTensor, MultiTile, Tile, ValueTile
 from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.runtime.run.machine import Core
 from pto_dialect.syntax.types.attributes import int_list
@@ -137,6 +137,11 @@ def alloc_tile(op: PtoOp, g: Generator) -> None:
     run.
     """
     type_ = op.results[0].type
+    if isinstance(type_, t.TileType):
+        # A tile value that nothing has written yet.
+        fmt = g.argument(g.format(type_.element))
+        g.define(op.results[0], f"{g.argument(ValueTile)}({type_.rows}, {type_.cols}, {fmt})")
+        return
     maker = maker_of(type_, g)
     address = g.operand(op, "addr")
     base = g.name(address) if address is not None else str(g.placement[op])

@@ -1,0 +1,7 @@
+"""Passes between the forms of tile programs: assembly, Level 1 (values) and Level 2 (buffers)."""
+
+from .level1 import to_level1
+from .level2 import to_level2
+from .rebuild import RefusedError
+
+__all__ = ["RefusedError", "to_level1", "to_level2"]

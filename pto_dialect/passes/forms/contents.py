@@ -1,0 +1,121 @@
+"""Which buffers of a function of Level 2 have content that is needed later.
+
+Buffers are numbered; a set of them is an integer with their bits.
+Source: docs/reference/language.md, "Level 1 and Level 2".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.ir.core.base import PtoOp, op_spec
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import TileBufType
+from pto_dialect.ir.core_dialects.structured import is_for, is_if
+
+from .lives import members
+from .operands import Accesses, accesses, is_tile_operation
+from .rebuild import RefusedError
+
+
+def is_buffer(value: SSAValue) -> bool:
+    """Whether ``value`` is the handle of a tile."""
+    return isinstance(value.type, TileBufType)
+
+
+class Contents:
+    """Follows a function from its end to its begin. ``after`` has what is needed behind each operation, ``begin`` what
+    is needed at the begin of the body of each loop, ``changed`` what each operation with regions writes."""
+
+    def __init__(self, arch: str) -> None:
+        self.arch = arch
+        self.numbers: dict[SSAValue, int] = {}
+        self.buffers: list[SSAValue] = []
+        self.after: dict[Operation, int] = {}
+        self.begin: dict[Operation, int] = {}
+        self.changed: dict[Operation, int] = {}
+
+    def bits(self, values: Iterable[SSAValue]) -> int:
+        """The set of the buffers among ``values``."""
+        found = 0
+        for value in values:
+            if is_buffer(value):
+                if value not in self.numbers:
+                    self.numbers[value] = len(self.buffers)
+                    self.buffers.append(value)
+                found |= 1 << self.numbers[value]
+        return found
+
+    def of(self, numbers: int) -> Iterator[SSAValue]:
+        """The buffers of a set, in the order of the text."""
+        for number in members(numbers):
+            yield self.buffers[number]
+
+    def accesses(self, op: PtoOp) -> Accesses:
+        """What a tile operation does to its tiles."""
+        return accesses(op, self.arch)
+
+    def follow(self, function: Operation, outputs: int) -> int:
+        """What is needed at the begin of ``function``, behind which ``outputs`` are. Raises :class:`RefusedError`."""
+        needed, self.changed[function] = self._block(function.regions[0].block, outputs)
+        return needed
+
+    def _block(self, block: Block, needed: int) -> tuple[int, int]:
+        changed = 0
+        op = block.last_op
+        while op is not None:
+            needed, more = self._operation(op, needed)
+            changed |= more
+            op = op.prev_op
+        return needed, changed
+
+    def _operation(self, op: Operation, needed: int) -> tuple[int, int]:
+        self.after[op] = self.after.get(op, 0) | needed
+        if isinstance(op, PtoOp) and is_tile_operation(op):
+            return self._tile_operation(op, needed)
+        if not op.regions:
+            return needed, 0
+        if any(len(region.blocks) > 1 for region in op.regions):
+            raise RefusedError(op, "it goes from block to block; only structured control flow is followed")
+        blocks = [block for region in op.regions for block in region.blocks]
+        if is_if(op):
+            found = [self._block(block, needed) for block in blocks]
+            begin = needed if len(blocks) < 2 else 0
+            for one, _ in found:
+                begin |= one
+            changed = 0
+            for _, one in found:
+                changed |= one
+        else:
+            begin, changed = self._again(op, blocks, needed)
+        self.begin[op], self.changed[op] = begin, changed
+        if changed & needed and not (is_for(op) or is_if(op)):
+            value = next(self.of(changed & needed))
+            raise RefusedError(
+                op, f"{op.name} would have to give the tile on that it writes, and only scf.for and scf.if do", value
+            )
+        return begin if is_if(op) else begin | needed, changed
+
+    def _again(self, op: Operation, blocks: list[Block], needed: int) -> tuple[int, int]:
+        changed, around = 0, needed
+        repeats = has_role(op, Role.LOOP)
+        while True:
+            begin = around
+            for block in reversed(blocks):
+                begin, more = self._block(block, begin)
+                changed |= more
+            if not repeats or begin | around == around:
+                return begin, changed
+            around |= begin
+
+    def _tile_operation(self, op: PtoOp, needed: int) -> tuple[int, int]:
+        found = self.accesses(op)
+        written = self.bits(use.value for use in found.writes)
+        lost = self.bits(use.value for use in found.scratch)
+        read = self.bits(use.value for use in found.reads)
+        for use in found.writes:
+            if use.name in op_spec(type(op)).in_place:
+                read |= self.bits([use.value])
+        return (needed & ~(written | lost)) | read, written | lost

@@ -1,0 +1,132 @@
+"""``to-level1``: tile values in the place of buffers.
+
+Source: docs/reference/language.md, "Level 1 and Level 2".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import MultiTileBufType
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.base import PtoPass
+from pto_dialect.syntax.print.printer import print_module
+from pto_dialect.verify.engine.rule import ERROR, FORMS, rule
+
+from .contents import Contents, is_buffer
+from .level2 import to_level2
+from .plan import Plan
+from .rebuild import RefusedError, convert
+from .values import ValueWriter
+from .written import ATTRIBUTE, Kept, numbered, write
+
+_T = "!pto.tile_buf<vec, 16x16xf32>"
+_V = "!pto.partition_tensor_view<16x16xf32>"
+_GOOD = f"""func.func @f(%p: {_V}) {{
+  %x = pto.alloc_tile : {_T}
+  pto.tload ins(%p : {_V}) outs(%x : {_T})
+  pto.tabs ins(%x : {_T}) outs(%x : {_T})
+  pto.tstore ins(%x : {_T}) outs(%p : {_V})
+  return
+}}
+"""
+CANNOT_SAY = rule(
+    "to-level1-unsupported",
+    ERROR,
+    FORMS,
+    "a program that becomes one of Level 1 says nothing about its buffers that values cannot say",
+    source='docs/reference/language.md, "Level 1 and Level 2"',
+    bad=_GOOD.replace("16x16xf32>\n", "16x16xf32, pad=1>\n", 1).replace(f"x : {_T}", f"x : {_T[:-1]}, pad=1>"),
+    good=_GOOD,
+)
+
+
+@dataclass(frozen=True)
+class ToLevel1Pass(PtoPass):
+    """Writes the buffers of a program as tile values."""
+
+    name: ClassVar[str] = "to-level1"
+
+    def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        """Changes ``module``; after an error nothing changes."""
+        convert(module, engine, CANNOT_SAY, "Level 1 cannot say this", lambda program: to_level1(program, self.target))
+
+
+def to_level1(module: ModuleOp, target: str | None = None) -> ModuleOp:
+    """A program of Level 2 with values: what was written to a buffer is the value that the operation yields.
+
+    What the values do not tell about the buffers stands in the attribute ``pto.buffers`` of their functions, so that
+    ``to_level2`` gives ``module`` back, which stays as it is. Raises :class:`RefusedError`.
+    """
+    writer = _Writer(target)
+    fresh = writer.module(module)
+    if not writer.kept:
+        return fresh
+    text = print_module(module)
+    if _back(fresh, target) == text:
+        return fresh
+    for function, buffers in writer.kept.items():
+        function.attributes[ATTRIBUTE] = write(_least(function, buffers, target))
+    if _back(fresh, target) == text:
+        return fresh
+    raise RefusedError(next(iter(writer.kept)), "its buffers are used in a way that values do not tell")
+
+
+def _least(function: Operation, buffers: Mapping[str, Kept], target: str | None) -> dict[str, Kept]:
+    """What has to be kept of ``buffers``: what a plan that knows the values of each would not find out."""
+    function.attributes[ATTRIBUTE] = write(dict.fromkeys(buffers, Kept()))
+    try:
+        plan = Plan(function, profile_of(function, target))
+    except RefusedError:
+        return dict(buffers)
+    operations = dict(numbered(function))
+    found: dict[str, Kept] = {}
+    for name, kept in buffers.items():
+        webs = plan.webs_of(name)
+        type_ = None if {plan.webs.type_of(web) for web in webs} == {kept.type} else kept.type
+        places = [plan.first.get(web) for web in webs]
+        at = None if places == [operations.get(-1 if kept.at is None else kept.at)] else kept.at
+        if kept.at is not None or type_ is not None or not set(webs) <= {*map(plan.webs.leader, plan.arguments)}:
+            found[name] = Kept(type_, at)
+    return found
+
+
+def _back(module: ModuleOp, target: str | None) -> str:
+    try:
+        return print_module(to_level2(module, target))
+    except RefusedError:
+        return ""
+
+
+class _Writer(ValueWriter):
+    """The functions of a program; ``kept`` has the buffers of those that become others."""
+
+    def __init__(self, target: str | None) -> None:
+        super().__init__()
+        self.target = target
+        self.kept: dict[Operation, dict[str, Kept]] = {}
+
+    def operation(self, op: Operation) -> None:
+        """Writes ``op`` with values in the place of buffers."""
+        if not has_role(op, Role.FUNCTION) or not op.regions[0].blocks or not any(_buffers(op)):
+            super().operation(op)
+            return
+        if len(op.regions[0].blocks) != 1:
+            raise RefusedError(op, "it goes from block to block; only structured control flow is followed")
+        contents = Contents(profile_of(op, self.target).arch)
+        fresh = self.function(op, contents)
+        self.kept[fresh] = self.buffers_of(fresh)
+
+
+def _buffers(function: Operation) -> Iterator[object]:
+    for op in walk(function):
+        values = (*op.operands, *op.results) if op is not function else function.regions[0].block.args
+        yield from (value for value in values if is_buffer(value) or isinstance(value.type, MultiTileBufType))

@@ -1,0 +1,89 @@
+"""What a tile operation does to its tiles, in either form.
+
+Source: docs/reference/language.md, "Level 1 and Level 2".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, operand_groups, signature
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import TileBufType, TileType
+
+_STYLE = "OP_DPS"
+
+
+@dataclass(frozen=True)
+class Use:
+    """A tile operand: its declared name, its position among those of this name, and the value."""
+
+    name: str
+    index: int
+    value: SSAValue
+
+
+@dataclass
+class Accesses:
+    """``reads``: sources; ``scratch``: tiles whose content is lost; ``writes``: destinations in the order of the text,
+    for value forms the results; ``old``: the tile that a read-modify-write starts from, in value form."""
+
+    reads: list[Use] = field(default_factory=list)
+    scratch: list[Use] = field(default_factory=list)
+    writes: list[Use] = field(default_factory=list)
+    old: Use | None = None
+
+
+def is_tile_operation(op: Operation) -> bool:
+    """Whether ``op`` has a destination-passing and a value form."""
+    if not isinstance(op, PtoOp):
+        return False
+    shape = op_spec(type(op)).shape
+    return shape.value.startswith(_STYLE) or shape is Shape.INS_ONLY
+
+
+def is_tile(value: SSAValue) -> bool:
+    """Whether ``value`` is a tile of Level 1 or of Level 2."""
+    return isinstance(value.type, TileType | TileBufType)
+
+
+def is_value(value: SSAValue) -> bool:
+    """Whether ``value`` is a tile of Level 1."""
+    return isinstance(value.type, TileType)
+
+
+def destinations(op: PtoOp) -> list[str]:
+    """Declared names of the destinations of ``op`` in the order of the text."""
+    spec = op_spec(type(op))
+    order = spec.text or tuple(slot.name for slot in signature(type(op)).operands)
+    return [name for name in order if name in spec.outs]
+
+
+def accesses(op: PtoOp, arch: str) -> Accesses:
+    """What ``op``, a tile operation, does to its tiles on ``arch``."""
+    spec = op_spec(type(op))
+    found = Accesses()
+    unused = arch in spec.scratch_unused
+    by_name: dict[str, list[Use]] = {}
+    for name, values in operand_groups(op).items():
+        by_name[name] = [Use(name, i, value) for i, value in enumerate(values) if is_tile(value)]
+    for name, uses in by_name.items():
+        for use in uses:
+            if name in spec.outs:
+                if op.results and is_value(use.value):
+                    found.old = use
+            elif name in spec.writes and not (unused and name == "tmp"):
+                found.scratch.append(use)
+            else:
+                found.reads.append(use)
+    found.writes = [use for name in destinations(op) for use in by_name.get(name, ()) if use is not found.old]
+    return found
+
+
+def accumulator(op: Operation, found: Accesses) -> Use | None:
+    """The sum that an accumulating product goes on with."""
+    if not has_role(op, Role.ACCUMULATES):
+        return None
+    return found.reads[0] if found.reads else None

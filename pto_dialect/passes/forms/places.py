@@ -1,0 +1,200 @@
+"""Where the tiles of a function of Level 1 lie when they become buffers, and in which layout.
+
+A tile has the place that its operation leaves it in or that its users want: operands of products theirs, sums ``acc``,
+what goes on to the matrix memories ``mat``, everything else ``vec``. Source: docs/reference/language.md, "Level 1 and
+Level 2"; docs/reference/targets.md, "Layouts of locations".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, operand_groups
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import TileBufType, TileType, bit_width, element_name
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core_dialects.structured import is_for, is_if
+from pto_dialect.syntax.types.parser import intern_type
+from pto_dialect.targets.profile import Profile
+from pto_dialect.targets.tile_layouts import DN, ND, NN_SCALE, ZZ_SCALE, TileLayout, inner_block
+from pto_dialect.verify.cube.product_places import place_made_by
+from pto_dialect.verify.cube.product_roles import roles_of
+
+from .lives import tile_pairs
+from .operands import accesses, is_tile_operation, is_value
+from .rebuild import RefusedError, name_of
+
+_WANTED = {"lhs": "left", "rhs": "right", "c_in": "acc", "bias": "bias"}
+_SIDES = {"scale of lhs": "left", "scale of rhs": "right"}
+_FED = ("left", "right", "bias", "scaling")
+"""Places that are filled from ``mat``."""
+_BYTES = 32
+_SCALES = "f8E8M0"
+
+
+@dataclass
+class _Group:
+    """Tiles that share a place: where, which operation said so, which operand of MX products their scales belong to,
+    and what they go on to."""
+
+    place: str | None = None
+    said_by: Operation | None = None
+    side: str | None = None
+    feeds: str | None = None
+
+
+class TilePlaces:
+    """The places of the tiles of one function, some of which have types that are ``stated``. Raises
+    :class:`RefusedError` where two places are wanted for one tile."""
+
+    def __init__(self, function: Operation, profile: Profile, stated: Mapping[SSAValue, TileBufType]) -> None:
+        self.profile = profile
+        self.stated = stated
+        self._leaders: dict[SSAValue, SSAValue] = {}
+        self._groups: dict[SSAValue, _Group] = {}
+        operations = [op for op in walk(function) if op is not function]
+        for op in operations:
+            self._join(op)
+        for op in operations:
+            self._wanted(op)
+        moved = True
+        while moved:
+            moved = any([self._fed(op) for op in operations])
+
+    # ------------------------------------------------------------ groups
+
+    def _leader(self, value: SSAValue) -> SSAValue:
+        while (leader := self._leaders.get(value, value)) is not value:
+            value = leader
+        return value
+
+    def _group(self, value: SSAValue) -> _Group:
+        return self._groups.setdefault(self._leader(value), _Group())
+
+    def _same(self, one: SSAValue, other: SSAValue) -> None:
+        self._leaders[self._leader(other)] = self._leader(one)
+
+    def _join(self, op: Operation) -> None:
+        """Tiles that go through loops, branches and read-modify-writes stay where they are."""
+        if is_for(op):
+            block = op.body.block
+            for given, argument in zip(op.iter_args, block.args[1:], strict=True):
+                if is_value(given):
+                    self._same(argument, given)
+            for given, result in (*tile_pairs(block, op.results), *tile_pairs(block, block.args[1:])):
+                self._same(result, given)
+        elif is_if(op):
+            for region in op.regions:
+                for block in region.blocks:
+                    for given, result in tile_pairs(block, op.results):
+                        self._same(result, given)
+        elif isinstance(op, PtoOp) and is_tile_operation(op):
+            found = accesses(op, self.profile.arch)
+            if found.old is not None:
+                self._same(op.results[0], found.old.value)
+        elif has_role(op, Role.VIEW) and op.operands and is_value(op.operands[0]):
+            self._same(op.results[0], op.operands[0])
+
+    # ------------------------------------------------------------ what operations want
+
+    def _say(self, value: SSAValue, place: str, op: Operation, side: str | None = None) -> None:
+        group = self._group(value)
+        if value in self.stated:
+            return
+        if group.place is not None and group.place != place:
+            assert group.said_by is not None
+            raise RefusedError(
+                op,
+                f"{name_of(value)} would be in {place} for {op.name} and in {group.place} for {group.said_by.name}; "
+                "move it with pto.tmov first",
+                value,
+            )
+        group.place, group.said_by = place, group.said_by or op
+        group.side = group.side or side
+
+    def _wanted(self, op: Operation) -> None:
+        if not isinstance(op, PtoOp) or not is_tile_operation(op):
+            return
+        made = place_made_by(op)
+        if made == "acc":
+            for role, name in roles_of(op.name).items():
+                value = find(op, name)
+                if value is not None and is_value(value):
+                    self._say(value, _WANTED.get(role, "scaling"), op, _SIDES.get(role))
+        if made is not None:
+            for result in op.results:
+                if is_value(result):
+                    self._say(result, made, op)
+        if made == "vec":
+            for use in accesses(op, self.profile.arch).reads:
+                if is_value(use.value):
+                    self._say(use.value, "vec", op)
+        elif (made is None and OPS[op.name][0] == "tile_move") or op_spec(type(op)).shape is Shape.DPS_KEYED:
+            for value in operand_groups(op).get("fp", ()):
+                if is_value(value):
+                    self._say(value, "scaling", op)
+
+    def _fed(self, op: Operation) -> bool:
+        """A tile whose copy is in one of the matrix memories is loaded to ``mat``."""
+        if not isinstance(op, PtoOp) or not is_tile_operation(op) or OPS[op.name][0] != "tile_move":
+            return False
+        source = find(op, "src")
+        if source is None or not is_value(source) or not op.results or not is_value(op.results[0]):
+            return False
+        target, group = self._group(op.results[0]), self._group(source)
+        if group.place is None and target.place in _FED:
+            group.place, group.said_by, group.feeds, group.side = "mat", op, target.place, target.side
+            return True
+        return False
+
+    # ------------------------------------------------------------ answers
+
+    def type_of(self, value: SSAValue) -> TileBufType:
+        """The type of the buffer for a tile value; its valid region is the tile."""
+        if value in self.stated:
+            return self.stated[value]
+        type_ = value.type
+        assert isinstance(type_, TileType)
+        group = self._group(value)
+        place = group.place or "vec"
+        layout = self._layout(group, place, type_)
+        rows, cols = _whole(type_.rows, type_.cols, type_.element, place, layout)
+        found = TileBufType(
+            place, rows, cols, type_.element, (type_.rows, type_.cols), layout.blayout, layout.slayout, layout.fractal
+        )
+        interned = intern_type(found)
+        assert isinstance(interned, TileBufType)
+        return interned
+
+    def _layout(self, group: _Group, place: str, type_: TileType) -> TileLayout:
+        scales = element_name(type_.element) == _SCALES
+        if scales and (place in ("scaling", "mat")) and group.side is not None:
+            return ZZ_SCALE if group.side == "left" else NN_SCALE
+        if place == "mat" and group.feeds in ("bias", "scaling"):
+            return ND
+        if place == "vec":
+            bits = bit_width(type_.element) or 8
+            row, column = type_.cols * bits // 8, type_.rows * bits // 8
+            return DN if row % _BYTES and not column % _BYTES else ND
+        return self.profile.layouts[place].native
+
+
+def _whole(rows: int, cols: int, element: Attribute, place: str, layout: TileLayout) -> tuple[int, int]:
+    """Rows and columns of the smallest buffer in ``layout`` that holds a tile."""
+    bits = bit_width(element) or 8
+    if layout.slayout == "none_box":
+        unit = _BYTES * 8 // bits
+        return (_up(rows, unit), cols) if layout.blayout == "col_major" else (rows, _up(cols, unit))
+    block = inner_block(layout.fractal, layout.slayout, bits)
+    if layout.fractal == ZZ_SCALE.fractal or place == "vec":
+        return rows, cols
+    return rows if rows == 1 else _up(rows, block[0]), _up(cols, block[1])
+
+
+def _up(number: int, unit: int) -> int:
+    return -(-number // unit) * unit

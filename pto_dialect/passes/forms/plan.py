@@ -1,0 +1,166 @@
+"""Everything that is decided about the buffers of a function before it is written at Level 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import TileBufType, TileType
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.targets.profile import Profile
+
+from .lives import Lives
+from .operands import is_value
+from .places import TilePlaces
+from .webs import Webs
+from .written import Kept, handle_name, key_of, numbered, read
+
+
+class Buffer(NamedTuple):
+    """A buffer that is allocated: its type and name, and the web whose values lie in it, ``None`` for one that nothing
+    lies in."""
+
+    type: TileBufType
+    name: str | None
+    web: int | None
+
+
+class Plan:
+    """The buffers of one function.
+
+    ``before`` has, for operations, those that are allocated in front of them, ``first`` the operation before which each
+    web must be there, ``results`` the tiles that the function returns. Raises :class:`RefusedError`.
+    """
+
+    def __init__(self, function: Operation, profile: Profile) -> None:
+        self.function = function
+        self.values = list(_tiles(function))
+        self.order = {value: number for number, value in enumerate(self.values)}
+        self.kept = read(function)
+        lives = Lives(profile.arch)
+        lives.bits(self.values)
+        lives.follow(function)
+        self._keys = keys = {value: key for value in self.values if (key := key_of(value, self.kept)) is not None}
+        fixed = {value: kept for value in self.values if (kept := self._stated(value)) is not None}
+        self._places = TilePlaces(function, profile, fixed)
+        self.webs = Webs(lives, self._places.type_of, keys)
+        self.webs.build(function)
+        self.arguments = [value for value in function.regions[0].block.args if is_value(value)]
+        self.results = [value for value in self._returned() if is_value(value)]
+        self.given = self._given()
+        self.before: dict[Operation, list[Buffer]] = {}
+        self.first: dict[int, Operation] = {}
+        self._allocate()
+
+    def _returned(self) -> list[SSAValue]:
+        last = self.function.regions[0].block.last_op
+        return list(last.operands) if last is not None and has_role(last, Role.RETURN) else []
+
+    def _stated(self, value: SSAValue) -> TileBufType | None:
+        """The type that the author states for the buffer of a value."""
+        type_, tile = self.kept.get(self._keys.get(value, ""), Kept()).type, value.type
+        if not isinstance(type_, TileBufType) or not isinstance(tile, TileType):
+            return None
+        same = (type_.valid_rows, type_.valid_cols, type_.element) == (tile.rows, tile.cols, tile.element)
+        return type_ if same else None
+
+    def _given(self) -> dict[int, int]:
+        """The webs that become a destination which the caller gives, with the number of the result."""
+        taken = {self.webs.leader(value) for value in self.arguments}
+        found: dict[int, int] = {}
+        for number, value in enumerate(self.results):
+            web = self.webs.leader(value)
+            if web not in taken:
+                taken.add(web)
+                found[web] = number
+        return found
+
+    def webs_of(self, key: str) -> set[int]:
+        """The webs of the values that an author calls ``key``."""
+        return {self.webs.leader(value) for value, name in self._keys.items() if name == key}
+
+    # ------------------------------------------------------------ allocations
+
+    def _allocate(self) -> None:
+        webs = dict.fromkeys(self.webs.leader(value) for value in self.values)
+        for value in self.arguments:
+            webs.pop(self.webs.leader(value), None)
+        places = dict(numbered(self.function)) if self.kept else {}
+        entries = list(self.kept.items())
+        rank = {name: number for number, (name, _) in enumerate(entries)}
+
+        def order(web: int) -> tuple[int, int]:
+            first = min(self.order[value] for value in self.webs.members(web))
+            return rank.get(self.webs.key_of(web) or "", len(rank)), first
+
+        used = set(self._keys.values())
+        found = [(*order(web), self._first(web), web) for web in webs if web not in self.given]
+        self.first = {web: op for _, _, op, web in found}
+        found += [(number, 0, None, None) for name, number in rank.items() if name not in used]
+        for number, _, first, web in sorted(found, key=lambda one: one[:2]):
+            name, kept = entries[number] if number < len(entries) else (None, Kept())
+            place = places.get(-1 if kept.at is None else kept.at)
+            op = place if place is not None and (first is None or _before(place, first)) else first
+            if web is not None:
+                buffer = Buffer(self.webs.type_of(web), self.name_of(web), web)
+            elif isinstance(kept.type, TileBufType):
+                buffer = Buffer(kept.type, handle_name(name), None)
+            else:
+                continue
+            if op is not None:
+                self.before.setdefault(op, []).append(buffer)
+
+    def _first(self, web: int) -> Operation:
+        """The operation before which a web must be there: the first one that touches it in the block around all that
+        do."""
+        touching: list[Operation] = []
+        for value in self.webs.members(web):
+            owner = value.owner
+            touching.append(owner if isinstance(owner, Operation) else _parent(owner))
+            touching += [use.operation for use in value.uses]
+        ways = [_way(op) for op in touching]
+        common = next(block for block in ways[0] if all(block in way for way in ways))
+        inside = {way[common] for way in ways}
+        return next(op for op in common.ops if op in inside)
+
+    def name_of(self, web: int) -> str | None:
+        """The name of the buffer of a web."""
+        key = self.webs.key_of(web)
+        return handle_name(key or min(self.webs.members(web), key=self.order.__getitem__)._name)
+
+
+def _parent(block: Block) -> Operation:
+    op = block.parent_op()
+    assert op is not None
+    return op
+
+
+def _way(op: Operation) -> dict[Block, Operation]:
+    """The blocks around ``op``, the innermost first, and what stands in each of them."""
+    found: dict[Block, Operation] = {}
+    place: Operation | None = op
+    while place is not None and place.parent is not None:
+        found[place.parent] = place
+        place = place.parent.parent_op()
+    return found
+
+
+def _before(one: Operation, other: Operation) -> bool:
+    """Whether what is made before ``one`` is there at ``other``."""
+    block = one.parent
+    if block is None:
+        return False
+    place = _way(other).get(block)
+    return place is not None and (place is one or one.is_before_in_block(place))
+
+
+def _tiles(function: Operation) -> Iterator[SSAValue]:
+    for op in walk(function):
+        for region in op.regions:
+            for block in region.blocks:
+                yield from (value for value in block.args if is_value(value))
+        if op is not function:
+            yield from (value for value in op.results if is_value(value))

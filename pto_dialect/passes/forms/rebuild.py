@@ -1,0 +1,153 @@
+"""A program made anew, operation by operation; what it is made from stays as it is.
+
+Source: docs/reference/language.md, "Level 1 and Level 2".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
+from pto_dialect.ir.core.location import span_of, span_of_value
+from pto_dialect.verify.engine.rule import Rule
+
+
+class RefusedError(Exception):
+    """What the other form cannot say: an operation, or one of its values, and why."""
+
+    def __init__(self, op: Operation, reason: str, value: SSAValue | None = None) -> None:
+        super().__init__(reason)
+        self.op = op
+        self.reason = reason
+        self.value = value
+
+
+def replace_body(module: ModuleOp, fresh: ModuleOp) -> None:
+    """Gives ``module`` the operations of ``fresh``, of which nothing is left."""
+    region = fresh.detach_region(0)
+    old = module.detach_region(0)
+    module.add_region(region)
+    old.erase()
+
+
+def convert(
+    module: ModuleOp, engine: DiagnosticEngine, rule: Rule, what: str, make: Callable[[ModuleOp], ModuleOp]
+) -> None:
+    """Lets ``make`` write ``module`` anew; what it refuses is an error of ``rule`` that begins with ``what``, and
+    nothing changes then."""
+    try:
+        fresh = make(module)
+    except RefusedError as error:
+        span = span_of(error.op)
+        if error.value is not None:
+            span = span_of_value(error.value) or span
+        engine.report(Diagnostic(rule.id, rule.severity, f"{what}: {error.reason}", span))
+        return
+    replace_body(module, fresh)
+
+
+def name_of(value: SSAValue) -> str:
+    """How a message names a value."""
+    return f"%{value._name}" if value._name else "a tile without a name"
+
+
+class Rebuild:
+    """Copies operations; ``values`` maps values of the old program to those of the new one."""
+
+    def __init__(self) -> None:
+        self.values: dict[SSAValue, SSAValue] = {}
+        self.blocks: dict[Block, Block] = {}
+        self.into = Block()
+
+    def module(self, old: ModuleOp) -> ModuleOp:
+        """The whole program. Raises :class:`RefusedError`."""
+        found = self.copied(old, (), (), [self.region(region) for region in old.regions])
+        assert isinstance(found, ModuleOp)
+        return found
+
+    # ------------------------------------------------------------ for the forms to decide
+
+    def operation(self, op: Operation) -> None:
+        """Writes what ``op`` is in the new program."""
+        self.emit(self.copied(op, self.mapped(op.operands), [r.type for r in op.results], self.regions(op)), op)
+
+    def argument_type(self, argument: SSAValue) -> Attribute:
+        """Type of the argument of a block in the new program."""
+        return argument.type
+
+    # ------------------------------------------------------------ parts
+
+    def mapped(self, values: Sequence[SSAValue]) -> list[SSAValue]:
+        """What stands for ``values`` in the new program."""
+        return [self.values[value] for value in values]
+
+    def regions(self, op: Operation) -> list[Region]:
+        """Copies of the regions of ``op``."""
+        return [self.region(region) for region in op.regions]
+
+    def region(self, region: Region) -> Region:
+        """A copy of a region."""
+        fresh = Region()
+        before = self.into
+        for block in region.blocks:
+            self.blocks[block] = Block(arg_types=[self.argument_type(argument) for argument in block.args])
+            fresh.add_block(self.blocks[block])
+            for old, new in zip(block.args, self.blocks[block].args, strict=True):
+                self.bind(old, new)
+        for block in region.blocks:
+            self.into = self.blocks[block]
+            self.block(block)
+        self.into = before
+        return fresh
+
+    def block(self, block: Block) -> None:
+        """Writes what stands in ``block`` to where the new program is being written."""
+        for op in block.ops:
+            self.operation(op)
+
+    def bind(self, old: SSAValue, new: SSAValue) -> None:
+        """``new`` stands for ``old``, under its name."""
+        new._name = old._name
+        self.values[old] = new
+
+    def emit(self, op: Operation, old: Operation | None = None) -> None:
+        """Writes ``op``; its results stand for those of ``old``."""
+        self.into.add_op(op)
+        if old is not None:
+            for before, after in zip(old.results, op.results, strict=True):
+                self.bind(before, after)
+
+    def copied(
+        self,
+        op: Operation,
+        operands: Sequence[SSAValue],
+        results: Sequence[Attribute],
+        regions: Sequence[Region] = (),
+        attributes: Mapping[str, Attribute] | None = None,
+    ) -> Operation:
+        """An operation of the same kind at the same place of the source text."""
+        found = type(op).create(
+            operands=operands,
+            result_types=results,
+            attributes=dict(op.attributes if attributes is None else attributes),
+            properties=dict(op.properties),
+            successors=[self.blocks[block] for block in op.successors],
+            regions=regions,
+        )
+        found.location = op.location
+        return found
+
+    def regrouped(self, op: PtoOp, groups: Mapping[str, Sequence[SSAValue]], results: Sequence[Attribute]) -> Operation:
+        """``op`` with other operands, given by their declared names."""
+        declared = signature(type(op))
+        operands = [value for slot in declared.operands for value in groups.get(slot.name, ())]
+        attributes = {name: value for name, value in op.attributes.items() if name != "operandSegmentSizes"}
+        if declared.segmented:
+            sizes = tuple(len(groups.get(slot.name, ())) for slot in declared.operands)
+            attributes["operandSegmentSizes"] = segment_sizes(sizes)
+        return self.copied(op, operands, results, (), attributes)

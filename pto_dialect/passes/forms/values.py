@@ -1,0 +1,324 @@
+"""Writes a function of Level 2 with tile values.
+
+Source: docs/reference/language.md, "Level 1 and Level 2".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xdsl.dialects.builtin import FunctionType, UnitAttr
+from xdsl.dialects.scf import YieldOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from pto_dialect.ir.buffers.views import AllocTileOp
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups, segment_sizes, stores
+from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import DYNAMIC, TileBufType, TileType
+from pto_dialect.ir.core_dialects.structured import is_for, is_if
+from pto_dialect.syntax.types.parser import intern_type
+
+from .contents import Contents, is_buffer
+from .operands import destinations, is_tile_operation
+from .rebuild import Rebuild, RefusedError, name_of
+from .written import EMPTY_ELSE, Kept, numbered
+
+
+class ValueWriter(Rebuild):
+    """``content`` maps buffers to what they hold now: ``None`` where nobody has written them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.contents: Contents | None = None
+        self.content: dict[SSAValue, SSAValue | None] = {}
+        self.empty: dict[SSAValue, Operation] = {}
+        self.keys: dict[SSAValue, str] = {}
+        self.versions: dict[str, int] = {}
+        self.places: dict[SSAValue, Operation | None] = {}
+
+    # ------------------------------------------------------------ functions
+
+    def function(self, op: Operation, contents: Contents) -> Operation:
+        """Writes a function. Raises :class:`RefusedError`."""
+        self.contents = contents
+        self.content, self.empty, self.keys, self.versions, self.places = {}, {}, {}, {}, {}
+        block = op.regions[0].block
+        outputs = self._outputs(op, block)
+        contents.follow(op, contents.bits(outputs))
+        fresh = Block(arg_types=[self._argument_type(a) for a in block.args if a not in outputs])
+        for old, new in zip([a for a in block.args if a not in outputs], fresh.args, strict=True):
+            self.bind(old, new)
+            if is_buffer(old):
+                self._know(old)
+                new._name = self.keys[old]
+                self.versions[self.keys[old]] = 1
+                self.content[old] = new
+        for output in outputs:
+            self._know(output)
+            self.content[output] = None
+        self.outputs = outputs
+        before, self.into = self.into, fresh
+        self.block(block)
+        self.into = before
+        self._drop_unused()
+        found = self.copied(op, (), (), [Region(fresh)])
+        results = [self._tile_type(output, op) for output in outputs]
+        old_type = op.properties["function_type"]
+        assert isinstance(old_type, FunctionType)
+        found.properties["function_type"] = FunctionType.from_lists(
+            [a.type for a in fresh.args], [*old_type.outputs.data, *results]
+        )
+        if outputs:
+            found.properties.pop("arg_attrs", None)
+        self.emit(found)
+        self.contents = None
+        return found
+
+    def _drop_unused(self) -> None:
+        """Takes away the tiles without content that nobody reads; ``places`` has what followed them."""
+        unused = {op for op in self.empty.values() if not op.results[0].uses.get_length()}
+        for buffer, op in self.empty.items():
+            following = op.next_op
+            while following is not None and following in unused:
+                following = following.next_op
+            self.places[buffer] = following if op in unused else op
+            op.results[0]._name = f"{self.keys[buffer]}.0"
+        for op in unused:
+            op.detach()
+            op.erase()
+
+    def _outputs(self, op: Operation, block: Block) -> list[SSAValue]:
+        """The arguments that the function writes: the last ones, which it does not read before."""
+        trial = Contents(self.contents.arch) if self.contents is not None else Contents("")
+        arguments = [a for a in block.args if is_buffer(a)]
+        needed = trial.follow(op, 0)
+        changed = trial.changed[op]
+        outputs: list[SSAValue] = [a for a in arguments if changed & trial.bits([a])]
+        for output in outputs:
+            if needed & trial.bits([output]):
+                raise RefusedError(
+                    op, "it reads and writes a tile of the caller, of which a value keeps the old one", output
+                )
+        if outputs and list(block.args[-len(outputs) :]) != outputs:
+            raise RefusedError(op, "the tiles of the caller that it writes are not its last arguments", outputs[0])
+        return outputs
+
+    def _argument_type(self, argument: SSAValue) -> Attribute:
+        if not is_buffer(argument):
+            return argument.type
+        block = argument.owner
+        assert isinstance(block, Block)
+        op = block.parent_op()
+        assert op is not None
+        return self._tile_type(argument, op)
+
+    # ------------------------------------------------------------ buffers
+
+    def _tile_type(self, buffer: SSAValue, op: Operation) -> TileType:
+        """The type of what a buffer holds."""
+        type_ = buffer.type
+        assert isinstance(type_, TileBufType)
+        if DYNAMIC in (type_.valid_rows, type_.valid_cols):
+            raise RefusedError(op, f"only a run knows the valid region of {name_of(buffer)}", buffer)
+        if (type_.valid_rows, type_.valid_cols) != (type_.rows, type_.cols):
+            valid = f"{type_.valid_rows}x{type_.valid_cols}"
+            whole = f"{type_.rows}x{type_.cols}"
+            raise RefusedError(op, f"the valid region of {name_of(buffer)} is {valid} of {whole}", buffer)
+        if type_.pad or type_.compact:
+            raise RefusedError(op, f"{name_of(buffer)} has padding, and a tile value has nothing around it", buffer)
+        found = intern_type(TileType(type_.rows, type_.cols, type_.element))
+        assert isinstance(found, TileType)
+        return found
+
+    def _know(self, buffer: SSAValue) -> None:
+        name = buffer._name or f"_{len(self.keys)}"
+        key, number = name, 2
+        taken = set(self.keys.values())
+        while key in taken:
+            key, number = f"{name}${number}", number + 1
+        self.keys[buffer] = key
+
+    def _allocate(self, op: Operation) -> None:
+        buffer = op.results[0]
+        assert isinstance(op, PtoOp)
+        if find(op, "addr") is not None:
+            raise RefusedError(op, f"{name_of(buffer)} has an address, and a value has none")
+        if not is_buffer(buffer):
+            raise RefusedError(op, f"{name_of(buffer)} has several slots, and a value has none")
+        type_ = self._tile_type(buffer, op)
+        if any(name != "operandSegmentSizes" for name in op.attributes):
+            raise RefusedError(op, f"{name_of(buffer)} has attributes, and a value is made by no statement of its own")
+        self._know(buffer)
+        empty = AllocTileOp.create(result_types=[type_], attributes={"operandSegmentSizes": segment_sizes((0, 0, 0))})
+        empty.location = op.location
+        empty.results[0]._name = self.keys[buffer]
+        self.emit(empty)
+        self.empty[buffer] = empty
+        self.content[buffer] = None
+
+    def _now(self, buffer: SSAValue) -> SSAValue:
+        """What a buffer holds."""
+        if buffer not in self.content:
+            op = buffer.owner if isinstance(buffer.owner, Operation) else buffer.owner.parent_op()
+            assert op is not None
+            raise RefusedError(op, f"{name_of(buffer)} shows bytes of another tile, and values share none", buffer)
+        now = self.content[buffer]
+        if now is not None:
+            return now
+        if buffer not in self.empty:
+            op = buffer.owner.parent_op() if isinstance(buffer.owner, Block) else buffer.owner
+            assert op is not None
+            raise RefusedError(op, f"{name_of(buffer)} is read before anything is in it", buffer)
+        return self.empty[buffer].results[0]
+
+    def _hold(self, buffer: SSAValue, value: SSAValue) -> None:
+        key = self.keys[buffer]
+        version = self.versions.get(key, 0)
+        self.versions[key] = version + 1
+        value._name = key if not version else f"{key}.{version}"
+        self.content[buffer] = value
+
+    # ------------------------------------------------------------ operations
+
+    def operation(self, op: Operation) -> None:
+        """Writes ``op`` with values in the place of buffers."""
+        if self.contents is None:
+            super().operation(op)
+        elif has_role(op, Role.TILE_ALLOCATION):
+            self._allocate(op)
+        elif isinstance(op, PtoOp) and is_tile_operation(op):
+            self._tile_operation(op)
+        elif is_for(op):
+            self._loop(op)
+        elif is_if(op):
+            self._choice(op)
+        elif has_role(op, Role.RETURN):
+            values = [self._now(output) for output in self.outputs]
+            self.emit(self.copied(op, [*self.mapped(op.operands), *values], ()))
+        else:
+            for value in (*op.operands, *op.results):
+                if is_buffer(value):
+                    raise RefusedError(op, f"{op.name} works on the handle of a tile, and a value has none")
+            super().operation(op)
+
+    def _tile_operation(self, op: PtoOp) -> None:
+        assert self.contents is not None
+        found = self.contents.accesses(op)
+        groups: dict[str, Sequence[SSAValue]] = {}
+        spec = op_spec(type(op))
+        if spec.effect is Effect.HANDLE:
+            raise RefusedError(op, f"{op.name} works on the handle of a tile, and a value has none")
+        if found.writes and (op.results or stores(type(op))):
+            raise RefusedError(op, f"{op.name} with a tile as its destination has no form with values")
+        written = {use.name for use in found.writes}
+        for name, values in operand_groups(op).items():
+            if name in spec.outs and values and name not in written and not stores(type(op)):
+                raise RefusedError(op, f"{name} of {op.name} is no tile")
+            if name not in written:
+                groups[name] = [self._now(v) if is_buffer(v) else self.values[v] for v in values]
+        for use in found.writes:
+            if use.name in spec.in_place and self.content.get(use.value) is not None:
+                groups[use.name] = [self._now(use.value)]
+        for use in found.writes:
+            if use.value not in self.content:
+                self._now(use.value)
+        results = [self._tile_type(use.value, op) for use in found.writes]
+        if not found.writes:
+            self.emit(self.regrouped(op, groups, [r.type for r in op.results]), op)
+        else:
+            fresh = self.regrouped(op, groups, results)
+            self.emit(fresh)
+            for use, result in zip(found.writes, fresh.results, strict=True):
+                self._hold(use.value, result)
+        for use in found.scratch:
+            self.content[use.value] = None
+        assert [use.name for use in found.writes] == [n for n in destinations(op) if n in written]
+
+    def _loop(self, op: Operation) -> None:
+        contents = self.contents
+        assert contents is not None and is_for(op)
+        outside = contents.bits(self.content)
+        changed = contents.changed[op] & outside
+        carried = list(contents.of(changed & (contents.begin[op] | contents.after[op])))
+        block = op.body.block
+        self._no_handles(op, (*op.iter_args, *op.results))
+        starts = [self._now(buffer) for buffer in carried]
+        fresh = Block(arg_types=[*(a.type for a in block.args), *(start.type for start in starts)])
+        for old, new in zip(block.args, fresh.args, strict=False):
+            self.bind(old, new)
+        for buffer in contents.of(changed):
+            self.content[buffer] = None
+        for buffer, argument in zip(carried, fresh.args[len(block.args) :], strict=True):
+            self._hold(buffer, argument)
+        self._fill(block, fresh, carried, op)
+        types = [*(r.type for r in op.results), *(start.type for start in starts)]
+        loop = self.copied(op, [*self.mapped(op.operands), *starts], types, [Region(fresh)])
+        self._finish(op, loop, changed, carried)
+
+    def _no_handles(self, op: Operation, values: Iterable[SSAValue]) -> None:
+        for value in values:
+            if is_buffer(value):
+                raise RefusedError(op, f"{op.name} gives the handle of a tile on, and a value has none", value)
+
+    def _choice(self, op: Operation) -> None:
+        contents = self.contents
+        assert contents is not None
+        self._no_handles(op, op.results)
+        changed = contents.changed[op] & contents.bits(self.content)
+        given = list(contents.of(changed & contents.after[op]))
+        before = dict(self.content)
+        regions: list[Region] = []
+        for region in op.regions:
+            self.content = dict(before)
+            fresh = Region()
+            for block in region.blocks or ([Block([YieldOp()])] if given else []):
+                inside = Block()
+                self._fill(block, inside, given, op)
+                fresh.add_block(inside)
+            regions.append(fresh)
+        self.content = dict(before)
+        types = [*(r.type for r in op.results), *(self._tile_type(buffer, op) for buffer in given)]
+        choice = self.copied(op, self.mapped(op.operands), types, regions)
+        *_, otherwise = op.regions
+        if given and not op.results and otherwise.blocks and otherwise.block.first_op is otherwise.block.last_op:
+            choice.attributes[EMPTY_ELSE] = UnitAttr()
+        self._finish(op, choice, changed, given)
+
+    def _fill(self, block: Block, fresh: Block, given: Sequence[SSAValue], around: Operation) -> None:
+        """Writes ``block`` to ``fresh``, at whose end the content of ``given`` goes on."""
+        inner = set(self.content)
+        before, self.into = self.into, fresh
+        for op in block.ops:
+            if has_role(op, Role.YIELD):
+                values = [*self.mapped(op.operands), *(self._now(buffer) for buffer in given)]
+                last = self.copied(op, values, ())
+                if block.parent is None:
+                    # The branch is new, and nobody wrote its end.
+                    last.location = around.location
+                self.emit(last)
+            else:
+                self.operation(op)
+        self.into = before
+        self.content = {buffer: value for buffer, value in self.content.items() if buffer in inner}
+
+    def _finish(self, op: Operation, fresh: Operation, changed: int, given: Sequence[SSAValue]) -> None:
+        assert self.contents is not None
+        self.emit(fresh)
+        for old, new in zip(op.results, fresh.results, strict=False):
+            self.bind(old, new)
+        for buffer in self.contents.of(changed):
+            self.content[buffer] = None
+        for buffer, result in zip(given, fresh.results[len(op.results) :], strict=True):
+            self._hold(buffer, result)
+
+    # ------------------------------------------------------------ what values do not tell
+
+    def buffers_of(self, function: Operation) -> dict[str, Kept]:
+        """The buffers of the function that was written last, by the names of their values."""
+        numbers = {op: number for number, op in numbered(function)}
+        found: dict[str, Kept] = {}
+        for buffer, key in self.keys.items():
+            place = self.places.get(buffer)
+            found[key] = Kept(buffer.type, None if place is None else numbers.get(place))
+        return found

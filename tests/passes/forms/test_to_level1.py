@@ -1,0 +1,230 @@
+"""What becomes of buffers: pairs of programs by hand, and what values cannot say."""
+
+from __future__ import annotations
+
+import pytest
+
+from pto_dialect import parse, print_module
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.render import render_text
+from pto_dialect.passes.forms import RefusedError, to_level1, to_level2
+from pto_dialect.passes.forms.level1 import ToLevel1Pass
+from pto_dialect.passes.forms.written import ATTRIBUTE
+
+T = "!pto.tile<16x16xf32>"
+B = "!pto.tile_buf<vec, 16x16xf32>"
+V = "!pto.partition_tensor_view<16x16xf32>"
+HEAD = "%p: !V, %q: !V, %n: index, %x: f32, %c: i1"
+
+
+def function(body: str, head: str = HEAD, results: str = "") -> str:
+    """A function with two views, numbers and ``body``, in which !T, !B and !V are types."""
+    types = f"!T = {T}\n!B = {B}\n!V = {V}\n"
+    constants = "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n"
+    end = "" if "return" in body else "  return\n"
+    return f"{types}func.func @f({head}){results} {{\n{constants}{body}\n{end}}}\n"
+
+
+def plain(text: str) -> str:
+    """A printed program without what is kept of its buffers."""
+    module = parse(text)
+    for op in module.walk():
+        op.attributes.pop(ATTRIBUTE, None)
+    return print_module(module)
+
+
+PAIRS = {
+    "each write makes a value": (
+        """
+        %a = pto.alloc_tile : !B
+        pto.tload ins(%p : !V) outs(%a : !B)
+        pto.tadds ins(%a, %x : !B, f32) outs(%a : !B)
+        pto.tstore ins(%a : !B) outs(%q : !V)
+        """,
+        """
+        %a = pto.tload %p : (!V) -> !T
+        %a.1 = pto.tadds %a, %x : (!T, f32) -> !T
+        pto.tstore %a.1, %q : (!T, !V) -> ()
+        """,
+    ),
+    "a loop carries what it writes and what is needed again": (
+        """
+        %a = pto.alloc_tile : !B
+        %b = pto.alloc_tile : !B
+        pto.tload ins(%p : !V) outs(%a : !B)
+        scf.for %i = %c0 to %n step %c1 {
+          pto.tabs ins(%a : !B) outs(%b : !B)
+          pto.tadd ins(%a, %b : !B, !B) outs(%a : !B)
+        }
+        pto.tstore ins(%a : !B) outs(%q : !V)
+        """,
+        """
+        %a = pto.tload %p : (!V) -> !T
+        %a.3 = scf.for %i = %c0 to %n step %c1 iter_args(%a.1 = %a) -> (!T) {
+          %b = pto.tabs %a.1 : (!T) -> !T
+          %a.2 = pto.tadd %a.1, %b : (!T, !T) -> !T
+          scf.yield %a.2 : !T
+        }
+        pto.tstore %a.3, %q : (!T, !V) -> ()
+        """,
+    ),
+    "a branch gives on what it writes": (
+        """
+        %a = pto.alloc_tile : !B
+        pto.tload ins(%p : !V) outs(%a : !B)
+        scf.if %c {
+          pto.tadds ins(%a, %x : !B, f32) outs(%a : !B)
+        }
+        pto.tstore ins(%a : !B) outs(%q : !V)
+        """,
+        """
+        %a = pto.tload %p : (!V) -> !T
+        %a.2 = scf.if %c -> (!T) {
+          %a.1 = pto.tadds %a, %x : (!T, f32) -> !T
+          scf.yield %a.1 : !T
+        } else {
+          scf.yield %a : !T
+        }
+        pto.tstore %a.2, %q : (!T, !V) -> ()
+        """,
+    ),
+    "what the first iteration writes": (
+        """
+        %a = pto.alloc_tile : !B
+        scf.for %i = %c0 to %n step %c1 {
+          %first = arith.cmpi eq, %i, %c0 : index
+          scf.if %first {
+            pto.tload ins(%p : !V) outs(%a : !B)
+          } else {
+            pto.tadds ins(%a, %x : !B, f32) outs(%a : !B)
+          }
+        }
+        pto.tstore ins(%a : !B) outs(%q : !V)
+        """,
+        """
+        %a.0 = pto.alloc_tile : !T
+        %a.4 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %a.0) -> (!T) {
+          %first = arith.cmpi eq, %i, %c0 : index
+          %a.3 = scf.if %first -> (!T) {
+            %a.1 = pto.tload %p : (!V) -> !T
+            scf.yield %a.1 : !T
+          } else {
+            %a.2 = pto.tadds %a, %x : (!T, f32) -> !T
+            scf.yield %a.2 : !T
+          }
+          scf.yield %a.3 : !T
+        }
+        pto.tstore %a.4, %q : (!T, !V) -> ()
+        """,
+    ),
+    "scratch, clauses and events": (
+        """
+        %a = pto.alloc_tile : !B
+        %b = pto.alloc_tile : !B
+        %t = pto.alloc_tile : !B
+        pto.tload ins(%p : !V) outs(%a : !B)
+        pto.record_event [#pto.sync_op_type<TLOAD>, #pto.sync_op_type<TVEC>, #pto.event<EVENT_ID0>]
+        pto.wait_event [#pto.sync_op_type<TLOAD>, #pto.sync_op_type<TVEC>, #pto.event<EVENT_ID0>]
+        pto.txor ins(%a, %a, %t : !B, !B, !B) outs(%b : !B)
+        pto.tstore ins(%b : !B) outs(%q : !V) {atomicType = #pto<atomic_type atomic_add>}
+        """,
+        """
+        %t.0 = pto.alloc_tile : !T
+        %a = pto.tload %p : (!V) -> !T
+        pto.record_event [#pto.sync_op_type<TLOAD>, #pto.sync_op_type<TVEC>, #pto.event<EVENT_ID0>]
+        pto.wait_event [#pto.sync_op_type<TLOAD>, #pto.sync_op_type<TVEC>, #pto.event<EVENT_ID0>]
+        %b = pto.txor %a, %a, %t.0 : (!T, !T, !T) -> !T
+        pto.tstore ins(%b : !T) outs(%q : !V) {atomicType = #pto<atomic_type atomic_add>}
+        """,
+    ),
+    "what is kept of a tile": (
+        """
+        %a = pto.alloc_tile : !B
+        pto.tload ins(%p : !V) outs(%a : !B)
+        pto.tsetval ins(%c1, %x : index, f32) outs(%a : !B)
+        pto.tstore ins(%a : !B) outs(%q : !V)
+        """,
+        """
+        %a = pto.tload %p : (!V) -> !T
+        %a.1 = pto.tsetval %c1, %x, %a : (index, f32, !T) -> !T
+        pto.tstore %a.1, %q : (!T, !V) -> ()
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs(name: str) -> None:
+    buffers, values = (function(body) for body in PAIRS[name])
+    found = print_module(to_level1(parse(buffers)))
+    assert plain(found) == print_module(parse(values))
+    assert print_module(to_level2(parse(found))) == print_module(parse(buffers))
+
+
+def test_the_last_arguments_that_are_written_are_results() -> None:
+    text = function("  pto.tadds ins(%a, %x : !B, f32) outs(%b : !B)", "%a: !B, %x: f32, %b: !B")
+    values = "  %b = pto.tadds %a, %x : (!T, f32) -> !T\n  return %b : !T"
+    found = to_level1(parse(text))
+    assert print_module(found) == print_module(parse(function(values, "%a: !T, %x: f32", " -> !T")))
+    assert print_module(to_level2(found)) == print_module(parse(text))
+
+
+def test_operations_keep_their_places() -> None:
+    module = parse(function(PAIRS["each write makes a value"][0]), "a.pto")
+    before = [op.location for op in module.walk() if op.name.startswith("pto.t")]
+    after = [op.location for op in to_level1(module).walk() if op.name.startswith("pto.t")]
+    assert after == before
+
+
+REFUSED = {
+    "an address": (
+        "  %at = arith.constant 0 : i64\n  %a = pto.alloc_tile addr = %at : !B",
+        "%a has an address, and a value has none",
+    ),
+    "a valid region that only a run knows": (
+        "  %a = pto.alloc_tile valid_row = %n : !pto.tile_buf<vec, 16x16xf32, valid=?x16>",
+        "only a run knows the valid region of %a",
+    ),
+    "slots": (
+        f"  %a = pto.alloc_multi_tile : !pto.multi_tile_buf<{B}, count=2>",
+        "%a has several slots, and a value has none",
+    ),
+    "padding": (
+        "  %a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32, pad=1>",
+        "%a has padding, and a tile value has nothing around it",
+    ),
+    "a handle": (
+        "  %a = pto.alloc_tile : !B\n  %r = pto.tile_buf_addr %a : !B -> !pto.ptr<f32, ub>",
+        "pto.tile_buf_addr works on the handle of a tile, and a value has none",
+    ),
+    "a loop that is not followed": (
+        """  %a = pto.alloc_tile : !B
+  scf.while : () -> () {
+    scf.condition(%c)
+  } do {
+    pto.tadds ins(%a, %x : !B, f32) outs(%a : !B)
+    scf.yield
+  }
+  pto.tstore ins(%a : !B) outs(%q : !V)""",
+        "scf.while would have to give the tile on that it writes, and only scf.for and scf.if do",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_values_cannot_say(name: str) -> None:
+    body, reason = REFUSED[name]
+    module = parse(function(body), "a.pto")
+    before = print_module(module)
+    engine = DiagnosticEngine(DiagnosticOptions())
+    ToLevel1Pass().run(module, engine)
+    (found,) = engine.diagnostics
+    assert (found.rule, found.message) == ("to-level1-unsupported", f"Level 1 cannot say this: {reason}")
+    assert "^" in render_text(engine.diagnostics)
+    assert print_module(module) == before
+
+
+def test_an_argument_that_is_read_and_written_is_refused() -> None:
+    text = function("  pto.tadds ins(%a, %x : !B, f32) outs(%a : !B)", "%x: f32, %a: !B")
+    with pytest.raises(RefusedError, match="reads and writes a tile of the caller"):
+        to_level1(parse(text))
