@@ -7,6 +7,7 @@ Source: docs/reference/language.md, "Level 1 and Level 2".
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -16,6 +17,9 @@ from pto_dialect.ir.core_dialects.structured import is_for, is_if
 
 from .operands import accesses, accumulator, is_tile_operation, is_value
 from .rebuild import RefusedError
+
+if TYPE_CHECKING:
+    from xdsl.dialects.scf import ForOp
 
 
 class Lives:
@@ -147,7 +151,7 @@ class Lives:
                 return False
         return True
 
-    def _loop(self, op: Operation, needed: int, made: int) -> int:
+    def _loop(self, op: ForOp, needed: int, made: int) -> int:
         block = op.regions[0].block
         carried = self.bits(block.args)
         yielded = block.last_op
@@ -161,7 +165,7 @@ class Lives:
             around = more
         self._define(carried, begin | around)
         starts = self._used(op.operands)
-        tiles = [(a, s) for a, s in zip(block.args[1:], op.operands[3:], strict=True) if is_value(a)]
+        tiles = [(a, s) for a, s in zip(block.args[1:], op.iter_args, strict=True) if is_value(a)]
         for argument, start in tiles:
             # Places are filled one after the other.
             self.conflict(self.bits([argument]), starts & ~self.bits([start]))

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, operand_groups
 from pto_dialect.ir.core.index import OPS
-from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.operands import find, shown
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType, TileType, bit_width, element_name
 from pto_dialect.ir.core.walk import walk
@@ -97,8 +97,8 @@ class TilePlaces:
             found = accesses(op, self.profile.arch)
             if found.old is not None:
                 self._same(op.results[0], found.old.value)
-        elif has_role(op, Role.VIEW) and op.operands and is_value(op.operands[0]):
-            self._same(op.results[0], op.operands[0])
+        elif has_role(op, Role.VIEW) and is_value(shown(op)):
+            self._same(op.results[0], shown(op))
 
     # ------------------------------------------------------------ what operations want
 
