@@ -12,6 +12,7 @@ import numpy as np
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
+from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.operands import named
@@ -243,6 +244,17 @@ def accumulator_out(op: PtoOp, g: Generator, source: Any, target: Any, quantised
         raise g.error(fault.rule, fault.message, op) from None
 
 
+def between_memories(op: PtoOp, g: Generator, outside: SSAValue, inside: SSAValue) -> None:
+    """Refuses memrefs whose spaces say that a transfer does not pass between global memory and a tile."""
+    for value, is_global in ((outside, True), (inside, False)):
+        space = space_of(value.type)
+        if isinstance(value.type, MemRefType) and space is not None and (space == "gm") != is_global:
+            verb = "reads" if is_global == (op.name == "pto.tload") else "writes"
+            memory = "global" if is_global else "on-chip"
+            found = f"{op.name} {verb} {memory} memory, found {t.type_text(value.type)}"
+            raise g.error("unmodelled", found, op)
+
+
 @kernel("pto.tload")
 def tload(op: PtoOp, g: Generator) -> None:
     """dst = elements of a view of global memory; a pad kind fills the rest of the loaded rows."""
@@ -251,6 +263,7 @@ def tload(op: PtoOp, g: Generator) -> None:
         if g.operand(op, name) is not None:
             raise g.error("unmodelled", f"tload with {name} cannot be executed", op)
     dst = g.destination(op)
+    between_memories(op, g, source, dst)
     packed = element_format(dst.type, g).is_packed
     view, part = None if packed else g.view(dst), None if packed else g.parts.get(source)
     if dst in g.held:
@@ -286,6 +299,7 @@ def tstore(op: PtoOp, g: Generator) -> None:
     source, dst = g.operand(op, "src"), g.operand(op, "dst")
     scalar, table = g.operand(op, "preQuantScalar"), g.operand(op, "fp")
     assert source is not None and dst is not None
+    between_memories(op, g, dst, source)
     convert = accumulator_out(op, g, source, dst, scalar is not None or table is not None)
     store = Store(convert, enum_value(op, "atomicType", "atomic_none"))
     mode = () if store.atomic else g.atomic_mode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,9 @@ import numpy as np
 import pytest
 from run_time_tiles import held, refused, table, value
 
+from pto_dialect.api import parse
+from pto_dialect.runtime.api import compile as compile_kernel
+from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.kernels.tile import memory
 from pto_dialect.runtime.memory.gm_parts import GmParts
@@ -87,3 +91,35 @@ def test_atomic_stores(word: str, combine: Callable[..., Any]) -> None:
     mem, values = table(2, 4), np.array([[9, -9, 0, 3], [4, 5, -6, 70]], np.float32)
     memory.Store(None, word)(value(2, 4, data=values), mem)
     assert (mem.matrix().read() == combine(np.arange(8).reshape(2, 4), values)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "target", "said"),
+    [
+        ("tload", "vec", "vec", "pto.tload reads global memory, found memref<16x16xf32, #pto.address_space<vec>>"),
+        ("tload", "gm", "gm", "pto.tload writes on-chip memory, found memref<16x16xf32, #pto.address_space<gm>>"),
+        ("tstore", "vec", "vec", "pto.tstore writes global memory, found memref<16x16xf32, #pto.address_space<vec>>"),
+        ("tstore", "gm", "gm", "pto.tstore reads on-chip memory, found memref<16x16xf32, #pto.address_space<gm>>"),
+        ("tload", "gm", "vec", None),
+        ("tstore", "vec", "gm", None),
+    ],
+)
+def test_transfers_of_memrefs_pass_between_global_and_on_chip_memory(
+    name: str, source: str, target: str, said: str | None
+) -> None:
+    def memref(space: str) -> str:
+        return f"memref<16x16xf32, #pto.address_space<{space}>>"
+
+    text = f"""module attributes {{pto.target_arch = "a5"}} {{
+    func.func @f(%gm: {memref("gm")}) {{
+      %vec = memref.alloc() : {memref("vec")}
+      pto.{name} ins(%{source} : {memref(source)}) outs(%{target} : {memref(target)})
+      return
+    }}
+    }}"""
+    module = parse(text, "transfer.pto")
+    if said is None:
+        compile_kernel(module)(np.zeros((16, 16), np.float32))
+    else:
+        with pytest.raises(ProgramError, match=re.escape(f"transfer.pto:4:7: error: {said}")):
+            compile_kernel(module, verify=False)
