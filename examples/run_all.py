@@ -22,6 +22,7 @@ EXAMPLES = (
     "mlp_fused",
     "gemv_decode",
     "int8_gemm",
+    "lowering",
     "mx_gemm",
     "rms_norm",
     "rotary",
