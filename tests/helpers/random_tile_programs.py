@@ -19,7 +19,8 @@ _NUMBERS = range(16)
 
 
 class RandomProgram:
-    """The text of a program for ``seed``. Its arguments are ``buffers`` of i32, then an index from 0 to 3.
+    """The text of a program for ``seed``. Its arguments are ``buffers`` of i32, then an index, which
+    counts modulo 4.
 
     Without ``addresses`` a program reads only what it has written.
     """
@@ -46,9 +47,10 @@ class RandomProgram:
     def _text(self) -> str:
         arguments = [f"%a{number}: !pto.ptr<i32>" for number in range(self.buffers)]
         self._put(0, f'module attributes {{pto.target_arch = "{self.target}"}} {{')
-        self._put(1, f"func.func @f({', '.join(arguments)}, %n: index) attributes {{pto.entry}} {{")
+        self._put(1, f"func.func @f({', '.join(arguments)}, %m: index) attributes {{pto.entry}} {{")
         for number in _NUMBERS:
             self._put(2, f"%c{number} = arith.constant {number} : index")
+        self._put(2, "%n = arith.remui %m, %c4 : index")
         for number in (ROWS, COLS, ROWS * COLS, ROWS * PARTS):
             self._put(2, f"%k{number} = arith.constant {number} : index")
         self._put(2, "%three = arith.constant 3 : i32")

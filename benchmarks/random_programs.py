@@ -1,0 +1,114 @@
+"""Random tile programs, lowered and proven; what fails is made small.
+
+Usage: python benchmarks/random_programs.py [--count N] [--seed S] [--lower STAGES] [--prove SECONDS]
+
+A program that is refused with a place is counted with its reason. The exit code is 1 when a proof fails, the tools
+fail, or less than 95 % of the programs are lowered.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+import click
+from generated_tiles import TileProgram
+
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.engine import DiagnosticOptions
+from pto_dialect.diagnostics.render import render_text
+from pto_dialect.driver.options import Options
+from pto_dialect.driver.pipeline import Result, process
+from pto_dialect.driver.reduce import reduced
+from pto_dialect.passes.registry import VERIFY_PASSES
+from pto_dialect.passes.stages import lowering
+
+GOAL = 0.95
+REFUSALS = frozenset(("assign-memory-unsupported", "assign-memory-full", "insert-sync-unsupported"))
+PROOFS = frozenset(("prove-difference", "prove-finding", "prove-reread"))
+_REMARKS = frozenset(("prove-done", "prove-open"))
+
+
+class Verdict(NamedTuple):
+    """``kind`` is one of proven, lowered, open, refused, failed; ``why`` the rules that say so."""
+
+    kind: str
+    why: tuple[str, ...]
+    result: Result | None
+
+    @property
+    def failed(self) -> bool:
+        return self.kind == "failed"
+
+
+def judge(text: str, stages: str, seconds: float | None) -> Verdict:
+    """What becomes of a program."""
+    policy = DiagnosticOptions(max_errors=0, remarks=_REMARKS)
+    options = Options(passes=(*VERIFY_PASSES, *lowering(stages)), proving=seconds, policy=policy)
+    try:
+        result = process(text, "program.pto", options)
+    except Exception as error:
+        return Verdict("failed", (type(error).__name__,), None)
+    rules = {one.rule for one in result.diagnostics if one.severity is Severity.ERROR}
+    if rules & REFUSALS:
+        return Verdict("refused", tuple(sorted(rules)), result)
+    if rules:
+        return Verdict("failed", tuple(sorted(rules)), result)
+    if seconds is None:
+        return Verdict("lowered", (), result)
+    done = any(one.rule == "prove-done" for one in result.diagnostics)
+    reasons = {one.message for one in result.diagnostics if one.rule == "prove-open"}
+    return Verdict("proven" if done and not reasons else "open", tuple(sorted(reasons)), result)
+
+
+def smaller(text: str, verdict: Verdict, stages: str, seconds: float | None, limit: float) -> str:
+    """A program for which the tools say the same, as small as one is found in ``limit`` seconds."""
+
+    def holds(candidate: str) -> bool:
+        return judge(candidate, stages, seconds)[:2] == verdict[:2]
+
+    return reduced(text, holds, limit)
+
+
+def keep(folder: Path, name: str, text: str, verdict: Verdict, small: str) -> None:
+    """Writes a failing program, what is said about it, and what is left of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.pto").write_text(text, encoding="utf-8")
+    (folder / f"{name}-small.pto").write_text(small, encoding="utf-8")
+    said = render_text(verdict.result.diagnostics) if verdict.result is not None else ", ".join(verdict.why)
+    (folder / f"{name}.txt").write_text(said, encoding="utf-8")
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--count", default=100, show_default=True, help="programs, half of them for each chip")
+@click.option("--seed", default=0, show_default=True, help="number of the first program")
+@click.option("--lower", "stages", default="all", show_default=True, metavar="STAGES")
+@click.option("--prove", "seconds", type=float, metavar="SECONDS", help="prove each, in at most so long")
+@click.option("--failures", type=click.Path(file_okay=False, path_type=Path), help="folder for what fails")
+@click.option("--reduce", "limit", default=20.0, show_default=True, help="seconds to make a failing program small")
+def main(count: int, seed: int, stages: str, seconds: float | None, failures: Path | None, limit: float) -> None:
+    """Lower random tile programs and say what becomes of them."""
+    kinds: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    started = perf_counter()
+    for number in range(seed, seed + count):
+        target = ("a5", "a2a3")[number % 2]
+        text = TileProgram(number, target).text
+        verdict = judge(text, stages, seconds)
+        kinds[verdict.kind] += 1
+        reasons.update(f"{verdict.kind}: {reason}" for reason in verdict.why)
+        if verdict.failed:
+            print(f"{number} {target}: {', '.join(verdict.why)}", flush=True)
+            if failures is not None:
+                keep(failures, str(number), text, verdict, smaller(text, verdict, stages, seconds, limit))
+    print(f"{count} programs, {perf_counter() - started:.0f} s")
+    print(*(f"{kind}: {number}" for kind, number in sorted(kinds.items())), sep="\n")
+    print(*(f"{number:>6} {reason}" for reason, number in reasons.most_common()), sep="\n")
+    sys.exit(1 if kinds["failed"] or kinds["refused"] > (1 - GOAL) * count else 0)
+
+
+if __name__ == "__main__":
+    main()
