@@ -5,6 +5,7 @@ Source: docs/reference/synchronisation.md, "Dependences", "Order inside one pipe
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -13,7 +14,7 @@ from pto_dialect.analysis.streaming import streams
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.passes.sync_flow import unit_flag
 
-from .items import NUMBER, Leaf
+from .items import NUMBER, Leaf, Loop, Sequence
 from .places import GLOBAL, REGISTERS
 from .state import Access, State
 
@@ -43,16 +44,34 @@ def must_wait(access: Access, leaf: Leaf, writes: bool, state: State, arch: str)
         return False
     if access.place.space == GLOBAL:
         return pipe in _STORES
-    return pipe in _LOADS and not _used(access, state)
+    return pipe in _LOADS and not _used(access, leaf, state)
 
 
-def _used(access: Access, state: State) -> bool:
-    """Whether another pipe has used the bytes of an access since: whoever overwrites them waits for that."""
+def _used(access: Access, leaf: Leaf, state: State) -> bool:
+    """Whether another pipe has certainly used the bytes of an access since: whoever overwrites them waits for that."""
     place = access.place
     return any(
-        not one.writes and one.number > access.number and (one.place.holds(place) or place.holds(one.place))
+        not one.writes
+        and one.number > access.number
+        and (one.place.holds(place) or place.holds(one.place))
+        and _implied(one, access, leaf, state)
         for one in state.earlier(place)
     )
+
+
+def _implied(one: Access, access: Access, leaf: Leaf, state: State) -> bool:
+    """Whether ``one`` happens on every way from ``access`` to ``leaf``: no branch around it, and no loop that may run
+    not once, is around it alone."""
+    around: set[Sequence] = set()
+    if one.turn == access.turn:
+        around.update(sequence for sequence, _ in access.leaf.path)
+    if one.turn == state.turn:
+        around.update(sequence for sequence, _ in leaf.path)
+    for (outer, index), (inner, _) in pairwise(one.leaf.path):
+        item = outer.items[index]
+        if inner not in around and not (isinstance(item, Loop) and not item.open):
+            return False
+    return True
 
 
 class Levels:

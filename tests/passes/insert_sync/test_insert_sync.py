@@ -112,6 +112,12 @@ def test_two_loads_into_the_same_bytes_need_a_barrier_unless_they_were_used():
     assert "wait V>MTE2 0" in words
 
 
+def test_a_use_that_may_be_passed_by_spares_two_loads_no_barrier():
+    head = (*HEAD, "%once = arith.cmpi eq, %n, %c0 : index")
+    lines = (load("p", "x"), "scf.if %once {", add("x", "x", "x"), store("x", "q"), "}", load("q", "x"))
+    assert "barrier MTE2" in outline(kernel(*head, *lines))
+
+
 def test_the_scalar_unit_waits_and_is_never_waited_for():
     get = "%v = pto.tgetval ins(%x, %c1 : !pto.tile_buf<vec, 16x16xf32>, index) outs : f32"
     put = "pto.tsetval ins(%c1, %v : index, f32) outs(%y : !pto.tile_buf<vec, 16x16xf32>)"
