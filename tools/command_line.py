@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from pto_dialect.driver.options import CycleRequest
     from pto_dialect.driver.verdicts import Verdicts
 
 TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")
@@ -29,8 +30,15 @@ ALIASES = {
     "--stats": "--stats=text",
     "--lower": "--lower=all",
     "--prove": "--prove=60",
+    "--cycles": "--cycles=text",
 }
 """Spellings of mlir-opt, which users have in their fingers and scripts, and options whose value may be left out."""
+
+CYCLE_OPTIONS = {
+    "variant": ("1D_POST_UPDATE", "1D_NO_POST_UPDATE", "2D_POST_UPDATE", "2D_NO_POST_UPDATE"),
+    "precision": ("default", "high_precision"),
+}
+"""What ``--cycle-option`` may state."""
 
 CLEAR_LINE = "\r\x1b[K"
 """Removes the progress bar from the line that it stands on."""
@@ -131,6 +139,40 @@ def rule_ids(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...])
             except UnknownRuleError as error:
                 raise click.BadParameter(str(error), ctx, param) from None
     return ids
+
+
+def cycle_options(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """The pairs that ``--cycle-option`` states."""
+    pairs: list[tuple[str, str]] = []
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if key not in CYCLE_OPTIONS or not equals or not value:
+            known = ", ".join(CYCLE_OPTIONS)
+            raise click.BadParameter(f"'{text}' is not KEY=VALUE with one of the keys {known}", ctx, param)
+        values = CYCLE_OPTIONS[key]
+        if value not in values:
+            raise click.BadParameter(f"{key} is one of {', '.join(values)}", ctx, param)
+        pairs.append((key, value))
+    return tuple(pairs)
+
+
+def cycle_request(ctx: click.Context, given: dict[str, Any]) -> CycleRequest | None:
+    """What ``--cycles`` asks for, ``None`` without it; a table that cannot be used is the command line's fault."""
+    if given["cycles"] is None:
+        for option in ("cycle_table", "cycle_options"):
+            if given[option]:
+                text = option.removesuffix("s").replace("_", "-")
+                raise click.UsageError(f"--{text} has no meaning without --cycles", ctx)
+        return None
+    from pto_dialect.analysis.cycles.table import CycleTableError, read_table
+    from pto_dialect.driver.options import CycleRequest
+
+    if given["cycle_table"] is not None:
+        try:
+            read_table(given["cycle_table"])
+        except CycleTableError as error:
+            raise click.UsageError(str(error), ctx) from None
+    return CycleRequest(given["cycle_table"], given["cycle_options"])
 
 
 def show_version(command: str, *others: str) -> Callable[[click.Context, click.Parameter, bool], None]:

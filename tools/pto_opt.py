@@ -11,6 +11,8 @@ import click
 from .command_line import (
     TARGETS,
     PtoCommand,
+    cycle_options,
+    cycle_request,
     progress,
     read_stdin,
     rule_ids,
@@ -101,6 +103,15 @@ class OptCommand(PtoCommand):
 @click.option(
     "--stats", type=click.Choice(["text", "json"]), metavar="[=text|json]",
     help="Print counts of operations, memory and flags instead of the module.",
+)  # fmt: skip
+@click.option(
+    "--cycles", type=click.Choice(["text", "json"]), metavar="[=text|json]",
+    help="Print what operations take on the chip by its cycle model instead of the module.",
+)  # fmt: skip
+@click.option("--cycle-table", metavar="FILE", help="Parameters of the cycle model instead of the shipped ones.")
+@click.option(
+    "--cycle-option", "cycle_options", metavar="KEY=VALUE", multiple=True, callback=cycle_options,
+    help="What the cycle model takes about variants, e.g. variant=1D_POST_UPDATE.",
 )  # fmt: skip
 @click.option("--allow-schematic", is_flag=True, help="Accept '...' in types, as in documentation.")
 @click.option(
@@ -193,6 +204,8 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
             raise click.UsageError("--verify-only prints no module, so there is nothing to write with -o", ctx)
         if given["stats"]:
             raise click.UsageError("--stats prints no module, so there is nothing to write with -o", ctx)
+        if given["cycles"]:
+            raise click.UsageError("--cycles prints no module, so there is nothing to write with -o", ctx)
         try:
             check_output(output, inputs, batch)
         except OutputError as error:
@@ -214,7 +227,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         target=given["target"],
         passes=passes,
         proving=proving,
-        printing=not given["verify_only"] and given["stats"] is None and (not batch or output is not None),
+        printing=not (given["verify_only"] or given["stats"] or given["cycles"]) and (not batch or output is not None),
         verify_diagnostics=given["verify_diagnostics"],
         split_input=given["split_input_file"],
         generic=given["print_op_generic"],
@@ -222,12 +235,15 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         debuginfo=given["print_debuginfo"],
         schematic=given["allow_schematic"],
         statistics=given["stats"] is not None,
+        cycles=cycle_request(ctx, given),
         plans=not given["no_plans"],
         policy=policy,
     )
     # How far a proof comes depends on the machine.
     verdicts = verdicts_of(given["no_cache"] or proving is not None)
-    return Task(options, output, given["format"], wants_color(given["color"]), given["stats"], verdicts)
+    return Task(
+        options, output, given["format"], wants_color(given["color"]), given["stats"], verdicts, given["cycles"]
+    )
 
 
 def _rules_text(ctx: click.Context, explained: str | None, format: str) -> str:

@@ -17,6 +17,8 @@ from .pipeline import Result, kept_result, process_input
 from .report import TEXT, render
 
 if TYPE_CHECKING:
+    from pto_dialect.analysis.cycles.static import ModuleCycles
+
     from .statistics import ModuleStatistics
     from .verdicts import Verdicts
 
@@ -30,7 +32,8 @@ HELD_CHARACTERS = 64_000_000
 class Task(NamedTuple):
     """What is done to each input: ``options``, the folder for printed modules, and the form of the report.
 
-    ``statistics`` is the form of the statistics, ``None`` for none. ``verdicts`` are results of earlier runs.
+    ``statistics`` is the form of the statistics, ``None`` for none, ``cycles`` that of the cycles. ``verdicts`` are
+    results of earlier runs.
     """
 
     options: Options
@@ -39,6 +42,7 @@ class Task(NamedTuple):
     color: bool
     statistics: str | None = None
     verdicts: Verdicts | None = None
+    cycles: str | None = None
 
 
 class FileResult(NamedTuple):
@@ -51,6 +55,7 @@ class FileResult(NamedTuple):
     text: str | None
     unwritten: str | None
     statistics: tuple[ModuleStatistics, ...] = ()
+    cycles: tuple[ModuleCycles, ...] = ()
 
 
 class WorkerError(RuntimeError):
@@ -124,6 +129,8 @@ def _finished(item: Input, result: Result, task: Task) -> FileResult:
         except OSError as error:
             unwritten = f"cannot write '{error.filename or task.output}': {error.strerror or error}"
     if task.format != TEXT:
-        return FileResult(result.ok, result.counts, result.diagnostics, None, unwritten, result.statistics)
+        return FileResult(
+            result.ok, result.counts, result.diagnostics, None, unwritten, result.statistics, result.cycles
+        )
     text = render(result.diagnostics, task.color) if result.diagnostics else ""
-    return FileResult(result.ok, result.counts, (), text, unwritten, result.statistics)
+    return FileResult(result.ok, result.counts, (), text, unwritten, result.statistics, result.cycles)

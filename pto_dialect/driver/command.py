@@ -14,6 +14,8 @@ from .pipeline import process_input
 from .report import JSON, Reporter
 
 if TYPE_CHECKING:
+    from pto_dialect.analysis.cycles.static import ModuleCycles
+
     from .statistics import ModuleStatistics
 
 OK = 0
@@ -53,6 +55,7 @@ def run_one(item: Input, task: Task, reporter: Reporter, write_stdout: Callable[
             name = "standard output" if file is None else f"'{file}'"
             raise OutputError(f"cannot write {name}: {error.strerror or error}") from error
     _write_statistics(result.statistics, task, write_stdout)
+    _write_cycles(result.cycles, task, write_stdout)
     return OK if result.ok else WRONG_PROGRAM
 
 
@@ -65,7 +68,7 @@ def run_many(
     write_stdout: Callable[[str], None],
 ) -> int:
     """Checks all inputs and prints their modules below the folder ``task.output`` (``None``: nowhere).
-    Statistics go to standard output.
+    Statistics and cycles go to standard output.
 
     Raises ``OutputError`` at the end when some output could not be written, ``WorkerError`` when a worker
     process dies.
@@ -73,17 +76,20 @@ def run_many(
     failed = 0
     unwritten: str | None = None
     statistics: list[ModuleStatistics] = []
+    cycles: list[ModuleCycles] = []
     with closing(check_files(inputs, task, jobs)) as results, show_progress(len(inputs)) as progress:
         for result in results:
             reporter.add(result.diagnostics, result.counts, result.text)
             failed += not result.ok
             unwritten = unwritten or result.unwritten
             statistics += result.statistics
+            cycles += result.cycles
             progress.update(1)
     reporter.finish(summary.batch(len(inputs), failed, reporter.counts))
     if unwritten is not None:
         raise OutputError(unwritten)
     _write_statistics(statistics, task, write_stdout)
+    _write_cycles(cycles, task, write_stdout)
     return WRONG_PROGRAM if failed else OK
 
 
@@ -101,6 +107,18 @@ def _write_statistics(found: Sequence[ModuleStatistics], task: Task, write_stdou
         from .statistics_text import render
 
         text = render(found)
+    _write(text, write_stdout)
+
+
+def _write_cycles(found: Sequence[ModuleCycles], task: Task, write_stdout: Callable[[str], None]) -> None:
+    """Writes the cycles of all programs as one text or one JSON document; raises ``OutputError``."""
+    if task.cycles is not None:
+        from .cycle_text import document
+
+        _write(document(found, task.cycles), write_stdout)
+
+
+def _write(text: str, write_stdout: Callable[[str], None]) -> None:
     try:
         write_stdout(text)
     except BrokenPipeError:

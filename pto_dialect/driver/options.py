@@ -8,6 +8,14 @@ from pto_dialect.diagnostics.engine import DiagnosticOptions
 from pto_dialect.passes.registry import VERIFY_PASSES
 
 
+class CycleRequest(NamedTuple):
+    """Cycles are wanted. ``table``: file with parameters instead of the shipped ones. ``options``: what is stated about
+    variants, in pairs such as ``("variant", "1D_POST_UPDATE")``."""
+
+    table: str | None = None
+    options: tuple[tuple[str, str], ...] = ()
+
+
 class Options(NamedTuple):
     """Settings of :func:`pto_dialect.driver.pipeline.process`, the same for all inputs.
 
@@ -20,7 +28,7 @@ class Options(NamedTuple):
     ``generic``, ``debuginfo``: how the module is printed; ``portable``: the generic form spells no type in a way that
     tools without this dialect refuse.
     ``schematic``: documentation snippets with ``...`` in types are accepted.
-    ``statistics``: the program is counted.
+    ``statistics``: the program is counted. ``cycles``: its cycles are told.
     ``plans``: statements like earlier ones are built without the grammar.
     ``policy``: which diagnostics are kept and how severe they are.
     """
@@ -36,5 +44,6 @@ class Options(NamedTuple):
     portable: bool = True
     schematic: bool = False
     statistics: bool = False
+    cycles: CycleRequest | None = None
     plans: bool = True
     policy: DiagnosticOptions = DiagnosticOptions()

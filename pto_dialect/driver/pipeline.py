@@ -19,6 +19,8 @@ from .options import Options
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from pto_dialect.analysis.cycles.static import ModuleCycles
+
     from .statistics import ModuleStatistics
     from .verdicts import Verdicts
 
@@ -42,7 +44,7 @@ class Result(NamedTuple):
     ``ok``: no error, or (``verify_diagnostics``) exactly the expected diagnostics. ``diagnostics`` are those
     to show, ``counts`` their numbers including those left out. ``text`` is the printed module, or several
     with ``SEPARATOR`` between them, where a program with errors leaves its place empty; ``None`` when
-    printing was not asked for. ``statistics`` are those of the programs without errors, if asked for.
+    printing was not asked for. ``statistics`` and ``cycles`` are those of the programs without errors, if asked for.
     """
 
     ok: bool
@@ -50,6 +52,7 @@ class Result(NamedTuple):
     counts: Counts
     text: str | None
     statistics: tuple[ModuleStatistics, ...] = ()
+    cycles: tuple[ModuleCycles, ...] = ()
 
 
 def process(text: str, name: str, options: Options) -> Result:
@@ -68,6 +71,7 @@ def process(text: str, name: str, options: Options) -> Result:
         counts,
         SEPARATOR.join(result.text or "" for result in results) if options.printing else None,
         tuple(found for result in results for found in result.statistics),
+        tuple(found for result in results for found in result.cycles),
     )
 
 
@@ -121,6 +125,7 @@ def process_input(item: Input, options: Options, verdicts: Verdicts | None = Non
         engine.counts().merge(result.counts),
         None if engine.has_errors else result.text,
         () if engine.has_errors else result.statistics,
+        () if engine.has_errors else result.cycles,
     )
 
 
@@ -138,13 +143,19 @@ def _process_chunk(source: SourceFile, options: Options) -> Result:
         from .statistics import collect
 
         statistics = (collect(module, source.name, options.target),)
+    cycles: tuple[ModuleCycles, ...] = ()
+    if options.cycles is not None and module is not None and not engine.has_errors:
+        from pto_dialect.analysis.cycles.static import static_cycles
+
+        request = options.cycles
+        cycles = (static_cycles(module, source.name, options.target, request.table, dict(request.options)),)
     if not options.verify_diagnostics:
-        return Result(not engine.has_errors, engine.diagnostics, engine.counts(), printed, statistics)
+        return Result(not engine.has_errors, engine.diagnostics, engine.counts(), printed, statistics, cycles)
 
     from pto_dialect.diagnostics.expected import verify_diagnostics
 
     mismatches = verify_diagnostics(source, engine.diagnostics)
-    return Result(not mismatches, tuple(mismatches), Counts(errors=len(mismatches)), printed, statistics)
+    return Result(not mismatches, tuple(mismatches), Counts(errors=len(mismatches)), printed, statistics, cycles)
 
 
 def build_module(source: SourceFile, engine: DiagnosticEngine, options: Options) -> ModuleOp | None:

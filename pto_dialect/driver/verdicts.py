@@ -40,7 +40,7 @@ class Verdicts:
 
     def find(self, text: str, name: str, options: Options) -> Result | None:
         """The result of checking ``text`` under ``name``, if it is kept."""
-        if options.statistics:
+        if options.statistics or options.cycles is not None:
             return None
         from .verdict_data import decode
 
@@ -50,7 +50,7 @@ class Verdicts:
 
     def keep(self, text: str, name: str, options: Options, result: Result) -> None:
         """Keeps what checking ``text`` under ``name`` gave; does nothing where that is not possible."""
-        if options.statistics or len(result.text or "") > LARGEST:
+        if options.statistics or options.cycles is not None or len(result.text or "") > LARGEST:
             return
         from .verdict_data import encode
 

@@ -1,0 +1,61 @@
+"""The cycles of one operation, with a band and the class of evidence.  Source: docs/reference/cycles.md, "Evidence"."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from .moves import move_cycles, product_cycles
+from .repeats import repeat_cycles
+from .table import CycleTable
+from .vector_flow import flow_cycles
+from .work import Work
+
+
+class Estimate(NamedTuple):
+    """``cycles`` between ``low`` and ``high``; ``evidence`` is ``measured``, ``neighbour``, ``published`` or
+    ``assumed``, where ``assumed`` stands for operations and types without figures."""
+
+    cycles: float
+    low: float
+    high: float
+    evidence: str
+
+
+def estimate(work: Work, table: CycleTable) -> Estimate:
+    """The cycles of ``work``, with the figures of ``table``."""
+    if work.name in ("flag", "barrier"):
+        cycles = table.one("sync", work.name)
+        return Estimate(cycles, cycles, 20 * cycles, table.evidence("sync", work.name, "*"))
+    found = _cycles(work, table)
+    if found is None:
+        return _unknown(work, table)
+    cycles, evidence = found
+    if not work.certain:
+        evidence = "assumed"
+    error = table.one("band", evidence)
+    low = cycles / (1 + error)
+    if not work.certain:
+        smallest = _cycles(replace(work, valid_rows=1, valid_cols=1), table)
+        low = min(low, smallest[0] if smallest else low)
+    return Estimate(cycles, low, cycles * (1 + error), evidence)
+
+
+def _cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
+    if work.k:
+        return product_cycles(work, table)
+    if work.path:
+        return move_cycles(work, table)
+    if table.one("machine", "flow"):
+        return flow_cycles(work, table)
+    return repeat_cycles(work, table)
+
+
+def _unknown(work: Work, table: CycleTable) -> Estimate:
+    """A range for what has no figures, from the repeats that it touches."""
+    kind = "vector" if not work.path and not work.k else "other"
+    size = table.one("machine", "vector_bytes")
+    repeats = max(1.0, work.bytes() / size)
+    low, high = (table.get("range", kind, "*", end) for end in ("low", "high"))
+    least, most = low * (16 + repeats), high * (16 + repeats)
+    return Estimate((least * most) ** 0.5, least, most, "assumed")

@@ -1,0 +1,97 @@
+"""Fits the parameters of a table to measurements.  Source: docs/reference/cycles.md, "Fitting"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .estimate import estimate
+from .measurements import Measurement
+from .table import SIGNED, CycleTable, Key
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+ROUNDS = 8
+PULL = 0.02
+"""Weight of staying at the value a fit starts from, against the relative error of one row. It decides only what the
+measurements leave open."""
+
+LEAST_SCALE = 10.0
+"""Parameters below this many cycles move as freely as one of this size."""
+
+
+def neutral(table: CycleTable) -> CycleTable:
+    """The table with every parameter that is fitted at the value a fit starts from."""
+    return table.with_values({key: one.prior for key, one in table.entries.items() if one.prior is not None})
+
+
+def fit(table: CycleTable, measurements: Sequence[Measurement]) -> CycleTable:
+    """``table`` with the parameters that have a ``prior`` changed so that the relative errors of ``measurements`` are
+    small: least squares by Gauss-Newton steps. Parameters that no measurement depends on stay."""
+    import numpy as np
+
+    rows = _merged(measurements, table)
+    asked = [touched(one, table) for one in rows]
+    keys = sorted({key for each in asked for key in each})
+    if not keys:
+        return table
+    starts = np.array([table.entries[key].value for key in keys])
+    scale = np.maximum(np.abs(starts), LEAST_SCALE)
+    users = [[number for number, each in enumerate(asked) if key in each] for key in keys]
+
+    def at(values: Array) -> CycleTable:
+        kept = (value if key[3] in SIGNED else max(value, 0.0) for key, value in zip(keys, values, strict=True))
+        return table.with_values(dict(zip(keys, (float(value) for value in kept), strict=True)))
+
+    def residuals(values: Array) -> Array:
+        now = at(values)
+        pulled = PULL * (values - starts) / scale
+        return np.concatenate([[_error(one, now) for one in rows], pulled])
+
+    values = starts
+    for _ in range(ROUNDS):
+        errors = residuals(values)
+        jacobian = np.zeros((len(errors), len(keys)))
+        for column in range(len(keys)):
+            moved = values.copy()
+            moved[column] += 1e-4 * scale[column]
+            beside = at(moved)
+            for number in users[column]:
+                jacobian[number, column] = (_error(rows[number], beside) - errors[number]) / 1e-4
+            jacobian[len(rows) + column, column] = PULL
+        steps = np.linalg.lstsq(jacobian, -errors, rcond=None)[0] * scale
+        for factor in (1.0, 0.5, 0.25, 0.1):
+            trial = values + factor * steps
+            if float(np.sum(residuals(trial) ** 2)) < float(np.sum(errors**2)) * (1 - 1e-4):
+                values = trial
+                break
+        else:
+            break
+    return table.with_values(at(values).values(keys), "measured")
+
+
+def _error(one: Measurement, table: CycleTable) -> float:
+    return estimate(one.work, table).cycles / one.cycles - 1
+
+
+def touched(one: Measurement, table: CycleTable) -> frozenset[Key]:
+    """The parameters with a prior that the law of a measurement asks for."""
+    table.used = set()
+    try:
+        estimate(one.work, table)
+        return frozenset(key for key in table.used if table.entries[key].prior is not None)
+    finally:
+        table.used = None
+
+
+def _merged(measurements: Sequence[Measurement], table: CycleTable) -> list[Measurement]:
+    """Measurements without those that say again what another one says: the law takes them for the same."""
+    found: dict[tuple[object, ...], Measurement] = {}
+    for one in measurements:
+        work = one.work
+        alike = (work.name, work.source, work.result, work.valid_rows, tuple(sorted(work.options.items())))
+        found.setdefault((*alike, estimate(work, table).cycles, one.cycles), one)
+    return list(found.values())

@@ -1,0 +1,108 @@
+"""Measurements of single operations, as CSV.  Source: docs/reference/cycles.md, "Measurements"."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from .table import CycleTableError
+from .work import Work
+
+NEEDED: Final = ("op", "src_dtypes", "dst_dtype", "tile_rows", "tile_cols", "valid_rows", "valid_cols")
+OPTIONAL: Final = ("gm_shape", "gm_layout", "variant", "public_model_precision", "case", "note", "target")
+MEASURED: Final = "measured_cycles"
+
+_MODEL = ("EQ_FIT_TABLE", "CLOSED_FORM")
+"""Notes of rows that a formula gives to a cycle, so that a model rather than a chip has made them."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Cycles of one execution. ``target``: empty where the file has one chip only. ``modelled``: a formula made the
+    figure. ``baseline``: relative error that the public model states for itself, where it does."""
+
+    work: Work
+    cycles: float
+    target: str = ""
+    modelled: bool = False
+    baseline: float | None = None
+
+
+def read_measurements(path: str | Path) -> list[Measurement]:
+    """The measurements in a file. Raises :class:`CycleTableError`."""
+    try:
+        with open(path, encoding="utf-8", newline="") as stream:
+            return parse_measurements(stream, str(path))
+    except OSError as error:
+        raise CycleTableError(f"cannot read '{path}': {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise CycleTableError(f"'{path}' is not UTF-8 text") from None
+
+
+def parse_measurements(lines: Iterable[str], name: str) -> list[Measurement]:
+    """The measurements in ``lines``, called ``name`` in messages. Raises :class:`CycleTableError`."""
+    reader = csv.DictReader(lines, restkey="")
+    try:
+        columns = list(reader.fieldnames or ())
+        for column in columns:
+            if column not in (*NEEDED, *OPTIONAL, MEASURED):
+                raise CycleTableError(f"{name}:1: there is no column '{column}'")
+        for column in (*NEEDED, MEASURED):
+            if column not in columns:
+                raise CycleTableError(f"{name}:1: column '{column}' is missing")
+        return [_measurement(row, f"{name}:{reader.line_num}") for row in reader]
+    except csv.Error as error:
+        raise CycleTableError(f"{name}:{reader.line_num}: {error}") from None
+
+
+def _measurement(row: dict[str, str], place: str) -> Measurement:
+    cycles = _positive(row, MEASURED, float, place)
+    rows, cols, valid_rows, valid_cols = (int(_positive(row, column, int, place)) for column in NEEDED[3:])
+    if valid_rows > rows or valid_cols > cols:
+        raise CycleTableError(f"{place}: the valid part {valid_rows}x{valid_cols} is larger than {rows}x{cols}")
+    sources = (row["src_dtypes"] or "").split(";")
+    types = [each for each in sources if each != "mask"]
+    options = options_of(row.get("variant") or "")
+    shape = [int(each) for each in re.findall(r"\d+", row.get("gm_shape") or "")]
+    path, transfers = "", 1
+    if row["op"] == "tload":
+        path = "gm:ub"
+        for extent in shape[:-2]:
+            transfers *= extent
+    elif row["op"] == "tmov":
+        path = "ub:ub"
+    k = 0
+    if row["op"] == "tmatmul":
+        k = int(options.get("k", "0"))
+    work = Work(row["op"], types[0] if types else row["dst_dtype"], row["dst_dtype"], rows, cols, valid_rows,
+                valid_cols, path, transfers, k, options)  # fmt: skip
+    precision = row.get("public_model_precision") or ""
+    note = row.get("note") or ""
+    baseline = 1 - float(precision) if precision else None
+    return Measurement(work, cycles, row.get("target") or "", any(word in note for word in _MODEL), baseline)
+
+
+def options_of(text: str) -> dict[str, str]:
+    """The variant of a row or an option, ``vf=1D_POST_UPDATE; op_params=default``, as a dictionary."""
+    found: dict[str, str] = {}
+    for part in text.split(";"):
+        key, equals, value = part.strip().partition("=")
+        if equals:
+            found["variant" if key == "vf" else key] = value.strip()
+    return found
+
+
+def _positive(row: dict[str, str], column: str, kind: type[int] | type[float], place: str) -> float:
+    text = row.get(column) or ""
+    try:
+        value = kind(text)
+    except ValueError:
+        what = f"'{text}' is no number" if text else "the value is missing"
+        raise CycleTableError(f"{place}: {column}: {what}") from None
+    if not 0 < value < float("inf"):
+        raise CycleTableError(f"{place}: {column}: {text} is not positive")
+    return value

@@ -1,0 +1,35 @@
+"""Transfers between memories, and matrix products.  Source: docs/reference/cycles.md, "Transfers", "Products"."""
+
+from __future__ import annotations
+
+from .table import CycleTable
+from .work import Work, ceil_div, width
+
+FRACTAL = 16
+"""Rows and columns of what the cube unit multiplies at once; the inner dimension is 32 bytes."""
+
+INNER_BYTES = 32
+
+
+def move_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
+    """Cycles of a transfer along ``work.path`` and their evidence; ``None`` for a path without figures."""
+    if table.type_of("move", work.path, "*") is None:
+        return None
+    p = table.group("move", work.path, "*")
+    pieces = work.transfers
+    size = work.bytes(work.source if work.path.startswith("gm") else work.result)
+    if work.path == "ub:ub":
+        pieces = 1 if work.full else work.valid_rows
+        size = pieces * INNER_BYTES * ceil_div(size // max(pieces, 1), INNER_BYTES)
+    return pieces * p["fixed"] + size / p["rate"], table.evidence("move", work.path, "*")
+
+
+def product_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
+    """Cycles of a product [m, k] x [k, n] and their evidence: a head, and passes over fractals."""
+    type_ = table.type_of("cube", "tmatmul", work.source)
+    if type_ is None:
+        return None
+    p = table.group("cube", "tmatmul", type_)
+    inner = INNER_BYTES * 8 // width(work.source)
+    fractals = ceil_div(work.valid_rows, FRACTAL) * ceil_div(work.k, inner) * ceil_div(work.valid_cols, FRACTAL)
+    return p["head"] + p["passes"] * fractals, table.evidence("cube", "tmatmul", type_)

@@ -1,0 +1,83 @@
+"""Tile operations of a vector unit that repeats instructions over 256 bytes (a2a3).  Source: docs/reference/cycles.md,
+"Repeated instructions"."""
+
+from __future__ import annotations
+
+from .table import CycleTable
+from .work import Work, ceil_div, width
+
+BLOCK = 32
+"""Bytes of a block, the unit of copies inside the unified buffer."""
+
+
+def repeat_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
+    """Cycles of a tile operation and the evidence for them; ``None`` for one that has no figures."""
+    for law, cycles in (("repeat", _elementwise), ("reduce", _reduction), ("broadcast", _broadcast)):
+        found = _entry(work, table, law, work.name)
+        if found is not None:
+            return cycles(work, table, found[0]), found[1]
+    found = _entry(work, table, "column", work.name)
+    if found is not None:
+        if work.valid_rows == 1:
+            return _one_copy(work, table), table.evidence("copy", "row", "*")
+        return _column(work, table, found[0]), found[1]
+    if work.name == "tcvt":
+        found = _entry(work, table, "convert-repeat", "tcvt")
+        return None if found is None else (_elementwise(work, table, found[0]), found[1])
+    return None
+
+
+def _entry(work: Work, table: CycleTable, law: str, name: str) -> tuple[dict[str, float], str] | None:
+    bits = width(work.source)
+    whole = "f" not in work.source
+    for type_ in (work.source, f"{'i' if whole else 'f'}{bits}", "*"):
+        if table.type_of(law, name, type_) == type_:
+            return table.group(law, name, type_), table.evidence(law, name, type_)
+    return None
+
+
+def _repeats(work: Work, table: CycleTable) -> tuple[int, int, bool]:
+    """Repeats over the valid part as one run, those of one row, and whether a row ends inside a repeat."""
+    size = int(table.one("machine", "vector_bytes"))
+    row = work.valid_cols * max(width(work.source), width(work.result)) // 8
+    return ceil_div(row * work.valid_rows, size), max(1, ceil_div(row, size)), row % size != 0
+
+
+def _elementwise(work: Work, table: CycleTable, p: dict[str, float]) -> float:
+    """A fixed part, and the repeats; rows that do not fill one are issued one by one by operations with two sources."""
+    total, per_row, cut = _repeats(work, table)
+    extra = 0.0
+    if p["sources"] > 1 and per_row == 1 and cut:
+        total = work.valid_rows
+        extra = table.one("flow", "partial") if work.valid_rows > 1 else 0.0
+    elif per_row > 1 and cut:
+        extra = table.one("flow", "partial")
+    elif not work.full:
+        total = work.valid_rows * per_row
+    return p["fixed"] + p["slope"] * total + extra
+
+
+def _reduction(work: Work, table: CycleTable, p: dict[str, float]) -> float:
+    """One value for each row: the repeats of a row are merged, then reduced across lanes."""
+    _, per_row, cut = _repeats(work, table)
+    row = p["row"] + p["row_more"] * (per_row - 1)
+    return row * work.valid_rows + p["fixed"] + p["fixed_more"] * (per_row - 1) + (p["partial"] if cut else 0.0)
+
+
+def _broadcast(work: Work, table: CycleTable, p: dict[str, float]) -> float:
+    _, per_row, _ = _repeats(work, table)
+    return (p["row"] + p["row_more"] * per_row) * work.valid_rows + p["fixed"]
+
+
+def _column(work: Work, table: CycleTable, p: dict[str, float]) -> float:
+    """One value for each column: row after row is merged into the first."""
+    _, per_row, cut = _repeats(work, table)
+    row = p["row"] + p["row_more"] * (per_row - 1)
+    if cut and per_row > 1:
+        row += p["partial_row"] * (per_row - 1)
+    return row * work.valid_rows + p["fixed"] + p["fixed_more"] * (per_row - 1)
+
+
+def _one_copy(work: Work, table: CycleTable) -> float:
+    p = table.group("copy", "row", "*")
+    return p["fixed"] + p["block"] * ceil_div(work.bytes(), BLOCK)

@@ -1,0 +1,134 @@
+"""The cycles that the text of a program tells, without a run.  Source: docs/reference/cycles.md, "Without a run"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.roles import Role, has_role, roles_of
+from pto_dialect.ir.core.walk import walk
+
+from .estimate import Estimate, estimate
+from .operations import counted
+from .table import CycleTable, read_table, shipped
+
+
+@dataclass(frozen=True)
+class Line:
+    """One operation: what it is, where it stands, how often it runs and the cycles of one execution. ``open``: loops or
+    choices around it whose bounds or conditions only a run knows count as one turn."""
+
+    operation: str
+    line: int | None
+    pipe: str
+    count: int
+    open: bool
+    estimate: Estimate
+
+
+@dataclass
+class Total:
+    """Cycles of several operations, each as often as it runs."""
+
+    cycles: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+
+    def add(self, one: Estimate, count: int = 1) -> None:
+        """Counts ``count`` executions."""
+        self.cycles += count * one.cycles
+        self.low += count * one.low
+        self.high += count * one.high
+
+
+@dataclass
+class ModuleCycles:
+    """The cycles of one program read from ``file``, for the chip ``target``, as ``run`` or the text tells them.
+
+    ``pipes``: for each pipe what its operations take, one after the other. ``whole``: with all pipes; from the busiest
+    one alone to all of them one after the other; of a run the end of its schedule. ``open``: operations whose number of
+    executions is not known. ``ranges``: operations and types without figures, with their number.
+    """
+
+    file: str
+    target: str
+    clock_mhz: float
+    lines: list[Line] = field(default_factory=list[Line])
+    pipes: dict[str, Total] = field(default_factory=dict[str, Total])
+    whole: Total = field(default_factory=Total)
+    open: int = 0
+    ranges: dict[str, int] = field(default_factory=dict[str, int])
+    run: bool = False
+
+
+def table_for(arch: str, path: str | None) -> CycleTable:
+    """The table of the user, or the one shipped for ``arch``. Raises ``CycleTableError``."""
+    return shipped(arch) if path is None else read_table(path)
+
+
+def static_cycles(
+    module: ModuleOp, file: str, target: str | None, path: str | None, options: Mapping[str, str]
+) -> ModuleCycles:
+    """The cycles of every operation of ``module``, and totals. Raises ``CycleTableError``."""
+    profile = profile_of(module, target)
+    table = table_for(profile.arch, path)
+    found = ModuleCycles(file, profile.name, table.one("machine", "clock_mhz"))
+    for op in walk(module):
+        one = counted(op, profile.arch, options)
+        if one is None:
+            continue
+        cycles = estimate(one.work, table)
+        count, open_ = executions(op)
+        span = span_of(op)
+        found.lines.append(Line(op.name, span.line if span else None, one.pipe, count, open_, cycles))
+        found.open += open_
+        found.pipes.setdefault(one.pipe, Total()).add(cycles, count)
+        if cycles.evidence == "assumed":
+            name = f"{op.name} {one.work.source}"
+            found.ranges[name] = found.ranges.get(name, 0) + 1
+    sum_up(found)
+    return found
+
+
+def sum_up(found: ModuleCycles) -> None:
+    """The whole from its pipes: at the least the busiest one, at the most all one after the other."""
+    totals = found.pipes.values()
+    found.whole.cycles = max((each.cycles for each in totals), default=0.0)
+    found.whole.low = max((each.low for each in totals), default=0.0)
+    found.whole.high = sum(each.high for each in totals)
+
+
+def executions(op: Operation) -> tuple[int, bool]:
+    """How often ``op`` runs in one call of its function, and whether a loop or a choice leaves that open."""
+    count, open_ = 1, False
+    place = op.parent_op()
+    while place is not None and not has_role(place, Role.FUNCTION):
+        turns = _turns(place)
+        open_ = open_ or turns is None
+        count *= 1 if turns is None else turns
+        place = place.parent_op()
+    return count, open_
+
+
+def _turns(op: Operation) -> int | None:
+    roles = roles_of(op)
+    if Role.COUNTED in roles:
+        bounds = [_bound(op, name) for name in ("lb", "ub", "step")]
+        first, end, step = bounds
+        if first is None or end is None or not step:
+            return None
+        return max(0, -(-(end - first) // step))
+    return None if roles & (Role.LOOP | Role.CHOICE) else 1
+
+
+def _bound(op: Operation, name: str) -> int | None:
+    value = find(op, name) or getattr(op, name, None)
+    number = None if value is None else constant_of(value)
+    return number if isinstance(number, int) else None

@@ -1,0 +1,224 @@
+"""Tables of cycle parameters: one for each chip, shipped as CSV and replaceable.  Source: docs/reference/cycles.md,
+"Tables"."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+COLUMNS: Final = ("law", "name", "type", "parameter", "value", "prior", "evidence", "note")
+
+FIT: Final = ("measured", "neighbour", "published", "assumed")
+"""Classes of evidence, the best first."""
+
+PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "machine": ("value",),
+    "band": ("value",),
+    "flow": ("value",),
+    "operation": ("chain", "loads", "slots", "busy"),
+    "convert": (
+        *("flat_lanes", "row_lanes", "flat_fixed", "flat_step", "flat_floor"),
+        *("row_fixed", "row_step", "row_gap", "one_fixed", "one_step"),
+    ),
+    "select": ("even_fixed", "step", "odd", "single", "pair", "rest", "row"),
+    "repeat": ("fixed", "slope", "sources"),
+    "convert-repeat": ("fixed", "slope", "sources"),
+    "reduce": ("row", "row_more", "fixed", "fixed_more", "partial"),
+    "broadcast": ("row", "row_more", "fixed"),
+    "column": ("row", "row_more", "fixed", "fixed_more", "partial_row"),
+    "copy": ("fixed", "block"),
+    "move": ("fixed", "rate"),
+    "cube": ("head", "passes"),
+    "sync": ("value",),
+    "range": ("low", "high"),
+}
+"""The laws, and the parameters that each entry of one has."""
+
+SIGNED: Final = frozenset(("flat_step", "row_gap", "fixed_more", "prior"))
+"""Parameters that may be negative: corrections of others."""
+
+Key = tuple[str, str, str, str]
+"""Law, name, type and parameter."""
+
+
+class CycleTableError(ValueError):
+    """A table that cannot be used; the message has the file and the line."""
+
+
+class Entry(NamedTuple):
+    """One parameter: its ``value``, the ``prior`` that a fit starts from (``None``: not fitted), its evidence and the
+    line that says it."""
+
+    value: float
+    prior: float | None
+    evidence: str
+    line: int
+
+
+@dataclass
+class CycleTable:
+    """The parameters of one chip. ``used`` collects the keys that are asked for while it is a set."""
+
+    name: str
+    entries: dict[Key, Entry]
+    types: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict[tuple[str, str], tuple[str, ...]])
+    used: set[Key] | None = None
+
+    def __post_init__(self) -> None:
+        if self.types:
+            return
+        kinds: dict[tuple[str, str], set[str]] = {}
+        for law, name, type_, _ in self.entries:
+            kinds.setdefault((law, name), set()).add(type_)
+        self.types = {key: tuple(sorted(found)) for key, found in kinds.items()}
+
+    def type_of(self, law: str, name: str, type_: str) -> str | None:
+        """The type under which ``law`` has figures of ``name`` for ``type_``; ``None`` where it has none."""
+        known = self.types.get((law, name), ())
+        return type_ if type_ in known else "*" if "*" in known else None
+
+    def get(self, law: str, name: str, type_: str, parameter: str) -> float:
+        """The value of a parameter that exists."""
+        key = (law, name, type_, parameter)
+        if self.used is not None:
+            self.used.add(key)
+        return self.entries[key].value
+
+    def group(self, law: str, name: str, type_: str) -> dict[str, float]:
+        """All parameters of an entry that exists."""
+        return {parameter: self.get(law, name, type_, parameter) for parameter in PARAMETERS[law]}
+
+    def one(self, law: str, name: str) -> float:
+        """The value of an entry with one parameter."""
+        return self.get(law, name, "*", "value")
+
+    def values(self, keys: Iterable[Key]) -> dict[Key, float]:
+        """The values of these parameters."""
+        return {key: self.entries[key].value for key in keys}
+
+    def evidence(self, law: str, name: str, type_: str) -> str:
+        """The weakest evidence among the parameters of an entry."""
+        found = (self.entries[law, name, type_, each].evidence for each in PARAMETERS[law])
+        return max(found, key=FIT.index)
+
+    def with_values(self, values: Mapping[Key, float], evidence: str | None = None) -> CycleTable:
+        """A table with other values, and other ``evidence`` of these."""
+        entries = dict(self.entries)
+        for key, value in values.items():
+            old = entries[key]
+            entries[key] = old._replace(value=value, evidence=evidence or old.evidence)
+        return CycleTable(self.name, entries, self.types)
+
+    def text(self) -> str:
+        """The table as CSV."""
+        lines = [",".join(COLUMNS)]
+        for (law, name, type_, parameter), entry in self.entries.items():
+            prior = "" if entry.prior is None else f"{entry.prior:g}"
+            lines.append(",".join((law, name, type_, parameter, f"{entry.value:.6g}", prior, entry.evidence, "")))
+        return "\n".join(lines) + "\n"
+
+
+def shipped(chip: str) -> CycleTable:
+    """The table of ``a2a3`` or ``a5`` that comes with the package."""
+    return read_table(Path(__file__).parents[2] / "targets" / "cycles" / f"{chip}.csv", chip)
+
+
+def read_table(path: str | Path, name: str | None = None) -> CycleTable:
+    """The table in a file. Raises :class:`CycleTableError`."""
+    try:
+        with open(path, encoding="utf-8", newline="") as stream:
+            return parse_table(stream, name or str(path))
+    except OSError as error:
+        raise CycleTableError(f"cannot read '{path}': {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise CycleTableError(f"'{path}' is not UTF-8 text") from None
+
+
+def parse_table(lines: Iterable[str], name: str) -> CycleTable:
+    """The table in ``lines``, called ``name`` in messages. Raises :class:`CycleTableError`."""
+    reader = csv.reader(lines)
+    try:
+        head = next(reader, [])
+        _check_columns(head, name)
+        entries: dict[Key, Entry] = {}
+        for cells in reader:
+            if not cells or cells[0].startswith("#"):
+                continue
+            if len(cells) != len(head):
+                raise CycleTableError(f"{name}:{reader.line_num}: {len(head)} columns expected, found {len(cells)}")
+            key, entry = _entry(dict(zip(head, cells, strict=True)), f"{name}:{reader.line_num}", reader.line_num)
+            if key in entries:
+                first = entries[key].line
+                raise CycleTableError(f"{name}:{reader.line_num}: {_text(key)} is given twice, first in line {first}")
+            entries[key] = entry
+    except csv.Error as error:
+        raise CycleTableError(f"{name}:{reader.line_num}: {error}") from None
+    _check_complete(entries, name)
+    return CycleTable(name, entries)
+
+
+def _check_columns(head: list[str], name: str) -> None:
+    unknown = [column for column in head if column not in COLUMNS]
+    missing = [column for column in COLUMNS if column not in head and column not in ("prior", "evidence", "note")]
+    known = ", ".join(COLUMNS)
+    if unknown:
+        raise CycleTableError(f"{name}:1: there is no column '{unknown[0]}'; columns are {known}")
+    if missing:
+        raise CycleTableError(f"{name}:1: column '{missing[0]}' is missing; columns are {known}")
+    if len(set(head)) != len(head):
+        raise CycleTableError(f"{name}:1: a column is named twice")
+
+
+def _entry(row: Mapping[str, str], place: str, line: int) -> tuple[Key, Entry]:
+    law, parameter = row["law"], row["parameter"]
+    if law not in PARAMETERS:
+        raise CycleTableError(f"{place}: there is no law '{law}'; laws are {', '.join(PARAMETERS)}")
+    if parameter not in PARAMETERS[law]:
+        raise CycleTableError(f"{place}: '{law}' has no parameter '{parameter}', but {', '.join(PARAMETERS[law])}")
+    evidence = row.get("evidence", "") or "measured"
+    if evidence not in FIT:
+        raise CycleTableError(f"{place}: there is no evidence '{evidence}', but {', '.join(FIT)}")
+    value = _number(row["value"], parameter, place)
+    prior = row.get("prior", "")
+    entry = Entry(value, _number(prior, parameter, place) if prior else None, evidence, line)
+    return (law, row["name"], row["type"] or "*", parameter), entry
+
+
+def _number(text: str, parameter: str, place: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        what = f"'{text}' is no number" if text else "the value is missing"
+        raise CycleTableError(f"{place}: {parameter}: {what}") from None
+    if not math.isfinite(value) or (value < 0 and parameter not in SIGNED):
+        raise CycleTableError(f"{place}: {parameter}: {text} is not a number of cycles, bytes or lanes")
+    return value
+
+
+def _check_complete(entries: Mapping[Key, Entry], name: str) -> None:
+    seen: dict[tuple[str, str, str], int] = {}
+    for (law, entry, type_, _), one in entries.items():
+        seen.setdefault((law, entry, type_), one.line)
+    for (law, entry, type_), line in seen.items():
+        for parameter in PARAMETERS[law]:
+            if (law, entry, type_, parameter) not in entries:
+                raise CycleTableError(f"{name}:{line}: '{law} {entry} {type_}' has no parameter '{parameter}'")
+    for law, entry in (*(("band", each) for each in FIT), *REQUIRED):
+        if (law, entry, "*") not in seen:
+            raise CycleTableError(f"{name}: '{law} {entry}' is missing")
+
+
+REQUIRED: Final = (
+    *(("machine", name) for name in ("clock_mhz", "cores", "vector_bytes", "flow")),
+    *(("move", name) for name in ("gm:ub", "gm:l1", "ub:gm", "l0c:gm", "l1:l0a", "l1:l0b", "ub:ub")),
+    *(("cube", "tmatmul"), ("sync", "flag"), ("sync", "barrier"), ("range", "vector"), ("range", "other")),
+)
+"""What every table has to have: law and name."""
+
+
+def _text(key: Key) -> str:
+    return " ".join(key)

@@ -1,0 +1,122 @@
+"""Tile operations of a vector unit that runs each as one loop over registers (a5).  Source: docs/reference/cycles.md,
+"Loops over registers"."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .table import CycleTable
+from .work import Work, ceil_div, width
+
+FLAT_IF_FULL: Final = frozenset(("tadds", "tsubs", "tmuls", "tdivs", "tmins", "tmaxs", "tneg"))
+"""Operations whose tiles of one row are walked row by row unless the row is full."""
+
+
+def flat(work: Work) -> bool:
+    """Whether the library walks the valid part as one run of registers: as its variant says, else where rows follow one
+    another."""
+    variant = work.options.get("variant", "")
+    if variant.startswith("1D"):
+        return True
+    if variant.startswith("2D") and not variant.endswith("(default)"):
+        return False
+    return work.full or (work.valid_rows == 1 and work.name not in FLAT_IF_FULL)
+
+
+def flow_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
+    """Cycles of an elementwise operation and the evidence for them; ``None`` for one that has no figures."""
+    if work.name == "tcvt":
+        return _conversion(work, table)
+    if work.name == "tsel" and width(work.result) == 32:
+        return _selection(work, table)
+    name = work.name
+    mode = work.options.get("op_params", "")
+    if mode == "high_precision" or work.options.get("precision") == "high_precision":
+        name += ".high_precision"
+    type_ = table.type_of("operation", name, work.result)
+    if type_ is None and width(work.result) == 16:
+        type_ = table.type_of("operation", name, "f16")
+    if type_ is None:
+        return None
+    lanes = int(table.one("machine", "vector_bytes")) * 8 // width(work.result)
+    return _loop(work, table, table.group("operation", name, type_), lanes), table.evidence("operation", name, type_)
+
+
+def _loop(work: Work, table: CycleTable, op: dict[str, float], lanes: int) -> float:
+    """Start-up, then what limits the loop: issue, the units, or the ports of the unified buffer."""
+    more_loads = op["loads"] - 1
+    start = table.one("flow", "flat_start") + op["chain"]
+    second = table.one("flow", "second_load")
+    per_row = 1
+    if flat(work):
+        total = ceil_div(work.elements, lanes)
+    else:
+        per_row = ceil_div(work.valid_cols, lanes)
+        total = per_row * work.valid_rows
+    if flat(work) or per_row == 1:
+        issue = start + second * more_loads + op["slots"] * total
+        if total == 1:
+            issue -= table.one("flow", "single")
+    else:
+        row = max(table.one("flow", "row_least"), op["slots"] * per_row + table.one("flow", "row_gap"))
+        issue = table.one("flow", "row_start") + op["chain"] + more_loads + work.valid_rows * row
+    units = start + op["busy"] * (total - 1)
+    port = table.one("flow", "port_two" if more_loads else "port_one")
+    behind = max(0.0, total - table.one("flow", "window"))
+    ports = start + second * more_loads + total + (port - 1) * behind
+    return max(issue, units, ports)
+
+
+# ------------------------------------------------------------ conversions
+
+
+def conversion_class(source: str, result: str) -> str:
+    """The class of a conversion: which registers one turn of its loop reads and writes."""
+    of, to = width(source), width(result)
+    if (of == 32 and to == 8) or (of == 16 and to == 4):
+        return "narrow"
+    if of > to:
+        return "pack" if of == 32 else "same"
+    if of == to:
+        return "same"
+    return {4: "unpack4", 8: "unpack8"}.get(of, "widen")
+
+
+def _conversion(work: Work, table: CycleTable) -> tuple[float, str] | None:
+    kind = conversion_class(work.source, work.result)
+    type_ = table.type_of("convert", kind, f"{work.source}-{work.result}")
+    if type_ is None:
+        return None
+    p = table.group("convert", kind, type_)
+    scale = flat_scale = 1.0
+    if kind == "same":
+        scale = 16 / width(work.source)
+    elif kind == "narrow" and width(work.source) == 16:
+        flat_scale = 2
+    elif kind == "unpack8" and width(work.result) == 16:
+        scale = 2
+    evidence = table.evidence("convert", kind, type_)
+    if flat(work):
+        total = ceil_div(work.elements, int(p["flat_lanes"] * scale * flat_scale))
+        return max(p["flat_floor"], p["flat_fixed"] + p["flat_step"] * total), evidence
+    per_row = ceil_div(work.valid_cols, int(p["row_lanes"] * scale))
+    if per_row == 1:
+        return p["one_fixed"] + p["one_step"] * work.valid_rows, evidence
+    return p["row_fixed"] + work.valid_rows * (p["row_step"] * per_row + p["row_gap"]), evidence
+
+
+def _selection(work: Work, table: CycleTable) -> tuple[float, str]:
+    """Selection of 32-bit elements: the mask serves two registers at once, the odd last one is done on its own."""
+    p = table.group("select", "tsel", "*")
+    evidence = table.evidence("select", "tsel", "*")
+    lanes = int(table.one("machine", "vector_bytes")) * 8 // 32
+    if flat(work):
+        total = ceil_div(work.elements, lanes)
+        if total == 1:
+            return p["single"], evidence
+        odd = total % 2
+        return p["even_fixed"] + p["step"] * (total - odd) + p["odd"] * odd, evidence
+    per_row = ceil_div(work.valid_cols, lanes)
+    pairs, odd = divmod(per_row, 2)
+    row = p["row"] if per_row <= 2 else p["pair"] * pairs + p["rest"] * odd
+    return p["even_fixed"] + work.valid_rows * row, evidence

@@ -1,0 +1,135 @@
+"""The laws of cycles against formulas written out here, and against single measurements.
+
+Source: docs/reference/cycles.md, "Loops over registers", "Repeated instructions", "Transfers", "Products".
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+import pytest
+
+from pto_dialect.analysis.cycles.estimate import estimate
+from pto_dialect.analysis.cycles.table import shipped
+from pto_dialect.analysis.cycles.work import Work
+
+A5, A2A3 = shipped("a5"), shipped("a2a3")
+
+
+def tile(name: str, type_: str, rows: int, cols: int, valid: tuple[int, int] | None = None, **options: str) -> Work:
+    valid_rows, valid_cols = valid or (rows, cols)
+    return Work(name, type_, options.pop("to", type_), rows, cols, valid_rows, valid_cols, options=options)
+
+
+@pytest.mark.parametrize(
+    ("work", "measured"),
+    [
+        (tile("tmins", "f32", 1, 640), 64),
+        (tile("tadd", "f32", 1, 1280), 80),
+        (tile("tadd", "f32", 20, 1312, (20, 1280)), 869),
+        (tile("tmul", "f32", 10, 160, (10, 65)), 122),
+        (tile("texp", "f16", 10, 1344, (10, 1280)), 463),
+        (tile("trsqrt", "f32", 3, 224, (3, 192)), 113),
+        (tile("trecip", "f32", 10, 672, (10, 640), op_params="high_precision"), 34689),
+        (tile("tcvt", "f32", 3, 448, (3, 384), to="f8e4m3"), 890),
+        (tile("tcvt", "f4e2m1", 1, 2560, to="bf16"), 99),
+        (tile("tsel", "i8", 2, 640, (2, 512)), 66),
+    ],
+)
+def test_a5_is_near_measurements(work: Work, measured: float) -> None:
+    found = estimate(work, A5)
+    assert found.cycles == pytest.approx(measured, rel=0.04)
+    assert found.low <= measured <= found.high
+    assert found.evidence == "measured"
+
+
+@pytest.mark.parametrize(
+    ("work", "measured"),
+    [
+        (tile("tadd", "f32", 64, 64), 160),
+        (tile("tadd", "i16", 64, 64), 167),
+        (tile("tmul", "f16", 16, 256), 96),
+        (tile("texp", "f16", 32, 32), 47),
+        (tile("tcolmax", "f32", 1, 3072), 390),
+        (tile("tdivs", "f16", 63, 64), 328),
+        (tile("trowsum", "f16", 64, 128), 495),
+        (Work("tload", "i16", "i16", 64, 128, 64, 128, "gm:ub", 32), 8576),
+        (Work("tmov", "f32", "f32", 64, 128, 63, 125, "ub:ub"), 1323),
+    ],
+)
+def test_a2a3_is_near_measurements(work: Work, measured: float) -> None:
+    found = estimate(work, A2A3)
+    assert found.cycles == pytest.approx(measured, rel=0.03)
+    assert found.low <= measured <= found.high
+
+
+@pytest.mark.parametrize("rows", [1, 3, 10])
+@pytest.mark.parametrize("cols", [128, 192, 640])
+def test_loops_are_limited_by_issue_or_units(rows: int, cols: int) -> None:
+    """An exponential: 16 cycles to its result, two to the store, one every two cycles; gaps of 5 between rows."""
+    registers = ceil(cols / 64)
+    issue = 45 + 14 + rows * max(7, registers + 5)
+    units = 50 + 14 + 2 * (rows * registers - 1)
+    found = estimate(tile("texp", "f32", rows, cols + 32, (rows, cols), variant="2D_NO_POST_UPDATE"), A5)
+    assert found.cycles == max(issue, units)
+
+
+def test_the_library_s_choice_is_the_default() -> None:
+    full, cut = tile("texp", "f32", 8, 128), tile("texp", "f32", 8, 160, (8, 128))
+    assert estimate(full, A5).cycles < estimate(cut, A5).cycles
+    stated = tile("texp", "f32", 8, 128, variant="2D_NO_POST_UPDATE")
+    assert estimate(stated, A5).cycles == estimate(cut, A5).cycles
+    assert estimate(tile("texp", "f32", 1, 160, (1, 128), variant="1D_POST_UPDATE"), A5).cycles == 66
+    one_row = tile("tneg", "f32", 1, 160, (1, 128))
+    assert estimate(one_row, A5).cycles == 45 + 6 + 7
+
+
+def test_empty_lanes_of_a_register_are_free() -> None:
+    for cols in (65, 100, 128):
+        assert estimate(tile("tadd", "f32", 10, 160, (10, cols)), A5).cycles == 45 + 5 + 1 + 10 * 7
+
+
+@pytest.mark.parametrize("cols", [32, 64, 96, 128])
+def test_repeats_of_short_and_cut_rows(cols: int) -> None:
+    """Two sources: short rows one by one and 16 more, cut rows as one run and 16 more."""
+    rows = 10
+    repeats = rows if cols < 64 else ceil(rows * cols / 64)
+    extra = 16 if cols % 64 else 0
+    assert estimate(tile("tsub", "f32", rows, cols), A2A3).cycles == pytest.approx(24 + 2.05 * repeats + extra)
+    scalar = ceil(rows * cols / 64)
+    extra = 16 if cols > 64 and cols % 64 else 0
+    assert estimate(tile("tmins", "f32", rows, cols), A2A3).cycles == 23 + scalar + extra
+
+
+@pytest.mark.parametrize(("type_", "inner", "head", "passes", "table"), [
+    ("f16", 16, 21, 1, A2A3), ("i8", 32, 21, 1, A2A3), ("f32", 8, 21, 2, A2A3),
+    ("bf16", 16, 25, 1, A5), ("f8e4m3", 32, 25, 1, A5), ("f4e2m1", 64, 25, 2, A5), ("f32", 8, 25, 8, A5),
+])  # fmt: skip
+def test_products_pass_over_fractals(type_: str, inner: int, head: int, passes: int, table: object) -> None:
+    work = Work("tmatmul", type_, "f32", 128, 100, 120, 100, k=72)
+    assert estimate(work, table).cycles == head + passes * ceil(120 / 16) * ceil(72 / inner) * ceil(100 / 16)
+
+
+def test_what_has_no_figures_has_a_range() -> None:
+    for table in (A5, A2A3):
+        found = estimate(tile("tnosuch", "f32", 16, 64), table)
+        assert found.evidence == "assumed"
+        assert found.low < found.cycles < found.high
+        assert found.high > 20 * found.low
+    assert estimate(Work("tload", "f32", "f32", 8, 8, 8, 8, "fb:gm"), A5).evidence == "assumed"
+
+
+def test_shapes_that_only_a_run_knows_widen_the_band() -> None:
+    known = estimate(tile("texp", "f32", 16, 64), A5)
+    work = Work("texp", "f32", "f32", 16, 64, 16, 64, certain=False)
+    found = estimate(work, A5)
+    assert found.evidence == "assumed"
+    assert found.low < known.low
+    assert found.high > known.high
+
+
+def test_more_work_never_takes_less() -> None:
+    for table in (A5, A2A3):
+        for name in ("tadd", "texp", "tmins"):
+            cycles = [estimate(tile(name, "f32", rows, 128), table).cycles for rows in range(1, 40)]
+            assert cycles == sorted(cycles)

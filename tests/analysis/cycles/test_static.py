@@ -1,0 +1,78 @@
+"""Cycles from the text of programs. Source: docs/reference/cycles.md, "Without a run", "What counts"."""
+
+from __future__ import annotations
+
+import pytest
+
+from pto_dialect import parse
+from pto_dialect.analysis.cycles.pipes import Pipes
+from pto_dialect.analysis.cycles.static import ModuleCycles, static_cycles
+
+VEC = "!pto.tile_buf<vec, 16x64xf32>"
+DYNAMIC = "!pto.tile_buf<vec, 16x64xf32, valid=?x?>"
+
+
+def cycles(body: str, arch: str = "a5", arguments: str = "", **options: str) -> ModuleCycles:
+    head = f'module attributes {{pto.target_arch = "{arch}"}} {{\n  func.func @f({arguments}) {{'
+    text = f"{head}\n{body}\n    return\n  }}\n}}"
+    return static_cycles(parse(text), "f.pto", None, None, options)
+
+
+LOOP = f"""
+    %c0 = arith.constant 0 : index
+    %c3 = arith.constant 3 : index
+    %c7 = arith.constant 7 : index
+    scf.for %i = %c0 to %c7 step %c3 {{
+      pto.texp ins(%x : {VEC}) outs(%x : {VEC})
+      scf.for %j = %c0 to %n step %c3 {{
+        pto.tadd ins(%x, %x : {VEC}, {VEC}) outs(%x : {VEC})
+      }}
+    }}
+"""
+
+
+def test_loops_with_constant_bounds_are_counted() -> None:
+    found = cycles(LOOP, arguments=f"%x: {VEC}, %n: index")
+    assert [(line.operation, line.line, line.count, line.open) for line in found.lines] == [
+        ("pto.texp", 8, 3, False),
+        ("pto.tadd", 10, 3, True),
+    ]
+    assert found.open == 1
+    (total,) = found.pipes.values()
+    assert total.cycles == pytest.approx(3 * sum(line.estimate.cycles for line in found.lines))
+    assert found.whole.high == total.high
+
+
+def test_variants_and_high_precision_are_taken_from_options_and_attributes() -> None:
+    tile = "!pto.tile_buf<vec, 16x128xf32>"
+    body = f"    pto.trecip ins(%x : {tile}) outs(%x : {tile})"
+    plain = cycles(body, arguments=f"%x: {tile}").lines[0].estimate
+    rows = cycles(body, arguments=f"%x: {tile}", variant="2D_NO_POST_UPDATE").lines[0].estimate
+    slow = cycles(body, arguments=f"%x: {tile}", precision="high_precision").lines[0].estimate
+    assert plain.cycles < rows.cycles < slow.cycles
+
+
+def test_dynamic_shapes_and_unknown_operations_have_ranges() -> None:
+    body = f"    pto.texp ins(%x : {DYNAMIC}) outs(%x : {DYNAMIC})"
+    found = cycles(body, arguments=f"%x: {DYNAMIC}")
+    assert [line.estimate.evidence for line in found.lines] == ["assumed"]
+    assert found.ranges == {"pto.texp f32": 1}
+
+
+def test_products_count_their_inner_dimension() -> None:
+    left = "!pto.tile_buf<left, 64x32xf16, slayout=row_major>"
+    right = "!pto.tile_buf<right, 32x48xf16, slayout=col_major>"
+    acc = "!pto.tile_buf<acc, 64x48xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+    body = f"    pto.tmatmul ins(%a, %b : {left}, {right}) outs(%c : {acc})"
+    found = cycles(body, "a2a3", f"%a: {left}, %b: {right}, %c: {acc}")
+    assert [(line.pipe, line.estimate.cycles) for line in found.lines] == [("PIPE_M", 21 + 4 * 2 * 3)]
+
+
+def test_pipes_overlap_but_for_what_they_wait_for() -> None:
+    pipes = Pipes()
+    loaded = pipes.issue("MTE2", 100)
+    assert pipes.issue("MTE2", 50) == 150
+    assert pipes.issue("V", 30, (loaded,)) == 130
+    assert pipes.issue("V", 5) == 135
+    assert pipes.end == 150
+    assert pipes.busy == {"MTE2": 150, "V": 35}

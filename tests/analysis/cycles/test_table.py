@@ -1,0 +1,93 @@
+"""Tables of cycle parameters: what is refused, and where. Source: docs/reference/cycles.md, "Tables"."""
+
+from __future__ import annotations
+
+import pytest
+
+from pto_dialect.analysis.cycles.measurements import parse_measurements
+from pto_dialect.analysis.cycles.table import CycleTable, CycleTableError, parse_table, read_table, shipped
+
+HEAD = "law,name,type,parameter,value,prior,evidence,note"
+
+
+def lines(chip: str = "a2a3") -> list[str]:
+    return shipped(chip).text().splitlines()
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+def test_a_table_written_and_read_is_the_same(chip: str) -> None:
+    table = shipped(chip)
+    again = parse_table(table.text().splitlines(), "again.csv")
+    strip = [(key, one.value, one.prior, one.evidence) for key, one in table.entries.items()]
+    assert [(key, one.value, one.prior, one.evidence) for key, one in again.entries.items()] == strip
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({0: HEAD.replace("note", "remark")}, "t.csv:1: there is no column 'remark'; columns are"),
+        ({0: "law,name,type,parameter"}, "t.csv:1: column 'value' is missing"),
+        ({0: HEAD + ",law"}, "t.csv:1: a column is named twice"),
+        ({1: "machine,clock_mhz,*,value,-3,,published,"}, "t.csv:2: value: -3 is not a number of cycles"),
+        ({1: "machine,clock_mhz,*,value,nan,,published,"}, "t.csv:2: value: nan is not a number"),
+        ({1: "machine,clock_mhz,*,value,,,published,"}, "t.csv:2: value: the value is missing"),
+        ({1: "machine,clock_mhz,*,value,fast,,published,"}, "t.csv:2: value: 'fast' is no number"),
+        ({1: "machine,clock_mhz,*,value,1"}, "t.csv:2: 8 columns expected, found 5"),
+        ({1: "machines,clock_mhz,*,value,1,,published,"}, "t.csv:2: there is no law 'machines'"),
+        ({1: "machine,clock_mhz,*,price,1,,published,"}, "t.csv:2: 'machine' has no parameter 'price', but value"),
+        ({1: "machine,clock_mhz,*,value,1,,guessed,"}, "t.csv:2: there is no evidence 'guessed'"),
+        ({1: "repeat,tadd,f32,fixed,1,,,"}, "is given twice, first in line 2"),
+        ({1: None}, "t.csv: 'machine clock_mhz' is missing"),
+        ({1: "move,gm:moon,*,fixed,1,,,"}, "t.csv:2: 'move gm:moon *' has no parameter 'rate'"),
+    ],
+)
+def test_wrong_tables_are_refused_with_their_place(change: dict[int, str | None], message: str) -> None:
+    text = [change.get(number, line) for number, line in enumerate(lines())]
+    with pytest.raises(CycleTableError) as error:
+        parse_table([line for line in text if line is not None], "t.csv")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_comments_and_optional_columns() -> None:
+    short = ["law,name,type,parameter,value", "# mine", *(",".join(line.split(",")[:5]) for line in lines()[1:])]
+    assert isinstance(parse_table(short, "t.csv"), CycleTable)
+
+
+def test_files_that_cannot_be_read() -> None:
+    with pytest.raises(CycleTableError, match="cannot read '/nowhere/t\\.csv': No such file"):
+        read_table("/nowhere/t.csv")
+
+
+NEEDED = "op,src_dtypes,dst_dtype,tile_rows,tile_cols,valid_rows,valid_cols,measured_cycles"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ([NEEDED + ",colour"], "m.csv:1: there is no column 'colour'"),
+        ([NEEDED.replace(",valid_cols", "")], "m.csv:1: column 'valid_cols' is missing"),
+        ([NEEDED, "tadd,f32,f32,1,64,1,64,-5"], "m.csv:2: measured_cycles: -5 is not positive"),
+        ([NEEDED, "tadd,f32,f32,1,64,1,64"], "m.csv:2: measured_cycles: the value is missing"),
+        ([NEEDED, "tadd,f32,f32,1,64,2,64,50"], "m.csv:2: the valid part 2x64 is larger than 1x64"),
+        ([NEEDED, "tadd,f32,f32,one,64,2,64,50"], "m.csv:2: tile_rows: 'one' is no number"),
+    ],
+)
+def test_wrong_measurements_are_refused_with_their_place(text: list[str], message: str) -> None:
+    with pytest.raises(CycleTableError) as error:
+        parse_measurements(text, "m.csv")
+    assert message in str(error.value)
+
+
+def test_measurements_say_what_was_measured() -> None:
+    head = NEEDED + ",gm_shape,variant,note,public_model_precision"
+    rows = [
+        "tsel,mask;f32;f32,f32,3,224,3,192,206,,vf=2D_DEFAULT; op_params=default,,0.9",
+        "tload,i16,i16,64,128,64,128,8576,1x1x32x2x128,dst=vec,CLOSED_FORM: x,",
+    ]
+    select, load = parse_measurements([head, *rows], "m.csv")
+    assert (select.work.source, select.work.options["variant"], select.work.options["op_params"]) == (
+        *("f32", "2D_DEFAULT", "default"),
+    )
+    assert select.baseline == pytest.approx(0.1)
+    assert (load.work.path, load.work.transfers, load.modelled) == ("gm:ub", 32, True)
