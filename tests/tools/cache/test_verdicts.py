@@ -17,7 +17,7 @@ from pto_dialect.driver import pipeline, verdicts
 from pto_dialect.driver.batch import Task
 from pto_dialect.driver.command import run_many, run_one
 from pto_dialect.driver.inputs import Input, collect
-from pto_dialect.driver.options import Options
+from pto_dialect.driver.options import CycleRequest, Options
 from pto_dialect.driver.output import OutputError
 from pto_dialect.driver.pipeline import Result, process, process_input
 from pto_dialect.driver.report import Reporter, _rule_texts
@@ -238,7 +238,7 @@ def test_other_texts_names_and_options_have_entries_of_their_own(kept: Verdicts)
         *(options._replace(target="a5"), options._replace(passes=()), options._replace(printing=False)),
         *(options._replace(verify_diagnostics=True), options._replace(split_input=True)),
         *(options._replace(generic=True), options._replace(debuginfo=True), options._replace(portable=False)),
-        *(options._replace(schematic=True), options._replace(plans=False)),
+        *(options._replace(schematic=True), options._replace(plans=False), options._replace(proving=60.0)),
         *(policy._replace(allow=frozenset(["a"])), policy._replace(deny=frozenset(["a"]))),
         *(policy._replace(werror=True), policy._replace(pedantic=True), policy._replace(max_errors=1)),
     )
@@ -247,8 +247,9 @@ def test_other_texts_names_and_options_have_entries_of_their_own(kept: Verdicts)
         other = other if isinstance(other, Options) else options._replace(policy=other)
         assert kept.find(WRONG, "a.pto", other) is None
         tried |= {field for field in Options._fields if getattr(other, field) != getattr(options, field)}
-    # Statistics are never kept.
-    assert tried == {*Options._fields} - {"statistics"}
+    # Statistics and cycles are never kept.
+    assert tried == {*Options._fields} - {"statistics", "cycles"}
+    assert kept.find(WRONG, "a.pto", options._replace(cycles=CycleRequest())) is None
     assert kept.find(WRONG, "a.pto", options._replace(statistics=True)) is None
 
 
