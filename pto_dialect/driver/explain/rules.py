@@ -61,8 +61,8 @@ def _reported(program: str, declared: Rule) -> list[str]:
     from pto_dialect.diagnostics.engine import DiagnosticOptions
     from pto_dialect.diagnostics.render import render_text
 
-    from .options import Options
-    from .pipeline import process
+    from ..options import Options
+    from ..pipeline import process
 
     wanted = REPORTED_AS.get(declared.id, declared.id)
     options = Options(printing=False, policy=DiagnosticOptions(pedantic=True, max_errors=0))

@@ -1,0 +1,75 @@
+"""One program for each operation: ``examples/ROOM/MODULE.txt`` has them, in the order of the index.
+
+An entry begins with a line ``## pto.name target``; several operations may share one. What follows are statements, or a whole function or module. Names
+that statements use and do not define become arguments of the types that they state, or constants (``%c16``); a last line
+``return %a : T`` gives the function its results.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from pto_dialect.families import FAMILIES
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.verify.engine.example_programs import example_program
+
+_HEAD = re.compile(r"^## (pto\.[\w. ]+) (a5|a2a3)$", re.MULTILINE)
+_FUNCTION = re.compile(r"^  func\.func @example\((.*)\) \{$", re.MULTILINE)
+_WIDTH = 100
+
+
+class Example(NamedTuple):
+    """What an entry says: the operation, the target, and the lines behind its head."""
+
+    name: str
+    target: str
+    text: str
+
+    @property
+    def program(self) -> str:
+        """The whole program, whose only function without a body of its own is ``@example``."""
+        *body, last = self.text.split("\n")
+        found = re.fullmatch(r"return (%.+) : (.+)", last)
+        if found is None:
+            return _wrapped(example_program(self.text, self.target))
+        whole = example_program("\n".join(body), self.target)
+        types = found[2] if "," not in _outside_brackets(found[2]) else f"({found[2]})"
+        whole = _FUNCTION.sub(lambda head: f"  func.func @example({head[1]}) -> {types} {{", whole)
+        return _wrapped(whole.replace("\n    return\n", f"\n    {last}\n"))
+
+
+def _outside_brackets(text: str) -> str:
+    """``text`` without what stands in ``<..>``."""
+    while (shorter := re.sub(r"<[^<>]*>", "", text)) != text:
+        text = shorter
+    return text
+
+
+def _wrapped(program: str) -> str:
+    """Long heads of functions with a line for each argument."""
+    return re.sub(r"^  func\.func @example\((.*)\)((?: -> .*)?) \{$", _head, program, flags=re.MULTILINE)
+
+
+def _head(found: re.Match[str]) -> str:
+    if len(found[0]) <= _WIDTH:
+        return found[0]
+    arguments = re.split(r", (?=%)", found[1])
+    return "  func.func @example(\n      " + ",\n      ".join(arguments) + f"\n  ){found[2]} {{"
+
+
+@cache
+def _of_module(module: str) -> dict[str, Example]:
+    """The entries of one file, by operation."""
+    room, _, name = module.partition(".")
+    text = files(__package__).joinpath("examples", room, f"{name}.txt").read_text(encoding="utf-8")
+    pieces = _HEAD.split(text)
+    heads = zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True)
+    return {name: Example(name, target, body.strip("\n")) for names, target, body in heads for name in names.split()}
+
+
+def example_of(name: str) -> Example:
+    """The example of operation ``name``."""
+    return _of_module(str(FAMILIES[OPS[name][0]].operations))[name]
