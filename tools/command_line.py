@@ -131,7 +131,7 @@ def rule_ids(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...])
     """The rules that ``--allow`` or ``--deny`` names."""
     ids = frozenset(id.strip() for text in texts for id in text.split(","))
     if ids:
-        from pto_dialect.driver.explain import UnknownRuleError, find_rule
+        from pto_dialect.driver.explain.rules import UnknownRuleError, find_rule
 
         for id in sorted(ids):
             try:

@@ -134,8 +134,14 @@ class OptCommand(PtoCommand):
 )  # fmt: skip
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes for many inputs.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
-@click.option("--explain", "explained", metavar="RULE", help="Tell about a rule and exit.")
+@click.option(
+    "--explain", "explained", metavar="WORD",
+    help="Tell about a rule, an operation, a type or any other word, or find operations, and exit.",
+)  # fmt: skip
 @click.option("--list-rules", is_flag=True, help="List all rules and exit.")
+@click.option("--list-ops", is_flag=True, help="List all operations (of --family, of --target) and exit.")
+@click.option("--family", metavar="NAME", help="List the operations of this family only.")
+@click.option("--json", "as_json", is_flag=True, help="Write lists as JSON.")
 @click.option(
     "--version",
     is_flag=True,
@@ -154,9 +160,13 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
 
     Exit code: 0 if all is well, 1 if a program is wrong, 2 if the command line is.
     """
-    if explained is not None or list_rules:
-        click.echo(_rules_text(ctx, explained, given["format"]), nl=False)
+    listed: bool = given.pop("list_ops")
+    family, as_json = given.pop("family"), given.pop("as_json") or given["format"] == "json"
+    if explained is not None or list_rules or listed:
+        write_stdout(_told(ctx, explained, listed, family, given["target"], as_json))
         return
+    if family is not None:
+        raise click.UsageError("--family goes with --list-ops", ctx)
     from pto_dialect.driver.batch import WorkerError
     from pto_dialect.driver.command import run_many, run_one
     from pto_dialect.driver.output import OutputError
@@ -246,15 +256,27 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     )
 
 
-def _rules_text(ctx: click.Context, explained: str | None, format: str) -> str:
-    from pto_dialect.driver import explain
+def _told(
+    ctx: click.Context, explained: str | None, operations: bool, family: str | None, target: str | None, as_json: bool
+) -> str:
+    """What is told in place of a run: about a word, or a list of operations or rules."""
+    if explained is not None:
+        from pto_dialect.driver.explain.lookup import UnknownWordError, explain
 
-    if explained is None:
-        return explain.list_rules_json() if format == "json" else explain.list_rules()
-    try:
-        return explain.explain(explain.find_rule(explained))
-    except explain.UnknownRuleError as error:
-        raise click.UsageError(str(error), ctx) from None
+        try:
+            return explain(explained)
+        except UnknownWordError as error:
+            raise click.UsageError(str(error), ctx) from None
+    if operations:
+        from pto_dialect.driver.explain import listing
+
+        try:
+            return (listing.list_operations_json if as_json else listing.list_operations)(family, target)
+        except listing.UnknownFamilyError as error:
+            raise click.UsageError(str(error), ctx) from None
+    from pto_dialect.driver.explain import rules
+
+    return rules.list_rules_json() if as_json else rules.list_rules()
 
 
 if __name__ == "__main__":

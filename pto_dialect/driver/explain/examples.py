@@ -49,7 +49,8 @@ def _outside_brackets(text: str) -> str:
 
 
 def _wrapped(program: str) -> str:
-    """Long heads of functions with a line for each argument."""
+    """Long heads of functions with a line for each argument; lines that go on stand further in."""
+    program = re.sub(r"^    (?=:|->|outs\(|!pto\.)", "      ", program, flags=re.MULTILINE)
     return re.sub(r"^  func\.func @example\((.*)\)((?: -> .*)?) \{$", _head, program, flags=re.MULTILINE)
 
 

@@ -9,7 +9,7 @@ Source: docs/reference/constraints.md, "Severity", "Tile arithmetic", "Tile move
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -172,6 +172,11 @@ def relation(*mnemonics: str) -> Callable[[Relation], Relation]:
         return function
 
     return register
+
+
+def relations_of(name: str) -> Sequence[Relation]:
+    """The relation functions registered for operation ``name``, whose family was imported."""
+    return _RELATIONS.get(name, ())
 
 
 @cache

@@ -1,0 +1,66 @@
+"""``--list-ops``: the operations, of one family and one target where that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.families import FAMILIES
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import op_class
+from pto_dialect.runtime.kernels.refusals import reason
+
+from ..reference.operations import TITLES, computes, pipe, shape, targets
+
+_ALIASES = {"a2": "a2a3", "a3": "a2a3", "cpu-sim": "a5"}
+
+
+class UnknownFamilyError(ValueError):
+    """There is no family of operations of this name."""
+
+
+def _chosen(family: str | None, target: str | None) -> Iterator[str]:
+    if family is not None and family not in TITLES:
+        near = did_you_mean(family, TITLES, 3)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"one of {', '.join(TITLES)}"
+        raise UnknownFamilyError(f"there is no family '{family}'; {hint}")
+    for name in OPS:
+        if family is None or OPS[name][0] == family:
+            cls = op_class(name)
+            if target is None or _ALIASES.get(target, target) in targets(cls).split(", "):
+                yield name
+
+
+def list_operations(family: str | None = None, target: str | None = None) -> str:
+    """A line for each operation: name, family, pipe, targets, what it computes. Raises ``UnknownFamilyError``."""
+    rows = [
+        (name, OPS[name][0], pipe(op_class(name)), targets(op_class(name)) or "–", computes(op_class(name)))
+        for name in _chosen(family, target)
+    ]
+    heads = ("operation", "family", "pipe", "targets", "computes")
+    widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads) - 1)]
+    return "".join(
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) + "\n"
+        for row in (heads, *rows)
+    )
+
+
+def list_operations_json(family: str | None = None, target: str | None = None) -> str:
+    """The same as JSON: ``{"version": 1, "operations": [{"name", "family", "level", "pipe", "targets", "shape",
+    "computes", "runs"}]}``. Raises ``UnknownFamilyError``."""
+    import json
+
+    operations = [
+        {
+            "name": name,
+            "family": OPS[name][0],
+            "level": FAMILIES[OPS[name][0]].level,
+            "pipe": pipe(op_class(name)),
+            "targets": [word for word in targets(op_class(name)).split(", ") if word],
+            "shape": shape(op_class(name)),
+            "computes": computes(op_class(name)),
+            "runs": reason(name) is None,
+        }
+        for name in _chosen(family, target)
+    ]
+    return json.dumps({"version": 1, "operations": operations}, indent=2) + "\n"

@@ -1,0 +1,79 @@
+"""What ``--explain`` shows for a word or question: a rule, an operation, a term, else what a search finds."""
+
+from __future__ import annotations
+
+from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
+from pto_dialect.ir.core.index import OPS
+
+_MOST = 3
+
+
+class UnknownWordError(ValueError):
+    """There is nothing of this name, and no operation that has to do with it."""
+
+
+def explain(word: str) -> str:
+    """The text about ``word``: an operation (with ``pto.`` or without), a rule, a type, an enumeration or one of its
+    words, a clause, a pipe, a memory, a location, a layout, a target; else the operations that its words describe.
+
+    Raises :class:`UnknownWordError` with near names.
+    """
+    word = word.strip()
+    name = operation_named(word)
+    if name is not None:
+        from .operation import operation_page
+        from .terminal import render
+
+        return render(operation_page(name))
+    from .rules import explain as explain_rule
+    from .rules import known_rules
+
+    rules = known_rules()
+    if word in rules:
+        return explain_rule(rules[word])
+    from .terminal import render
+    from .terms import terms
+
+    known = terms()
+    key = word.lower().removeprefix("!").removeprefix("#").partition("<")[0].strip()
+    if key in known:
+        return render(known[key]())
+    near = did_you_mean(word, [*OPS, *rules, *(name for name in known if f"pto.{name}" not in OPS)], _MOST)
+    if near and " " not in word and _is_name(word):
+        raise UnknownWordError(f"there is nothing called '{word}'; did you mean {' or '.join(near)}?")
+    return _found(word, near)
+
+
+def operation_named(word: str) -> str | None:
+    """The operation that ``word`` names; ``None`` for another word."""
+    for name in (word, f"pto.{word}", word.lower(), f"pto.{word.lower()}"):
+        if name in OPS:
+            return name
+        if name in MNEMONIC_ALIASES and MNEMONIC_ALIASES[name] in OPS:
+            return MNEMONIC_ALIASES[name]
+    return None
+
+
+def _is_name(word: str) -> bool:
+    """Whether this is rather a misspelt name than a question of one word."""
+    from .search import search
+
+    return "." in word or "-" in word or "_" in word or not search(word)
+
+
+def _found(question: str, near: list[str]) -> str:
+    from pto_dialect.ir.core.registry import op_class
+
+    from ..reference.operations import computes
+    from .page import Page, Section, Table
+    from .search import search
+    from .terminal import render
+
+    names = search(question)
+    if not names:
+        hint = f"; did you mean {' or '.join(near)}?" if near else "; --list-ops and --list-rules tell what there is"
+        raise UnknownWordError(f"there is nothing called '{question}'{hint}")
+    rows = tuple((f"`{name}`", computes(op_class(name))) for name in names)
+    sections = (Section("Operations", (Table(("operation", "computes"), rows),)),)
+    return render(Page(f"'{question}' is no name; --explain one of these tells more", "", sections))

@@ -1,0 +1,299 @@
+"""What operands and attributes mean, by their names; an entry for one operation stands before that for all."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pto_dialect.ir.core.base import PtoOp, Slot, op_spec
+
+
+def _words(text: str) -> dict[str, str]:
+    rows = (line.partition(":") for line in text.strip().splitlines())
+    return {name: meaning.strip() for names, _, meaning in rows for name in names.split()}
+
+
+OPERANDS: Final = _words("""
+dst: what is written
+dsts: the tiles that are written
+src source input s srcs: what is read
+src0 source0 lhs: the first source
+src1 source1 rhs: the second source
+src2 source2: the third source
+source3: the fourth source
+first: the word that is changed
+second: the number of the bit
+a: the left matrix
+b: the right matrix
+a_scale: the scales of the left matrix, one for each 32 elements along k
+b_scale: the scales of the right matrix, one for each 32 elements along k
+acc: what the result is added to
+acc_in c_in: the accumulator that is added
+bias: the row that is added, one element for each column
+m: rows of the left matrix and of the result
+n: columns of the right matrix and of the result
+k: columns of the left matrix, rows of the right one
+mask: which lanes take part
+mask0: the lower 64 bits of the mask
+mask1: the upper 64 bits of the mask
+destination: where it goes
+value val raw_value: the value
+values inputs parts: the values
+offset: where in the memory, in elements unless the operation says otherwise
+byte_offset: where in the memory, in bytes
+offsets: where each element lies
+indices indexes index idx: which elements, by number
+scalar: the number that every element meets
+slope alpha: the factor
+shiftDist: the number, or the distance of the shift
+tmp scratch: room that the operation may use and overwrite
+repeat repeat_times: how often the instruction is repeated
+dstBlockStride: distance of 32-byte blocks of dst inside a repetition, in blocks
+dstRepeatStride: distance of the repetitions in dst, in 32-byte blocks
+srcBlockStride src0BlockStride src1BlockStride: distance of 32-byte blocks of the source inside a repetition, in blocks
+srcRepeatStride src0RepeatStride src1RepeatStride: distance of the repetitions in the source, in 32-byte blocks
+block_stride: distance of 32-byte blocks, in blocks
+repeat_stride: distance of the repetitions, in blocks
+ptr: the pointer
+addr addrs: the byte address
+address: the byte address
+base: the base of the powers, or the first number
+exp: the exponents
+exp_zz: the exponents in the layout of scales
+max: the maxima
+scaling: the factors of the groups
+src_stride nburst_src_stride burst_src_stride source_gap nburst_src_gap loop_src_strides: distance in the source
+dst_stride nburst_dst_stride burst_dst_stride dst_gap nburst_dst_gap loop_dst_strides: distance in the destination
+dst_gap_32b: distance in the destination, in 32-byte units
+gm_stride: distance in global memory
+ub_stride: distance in the unified buffer
+n_burst: how many bursts
+len_burst: length of a burst
+block_num_32b: how many blocks of 32 bytes
+loop_counts: how often each loop runs
+loop loop3_count: how often the loop runs
+loop0_src_stride loop1_src_stride loop3_src_stride loop4_src_stride: distance in the source from one turn of the loop on
+loop3_dst_stride: distance in the destination from one turn of the loop on
+dst_loop2_stride dst_loop3_stride dst_loop4_stride: distance in the destination from one turn of the loop on
+src_inner_stride src_outer_stride: distance in the source
+stride strides row_stride: distance of rows or dimensions, in elements
+source_group_stride: distance of the groups in the source
+x y: the operand
+x_step y_step: how many fractals along this side
+x_start y_start x_start_position y_start_position: the first fractal along this side
+m_start start_row: the first fractal row
+k_start start_col: the first fractal column
+m_step: how many fractal rows
+k_step: how many fractal columns
+valid_row valid_col: the valid extent, where the type leaves it open
+fp: quantisation parameters, one for each channel
+preQuantScalar pre_quant: the quantisation parameter
+pre_relu: the slope for negative elements
+clip_value: the upper bound
+split: where channels are split
+sid: the stream
+l2_cache_ctrl l2_cache_ctl: how the transfer uses the L2 cache
+event_id event_id_dyn: the number of the flag
+event events: what is waited for
+buf_id: the number of the buffer lock
+ping pong recvPing recvPong: tile through which the data passes
+xt: the configuration word
+xm config config0 config1 controls: the configuration word
+tile scaling_tile: the tile
+group: the members of the group
+session: the session of asynchronous transfers
+ctx: the context of prefetches
+array: the array
+struct: the struct
+entry: the slot of the queue
+pipe_handle: the queue
+indexRow: the first row
+indexCol: the first column
+aiv_subblockid sub_blockid: which of the two vector cores
+pred: the condition of each lane
+signal: the counters
+cmpValue compare kValue: what is compared with
+n_value: rows
+d_value: columns
+smallc0_en: whether few channels are packed
+bound active_lanes: how many lanes are active
+active_elems_per_group: how many lanes of each group are active
+align align_in: the state of the stream
+src0Idx: how many elements of src0 are taken, as the index tile says
+src1Idx: how many elements of src1 are taken, as the index tile says
+dstIdx: the indices that belong to dst
+carry_in: the carries of the lower words
+passthru: what lanes that are not active hold
+gm_slot_buffer gm_slot_tensor: slots of the queue in global memory
+c2v_consumer_buf: the vector core's buffer of the queue
+v2c_consumer_buf: the cube core's buffer of the queue
+local_addr: the consumer's buffer
+peer_local_addr: the buffer of the other direction
+bin: which half of the bins
+workspace gm_workspace: global memory that the operation counts in
+ub_workspace l1_workspace: local memory that the operation counts in
+used_cores: how many cores take part
+left_padding_count left_padding_num: elements added on the left
+right_padding_count right_padding_num: elements added on the right
+pad_value: the element that is added
+init_condition: whether the destination is initialised
+tensor_view: the view
+dim_index: which dimension
+transpose: whether blocks are transposed
+mem: the memory
+scale: the factors
+dimX: work-items along x
+dimY: work-items along y
+dimZ: work-items along z
+low: the even lanes
+high: the odd lanes
+true_value: what is taken where the mask is set
+false_value: what is taken elsewhere
+seed: lanes that may become active
+part: which lanes
+conv_control: whether f16 becomes f32
+data_select_bit: which bit is looked at
+gm_addr: the address in global memory
+payload: the word that is stored
+shape: extents
+group_count: how many groups
+slot: which slot
+sizes: extents
+selector: bits that choose bytes
+ffts: the address of the flag area
+args: the arguments of the function
+captures: the values that the region sees
+S: the first number
+cdst: how many were found
+blockLen: length of the sorted blocks
+excuted: how many elements of each source were consumed
+key0 key1: the key
+counter0 counter1 counter2 counter3: the counter
+diagonal: which diagonal
+increment: how far the pointer goes on
+count: how many
+l1_addr: the address in L1
+""")
+"""Meaning of operands by name."""
+
+ATTRIBUTES: Final = _words("""
+pmode mode: how lanes that are not active are treated, or the mode of the operation
+signedness: whether integers have a sign
+precisionType: the algorithm: faster or more precise
+id: the number of the queue
+split: how the tile is shared by the two vector cores (0 not, 1 rows, 2 columns)
+num_groups group: how many groups the lanes form
+l1cache l2cache cache: how the access uses the cache
+sat_mode saturate sat saturation: what happens beyond the range of the type
+event_id sync_id: the number of the flag
+accPhase stPhase: the phase of a product that is computed in parts
+pattern: which lanes are active
+dist dist_mode: how elements are distributed over lanes
+part position: which lanes take part
+pipe: the queue of the core that is meant
+src_pipe: the pipe that raises the flag
+dst_pipe: the pipe that waits
+src_op: the operation whose pipe raises the event
+dst_op: the operation whose pipe waits
+op_type: the operation whose pipe is meant
+unit_flag_mode unit_flag: how the product and the write-back hand accumulators over
+disable_gemv: a left matrix of one row is read as fractals
+n_dir: the direction along n
+rounding rnd rmode round_mode: how results are rounded
+tf32_mode: f32 operands are rounded to TF32 first
+dir_mask: directions of the queue: 1 to the vector cores, 2 to the cube core, 3 both
+slot_size: bytes of a slot
+slot_num local_slot_num: how many slots
+flag_base: the first flag that the queue uses
+nosplit: both vector cores get the whole tile
+acc_push_epilogue: what the fixpipe does with pushed accumulators
+root: the member that the others send to or receive from
+cmp cmpMode cmp_mode predicate: the comparison
+transpose: blocks are transposed
+width: how many lanes form a group
+reluPreMode pre_relu_mode: what the fixpipe does with negative elements
+pre_quant_mode: how the fixpipe converts
+order: whether numbers go up or down
+config: the packed configuration
+ffts_mode: which cores the signal reaches
+spr: the special register
+accToVecMode dst_mode: which vector core gets which part
+reassoc: the order of the sum is free
+atomicType atomic_type atomic_op scatterAtomicOp: how the element is combined with what memory holds
+fill_word_bits: the word that is filled in
+buf_id: the number of the buffer lock
+name: the name of the buffer
+slot: which slot
+coalesce: whether an index names a row or an element
+path: the field, from the outside in
+maskPattern: the pattern that chooses lanes
+axis grpAxis: the direction of the groups
+quant_type: the type of the result
+value: the value
+space scope mem: the memories that are meant
+block_bytes: bytes of a block
+comm_block_offset: distance of the blocks
+queue_num: how many queues
+channel_group_idx: the number of the channel group
+notifyOp: whether the signal is set or counted up
+reduceOp: sum, maximum or minimum
+dst: what is written back
+peer_func: the function on the other core
+layout: the layout in memory
+kind: which accesses are ordered
+gatherOob scatterOob: what happens to indices out of range
+scatterConflict: which element stays where several meet
+format printFormat: how numbers are printed
+size: bytes
+location: the memory of the buffer
+autoAlloc: the address is found by the compiler
+base: the address
+dimX dimY dimZ: work-items along this dimension
+callee: the function that runs
+sizes: rows and columns
+core_type: which cores take part
+descending: numbers go down
+isBinary: the sum is formed as a tree
+padValue: what stands outside of the valid region
+offset: the first column or lane
+byte: which byte is counted
+tinsertMode: how parts are put together
+pad_mode: what is padded
+init_out_buffer: the destination is initialised first
+exhausted: lists may run out
+quantScaleAlg: how scales are found
+storeMode: the order in which elements are stored
+interleave: lanes alternate
+rounds: how many rounds
+upperOrLower: 1 for the upper, 0 for the lower triangle
+group_size: lanes of a group
+indices: which lanes
+""")
+"""Meaning of attributes by name."""
+
+OF_ONE: Final[dict[tuple[str, str], str]] = {
+    ("pto.get_buf", "mode"): "0 for the lock of one pipe, 1 for several",
+    ("pto.rls_buf", "mode"): "0 for the lock of one pipe, 1 for several",
+    ("pto.vexpdif", "max"): "what is subtracted",
+    ("pto.vmi.vexpdif", "max"): "what is subtracted",
+    ("pto.vaxpy", "alpha"): "the factor of every lane",
+    ("pto.comm.tgather", "group"): "the views of the members",
+    ("pto.tstore", "dst"): "the view that is written",
+    ("pto.mscatter", "idx"): "rows or elements of the memory",
+    ("pto.alloc_tile", "addr"): "the byte address; without it the tile lies where there is room",
+}
+"""Meaning for one operation only."""
+
+_ROLES = ("reads and writes", "reads", "writes")
+
+
+def meaning(cls: type[PtoOp], slot: Slot, attribute: bool = False) -> str:
+    """What an operand or attribute of ``cls`` means."""
+    table = ATTRIBUTES if attribute else OPERANDS
+    return OF_ONE.get((cls.name, slot.name)) or table.get(slot.name, "")
+
+
+def access(cls: type[PtoOp], name: str) -> str:
+    """``reads``, ``writes`` or both, for operands whose memory is touched."""
+    spec = op_spec(cls)
+    reads, writes = name in spec.reads, name in spec.writes
+    return _ROLES[0] if reads and writes else _ROLES[1] if reads else _ROLES[2] if writes else ""

@@ -1,0 +1,261 @@
+"""The page of an operation, from its declaration, the tables of the targets, the rules and its example."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pto_dialect.families import level_of
+from pto_dialect.ir.clauses import clauses_of
+from pto_dialect.ir.core.aliases import DEPRECATED, MNEMONIC_ALIASES
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, signature
+from pto_dialect.ir.core.registry import family_of, op_class
+from pto_dialect.runtime.kernels.refusals import reason
+from pto_dialect.targets.profile import get_profile
+
+from ..reference.clauses import written
+from ..reference.operations import TITLES, computes, pipe, targets
+from .element_types import element_types
+from .examples import example_of
+from .layouts import BY_NAME, order, picture
+from .operand_words import access, meaning
+from .page import Block, Code, Page, Plain, Section, Table, Text, code, codes
+from .related import related
+from .running import Ran, run
+from .schema import forms, values_of
+from .watching import rules_of
+from .wrong import wrong
+
+_ARITY = {"1": "", "?": "optional", "*": "any number"}
+_SOURCE = re.compile(r"docs/(reference/\w[\w-]*\.md), \"([^\"]+)\"")
+_LAYOUT = re.compile(r"<(\w+), [^<>]*?(blayout=(\w+))?(?:, )?(slayout=(\w+))?[^<>]*>")
+_SPACE = re.compile(r"!pto\.ptr<[^<>]*(?:<[^<>]*>)?[^<>]*, (\w+)>|!pto\.(?:multi_)?tile_buf<(\w+),")
+_EFFECTS = {
+    Effect.PURE: "computes its results from its operands alone",
+    Effect.HANDLE: "makes or renames a handle; moves no data",
+    Effect.QUERY: "reads a fact about the machine or the launch",
+    Effect.SYNC: "orders other operations",
+    Effect.CHANNEL: "changes the state of a channel, session or event",
+    Effect.REGION: "groups or ends the operations of a region",
+    Effect.CALL: "has the effects of the function that it runs",
+    Effect.REPORT: "prints or stops",
+}
+
+
+def operation_page(name: str) -> Page:
+    """Everything that is known about operation ``name``."""
+    cls = op_class(name)
+    ran = run(example_of(name))
+    sections = [
+        Section("Overview", tuple(_overview(cls))),
+        Section("Forms", (Code("text", "\n".join(forms(cls))), Text(_LEGEND))),
+        Section("Operands", tuple(_operands(cls))),
+        Section("Attributes", tuple(_attributes(cls))),
+        Section("Clauses", tuple(_clauses(cls))),
+        Section("Element types", tuple(element_types(example_of(name)))),
+        Section("Memory and effects", tuple(_effects(cls))),
+        Section("Layouts", tuple(_layouts(name))),
+        Section("What is computed", tuple(_computed(cls, ran))),
+        Section("Example", tuple(_example(name, ran))),
+        Section("A mistake", tuple(_mistake(name))),
+        Section("Rules", tuple(_rules(name))),
+        Section("Related operations", tuple(_related(name))),
+        Section("Source", tuple(_sources(cls))),
+    ]
+    return Page(name, computes(cls), tuple(section for section in sections if section.blocks))
+
+
+_LEGEND = (
+    "`T` stands for a type, `[..]` for what may be left out, `a|b` for one of these words. The last line is the "
+    "generic form, which every operation has."
+)
+
+
+def _overview(cls: type[PtoOp]) -> Iterator[Block]:
+    family = family_of(cls)
+    refused = reason(cls.name)
+    rows = [
+        ("family", f"[{TITLES[family]}](families/{family}.md)"),
+        ("level", level_of(family) or "tile and common"),
+        ("targets", targets(cls) or "–"),
+        ("pipe", pipe(cls)),
+        ("runs", "yes" if refused is None else f"no: {refused}"),
+    ]
+    others = [alias for alias, name in MNEMONIC_ALIASES.items() if name == cls.name]
+    if others:
+        rows.append(("also written", codes(others)))
+    if cls.name in DEPRECATED:
+        rows.append(("versions", f"only in the older dialect; now {DEPRECATED[cls.name]}"))
+    elif op_spec(cls).since == "august":
+        rows.append(("versions", "only in the newer dialect"))
+    yield Table(("", ""), tuple(rows))
+
+
+def _operands(cls: type[PtoOp]) -> Iterator[Block]:
+    declared = signature(cls)
+    rows = [
+        (f"`%{slot.name}`", slot.kind.label, _ARITY[slot.arity], access(cls, slot.name), meaning(cls, slot))
+        for slot in declared.operands
+    ]
+    rows += [(f"`%{slot.name}`", slot.kind.label, _ARITY[slot.arity], "result", "what it yields") for slot in declared.results]
+    if rows:
+        yield Table(("operand", "type", "number", "access", "meaning"), tuple(rows))
+
+
+def _attributes(cls: type[PtoOp]) -> Iterator[Block]:
+    defaults = dict(op_spec(cls).defaults)
+    rows = []
+    for slot in signature(cls).attributes.values():
+        words = values_of(cls, slot)
+        values = codes(words) if words else slot.kind.label
+        if slot.arity == "1":
+            default = "needed"
+        else:
+            default = code(defaults[slot.name]) if slot.name in defaults else "absent"
+        rows.append((f"`{slot.name}`", default, meaning(cls, slot, True), values))
+    if rows:
+        yield Table(("attribute", "default", "meaning", "values"), tuple(rows))
+
+
+def _clauses(cls: type[PtoOp]) -> Iterator[Block]:
+    rows = [
+        (codes(written(taken.row, [cls])), "needed" if taken.row.needed or taken.row.leads else "optional", taken.row.summary)
+        for taken in clauses_of(cls)
+    ]
+    if rows:
+        yield Text("In this order, each at most once:")
+        yield Table(("clause", "", "meaning"), tuple(rows))
+
+
+def _effects(cls: type[PtoOp]) -> Iterator[Block]:
+    spec = op_spec(cls)
+    rows = [
+        ("reads", ", ".join([*(f"`%{name}`" for name in spec.reads), *spec.state_reads])),
+        ("writes", ", ".join([*(f"`%{name}`" for name in spec.writes), *spec.state_writes])),
+        ("keeps what is not written", codes(f"%{name}" for name in spec.in_place) if spec.in_place else ""),
+        ("besides", _EFFECTS[spec.effect] if spec.effect is not None else ""),
+    ]
+    yield Table(("", ""), tuple(row for row in rows if row[1]))
+    memories = _memories(example_of(cls.name).program)
+    if memories:
+        yield Table(("memory of the example", "bytes on a2a3", "bytes on a5", "aligned to"), tuple(memories))
+
+
+def _memories(program: str) -> Iterator[tuple[str, ...]] | list[tuple[str, ...]]:
+    profiles = [get_profile(name) for name in ("a2a3", "a5")]
+    found = dict.fromkeys(pointer or tile for pointer, tile in _SPACE.findall(program))
+    rows = []
+    for name in found:
+        space = profiles[1].space_aliases.get(name)
+        if space is None:
+            continue
+        sizes = [str(profile.capacity.get(space) or "–") for profile in profiles]
+        label = f"`{name}`" if name == space else f"`{name}` (`{space}`)"
+        rows.append((label, *sizes, f"{profiles[1].alignment[space].error} bytes"))
+    return rows
+
+
+def _layouts(name: str) -> Iterator[Block]:
+    """The layouts of blocks that the locations of the example's tiles have."""
+    program = example_of(name).program
+    shown: set[str] = set()
+    for found in _LAYOUT.finditer(program):
+        location = found[1]
+        for target in ("a2a3", "a5"):
+            wanted = get_profile(target).layouts.get(location)
+            if wanted is None or wanted.native.slayout == "none_box":
+                continue
+            label = next(key for key, layout in BY_NAME.items() if layout == wanted.native[:2])
+            if (location, label) in shown or label in shown:
+                continue
+            shown.add(label)
+            yield Text(f"Tiles in `{location}` on {target} are {label}. {order(wanted.native, 16)}")
+            yield picture(wanted.native)
+
+
+def _computed(cls: type[PtoOp], ran: Ran) -> Iterator[Block]:
+    yield Code("text", computes(cls))
+    notes = _numerics(cls)
+    if notes:
+        yield Table(("", ""), tuple(notes))
+    if ran.python:
+        yield Text("A run executes, for the example:")
+        yield Code("python", "\n".join([*ran.python, *([""] if ran.numpy else []), *ran.numpy]))
+
+
+def _numerics(cls: type[PtoOp]) -> list[tuple[str, str]]:
+    """Rounding, saturation and NaN, as attributes, clauses and the declaration say."""
+    attributes = signature(cls).attributes
+    rows: list[tuple[str, str]] = []
+    for title, names in _NUMERIC.items():
+        given = [slot for name, slot in attributes.items() if name in names]
+        if given:
+            words = " ".join(codes(values_of(cls, slot)) if values_of(cls, slot) else f"`{slot.name}`" for slot in given)
+            rows.append((title, f"by `{given[0].name}`: {words}"))
+    text = computes(cls)
+    if "NaN" in text:
+        rows.append(("NaN", "propagates" if "NaN propagates" in text else "as the sentence says"))
+    if "with one rounding" in text:
+        rows.append(("rounding", "once, at the end"))
+    return rows
+
+
+_NUMERIC = {
+    "rounding": frozenset({"rmode", "rnd", "rounding", "round_mode", "tf32_mode"}),
+    "saturation": frozenset({"sat_mode", "sat", "saturate", "saturation"}),
+    "precision": frozenset({"precisionType"}),
+}
+
+
+def _example(name: str, ran: Ran) -> Iterator[Block]:
+    example = example_of(name)
+    yield Code("mlir", example.program.rstrip("\n"))
+    if ran.findings:
+        yield Text("It verifies with a warning: it shows an operation of the older dialect.")
+    if ran.refused:
+        yield Plain(f"It verifies. {ran.refused[0].upper()}{ran.refused[1:]}.")
+        return
+    if ran.rows:
+        yield Text("It verifies, and a run of it gives:")
+        yield Table(("", "name", "elements"), tuple((row.way, f"`{row.name}`", code(row.elements)) for row in ran.rows))
+    else:
+        yield Text("It verifies and runs.")
+    if ran.printed:
+        yield Text("It prints:")
+        yield Code("text", ran.printed)
+
+
+def _mistake(name: str) -> Iterator[Block]:
+    found = wrong(example_of(name))
+    if found is not None:
+        yield Code("mlir", found.statement)
+        yield Code("text", found.message)
+
+
+def _rules(name: str) -> Iterator[Block]:
+    rows = [
+        (f"[`{rule.id}`](../rules.md#{rule.id})", rule.severity.label, rule.text.replace("`", "'"))
+        for rule in rules_of(name)
+        if not rule.id.startswith("parse-")
+    ]
+    if rows:
+        yield Table(("rule", "severity", "demands"), tuple(rows))
+
+
+def _related(name: str) -> Iterator[Block]:
+    found = related(name)
+    if found:
+        yield Table(
+            ("operation", "computes"), tuple((f"[`{other}`]({other}.md)", computes(op_class(other))) for other in found)
+        )
+
+
+def _sources(cls: type[PtoOp]) -> Iterator[Block]:
+    found = _SOURCE.findall(" ".join((cls.__doc__ or "").split()))
+    links = [f"[{heading}](../{page}#{_anchor(heading)})" for page, heading in found]
+    links.append("[Shapes](../reference/language.md#shapes)")
+    yield Text(", ".join(dict.fromkeys(links)))
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")

@@ -1,0 +1,263 @@
+"""How an operation is written: a line for each of its forms. Source: docs/reference/language.md, "Shapes"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pto_dialect.driver.reference.clauses import words_of, written
+from pto_dialect.ir.clauses import clauses_of
+from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core.base import PtoOp, Shape, Slot, op_spec, signature
+from pto_dialect.ir.core.clauses import Clause, Form
+
+_ALL_IN_BRACES = frozenset({Shape.PAREN, Shape.COMM_GROUP, Shape.BRACE_FIELDS, Shape.PIPE_INIT, Shape.GENERIC})
+"""Shapes whose attributes all stand in the dictionary."""
+
+
+class Written:
+    """The parts of a statement of ``cls``, from its declaration."""
+
+    def __init__(self, cls: type[PtoOp]) -> None:
+        self.cls = cls
+        self.name = cls.name
+        self.spec = op_spec(cls)
+        self.declared = signature(cls)
+        slots = {slot.name: slot for slot in self.declared.operands}
+        self.clauses = clauses_of(cls)
+        self.taken = {name for taken in self.clauses for name in taken.names}
+        order = self.spec.text or tuple(slots)
+        rest = (*order, *(name for name in slots if name not in order))
+        self.taken |= {name for name in slots if f"%{name}" in self.clause_text and slots[name].arity != "1"}
+        self.operands = [slots[name] for name in rest if name in slots and name not in self.taken]
+
+    def values(self, slots: list[Slot]) -> str:
+        """``%a, %b`` with optional ones in brackets."""
+        text = ""
+        for slot in slots:
+            comma = ", " if text else ""
+            name = f"%{slot.name}"
+            if slot.arity == "*":
+                text += f"{comma}{name}, .."
+            else:
+                text += f"[{comma}{name}]" if slot.arity == "?" else f"{comma}{name}"
+        return text
+
+    @property
+    def results(self) -> str:
+        """``%r = ``, or nothing."""
+        names = [f"%{slot.name}" for slot in self.declared.results if slot.arity != "*"]
+        if any(slot.arity == "*" for slot in self.declared.results):
+            names.append("%results..")
+        return f"{', '.join(names)} = " if names else ""
+
+    @property
+    def arrow(self) -> str:
+        """`` -> T`` for operations with results whose types are spelled."""
+        number = len(self.declared.results) - len(self.spec.fixed_results)
+        return f" -> {', '.join(['T'] * number)}" if number > 0 else ""
+
+    def typed(self, slots: list[Slot]) -> str:
+        """`` : T, T`` for the operands whose types the text spells."""
+        names = [slot.name for slot in slots]
+        stated = names if self.spec.typed is None else [name for name in names if name in self.spec.typed]
+        return f" : {', '.join(['T'] * len(stated))}" if stated else ""
+
+    def attribute(self, name: str) -> str:
+        """The words of an attribute, or its place."""
+        slot = self.declared.attributes.get(name)
+        if slot is None:
+            return name
+        words = words_of([self.cls], name) or slot.kind.words
+        return "|".join(words) if 0 < len(words) <= 4 else name.upper()
+
+    @property
+    def clause_text(self) -> str:
+        """The clauses in their order; brackets where they may be left out."""
+        parts: list[str] = []
+        for taken in self.clauses:
+            text = _clause(taken.row, self.cls)
+            needed = taken.row.needed or taken.row.leads
+            parts.append(text if needed else f"[{text}]")
+        return "".join(f" {part}" for part in parts)
+
+    @property
+    def dictionary(self) -> str:
+        """`` {key = ..}`` with the attributes that stand there."""
+        spelled = () if self.spec.shape in _ALL_IN_BRACES else self.spec.tokens
+        names = [name for name in self.declared.attributes if name not in spelled]
+        if not names:
+            return ""
+        needed = [name for name in names if self.declared.attributes[name].arity == "1"]
+        entries = ", ".join(f"{name} = .." for name in (needed or names)[:3])
+        more = ", .." if len(needed or names) > 3 or (needed and len(needed) < len(names)) else ""
+        return f" {{{entries}{more}}}" if needed else f" [{{{entries}{more}}}]"
+
+
+def _clause(row: Clause, cls: type[PtoOp]) -> str:
+    forms = written(row, [cls])
+    if row.form in (Form.FLAG, Form.KEYWORD):
+        return "|".join(forms)
+    if row.form is Form.CHOICE and len(forms) > 1:
+        inside = [form.partition("(")[2].removesuffix(")") for form in forms]
+        return f"{row.name}({'|'.join(inside)})"
+    return forms[-1] if forms else row.name
+
+
+def _flat(w: Written) -> list[str]:
+    return [f"{w.results}{w.name} {w.values(w.operands)}{w.clause_text}{w.dictionary}{w.typed(w.operands)}{w.arrow}"]
+
+
+def _token(w: Written) -> list[str]:
+    words = "".join(f', "{w.attribute(name)}"' for name in w.spec.tokens)
+    return [f"{w.results}{w.name} {w.values(w.operands)}{words}{w.dictionary}{w.typed(w.operands)}{w.arrow}"]
+
+
+def _lead(w: Written) -> list[str]:
+    words = ", ".join(f'"{w.attribute(name)}"' for name in w.spec.tokens)
+    values = f", {w.values(w.operands)}" if w.operands else ""
+    types = w.typed(w.operands) or (" :" if w.arrow else "")
+    arrow = w.arrow if w.typed(w.operands) else w.arrow.replace(" -> ", " ")
+    return [f"{w.results}{w.name} {words}{values}{w.dictionary}{types}{arrow}"]
+
+
+def _indexed(w: Written) -> list[str]:
+    base, *rest = w.operands
+    words = "".join(f', "{w.attribute(name)}"' for name in w.spec.tokens if name not in _clause_names(w))
+    index = f"[{w.values(rest[:1])}]" if rest else "[..]"
+    more = f", {w.values(rest[1:])}" if rest[1:] else ""
+    dictionary, types = w.dictionary, w.typed(w.operands)
+    return [f"{w.results}{w.name} %{base.name}{index}{more}{words}{w.clause_text}{dictionary}{types}{w.arrow}"]
+
+
+def _clause_names(w: Written) -> set[str]:
+    return {taken.row.declares for taken in w.clauses}
+
+
+def _indexed_store(w: Written) -> list[str]:
+    slots = list(w.operands)
+    at = next((i for i, slot in enumerate(slots) if slot.name in ("destination", "ptr", "base", "array", "struct")), 1)
+    values, base, rest = slots[:at], slots[at] if at < len(slots) else slots[-1], slots[at + 1 :]
+    index = f"[{w.values(rest[:1])}]" if rest else "[..]"
+    more = f", {w.values(rest[1:])}" if rest[1:] else ""
+    words = "".join(f', "{w.attribute(name)}"' for name in w.spec.tokens if name not in _clause_names(w))
+    head = f"{w.values(values)}, " if values else ""
+    return [f"{w.name} {head}%{base.name}{index}{more}{words}{w.clause_text}{w.dictionary}{w.typed(slots)}{w.arrow}"]
+
+
+def _destinations(w: Written) -> list[str]:
+    outs = [slot for slot in w.operands if slot.name in w.spec.outs]
+    ins = [slot for slot in w.operands if slot.name not in w.spec.outs]
+    keyed = "".join(f" [{name} %{name} : T]" for name in (*w.spec.keyed, *w.spec.unnamed))
+    plain = [slot for slot in ins if slot.name not in (*w.spec.keyed, *w.spec.unnamed)]
+    inner = w.dictionary if w.spec.shape is Shape.DPS_INNER else ""
+    outer = "" if w.spec.shape is Shape.DPS_INNER else w.dictionary
+    types = f" : {', '.join('T' for _ in plain)}" if plain else ""
+    inside = f"ins({w.values(plain)}{inner}{types}{keyed})"
+    names = ", ".join(f"%{slot.name}" for slot in outs)
+    targets = f" outs({names} : {', '.join('T' for _ in outs)})"
+    clauses = "" if keyed else w.clause_text
+    lines = [f"{w.name} {inside}{targets if outs else ''}{clauses}{outer}"]
+    if w.declared.results and any(slot.arity != "1" for slot in outs):
+        lines.append(f"{w.results}{w.name} {w.values(plain)}{w.dictionary} : ({', '.join('T' for _ in plain)}) -> T")
+    return lines
+
+
+def _inputs(w: Written) -> list[str]:
+    types = ", ".join("T" for _ in w.operands)
+    result = " outs : T" if w.declared.results else ""
+    return [f"{w.results}{w.name} ins({w.values(w.operands)} : {types}){result}{w.dictionary}"]
+
+
+def _paren(w: Written) -> list[str]:
+    types = f" : {', '.join('T' for _ in w.operands)}" if w.operands else ""
+    return [f"{w.results}{w.name}({w.values(w.operands)}{w.clause_text}{types}){w.dictionary}{w.arrow}"]
+
+
+def _braces(w: Written) -> list[str]:
+    values = "".join(f"[({slot.name} = %{slot.name} : T)]" for slot in w.operands)
+    dictionary = w.dictionary.strip("[] ") or "{..}"
+    return [f"{w.results}{w.name} {dictionary}{' ' + values if values else ''}{w.arrow}"]
+
+
+def _bracket(w: Written) -> list[str]:
+    parts = [f"<{w.attribute(name)}>" for name in w.spec.tokens] + [f"%{slot.name}" for slot in w.operands]
+    return [f"{w.name}[{', '.join(parts)}]"]
+
+
+def _sync(w: Written) -> list[str]:
+    parts = [f"<{w.attribute(name)}>" for name in w.spec.tokens[:1]]
+    parts += [w.attribute(name) for name in w.spec.tokens[1:]] + [f"%{slot.name}" for slot in w.operands]
+    return [f"{w.name} {', '.join(parts)}{w.dictionary}"]
+
+
+def _cache(w: Written) -> list[str]:
+    words = ", ".join(f'"{w.attribute(name)}"' for name in w.spec.tokens)
+    return [f"{w.name} {w.values(w.operands)} {words}{w.typed(w.operands)}"]
+
+
+def _nullary(w: Written) -> list[str]:
+    mark = {Shape.NULLARY_TYPED: " : T", Shape.NULLARY_ARROW: " -> T"}.get(w.spec.shape, "")
+    return [f"{w.results}{w.name}{w.dictionary}{mark if w.declared.results else ''}"]
+
+
+_FIXED: dict[str, tuple[str, ...]] = {
+    "pto.syncall": ("pto.syncall(%gm_workspace, .. : T) mode = #pto.sync_all_mode<..>, core_type = ..",),
+    "pto.simt_launch": ("pto.simt_launch @function<<<%dimX, %dimY, %dimZ>>>(%args, ..) : (T, ..) -> ()",),
+    "pto.section.simt": ("pto.section.simt <<<X, Y, Z>>> { .. }",),
+    "pto.strict_vecscope": ("pto.strict_vecscope(%captures, ..) { ^bb0(%a: T, ..): .. } : (T, ..) -> ()",),
+    "pto.fusion_region": ("%results.. = pto.fusion_region { .. pto.yield(%a) : (T) -> () } : T",),
+    "pto.yield": ("pto.yield(%values, ..) : (T, ..) -> ()",),
+    "pto.alloc_tile": ("%result = pto.alloc_tile [addr = %addr] [valid_row = %valid_row] [valid_col = %valid_col] : T",),
+    "pto.alloc_multi_tile": ("%result = pto.alloc_multi_tile [addr = %addr] [valid_row = ..] [valid_col = ..] : T",),
+    "pto.make_tensor_view": ("%result = pto.make_tensor_view %ptr, shape = [%a, ..], strides = [%b, ..] : T",),
+    "pto.partition_view": ("%result = pto.partition_view %source, offsets = [%a, ..], sizes = [%b, ..] : T -> T",),
+    "pto.subview": ("%result = pto.subview %source[%i, %j] sizes [R, C] [valid [%r, %c]] : T -> T",),
+    "pto.pointer_cast": ("%result = pto.pointer_cast(%addrs, ..) : T",),
+    "pto.simd.tile_to_memref": ("%result = pto.simd.tile_to_memref %src : T to T",),
+    "pto.mte_gm_l1_frac": (
+        "pto.mte_gm_l1_frac %source, %destination, nd2nz|dn2nz, shape(..), src_layout(..), dst_group(..), ctrl(..) : ..",
+    ),
+}
+"""Forms that are those of one operation."""
+
+_BY_SHAPE: dict[Shape, Callable[[Written], list[str]]] = {
+    Shape.FLAT_TOKEN: _token,
+    Shape.LEAD_STRING: _lead,
+    Shape.INDEXED: _indexed,
+    Shape.DIM_QUERY: _flat,
+    Shape.INDEXED_STORE: _indexed_store,
+    Shape.SYNC_BRACKET: _bracket,
+    Shape.SYNC_TOKEN: _sync,
+    Shape.CACHE: _cache,
+    Shape.INS_ONLY: _inputs,
+    Shape.PAREN: _paren,
+    Shape.COMM_GROUP: _paren,
+    Shape.BRACE_FIELDS: _braces,
+    Shape.PIPE_INIT: _braces,
+    **dict.fromkeys((Shape.NULLARY, Shape.NULLARY_TYPED, Shape.NULLARY_ARROW), _nullary),
+    **dict.fromkeys((Shape.DPS, Shape.DPS_INNER, Shape.DPS_KEYED, Shape.DPS_MASK, Shape.DPS_TLOAD), _destinations),
+}
+
+
+def forms(cls: type[PtoOp]) -> list[str]:
+    """The forms of ``cls``, the usual one first and the generic one last.
+
+    ``T`` stands for a type, brackets for what may be left out, ``a|b`` for one of these words.
+    """
+    w = Written(cls)
+    lines = list(_FIXED.get(cls.name, ()))
+    if not lines and w.spec.shape is Shape.REGION:
+        lines = [f"{cls.name} {{ .. }}"]
+    if not lines and w.spec.shape is not Shape.GENERIC:
+        lines = [" ".join(line.split()) for line in _BY_SHAPE.get(w.spec.shape, _flat)(w)]
+    names = ", ".join(f"%{slot.name}{'..' if slot.arity == '*' else ''}" for slot in w.declared.operands)
+    types = ", ".join("T" for _ in w.declared.operands)
+    results = ", ".join("T" for _ in w.declared.results)
+    generic = f'{w.results}"{cls.name}"({names}){" {..}" if w.declared.attributes else ""} : ({types}) -> ({results})'
+    return [*dict.fromkeys(lines), generic]
+
+
+def values_of(cls: type[PtoOp], slot: Slot) -> tuple[str, ...]:
+    """The words that an attribute may be; empty where these are no list."""
+    words = tuple(dict.fromkeys(word for name in slot.kind.enums for word in ENUMS[name].values))
+    return words or slot.kind.words

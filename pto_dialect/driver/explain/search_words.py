@@ -1,0 +1,148 @@
+"""Words that mean the same, for the search of operations: what people say, what names of operations abbreviate."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_SAME = """
+max maximum largest biggest greatest highest larger
+min minimum smallest least lowest smaller
+add sum plus addition total adding summed
+sub subtract minus difference subtraction
+mul multiply times product multiplication multiplied
+div divide division quotient divided
+rem remainder modulo mod fmod modulus
+exp exponential exponent e^
+log logarithm ln natural
+sqrt root squareroot
+rsqrt reciprocalroot
+recip reciprocal inverse
+abs absolute magnitude
+neg negate negative negation sign
+relu rectified rectifier clampzero
+lrelu leaky leakyrelu
+prelu parametric
+cmp compare comparison compares equal greater less
+sel select choose choice where pick selection
+cvt cast convert conversion converted converts converting narrow widen
+trans transpose transposed transposition
+load read fetch
+store write save stored written stores
+mov move copy transfer moved copies
+gather collect lookup
+scatter distribute
+sort sorted sorting order ranked topk descending
+mrgsort merge merges merging
+fill splat
+pad padding padded
+quant quantize quantise quantization quantisation quantized
+dequant dequantize dequantise dequantization dequantisation
+reshape reinterpret
+transpose trans
+random philox rng noise
+print debug show prints dump
+alloc allocate allocation reserve declare create
+view tensor window
+partition slice part subview region sub
+block blocks
+flag flags event events
+set raise raises signal signals notify ready
+wait waits block_until stall
+barrier synchronize synchronise sync synchronization join
+mask predicate masks predicates masked
+row rows
+col column columns cols
+lane lanes
+tile tiles
+vector vectors register registers vreg
+matrix matmul gemm mm dot
+gemv matrixvector
+acc accumulate accumulator accumulates accumulating accumulators accumulation
+bias biases
+scalar number constant value
+expand broadcast spread broadcasts expands every
+arg index argmax argmin position indices place
+prefetch hint
+hist histogram bins bin count counts
+tri triangle triangular lower upper
+ci iota sequence arange range enumerate ramp consecutive
+push send enqueue pushed pushes
+pop receive dequeue popped pops
+queue fifo pipe_between
+cube aic
+aiv vectorcore
+gm global ddr hbm dram off-chip
+ub unified buffer
+l1 cbuf
+l0a ca
+l0b cb
+l0c cc
+bt biastable
+fb fixpipe fixpipebuffer
+and conjunction
+or disjunction
+xor exclusive
+not complement invert bitwise_not
+shl left shift_left
+shr right shift_right
+shift shl shr
+pow power raise_to powers raised
+concat concatenate join_tiles followed
+extract cut
+insert paste embed
+atomic atomically
+float floats fp floating f32 f16
+int integer integers int8 int32 i8 i32
+zero zeros
+shuffle permute exchange rearrange
+interleave interleaved intlv alternate alternating
+deinterleave dintlv
+pack packed compress
+unpack unpacked
+workitem thread threads simt item items
+launch start run
+group groups warp
+vote ballot any all
+launch_count grid
+cache caches
+fence order orders ordering
+clock cycle cycles time
+stop trap abort
+stride strides
+address ptr pointer pointers
+dim dimension size extent
+valid
+"""
+
+_CONCEPTS: Final[dict[str, tuple[str, ...]]] = {}
+for _line in _SAME.strip().splitlines():
+    _head, *_others = _line.split()
+    for _word in (_head, *_others):
+        _CONCEPTS[_word] = (*_CONCEPTS.get(_word, ()), _head)
+
+STOP: Final = frozenset(
+    "a an the of to in into on from by for with and or is are am i do does how what which that its it own their this "
+    "be as at each one two another my me we you data can them there if element elements so than other operation "
+    "operations instruction pto use using make get want need dst src i,j j i k whose when more".split()
+)
+"""Words that say nothing about an operation."""
+
+ABBREVIATIONS: Final = (
+    *("row", "col", "arg", "max", "min", "sum", "prod", "add", "sub", "mul", "div", "rem", "fmod", "expand", "expdif"),
+    *("exp", "log", "rsqrt", "sqrt", "recip", "abs", "neg", "not", "and", "xor", "or", "shl", "shr", "lrelu", "prelu"),
+    *("relu", "cmp", "sel", "cvt", "trans", "load", "store", "gather", "scatter", "mrgsort", "sort", "fill", "pad"),
+    *("dequant", "quant", "reshape", "random", "print", "alloc", "view", "partition", "flag", "set", "wait", "barrier"),
+    *("matmul", "gemv", "acc", "bias", "mad", "prefetch", "hist", "tri", "ci", "push", "pop", "pow", "concat"),
+    *("extract", "insert", "atomic", "tile", "mov", "copy", "part", "tensor", "block", "idx", "num", "l0a", "l0b"),
+    *("l0c", "l1", "gm", "ub", "sync", "vote", "shuffle", "keep", "resume", "launch", "subview", "free", "get", "mx", "raw", "dyn"),
+)
+"""Parts that names of operations are made of, longer ones before those that they contain."""
+
+
+def concepts(word: str) -> tuple[str, ...]:
+    """What a word stands for; itself where it is in no list."""
+    word = word.lower()
+    for form in (word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("d"), word.removesuffix("ed")):
+        if form in _CONCEPTS:
+            return _CONCEPTS[form]
+    return (word.removesuffix("s") if len(word) > 3 else word,)
