@@ -1,2 +1,1 @@
-"""What the package knows, told to people: operations, words and rules by name, found by plain words, in a terminal or as
-pages."""
+"""Operations, words and rules told to people: by name or by plain words, as text or as pages."""

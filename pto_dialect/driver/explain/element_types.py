@@ -109,9 +109,7 @@ def _with(text: str, own: str, element: str) -> str:
     """``text`` with another element type, and registers and predicates that fit."""
     changed = _ELEMENT.sub(lambda found: element if found[0] == own else found[0], text)
     bits = int(_BITS.findall(element)[-1])
-    changed = re.sub(
-        rf"!pto\.vreg<\d+x{element}>", f"!pto.vreg<{_LANES // bits}x{element}>", changed
-    )
+    changed = re.sub(rf"!pto\.vreg<\d+x{element}>", f"!pto.vreg<{_LANES // bits}x{element}>", changed)
     if "!pto.vreg<" in text:
         changed = re.sub(r"!pto\.mask<b\d+>", f"!pto.mask<b{min(bits, 32)}>", changed)
         changed = re.sub(r"(pset|pge|plt)_b\d+", rf"\1_b{min(bits, 32)}", changed)

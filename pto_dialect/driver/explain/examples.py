@@ -1,8 +1,8 @@
 """One program for each operation: ``examples/ROOM/MODULE.txt`` has them, in the order of the index.
 
-An entry begins with a line ``## pto.name target``; several operations may share one. What follows are statements, or a whole function or module. Names
-that statements use and do not define become arguments of the types that they state, or constants (``%c16``); a last line
-``return %a : T`` gives the function its results.
+An entry begins with a line ``## pto.name target``; several operations may share one. What follows are statements, or a
+whole function or module. Names that statements use and do not define become arguments of the types that they state, or
+constants (``%c16``); a last line ``return %a : T`` gives the function its results.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ class Example(NamedTuple):
         *body, last = self.text.split("\n")
         found = re.fullmatch(r"return (%.+) : (.+)", last)
         if found is None:
-            return _wrapped(example_program(self.text, self.target))
+            text = self.text
+            if text.startswith("func.func"):
+                text = "\n".join(f"  {line}" for line in text.split("\n"))
+            return _wrapped(example_program(text, self.target))
         whole = example_program("\n".join(body), self.target)
         types = found[2] if "," not in _outside_brackets(found[2]) else f"({found[2]})"
         whole = _FUNCTION.sub(lambda head: f"  func.func @example({head[1]}) -> {types} {{", whole)

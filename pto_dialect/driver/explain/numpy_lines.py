@@ -28,7 +28,7 @@ def _source(name: str, value: Any) -> list[str]:
         return [f"# {name} is numpy.{value.__name__}"]
     if inner is not None and not inspect.isfunction(value):
         return _source(name, inner)
-    target = value if inspect.isfunction(value) else getattr(type(value), "__call__", None)
+    target = value if inspect.isfunction(value) else inspect.getattr_static(type(value), "__call__", None)
     if not inspect.isfunction(target) or not target.__module__.startswith("pto_dialect."):
         return []
     try:

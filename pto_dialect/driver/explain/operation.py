@@ -97,7 +97,10 @@ def _operands(cls: type[PtoOp]) -> Iterator[Block]:
         (f"`%{slot.name}`", slot.kind.label, _ARITY[slot.arity], access(cls, slot.name), meaning(cls, slot))
         for slot in declared.operands
     ]
-    rows += [(f"`%{slot.name}`", slot.kind.label, _ARITY[slot.arity], "result", "what it yields") for slot in declared.results]
+    rows += [
+        (f"`%{slot.name}`", slot.kind.label, _ARITY[slot.arity], "result", "what it yields")
+        for slot in declared.results
+    ]
     if rows:
         yield Table(("operand", "type", "number", "access", "meaning"), tuple(rows))
 
@@ -108,20 +111,18 @@ def _attributes(cls: type[PtoOp]) -> Iterator[Block]:
     for slot in signature(cls).attributes.values():
         words = values_of(cls, slot)
         values = codes(words) if words else slot.kind.label
-        if slot.arity == "1":
-            default = "needed"
-        else:
-            default = code(defaults[slot.name]) if slot.name in defaults else "absent"
+        absent = code(defaults[slot.name]) if slot.name in defaults else "absent"
+        default = "needed" if slot.arity == "1" else absent
         rows.append((f"`{slot.name}`", default, meaning(cls, slot, True), values))
     if rows:
         yield Table(("attribute", "default", "meaning", "values"), tuple(rows))
 
 
 def _clauses(cls: type[PtoOp]) -> Iterator[Block]:
-    rows = [
-        (codes(written(taken.row, [cls])), "needed" if taken.row.needed or taken.row.leads else "optional", taken.row.summary)
-        for taken in clauses_of(cls)
-    ]
+    rows: list[tuple[str, str, str]] = []
+    for taken in clauses_of(cls):
+        needed = "needed" if taken.row.needed or taken.row.leads else "optional"
+        rows.append((codes(written(taken.row, [cls])), needed, taken.row.summary))
     if rows:
         yield Text("In this order, each at most once:")
         yield Table(("clause", "", "meaning"), tuple(rows))
@@ -141,10 +142,10 @@ def _effects(cls: type[PtoOp]) -> Iterator[Block]:
         yield Table(("memory of the example", "bytes on a2a3", "bytes on a5", "aligned to"), tuple(memories))
 
 
-def _memories(program: str) -> Iterator[tuple[str, ...]] | list[tuple[str, ...]]:
+def _memories(program: str) -> list[tuple[str, ...]]:
     profiles = [get_profile(name) for name in ("a2a3", "a5")]
     found = dict.fromkeys(pointer or tile for pointer, tile in _SPACE.findall(program))
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name in found:
         space = profiles[1].space_aliases.get(name)
         if space is None:
@@ -190,7 +191,7 @@ def _numerics(cls: type[PtoOp]) -> list[tuple[str, str]]:
     for title, names in _NUMERIC.items():
         given = [slot for name, slot in attributes.items() if name in names]
         if given:
-            words = " ".join(codes(values_of(cls, slot)) if values_of(cls, slot) else f"`{slot.name}`" for slot in given)
+            words = " ".join(codes(values_of(cls, slot) or [slot.name]) for slot in given)
             rows.append((title, f"by `{given[0].name}`: {words}"))
     text = computes(cls)
     if "NaN" in text:

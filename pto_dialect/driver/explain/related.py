@@ -32,7 +32,8 @@ def related(name: str) -> tuple[str, ...]:
     own = stem(name)
     near = [other for key in (own, f"{own}s", own.removesuffix("s"), f"{own}c") for other in _stems().get(key, ())]
     family = OPS[name][0]
-    parts = [other for other in OPS if OPS[other][0] == family and (stem(other).startswith(own) or own.startswith(stem(other)))]
+    members = [other for other in OPS if OPS[other][0] == family]
+    parts = [other for other in members if stem(other).startswith(own) or own.startswith(stem(other))]
     names = list(OPS)
     at = names.index(name)
     beside = [other for other in names[max(at - 3, 0) : at + 4] if OPS[other][0] == family]

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from xdsl.ir import Attribute
 
-from pto_dialect import api
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
-from pto_dialect.diagnostics.engine import DiagnosticOptions
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import op_spec
 from pto_dialect.ir.core.registry import op_class
@@ -26,6 +26,7 @@ from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.run.arguments import argument_format
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.syntax.read.parser import parse_program
 
 from ..explore.made_up import make_up, values_of
 from ..options import Options
@@ -35,6 +36,7 @@ from .examples import Example
 from .numpy_lines import numpy_lines
 
 ENTRY = "example"
+_FILE = "example.pto"
 _SHOWN, _LINES, _WIDTH = 8, 6, 96
 _REMARKS = frozenset({"op-deprecated"})
 """Rules whose findings an example may have: it shows what they are about."""
@@ -72,7 +74,7 @@ class Ran(NamedTuple):
 def findings(program: str) -> tuple[Diagnostic, ...]:
     """What the verifier says about a program."""
     options = Options(printing=False, policy=DiagnosticOptions(max_errors=0))
-    return process(program, "example.pto", options).diagnostics
+    return process(program, _FILE, options).diagnostics
 
 
 @cache
@@ -84,7 +86,8 @@ def run(example: Example) -> Ran:
     why = reason(example.name)
     if why is not None:
         return Ran(found, refused=why)
-    kernel = Kernel(api.parse(example.program), ENTRY, example.target, RunOptions())
+    module = parse_program(SourceFile(_FILE, example.program), DiagnosticEngine())
+    kernel = Kernel(module, ENTRY, example.target, RunOptions())
     python = _python(kernel, example.name)
     lines = tuple(numpy_lines(python, _constants(kernel)))
     printed = StringIO()
@@ -179,7 +182,7 @@ def _elements(array: np.ndarray, fmt: Format | None) -> str:
     matrix = shown.reshape(-1, shown.shape[-1]) if shown.ndim > 1 else shown.reshape(1, -1)
     if matrix.shape[1] == 1:
         matrix = matrix.T
-    rows = [" ".join(_text(value) for value in row[:_SHOWN]) + (" .." if row.size > _SHOWN else "") for row in matrix[:2]]
+    rows = [" ".join(map(_text, row[:_SHOWN])) + (" .." if row.size > _SHOWN else "") for row in matrix[:2]]
     return " | ".join(rows) + (" | .." if matrix.shape[0] > 2 else "")
 
 

@@ -207,7 +207,9 @@ _FIXED: dict[str, tuple[str, ...]] = {
     "pto.strict_vecscope": ("pto.strict_vecscope(%captures, ..) { ^bb0(%a: T, ..): .. } : (T, ..) -> ()",),
     "pto.fusion_region": ("%results.. = pto.fusion_region { .. pto.yield(%a) : (T) -> () } : T",),
     "pto.yield": ("pto.yield(%values, ..) : (T, ..) -> ()",),
-    "pto.alloc_tile": ("%result = pto.alloc_tile [addr = %addr] [valid_row = %valid_row] [valid_col = %valid_col] : T",),
+    "pto.alloc_tile": (
+        "%result = pto.alloc_tile [addr = %addr] [valid_row = %valid_row] [valid_col = %valid_col] : T",
+    ),
     "pto.alloc_multi_tile": ("%result = pto.alloc_multi_tile [addr = %addr] [valid_row = ..] [valid_col = ..] : T",),
     "pto.make_tensor_view": ("%result = pto.make_tensor_view %ptr, shape = [%a, ..], strides = [%b, ..] : T",),
     "pto.partition_view": ("%result = pto.partition_view %source, offsets = [%a, ..], sizes = [%b, ..] : T -> T",),
@@ -215,7 +217,8 @@ _FIXED: dict[str, tuple[str, ...]] = {
     "pto.pointer_cast": ("%result = pto.pointer_cast(%addrs, ..) : T",),
     "pto.simd.tile_to_memref": ("%result = pto.simd.tile_to_memref %src : T to T",),
     "pto.mte_gm_l1_frac": (
-        "pto.mte_gm_l1_frac %source, %destination, nd2nz|dn2nz, shape(..), src_layout(..), dst_group(..), ctrl(..) : ..",
+        "pto.mte_gm_l1_frac %source, %destination, nd2nz|dn2nz, shape(..), src_layout(..), dst_group(..), "
+        "ctrl(..) : ..",
     ),
 }
 """Forms that are those of one operation."""

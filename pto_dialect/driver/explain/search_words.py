@@ -120,11 +120,12 @@ for _line in _SAME.strip().splitlines():
     for _word in (_head, *_others):
         _CONCEPTS[_word] = (*_CONCEPTS.get(_word, ()), _head)
 
-STOP: Final = frozenset(
-    "a an the of to in into on from by for with and or is are am i do does how what which that its it own their this "
-    "be as at each one two another my me we you data can them there if element elements so than other operation "
-    "operations instruction pto use using make get want need dst src i,j j i k whose when more".split()
-)
+_SILENT = """
+a an the of to in into on from by for with and or is are am i do does how what which that its it own their this be as at
+each one two another my me we you data can them there if element elements so than other operation operations instruction
+pto use using make get want need dst src j k whose when more
+"""
+STOP: Final = frozenset(_SILENT.split())
 """Words that say nothing about an operation."""
 
 ABBREVIATIONS: Final = (
@@ -134,7 +135,24 @@ ABBREVIATIONS: Final = (
     *("dequant", "quant", "reshape", "random", "print", "alloc", "view", "partition", "flag", "set", "wait", "barrier"),
     *("matmul", "gemv", "acc", "bias", "mad", "prefetch", "hist", "tri", "ci", "push", "pop", "pow", "concat"),
     *("extract", "insert", "atomic", "tile", "mov", "copy", "part", "tensor", "block", "idx", "num", "l0a", "l0b"),
-    *("l0c", "l1", "gm", "ub", "sync", "vote", "shuffle", "keep", "resume", "launch", "subview", "free", "get", "mx", "raw", "dyn"),
+    *(
+        "l0c",
+        "l1",
+        "gm",
+        "ub",
+        "sync",
+        "vote",
+        "shuffle",
+        "keep",
+        "resume",
+        "launch",
+        "subview",
+        "free",
+        "get",
+        "mx",
+        "raw",
+        "dyn",
+    ),
 )
 """Parts that names of operations are made of, longer ones before those that they contain."""
 
@@ -142,7 +160,13 @@ ABBREVIATIONS: Final = (
 def concepts(word: str) -> tuple[str, ...]:
     """What a word stands for; itself where it is in no list."""
     word = word.lower()
-    for form in (word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("d"), word.removesuffix("ed")):
+    for form in (
+        word,
+        word.removesuffix("s"),
+        word.removesuffix("es"),
+        word.removesuffix("d"),
+        word.removesuffix("ed"),
+    ):
         if form in _CONCEPTS:
             return _CONCEPTS[form]
     return (word.removesuffix("s") if len(word) > 3 else word,)

@@ -28,7 +28,8 @@ def _lines(block: Block) -> list[str]:
         return _paragraph(inline(block.text))
     if isinstance(block, Code):
         lines = block.text.split("\n")
-        return [f"  {line}" for line in (lines if block.language != "text" else [p for l in lines for p in _folded(l)])]
+        folded = [part for line in lines for part in _folded(line)] if block.language == "text" else lines
+        return [f"  {line}" for line in folded]
     if isinstance(block, Picture):
         return block.text.split("\n")
     return _table(block)

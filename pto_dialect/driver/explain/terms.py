@@ -118,7 +118,9 @@ def _sentence(cls: type) -> str:
 def _type(name: str) -> Page:
     class_name, example = _TYPES[name]
     cls = getattr(t, class_name)
-    users = [other for other in all_op_classes() if any(_takes(slot.kind.label, name) for slot in signature(other).operands)]
+    users = [
+        other for other in all_op_classes() if any(_takes(slot.kind.label, name) for slot in signature(other).operands)
+    ]
     sections = [Section("Example", (Code("mlir", example),))]
     if 0 < len(users) <= _FEW:
         sections.append(Section("Operations", (_lists(users),)))

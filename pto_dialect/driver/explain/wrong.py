@@ -73,7 +73,7 @@ def _mistakes(example: Example) -> Iterator[tuple[str, str]]:
     is_operation = re.compile(rf"{re.escape(example.name)}(?![\w.])")
     at = next((number for number, line in enumerate(lines) if is_operation.search(line)), 0)
     end = at + 1
-    while end < len(lines) and lines[end].lstrip().startswith((":", "->", "outs(", "!pto", "{id")):
+    while end < len(lines) and lines[end].lstrip().startswith((":", "->", "outs(", "!pto", "{")):
         end += 1
     statement = "\n".join(lines[at:end])
     whole = lines[0].startswith(("func.func", "module"))
@@ -83,7 +83,12 @@ def _mistakes(example: Example) -> Iterator[tuple[str, str]]:
         if whole and old:
             # What defines the value has the same type.
             text = example.text.replace(old, new)
-        yield "\n".join(line.removeprefix(" " * _indent(statement)) for line in (begin + example.name + changed).split("\n")), text
+        yield (
+            "\n".join(
+                line.removeprefix(" " * _indent(statement)) for line in (begin + example.name + changed).split("\n")
+            ),
+            text,
+        )
 
 
 def _indent(text: str) -> int:

@@ -1,0 +1,66 @@
+"""Every operation has an example, which says nothing wrong and runs."""
+
+import re
+
+import pytest
+
+from pto_dialect.driver.explain.examples import example_of
+from pto_dialect.driver.explain.running import run
+from pto_dialect.driver.explain.wrong import wrong
+from pto_dialect.ir.core.aliases import DEPRECATED
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.runtime.kernels.refusals import reason
+
+STOPS = {"pto.trap"}
+"""Operations that end a run."""
+FAMILIES = sorted({family for family, _, _ in OPS.values()})
+
+
+def of_family(family: str) -> list[str]:
+    return [name for name in OPS if OPS[name][0] == family]
+
+
+def test_families_hold_every_operation() -> None:
+    assert sorted(name for family in FAMILIES for name in of_family(family)) == sorted(OPS)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_example_is_verified_and_run(family: str) -> None:
+    for name in of_family(family):
+        example = example_of(name)
+        assert re.search(rf"{re.escape(name)}(?![\w.])", example.program), name
+        ran = run(example)
+        assert {finding.rule for finding in ran.findings} <= ({"op-deprecated"} if name in DEPRECATED else set()), name
+        assert bool(ran.refused) == (reason(name) is not None or name in STOPS), (name, ran.refused)
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("pto.tadd", "2 4 6 8 10 7 9 11 .. | 6 3 5 7 9 11 8 10 .. | .."),
+        ("pto.trowmax", "8 8 8 8 8 8 8 8"),
+        ("pto.vadd", "2 4 6 8 10 7 9 11 .."),
+        ("pto.get_tid_x", "0 1 2 3 4 5 6 7 .."),
+        ("pto.struct_get", "7"),
+    ],
+)
+def test_a_run_shows_what_comes_out(name: str, row: str) -> None:
+    rows = run(example_of(name)).rows
+    assert [one.elements for one in rows if one.way == "out"] == [row]
+
+
+def test_a_run_shows_the_lines_that_compute() -> None:
+    ran = run(example_of("pto.tadd"))
+    assert ran.python == ("k_add(a_src0, a_src1, a_dst)",)
+    assert ran.numpy == ("# k_add is numpy.add",)
+
+
+def test_what_is_printed_is_shown_in_short() -> None:
+    lines = run(example_of("pto.tprint")).printed.split("\n")
+    assert lines[0] == "TPRINT 32x32" and lines[-1] == ".." and len(lines) == 7
+
+
+@pytest.mark.parametrize("name", list(OPS)[::20])
+def test_a_mistake_is_an_error(name: str) -> None:
+    found = wrong(example_of(name))
+    assert found is not None and found.message.startswith("error: ") and found.statement

@@ -1,0 +1,92 @@
+"""What --explain shows for names, terms and questions."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pto_dialect.driver.explain.layouts import BY_NAME, places
+from pto_dialect.driver.explain.listing import UnknownFamilyError, list_operations, list_operations_json
+from pto_dialect.driver.explain.lookup import UnknownWordError, explain
+from pto_dialect.driver.explain.search import search
+from pto_dialect.driver.explain.terms import terms
+from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core.index import OPS
+
+QUESTIONS = Path(__file__).parent / "questions.txt"
+
+
+@pytest.mark.parametrize(
+    ("word", "beginning"),
+    [
+        ("pto.mad", "pto.mad: dst = lhs·rhs"),
+        ("tadd", "pto.tadd: dst[i,j] = src0[i,j] + src1[i,j]"),
+        ("TADD", "pto.tadd: "),
+        ("tmatmul_acc", "pto.tmatmul.acc: "),
+        ("mad-space", "mad-space: lhs lies in l0a"),
+        ("nz", "NZ: a layout of tiles"),
+        ("MTE2", "PIPE_MTE2: a queue of a core"),
+        ("PIPE_V", "PIPE_V: a queue of a core"),
+        ("ub", "ub: a memory"),
+        ("left", "left: a location of tiles, in l0a"),
+        ("sat", "sat: a clause"),
+        ("!pto.vreg<64xf32>", "!pto.vreg: Vector register"),
+        ("hif8", "!pto.hif8: "),
+        ("round_mode", "#pto<round_mode ..>: an enumeration"),
+        ("gather_oob", "#pto<gather_oob ..>"),
+        ("a2a3", "a2a3: a target"),
+    ],
+)
+def test_a_name_is_explained(word: str, beginning: str) -> None:
+    assert explain(word).startswith(beginning)
+
+
+def test_every_term_has_a_page() -> None:
+    made = {id(maker): maker for maker in terms().values()}
+    for maker in made.values():
+        page = maker()
+        assert page.title and page.sections
+    assert set(ENUMS) <= set(terms())
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("tmatmull", "pto.tmatmul"), ("pto.mad_bia", "pto.mad_bias"), ("mad-spce", "mad-space")]
+)
+def test_a_misspelt_name_gets_near_names(word: str, meant: str) -> None:
+    with pytest.raises(UnknownWordError, match=f"did you mean {meant}"):
+        explain(word)
+
+
+def test_plain_words_find_operations() -> None:
+    text = explain("row maximum")
+    assert text.index("pto.trowmax") < text.index("pto.trowargmax")
+
+
+def test_the_right_operation_comes_first() -> None:
+    lines = [line for line in QUESTIONS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    rows = [(question.strip(), answers.split()) for question, _, answers in (line.partition("|") for line in lines)]
+    assert len(rows) == 50 and all(answer in OPS for _, answers in rows for answer in answers)
+    missed = [question for question, answers in rows if search(question, 1)[0] not in answers]
+    assert len(missed) <= 5, missed
+    assert all(set(search(question, 4)) & set(answers) for question, answers in rows)
+
+
+def test_operations_are_listed() -> None:
+    assert list_operations().count("\n") == len(OPS) + 1
+    assert [line.split()[0] for line in list_operations("matmul", "a2").splitlines()[1:]] == [
+        *("pto.tmatmul", "pto.tmatmul.acc", "pto.tmatmul.bias"),
+    ]
+    assert '"name": "pto.mad",' in list_operations_json("cube_mad")
+    with pytest.raises(UnknownFamilyError, match="did you mean cube_mad"):
+        list_operations("cubemad")
+
+
+def test_places_of_blocks_are_those_of_numpy() -> None:
+    """NZ: blocks column by column, elements of a block row by row."""
+    wanted = np.empty((4, 6), int)
+    memory = np.arange(24).reshape(2, 2, 2, 3)
+    for col in range(2):
+        for row in range(2):
+            wanted[2 * row : 2 * row + 2, 3 * col : 3 * col + 3] = memory[col, row]
+    assert places(4, 6, (2, 3), *BY_NAME["NZ"]) == wanted.tolist()
+    assert places(2, 3, None, "col_major", "none_box") == [[0, 2, 4], [1, 3, 5]]

@@ -1,0 +1,85 @@
+"""Pages of operations: what they tell, from where, and that there is one for each."""
+
+import re
+
+import pytest
+
+from pto_dialect.driver.explain.examples import example_of
+from pto_dialect.driver.explain.operand_words import meaning
+from pto_dialect.driver.explain.operation import operation_page
+from pto_dialect.driver.explain.page import Code, Page, Table
+from pto_dialect.driver.explain.related import related
+from pto_dialect.driver.explain.schema import forms
+from pto_dialect.driver.explain.terminal import render
+from pto_dialect.driver.explain.watching import rules_of
+from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import op_class
+
+
+def cells(page: Page, title: str) -> list[tuple[str, ...]]:
+    section = next(section for section in page.sections if section.title == title)
+    return [row for block in section.blocks if isinstance(block, Table) for row in block.rows]
+
+
+def test_operands_attributes_and_forms_of_every_operation_are_told() -> None:
+    for name in OPS:
+        cls = op_class(name)
+        declared = signature(cls)
+        assert all(meaning(cls, slot) for slot in declared.operands), name
+        assert all(meaning(cls, slot, True) for slot in declared.attributes.values()), name
+        written = forms(cls)
+        assert written and all(name in line for line in written), name
+        assert written[-1].count('"') >= 2
+
+
+@pytest.mark.parametrize("name", list(OPS)[::24])
+def test_a_page_has_all_of_an_operation(name: str) -> None:
+    page = operation_page(name)
+    assert page.title == name and page.summary
+    titles = [section.title for section in page.sections]
+    assert {"Overview", "Forms", "What is computed", "Example", "A mistake", "Source"} <= set(titles)
+    declared = signature(op_class(name))
+    wanted = [f"`%{slot.name}`" for slot in (*declared.operands, *declared.results)]
+    assert [row[0] for row in cells(page, "Operands")] == wanted if wanted else "Operands" not in titles
+    assert example_of(name).program.strip() in "\n".join(
+        block.text for section in page.sections for block in section.blocks if isinstance(block, Code)
+    )
+    text = render(page)
+    assert max(map(len, text.split("\n"))) <= 140
+
+
+def test_forms() -> None:
+    assert forms(op_class("pto.tadd"))[:2] == [
+        "pto.tadd ins(%src0, %src1 : T, T) outs(%dst : T)",
+        "%result = pto.tadd %src0, %src1 : (T, T) -> T",
+    ]
+    assert forms(op_class("pto.mad"))[0].startswith(
+        "pto.mad %lhs, %rhs, %dst, %m, %n, %k [unit_flag(check_only|check_and_set)] [disable_gemv] [sat|nosat]"
+    )
+    assert forms(op_class("pto.set_flag"))[0] == "pto.set_flag[<SRC_PIPE>, <DST_PIPE>, <EVENT_ID>]"
+    assert forms(op_class("pto.vlds"))[0].startswith("%result, %updated_base = pto.vlds %source[%offset]")
+
+
+def test_rules_are_those_that_can_be_reported() -> None:
+    assert {"mad-space", "mad-mnk-range", "mad-clause-order"} <= {rule.id for rule in rules_of("pto.mad")}
+    assert {"tile-dtype", "tile-valid-rows"} <= {rule.id for rule in rules_of("pto.tadd")}
+    assert "mad-space" not in {rule.id for rule in rules_of("pto.tadd")}
+
+
+def test_element_types_are_those_of_the_tables() -> None:
+    rows = cells(operation_page("pto.tadd"), "Element types")
+    assert rows == [("all", "`f16` `i16` `f32` `i32`", "`i8` `bf16` `f16` `i16` `f32` `i32`")]
+    measured = {row[0]: row[1] for row in cells(operation_page("pto.vexp"), "Element types")}
+    assert "`f32`" in measured["accepted"] and "`i32`" in measured["with a warning"]
+
+
+def test_related_operations() -> None:
+    assert {"pto.tadds", "pto.vadd"} <= set(related("pto.tadd"))
+    assert {"pto.mad_acc", "pto.mad_bias"} <= set(related("pto.mad"))
+
+
+def test_sources_are_links_into_the_reference() -> None:
+    page = operation_page("pto.mad")
+    text = str(next(section for section in page.sections if section.title == "Source"))
+    assert re.search(r"\[Matrix products\]\(\.\./reference/numerics\.md#matrix-products\)", text)
