@@ -27,6 +27,7 @@ COMMANDS = (
         " --arg c=zeros:f32:256x256 --arg with_bias=1 --out c=c.npy --expect c=513",
         "c: f32 256x256, min 513, max 513, mean 513 -> c.npy",
     ),
+    ("pto-opt --explain pto.tadd", "It verifies, and a run of it gives:"),
     ("xdsl-opt --help", "verify-structure"),
     ("xdsl-opt gemm.pto", '"pto.tmatmul"'),
     ("xdsl-opt gemm.pto -p canonicalize,verify-shapes -t pto", "pto.tmatmul ins("),
@@ -45,7 +46,7 @@ INSTALLED_AS = {
 CHECKOUT_VARIABLES = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV")
 """Variables through which a process could find the checkout."""
 
-SHIPPED_SUFFIXES = (".py", ".lark", ".typed", ".h", ".hpp")
+SHIPPED_SUFFIXES = (".py", ".lark", ".typed", ".h", ".hpp", ".txt")
 
 LIST_GRAMMAR_FILES = """
 from importlib.resources import files

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pto_dialect.families import level_of
 from pto_dialect.ir.clauses import clauses_of
-from pto_dialect.ir.core.aliases import DEPRECATED, MNEMONIC_ALIASES
+from pto_dialect.ir.core.aliases import DEPRECATED
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, signature
 from pto_dialect.ir.core.registry import family_of, op_class
 from pto_dialect.runtime.kernels.refusals import reason
@@ -20,7 +20,7 @@ from .examples import example_of
 from .layouts import BY_NAME, order, picture
 from .operand_words import access, meaning
 from .page import Block, Code, Page, Plain, Section, Table, Text, code, codes
-from .related import related
+from .related import aliases, related
 from .running import Ran, run
 from .schema import forms, values_of
 from .watching import rules_of
@@ -81,7 +81,7 @@ def _overview(cls: type[PtoOp]) -> Iterator[Block]:
         ("pipe", pipe(cls)),
         ("runs", "yes" if refused is None else f"no: {refused}"),
     ]
-    others = [alias for alias, name in MNEMONIC_ALIASES.items() if name == cls.name]
+    others = aliases().get(cls.name)
     if others:
         rows.append(("also written", codes(others)))
     if cls.name in DEPRECATED:

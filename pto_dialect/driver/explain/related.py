@@ -5,9 +5,19 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
 from pto_dialect.ir.core.index import OPS
 
 _MOST = 8
+
+
+@cache
+def aliases() -> dict[str, tuple[str, ...]]:
+    """Other spellings of operations, by the operation."""
+    found: dict[str, list[str]] = {}
+    for alias, name in MNEMONIC_ALIASES.items():
+        found.setdefault(name, []).append(alias)
+    return {name: tuple(spelled) for name, spelled in found.items()}
 
 
 @cache

@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from pto_dialect.ir.core.aliases import DEPRECATED, MNEMONIC_ALIASES
+from pto_dialect.ir.core.aliases import DEPRECATED
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
 
 from ..reference.operations import TITLES, computes
 from .purposes import PURPOSES
+from .related import aliases
 from .search_words import ABBREVIATIONS, STOP, concepts
 
 _WORD = re.compile(r"[a-z][a-z0-9^]*|[0-9]+", re.IGNORECASE)
@@ -51,16 +52,13 @@ def words_of(text: str) -> list[str]:
 
 @cache
 def _entries() -> tuple[Entry, ...]:
-    aliases: dict[str, list[str]] = {}
-    for alias, name in MNEMONIC_ALIASES.items():
-        aliases.setdefault(name, []).append(alias)
-    return tuple(_entry(name, aliases.get(name, ())) for name in OPS)
+    return tuple(_entry(name, aliases().get(name, ())) for name in OPS)
 
 
-def _entry(name: str, aliases: Iterable[str]) -> Entry:
+def _entry(name: str, spelled: Iterable[str]) -> Entry:
     family = OPS[name][0]
     own = frozenset(_concepts_of(_PART.findall(name.removeprefix("pto."))))
-    other = _concepts_of(part for alias in aliases for part in _PART.findall(alias.removeprefix("pto.")))
+    other = _concepts_of(part for alias in spelled for part in _PART.findall(alias.removeprefix("pto.")))
     phrases = tuple(frozenset(words_of(phrase)) for phrase in PURPOSES.get(name, ()))
     weights: Counter[str] = Counter()
     fields = (
