@@ -60,7 +60,7 @@ def _entry(name: str, spelled: Iterable[str]) -> Entry:
     own = frozenset(_concepts_of(_PART.findall(name.removeprefix("pto."))))
     other = _concepts_of(part for alias in spelled for part in _PART.findall(alias.removeprefix("pto.")))
     phrases = tuple(frozenset(words_of(phrase)) for phrase in PURPOSES.get(name, ()))
-    weights: Counter[str] = Counter()
+    weights: dict[str, float] = {}
     fields = (
         (own | other, _NAME),
         (words_of(computes(op_class(name))), _SENTENCE),
@@ -69,8 +69,8 @@ def _entry(name: str, spelled: Iterable[str]) -> Entry:
     )
     for words, weight in fields:
         for one in set(words):
-            weights[one] = max(weights[one], weight)
-    return Entry(name, own, dict(weights), phrases, _usual(name, family))
+            weights[one] = max(weights.get(one, 0.0), weight)
+    return Entry(name, own, weights, phrases, _usual(name, family))
 
 
 def _concepts_of(words: Iterable[str]) -> frozenset[str]:
