@@ -68,7 +68,7 @@ def _head(found: re.Match[str]) -> str:
 def _of_module(module: str) -> dict[str, Example]:
     """The entries of one file, by operation."""
     room, _, name = module.partition(".")
-    text = files(__package__).joinpath("examples", room, f"{name}.txt").read_text(encoding="utf-8")
+    text = files("pto_dialect.driver.explain").joinpath("examples", room, f"{name}.txt").read_text(encoding="utf-8")
     pieces = _HEAD.split(text)
     heads = zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True)
     return {name: Example(name, target, body.strip("\n")) for names, target, body in heads for name in names.split()}
