@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import inf
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.core.base import Pipe
 
@@ -93,7 +93,11 @@ Item = Leaf | Loop | Choice | Signal
 @dataclass(eq=False)
 class Flag:
     """A set behind one item of a sequence and a wait before another. ``carried``: the wait is in the next iteration of
-    the loop whose body the sequence is. ``source`` and ``target`` are numbers of pipes."""
+    the loop whose body the sequence is. ``source`` and ``target`` are numbers of pipes.
+
+    With ``slot`` it has a number for each of ``count`` slots of a multi-buffer: ``event`` and those behind it.
+    ``chosen`` is the multi-buffer, and the index in it, that all it orders is about.
+    """
 
     source: int
     target: int
@@ -102,6 +106,19 @@ class Flag:
     sequence: Sequence
     carried: bool = False
     event: int = -1
+    chosen: object = None
+    slot: SSAValue | None = None
+    count: int = 1
+
+    @property
+    def numbers(self) -> range:
+        """The numbers that it takes."""
+        return range(self.event, self.event + self.count)
+
+    @property
+    def rotates(self) -> bool:
+        """Whether each iteration takes the token of its slot and gives it back."""
+        return self.carried and self.slot is not None
 
 
 @dataclass(eq=False)

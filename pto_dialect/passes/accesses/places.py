@@ -31,6 +31,7 @@ from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.buffers.alloc import address_operand, space_of, tile_bytes
 
 GLOBAL = "gm"
+SLOTS = "slots"
 REGISTERS = "registers"
 """The space of machine state, which operations name in words."""
 _DEPTH = 24
@@ -78,6 +79,8 @@ class Places:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.sums = Sums()
+        self.indices: dict[Sum, list[SSAValue]] = {}
+        """The values that are indices of slots, by the sums that they are."""
         self._known: dict[SSAValue, tuple[Place, ...]] = {}
 
     def of(self, value: SSAValue) -> tuple[Place, ...]:
@@ -88,6 +91,22 @@ class Places:
             self._known[value] = ()
             known = self._known[value] = tuple(dict.fromkeys(self._found(value)))
         return known
+
+    def element(self, tile: SSAValue, offset: SSAValue) -> tuple[Place, ...]:
+        """The places of one element of a tile, counted in the order of its memory."""
+        kind, number = tile.type, self.sums.of(offset)
+        size = byte_width(kind.element) if isinstance(kind, TileBufType) else None
+        found: list[Place] = []
+        for place in self.of(tile):
+            if place.sides or place.root is None or size is None:
+                found.append(place)
+            elif number.number is not None and place.root == "bytes":
+                start = place.start + number.number * size
+                found.append(place._replace(start=start, stop=start + size, frame=None))
+            else:
+                frame = ("elements", place.root, place.start, size)
+                found.append(place._replace(frame=frame, sides=(Side(number, Sum(1)),)))
+        return tuple(found)
 
     def _anywhere(self, value: SSAValue) -> Place:
         kind = value.type
@@ -190,7 +209,9 @@ class Places:
         if slot.number is not None and place.root == "bytes":
             start = place.start + slot.number * size
             return place._replace(start=start, stop=start + size)
-        frame = ("slots", place.root, place.start)
+        kind = named(op, "source").type
+        frame = (SLOTS, place.root, place.start, kind.count if isinstance(kind, MultiTileBufType) else 0)
+        self.indices.setdefault(slot, []).append(named(op, "slot"))
         return place._replace(frame=frame, sides=(Side(slot, Sum(1)),))
 
     def _part(self, place: Place, op: Operation) -> Place:

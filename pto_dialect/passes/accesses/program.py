@@ -18,12 +18,14 @@ from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
 
 from .items import NUMBER, SCALAR, Choice, Item, Leaf, Loop, Sequence, UnsupportedError
 from .overlap import Range, Turn
 from .places import GLOBAL, Place, Places
 
 _MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType, MemRefType)
+_ELEMENTS = (TGetValOp, TSetValOp)
 SHARED = (GLOBAL, "ub", "l1")
 """Memories that another core may write or look at."""
 
@@ -156,7 +158,8 @@ class Reader:
             for name in dict.fromkeys(names):
                 for value in groups.get(name, ()):
                     if isinstance(value.type, _MEMORY):
-                        yield from self.places.of(value)
+                        offset = groups["offset"] if isinstance(op, _ELEMENTS) else ()
+                        yield from self.places.element(value, *offset) if offset else self.places.of(value)
 
         unused = spec.scratch_unused and self.arch in spec.scratch_unused
         left_out = ("tmp",) if unused else ()

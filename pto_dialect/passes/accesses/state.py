@@ -44,12 +44,12 @@ class State:
         self.turn: Hashable = 0
         self.last = [0] * self.WIDTH
         self.done: list[list[int]] = [[] for _ in range(self.WIDTH)]
-        self.tokens: dict[Flag, tuple[int, ...]] = {}
+        self.tokens: dict[Hashable, tuple[int, ...]] = {}
         self.accesses: dict[Hashable, tuple[Access, ...]] = {}
 
     def copy(self) -> State:
         """The same state, to go on with by itself; it has done nothing yet."""
-        other = State.__new__(State)
+        other = type(self).__new__(type(self))
         self.copied(other)
         return other
 
@@ -143,6 +143,28 @@ class State:
             pipe = access.leaf.pipe
             known = tuple([one for one in known if one.writes or one.leaf.pipe != pipe or not place.holds(one.place)])
         self.accesses[key] = (*known, access)
+
+
+class SlotState(State):
+    """A state whose clocks have a second half: what is known in iterations that use the same slot of a multi-buffer,
+    of the last that did so and all before it."""
+
+    __slots__ = ()
+    WIDTH = 2 * COUNT
+
+    def step(self, leaf: Leaf) -> int:
+        """``leaf`` runs; its number."""
+        number, kind = super().step(leaf), COUNT + leaf.pipe
+        self.last[kind] = number
+        self.done[kind].append(number)
+        if leaf.pipe == SCALAR:
+            self.clock[SCALAR][kind] = number
+        return number
+
+    def barrier(self, pipe: int) -> None:
+        """``pipe`` waits for itself."""
+        super().barrier(pipe)
+        self.clock[pipe][COUNT + pipe] = self.now
 
 
 def learn(row: list[int], other: tuple[int, ...] | list[int]) -> None:

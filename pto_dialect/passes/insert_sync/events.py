@@ -100,8 +100,20 @@ def number_events(sequence: Sequence, reader: Reader) -> int:
         crowded = _colour(flags, rivals)
         if crowded is None:
             return gone
+        if _without_slots(flags, crowded):
+            continue
         gone += 1
         _unite([flag for flag in flags if (flag.source, flag.target) == crowded], sequence)
+
+
+def _without_slots(flags: list[Flag], pair: tuple[int, int]) -> bool:
+    """Makes those of ``flags`` that have a number for each slot, between these two pipes, flags of one number; whether
+    there were any."""
+    both = (pair, pair[::-1])
+    found = [flag for flag in flags if flag.slot is not None and (flag.source, flag.target) in both]
+    for flag in found:
+        flag.slot, flag.count = None, 1
+    return bool(found)
 
 
 def _colour(flags: list[Flag], rivals: _Rivals) -> tuple[int, int] | None:
@@ -114,6 +126,13 @@ def _colour(flags: list[Flag], rivals: _Rivals) -> tuple[int, int] | None:
             neighbours: dict[Flag, set[Flag]] = defaultdict(set)
             for one, other in apart:
                 neighbours[one].add(other)
+            for one in members:
+                # Which of its numbers are set when only a run knows.
+                if one.slot is not None:
+                    for other in members:
+                        if other is not one:
+                            neighbours[one].add(other)
+                            neighbours[other].add(one)
             if _numbered(members, neighbours):
                 break
         else:
@@ -125,8 +144,9 @@ def _numbered(flags: list[Flag], neighbours: dict[Flag, set[Flag]]) -> bool:
     for flag in flags:
         flag.event = -1
     for flag in flags:
-        taken = {other.event for other in neighbours[flag]}
-        free = next((number for number in range(EVENTS) if number not in taken), None)
+        taken = {number for other in neighbours[flag] for number in other.numbers}
+        starts = range(EVENTS - flag.count + 1)
+        free = next((start for start in starts if not taken.intersection(range(start, start + flag.count))), None)
         if free is None:
             return False
         flag.event = free

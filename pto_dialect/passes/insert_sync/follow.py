@@ -12,8 +12,9 @@ from xdsl.ir import SSAValue
 from pto_dialect.passes.accesses.dependences import Levels, V, must_wait
 from pto_dialect.passes.accesses.items import Choice, Flag, Item, Leaf, Loop, Sequence
 from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
+from pto_dialect.passes.accesses.places import Place, Side
 from pto_dialect.passes.accesses.program import Reader
-from pto_dialect.passes.accesses.state import Access, State, merged
+from pto_dialect.passes.accesses.state import COUNT, Access, State, learn, merged
 
 
 class Need(NamedTuple):
@@ -21,6 +22,7 @@ class Need(NamedTuple):
 
     access: Access
     leaf: Leaf
+    place: Place
 
 
 class Runner:
@@ -57,14 +59,20 @@ class Runner:
         if index in sequence.full:
             state.join()
         for flag in sequence.waits.get(index, ()):
-            self.wait(flag, state)
+            if flag.rotates:
+                self.take_slot(sequence, flag, state)
+            else:
+                self.wait(flag, state)
         for pipe in sequence.barriers.get(index, ()):
             state.barrier(pipe)
 
     def behind(self, sequence: Sequence, index: int, state: State) -> None:
         """The sets behind an item."""
         for flag in sequence.sets.get(index, ()):
-            self.set(flag, state)
+            if flag.rotates:
+                state.tokens["last", flag] = state.token(state.issue(flag.source), flag.source)
+            else:
+                self.set(flag, state)
 
     def set(self, flag: Flag, state: State) -> None:
         """A flag is set."""
@@ -73,6 +81,10 @@ class Runner:
     def wait(self, flag: Flag, state: State) -> None:
         """A flag is waited for."""
         state.wait(flag)
+
+    def take_slot(self, sequence: Sequence, flag: Flag, state: State) -> None:
+        """The token of a slot is taken: whatever it is, the work before the loop is done."""
+        learn(state.issue(flag.target), state.tokens[flag])
 
     def turns(self, loop: Loop, state: State) -> State:
         """The state behind at least one iteration. One is enough to know what is known behind any number of them."""
@@ -88,6 +100,7 @@ class Runner:
             ways[1].now = ways[0].now
         for way in ways:
             for flag in loop.carried:
+                way.tokens[flag] = way.tokens.pop(("last", flag), way.tokens[flag])
                 self.wait(flag, way)
         for flag in loop.carried:
             del state.tokens[flag]
@@ -119,10 +132,12 @@ class Follower(Runner):
         self.sequence = sequence
         self.depth = sequence.depth
         self.needs: list[Need] = []
+        self.sides: tuple[Side, ...] = ()
+        """The index of the slots that the iterations of the loop hand to each other."""
         levels = Levels(sequence.block)
         self._same = Setting(levels.same_inside, None, self._range, reader.places.sums)
         turn = loop.turn if loop is not None else None
-        self._next = Setting(levels.same_in_turns, turn, self._range, reader.places.sums)
+        self.later = Setting(levels.same_in_turns, turn, self._range, reader.places.sums)
 
     def leaf(self, leaf: Leaf, state: State) -> None:
         """One leaf runs."""
@@ -148,10 +163,30 @@ class Follower(Runner):
                         continue
                     if self._within(access, leaf, state) or not must_wait(access, leaf, writes, state, self.arch):
                         continue
-                    setting = self._next if access.turn != state.turn else self._same
+                    if self._by_slot(access, place, row, state):
+                        continue
+                    setting = self.later if access.turn != state.turn else self._same
                     if may_overlap(access.place, place, setting):
-                        found.append(Need(access, leaf))
+                        found.append(Need(access, leaf, place))
         return found
+
+    def take_slot(self, sequence: Sequence, flag: Flag, state: State) -> None:
+        """The token of a slot is taken."""
+        token = state.tokens.get(("last", flag))
+        if sequence is self.sequence and token is not None:
+            self.hand(flag, token, state)
+        if flag in state.tokens:
+            super().take_slot(sequence, flag, state)
+
+    def hand(self, flag: Flag, token: tuple[int, ...], state: State) -> None:
+        """A slot comes from the last iteration that had it: ``token`` is what that one knew."""
+        learn(state.issue(flag.target), (*(0,) * COUNT, *token[COUNT:]))
+
+    def _by_slot(self, access: Access, place: Place, row: list[int], state: State) -> bool:
+        """Whether an access of an earlier iteration is done because both are of one slot."""
+        if not self.sides or access.turn == state.turn or access.number > row[COUNT + access.leaf.pipe]:
+            return False
+        return place.sides == access.place.sides == self.sides and place.frame == access.place.frame
 
     def _within(self, access: Access, leaf: Leaf, state: State) -> bool:
         """Whether both are in one item of the sequence, in the same iteration."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from pto_dialect.passes.accesses.items import Choice, Flag, Item, Leaf, Loop, Sequence
 from pto_dialect.passes.accesses.program import Reader
-from pto_dialect.passes.accesses.state import Clocks, State
+from pto_dialect.passes.accesses.state import COUNT, Clocks, SlotState, State
 
 from .follow import Follower, Need
+from .slots import chosen_by, common_slot, number_slots
 
 
 def solve(sequence: Sequence, reader: Reader) -> None:
@@ -25,13 +26,17 @@ def solve(sequence: Sequence, reader: Reader) -> None:
         elif isinstance(item, Choice):
             for branch in item.branches:
                 solve(branch, reader)
-    _Solver(Follower(reader, sequence, None), sequence).run(State())
+    _Solver(Follower(reader, sequence, None), sequence).run(_state(reader))
+
+
+def _state(reader: Reader) -> State:
+    return SlotState() if reader.places.indices else State()
 
 
 def _iterations(loop: Loop, reader: Reader) -> None:
     """What one iteration needs of the one before."""
     solver = _Solver(Follower(reader, loop.body, loop), loop.body)
-    first = State()
+    first = _state(reader)
     for flag in loop.carried:
         first.set(flag)
     state = solver.run(first)
@@ -39,6 +44,14 @@ def _iterations(loop: Loop, reader: Reader) -> None:
     solver.loop = loop
     state.turn = 1
     solver.run(state)
+    number_slots(loop)
+
+
+def _chosen(needs: list[Need], source: int, target: int) -> object:
+    """The multi-buffer and the index that all dependences between two pipes are about."""
+    mine = [need for need in needs if (need.access.leaf.pipe, need.leaf.pipe) == (source, target)]
+    found = {chosen_by(place) for need in mine for place in (need.access.place, need.place)}
+    return found.pop() if len(found) == 1 else None
 
 
 class _Solver:
@@ -66,6 +79,8 @@ class _Solver:
     def _settle(self, index: int, item: Item, state: State) -> None:
         """Adds what ``item`` needs, as little of it as does."""
         needs = self._missing(item, state, (), ())
+        if self.loop is not None and needs and state.WIDTH > COUNT:
+            needs = self._hand_slots(index, item, needs, state, self.loop)
         if not needs:
             return
         depth = self.sequence.depth
@@ -82,7 +97,7 @@ class _Solver:
             after = need.access.leaf.path[depth][1]
             carried = need.access.turn != state.turn and after >= index
             clocks, now = (self.earlier if carried else self.marks)[after]
-            flag = Flag(source, target, after, index, self.sequence, carried)
+            flag = Flag(source, target, after, index, self.sequence, carried, chosen=_chosen(needs, source, target))
             flags.append((flag, state.token(clocks[source], source, now)))
         kept = list(flags)
         for one in sorted(flags, key=lambda pair: pair[1][pair[0].source]):
@@ -101,6 +116,28 @@ class _Solver:
             self.sequence.barriers.setdefault(index, set()).update(barriers)
             for pipe in barriers:
                 state.barrier(pipe)
+
+    def _hand_slots(self, index: int, item: Item, needs: list[Need], state: State, loop: Loop) -> list[Need]:
+        """Hands slots of multi-buffers from one iteration to another, the last that uses one first; what is left of
+        ``needs``."""
+        depth, follower = self.sequence.depth, self.follower
+        pairs = {(need.access.leaf.pipe, need.leaf.pipe): need.access.leaf.path[depth][1] for need in needs}
+        for source, target in sorted(pairs, key=lambda pair: -pairs[pair]):
+            mine = [need for need in needs if (need.access.leaf.pipe, need.leaf.pipe) == (source, target)]
+            if not mine or source == target or any(need.access.turn for need in mine):
+                continue
+            after = max(need.access.leaf.path[depth][1] for need in mine)
+            slot = common_slot(mine, item, self.sequence, follower.reader.places, follower.later)
+            if slot is None or after < index or follower.sides not in ((), slot.chosen[1]):
+                continue
+            flag = Flag(source, target, after, index, self.sequence, True, -1, slot.chosen, slot.which, slot.slots)
+            self.sequence.add(flag)
+            loop.carried.append(flag)
+            follower.sides = slot.chosen[1]
+            clocks, now = self.earlier[after]
+            follower.hand(flag, state.token(clocks[source], source, now), state)
+            needs = self._missing(item, state, (), ())
+        return needs
 
     def _missing(
         self,

@@ -125,6 +125,23 @@ def test_the_scalar_unit_waits_and_is_never_waited_for():
     assert outline(text) == ["tload", "set MTE2>S 0", "wait MTE2>S 0", "tgetval", "tsetval", "tstore"]
 
 
+@pytest.mark.parametrize(("element", "waits"), [("c1", True), ("c256", False)])
+def test_an_element_beside_what_is_written_does_not_wait(element: str, waits: bool):
+    """Element 256 would be the first of the next tile; the sum writes %x alone."""
+    get = f"%v = pto.tgetval ins(%x, %{element} : !pto.tile_buf<vec, 16x16xf32>, index) outs : f32"
+    assert ("wait V>S 0" in outline(kernel(add("y", "y", "x"), get))) == waits
+
+
+def test_an_element_of_the_other_half_does_not_wait():
+    half = "!pto.tile_buf<vec, 8x16xf32>"
+    window = f"%h = pto.subview %x[%c0, %c0] sizes [8, 16] : !pto.tile_buf<vec, 16x16xf32> -> {half}"
+    work = f"pto.tadd ins(%h, %h : {half}, {half}) outs(%h : {half})"
+    for place, waits in ((127, True), (128, False)):
+        lines = (window, work, f"%k = arith.constant {place} : index")
+        get = "%v = pto.tgetval ins(%x, %k : !pto.tile_buf<vec, 16x16xf32>, index) outs : f32"
+        assert ("wait V>S 0" in outline(kernel(*lines, get))) == waits
+
+
 def test_elements_of_a_memref_are_read_by_the_scalar_unit():
     """The load of the element has to wait for the store; the store that follows finds it done."""
     memory = "memref<256x16xf32, #pto.address_space<gm>>"

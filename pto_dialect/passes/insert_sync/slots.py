@@ -1,0 +1,77 @@
+"""Flags with a number for each slot of a multi-buffer.
+
+Where all that one pipe does in an iteration, and another in a later one, is in slots of one multi-buffer that the same
+index chooses, an iteration has to wait only for the last one that had its slot. Each slot has a token; whoever comes
+takes that of its slot and gives it back, so the tokens are balanced whatever the index does.
+Source: docs/reference/synchronisation.md, "Multi-buffers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.passes.accesses.dependences import Levels
+from pto_dialect.passes.accesses.items import Item, Loop, Sequence
+from pto_dialect.passes.accesses.overlap import Setting
+from pto_dialect.passes.accesses.places import SLOTS, Place, Places, Side
+
+from .events import EVENTS
+from .follow import Need
+
+Chosen = tuple[tuple[object, ...], tuple[Side, ...]]
+"""A multi-buffer and the index of a slot in it."""
+
+
+class Slot(NamedTuple):
+    """The slots of a multi-buffer: ``which`` is the index of the one that is used, known where an item begins."""
+
+    chosen: Chosen
+    which: SSAValue
+    slots: int
+
+
+def chosen_by(place: Place) -> Chosen | None:
+    """The multi-buffer and the index of a place that is a slot which only a run knows."""
+    frame = place.frame
+    if isinstance(frame, tuple) and frame[0] == SLOTS and place.sides and place.sides[0].start.terms:
+        return frame, place.sides
+    return None
+
+
+def common_slot(needs: Iterable[Need], item: Item, sequence: Sequence, places: Places, turns: Setting) -> Slot | None:
+    """The slots that all of ``needs`` are about, if they are those of one multi-buffer with one index."""
+    found = {chosen_by(place) for need in needs for place in (need.access.place, need.place)}
+    chosen = found.pop() if len(found) == 1 else None
+    if chosen is None or item.op.parent is not sequence.block:
+        return None
+    frame, (side,) = chosen
+    count = frame[-1]
+    sources = {value for term, _ in side.start.terms for value in turns.sums.sources(term)}
+    if not isinstance(count, int) or count > EVENTS or all(turns.fixed(value) for value in sources):
+        return None
+    levels = Levels(sequence.block)
+    index = next((value for value in places.indices.get(side.start, ()) if _ready(value, item.op, levels)), None)
+    return None if index is None else Slot(chosen, index, count)
+
+
+def _ready(value: SSAValue, op: Operation, levels: Levels) -> bool:
+    """Whether ``value`` is defined before ``op``, which stands in the block of ``levels``."""
+    level = levels.of(value)
+    if level != 1 or isinstance(value.owner, Block):
+        return level < 2
+    later = value.owner.next_op
+    while later is not None and later is not op:
+        later = later.next_op
+    return later is op
+
+
+def number_slots(loop: Loop) -> None:
+    """Gives the flags with which slots are handed on inside of an iteration numbers for each slot too: otherwise one
+    may be set again by the next iteration before it was taken."""
+    for back in [flag for flag in loop.carried if flag.slot is not None]:
+        for flag in loop.body.flags:
+            if not flag.carried and flag.chosen == back.chosen and back.before <= flag.after < flag.before:
+                flag.slot, flag.count = back.slot, back.count

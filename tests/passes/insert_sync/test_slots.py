@@ -1,0 +1,149 @@
+"""Multi-buffers whose slots go round with a number for each.
+
+Source: docs/reference/synchronisation.md, "Multi-buffers".
+"""
+
+import numpy as np
+import pytest
+from lowering_programs import SCHEDULES, TILE, add, disorder, kernel, load, lowered, part, results, store
+
+from pto_dialect import parse, print_module
+
+ROWS = ("%r = arith.muli %i, %c16 : index", part("p", "a", "r"), part("q", "b", "r"))
+
+
+def multi(count: int) -> str:
+    return f"!pto.multi_tile_buf<vec, 16x16xf32, count={count}>"
+
+
+def slot(name: str, buffer: str, index: str, count: int = 2) -> str:
+    return f"%{name} = pto.multi_tile_get %{buffer}[%{index}] : {multi(count)} -> {TILE}"
+
+
+def rotating(*body: str, count: int = 2, trips: str = "%n", target: str = "a5", more: tuple[str, ...] = ()) -> str:
+    """A loop with a multi-buffer; %s is the slot of the iteration, %t that of the next one."""
+    return kernel(
+        "%at3 = arith.constant 4096 : i64",
+        f"%m = pto.alloc_multi_tile addr = %at3 : {multi(count)}",
+        f"%slots = arith.constant {count} : index",
+        *more,
+        f"scf.for %i = %c0 to {trips} step %c1 {{",
+        "%s = arith.remui %i, %slots : index",
+        "%j = arith.addi %i, %c1 : index",
+        "%t = arith.remui %j, %slots : index",
+        *ROWS,
+        *body,
+        "}",
+        target=target,
+    )
+
+
+def chain(count: int = 2) -> tuple[str, ...]:
+    """A load, a sum and a store in the slot of the iteration."""
+    return slot("u", "m", "s", count), load("p", "u"), add("u", "u", "u"), store("u", "q")
+
+
+CHAIN = chain()
+
+
+def flags(text: str) -> list[str]:
+    """The flags of a lowered program."""
+    module, said = lowered(text)
+    assert not said
+    return [line.strip() for line in print_module(module).splitlines() if "_flag" in line]
+
+
+def check(text: str, counts: tuple[int, ...] = (0, 1, 2, 3, 4, 5)) -> None:
+    """Right for even and odd numbers of iterations and none, whatever runs first."""
+    module, said = lowered(text)
+    assert not said
+    for count in counts:
+        arrays = [np.arange(4096, dtype=np.float32), np.zeros(4096, np.float32), count]
+        expected = results(parse(text), arrays)
+        assert disorder(module, arrays) == []
+        for schedule in SCHEDULES:
+            assert results(module, arrays, schedule) == expected, (count, schedule)
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_each_slot_has_a_token(target: str):
+    """The load waits for the store of the last iteration that had the slot, not of the one before."""
+    text = rotating(*CHAIN, target=target)
+    assert flags(text) == [
+        "pto.set_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID0>]",
+        "pto.set_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID1>]",
+        "pto.wait_flag_dyn[<PIPE_MTE3>, <PIPE_MTE2>, %s]",
+        "pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %s]",
+        "pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %s]",
+        "pto.set_flag_dyn[<PIPE_V>, <PIPE_MTE3>, %s]",
+        "pto.wait_flag_dyn[<PIPE_V>, <PIPE_MTE3>, %s]",
+        "pto.set_flag_dyn[<PIPE_MTE3>, <PIPE_MTE2>, %s]",
+        "pto.wait_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID0>]",
+        "pto.wait_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID1>]",
+    ]
+    check(text)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_as_many_numbers_as_slots(count: int):
+    text = rotating(*chain(count), count=count)
+    assert sum(line.startswith("pto.set_flag[") for line in flags(text)) == count
+    check(text)
+
+
+def test_more_slots_than_numbers_are_handed_on_together():
+    """Sixteen slots and eight numbers: each iteration waits for the one before."""
+    text = rotating(*chain(16), count=16)
+    assert not any("dyn" in line for line in flags(text))
+    check(text, (0, 1, 4))
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_a_producer_in_another_slot_than_its_consumer(target: str):
+    """The next slot is loaded while this one is stored: one iteration waits for the one before."""
+    text = rotating(
+        *(slot("u", "m", "t"), load("p", "u"), slot("w", "m", "s"), add("w", "w", "x"), store("x", "q")),
+        target=target,
+        more=(part("first", "a", "c0"), slot("v", "m", "c0"), load("first", "v")),
+    )
+    assert not any("dyn" in line for line in flags(text))
+    check(text)
+
+
+@pytest.mark.parametrize("index", ["c1", "n"])
+def test_a_slot_that_does_not_change_is_one_tile(index: str):
+    text = rotating(slot("u", "m", index), load("p", "u"), add("u", "u", "x"), store("x", "q"))
+    assert not any("dyn" in line for line in flags(text))
+    check(text, (0, 1))
+
+
+def test_a_slot_that_is_chosen_anyhow():
+    """The index stays for two iterations, then goes on: tokens are as many as before."""
+    again = ("%h = arith.divui %i, %c2 : index", "%o = arith.remui %h, %slots : index")
+    text = rotating(*again, slot("u", "m", "o"), load("p", "u"), add("u", "u", "u"), store("u", "q"))
+    assert sum("dyn" in line for line in flags(text)) == 6
+    check(text, (0, 1, 3, 4, 7))
+
+
+def test_a_tile_beside_the_slots_keeps_its_own_flag():
+    """The sum goes through one tile, so the next sum waits for this store; the loads go ahead."""
+    text = rotating(slot("u", "m", "s"), load("p", "u"), add("u", "u", "x"), store("x", "q"))
+    found = flags(text)
+    assert "pto.wait_flag_dyn[<PIPE_V>, <PIPE_MTE2>, %s]" in found
+    assert "pto.wait_flag[<PIPE_MTE3>, <PIPE_V>, <EVENT_ID0>]" in found
+    check(text)
+
+
+def test_slots_in_loops_in_loops():
+    text = rotating("scf.for %k = %c0 to %n step %c1 {", *CHAIN, "}", more=())
+    check(text, (0, 1, 2, 3))
+
+
+def test_numbers_that_are_taken_lead_to_sums():
+    """Two multi-buffers between the same pipes: the second has the numbers behind those of the first."""
+    more = ("%at4 = arith.constant 8192 : i64", f"%o = pto.alloc_multi_tile addr = %at4 : {multi(2)}")
+    other = (slot("w", "o", "s"), load("p", "w"), add("w", "w", "w"), store("w", "q"))
+    text = rotating(*CHAIN, *other, more=more)
+    found = flags(text)
+    assert "pto.wait_flag_dyn[<PIPE_MTE3>, <PIPE_MTE2>, %event]" in found
+    check(text)
