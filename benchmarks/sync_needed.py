@@ -4,7 +4,7 @@ Usage: python benchmarks/sync_needed.py [--seeds N] [--first N] [PROGRAM...]
 
 The first judge is the proof of ``check-sync{judge=true}``, which knows all numbers of iterations and all values. The
 second is a watched run of the program without the group, with several arguments so that branches go both ways; where it
-finds nothing, the program is run once more with the sets gone and the waits left, which shows whether any run comes there.
+finds nothing, the program is run once more with the sets gone and the waits left, which shows if a run comes there.
 The flags and barriers of PROGRAMs that have some are counted: as they are, after
 ``remove-redundant-sync``, and after ``insert-sync`` on the program without any. The exit code is 1 when the first judge
 finds something needless, or the second something out of order in a program that is whole.
