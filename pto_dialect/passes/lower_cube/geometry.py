@@ -89,6 +89,11 @@ class Tile:
         return C0_BYTES // self.bytes
 
     @property
+    def loadable(self) -> bool:
+        """Whether its blocks are those of transfers and products: 32 bytes wide, accumulators 16 elements."""
+        return self.whole.loc == "acc" or self.width * self.bytes == ROW_BYTES
+
+    @property
     def height(self) -> int:
         """Rows of the image: those of the tile, the columns of one whose blocks are turned."""
         rows = self.whole.cols if self.kind == "ZN" else self.whole.rows
@@ -208,6 +213,7 @@ _OPERANDS = {
     "arith.muli": any,
 }
 """Operations that give a multiple if all, or any, of their operands are one."""
+_QUOTIENTS = frozenset(("arith.divui", "arith.divsi"))
 
 
 def _term(sums: Sums, term: Term, unit: int, depth: int) -> bool:
@@ -215,6 +221,9 @@ def _term(sums: Sums, term: Term, unit: int, depth: int) -> bool:
     needed = _OPERANDS.get(name) if isinstance(name, str) else None
     if needed is not None:
         return needed(_multiple(sums, part, unit, depth) for part in term if isinstance(part, Sum))
+    if _QUOTIENTS.intersection((name,)) and isinstance(term[-2], Sum) and isinstance(term[-1], Sum):
+        divisor = term[-1].number
+        return bool(divisor) and _multiple(sums, term[-2], unit * divisor, depth)
     value = term[0]
     if not isinstance(value, SSAValue) or not isinstance(value.owner, Block):
         return False

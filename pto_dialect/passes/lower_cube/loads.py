@@ -14,6 +14,7 @@ from pto_dialect.ir.tile.memory import TLoadOp
 from pto_dialect.targets.profile import Profile
 
 from .geometry import FRACTAL_ROWS, ROW_BYTES, NotLoweredError, Reader, Tile
+from .scales import holds_scales, load_scales
 from .views import Step, View, fitted, view_of
 from .writer import Number, Writer, enum
 
@@ -32,12 +33,15 @@ def load(writer: Writer, profile: Profile) -> None:
     for name in ("pad_value", "left_padding_num", "right_padding_num", "init_condition"):
         if find(op, name) is not None:
             raise NotLoweredError(op, f"{name} has no counterpart in a load into L1")
-    view = view_of(writer, op.src)
     tile = Reader(writer).tile(op.dst)
+    if holds_scales(tile.type):
+        load_scales(writer, op.src, tile)
+        return
+    view = view_of(writer, op.src)
     rows, cols = fitted(writer, view, tile.rows, tile.cols)
     if tile.kind in ("ND", "DN"):
         _bursts(writer, tile, view, rows, cols)
-    elif tile.kind in ("NZ", "ZN"):
+    elif tile.kind in ("NZ", "ZN") and tile.loadable:
         _blocks(writer, tile, view, rows, cols)
     else:
         raise NotLoweredError(op, f"no load into L1 makes the layout {tile.kind}")
@@ -151,7 +155,8 @@ def move_operand(writer: Writer, source: Tile, dst: Tile, row: Number, col: Numb
     """``tmov`` and ``textract`` into L0A or L0B: a load of blocks, turned where the operand lies the other way."""
     op = writer.anchor
     left = dst.type.loc == "left"
-    if source.kind not in ("NZ", "ZN"):
+    list_ = source.kind == "ND" and source.whole.rows == 1
+    if not (list_ or source.kind in ("NZ", "ZN")) or not (source.loadable and dst.loadable):
         raise NotLoweredError(op, f"no load into L0 reads the layout {source.kind}")
     if dst.bytes != source.bytes:
         raise NotLoweredError(op, "a load into L0 copies elements of equal width")

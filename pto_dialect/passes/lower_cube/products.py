@@ -13,10 +13,11 @@ from xdsl.ir import Attribute, SSAValue
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import PtrType, is_float
-from pto_dialect.ir.cube.mad import MadAccOp, MadBiasOp, MadOp
+from pto_dialect.ir.cube.mad import ClausedMadOp, MadAccOp, MadBiasOp, MadMxAccOp, MadMxBiasOp, MadMxOp, MadOp
 from pto_dialect.targets.profile import Profile
 
 from .geometry import FRACTAL_ROWS, NotLoweredError, Reader, Tile
+from .scales import check_scales
 from .writer import Number, Writer, enum
 
 
@@ -26,9 +27,12 @@ class Form(NamedTuple):
     left: str
     right: str
     start: str
-    first: type[MadOp | MadAccOp | MadBiasOp]
+    first: type[ClausedMadOp]
+    scales: tuple[str, str] | tuple[()] = ()
+    """The operands with the scales of left and right."""
 
 
+_SCALES = ("a_scale", "b_scale")
 FORMS = {
     "pto.tmatmul": Form("lhs", "rhs", "", MadOp),
     "pto.tmatmul.acc": Form("lhs", "rhs", "acc_in", MadAccOp),
@@ -36,6 +40,11 @@ FORMS = {
     "pto.tgemv": Form("lhs", "rhs", "", MadOp),
     "pto.tgemv.acc": Form("lhs", "rhs", "acc_in", MadAccOp),
     "pto.tgemv.bias": Form("a", "b", "bias", MadBiasOp),
+    **{
+        f"pto.{name}.mx{form}": Form("a", "b", start, cls, _SCALES)
+        for name in ("tmatmul", "tgemv")
+        for form, start, cls in (("", "", MadMxOp), (".acc", "c_in", MadMxAccOp), (".bias", "bias", MadMxBiasOp))
+    },
 }
 """What each product becomes. One in several parts goes on with ``mad_acc``."""
 
@@ -50,9 +59,12 @@ def product(writer: Writer, profile: Profile) -> None:
     reader = Reader(writer)
     left, right, dst = (reader.tile(groups[name][0]) for name in (form.left, form.right, "dst"))
     start = reader.tile(groups[form.start][0]) if form.start else None
-    if start is not None and form.first is MadAccOp and not _same_place(writer, start, dst):
+    if start is not None and form.start != "bias" and not _same_place(writer, start, dst):
         raise NotLoweredError(op, "it adds to another tile than the one that it writes", "add in place")
-    Product(writer, form, left, right, dst, start).write()
+    made = Product(writer, form, left, right, dst, start)
+    for name, side, operand in zip(form.scales, ("left", "right"), (form.left, form.right), strict=False):
+        check_scales(writer, groups[name][0], groups[operand][0], side, made.k)
+    made.write()
 
 
 def _same_place(writer: Writer, one: Tile, other: Tile) -> bool:
@@ -78,7 +90,7 @@ class Product:
         self.left = left
         self.right = right
         self.dst = dst
-        self.bias = start if form.first is MadBiasOp else None
+        self.bias = start if form.start == "bias" else None
         self.m, self.k, self.n = left.rows, left.cols, right.cols
 
     def write(self) -> None:
@@ -90,7 +102,7 @@ class Product:
     def _check(self) -> None:
         writer, op = self.writer, self.writer.anchor
         for tile, kinds in ((self.left, ("NZ",)), (self.right, ("ZN",)), (self.dst, ("NZ",))):
-            if tile.kind not in kinds:
+            if tile.kind not in kinds or not tile.loadable:
                 raise NotLoweredError(op, f"a {tile.type.loc} tile in the layout {tile.kind}")
         if self.bias is not None and (self.bias.kind != "ND" or self.bias.whole.rows != 1):
             raise NotLoweredError(op, "a bias is one row")
@@ -113,6 +125,8 @@ class Product:
         def columns(block: Number) -> None:
             first = writer.mul(block, FRACTAL_ROWS) if by_n else 0
             n = writer.least(FRACTAL_ROWS, writer.sub(self.n, first)) if by_n else n_step
+            if by_k and self.form.scales:
+                raise NotLoweredError(writer.anchor, "MX operands with more rows or columns than are valid")
             if by_k:
                 self._along_k(first, n)
             else:
@@ -136,7 +150,7 @@ class Product:
 
         writer.repeat(writer.sub(writer.ceildiv(self.k, width), 1), more)
 
-    def _put(self, cls: type[MadOp | MadAccOp | MadBiasOp], first: Number, n: Number, at: Number, k: Number) -> None:
+    def _put(self, cls: type[ClausedMadOp], first: Number, n: Number, at: Number, k: Number) -> None:
         """One instruction: ``k`` products from ``at`` on, for ``n`` columns from ``first`` on."""
         writer, reader = self.writer, Reader(self.writer)
         list_ = self.left.whole.rows == 1
@@ -150,8 +164,7 @@ class Product:
             "n": writer.i64(n),
             "k": writer.i64(k),
         }
-        if cls is MadBiasOp:
-            assert self.bias is not None
+        if self.bias is not None and cls is self.form.first:
             operands["bias"] = writer.advanced(self._sums(self.bias), writer.add(self.bias.col, first))
         writer.pto(cls, operands, self._clauses(list_))
 

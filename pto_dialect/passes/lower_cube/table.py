@@ -20,6 +20,7 @@ from pto_dialect.targets.profile import Profile
 from .geometry import NotLoweredError, Reader, Tile
 from .loads import load, move_bias, move_operand, move_table
 from .products import FORMS, product
+from .scales import bind, holds_scales, move_scales
 from .stores import Window, move_out, store
 from .writer import Number, Writer
 
@@ -41,7 +42,7 @@ _OPERANDS: dict[tuple[str, str], tuple[str, Moved]] = {
     ("mat", "left"): ("mte_l1_l0a", move_operand),
     ("mat", "right"): ("mte_l1_l0b", move_operand),
     ("mat", "bias"): ("mte_l1_bt", move_bias),
-    ("mat", "scaling"): ("mte_l1_fb", move_table),
+    ("mat", "scaling"): ("mte_l1_fb; mte_l1_l0a_mx, mte_l1_l0b_mx for MX scales", move_table),
 }
 """Moves out of L1 by the locations of both tiles."""
 
@@ -64,6 +65,9 @@ def _start(writer: Writer) -> tuple[Number, Number]:
 def _operand(moved: Moved) -> Lower:
     def lower(writer: Writer, profile: Profile) -> None:
         source, dst = _ends(writer.anchor)
+        if holds_scales(dst.type):
+            move_scales(writer, source, dst)
+            return
         reader = Reader(writer)
         moved(writer, reader.tile(source), reader.tile(dst), *_start(writer))
 
@@ -91,6 +95,11 @@ def _out(window: Callable[[Number, Number], Window]) -> Lower:
     return lower
 
 
+def _bound(writer: Writer, profile: Profile) -> None:
+    _, dst = _ends(writer.anchor)
+    bind(writer, dst)
+
+
 _MOVES: dict[str, Callable[[Number, Number], Window]] = {
     **dict.fromkeys(("pto.tmov", "pto.tmov.fp"), _moved),
     **dict.fromkeys(("pto.textract", "pto.textract_fp"), _extracted),
@@ -105,6 +114,7 @@ ROWS: dict[tuple[str, str, str], Row] = {
         for name in ("pto.tmov", "pto.textract")
         for places, (instruction, moved) in _OPERANDS.items()
     },
+    **{("pto.tget_scale_addr", side, "scaling"): Row("nothing", _bound) for side in ("left", "right")},
     **{(name, "", "acc"): Row(form.first.name.removeprefix("pto."), product) for name, form in FORMS.items()},
     **{
         (name, "acc", to): Row(instruction, _out(window))

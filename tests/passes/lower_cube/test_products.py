@@ -3,7 +3,7 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from cube_programs import Program, instructions, lowered, refusals
+from cube_programs import Program, instructions, lowered, refusals, tile_type
 
 RNG = np.random.default_rng(5)
 TYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "i8": np.int8}
@@ -80,10 +80,14 @@ def test_one_valid_row_of_a_block_is_no_list():
     assert instructions(module).count("mad") == 1
 
 
-@pytest.mark.parametrize("k", [16, 64, 256, 512])
-def test_a_vector_is_a_list(k):
+@pytest.mark.parametrize("layout", ["nz", "nd"])
+@pytest.mark.parametrize("k", [16, 64, 512])
+def test_a_vector_is_a_list(k, layout):
     arrays, exact = product(1, k, 32, "f16")
-    module, found = lowered(gemm(1, k, 32, op="tgemv"), **arrays)
+    program = gemm(1, k, 32, op="tgemv")
+    program.tiles[0] = f"%ma = pto.alloc_tile : {tile_type('mat', 1, k, 'f16', layout)}"
+    program.lines = [line.replace(program.types["ma"], tile_type("mat", 1, k, "f16", layout)) for line in program.lines]
+    module, found = lowered(program, **arrays)
     assert np.array_equal(found["c"], exact)
     assert instructions(module).count("mad") == 1
 
