@@ -5,6 +5,7 @@ Source: docs/reference/layouts.md, "Tile layouts", "Layouts of the memories".
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerType
@@ -208,22 +209,36 @@ def _multiple(sums: Sums, total: Sum, unit: int, depth: int = 8) -> bool:
     return all(factor % unit == 0 or _term(sums, term, unit, depth - 1) for term, factor in total.terms)
 
 
-_OPERANDS = {
-    **dict.fromkeys(("arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui"), all),
-    "arith.muli": any,
+_Known = Callable[[Sum, int], bool]
+
+
+def _all(known: _Known, parts: Sequence[Sum], unit: int) -> bool:
+    return all(known(part, unit) for part in parts)
+
+
+def _any(known: _Known, parts: Sequence[Sum], unit: int) -> bool:
+    return any(known(part, unit) for part in parts)
+
+
+def _quotient(known: _Known, parts: Sequence[Sum], unit: int) -> bool:
+    divisor = parts[1].number
+    return bool(divisor) and known(parts[0], unit * divisor)
+
+
+_MULTIPLES = {
+    **dict.fromkeys(("arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui"), _all),
+    "arith.muli": _any,
+    **dict.fromkeys(("arith.divui", "arith.divsi"), _quotient),
 }
-"""Operations that give a multiple if all, or any, of their operands are one."""
-_QUOTIENTS = frozenset(("arith.divui", "arith.divsi"))
+"""Which of their operands have to be a multiple for the result of an operation to be one."""
 
 
 def _term(sums: Sums, term: Term, unit: int, depth: int) -> bool:
     name, *_ = term
-    needed = _OPERANDS.get(name) if isinstance(name, str) else None
-    if needed is not None:
-        return needed(_multiple(sums, part, unit, depth) for part in term if isinstance(part, Sum))
-    if _QUOTIENTS.intersection((name,)) and isinstance(term[-2], Sum) and isinstance(term[-1], Sum):
-        divisor = term[-1].number
-        return bool(divisor) and _multiple(sums, term[-2], unit * divisor, depth)
+    rule = _MULTIPLES.get(name) if isinstance(name, str) else None
+    if rule is not None:
+        parts = [part for part in term if isinstance(part, Sum)]
+        return rule(lambda part, needed: _multiple(sums, part, needed, depth), parts, unit)
     value = term[0]
     if not isinstance(value, SSAValue) or not isinstance(value.owner, Block):
         return False
