@@ -280,6 +280,7 @@ PASSES_WITH_RULES: tuple[str, ...] = (
     "passes.lower_cube.lower",
     "passes.forms.level1",
     "passes.forms.level2",
+    "passes.forms.assembly",
 )
 """Passes that declare the rules that they check."""
 

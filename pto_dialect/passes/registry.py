@@ -70,6 +70,13 @@ PASS_TABLE: dict[str, PassEntry] = {
     ),
     "to-level1": PassEntry("forms.level1", "ToLevel1Pass", "tile values for buffers", changes=True),
     "to-level2": PassEntry("forms.level2", "ToLevel2Pass", "buffers for tile values", changes=True),
+    "to-assembly": PassEntry(
+        "forms.assembly",
+        "ToAssemblyPass",
+        "the assembly form of a function of tiles",
+        changes=True,
+        options=MappingProxyType({"attributes": ("keep", "drop")}),
+    ),
 }
 """Every pass; the verify passes stand in the order in which they run."""
 

@@ -41,7 +41,7 @@ STAGES: dict[str, str] = {
     LOWER_CUBE: "of the pass `lower-cube`",
     PROVE: "of `--prove`",
     REMOVE_SYNC: "of the pass `remove-redundant-sync`",
-    FORMS: "of the passes `to-level1` and `to-level2`",
+    FORMS: "of the passes `to-level1`, `to-level2` and `to-assembly`",
     RUN: "checked while a program runs",
     EXPECT: "reported with `--verify-diagnostics`",
 }

@@ -27,7 +27,8 @@ def is_buffer(value: SSAValue) -> bool:
 
 class Contents:
     """Follows a function from its end to its begin. ``after`` has what is needed behind each operation, ``begin`` what
-    is needed at the begin of the body of each loop, ``changed`` what each operation with regions writes."""
+    is needed at the begin of the body of each loop, ``changed`` what each operation with regions writes, ``filled``
+    what is written other than as scratch."""
 
     def __init__(self, arch: str) -> None:
         self.arch = arch
@@ -36,6 +37,8 @@ class Contents:
         self.after: dict[Operation, int] = {}
         self.begin: dict[Operation, int] = {}
         self.changed: dict[Operation, int] = {}
+        self.filled = 0
+        self.filled = 0
 
     def bits(self, values: Iterable[SSAValue]) -> int:
         """The set of the buffers among ``values``."""
@@ -115,6 +118,7 @@ class Contents:
         written = self.bits(use.value for use in found.writes)
         lost = self.bits(use.value for use in found.scratch)
         read = self.bits(use.value for use in found.reads)
+        self.filled |= written
         for use in found.writes:
             if use.name in op_spec(type(op)).in_place:
                 read |= self.bits([use.value])

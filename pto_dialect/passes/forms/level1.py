@@ -25,6 +25,7 @@ from .contents import Contents, is_buffer
 from .level2 import to_level2
 from .plan import Plan
 from .rebuild import RefusedError, convert
+from .sound import stay_sound
 from .values import ValueWriter
 from .written import ATTRIBUTE, Kept, numbered, write
 
@@ -70,6 +71,7 @@ def to_level1(module: ModuleOp, target: str | None = None) -> ModuleOp:
     fresh = writer.module(module)
     if not writer.kept:
         return fresh
+    stay_sound(module, fresh, target)
     text = print_module(module)
     if _back(fresh, target) == text:
         return fresh

@@ -28,6 +28,7 @@ from .lives import is_empty, tile_pairs
 from .operands import accesses, destinations, is_tile_operation, is_value
 from .plan import Buffer, Plan
 from .rebuild import Rebuild, RefusedError, convert, name_of
+from .sound import stay_sound
 from .written import ATTRIBUTE, EMPTY_ELSE, handle_name, read
 
 _T = "!pto.tile<16x16xf32>"
@@ -65,7 +66,9 @@ class ToLevel2Pass(PtoPass):
 def to_level2(module: ModuleOp, target: str | None = None) -> ModuleOp:
     """A program of Level 1 with destinations: what each operation yields lies in a buffer, over a source where that is
     legal and nobody needs it any more. ``module`` stays as it is. Raises :class:`RefusedError`."""
-    return _Writer(target).module(module)
+    fresh = _Writer(target).module(module)
+    stay_sound(module, fresh, target)
+    return fresh
 
 
 _COPY = segment_sizes(tuple(int(slot.name in ("src", "dst")) for slot in signature(TMovOp).operands))

@@ -12,23 +12,28 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
 from pto_dialect.ir.core.location import span_of, span_of_value
+from pto_dialect.syntax.print.printer import FORM
 from pto_dialect.verify.engine.rule import Rule
 
 
 class RefusedError(Exception):
-    """What the other form cannot say: an operation, or one of its values, and why."""
+    """What the other form cannot say: an operation, or one of its values, and why; ``span`` is the place where it is
+    not that of the operation."""
 
-    def __init__(self, op: Operation, reason: str, value: SSAValue | None = None) -> None:
+    def __init__(self, op: Operation, reason: str, value: SSAValue | None = None, span: Span | None = None) -> None:
         super().__init__(reason)
         self.op = op
         self.reason = reason
         self.value = value
+        self.span = span
 
 
 def replace_body(module: ModuleOp, fresh: ModuleOp) -> None:
-    """Gives ``module`` the operations of ``fresh``, of which nothing is left."""
+    """Gives ``module`` the operations and attributes of ``fresh``, of which nothing is left."""
+    module.attributes = dict(fresh.attributes)
     region = fresh.detach_region(0)
     old = module.detach_region(0)
     module.add_region(region)
@@ -43,7 +48,7 @@ def convert(
     try:
         fresh = make(module)
     except RefusedError as error:
-        span = span_of(error.op)
+        span = error.span or span_of(error.op)
         if error.value is not None:
             span = span_of_value(error.value) or span
         engine.report(Diagnostic(rule.id, rule.severity, f"{what}: {error.reason}", span))
@@ -68,6 +73,7 @@ class Rebuild:
         """The whole program. Raises :class:`RefusedError`."""
         found = self.copied(old, (), (), [self.region(region) for region in old.regions])
         assert isinstance(found, ModuleOp)
+        found.attributes.pop(FORM, None)
         return found
 
     # ------------------------------------------------------------ for the forms to decide

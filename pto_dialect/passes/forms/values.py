@@ -12,7 +12,7 @@ from xdsl.dialects.scf import YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from pto_dialect.ir.buffers.views import AllocTileOp
-from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups, segment_sizes, stores
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups, segment_sizes, signature, stores
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import DYNAMIC, TileBufType, TileType
@@ -94,7 +94,7 @@ class ValueWriter(Rebuild):
         arguments = [a for a in block.args if is_buffer(a)]
         needed = trial.follow(op, 0)
         changed = trial.changed[op]
-        outputs: list[SSAValue] = [a for a in arguments if changed & trial.bits([a])]
+        outputs: list[SSAValue] = [a for a in arguments if changed & trial.bits([a]) and trial.filled & trial.bits([a])]
         for output in outputs:
             if needed & trial.bits([output]):
                 raise RefusedError(
@@ -211,14 +211,21 @@ class ValueWriter(Rebuild):
             raise RefusedError(op, f"{op.name} works on the handle of a tile, and a value has none")
         if found.writes and (op.results or stores(type(op))):
             raise RefusedError(op, f"{op.name} with a tile as its destination has no form with values")
+        most = signature(type(op)).maximum_results
+        if most is not None and len(found.writes) > max(most, 1):
+            raise RefusedError(op, f"{op.name} writes {len(found.writes)} tiles here, and gives {most} as values")
         written = {use.name for use in found.writes}
         for name, values in operand_groups(op).items():
             if name in spec.outs and values and name not in written and not stores(type(op)):
                 raise RefusedError(op, f"{name} of {op.name} is no tile")
             if name not in written:
                 groups[name] = [self._now(v) if is_buffer(v) else self.values[v] for v in values]
+        # The form with values tells the old tile by the number of operands.
+        optional = any(
+            groups[slot.name] for slot in signature(type(op)).operands if slot.arity != "1" and slot.name in groups
+        )
         for use in found.writes:
-            if use.name in spec.in_place and self.content.get(use.value) is not None:
+            if use.name in spec.in_place and (optional or self.content.get(use.value) is not None):
                 groups[use.name] = [self._now(use.value)]
         for use in found.writes:
             if use.value not in self.content:
@@ -232,7 +239,9 @@ class ValueWriter(Rebuild):
             for use, result in zip(found.writes, fresh.results, strict=True):
                 self._hold(use.value, result)
         for use in found.scratch:
-            self.content[use.value] = None
+            # What a caller gave stays at hand; nobody reads it for what is in it.
+            if use.value in self.empty:
+                self.content[use.value] = None
         assert [use.name for use in found.writes] == [n for n in destinations(op) if n in written]
 
     def _loop(self, op: Operation) -> None:

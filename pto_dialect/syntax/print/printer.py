@@ -16,6 +16,7 @@ module attributes {pto.target_arch = "a5"} {
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation
 
 from pto_dialect.collector import paused
@@ -34,10 +35,33 @@ def print_module(op: Operation, *, generic: bool = False, debuginfo: bool = Fals
 
     ``generic`` prints every statement in generic form, which needs no knowledge of the operations to be read; with
     ``portable`` also none of the types and attributes (see ``syntax.portable``).
+    A module whose attribute ``pto.form`` says so is printed as assembly, unless one of the others is asked for.
     ``debuginfo`` adds ``loc("file":line:col)`` to every statement.
     """
     with paused():
+        if not (generic or debuginfo) and op.attributes.get(FORM) == ASSEMBLY:
+            text = _assembly(op)
+            if text is not None:
+                return text
         return ModulePrinter(generic, debuginfo, generic and portable).run(op)
+
+
+FORM = "pto.form"
+ASSEMBLY = StringAttr("assembly")
+"""Value of the attribute ``pto.form`` of a module that is to be printed as assembly."""
+
+
+def _assembly(module: Operation) -> str | None:
+    """The assembly text of a module of one function; ``None`` where it has none."""
+    from .assembly import print_assembly
+
+    function = module.regions[0].block.first_op
+    if function is None or not function.regions or not function.regions[0].blocks:
+        return None
+    try:
+        return print_assembly(function.regions[0].block)
+    except UNPRINTABLE:
+        return None
 
 
 UNPRINTABLE = (Inexpressible, AssertionError, AttributeError, LookupError, TypeError, ValueError)

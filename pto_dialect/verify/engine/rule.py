@@ -37,7 +37,7 @@ REMOVE_SYNC = "remove-redundant-sync"
 ASSIGN_MEMORY = "assign-memory"
 PROVE = "prove"
 LOWER_CUBE = "lower-cube"
-FORMS = "to-level1, to-level2"
+FORMS = "to-level1, to-level2, to-assembly"
 RUN = "run"
 PASSES = (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)
 """Verification passes in the order in which they run."""

@@ -67,6 +67,7 @@ KNOWN_ATTRIBUTES: Final = frozenset(
         "pto.mode",
         "pto.view_semantics",
         "pto.buffers",
+        "pto.form",
         "pto.empty_else",
     )
 )

@@ -1,0 +1,29 @@
+"""A program in another form breaks no rule that it kept before."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.verify.verifier import verify_module
+
+from .rebuild import RefusedError
+
+
+def stay_sound(module: ModuleOp, fresh: ModuleOp, target: str | None) -> None:
+    """Raises :class:`RefusedError` for a rule that ``fresh`` breaks and ``module`` does not: what keeps it in one form,
+    as the place of a tile, the other does not say."""
+    broken = _errors(fresh, target)
+    if not broken:
+        return
+    known = {found.rule for found in _errors(module, target)}
+    for found in broken:
+        if found.rule not in known:
+            raise RefusedError(fresh, f"there, {found.message} [{found.rule}]", span=found.span)
+
+
+def _errors(module: ModuleOp, target: str | None) -> list[Diagnostic]:
+    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
+    verify_module(module, engine, target=target)
+    return [found for found in engine.diagnostics if found.severity is Severity.ERROR]
