@@ -50,7 +50,7 @@ COMMANDS: Final[dict[str, Commands]] = {
     "insert-sync-unsupported": _both("pto-opt -p insert-sync example.pto"),
     "lower-cube-unsupported": _both("pto-opt -p lower-cube example.pto"),
     "to-level1-unsupported": _both("pto-opt -p to-level1 example.pto"),
-    "to-assembly-unsupported": _both("pto-opt -p to-assembly example.pto"),
+    "to-assembly-unsupported": _both("pto-opt -p 'to-assembly{attributes=drop}' example.pto"),
     "to-level2-unsupported": _both("pto-opt -p to-level2 example.pto"),
     "prove-difference": Commands(
         "pto-opt --prove --allow prove-finding -p insert-sync,assign-memory example.pto",
