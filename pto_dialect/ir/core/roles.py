@@ -56,6 +56,10 @@ class Role(Flag):
     LANEWISE = auto()
     """Each element of the result depends on the same element of its sources, and nothing is read again after the
     result is written: the result may lie exactly where a source lies."""
+    PARTIAL = auto()
+    """May leave elements of its destination as they were, whatever the shapes of its operands."""
+    SCATTERS = auto()
+    """Which elements it writes depends on what is in its sources."""
     COPY = auto()
     """Copies memory without looking at what is in it."""
     REPORT = auto()

@@ -178,7 +178,7 @@ class TAddReluOp(BinaryTileOp, since="august"):
     name = "pto.taddrelu"
 
 
-class TCmpOp(PtoOp, shape=Shape.DPS_INNER, pipe=Pipe.V, reads=("src0", "src1"), writes=("dst",)):
+class TCmpOp(PtoOp, shape=Shape.DPS_INNER, pipe=Pipe.V, reads=("src0", "src1"), writes=("dst",), roles=Role.PARTIAL):
     """Packed bits of src0[i,j] cmpMode src1[i,j]: bit j mod 8 of byte j div 8 of row i
     (docs/reference/tiles.md, "Elementwise").
     """

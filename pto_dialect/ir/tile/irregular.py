@@ -6,6 +6,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, opt_
 
 from ..core.base import Pipe, PtoOp, Shape, up_to
 from ..core.kinds import ANY, BOOL, I32_ATTR, INTEGER, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
+from ..core.roles import Role
 from ..core.words import AXIS
 
 
@@ -18,6 +19,7 @@ class TGatherOp(
     outs=("dst", "cdst"),
     text=("src", "indices", "kValue", "tmp", "dst", "cdst"),
     tokens=("maskPattern", "axis"),
+    roles=Role.PARTIAL,
 ):
     """dst[i,j] = src at flat index indices[i,j], or the lanes that maskPattern selects, or the indices (count
     in cdst) of elements that compare with kValue (docs/reference/tiles.md, "Irregular operations").
@@ -45,6 +47,7 @@ class TScatterOp(
     writes=("dst",),
     text=("src", "indexes", "dst"),
     tokens=("maskPattern", "axis"),
+    roles=Role.PARTIAL | Role.SCATTERS,
 ):
     """dst at flat index indexes[i,j] = src[i,j], or src spread over the positions that maskPattern selects
     (docs/reference/tiles.md, "Irregular operations").
@@ -73,7 +76,7 @@ class TGatherbOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "offsets"), 
     result = opt_result_def(ANY)
 
 
-class TSort32Op(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "idx"), writes=("tmp", "dst")):
+class TSort32Op(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "idx"), writes=("tmp", "dst"), roles=Role.PARTIAL):
     """Groups of 32 scores sorted descending; dst holds (score, index) pairs (docs/reference/tiles.md, "Irregular
     operations").
     """
@@ -96,6 +99,7 @@ class TMrgsortOp(
     text=("srcs", "blockLen", "tmp", "dsts", "excuted"),
     tokens=("exhausted",),
     defaults=(("exhausted", "false"),),
+    roles=Role.PARTIAL,
 ):
     """Merges sorted blocks of blockLen inside one source, or 2 to 4 sorted sources; excuted = consumed counts
     (docs/reference/tiles.md, "Irregular operations").
@@ -178,7 +182,7 @@ class TQuantMxOp(
     results_ = up_to(5)
 
 
-class THistogramOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "idx"), writes=("dst",)):
+class THistogramOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "idx"), writes=("dst",), roles=Role.PARTIAL):
     """dst[i,b] = number of elements of row i whose selected byte is at most b, filtered by idx
     (docs/reference/tiles.md, "Irregular operations").
     """
@@ -220,6 +224,7 @@ class TCiOp(
     pipe=Pipe.S,
     writes=("tmp", "dst"),
     defaults=(("descending", "false"),),
+    roles=Role.PARTIAL,
 ):
     """dst[0,j] = S + j, or S − j when descending (docs/reference/tiles.md, "Irregular operations")."""
 

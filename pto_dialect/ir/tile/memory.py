@@ -81,7 +81,7 @@ class TStoreFpOp(PtoOp, shape=Shape.DPS, pipe=Pipe.FIX, reads=("src", "fp"), wri
     dst = operand_def(TILE_OR_VIEW)
 
 
-class TPrefetchOp(PtoOp, shape=Shape.DPS, pipe=Pipe.MTE2, reads=("src",)):
+class TPrefetchOp(PtoOp, shape=Shape.DPS, pipe=Pipe.MTE2, reads=("src",), roles=Role.PARTIAL):
     """Hints that the src view will be loaded; no data result (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tprefetch"
@@ -99,6 +99,7 @@ class MGatherOp(
     text=("mem", "idx", "scratch", "dst"),
     defaults=(("gatherOob", "#pto<gather_oob undefined>"),),
     self_ordered=True,
+    roles=Role.PARTIAL,
 ):
     """dst[i,:] = mem[idx[i],:] (coalesce row) or dst[i,j] = mem[idx[i,j]] (elem); gatherOob rules indices out
     of range (docs/reference/tiles.md, "Irregular operations").

@@ -7,6 +7,7 @@ from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ANY, I64, INDEX, TILE_OR_VIEW, enum
 from ..core.placement import element_of, location
+from ..core.roles import Role
 from .forms import BinaryTileOp, UnaryScratchTileOp
 
 
@@ -190,7 +191,7 @@ class TTransOp(UnaryScratchTileOp):
     name = "pto.ttrans"
 
 
-class TConcatOp(BinaryTileOp):
+class TConcatOp(BinaryTileOp, roles=Role.PARTIAL):
     """Row i of dst = row i of src0 followed by row i of src1, valid columns only
     (docs/reference/layouts.md, "Moves between tiles").
     """
@@ -204,6 +205,7 @@ class TConcatIdxOp(
     pipe=Pipe.V,
     reads=("src0", "src1", "src0Idx", "src1Idx"),
     writes=("dst",),
+    roles=Role.PARTIAL,
 ):
     """Row i of dst = the leading elements of rows i of src0 and src1, as many as src0Idx and src1Idx say
     (docs/reference/tiles.md, "Irregular operations").

@@ -99,6 +99,7 @@ class TCmpsOp(
     reads=("src",),
     writes=("dst",),
     defaults=(("cmpMode", "#pto<cmp eq>"),),
+    roles=Role.PARTIAL,
 ):
     """Packed bits of src[i,j] cmpMode scalar (docs/reference/tiles.md, "Elementwise")."""
 

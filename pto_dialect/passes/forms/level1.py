@@ -22,7 +22,7 @@ from pto_dialect.syntax.print.printer import print_module
 from pto_dialect.verify.engine.rule import ERROR, FORMS, rule
 
 from .contents import Contents, is_buffer
-from .level2 import to_level2
+from .level2 import with_buffers
 from .plan import Plan
 from .rebuild import RefusedError, convert
 from .sound import stay_sound
@@ -103,7 +103,7 @@ def _least(function: Operation, buffers: Mapping[str, Kept], target: str | None)
 
 def _back(module: ModuleOp, target: str | None) -> str:
     try:
-        return print_module(to_level2(module, target))
+        return print_module(with_buffers(module, target))
     except RefusedError:
         return ""
 

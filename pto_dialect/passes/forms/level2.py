@@ -66,9 +66,14 @@ class ToLevel2Pass(PtoPass):
 def to_level2(module: ModuleOp, target: str | None = None) -> ModuleOp:
     """A program of Level 1 with destinations: what each operation yields lies in a buffer, over a source where that is
     legal and nobody needs it any more. ``module`` stays as it is. Raises :class:`RefusedError`."""
-    fresh = _Writer(target).module(module)
+    fresh = with_buffers(module, target)
     stay_sound(module, fresh, target)
     return fresh
+
+
+def with_buffers(module: ModuleOp, target: str | None) -> ModuleOp:
+    """As :func:`to_level2`, whether rules allow the result or not."""
+    return _Writer(target).module(module)
 
 
 _COPY = segment_sizes(tuple(int(slot.name in ("src", "dst")) for slot in signature(TMovOp).operands))

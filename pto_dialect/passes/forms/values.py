@@ -22,6 +22,7 @@ from pto_dialect.syntax.types.parser import intern_type
 from .contents import Contents, is_buffer
 from .operands import destinations, is_tile_operation
 from .rebuild import Rebuild, RefusedError, name_of
+from .remains import refuse_remains
 from .written import EMPTY_ELSE, Kept, numbered
 
 
@@ -46,6 +47,7 @@ class ValueWriter(Rebuild):
         block = op.regions[0].block
         outputs = self._outputs(op, block)
         contents.follow(op, contents.bits(outputs))
+        refuse_remains(op, contents)
         fresh = Block(arg_types=[self._argument_type(a) for a in block.args if a not in outputs])
         for old, new in zip([a for a in block.args if a not in outputs], fresh.args, strict=True):
             self.bind(old, new)

@@ -224,6 +224,32 @@ def test_what_values_cannot_say(name: str) -> None:
     assert print_module(module) == before
 
 
+@pytest.mark.parametrize(
+    ("statement", "kept"),
+    [
+        ("pto.tci ins(%k : i32) outs(%a : !I)", False),
+        ("pto.tscatter ins(%b, %b : !I, !I) outs(%a : !I)", False),
+        ("pto.tnot ins(%b : !I) outs(%a : !I)", True),
+    ],
+)
+def test_what_may_keep_earlier_content_is_refused(statement: str, kept: bool) -> None:
+    """A value that tci makes is the first row alone; the tile has the rows of the constant as well."""
+    body = f"""
+        %a = pto.alloc_tile : !I
+        %b = pto.alloc_tile : !I
+        pto.texpands ins(%k : i32) outs(%b : !I)
+        pto.texpands ins(%k : i32) outs(%a : !I)
+        {statement}
+        pto.tprint ins(%a : !I)
+    """
+    module = parse("!I = !pto.tile_buf<vec, 16x16xi32>\n" + function(body, "%k: i32"))
+    if kept:
+        to_level1(module)
+    else:
+        with pytest.raises(RefusedError, match="it may leave elements of %a as they were"):
+            to_level1(module)
+
+
 def test_an_argument_that_is_read_and_written_is_refused() -> None:
     text = function("  pto.tadds ins(%a, %x : !B, f32) outs(%a : !B)", "%x: f32, %a: !B")
     with pytest.raises(RefusedError, match="reads and writes a tile of the caller"):
