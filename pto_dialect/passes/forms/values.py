@@ -23,6 +23,7 @@ from .contents import Contents, is_buffer
 from .operands import destinations, is_tile_operation
 from .rebuild import Rebuild, RefusedError, name_of
 from .remains import refuse_remains
+from .valid import refuse_outside
 from .written import EMPTY_ELSE, Kept, numbered
 
 
@@ -123,13 +124,9 @@ class ValueWriter(Rebuild):
         assert isinstance(type_, TileBufType)
         if DYNAMIC in (type_.valid_rows, type_.valid_cols):
             raise RefusedError(op, f"only a run knows the valid region of {name_of(buffer)}", buffer)
-        if (type_.valid_rows, type_.valid_cols) != (type_.rows, type_.cols):
-            valid = f"{type_.valid_rows}x{type_.valid_cols}"
-            whole = f"{type_.rows}x{type_.cols}"
-            raise RefusedError(op, f"the valid region of {name_of(buffer)} is {valid} of {whole}", buffer)
         if type_.pad or type_.compact:
             raise RefusedError(op, f"{name_of(buffer)} has padding, and a tile value has nothing around it", buffer)
-        found = intern_type(TileType(type_.rows, type_.cols, type_.element))
+        found = intern_type(TileType(type_.valid_rows, type_.valid_cols, type_.element))
         assert isinstance(found, TileType)
         return found
 
@@ -216,6 +213,7 @@ class ValueWriter(Rebuild):
         most = signature(type(op)).maximum_results
         if most is not None and len(found.writes) > max(most, 1):
             raise RefusedError(op, f"{op.name} writes {len(found.writes)} tiles here, and gives {most} as values")
+        refuse_outside(op, found)
         written = {use.name for use in found.writes}
         for name, values in operand_groups(op).items():
             if name in spec.outs and values and name not in written and not stores(type(op)):

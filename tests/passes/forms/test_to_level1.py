@@ -169,6 +169,20 @@ def test_the_last_arguments_that_are_written_are_results() -> None:
     assert print_module(to_level2(found)) == print_module(parse(text))
 
 
+def test_a_valid_region_is_the_tile() -> None:
+    """What lies around it is kept with the type of the buffer."""
+    part = "!pto.tile_buf<vec, 16x16xf32, valid=3x5>"
+    body = f"""
+        %a = pto.alloc_tile : {part}
+        pto.texpands ins(%x : f32) outs(%a : {part})
+        pto.tprint ins(%a : {part})
+    """
+    found = print_module(to_level1(parse(function(body))))
+    assert "%a = pto.texpands %x : (f32) -> !pto.tile<3x5xf32>" in found
+    assert f'pto.buffers = [["a", {part}]]' in found
+    assert print_module(to_level2(parse(found))) == print_module(parse(function(body)))
+
+
 def test_operations_keep_their_places() -> None:
     module = parse(function(PAIRS["each write makes a value"][0]), "a.pto")
     before = [op.location for op in module.walk() if op.name.startswith("pto.t")]
@@ -184,6 +198,19 @@ REFUSED = {
     "a valid region that only a run knows": (
         "  %a = pto.alloc_tile valid_row = %n : !pto.tile_buf<vec, 16x16xf32, valid=?x16>",
         "only a run knows the valid region of %a",
+    ),
+    "elements that are counted": (
+        """  %a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32, valid=8x8>
+  pto.texpands ins(%x : f32) outs(%a : !pto.tile_buf<vec, 16x16xf32, valid=8x8>)
+  %e = pto.tgetval ins(%a, %c1 : !pto.tile_buf<vec, 16x16xf32, valid=8x8>, index) outs : f32""",
+        "the valid region of %a is 8x8 of 16x16, and pto.tgetval counts the elements of all of it",
+    ),
+    "elements outside of the valid region": (
+        """  %a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32, valid=8x8>
+  pto.texpands ins(%x : f32) outs(%a : !pto.tile_buf<vec, 16x16xf32, valid=8x8>)
+  %b = pto.alloc_tile : !B
+  pto.tabs ins(%a : !pto.tile_buf<vec, 16x16xf32, valid=8x8>) outs(%b : !B)""",
+        "the valid region of %a is 8x8 of 16x16, and pto.tabs reads more of it",
     ),
     "slots": (
         f"  %a = pto.alloc_multi_tile : !pto.multi_tile_buf<{B}, count=2>",
