@@ -33,7 +33,7 @@ from pto_dialect.driver.prove.proof import Proof
 from pto_dialect.driver.prove.subject import Subject, Trial
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.sync.flags import BarrierOp, SetFlagOp, WaitFlagOp
-from pto_dialect.passes.stages import lowering
+from pto_dialect.passes.stages import USUAL, lowering
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.per_core import copied
@@ -45,7 +45,7 @@ from random_tile_programs import RandomProgram
 GOAL = 0.99
 DEAD = "dead values"
 ORDER = (SetFlagOp, WaitFlagOp, BarrierOp)
-PASSES = lowering("all")
+PASSES = lowering(USUAL)
 
 
 class Lowered(NamedTuple):

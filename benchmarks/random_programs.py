@@ -24,10 +24,12 @@ from pto_dialect.driver.options import Options
 from pto_dialect.driver.pipeline import Result, process
 from pto_dialect.driver.reduce import reduced
 from pto_dialect.passes.registry import VERIFY_PASSES
-from pto_dialect.passes.stages import lowering
+from pto_dialect.passes.stages import USUAL, lowering
 
 GOAL = 0.95
-REFUSALS = frozenset(("assign-memory-unsupported", "assign-memory-full", "insert-sync-unsupported"))
+REFUSALS = frozenset(
+    ("assign-memory-unsupported", "assign-memory-full", "insert-sync-unsupported", "lower-cube-unsupported")
+)
 PROOFS = frozenset(("prove-difference", "prove-finding", "prove-reread"))
 _REMARKS = frozenset(("prove-done", "prove-open"))
 
@@ -85,7 +87,7 @@ def keep(folder: Path, name: str, text: str, verdict: Verdict, small: str) -> No
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--count", default=100, show_default=True, help="programs, half of them for each chip")
 @click.option("--seed", default=0, show_default=True, help="number of the first program")
-@click.option("--lower", "stages", default="all", show_default=True, metavar="STAGES")
+@click.option("--lower", "stages", default=USUAL, show_default=True, metavar="STAGES")
 @click.option("--prove", "seconds", type=float, metavar="SECONDS", help="prove each, in at most so long")
 @click.option("--failures", type=click.Path(file_okay=False, path_type=Path), help="folder for what fails")
 @click.option("--reduce", "limit", default=20.0, show_default=True, help="seconds to make a failing program small")

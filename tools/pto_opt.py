@@ -84,7 +84,7 @@ class OptCommand(PtoCommand):
 )  # fmt: skip
 @click.option(
     "--lower", metavar="[=STAGE,…]", callback=_lowering,
-    help="Lower the checked program to what a chip runs, or through these stages only: memory, sync.",
+    help="Lower the checked program to what a chip runs, or through these stages only: memory, sync, cube.",
 )  # fmt: skip
 @click.option(
     "--prove", type=click.FloatRange(min=0, min_open=True), metavar="[=SECONDS]",

@@ -5,14 +5,26 @@ Looking a stage up imports no pass.
 
 from __future__ import annotations
 
-STAGES: dict[str, tuple[str, ...]] = {
-    "memory": ("assign-memory",),
-    "sync": ("insert-sync",),
-}
-"""The passes of every stage. The stages run in this order: flags depend on who shares bytes with whom."""
+from typing import NamedTuple
 
-ALL = "all"
-"""Stands for every stage."""
+
+class Stage(NamedTuple):
+    """``passes`` as a pipeline has them; ``usual`` stages run where none is named."""
+
+    passes: tuple[str, ...]
+    usual: bool = True
+
+
+STAGES: dict[str, Stage] = {
+    "memory": Stage(("assign-memory",)),
+    "sync": Stage(("insert-sync",)),
+    "cube": Stage(("lower-cube",), usual=False),
+}
+"""Every stage. They run in this order: flags depend on who shares bytes with whom, and instructions of the cube core on
+both."""
+
+USUAL = "usual"
+"""Stands for the stages that run where none is named."""
 
 
 class UnknownStageError(ValueError):
@@ -28,7 +40,7 @@ def lowering(text: str) -> tuple[str, ...]:
     Raises :class:`UnknownStageError`.
     """
     named = {name.strip() for name in text.split(",")}
-    for name in sorted(named - STAGES.keys() - {ALL}):
+    for name in sorted(named - STAGES.keys() - {USUAL}):
         raise UnknownStageError(name)
-    chosen = (name for name in STAGES if name in named or ALL in named)
-    return tuple(name for stage in chosen for name in STAGES[stage])
+    chosen = (stage for name, stage in STAGES.items() if name in named or (stage.usual and USUAL in named))
+    return tuple(name for stage in chosen for name in stage.passes)

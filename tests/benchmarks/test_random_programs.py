@@ -28,7 +28,7 @@ def test_a_program_is_a_function_of_its_seed():
 
 @pytest.mark.parametrize(("seed", "target", "core"), [(1, "a5", "vector"), (2, "a2a3", "vector"), (3, "a5", "cube")])
 def test_a_program_is_lowered_and_proven(seed: int, target: str, core: str):
-    assert judge(TileProgram(seed, target, core=core).text, "all", 30).kind == "proven"
+    assert judge(TileProgram(seed, target, core=core).text, "usual", 30).kind == "proven"
 
 
 def test_a_failing_program_becomes_small(monkeypatch: pytest.MonkeyPatch):
@@ -37,6 +37,6 @@ def test_a_failing_program_becomes_small(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(random_programs, "judge", judged)
     text = next(text for seed in range(99) if "pto.tadd " in (text := TileProgram(seed, "a5").text))
-    small = smaller(text, judged(text, "all", None), "all", None, 5)
+    small = smaller(text, judged(text, "usual", None), "usual", None, 5)
     assert "pto.tadd " in small
     assert len(small.splitlines()) < 5

@@ -7,17 +7,18 @@ from pto_dialect.passes.stages import STAGES, UnknownStageError, lowering
 
 
 def test_every_stage_is_a_pipeline_of_passes_that_change_something():
-    for calls in STAGES.values():
-        for call in parse_pipeline(",".join(calls)):
+    for stage in STAGES.values():
+        for call in parse_pipeline(",".join(stage.passes)):
             assert PASS_TABLE[call.partition("{")[0]].changes
 
 
 @pytest.mark.parametrize(
     ("text", "passes"),
     [
-        ("all", ("assign-memory", "insert-sync")),
+        ("usual", ("assign-memory", "insert-sync")),
         ("sync, memory", ("assign-memory", "insert-sync")),
         ("sync", ("insert-sync",)),
+        ("cube,usual", ("assign-memory", "insert-sync", "lower-cube")),
     ],
 )
 def test_stages_run_in_the_order_of_their_table(text: str, passes: tuple[str, ...]):

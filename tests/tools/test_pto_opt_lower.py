@@ -57,7 +57,7 @@ def test_a_program_that_a_stage_cannot_do_is_not_printed(opt):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--lower=flags"], "there is no stage 'flags'; stages are memory, sync"),
+        (["--lower=flags"], "there is no stage 'flags'; stages are memory, sync, cube"),
         (["--lower", "-p", "insert-sync"], "--lower names passes already"),
     ],
 )
