@@ -32,7 +32,8 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.flags import BarrierOp, SetFlagOp
 from pto_dialect.passes.accesses.items import UnsupportedError
-from pto_dialect.passes.assign_memory.assign import AssignMemoryPass, plans
+from pto_dialect.passes.assign_memory.assign import AssignMemoryPass
+from pto_dialect.passes.assign_memory.plan import memory_plans
 from pto_dialect.passes.insert_sync.insert import InsertSyncPass
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.queues.schedule import Schedule
@@ -97,10 +98,10 @@ def compare_peaks(row: dict[str, str], function: Operation, totals: Totals) -> N
     if row["addressed"] != "0":
         return
     try:
-        planned = plans(function, row["target"], DiagnosticEngine())
+        planned = memory_plans(function, row["target"])
     except UnsupportedError:
         return
-    found = {next(iter(plan)).space: max(at + one.size for one, at in plan.items()) for plan in planned if plan}
+    found = {plan.space: plan.peak for plan in planned if plan.places}
     for name, space in SPACES.items():
         if row[f"bound_{name}"] not in ("", "?", "0") and space in found:
             totals.peaks[name].append(found[space] / int(row[f"bound_{name}"]))

@@ -28,6 +28,7 @@ ALIASES = {
     "--mlir-print-debuginfo": "--print-debuginfo",
     "-allow-unregistered-dialect": "--allow-unregistered-dialect",
     "--stats": "--stats=text",
+    "--memory-report": "--memory-report=text",
     "--lower": "--lower=usual",
     "--prove": "--prove=60",
     "--cycles": "--cycles=text",

@@ -113,6 +113,10 @@ class OptCommand(PtoCommand):
     "--cycle-option", "cycle_options", metavar="KEY=VALUE", multiple=True, callback=cycle_options,
     help="What the cycle model takes about variants, e.g. variant=1D_POST_UPDATE.",
 )  # fmt: skip
+@click.option(
+    "--memory-report", type=click.Choice(["text", "json"]), metavar="[=text|json]",
+    help="Print where buffers lie in on-chip memory, and when they are needed, instead of the module.",
+)  # fmt: skip
 @click.option("--allow-schematic", is_flag=True, help="Accept '...' in types, as in documentation.")
 @click.option(
     "--diagnostics-format", "format", type=click.Choice(["text", "json", "sarif"]), default="text",
@@ -206,16 +210,16 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     from pto_dialect.driver.batch import Task
     from pto_dialect.driver.options import Options
     from pto_dialect.driver.output import OutputError, check_output
-    from pto_dialect.passes.registry import VERIFY_PASSES
+    from pto_dialect.passes.registry import PASS_TABLE, VERIFY_PASSES
 
     output: str | None = given["output"]
     if output is not None:
         if given["verify_only"]:
             raise click.UsageError("--verify-only prints no module, so there is nothing to write with -o", ctx)
-        if given["stats"]:
-            raise click.UsageError("--stats prints no module, so there is nothing to write with -o", ctx)
-        if given["cycles"]:
-            raise click.UsageError("--cycles prints no module, so there is nothing to write with -o", ctx)
+        for option in ("stats", "cycles", "memory_report"):
+            if given[option]:
+                name = option.replace("_", "-")
+                raise click.UsageError(f"--{name} prints no module, so there is nothing to write with -o", ctx)
         try:
             check_output(output, inputs, batch)
         except OutputError as error:
@@ -233,27 +237,43 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         raise click.UsageError("--lower names passes already, so -p cannot name others", ctx)
     if passes is None:
         passes = (*VERIFY_PASSES, *(lowering or ()))
+    if given["stats"] is not None and given["memory_report"] is not None:
+        raise click.UsageError("--stats and --memory-report print in place of the module, choose one", ctx)
+    form: str | None = given["stats"] or given["memory_report"]
+    memory: str | None = None
+    if given["memory_report"] is not None:
+        # The report plans by itself: what has an address already does not tell when it is needed.
+        memory = _reuse(passes)
+        passes = tuple(call for call in passes if not PASS_TABLE[call.partition("{")[0]].changes)
     options = Options(
         target=given["target"],
         passes=passes,
         proving=proving,
-        printing=not (given["verify_only"] or given["stats"] or given["cycles"]) and (not batch or output is not None),
+        printing=not (given["verify_only"] or form or given["cycles"]) and (not batch or output is not None),
         verify_diagnostics=given["verify_diagnostics"],
         split_input=given["split_input_file"],
         generic=given["print_op_generic"],
         portable=not given["exact_generic"],
         debuginfo=given["print_debuginfo"],
         schematic=given["allow_schematic"],
-        statistics=given["stats"] is not None,
+        statistics=form is not None,
+        memory=memory,
         cycles=cycle_request(ctx, given),
         plans=not given["no_plans"],
         policy=policy,
     )
     # How far a proof comes depends on the machine.
     verdicts = verdicts_of(given["no_cache"] or proving is not None)
-    return Task(
-        options, output, given["format"], wants_color(given["color"]), given["stats"], verdicts, given["cycles"]
-    )
+    return Task(options, output, given["format"], wants_color(given["color"]), form, verdicts, given["cycles"])
+
+
+def _reuse(passes: tuple[str, ...]) -> str:
+    """How a pipeline lets tiles share bytes."""
+    from pto_dialect.passes.registry import PASS_TABLE
+
+    usual = PASS_TABLE["assign-memory"].options["reuse"][0]
+    calls = [call for call in passes if call.startswith("assign-memory{")]
+    return calls[-1].partition("reuse=")[2].rstrip("}").split()[0] if calls else usual
 
 
 def _told(

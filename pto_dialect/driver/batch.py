@@ -19,6 +19,7 @@ from .report import TEXT, render
 if TYPE_CHECKING:
     from pto_dialect.analysis.cycles.static import ModuleCycles
 
+    from .memory_map import ProgramMap
     from .statistics import ModuleStatistics
     from .verdicts import Verdicts
 
@@ -54,7 +55,7 @@ class FileResult(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     text: str | None
     unwritten: str | None
-    statistics: tuple[ModuleStatistics, ...] = ()
+    statistics: tuple[ModuleStatistics | ProgramMap, ...] = ()
     cycles: tuple[ModuleCycles, ...] = ()
 
 

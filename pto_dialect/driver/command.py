@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
-from typing import TYPE_CHECKING, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
 
 from . import summary
 from .batch import Task, check_files
@@ -16,6 +17,7 @@ from .report import JSON, Reporter
 if TYPE_CHECKING:
     from pto_dialect.analysis.cycles.static import ModuleCycles
 
+    from .memory_map import ProgramMap
     from .statistics import ModuleStatistics
 
 OK = 0
@@ -75,7 +77,7 @@ def run_many(
     """
     failed = 0
     unwritten: str | None = None
-    statistics: list[ModuleStatistics] = []
+    statistics: list[ModuleStatistics | ProgramMap] = []
     cycles: list[ModuleCycles] = []
     with closing(check_files(inputs, task, jobs)) as results, show_progress(len(inputs)) as progress:
         for result in results:
@@ -93,20 +95,21 @@ def run_many(
     return WRONG_PROGRAM if failed else OK
 
 
-def _write_statistics(found: Sequence[ModuleStatistics], task: Task, write_stdout: Callable[[str], None]) -> None:
+def _write_statistics(
+    found: Sequence[ModuleStatistics | ProgramMap], task: Task, write_stdout: Callable[[str], None]
+) -> None:
     """Writes the statistics of all programs as one text or one JSON document; raises ``OutputError``."""
     if task.statistics is None:
         return
-    if task.statistics == JSON:
+    as_json = task.statistics == JSON
+    name = "memory_map" if task.options.memory is not None else "statistics" if as_json else "statistics_text"
+    form: Any = import_module(f".{name}", __package__)
+    if as_json:
         import json
 
-        from .statistics import as_data
-
-        text = json.dumps(as_data(found), indent=2) + "\n"
+        text = json.dumps(form.as_data(found), indent=2) + "\n"
     else:
-        from .statistics_text import render
-
-        text = render(found)
+        text = form.render(found)
     _write(text, write_stdout)
 
 

@@ -28,7 +28,8 @@ class Options(NamedTuple):
     ``generic``, ``debuginfo``: how the module is printed; ``portable``: the generic form spells no type in a way that
     tools without this dialect refuse.
     ``schematic``: documentation snippets with ``...`` in types are accepted.
-    ``statistics``: the program is counted. ``cycles``: its cycles are told.
+    ``statistics``: the program is counted, or, with ``memory``, its on-chip memory mapped; buffers without addresses
+    lie where ``assign-memory`` with that reuse puts them. ``cycles``: its cycles are told.
     ``plans``: statements like earlier ones are built without the grammar.
     ``policy``: which diagnostics are kept and how severe they are.
     """
@@ -45,5 +46,6 @@ class Options(NamedTuple):
     schematic: bool = False
     statistics: bool = False
     cycles: CycleRequest | None = None
+    memory: str | None = None
     plans: bool = True
     policy: DiagnosticOptions = DiagnosticOptions()

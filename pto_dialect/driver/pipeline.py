@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pto_dialect.analysis.cycles.static import ModuleCycles
 
+    from .memory_map import ProgramMap
     from .statistics import ModuleStatistics
     from .verdicts import Verdicts
 
@@ -44,14 +45,15 @@ class Result(NamedTuple):
     ``ok``: no error, or (``verify_diagnostics``) exactly the expected diagnostics. ``diagnostics`` are those
     to show, ``counts`` their numbers including those left out. ``text`` is the printed module, or several
     with ``SEPARATOR`` between them, where a program with errors leaves its place empty; ``None`` when
-    printing was not asked for. ``statistics`` and ``cycles`` are those of the programs without errors, if asked for.
+    printing was not asked for. ``statistics`` (or maps of memory) and ``cycles`` are those of the programs without
+    errors, if asked for.
     """
 
     ok: bool
     diagnostics: tuple[Diagnostic, ...]
     counts: Counts
     text: str | None
-    statistics: tuple[ModuleStatistics, ...] = ()
+    statistics: tuple[ModuleStatistics | ProgramMap, ...] = ()
     cycles: tuple[ModuleCycles, ...] = ()
 
 
@@ -138,11 +140,16 @@ def _process_chunk(source: SourceFile, options: Options) -> Result:
     printed = None
     if options.printing and module is not None and not engine.has_errors:
         printed = _print(module, options)
-    statistics: tuple[ModuleStatistics, ...] = ()
+    statistics: tuple[ModuleStatistics | ProgramMap, ...] = ()
     if options.statistics and module is not None and not engine.has_errors:
-        from .statistics import collect
+        if options.memory is not None:
+            from .memory_map import collect as mapped
 
-        statistics = (collect(module, source.name, options.target),)
+            statistics = (mapped(module, source.name, options.target, options.memory),)
+        else:
+            from .statistics import collect
+
+            statistics = (collect(module, source.name, options.target),)
     cycles: tuple[ModuleCycles, ...] = ()
     if options.cycles is not None and module is not None and not engine.has_errors:
         from pto_dialect.analysis.cycles.static import static_cycles

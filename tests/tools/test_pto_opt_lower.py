@@ -54,10 +54,28 @@ def test_a_program_that_a_stage_cannot_do_is_not_printed(opt):
     assert "program.pto:" in result.stderr
 
 
+def test_the_map_of_memory_is_that_before_the_passes(opt):
+    plain = opt(UNPLACED, "--memory-report")
+    assert plain.exit_code == 0
+    assert plain.stdout == opt(UNPLACED, "--memory-report", "--lower").stdout
+    assert "ub: 1024 of 262144 bytes" in plain.stdout
+    assert "ub: 3072 of 262144 bytes" in opt(UNPLACED, "--memory-report", "-p", "assign-memory{reuse=none}").stdout
+
+
+def test_a_proof_says_what_it_has_run(opt):
+    result = opt(UNPLACED, "--lower", "--prove")
+    assert result.exit_code == 0
+    assert result.stdout == opt(UNPLACED, "--lower").stdout
+    assert "keep every bit that @f computes" in result.stderr
+    assert "[prove-done]" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--lower=flags"], "there is no stage 'flags'; stages are memory, sync, cube"),
+        (["--stats", "--memory-report"], "choose one"),
+        (["--memory-report", "-o", "x.pto"], "--memory-report prints no module"),
         (["--lower", "-p", "insert-sync"], "--lower names passes already"),
     ],
 )

@@ -20,7 +20,8 @@ from pto_dialect.passes.accesses.places import Place
 @dataclass(eq=False)
 class Buffer:
     """Memory that has to be kept: from which operation to which, in which space, how many bytes, and at which address
-    if that is fixed. ``heirs`` may lie exactly where this one does although they begin where it ends."""
+    if that is fixed. ``heirs`` may lie exactly where this one does although they begin where it ends; ``uses`` are the
+    operations that use it, by number."""
 
     op: Operation
     space: str
@@ -30,6 +31,7 @@ class Buffer:
     first: int = -1
     last: int = -1
     heirs: set[Buffer] = field(default_factory=set)
+    uses: dict[int, Operation] = field(default_factory=dict)
 
     def meets(self, other: Buffer) -> bool:
         """Whether both are needed at the same time."""
@@ -94,6 +96,7 @@ class Lives:
             uses = self.uses.get(value, [])
             if uses:
                 buffer.first, buffer.last = uses[0].time, max(use.time for use in uses)
+                buffer.uses = {use.time: self.leaves[use.time][1].op for use in uses}
                 self._extend(buffer, uses)
         for time, leaf in self.leaves:
             self._inherit(time, leaf, buffers)

@@ -37,17 +37,31 @@ def bound(buffers: Sequence[Buffer]) -> int:
     return most
 
 
-def pack(buffers: Sequence[Buffer], reuse: bool = True) -> dict[Buffer, int]:
-    """An address for each buffer; ``reuse``: buffers that are not needed at the same time may share bytes."""
+Share = Callable[[Buffer, Buffer], bool]
+"""Whether two buffers may share bytes if they are not needed at the same time."""
+
+
+def always(_one: Buffer, _other: Buffer) -> bool:
+    """They may."""
+    return True
+
+
+def never(_one: Buffer, _other: Buffer) -> bool:
+    """They may not."""
+    return False
+
+
+def pack(buffers: Sequence[Buffer], share: Share = always) -> dict[Buffer, int]:
+    """An address for each buffer; those that are not needed at the same time share bytes where ``share`` says so."""
     fixed = {buffer: buffer.address for buffer in buffers if buffer.address is not None}
     free = [buffer for buffer in buffers if buffer.address is None]
     least = bound(buffers)
     best: dict[Buffer, int] | None = None
     lowest = 0
-    for order in _ORDERS if reuse else _ORDERS[1:2]:
+    for order in _ORDERS[1:2] if share is never else _ORDERS:
         found = dict(fixed)
         for buffer in sorted(free, key=order):
-            found[buffer] = _lowest(buffer, found, reuse)
+            found[buffer] = _lowest(buffer, found, share)
         peak = max((at + buffer.size for buffer, at in found.items()), default=0)
         if best is None or peak < lowest:
             best, lowest = found, peak
@@ -56,14 +70,18 @@ def pack(buffers: Sequence[Buffer], reuse: bool = True) -> dict[Buffer, int]:
     return best or {}
 
 
-def _lowest(buffer: Buffer, placed: dict[Buffer, int], reuse: bool) -> int:
+def _lowest(buffer: Buffer, placed: dict[Buffer, int], share: Share) -> int:
     """The lowest address at which ``buffer`` shares nothing that it must not share."""
-    rivals = [(at, at + other.size, other) for other, at in placed.items() if not reuse or buffer.meets(other)]
+    rivals = [
+        (at, at + other.size, other) for other, at in placed.items() if buffer.meets(other) or not share(buffer, other)
+    ]
     starts = {0, *(_up(stop, buffer.align) for _, stop, _ in rivals)}
     starts |= {at for at, _, other in rivals if buffer.inherits(other) and at % buffer.align == 0}
     for start in sorted(starts):
         if all(
-            stop <= start or start + buffer.size <= at or (reuse and start == at and buffer.inherits(other))
+            stop <= start
+            or start + buffer.size <= at
+            or (start == at and buffer.inherits(other) and share(buffer, other))
             for at, stop, other in rivals
         ):
             return start

@@ -110,7 +110,24 @@ def test_what_does_not_fit_is_named():
     _, (diagnostic,) = lowered(without_addresses(*HEAD, *lines, target="a2a3"), "assign-memory")
     assert diagnostic.rule == "assign-memory-full"
     assert diagnostic.message == "the tiles of ub need 262144 bytes and there are 196608"
-    assert [note.message for note in diagnostic.notes] == [f"%b{n} needs 131072 bytes at the peak" for n in range(2)]
+    assert [note.message for note in diagnostic.notes] == [
+        f"%b{number} needs 131072 bytes at the peak, used in line 21" for number in range(2)
+    ]
+
+
+def test_a_tile_that_waits_at_the_peak_is_named():
+    big = "!pto.tile_buf<vec, 256x96xf32>"
+    use = "pto.tadds ins(%{0}, %k : {1}, f32) outs(%{0} : {1})"
+    fill = "pto.texpands ins(%k : f32) outs(%{0} : {1})"
+    lines = [
+        "%k = arith.constant 1.0 : f32",
+        *(f"%{name} = pto.alloc_tile : {big}" for name in ("kept", "one", "two")),
+        *(fill.format(name, big) for name in ("kept", "one", "two")),
+        *(use.format(name, big) for name in ("one", "two", "one", "two", "kept")),
+    ]
+    _, (diagnostic,) = lowered(without_addresses(*lines, target="a2a3"), "assign-memory")
+    assert diagnostic.help is not None
+    assert "nothing uses %kept between line 21 and line 28" in diagnostic.help
 
 
 def test_calls_are_refused_and_nothing_changes():

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pto_dialect.passes.assign_memory.live import Buffer
-from pto_dialect.passes.assign_memory.pack import bound, pack
+from pto_dialect.passes.assign_memory.pack import bound, never, pack
 
 
 def buffer(first: int, last: int, size: int, address: int | None = None) -> Buffer:
@@ -42,7 +42,7 @@ def test_one_after_the_other_has_one_place():
 
 
 def test_without_reuse_everybody_has_bytes_of_its_own():
-    assert peak(pack([buffer(0, 1, 64), buffer(2, 3, 96), buffer(4, 5, 32)], reuse=False)) == 192
+    assert peak(pack([buffer(0, 1, 64), buffer(2, 3, 96), buffer(4, 5, 32)], share=never)) == 192
 
 
 def test_what_has_an_address_keeps_it():

@@ -1,0 +1,131 @@
+"""Which operations of a function have ended when another begins, by what they compute, wherever their tiles lie.
+
+Bodies of loops are looked at twice, so that the end of one iteration meets the begin of the next. Source:
+docs/reference/memory-planning.md, "Packing".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+
+from pto_dialect.ir.core.base import Pipe
+from pto_dialect.passes.accesses.dependences import V
+from pto_dialect.passes.accesses.items import NUMBER, Choice, Leaf, Loop, Sequence
+
+MOST = 20_000
+"""Operations, those of loops counted twice, up to which order is looked for."""
+
+_MTE2 = NUMBER[Pipe.MTE2]
+
+Token = tuple[int, int]
+
+
+class _Step(NamedTuple):
+    """An operation that runs: ``around`` are the branches and iterations in which it does, ``before`` has the bits of
+    the steps that have ended when it begins."""
+
+    pipe: int
+    around: frozenset[Token]
+    before: int
+
+
+class Order:
+    """The order in a sequence; ``ordered`` is False for what is not known."""
+
+    def __init__(self, sequence: Sequence, arch: str) -> None:
+        self.arch = arch
+        self.known = _size(sequence) <= MOST
+        self.steps: list[_Step] = []
+        self.pipes: dict[int, list[int]] = defaultdict(list)
+        self.users: dict[SSAValue, list[tuple[int, bool]]] = defaultdict(list)
+        if self.known:
+            self._follow(sequence, frozenset())
+
+    def ordered(self, one: SSAValue, other: SSAValue) -> bool:
+        """Whether sharing bytes adds no order between operations that may overlap: all uses of two buffers follow each
+        other in any case."""
+        return self.known and self._follows(one, other) and self._follows(other, one)
+
+    def _follows(self, one: SSAValue, other: SSAValue) -> bool:
+        """Whether all uses of ``other`` come after the earlier ones of ``one``."""
+        for number, writes in self.users[other]:
+            for earlier, wrote in self.users[one]:
+                if earlier >= number:
+                    break
+                if (writes or wrote) and not self._done(earlier, number, writes and wrote):
+                    return False
+        return True
+
+    def _done(self, earlier: int, number: int, both_write: bool) -> bool:
+        """Whether a step has ended when a later one begins, which may be on the same pipe."""
+        step = self.steps[number]
+        if not step.before >> earlier & 1:
+            return False
+        if self.steps[earlier].pipe != step.pipe:
+            return True
+        overlaps = both_write if step.pipe == _MTE2 else step.pipe == V and self.arch == "a2a3"
+        return not overlaps or any(
+            step.before >> between & 1
+            and self.steps[between].pipe != step.pipe
+            and self.steps[between].before >> earlier & 1
+            and self.steps[between].around <= step.around
+            for between in range(earlier + 1, number)
+        )
+
+    # ------------------------------------------------------------ steps
+
+    def _follow(self, sequence: Sequence, around: frozenset[Token]) -> None:
+        for item in sequence.items:
+            if isinstance(item, Leaf):
+                self._step(item, around)
+            elif isinstance(item, Loop):
+                # A second iteration has seen the first.
+                first = around | {(id(item), 0)}
+                self._follow(item.body, first)
+                self._follow(item.body, first | {(id(item), 1)})
+            elif isinstance(item, Choice):
+                for branch in item.branches:
+                    self._follow(branch, around | {(id(branch), 0)})
+
+    def _step(self, leaf: Leaf, around: frozenset[Token]) -> None:
+        number = len(self.steps)
+        before = self._past(self.pipes[leaf.pipe], around, True)
+        if leaf.joins:
+            before |= (1 << number) - 1
+        used = {place.root: False for place in leaf.reads} | {place.root: True for place in leaf.writes}
+        for root, writes in used.items():
+            if isinstance(root, SSAValue):
+                known = self.users[root]
+                before |= self._past([place for place, wrote in known if writes or wrote], around)
+                known.append((number, writes))
+        self.pipes[leaf.pipe].append(number)
+        self.steps.append(_Step(leaf.pipe, around, before))
+
+    def _past(self, numbers: list[int], around: frozenset[Token], piped: bool = False) -> int:
+        """Steps that a new one follows, and what these have followed, if they run whenever it does; those of one pipe
+        follow each other."""
+        found = 0
+        for number in reversed(numbers):
+            if found >> number & 1:
+                continue
+            found |= 1 << number
+            if self.steps[number].around <= around:
+                found |= self.steps[number].before
+                if piped:
+                    break
+        return found
+
+
+def _size(sequence: Sequence) -> int:
+    total = 0
+    for item in sequence.items:
+        if isinstance(item, Loop):
+            total += 2 * _size(item.body)
+        elif isinstance(item, Choice):
+            total += sum(map(_size, item.branches))
+        else:
+            total += 1
+    return total

@@ -1,0 +1,130 @@
+"""The plan of a function: where each of its buffers lies, and who is needed when.
+
+Source: docs/reference/memory-planning.md, "Live ranges", "Packing".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.facts import space_of as space_of_type
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import section_of
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import MultiTileBufType, TileBufType
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.sync.pipes import ReserveBufferOp
+from pto_dialect.passes.accesses.items import UnsupportedError
+from pto_dialect.passes.accesses.places import Places
+from pto_dialect.passes.accesses.program import Reader
+from pto_dialect.targets.memory import BASE_ALIGNMENT, SPACE_ALIASES
+from pto_dialect.targets.profile import Profile
+from pto_dialect.verify.buffers.alloc import address_operand, is_view, space_of, tile_bytes
+
+from .live import Buffer, Lives
+from .order import Order
+from .pack import always, bound, never, pack
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The buffers of one memory of a function with their addresses; ``capacity`` is what the memory has."""
+
+    space: str
+    places: dict[Buffer, int]
+    capacity: int | None
+
+    @cached_property
+    def peak(self) -> int:
+        """Bytes up to the highest end of a buffer."""
+        return max((at + buffer.size for buffer, at in self.places.items()), default=0)
+
+    @cached_property
+    def bound(self) -> int:
+        """What no plan can do without."""
+        return bound(list(self.places))
+
+    @cached_property
+    def worst(self) -> int:
+        """The number of an operation at which most bytes are needed."""
+        times = dict.fromkeys(buffer.first for buffer in self.places)
+        return max(times, key=lambda time: sum(buffer.size for buffer in self.alive(time)), default=0)
+
+    def alive(self, time: int) -> list[Buffer]:
+        """The buffers that are needed at an operation, large ones first."""
+        found = [buffer for buffer in self.places if buffer.first <= time <= buffer.last]
+        return sorted(found, key=lambda buffer: -buffer.size)
+
+    def line(self, time: int) -> int | None:
+        """The line of the first operation from ``time`` on that uses a buffer."""
+        uses = {at: op for buffer in self.places for at, op in buffer.uses.items() if at >= time}
+        span = span_of(uses[min(uses)]) if uses else None
+        return None if span is None else span.line
+
+
+def lacking(function: Operation) -> Iterator[Operation]:
+    """The operations of a function that need an address."""
+    for op in walk(function):
+        tile = has_role(op, Role.TILE_ALLOCATION) and address_operand(op) is None and not is_view(op)
+        if tile or (isinstance(op, ReserveBufferOp) and integer(op, "autoAlloc")):
+            yield op
+
+
+def memory_plans(function: Operation, target: str | None, reuse: str = "max") -> list[Plan]:
+    """The plans of a function, one for each memory; ``reuse`` says who may share bytes. Raises
+    :class:`UnsupportedError`."""
+    profile = profile_of(function, target)
+    buffers = {op.results[0]: buffer for op in walk(function) if (buffer := _buffer(op, profile)) is not None}
+    end = 0
+    orders: list[Order] = []
+    for side in [name for name in ("cube", "vector") if name in {section_of(op) for op in walk(function)}] or [None]:
+        sequence = Reader(Places(profile), side).function(function)
+        lives = Lives()
+        lives.follow(sequence)
+        lives.settle({value: buffer for value, buffer in buffers.items() if buffer.address is None})
+        end = max(end, lives.time)
+        if reuse == "safe":
+            orders.append(Order(sequence, profile.arch))
+    by_space: dict[str, list[Buffer]] = defaultdict(list)
+    for buffer in buffers.values():
+        if buffer.address is not None or isinstance(buffer.op, ReserveBufferOp):
+            buffer.first, buffer.last = 0, end
+        by_space[buffer.space].append(buffer)
+
+    @cache
+    def safe(one: Buffer, other: Buffer) -> bool:
+        return all(order.ordered(one.op.results[0], other.op.results[0]) for order in orders)
+
+    share = {"max": always, "safe": safe, "none": never}[reuse]
+    return [Plan(space, pack(members, share), profile.capacity_of(space)) for space, members in by_space.items()]
+
+
+def _buffer(op: Operation, profile: Profile) -> Buffer | None:
+    if isinstance(op, ReserveBufferOp):
+        place = op.attributes["location"]
+        word = place.value if isinstance(place, EnumAttr) else ""
+        space = SPACE_ALIASES.get(word, word)
+        base = None if integer(op, "autoAlloc") else integer(op, "base")
+        return Buffer(op, space, integer(op, "size") or 0, BASE_ALIGNMENT[space].warning, base)
+    if not has_role(op, Role.TILE_ALLOCATION) or is_view(op):
+        return None
+    kind = op.results[0].type
+    tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
+    if not isinstance(tile, TileBufType):
+        raise UnsupportedError(op, f"nobody knows where {space_of_type(kind) or 'it'} lies")
+    space = space_of(tile, profile)
+    size = tile_bytes(tile) * (kind.count if isinstance(kind, MultiTileBufType) else 1)
+    given = address_operand(op)
+    address = None if given is None else constant_of(given)
+    if given is not None and not isinstance(address, int):
+        raise UnsupportedError(op, "only a run knows its address")
+    return Buffer(op, space, size, BASE_ALIGNMENT[space].warning, address if isinstance(address, int) else None)

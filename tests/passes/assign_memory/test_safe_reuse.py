@@ -1,0 +1,75 @@
+"""Sharing that adds no order. Source: docs/reference/memory-planning.md, "Packing"."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from lowering_programs import add, kernel, load, part, store
+
+from pto_dialect import parse, print_module
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.driver.pipeline import run_passes
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
+
+from generated_tiles import TileProgram
+
+HEAD = (part("p", "a", "c0"), part("q", "b", "c0"))
+CHAIN = (load("p", "x"), add("x", "x", "y"), add("y", "y", "z"), store("z", "q"))
+
+
+def planned(text: str, reuse: str, *more: str) -> str:
+    module, engine = parse(text, "program.pto"), DiagnosticEngine()
+    assert run_passes(module, [f"assign-memory{{reuse={reuse}}}", *more], engine, None), engine.diagnostics
+    return print_module(module)
+
+
+def places(*lines: str, reuse: str = "safe", target: str = "a5") -> dict[str, str]:
+    """The address of each tile."""
+    text = re.sub(r" addr = %at\d", "", kernel(*HEAD, *lines, target=target))
+    found = re.findall(r"%(\w+) = pto.alloc_tile addr = %c(\d+)_i64", planned(text, reuse))
+    return {name: address for name, address in found}
+
+
+def orders(text: str, reuse: str) -> list[str]:
+    """Flags, barriers and tile operations with ``reuse``."""
+    lines = re.findall(r"pto\.(?:set|wait)_flag.*|pto\.barrier.*|pto\.t\w+ ", planned(text, reuse, "insert-sync"))
+    assert lines
+    return lines
+
+
+def test_what_one_load_leaves_is_not_given_to_the_next():
+    lines = (load("p", "x"), store("x", "q"), load("p", "y"), store("y", "q"))
+    assert places(*lines, reuse="max")["x"] == places(*lines, reuse="max")["y"]
+    assert places(*lines)["x"] != places(*lines)["y"]
+
+
+def test_what_follows_in_any_case_may_share():
+    """The product is made of the sum, which is made of what was loaded."""
+    found = places(*CHAIN)
+    assert found["x"] == found["z"] or found["x"] == found["y"]
+
+
+def test_a_loop_that_would_wait_for_its_store_does_not_share():
+    loop = ("scf.for %i = %c0 to %n step %c1 {", *CHAIN, "}")
+    assert len(set(places(*loop, reuse="max").values())) == 1
+    found = places(*loop)
+    # The load of the next iteration need not wait for the store of this one.
+    assert found["x"] != found["z"]
+
+
+def test_a_use_in_a_branch_is_no_order():
+    lines = (
+        load("p", "x"), add("x", "x", "y"), "%cond = arith.cmpi eq, %n, %c0 : index",
+        "scf.if %cond {", store("y", "q"), "}", load("q", "z"),
+    )  # fmt: skip
+    found = places(*lines)
+    assert found["z"] not in (found["x"], found["y"])
+
+
+@pytest.mark.parametrize("seed", [0, 3, 4, 5, 7])
+def test_the_flags_are_those_of_tiles_that_share_nothing(seed: int):
+    text = TileProgram(seed, ("a5", "a2a3")[seed % 2]).text
+    assert orders(text, "safe") == orders(text, "none")
+    assert orders(text, "max") != orders(text, "none")
