@@ -12,6 +12,8 @@ from click.core import ParameterSource
 from .command_line import (
     BACKENDS,
     TARGETS,
+    cycle_options,
+    cycle_request,
     progress,
     rated_progress,
     read_stdin,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
     from pto_dialect.driver.launch.session import Settings
     from pto_dialect.driver.launch.suite import Outcome
+    from pto_dialect.driver.options import CycleRequest
     from pto_dialect.driver.run.request import Request
     from pto_dialect.driver.run.sanitizing import Sanitizing
 
@@ -69,8 +72,8 @@ NEEDED = {
 }
 """Parameters that mean nothing without one of others."""
 
-RUNS = ("outputs", "expectations", "dump", "profile", "report", "trace", "jobs", "quiet", "schedule", "fix", "auto",
-        "reference")  # fmt: skip
+RUNS = ("outputs", "expectations", "dump", "profile", "cycles", "report", "trace", "jobs", "quiet", "schedule", "fix",
+        "auto", "reference")  # fmt: skip
 """Parameters that are about a run, which there is none of with --emit-python and --list."""
 
 RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
@@ -163,6 +166,15 @@ RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
 )  # fmt: skip
 @click.option("--dump", is_flag=True, help="Print all numbers of what the program wrote.")
 @click.option("--profile", is_flag=True, help="Print time and calls by operation.")
+@click.option(
+    "--cycles", type=click.Choice(["text", "json"]), metavar="[=text|json]",
+    help="Print what the run takes on the chip by its cycle model; --trace has its times.",
+)  # fmt: skip
+@click.option("--cycle-table", metavar="FILE", help="Parameters of the cycle model instead of the shipped ones.")
+@click.option(
+    "--cycle-option", "cycle_options", metavar="KEY=VALUE", multiple=True, callback=cycle_options,
+    help="What the cycle model takes about variants, e.g. variant=1D_POST_UPDATE.",
+)  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Print no summary of what the program wrote.")
 @click.option("--emit-python", is_flag=True, help="Print the generated source and run nothing.")
 @click.option(
@@ -242,6 +254,9 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError(f"{_option(ctx, parameter)} goes with launch files only", ctx)
     if given["profile"] and (given["sanitize"] or given["trace"]):
         raise click.UsageError("--profile times plain runs; it does not go with --sanitize and --trace", ctx)
+    if given["cycles"] and (given["profile"] or given["fix"]):
+        raise click.UsageError("--cycles does not go with --profile and --fix", ctx)
+    given["cycle_request"] = cycle_request(ctx, given)
     if given["ranks"]:
         ctx.exit(_ranks(ctx, path, given))
     item = _input(ctx, path)
@@ -321,11 +336,24 @@ def _input(ctx: click.Context, path: str) -> Input:
 
 LAUNCH_SUFFIX = ".launch.toml"
 
-ALONE = ("profile", "emit_python", "fix", "listing", "auto", "init_launch", "reference")
+ALONE = ("profile", "cycles", "emit_python", "fix", "listing", "auto", "init_launch", "reference")
 """Parameters that are about the run of one kernel."""
 
 PROGRAM_ONLY = (
-    *("entry", "blocks", "windows", "arguments", "outputs", "expectations", "rtol", "atol", "profile", "emit_python"),
+    *(
+        "entry",
+        "blocks",
+        "windows",
+        "arguments",
+        "outputs",
+        "expectations",
+        "rtol",
+        "atol",
+        "profile",
+        "cycles",
+        "cycle_table",
+    ),
+    *("cycle_options", "emit_python"),
     *("report", "trace", "trace_costs", "fix", "listing", "auto", "seed", "init_launch", "reference"),
 )
 """Parameters that a launch file says itself, or that look at one run."""
@@ -472,7 +500,7 @@ def _request(given: dict[str, Any]) -> Request:
         tolerance=Tolerance(given["rtol"], given["atol"]),
         run=RunOptions(
             accumulate=given["accumulate"],
-            fill=given["fill"] or ("poison" if watched else "zero"),
+            fill=given["fill"] or ("poison" if given["sanitize"] or given["trace"] else "zero"),
             backend=given["backend"],
             schedule=order_of(given),
             cross_core=given["cross_core"],
@@ -480,6 +508,7 @@ def _request(given: dict[str, Any]) -> Request:
         policy=_policy(given),
         dump=given["dump"],
         profile=given["profile"],
+        cycles=given["cycles"],
         quiet=given["quiet"],
         emit_python=given["emit_python"],
         sanitizing=watched,
@@ -496,14 +525,15 @@ def _request(given: dict[str, Any]) -> Request:
 
 
 def _sanitizing(given: dict[str, Any]) -> Sanitizing | None:
-    if not given["sanitize"] and given["trace"] is None:
+    cycles: CycleRequest | None = given.get("cycle_request")
+    if not given["sanitize"] and given["trace"] is None and cycles is None:
         return None
     from pto_dialect.driver.run.sanitizing import Sanitizing
     from pto_dialect.sanitize.options import SanitizeOptions
 
     options = SanitizeOptions(given["sanitize"], given["sync"])
     files = (given["report"], given["suppressions"], given["trace"])
-    return Sanitizing(options, given["sanitize_max"], *files, given["trace_costs"], given["fix"])
+    return Sanitizing(options, given["sanitize_max"], *files, given["trace_costs"], given["fix"], cycles)
 
 
 if __name__ == "__main__":

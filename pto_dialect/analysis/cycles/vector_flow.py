@@ -11,6 +11,9 @@ from .work import Work, ceil_div, width
 FLAT_IF_FULL: Final = frozenset(("tadds", "tsubs", "tmuls", "tdivs", "tmins", "tmaxs", "tneg"))
 """Operations whose tiles of one row are walked row by row unless the row is full."""
 
+PRECISE: Final = "high_precision"
+"""What the operation or an option states for the slow way; an option is about operations that have one."""
+
 
 def flat(work: Work) -> bool:
     """Whether the library walks the valid part as one run of registers: as its variant says, else where rows follow one
@@ -29,10 +32,10 @@ def flow_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
         return _conversion(work, table)
     if work.name == "tsel" and width(work.result) == 32:
         return _selection(work, table)
-    name = work.name
-    mode = work.options.get("op_params", "")
-    if mode == "high_precision" or work.options.get("precision") == "high_precision":
-        name += ".high_precision"
+    name, precise = work.name, f"{work.name}.{PRECISE}"
+    asked = work.options.get("precision") == PRECISE and table.type_of("operation", precise, work.result) is not None
+    if asked or work.options.get("op_params") == PRECISE:
+        name = precise
     type_ = table.type_of("operation", name, work.result)
     if type_ is None and width(work.result) == 16:
         type_ = table.type_of("operation", name, "f16")

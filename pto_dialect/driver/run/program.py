@@ -38,7 +38,7 @@ from .memory_budget import memory_budget
 from .outputs import Output, Place, Places, dump, memory_of, summary
 from .profile_table import profile_table
 from .request import Request
-from .sanitizing import collected, unchecked_lines, watched_kernel
+from .sanitizing import collected, show_cycles, unchecked_lines, watched_kernel
 from .value_text import Given, OutputFile
 
 if TYPE_CHECKING:
@@ -183,6 +183,8 @@ class Launch:
         self.show(shown, value, written)
         if self.log is not None:
             streams.out(profile_table(self.log, seconds, compile_seconds))
+        if request.cycles is not None:
+            streams.out(show_cycles(cast("WatchedKernel", kernel), self.item.name, request.cycles))
         for text in mismatches:
             streams.err(text)
         return WRONG_PROGRAM if mismatches else OK

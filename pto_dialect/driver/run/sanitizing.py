@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pto_dialect.sanitize.report.findings import Finding
     from pto_dialect.sanitize.watch.watch import Watch
 
+    from ..options import CycleRequest
+
 
 @dataclass(frozen=True)
 class Sanitizing:
@@ -30,7 +32,8 @@ class Sanitizing:
 
     ``limit``: errors shown, 0 for all. ``report``: file for the findings as JSON, or SARIF if its name says so.
     ``suppressions``: file with findings to leave out. ``trace``: file for a timeline, with ``costs`` by a simple model.
-    ``fix``: file for the program with what findings advise, ``-`` for standard output.
+    ``fix``: file for the program with what findings advise, ``-`` for standard output. ``cycles``: the run is timed,
+    and the timeline has the durations of the cycle model.
     """
 
     options: SanitizeOptions
@@ -40,6 +43,7 @@ class Sanitizing:
     trace: str | None = None
     costs: bool = False
     fix: str | None = None
+    cycles: CycleRequest | None = None
 
 
 def watched_kernel(
@@ -57,12 +61,48 @@ def watched_kernel(
     from pto_dialect.sanitize.launch import WatchedKernel
     from pto_dialect.sanitize.report.timeline import Timeline
 
+    if request.cycles is not None and watch is None and not tasks:
+        return _timed_kernel(module, entry, target, run, request, request.cycles, group)
     timeline = Timeline(request.costs) if request.trace is not None else None
     if tasks:
         from pto_dialect.sanitize.tasks import TaskKernel
 
         return TaskKernel(module, entry, target, run, request.options, timeline, group)
     return WatchedKernel(module, entry, target, run, request.options, timeline, group, watch)
+
+
+def _timed_kernel(
+    module: ModuleOp,
+    entry: str,
+    target: str | None,
+    run: RunOptions,
+    request: Sanitizing,
+    cycles: CycleRequest,
+    group: Group | None,
+) -> WatchedKernel:
+    """The kernel whose runs are timed."""
+    from pto_dialect.analysis.cycles.static import table_for
+    from pto_dialect.analysis.cycles.table import CycleTableError
+    from pto_dialect.analysis.target import profile_of
+    from pto_dialect.sanitize.timed import CycleKernel
+    from pto_dialect.sanitize.watch.cycle_times import CycleTimeline
+
+    arch = profile_of(module, target).arch
+    try:
+        table = table_for(arch, cycles.table)
+    except CycleTableError as error:
+        raise BindingError(str(error)) from None
+    timeline = CycleTimeline(table, arch, dict(cycles.options), request.trace is not None)
+    return CycleKernel(module, entry, target, run, request.options, timeline, group)
+
+
+def show_cycles(kernel: WatchedKernel, file: str, form: str) -> str:
+    """What the runs of a timed kernel have taken, as text or JSON."""
+    from pto_dialect.driver.cycle_text import document
+    from pto_dialect.sanitize.timed import CycleKernel
+
+    assert isinstance(kernel, CycleKernel)
+    return document([kernel.cycles(file)], form)
 
 
 def collected(

@@ -38,6 +38,7 @@ class Signals:
         self.core = core
         self.tokens: dict[Key, deque[Token]] = {}
         self.levels: dict[Key, list[Clock]] = {}
+        self.level_times: dict[Key, list[float]] = {}
         self.held: Counter[tuple[str, int]] = Counter()
         self.holders: dict[tuple[str, int], int] = {}
 
@@ -74,6 +75,8 @@ class Signals:
             if reached:
                 known = [max(pair) for pair in zip(known, reached[-1], strict=True)]
             reached.append(known)
+            times = self.level_times.setdefault(key, [])
+            times.append(max(token.time, times[-1]) if times else token.time)
             return
         self.tokens.setdefault(key, deque()).append(token)
         if isinstance(key, Entry):
@@ -103,6 +106,7 @@ class Signals:
         actor.join(mark.known)
         if level:
             actor.join(self.levels[key][level - 1])
+            actor.time = max(actor.time, mark.time, self.level_times[key][level - 1])
 
     # ------------------------------------------------------------ findings
 

@@ -1,0 +1,23 @@
+"""Runs a program and takes the time that the cycle model gives it.  Source: docs/reference/cycles.md, "Pipes"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .launch import WatchedKernel
+from .watch.cycle_times import CycleTimeline
+from .watch.cycles import CycleWatch
+
+if TYPE_CHECKING:
+    from pto_dialect.analysis.cycles.static import ModuleCycles
+
+
+class CycleKernel(WatchedKernel):
+    """An entry function that is ready to run and be timed."""
+
+    watch_class = CycleWatch
+
+    def cycles(self, file: str) -> ModuleCycles:
+        """What its runs have taken."""
+        assert isinstance(self.timeline, CycleTimeline)
+        return self.timeline.cycles(file, self.profile.name, self.watch.log.actors)

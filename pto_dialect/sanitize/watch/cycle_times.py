@@ -1,0 +1,208 @@
+"""The cycles of what a run has executed, operation by operation and pipe by pipe.
+
+Source: docs/reference/cycles.md, "Pipes".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from pto_dialect.analysis.cycles.estimate import Estimate, estimate
+from pto_dialect.analysis.cycles.operations import Counted, counted
+from pto_dialect.analysis.cycles.static import Line, ModuleCycles, Total
+from pto_dialect.analysis.cycles.table import FIT, CycleTable
+from pto_dialect.analysis.cycles.work import Work
+from pto_dialect.runtime.kernels.tile.operands import TILES
+
+from ..report.timeline import Timeline
+
+if TYPE_CHECKING:
+    from ..context import Context
+    from ..report.sites import Site
+    from ..state.clocks import Actor
+
+_PATHS = {"PIPE_MTE1": "l1:l0a", "PIPE_MTE3": "ub:gm", "PIPE_FIX": "l0c:gm"}
+"""What instructions without tiles are taken to move, by their pipe; MTE2 loads what its core has."""
+
+_NONE = Estimate(0.0, 0.0, 0.0, "published")
+
+_GLOBAL = "gm"
+
+
+@dataclass
+class Executed:
+    """All executions of one operation on one pipe."""
+
+    site: Site
+    pipe: str
+    count: int = 0
+    total: Total = field(default_factory=Total)
+    evidence: str = FIT[0]
+
+
+class CycleTimeline(Timeline):
+    """A timeline whose durations are those of ``table`` for the chip ``arch``, with variants as ``options`` state.
+
+    ``kept`` tells whether slices are wanted as well; ``busy`` has the cycles of each actor by its number.
+    """
+
+    def __init__(self, table: CycleTable, arch: str, options: Mapping[str, str], kept: bool) -> None:
+        super().__init__(costs=True)
+        self.table = table
+        self.arch = arch
+        self.options = options
+        self.kept = kept
+        self.executed: dict[tuple[int, str], Executed] = {}
+        self.busy: dict[int, Total] = {}
+        self.warm: set[tuple[int, int, int]] = set()
+        self._counted: dict[int, Counted | None] = {}
+        self._known: dict[Work, Estimate] = {}
+        self._flag = table.one("sync", "flag")
+
+    # ------------------------------------------------------------ slices
+
+    def operation(
+        self,
+        actor: Actor,
+        site: Site,
+        loops: tuple[int, ...],
+        start: float,
+        duration: float,
+        events: Iterable[int] = (),
+    ) -> None:
+        """As in ``Timeline``, where slices are wanted."""
+        if self.kept:
+            super().operation(actor, site, loops, start, duration, events)
+
+    def sent(self, actor: Actor, site: Site, loops: tuple[int, ...]) -> int:
+        """A signal leaves; the number of its flow."""
+        if self.kept:
+            return super().sent(actor, site, loops)
+        self._sync(actor, site)
+        return 0
+
+    def taken(self, actor: Actor, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
+        """A signal was waited for and is there now."""
+        if self.kept:
+            super().taken(actor, site, loops, since, flow)
+        else:
+            self._sync(actor, site)
+
+    def _sync(self, actor: Actor, site: Site) -> None:
+        actor.time += self._flag
+        self._add(actor, site, Estimate(self._flag, self._flag, self._flag, "published"))
+
+    # ------------------------------------------------------------ costs
+
+    def cost(self, actor: Actor, site: Site, context: Context, regions: Sequence[tuple[Any, Any, bool]]) -> Estimate:
+        """What an instruction takes that has accessed ``regions``: memory, bytes, and whether they were written."""
+        if site.number not in self._counted:
+            self._counted[site.number] = counted(site.op, self.arch, self.options)
+        found = self._counted[site.number]
+        if found is None and actor.pipe == "PIPE_S":
+            return _NONE
+        work = Work(site.name, "i8", "i8", 1, 1, 1, 1, certain=False) if found is None else found.work
+        if not work.certain:
+            work = self._completed(work, actor, context)
+        known = self._known.get(work)
+        if known is None:
+            known = self._known[work] = estimate(work, self.table)
+        return self._shared(known, actor, regions) if _GLOBAL in work.path.split(":") else known
+
+    def _completed(self, work: Work, actor: Actor, context: Context) -> Work:
+        """The work with what only the run knows: the valid part of its last tile, or the bytes that it has accessed."""
+        tile = next((each for each in reversed(context.operands) if isinstance(each, TILES)), None)
+        if tile is not None and not work.k:
+            rows, cols = max(tile.valid_rows, 1), max(tile.valid_cols, 1)
+            shape = (max(tile.rows, rows), max(tile.cols, cols))
+            return replace(work, rows=shape[0], cols=shape[1], valid_rows=rows, valid_cols=cols, certain=True)
+        if work.k:
+            return work
+        size = max(1, context.nbytes // 2)
+        path = _path_of(work.name, actor)
+        certain = path == _stated_path(work.name)
+        return replace(work, source="i8", result="i8", rows=1, cols=size, valid_rows=1, valid_cols=size, path=path,
+                       certain=certain)  # fmt: skip
+
+    def _shared(self, one: Estimate, actor: Actor, regions: Sequence[tuple[Any, Any, bool]]) -> Estimate:
+        """A transfer whose bytes nobody has read before takes no less than its share of the memory's bandwidth."""
+        cold = 0
+        for arena, region, _ in regions:
+            key = (id(arena), region.offset, region.size)
+            if arena.public and key not in self.warm:
+                self.warm.add(key)
+                cold += region.size
+        if not cold:
+            return one
+        cores = min(actor.core.block.count, int(self.table.one("machine", "cores")))
+        rate = self.table.one("machine", "memory_gbps") * 1e3 / self.table.one("machine", "clock_mhz")
+        least = cold * cores / rate
+        return one if least <= one.cycles else Estimate(least, one.low, max(one.high, 2 * least), one.evidence)
+
+    def record(self, actor: Actor, site: Site, one: Estimate) -> None:
+        """An instruction has run."""
+        self._add(actor, site, one)
+
+    def _add(self, actor: Actor, site: Site, one: Estimate) -> None:
+        entry = self.executed.get((site.number, actor.pipe))
+        if entry is None:
+            entry = self.executed[site.number, actor.pipe] = Executed(site, actor.pipe)
+        entry.count += 1
+        entry.total.add(one)
+        entry.evidence = max(entry.evidence, one.evidence, key=FIT.index)
+        self.busy.setdefault(actor.number, Total()).add(one)
+
+    # ------------------------------------------------------------ result
+
+    def cycles(self, file: str, target: str, actors: Sequence[Actor]) -> ModuleCycles:
+        """What the run has taken, with the ``actors`` that took part."""
+        table = self.table
+        found = ModuleCycles(file, target, table.one("machine", "clock_mhz"), run=True)
+        for entry in sorted(self.executed.values(), key=lambda each: (each.site.number, each.pipe)):
+            if not entry.total.cycles:
+                continue
+            span, total = entry.site.span, entry.total
+            count = entry.count
+            mean = Estimate(total.cycles / count, total.low / count, total.high / count, entry.evidence)
+            line = span.line if span is not None else None
+            found.lines.append(Line(entry.site.name, line, entry.pipe, entry.count, False, mean))
+            if entry.evidence == "assumed":
+                found.ranges[entry.site.name] = entry.count
+        for actor in actors:
+            busy = self.busy.get(actor.number)
+            if busy is not None and busy.cycles > found.pipes.get(actor.pipe, Total()).cycles:
+                found.pipes[actor.pipe] = busy
+        end = _end(actors, int(table.one("machine", "cores")))
+        totals = found.pipes.values()
+        less = max((each.cycles - each.low for each in totals), default=0.0)
+        more = max((each.high - each.cycles for each in totals), default=0.0)
+        found.whole = Total(end, max(end - less, 0.0), end + more)
+        return found
+
+
+def _stated_path(name: str) -> str | None:
+    """The memories in the name of a transfer, ``mte_gm_ub``."""
+    parts = name.split("_")
+    return ":".join(parts[1:3]) if parts[0] == "mte" and len(parts) > 2 else None
+
+
+def _path_of(name: str, actor: Actor) -> str:
+    """What an instruction without tiles moves: as its name says, else as its pipe does; nothing for other pipes."""
+    if not actor.pipe.startswith("PIPE_MTE") and actor.pipe != "PIPE_FIX":
+        return ""
+    return _stated_path(name) or _PATHS.get(actor.pipe, "gm:l1" if actor.core.kind == "aic" else "gm:ub")
+
+
+def _end(actors: Sequence[Actor], cores: int) -> float:
+    """When the last block ends: blocks start as cores get free, those that run side by side together."""
+    ends: dict[tuple[int, int], float] = {}
+    for actor in actors:
+        key = (actor.device, actor.core.block.index)
+        ends[key] = max(ends.get(key, 0.0), actor.time)
+    free = [0.0] * max(cores, 1)
+    for _, end in sorted(ends.items()):
+        place = free.index(min(free))
+        free[place] += end
+    return max(free)
