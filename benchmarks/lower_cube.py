@@ -34,8 +34,8 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.assign_memory.assign import AssignMemoryPass, lacking
 from pto_dialect.passes.insert_sync.insert import InsertSyncPass
+from pto_dialect.passes.instructions.writer import Function
 from pto_dialect.passes.lower_cube.lower import LowerCubePass, cube_operations, lower
-from pto_dialect.passes.lower_cube.writer import Function
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel

@@ -15,11 +15,10 @@ from xdsl.ir import Attribute, SSAValue
 from pto_dialect.analysis.facts import word
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import element_name
+from pto_dialect.passes.instructions.geometry import NotLoweredError, Reader, constant_bits
+from pto_dialect.passes.instructions.writer import Number, Writer, enum
 from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.profile import Profile
-
-from .geometry import NotLoweredError, Reader, constant_bits
-from .writer import Number, Writer, enum
 
 _SCALE_BITS = 0xFFFFE000
 """The bits of an f32 that count in the scale of a channel."""

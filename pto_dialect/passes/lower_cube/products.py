@@ -14,11 +14,11 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import PtrType, is_float
 from pto_dialect.ir.cube.mad import ClausedMadOp, MadAccOp, MadBiasOp, MadMxAccOp, MadMxBiasOp, MadMxOp, MadOp
+from pto_dialect.passes.instructions.geometry import FRACTAL_ROWS, NotLoweredError, Reader, Tile
+from pto_dialect.passes.instructions.writer import Number, Writer, enum
 from pto_dialect.targets.profile import Profile
 
-from .geometry import FRACTAL_ROWS, NotLoweredError, Reader, Tile
 from .scales import check_scales
-from .writer import Number, Writer, enum
 
 
 class Form(NamedTuple):

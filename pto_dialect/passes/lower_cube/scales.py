@@ -17,11 +17,10 @@ from pto_dialect.ir.core.operands import find, named
 from pto_dialect.ir.core.types import PtrType, TileBufType, element_name
 from pto_dialect.ir.cube.matmul import TGetScaleAddrOp
 from pto_dialect.ir.cube.mte import MteGmL1Op, MteL1L0aMxOp, MteL1L0bMxOp
+from pto_dialect.passes.instructions.geometry import FRACTAL_ROWS, ROW_BYTES, NotLoweredError, Reader, Tile
+from pto_dialect.passes.instructions.writer import Number, Writer
 from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
 from pto_dialect.targets.memory import MX_SCALE_ADDRESS_DIVISOR
-
-from .geometry import FRACTAL_ROWS, ROW_BYTES, NotLoweredError, Reader, Tile
-from .writer import Number, Writer
 
 _PAIR = 2
 _LAYOUTS = {"left": "mx_a_zz", "right": "mx_b_nn"}

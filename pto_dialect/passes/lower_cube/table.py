@@ -15,14 +15,14 @@ from pto_dialect.ir.core.placement import location
 from pto_dialect.ir.cube.matmul import BiasedScaledProductOp, PhasedProductOp, TGetScaleAddrOp
 from pto_dialect.ir.tile.memory import TLoadOp, TStoreFpOp, TStoreOp
 from pto_dialect.ir.tile.move import ConvertingMoveOp, PaddingOp, ParameterWindowOp, TMovFpOp
+from pto_dialect.passes.instructions.geometry import NotLoweredError, Reader, Tile
+from pto_dialect.passes.instructions.writer import Number, Writer
 from pto_dialect.targets.profile import Profile
 
-from .geometry import NotLoweredError, Reader, Tile
 from .loads import load, move_bias, move_operand, move_table
 from .products import FORMS, product
 from .scales import bind, holds_scales, move_scales
 from .stores import Window, move_out, store
-from .writer import Number, Writer
 
 Lower = Callable[[Writer, Profile], None]
 Moved = Callable[[Writer, Tile, Tile, Number, Number], None]

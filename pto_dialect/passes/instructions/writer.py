@@ -21,6 +21,7 @@ from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
 from pto_dialect.ir.core.location import set_location, span_of
 from pto_dialect.ir.core.types import PtrType
+from pto_dialect.ir.scalar.regions import VecscopeOp
 
 Number = int | SSAValue
 Constant = int | float
@@ -237,9 +238,17 @@ class Writer:
         self.put(IfOp(some, [], Region(block), Region()))
         self._inside(block, lambda: self.unless_empty(tuple(others), body))
 
+    def scope(self, body: Callable[[], None]) -> None:
+        """Writes ``body`` as one vector function."""
+        block = Block()
+        self.put(VecscopeOp.create(regions=[Region(block)]))
+        self._at(InsertPoint.at_end(block), body)
+
     def _inside(self, block: Block, body: Callable[[], None]) -> None:
-        outer = self.point
         assert block.last_op is not None
-        self.point = InsertPoint.before(block.last_op)
+        self._at(InsertPoint.before(block.last_op), body)
+
+    def _at(self, point: InsertPoint, body: Callable[[], None]) -> None:
+        outer, self.point = self.point, point
         body()
         self.point = outer

@@ -1,0 +1,1 @@
+"""What passes share that put instructions in the place of tile operations."""

@@ -1,0 +1,92 @@
+"""What a pass does that puts instructions in the place of tile operations: all of them, or nothing."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.base import PtoPass
+from pto_dialect.verify.engine.rule import Rule
+
+from .geometry import NotLoweredError
+from .writer import Function
+
+
+@dataclass(frozen=True)
+class InstructionPass(PtoPass):
+    """Puts instructions in the place of the operations that are its own."""
+
+    unsupported: ClassVar[Rule]
+    """What is broken by an operation that is not lowered."""
+
+    @abstractmethod
+    def owns(self, op: Operation) -> bool:
+        """Whether the pass lowers ``op``."""
+
+    @abstractmethod
+    def lower(self, op: Operation, function: Function) -> NotLoweredError | None:
+        """Writes the instructions of ``op`` in front of it; returns what stands in the way."""
+
+    def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        """Changes ``module``; each operation that is not lowered is an error, and nothing changes then."""
+        lowered: list[Operation] = []
+        functions: list[Function] = []
+        errors: list[NotLoweredError] = []
+        for op in walk(module):
+            if not has_role(op, Role.FUNCTION) or not op.regions[0].blocks:
+                continue
+            found = [inner for inner in walk(op) if self.owns(inner)]
+            if found:
+                functions.append(Function(op))
+                errors += [error for inner in found if (error := self.lower(inner, functions[-1])) is not None]
+                lowered += found
+        for error in errors:
+            engine.report(self._told(error))
+        if errors:
+            for function in functions:
+                function.take_back()
+        else:
+            _remove(lowered)
+
+    def _told(self, error: NotLoweredError) -> Diagnostic:
+        message = f"{self.name} cannot lower {error.op.name}: {error.reason}"
+        rule = self.unsupported
+        return Diagnostic(rule.id, rule.severity, message, span_of(error.op), (), error.help)
+
+
+def _remove(lowered: Sequence[Operation]) -> None:
+    """Removes operations and the handles that nobody uses any more."""
+    for op in lowered:
+        handles = [value.owner for value in op.operands if isinstance(value.owner, Operation)]
+        op.detach()
+        op.erase()
+        for handle in handles:
+            _remove_unused(handle)
+
+
+def _remove_unused(op: Operation) -> None:
+    waiting = [op]
+    while waiting:
+        handle = waiting.pop()
+        if handle.parent is None or any(result.uses for result in handle.results) or not _is_handle(handle):
+            continue
+        waiting += [value.owner for value in handle.operands if isinstance(value.owner, Operation)]
+        handle.detach()
+        handle.erase()
+
+
+def _is_handle(op: Operation) -> bool:
+    if isinstance(op, PtoOp):
+        return op_spec(type(op)).effect is Effect.HANDLE
+    return has_role(op, Role.CONSTANT) or (has_role(op, Role.SCALAR) and not op.regions)

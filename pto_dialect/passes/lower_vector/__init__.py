@@ -1,0 +1,1 @@
+"""Tile operations of vector cores as the vector functions that carry them out."""
