@@ -278,6 +278,7 @@ PASSES_WITH_RULES: tuple[str, ...] = (
     "passes.insert_sync.insert",
     "passes.sync_order.rules",
     "passes.lower_cube.lower",
+    "passes.lower_vector.lower",
     "passes.forms.level1",
     "passes.forms.level2",
     "passes.forms.assembly",

@@ -106,11 +106,11 @@ def passed(text: str, *names: str) -> tuple[ModuleOp, list[str]]:
     return module, [f"{one.rule}: {one.message}" for one in engine.diagnostics]
 
 
-def refusals(program: Program) -> list[str]:
+def refusals(program: Program, last: str = "lower-cube") -> list[str]:
     """Why operations are not lowered; the program is as before then."""
-    module, said = passed(str(program), "assign-memory", "lower-cube")
+    module, said = passed(str(program), "assign-memory", last)
     assert print_module(module) == print_module(passed(str(program), "assign-memory")[0])
-    return [message.partition(": ")[2].removeprefix("lower-cube cannot lower ") for message in said]
+    return [message.partition(": ")[2].removeprefix(f"{last} cannot lower ") for message in said]
 
 
 def copies(arrays: Mapping[str, Any]) -> list[Any]:
@@ -131,12 +131,12 @@ def instructions(module: ModuleOp) -> list[str]:
     return re.findall(r"pto\.(mte_\w+|mad\w*) ", print_module(module))
 
 
-def lowered(program: Program | str, **arrays: Any) -> tuple[ModuleOp, dict[str, Any]]:
+def lowered(program: Program | str, last: str = "lower-cube", **arrays: Any) -> tuple[ModuleOp, dict[str, Any]]:
     """The lowered program and what it computes, after it was compared with the program before: the same bytes under
     all schedules, nothing about order in a watched run, no error in the printed text."""
     before, said = passed(str(program), "assign-memory", "insert-sync")
     assert not said
-    after, said = passed(str(program), "assign-memory", "insert-sync", "lower-cube")
+    after, said = passed(str(program), "assign-memory", "insert-sync", last)
     assert not said, said
     text = print_module(after)
     verdict = check(text)

@@ -5,14 +5,12 @@ Source: docs/reference/layouts.md, "Moves between tiles".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.target import profile_of
-from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.instructions.geometry import NotLoweredError
 from pto_dialect.passes.instructions.rewrite import InstructionPass
 from pto_dialect.passes.instructions.writer import Function, Writer
@@ -74,8 +72,3 @@ def lower(op: Operation, function: Function, target: str | None) -> NotLoweredEr
     except NotLoweredError as error:
         return error
     return None
-
-
-def cube_operations(module: Operation) -> Iterator[Operation]:
-    """The tile operations of the cube core in ``module``."""
-    return (op for op in walk(module) if is_cube(op))

@@ -37,6 +37,7 @@ REMOVE_SYNC = "remove-redundant-sync"
 ASSIGN_MEMORY = "assign-memory"
 PROVE = "prove"
 LOWER_CUBE = "lower-cube"
+LOWER_VECTOR = "lower-vector"
 FORMS = "to-level1, to-level2, to-assembly"
 RUN = "run"
 PASSES = (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)

@@ -49,6 +49,7 @@ COMMANDS: Final[dict[str, Commands]] = {
     "assign-memory-full": _both("pto-opt -p assign-memory example.pto"),
     "insert-sync-unsupported": _both("pto-opt -p insert-sync example.pto"),
     "lower-cube-unsupported": _both("pto-opt -p lower-cube example.pto"),
+    "lower-vector-unsupported": _both("pto-opt -p lower-vector example.pto"),
     "to-level1-unsupported": _both("pto-opt -p to-level1 example.pto"),
     "to-assembly-unsupported": _both("pto-opt -p 'to-assembly{attributes=drop}' example.pto"),
     "to-level2-unsupported": _both("pto-opt -p to-level2 example.pto"),

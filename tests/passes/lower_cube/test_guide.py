@@ -1,6 +1,6 @@
-"""The commands of the guide print what it shows.
+"""The commands of the guides print what they show.
 
-`python tests/passes/lower_cube/test_guide.py` writes the present output into it.
+`python tests/passes/lower_cube/test_guide.py` writes the present output into them.
 """
 
 import os
@@ -10,7 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).parents[3] / "docs" / "lower-cube.md"
+import pytest
+
+DOCS = Path(__file__).parents[3] / "docs"
+PAGES = {"lower-cube.md": 3, "lower-vector.md": 2}
 
 _PROGRAM = re.compile(r"^`([\w.]+)` [^`]*?:\n\n```mlir\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMANDS = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -37,12 +40,15 @@ def with_present_output(text: str, folder: Path) -> str:
     return _COMMANDS.sub(printed, text)
 
 
-def test_the_guide_shows_real_output(tmp_path: Path) -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    assert len(_COMMANDS.findall(text)) >= 3
+@pytest.mark.parametrize("page", PAGES)
+def test_the_guide_shows_real_output(page: str, tmp_path: Path) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    assert len(_COMMANDS.findall(text)) == PAGES[page]
     assert with_present_output(text, tmp_path) == text
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as directory:
-        PAGE.write_text(with_present_output(PAGE.read_text(encoding="utf-8"), Path(directory)), encoding="utf-8")
+    for name in PAGES:
+        with tempfile.TemporaryDirectory() as directory:
+            found = with_present_output((DOCS / name).read_text(encoding="utf-8"), Path(directory))
+            (DOCS / name).write_text(found, encoding="utf-8")

@@ -1,11 +1,12 @@
-"""How many tile operations of the cube core are lowered to instructions, and whether these compute the same.
+"""How many tile operations are lowered to instructions, and whether these compute the same.
 
-Usage: python benchmarks/lower_cube.py FOLDER... [--target a5] [--run] [--only REGEX] [--limit SECONDS]
+Usage: python benchmarks/instructions.py FOLDER... [--pass PASS] [--target a5] [--run] [--only REGEX] [--limit SECONDS]
 
-Every program below a FOLDER that has such operations gets addresses and flags where it has none, and is lowered. Those
-that are not lowered are counted by what stands in the way. With ``--run`` each function that runs with arguments made
-up from its types runs before and after: the bytes have to be the same under several schedules, and the sanitizers must
-find nothing about order that they do not find before. The exit code is 1 when something differs.
+Every program below a FOLDER that has operations of the pass, lower-cube or lower-vector, gets addresses and flags where
+it has none, and is lowered. Those that are not lowered are counted by what stands in the way. With ``--run`` each
+function that runs with arguments made up from its types runs before and after: the bytes have to be the same under
+several schedules, and the sanitizers must find nothing about order that they do not find before. The exit code is 1
+when something differs.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.assign_memory.assign import AssignMemoryPass, lacking
 from pto_dialect.passes.insert_sync.insert import InsertSyncPass
 from pto_dialect.passes.instructions.writer import Function
-from pto_dialect.passes.lower_cube.lower import LowerCubePass, cube_operations, lower
+from pto_dialect.passes.lower_cube.lower import LowerCubePass
+from pto_dialect.passes.lower_vector.lower import LowerVectorPass
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
@@ -44,6 +46,8 @@ from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 
 SCHEDULES = ("text", "oldest", "newest")
+PASSES = {"lower-cube": LowerCubePass, "lower-vector": LowerVectorPass}
+Lowering = LowerCubePass | LowerVectorPass
 ORDER = ("race", "sync-", "l0c-handover")
 """How the rules begin that are about order."""
 
@@ -53,7 +57,7 @@ def programs(folders: Sequence[Path], only: str) -> Iterator[tuple[str, str]]:
     for folder in folders:
         for path in sorted((folder,) if folder.is_file() else folder.rglob("*.pto")):
             text = path.read_text(encoding="utf-8", errors="replace")
-            if re.search(only, str(path)) and re.search(r"\bpto\.(tmatmul|tgemv|tload|textract|tmov)", text):
+            if re.search(only, str(path)) and "pto.t" in text:
                 yield str(path), text
 
 
@@ -80,16 +84,21 @@ class Totals:
         self.seconds: list[float] = []
 
 
-def count(module: ModuleOp, name: str, target: str | None, totals: Totals) -> bool:
+def own(lowering: Lowering, root: Operation) -> list[Operation]:
+    """The operations that a pass lowers."""
+    return [op for op in walk(root) if lowering.owns(op)]
+
+
+def count(module: ModuleOp, name: str, lowering: Lowering, totals: Totals) -> bool:
     """Tries each operation by itself; whether all are lowered. The module is not used afterwards."""
     whole = True
     functions: dict[int, Function] = {}
-    for op in list(cube_operations(module)):
+    for op in own(lowering, module):
         place: Operation | None = op
         while place is not None and not has_role(place, Role.FUNCTION):
             place = place.parent_op()
         assert place is not None
-        error = lower(op, functions.setdefault(id(place), Function(place)), target)
+        error = lowering.lower(op, functions.setdefault(id(place), Function(place)))
         if error is None:
             totals.lowered[op.name] += 1
             continue
@@ -110,9 +119,9 @@ def content(values: Sequence[Any]) -> list[bytes]:
     return [value.tobytes() for value in values if isinstance(value, np.ndarray)]
 
 
-def names(module: ModuleOp) -> list[str]:
-    """The functions with cube operations."""
-    found = [op for op in walk(module) if has_role(op, Role.FUNCTION) and any(cube_operations(op))]
+def names(module: ModuleOp, lowering: Lowering) -> list[str]:
+    """The functions with such operations."""
+    found = [op for op in walk(module) if has_role(op, Role.FUNCTION) and own(lowering, op)]
     return [op.properties["sym_name"].data for op in found]  # pyright: ignore
 
 
@@ -125,27 +134,28 @@ def too_long(*_: object) -> None:
     raise TooLongError
 
 
-def prove_within(limit: float, text: str, path: str, target: str | None, totals: Totals) -> None:
+def prove_within(limit: float, text: str, path: str, lowering: Lowering, totals: Totals) -> None:
     """``prove``, if it takes no longer than ``limit`` seconds."""
     signal.signal(signal.SIGALRM, too_long)
     signal.setitimer(signal.ITIMER_REAL, limit)
     try:
         with redirect_stdout(StringIO()):
-            prove(text, path, target, totals)
+            prove(text, path, lowering, totals)
     except TooLongError:
         totals.count["takes too long"] += 1
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def prove(text: str, path: str, target: str | None, totals: Totals) -> None:
+def prove(text: str, path: str, lowering: Lowering, totals: Totals) -> None:
     """Runs the functions of a program before and after, under several schedules and under watch."""
+    target = lowering.target
     before, _ = prepared(text, path, target)
     after, _ = prepared(text, path, target)
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
-    LowerCubePass(target).run(after, engine)
+    lowering.run(after, engine)
     chip = target or profile_of(before, None).arch
-    for name in names(before):
+    for name in names(before, lowering):
         plain = RunOptions(cross_core="p2p", accumulate="exact")
         try:
             kernel = Kernel(before, name, chip, plain)
@@ -201,26 +211,27 @@ def _rules(module: ModuleOp, name: str, chip: str, values: list[Any]) -> set[str
 @click.option("--only", default="", metavar="REGEX", help="programs whose path matches")
 @click.option("--run", "runs", is_flag=True, help="run before and after as well")
 @click.option("--limit", default=20.0, help="seconds that the runs of a program may take")
-def main(folders: tuple[Path, ...], target: str | None, only: str, runs: bool, limit: float) -> None:
+@click.option("--pass", "chosen", type=click.Choice(list(PASSES)), default="lower-cube", help="the pass")
+def main(folders: tuple[Path, ...], target: str | None, only: str, runs: bool, limit: float, chosen: str) -> None:
     """Lower the programs below FOLDERS."""
-    totals = Totals()
+    totals, lowering = Totals(), PASSES[chosen](target)
     for path, text in programs(folders, only):
         try:
             module, refused = prepared(text, path, target)
         except ValueError:
             totals.count["programs with errors"] += 1
             continue
-        if not any(True for _ in cube_operations(module)):
+        if not own(lowering, module):
             continue
         totals.count["programs"] += 1
         if refused:
             totals.count["programs without addresses or flags"] += 1
         started = perf_counter()
-        whole = count(module, path, target, totals)
+        whole = count(module, path, lowering, totals)
         totals.seconds.append(perf_counter() - started)
         totals.count["programs lowered"] += whole and not refused
         if runs and whole and not refused:
-            prove_within(limit, text, path, target, totals)
+            prove_within(limit, text, path, lowering, totals)
     show(totals)
     sys.exit(1 if totals.wrong else 0)
 

@@ -1,0 +1,123 @@
+"""Elementwise tile operations as vector functions. Source: docs/reference/tiles.md, "Elementwise"."""
+
+import numpy as np
+import pytest
+from cube_programs import Program, lowered, refusals
+
+from pto_dialect import print_module
+from pto_dialect.passes.lower_vector.table import ROWS
+
+RNG = np.random.default_rng(13)
+STORAGE = {"f16": np.float16, "f32": np.float32, "i16": np.int16, "i32": np.int32}
+SHAPES = {"whole rows": (8, 64, 64), "a part of each row": (5, 96, 70), "less than a register": (3, 32, 17)}
+"""Rows, columns of the tile and valid columns."""
+
+
+def values(shape, element: str):
+    """Numbers, and for floats the special ones."""
+    if element[0] == "i":
+        return RNG.integers(-300, 300, shape).astype(STORAGE[element])
+    found = RNG.uniform(-4, 4, shape).astype(STORAGE[element])
+    found.reshape(-1)[:6] = [np.inf, -np.inf, np.nan, 0.0, -0.0, 65504]
+    return found
+
+
+def program(name: str, element: str, rows: int, cols: int, valid: int) -> Program:
+    """One operation on tiles of which ``valid`` columns count."""
+    row = ROWS[name]
+    found = Program(a=element, b=element, c=element, number=f"={element}")
+    part = {"valid": f"{rows}x{valid}"} if valid != cols else {}
+    for tile, array in (("x", "a"), ("y", "b"), ("z", "c")):
+        height = 1 if row.spread and tile == "y" else rows
+        found.view(f"v{tile}", array, (height, valid), (valid, 1))
+        own = {"valid": f"{height}x{valid}"} if part else {}
+        found.tile(tile, "vec", height, cols, element, **own)
+    tiles = ["x", "y"][: len(row.sources)]
+    for tile in tiles:
+        found.op("tload", f"v{tile}", to=tile)
+    if row.number and not tiles:
+        found.lines.append(f"{name} ins(%number : {element}) outs(%z : {found.types['z']})")
+    else:
+        number = {"extra": ", %number", "extra_types": f", {element}"} if row.number else {}
+        found.op(name.removeprefix("pto."), *tiles, to="z", **number)
+    found.op("tstore", "z", to="vz")
+    return found
+
+
+CASES = [
+    (name, element, list(SHAPES)[position % 3])
+    for position, (name, element) in enumerate((name, kind) for name in ROWS for kind in sorted(ROWS[name].elements))
+]
+
+
+@pytest.mark.parametrize(("name", "element", "shape"), CASES)
+def test_a_vector_function_computes_the_same_bits(name, element, shape):
+    rows, cols, valid = SHAPES[shape]
+    second = 1 if ROWS[name].spread else rows
+    arrays = {
+        **{"a": values((rows, valid), element), "b": values((second, valid), element)},
+        **{"c": np.zeros((rows, valid), STORAGE[element]), "number": 3 if element[0] == "i" else 1.25},
+    }
+    module, found = lowered(program(name, element, rows, cols, valid), last="lower-vector", **arrays)
+    assert name not in print_module(module)
+    assert "pto.vecscope" in print_module(module)
+    assert found["c"].any()
+
+
+FORMULAS = {
+    "pto.tadd": lambda a, b, s: a + b,
+    "pto.tmul": lambda a, b, s: a * b,
+    "pto.tmaxs": lambda a, b, s: np.maximum(a, s),
+    "pto.tcolexpandsub": lambda a, b, s: a - b,
+    "pto.texpands": lambda a, b, s: np.full_like(a, s),
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_results_are_those_of_the_formula(name):
+    rows, cols, valid = SHAPES["a part of each row"]
+    a, b = (
+        RNG.integers(-9, 9, (height, valid)).astype(np.float32) for height in (rows, 1 if ROWS[name].spread else rows)
+    )
+    arrays = {"a": a, "b": b, "c": np.zeros((rows, valid), np.float32), "number": 1.25}
+    _, found = lowered(program(name, "f32", rows, cols, valid), last="lower-vector", **arrays)
+    assert np.array_equal(found["c"], FORMULAS[name](a, b, np.float32(1.25)))
+
+
+@pytest.mark.parametrize("columns", [0, 1, 64, 70])
+def test_sizes_that_only_a_run_knows(columns):
+    found = Program(a="f32", b="f32", c="f32", columns="=index")
+    for tile in "xyz":
+        found.tile(tile, "vec", 4, 96, "f32", "valid_col = %columns", valid="4x?")
+    found.tile("whole", "vec", 4, 96, "f32")
+    for view, array in (("va", "a"), ("vb", "b"), ("vc", "c")):
+        found.view(view, array, (4, 96), (96, 1))
+    for view, tile in (("va", "x"), ("vb", "y"), ("vc", "z")):
+        found.op("tload", view, to=tile)
+    found.op("tadd", "x", "y", to="z")
+    found.op("tadds", "z", to="x", extra=", %half", extra_types=", f32")
+    found.tiles.append("%half = arith.constant 0.5 : f32")
+    found.lines.append(f"pto.tstore ins(%x : {found.types['x']}) outs(%vc : {found.types['vc']})")
+    found.lines[-1:] = []
+    found.view("part", "c", (4, 96), (96, 1))
+    found.lines[-1] = (
+        "%part = pto.partition_view %part_all, offsets = [%c0, %c0], sizes = [%c4, %columns] "
+        ": !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<4x?xf32>"
+    )
+    found.types["part"] = "!pto.partition_tensor_view<4x?xf32>"
+    found.op("tstore", "x", to="part")
+    a, b = (RNG.integers(-9, 9, (4, 96)).astype(np.float32) for _ in "ab")
+    _, result = lowered(found, "lower-vector", a=a, b=b, c=np.zeros((4, 96), np.float32), columns=columns)
+    assert np.array_equal(result["c"][:, :columns], (a + b + np.float32(0.5))[:, :columns])
+    assert not result["c"][:, columns:].any()
+
+
+def test_columns_are_refused():
+    found = program("pto.tadd", "f32", 16, 16, 16)
+    found.types = {
+        name: kind.replace("16x16xf32>", "16x16xf32, blayout=col_major>") for name, kind in found.types.items()
+    }
+    found.tiles = [line.replace("16x16xf32>", "16x16xf32, blayout=col_major>") for line in found.tiles]
+    found.lines = [line.replace("vec, 16x16xf32>", "vec, 16x16xf32, blayout=col_major>") for line in found.lines]
+    reason = "its tiles lie in the layout DN, registers are loaded from rows"
+    assert refusals(found, "lower-vector") == [f"pto.tadd: {reason}"]
