@@ -87,7 +87,15 @@ class Signal:
     path: tuple[tuple[Sequence, int], ...] = ()
 
 
-Item = Leaf | Loop | Choice | Signal
+@dataclass(eq=False)
+class Call:
+    """A function that runs where it is called; its own order is made where it is defined."""
+
+    op: Operation
+    body: Sequence
+
+
+Item = Leaf | Loop | Choice | Signal | Call
 
 
 @dataclass(eq=False)

@@ -74,14 +74,14 @@ class Place(NamedTuple):
 
 
 class Places:
-    """The places behind the handles of one function, for the chip of ``profile``."""
+    """The places behind the handles of one function, for the chip of ``profile``; those of ``given`` are known."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, given: dict[SSAValue, tuple[Place, ...]] | None = None) -> None:
         self.profile = profile
         self.sums = Sums()
         self.indices: dict[Sum, list[SSAValue]] = {}
         """The values that are indices of slots, by the sums that they are."""
-        self._known: dict[SSAValue, tuple[Place, ...]] = {}
+        self._known: dict[SSAValue, tuple[Place, ...]] = dict(given or {})
 
     def of(self, value: SSAValue) -> tuple[Place, ...]:
         """The places that ``value`` may stand for; several where handles meet."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from math import inf
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.dialects.scf import ForOp
+from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
@@ -24,7 +24,7 @@ from .items import NUMBER, SCALAR, Choice, Item, Leaf, Loop, Sequence, Unsupport
 from .overlap import Range, Turn
 from .places import GLOBAL, Place, Places
 
-_MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType, MemRefType)
+MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType, MemRefType)
 _ELEMENTS = (TGetValOp, TSetValOp)
 SHARED = (GLOBAL, "ub", "l1")
 """Memories that another core may write or look at."""
@@ -82,9 +82,11 @@ class Reader:
         return self._leaf(op, path) if isinstance(op, PtoOp) else self._scalar(op, path)
 
     def _loop(self, op: Operation, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Loop | None:
+        if isinstance(op, WhileOp):
+            return self._while(op, path, mine)
         if not isinstance(op, ForOp):
             if any(isinstance(inner, PtoOp) and inner.active_pipe(self.arch) for inner in walk(op)):
-                raise UnsupportedError(op, f"{op.name} is not followed, only scf.for is")
+                raise UnsupportedError(op, f"{op.name} is not followed, only scf.for and scf.while are")
             return None
         low, high, step = (constant_of(value) for value in (op.lb, op.ub, op.step))
         index = op.body.block.args[0]
@@ -101,6 +103,13 @@ class Reader:
         if not body.items:
             return None
         return Loop(op, body, turn, trips)
+
+    def _while(self, op: WhileOp, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Loop | None:
+        """A loop that runs as long as a condition holds; what decides that may be no work that needs an order."""
+        if self._sequence(op.before_region.block, path, mine).items:
+            raise UnsupportedError(op, "its condition does more than compute with numbers")
+        body = self._sequence(op.after_region.block, path, mine)
+        return Loop(op, body, None, inf) if body.items else None
 
     def _scalar(self, op: Operation, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
         """An operation of another dialect on memory, which the scalar unit carries out."""
@@ -157,7 +166,7 @@ class Reader:
         def places(names: tuple[str, ...]) -> Iterator[Place]:
             for name in dict.fromkeys(names):
                 for value in groups.get(name, ()):
-                    if isinstance(value.type, _MEMORY):
+                    if isinstance(value.type, MEMORY):
                         offset = groups["offset"] if isinstance(op, _ELEMENTS) else ()
                         yield from self.places.element(value, *offset) if offset else self.places.of(value)
 

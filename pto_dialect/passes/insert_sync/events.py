@@ -8,6 +8,8 @@ Source: docs/reference/synchronisation.md, "Event numbers".
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.passes.accesses.items import Choice, Flag, Loop, Sequence
@@ -18,6 +20,7 @@ from .follow import Runner
 
 EVENTS = len(ENUMS["event"].values)
 Pair = tuple[Flag, Flag]
+_NONE: Mapping[tuple[int, int], set[int]] = MappingProxyType({})
 
 
 class _Watched(State):
@@ -90,14 +93,15 @@ class _Rivals(Runner):
             found.add((other, one))
 
 
-def number_events(sequence: Sequence, reader: Reader) -> int:
-    """Gives every flag its number, and makes flags one where there are too many. Returns how many went."""
+def number_events(sequence: Sequence, reader: Reader, used: Mapping[tuple[int, int], set[int]] = _NONE) -> int:
+    """Gives every flag its number, and makes flags one where there are too many. Returns how many went. ``used`` are
+    the numbers between two pipes that functions use which are called."""
     gone = 0
     while True:
         rivals = _Rivals(reader)
         rivals.items(sequence, _Watched())
         flags = list(all_flags(sequence))
-        crowded = _colour(flags, rivals)
+        crowded = _colour(flags, rivals, used)
         if crowded is None:
             return gone
         if _without_slots(flags, crowded):
@@ -116,7 +120,7 @@ def _without_slots(flags: list[Flag], pair: tuple[int, int]) -> bool:
     return bool(found)
 
 
-def _colour(flags: list[Flag], rivals: _Rivals) -> tuple[int, int] | None:
+def _colour(flags: list[Flag], rivals: _Rivals, used: Mapping[tuple[int, int], set[int]]) -> tuple[int, int] | None:
     """Numbers the flags; the first pair of pipes that has too few numbers."""
     pairs: dict[tuple[int, int], list[Flag]] = defaultdict(list)
     for flag in flags:
@@ -133,18 +137,18 @@ def _colour(flags: list[Flag], rivals: _Rivals) -> tuple[int, int] | None:
                         if other is not one:
                             neighbours[one].add(other)
                             neighbours[other].add(one)
-            if _numbered(members, neighbours):
+            if _numbered(members, neighbours, used.get(pair, set())):
                 break
         else:
             return pair
     return None
 
 
-def _numbered(flags: list[Flag], neighbours: dict[Flag, set[Flag]]) -> bool:
+def _numbered(flags: list[Flag], neighbours: dict[Flag, set[Flag]], used: set[int]) -> bool:
     for flag in flags:
         flag.event = -1
     for flag in flags:
-        taken = {number for other in neighbours[flag] for number in other.numbers}
+        taken = used.union(*(other.numbers for other in neighbours[flag]))
         starts = range(EVENTS - flag.count + 1)
         free = next((start for start in starts if not taken.intersection(range(start, start + flag.count))), None)
         if free is None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from xdsl.ir import SSAValue
 
 from pto_dialect.passes.accesses.dependences import Levels, V, must_wait
-from pto_dialect.passes.accesses.items import Choice, Flag, Item, Leaf, Loop, Sequence
+from pto_dialect.passes.accesses.items import Call, Choice, Flag, Item, Leaf, Loop, Sequence
 from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
 from pto_dialect.passes.accesses.places import Place, Side
 from pto_dialect.passes.accesses.program import Reader
@@ -47,6 +47,8 @@ class Runner:
             return state
         if isinstance(item, Loop):
             return self.loop(item, state)
+        if isinstance(item, Call):
+            return self.items(item.body, state)
         # Functions with signals of their own are not followed here.
         return self.choice(item, state) if isinstance(item, Choice) else state
 

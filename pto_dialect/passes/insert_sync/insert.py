@@ -5,12 +5,15 @@ Source: docs/reference/synchronisation.md, "Placement".
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -20,11 +23,11 @@ from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import Sequence, UnsupportedError
 from pto_dialect.passes.accesses.places import Places
-from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import ERROR, INSERT_SYNC, rule
 
-from .events import number_events
+from .calls import CallReader, Used, numbers_in
+from .events import all_flags, number_events
 from .solve import solve
 from .write import write
 
@@ -42,7 +45,7 @@ UNSUPPORTED = rule(
     INSERT_SYNC,
     "flags are inserted into functions whose control flow and accesses are followed",
     source='docs/reference/synchronisation.md, "What is not followed"',
-    bad=_GOOD.replace("return", "func.call @g() : () -> ()\n  return", 1) + "func.func private @g() {\n  return\n}",
+    bad=_GOOD.replace("return", "func.call @g() : () -> ()\n  return", 1) + "func.func private @g()\n",
     good=_GOOD,
 )
 
@@ -55,17 +58,17 @@ class InsertSyncPass(PtoPass):
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Changes ``module``; a function that is not followed is an error, and nothing changes then."""
-        solved: list[Sequence] = []
+        solver = Solver(self.target)
         for function in walk(module):
             if not has_role(function, Role.FUNCTION) or not function.regions[0].blocks or ordered(function):
                 continue
             try:
-                solved += sequences(function, self.target)
+                solver.solved(function)
             except UnsupportedError as error:
                 message = f"insert-sync cannot order this: {error.reason}"
                 engine.report(Diagnostic(UNSUPPORTED.id, UNSUPPORTED.severity, message, span_of(error.op)))
         if not engine.has_errors:
-            for sequence in solved:
+            for sequence in solver.sequences:
                 write(sequence)
 
 
@@ -74,14 +77,48 @@ def ordered(function: Operation) -> bool:
     return any((Role.PIPES | Role.SETS) in roles_of(op) or has_role(op, Role.LOCK) for op in walk(function))
 
 
+class Solver:
+    """Finds what the functions of a module need, those that are called before those that call them."""
+
+    def __init__(self, target: str | None) -> None:
+        self.target = target
+        self.symbols = Symbols()
+        self._solved: dict[Operation, list[Sequence]] = {}
+
+    @property
+    def sequences(self) -> Iterator[Sequence]:
+        """All that was found."""
+        for found in self._solved.values():
+            yield from found
+
+    def solved(self, function: Operation) -> list[Sequence]:
+        """The sequences of the cores that run ``function``, with what they need. Raises :class:`UnsupportedError`."""
+        known = self._solved.get(function)
+        if known is not None:
+            return known
+        sections = {section_of(op) for op in walk(function)}
+        found: list[Sequence] = []
+        for side in [name for name in ("cube", "vector") if name in sections] or [None]:
+            places = Places(profile_of(function, self.target))
+            reader = CallReader(places, side, self.symbols, self.numbers, (function,))
+            sequence = reader.function(function)
+            solve(sequence, reader)
+            number_events(sequence, reader, reader.used)
+            found.append(sequence)
+        self._solved[function] = found
+        return found
+
+    def numbers(self, function: Operation) -> Used:
+        """The numbers of the flags of a function."""
+        if ordered(function):
+            return numbers_in(function, profile_of(function, self.target).arch)
+        found: Used = defaultdict(set)
+        for sequence in self.solved(function):
+            for flag in all_flags(sequence):
+                found[flag.source, flag.target] |= set(flag.numbers)
+        return found
+
+
 def sequences(function: Operation, target: str | None) -> list[Sequence]:
     """The sequences of the cores that run ``function``, with what they need. Raises :class:`UnsupportedError`."""
-    sections = {section_of(op) for op in walk(function)}
-    found: list[Sequence] = []
-    for side in [name for name in ("cube", "vector") if name in sections] or [None]:
-        reader = Reader(Places(profile_of(function, target)), side)
-        sequence = reader.function(function)
-        solve(sequence, reader)
-        number_events(sequence, reader)
-        found.append(sequence)
-    return found
+    return Solver(target).solved(function)

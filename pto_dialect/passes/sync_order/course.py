@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pto_dialect.analysis.affine import Sums
 from pto_dialect.passes.accesses.dependences import Levels, V, must_wait
-from pto_dialect.passes.accesses.items import Choice, Item, Leaf, Loop, Sequence, Signal, UnsupportedError
+from pto_dialect.passes.accesses.items import Call, Choice, Item, Leaf, Loop, Sequence, Signal, UnsupportedError
 from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, Access
@@ -73,6 +73,8 @@ class Course:
             self.leaf(item, state)
         elif isinstance(item, Signal):
             self.signal(item, state)
+        elif isinstance(item, Call):
+            return self.items(item.body, state)
         else:
             try:
                 return self.loop(item, state) if isinstance(item, Loop) else self.choice(item, state)

@@ -1,0 +1,122 @@
+"""Calls of functions in the same file: what they touch counts where they are called, what they order is their own.
+
+Source: docs/reference/synchronisation.md, "Calls".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from itertools import combinations
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.affine import Sums
+from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.symbols import Symbols
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.accesses.items import Call, Choice, Item, Leaf, Loop, Sequence, Signal, UnsupportedError
+from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
+from pto_dialect.passes.accesses.places import Place, Places
+from pto_dialect.passes.accesses.program import MEMORY, Reader
+from pto_dialect.passes.accesses.signals import signal_of
+
+Pair = tuple[int, int]
+Used = dict[Pair, set[int]]
+"""The numbers of flags that a function and those that it calls use between two pipes."""
+Path = tuple[tuple[Sequence, int], ...]
+
+
+class CallReader(Reader):
+    """Makes sequences in which the accesses of functions that are called stand where the call does. ``used`` are the
+    numbers of the flags of all that were called."""
+
+    def __init__(
+        self,
+        places: Places,
+        side: str | None,
+        symbols: Symbols,
+        numbers_of: Callable[[Operation], Used],
+        above: tuple[Operation, ...],
+    ) -> None:
+        super().__init__(places, side)
+        self.symbols = symbols
+        self.numbers_of = numbers_of
+        self.above = above
+        self.used: Used = defaultdict(set)
+
+    def _item(self, op: Operation, path: Path, mine: bool) -> Item | None:
+        return self._call(op, path, mine) if has_role(op, Role.CALL) else super()._item(op, path, mine)
+
+    def _call(self, op: Operation, path: Path, mine: bool) -> Call | None:
+        callee = self.symbols.callee(op)
+        if callee is None or not callee.regions[0].blocks:
+            raise UnsupportedError(op, "nobody knows what the function does that it calls")
+        if callee in self.above:
+            raise UnsupportedError(op, "it calls a function that is running already")
+        arguments = callee.regions[0].blocks[0].args
+        pairs = zip(arguments, op.operands, strict=True)
+        given: dict[SSAValue, tuple[Place, ...]] = {inner: self.places.of(outer) for inner, outer in pairs}
+        places = Places(self.places.profile, given)
+        inner = CallReader(places, self.side, self.symbols, self.numbers_of, (*self.above, callee))
+        body = inner.called(callee, path, mine)
+        if not body.items:
+            return None
+        _check(op, given, body)
+        for used in (inner.used, self.numbers_of(callee)):
+            for pair, numbers in used.items():
+                self.used[pair] |= numbers
+        return Call(op, body)
+
+    def called(self, function: Operation, path: Path, mine: bool) -> Sequence:
+        """The sequence of a function that is called."""
+        region, *_ = function.regions
+        if len(region.blocks) != 1:
+            raise UnsupportedError(function, "it goes from block to block; only structured control flow is followed")
+        body = self._sequence(region.block, path, mine)
+        for leaf in leaves(body):
+            # Its numbers are of one call, and another may have others.
+            leaf.reads, leaf.writes = (tuple(dict.fromkeys(map(_anyhow, all_))) for all_ in (leaf.reads, leaf.writes))
+        return body
+
+
+def _anyhow(place: Place) -> Place:
+    return place._replace(frame=None, sides=())
+
+
+def leaves(sequence: Sequence) -> Iterator[Leaf]:
+    """The operations of a sequence and all in it."""
+    for item in sequence.items:
+        if isinstance(item, Leaf):
+            yield item
+        elif isinstance(item, Loop | Call):
+            yield from leaves(item.body)
+        elif isinstance(item, Choice):
+            for branch in item.branches:
+                yield from leaves(branch)
+
+
+def _check(op: Operation, given: dict[SSAValue, tuple[Place, ...]], body: Sequence) -> None:
+    """Arguments that may be the same memory, or lie where the function has tiles of its own: the function was given its
+    own order as if they were not. Raises :class:`UnsupportedError`."""
+    same = Setting(lambda value: True, None, lambda value: ANY, Sums())
+    by_argument = [places for value, places in given.items() if isinstance(value.type, MEMORY)]
+    for one, other in combinations(by_argument, 2):
+        if any(may_overlap(first, second, same) for first in one for second in other):
+            raise UnsupportedError(op, "two of its arguments may be the same memory")
+    known = {_anyhow(place) for places in by_argument for place in places}
+    own = {place for leaf in leaves(body) for place in (*leaf.reads, *leaf.writes)} - known
+    for place in own:
+        if place.root == "bytes" and any(one.root == "bytes" and may_overlap(one, place, same) for one in known):
+            raise UnsupportedError(op, "a tile of the function lies where an argument does")
+
+
+def numbers_in(function: Operation, arch: str) -> Used:
+    """The numbers of the flags that stand in a function. Raises :class:`UnsupportedError`."""
+    found: Used = defaultdict(set)
+    for op in walk(function):
+        if has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER) and (word(op, "event_id") or op.operands):
+            signal: Signal = signal_of(op, (), arch)
+            found[signal.source, signal.target].add(signal.number)
+    return found
