@@ -50,7 +50,7 @@ PASS_TABLE: dict[str, PassEntry] = {
         "AssignMemoryPass",
         "addresses for tiles and queue buffers without them",
         changes=True,
-        options=MappingProxyType({"reuse": ("max", "safe", "none")}),
+        options=MappingProxyType({"reuse": ("auto", "max", "safe", "none")}),
     ),
     "insert-sync": PassEntry(
         "insert_sync.insert",

@@ -100,15 +100,15 @@ def test_options_of_passes() -> None:
     assert parse_pipeline("assign-memory{ reuse=max }") == ("assign-memory{reuse=max}",)
     made = make_pass("assign-memory{reuse=none}", "a5")
     assert (made.target, getattr(made, "reuse", "")) == ("a5", "none")
-    assert getattr(make_pass("assign-memory", None), "reuse", "") == "max"
+    assert getattr(make_pass("assign-memory", None), "reuse", "") == "auto"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("assign-memory{reus=none}", "assign-memory has no option 'reus'; it has reuse"),
-        ("assign-memory{reuse=little}", "reuse of assign-memory is max or safe or none, not 'little'"),
-        ("assign-memory{reuse}", "reuse of assign-memory is max or safe or none, not ''"),
+        ("assign-memory{reuse=little}", "reuse of assign-memory is auto or max or safe or none, not 'little'"),
+        ("assign-memory{reuse}", "reuse of assign-memory is auto or max or safe or none, not ''"),
         ("insert-sync{reuse=max}", "insert-sync has no option 'reuse'; it has none"),
         ("assign-memory{reuse=max", "options of a pass stand as name{option=value}, not as 'assign-memory{reuse=max'"),
     ],

@@ -71,11 +71,12 @@ LONG = 4
 
 @dataclass(frozen=True)
 class AssignMemoryPass(PtoPass):
-    """Gives addresses. ``reuse``: ``max`` packs tightly, ``safe`` shares bytes only where that adds no order
-    between pipes, ``none`` gives every buffer bytes of its own."""
+    """Gives addresses. ``reuse``: ``max`` packs tightly, ``safe`` shares bytes only where that adds no order between
+    pipes, ``none`` gives every buffer bytes of its own; ``auto`` is ``safe`` in functions that order their pipes
+    themselves, whose flags know nothing of shared bytes, and ``max`` in the others."""
 
     name: ClassVar[str] = "assign-memory"
-    reuse: str = "max"
+    reuse: str = "auto"
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Changes ``module``; after an error nothing changes."""

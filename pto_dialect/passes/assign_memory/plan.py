@@ -30,6 +30,7 @@ from pto_dialect.targets.memory import BASE_ALIGNMENT, SPACE_ALIASES
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.buffers.alloc import address_operand, is_view, space_of, tile_bytes
 
+from ..insert_sync.insert import ordered
 from .live import Buffer, Lives
 from .order import Order
 from .pack import always, bound, never, pack
@@ -80,8 +81,10 @@ def lacking(function: Operation) -> Iterator[Operation]:
 
 
 def memory_plans(function: Operation, target: str | None, reuse: str = "max") -> list[Plan]:
-    """The plans of a function, one for each memory; ``reuse`` says who may share bytes. Raises
+    """The plans of a function, one for each memory; ``reuse`` says who may share bytes, as for the pass. Raises
     :class:`UnsupportedError`."""
+    if reuse == "auto":
+        reuse = "safe" if ordered(function) else "max"
     profile = profile_of(function, target)
     buffers = {op.results[0]: buffer for op in walk(function) if (buffer := _buffer(op, profile)) is not None}
     end = 0

@@ -54,11 +54,11 @@ COMMANDS: Final[dict[str, Commands]] = {
     "to-assembly-unsupported": _both("pto-opt -p 'to-assembly{attributes=drop}' example.pto"),
     "to-level2-unsupported": _both("pto-opt -p to-level2 example.pto"),
     "prove-difference": Commands(
-        "pto-opt --prove --allow prove-finding -p insert-sync,assign-memory example.pto",
+        "pto-opt --prove --allow prove-finding -p 'insert-sync,assign-memory{reuse=max}' example.pto",
         "pto-opt --prove --allow prove-done --lower example.pto",
     ),
     "prove-finding": Commands(
-        "pto-opt --prove --allow prove-difference -p insert-sync,assign-memory example.pto",
+        "pto-opt --prove --allow prove-difference -p 'insert-sync,assign-memory{reuse=max}' example.pto",
         "pto-opt --prove --allow prove-done --lower example.pto",
     ),
     "prove-open": Commands(

@@ -68,6 +68,14 @@ def test_a_use_in_a_branch_is_no_order():
     assert found["z"] not in (found["x"], found["y"])
 
 
+def test_flags_of_the_author_are_not_asked_for_more_than_they_say():
+    flag = "flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]"
+    lines = [load("p", "x"), f"pto.set_{flag}", f"pto.wait_{flag}", store("x", "q")]
+    lines += [load("p", "y"), f"pto.set_{flag}", f"pto.wait_{flag}", store("y", "q")]
+    assert places(*lines, reuse="auto")["x"] != places(*lines, reuse="auto")["y"]
+    assert places(*lines, reuse="max")["x"] == places(*lines, reuse="max")["y"]
+
+
 @pytest.mark.parametrize("seed", [0, 3, 4, 5, 7])
 def test_the_flags_are_those_of_tiles_that_share_nothing(seed: int):
     text = TileProgram(seed, ("a5", "a2a3")[seed % 2]).text
