@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -68,22 +68,36 @@ def _measurement(row: dict[str, str], place: str) -> Measurement:
     types = [each for each in sources if each != "mask"]
     options = options_of(row.get("variant") or "")
     shape = [int(each) for each in re.findall(r"\d+", row.get("gm_shape") or "")]
-    path, transfers = "", 1
-    if row["op"] == "tload":
-        path = "gm:ub"
-        for extent in shape[:-2]:
-            transfers *= extent
-    elif row["op"] == "tmov":
-        path = "ub:ub"
-    k = 0
-    if row["op"] == "tmatmul":
-        k = int(options.get("k", "0"))
+    transfers, path = 1, _path(row["op"], options)
+    for extent in shape[:-2] if path.startswith("gm") else ():
+        transfers *= extent
+    k = _positive(options, "k", int, place) if row["op"].startswith("tmatmul") and "k" in options else 0
     work = Work(row["op"], types[0] if types else row["dst_dtype"], row["dst_dtype"], rows, cols, valid_rows,
-                valid_cols, path, transfers, k, options)  # fmt: skip
+                valid_cols, path, transfers, int(k), options)  # fmt: skip
     precision = row.get("public_model_precision") or ""
     note = row.get("note") or ""
     baseline = 1 - float(precision) if precision else None
     return Measurement(work, cycles, row.get("target") or "", any(word in note for word in _MODEL), baseline)
+
+
+_MEMORIES: Final = {
+    "vec": "ub",
+    "mat": "l1",
+    "left": "l0a",
+    "right": "l0b",
+    "acc": "l0c",
+    "bias": "bt",
+    "scaling": "fb",
+}
+
+
+def _path(op: str, options: Mapping[str, str]) -> str:
+    """The memories between which a transfer moves, as its variant names them: ``src=Mat/…; dst=Left/…``."""
+    if op not in ("tload", "tstore", "tmov", "textract", "tinsert"):
+        return ""
+    ends = {key: options.get(key, "vec").partition("/")[0].strip().lower() for key in ("src", "dst")}
+    source, result = (_MEMORIES.get(ends[key], "ub") for key in ("src", "dst"))
+    return f"{'gm' if op == 'tload' else source}:{'gm' if op == 'tstore' else result}"
 
 
 def options_of(text: str) -> dict[str, str]:
@@ -96,7 +110,7 @@ def options_of(text: str) -> dict[str, str]:
     return found
 
 
-def _positive(row: dict[str, str], column: str, kind: type[int] | type[float], place: str) -> float:
+def _positive(row: Mapping[str, str], column: str, kind: type[int] | type[float], place: str) -> float:
     text = row.get(column) or ""
     try:
         value = kind(text)

@@ -10,7 +10,7 @@ from math import ceil
 import pytest
 
 from pto_dialect.analysis.cycles.estimate import estimate
-from pto_dialect.analysis.cycles.table import shipped
+from pto_dialect.analysis.cycles.table import CycleTable, shipped
 from pto_dialect.analysis.cycles.work import Work
 
 A5, A2A3 = shipped("a5"), shipped("a2a3")
@@ -105,7 +105,7 @@ def test_repeats_of_short_and_cut_rows(cols: int) -> None:
     ("f16", 16, 21, 1, A2A3), ("i8", 32, 21, 1, A2A3), ("f32", 8, 21, 2, A2A3),
     ("bf16", 16, 25, 1, A5), ("f8e4m3", 32, 25, 1, A5), ("f4e2m1", 64, 25, 2, A5), ("f32", 8, 25, 8, A5),
 ])  # fmt: skip
-def test_products_pass_over_fractals(type_: str, inner: int, head: int, passes: int, table: object) -> None:
+def test_products_pass_over_fractals(type_: str, inner: int, head: int, passes: int, table: CycleTable) -> None:
     work = Work("tmatmul", type_, "f32", 128, 100, 120, 100, k=72)
     assert estimate(work, table).cycles == head + passes * ceil(120 / 16) * ceil(72 / inner) * ceil(100 / 16)
 

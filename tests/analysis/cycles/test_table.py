@@ -91,3 +91,18 @@ def test_measurements_say_what_was_measured() -> None:
     )
     assert select.baseline == pytest.approx(0.1)
     assert (load.work.path, load.work.transfers, load.modelled) == ("gm:ub", 32, True)
+
+
+def test_transfers_and_products_of_measurements_have_their_memories() -> None:
+    head = NEEDED + ",variant"
+    rows = [
+        "textract,f16,f16,64,64,64,64,90,src=Mat/ColMajor; dst=Left/RowMajor",
+        "tstore,f32,f32,64,64,64,64,400,src=Acc",
+        "tload,f16,f16,64,64,64,64,300,dst=mat/RowMajor",
+        "tmatmul,f16;f16,f32,64,64,64,64,85,k=64",
+        "tadd,f32;f32,f32,64,64,64,64,85,vf=1D_POST_UPDATE",
+    ]
+    works = [one.work for one in parse_measurements([head, *rows], "m.csv")]
+    assert [(work.path, work.k) for work in works] == [
+        *(("l1:l0a", 0), ("l0c:gm", 0), ("gm:l1", 0), ("", 64), ("", 0)),
+    ]
