@@ -19,9 +19,9 @@ STAGES: dict[str, Stage] = {
     "memory": Stage(("assign-memory",)),
     "sync": Stage(("insert-sync",)),
     "cube": Stage(("lower-cube",), usual=False),
+    "vector": Stage(("lower-vector",), usual=False),
 }
-"""Every stage. They run in this order: flags depend on who shares bytes with whom, and instructions of the cube core on
-both."""
+"""Every stage. They run in this order: flags depend on who shares bytes with whom, and instructions on both."""
 
 USUAL = "usual"
 """Stands for the stages that run where none is named."""

@@ -19,6 +19,7 @@ def test_every_stage_is_a_pipeline_of_passes_that_change_something():
         ("sync, memory", ("assign-memory", "insert-sync")),
         ("sync", ("insert-sync",)),
         ("cube,usual", ("assign-memory", "insert-sync", "lower-cube")),
+        ("vector,cube", ("lower-cube", "lower-vector")),
     ],
 )
 def test_stages_run_in_the_order_of_their_table(text: str, passes: tuple[str, ...]):
