@@ -223,3 +223,18 @@ def test_ways_that_lead_to_one_state_go_on_as_one():
     """Forty conditions have 10^12 ways; the work grows with their number, and the last mistake is found."""
     assert visits(40) < 2.2 * visits(20)
     assert rules(*branches(40, load("%x"), store("%x"))) == ["sync-static-hazard"]
+
+
+@pytest.mark.parametrize(
+    ("between", "said"),
+    [
+        ([], True),
+        (["pto.sync.set #pto.pipe<PIPE_MTE2>, 3"], True),
+        (["pto.sync.wait #pto.pipe<PIPE_MTE2>, 3"], False),
+        (["%k = arith.addi %c0, %c1 : i64"], True),
+    ],
+)
+def test_nothing_is_said_about_order_behind_a_wait_for_another_core(between: list[str], said: bool):
+    """That core may have waited for anything before it signalled."""
+    other = [set_flag("V", "MTE3"), wait_flag("V", "MTE3")]
+    assert rules(*other, load("%x"), *between, store("%x")) == ["sync-static-hazard"] * said

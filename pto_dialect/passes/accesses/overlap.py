@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from operator import neg, pos
 from typing import NamedTuple
 
 from xdsl.ir import SSAValue
@@ -62,17 +63,17 @@ def _certainly_behind(earlier: tuple[Sum, Sum], later: tuple[Sum, Sum], setting:
     """Whether one of two intervals ends before the other begins."""
     (first, first_size), (second, second_size) = earlier, later
     return (
-        _least(second, first.plus(first_size), 1, setting) >= 0
-        or _least(second.plus(second_size), first, -1, setting) >= 0
+        _least(second, first.plus(first_size), pos, setting) >= 0
+        or _least(second.plus(second_size), first, neg, setting) >= 0
     )
 
 
-def _least(later: Sum, earlier: Sum, sign: int, setting: Setting) -> float:
-    """The least that ``sign`` times (``later`` minus ``earlier``) can be."""
-    least: float = sign * (later.constant - earlier.constant)
+def _least(later: Sum, earlier: Sum, sign: Callable[[int], int], setting: Setting) -> float:
+    """The least that ``later`` minus ``earlier`` can be, or, with the other ``sign``, ``earlier`` minus ``later``."""
+    least: float = sign(later.constant - earlier.constant)
     after, before = dict(later.terms), dict(earlier.terms)
     for term in {**after, **before}:
-        one, other = sign * after.get(term, 0), sign * before.get(term, 0)
+        one, other = sign(after.get(term, 0)), sign(before.get(term, 0))
         least += _term(term, one, other, setting)
         if least == -inf:
             break

@@ -216,7 +216,8 @@ class Tiles:
     ) -> None:
         other = self.by_number[number]
         site = self.watch.sites[context.mark.site]
-        if other is None or site.number <= self.renewed.get((mine.number, number), 0):
+        assert other is not None
+        if site.number <= self.renewed.get((mine.number, number), 0):
             # A loop carries a value in one place: what was written is the next content of the tile that it was made of.
             return
         if self.watch.findings.repeated("mem-overlap", mine.site, other.site):

@@ -7,6 +7,7 @@ from lowering_programs import SCHEDULES, TILE, add, disorder, kernel, load, lowe
 from random_tile_programs import RandomProgram, arguments
 
 from pto_dialect import parse, print_module
+from pto_dialect.analysis.facts import integer
 from pto_dialect.ir.core.base import op_spec
 from pto_dialect.ir.core.registry import all_op_classes
 from pto_dialect.ir.core.roles import Role
@@ -158,3 +159,24 @@ def test_operations_of_several_steps_write_nothing_over_their_sources():
     assert {"pto.tadd", "pto.texp", "pto.tmuls", "pto.tcolexpandmul"} <= lanewise
     stepwise = ("trecip", "tprelu", "tands", "tors", "txors", "tsel", "tcvt", "trowsum", "ttrans", "tgather", "tsort32")
     assert lanewise.isdisjoint(f"pto.{name}" for name in stepwise)
+
+
+@pytest.mark.parametrize(("location", "size"), [("vec", 4096), ("vec", 32), ("mat", 4096)])
+def test_memory_that_a_program_reserves_gets_an_address(location: str, size: int):
+    """It is needed from the beginning to the end: no tile of its memory shares its bytes."""
+    reserved = (
+        f'%r = pto.reserve_buffer {{name = "fifo", size = {size}, location = #pto.address_space<{location}>, '
+        "auto = true} -> i32"
+    )
+    text = without_addresses(reserved, *HEAD, load("p", "x"), load("p", "y"), add("x", "y", "z"), store("z", "q"))
+    module, diagnostics = lowered(text, "assign-memory")
+    assert not diagnostics
+    (op,) = (op for op in module.walk() if op.name == "pto.reserve_buffer")
+    assert integer(op, "autoAlloc") == 0
+    base = integer(op, "base")
+    assert base is not None and base % 32 == 0
+    tile_bytes = 4 * 16 * 16
+    for address in addresses(text).values():
+        assert location != "vec" or base + size <= address or address + tile_bytes <= base
+    printed = print_module(module)
+    assert f"base = {base}" in printed and print_module(parse(printed)) == printed

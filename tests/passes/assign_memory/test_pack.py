@@ -69,3 +69,41 @@ def test_who_is_no_heir_lies_apart(size: int):
     source, other = buffer(0, 3, 64), buffer(3, 6, size)
     plan = pack([source, other])
     assert {plan[source], plan[other]} in ({0, 64}, {0, size})
+
+
+@pytest.mark.parametrize(("address", "shared"), [(64, True), (96, True), (80, False)])
+def test_an_heir_lies_where_the_source_lay_if_that_place_is_aligned(address: int, shared: bool):
+    """There is nothing below: without the heir's right it would lie at the first free place, 0."""
+    source, heir, below = buffer(0, 3, 64, address), buffer(3, 6, 64), buffer(0, 9, 64, 0)
+    source.heirs.add(heir)
+    plan = pack([source, heir, below])
+    assert (plan[heir] == address) == shared and plan[heir] % 32 == 0
+
+
+@pytest.mark.parametrize(("first", "last", "size", "expected"), [(0, 9, 64, 64), (0, 9, 96, 192), (4, 9, 96, 64)])
+def test_the_lowest_place_that_is_free_and_large_enough(first: int, last: int, size: int, expected: int):
+    """Bytes [0, 64) and [128, 192) are taken, the second only up to time 3."""
+    kept = [buffer(0, 9, 64, 0), buffer(0, 3, 64, 128)]
+    new = buffer(first, last, size)
+    assert pack([*kept, new])[new] == expected
+
+
+def test_addresses_are_aligned():
+    kept, new = buffer(0, 9, 40, 0), buffer(0, 9, 32)
+    assert pack([kept, new])[new] == 64
+
+
+@pytest.mark.parametrize(
+    ("ranges", "expected"),
+    [([], 0), ([(0, 3, 64)], 64), ([(0, 3, 64), (3, 4, 32)], 96), ([(0, 3, 64), (4, 5, 32)], 64)],
+)
+def test_what_is_needed_at_one_point(ranges: list[tuple[int, int, int]], expected: int):
+    assert bound([buffer(*one) for one in ranges]) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "meets"), [(0, 1, False), (0, 2, True), (3, 4, True), (5, 9, True), (6, 9, False)]
+)
+def test_who_is_needed_at_the_same_time(first: int, last: int, meets: bool):
+    one, other = buffer(2, 5, 32), buffer(first, last, 32)
+    assert one.meets(other) == other.meets(one) == meets

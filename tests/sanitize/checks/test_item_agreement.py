@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from pto_dialect.sanitize.checks.alignment import alignment, base_operand
-from pto_dialect.sanitize.checks.item_races import READ, WRITE, _Access, _agree, _cells, _harmless
+from pto_dialect.sanitize.checks.item_races import _PLACES, READ, WRITE, ItemRaces, _Access, _agree, _cells, _harmless
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -75,3 +76,56 @@ def test_alignments(dist: str) -> None:
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_operands_that_are_aligned(name: str) -> None:
     assert base_operand(Stated(f"pto.{name}", "")) == OPERATIONS[name]  # type: ignore[arg-type]
+
+
+class Reported(ItemRaces):
+    """Keeps the pairs of accesses instead of telling of them."""
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[str, set[int], str, set[int]]] = []
+
+    def _report(self, arena: Any, before: Any, now: Any) -> None:
+        self.pairs.append((before[0].kind, before[1], now[0].kind, now[1]))
+
+
+def conflicts(*accesses: tuple[str, list[int], list[int]]) -> list[tuple[str, set[int], str, set[int]]]:
+    """What is reported of accesses of 4 bytes: the kind, the work-items, the first bytes."""
+    races = Reported()
+    races._compare(
+        cast(Any, None),
+        [_Access(kind, n, (), np.array(who), np.array(at), 4, False) for n, (kind, who, at) in enumerate(accesses)],
+    )
+    return races.pairs
+
+
+def test_cells_that_several_touch_and_one_changes() -> None:
+    assert conflicts((WRITE, [1, 2], [0, 4]), (READ, [2, 1], [0, 4])) == [
+        (WRITE, {1}, READ, {2}), (WRITE, {2}, READ, {1}),
+    ]  # fmt: skip
+    assert conflicts((WRITE, [1, 2], [8, 8])) == [(WRITE, {1, 2}, WRITE, {1, 2})]
+    assert conflicts((READ, [1], [0]), (READ, [2], [0]), (WRITE, [3], [0])) == [
+        (READ, {1}, WRITE, {3}), (READ, {2}, WRITE, {3}),
+    ]  # fmt: skip
+    assert conflicts((READ, [1, 2], [0, 0]), (WRITE, [1, 2], [4, 8])) == []
+    assert conflicts((WRITE, [1, 2], [0, 4]), (READ, [1, 2], [0, 4])) == []
+    assert conflicts(("atomic_add", [1, 2], [0, 0])) == [] and conflicts((READ, [1, 2], [0, 0])) == []
+    assert conflicts(("atomic_add", [1], [0]), ("atomic_max", [2], [0])) == [("atomic_add", {1}, "atomic_max", {2})]
+
+
+def test_many_cells_without_a_conflict_hide_none() -> None:
+    """Only so many cells are looked at closely; those that one work-item has to itself do not count."""
+    own = list(range(_PLACES + 5))
+    far = 4 * len(own)
+    private = (WRITE, own, [4 * n for n in own])
+    reads = (READ, [0, 1], [0, far])
+    assert conflicts(private, reads, (WRITE, [5], [far])) == [(READ, {1}, WRITE, {5})]
+    everybody = [4 * n for n in own for _ in range(2)]
+    assert conflicts((READ, [0, 1] * len(own), everybody), (WRITE, [5], [far]), (READ, [6], [far])) == [
+        (WRITE, {5}, READ, {6})
+    ]  # fmt: skip
+
+
+def test_so_many_cells_are_looked_at_closely() -> None:
+    count = _PLACES + 5
+    wrong = [4 * n for n in range(count)]
+    assert len(conflicts((WRITE, [0] * count, wrong), (WRITE, [1] * count, wrong))) == _PLACES

@@ -192,3 +192,12 @@ def test_texts_are_written_when_somebody_asks() -> None:
     assert not finding.message
     assert kernel.watch.findings.all == [finding]
     assert finding.message and finding.notes and finding.help and finding.fix and finding.span is not None
+
+
+def test_two_operations_that_write_the_same_from_two_cores_are_an_error() -> None:
+    """Whether what one operation leaves is the same is looked at; two operations may leave anything."""
+    lines = ["%core = pto.get_subblock_idx", "%first = arith.cmpi eq, %core, %c0 : i64", "scf.if %first {",
+             store("%x"), "} else {", store("%x"), "}"]  # fmt: skip
+    (found,) = diagnostics(on_both_vector_cores(*COPY[:-1], *lines), checks=("race",))
+    assert (found.rule, found.severity) == ("race-cross-core", Severity.ERROR)
+    assert not any("the same each time" in note.message for note in found.notes)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pto_dialect.sanitize.state.regions import Elements, Region, distinct, uniform
+from pto_dialect.sanitize.state.regions import Elements, Region, ascending, byte_runs, distinct, uniform
 
 AXES = st.lists(st.tuples(st.integers(0, 4), st.integers(-40, 40)), max_size=3)
 
@@ -74,3 +74,40 @@ def test_one_value_or_several(count: int) -> None:
     if count > 1:
         cells[-1] = 4
         assert uniform(cells) is None and distinct(cells) == [4, 9]
+
+
+@pytest.mark.parametrize(
+    ("run", "dims", "plain"),
+    [
+        (4, (), True),
+        (4, ((2, 4),), True),
+        (4, ((2, 3),), False),
+        (4, ((3, 8),), True),
+        (2, ((3, 4), (2, 10)), True),
+        (2, ((3, 4), (2, 9)), False),
+        (4, ((2, 2), (2, 16)), False),
+        (4, ((2, 4), (2, 7), (2, 64)), False),
+    ],
+)
+def test_whether_a_byte_occurs_twice(run: int, dims: tuple[tuple[int, int], ...], plain: bool) -> None:
+    region = Region(8, run, dims)
+    offsets = region.offsets()
+    assert region.plain == plain == (len(set(offsets.tolist())) == offsets.size)
+
+
+@pytest.mark.parametrize(
+    ("starts", "item", "grain"),
+    [([], 4, 4), ([], 64, 64), ([6], 4, 2), ([8, 24], 8, 8), ([64, 128], 128, 64), ([5], 1, 1)],
+)
+def test_grain_of_elements(starts: list[int], item: int, grain: int) -> None:
+    assert Elements(np.array(starts, int), item).grain == grain
+    assert not Elements.plain
+
+
+@pytest.mark.parametrize(
+    ("offsets", "runs"),
+    [([], []), ([3], [(3, 4)]), ([3, 4], [(3, 5)]), ([5, 3], [(3, 4), (5, 6)]), ([9, 1, 2, 2, 8], [(1, 3), (8, 10)])],
+)
+def test_bytes_as_ranges(offsets: list[int], runs: list[tuple[int, int]]) -> None:
+    assert byte_runs(np.array(offsets, int)) == runs
+    assert ascending(np.array(offsets, int)).tolist() == sorted(set(offsets))

@@ -1,0 +1,216 @@
+"""The memory behind handles, worked out by hand. Source: docs/reference/execution.md, "Pointers, tiles and views"."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect import parse
+from pto_dialect.analysis.affine import Sum
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.accesses.places import Place, Places
+from pto_dialect.targets.profile import get_profile
+
+T, C, B = (
+    "!pto.tile_buf<vec, 16x32xf32>",
+    "!pto.tile_buf<vec, 16x32xf32, blayout=col_major>",
+    "!pto.tile_buf<mat, 16x32xf16, blayout=col_major, slayout=row_major>",
+)
+HALF = "!pto.tile_buf<vec, 4x8xf32>"
+"""Rows of 128 bytes; the column-major one has columns of 64."""
+
+
+def handles(*lines: str) -> tuple[dict[str, SSAValue], Places]:
+    """Values of a function by name."""
+    constants = [f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 3, 4, 8, 32)]
+    constants += [f"%a{n} = arith.constant {n} : i64" for n in (1024, 8192)]
+    body = "\n".join((*constants, *lines))
+    text = f"func.func @f(%p: !pto.ptr<f32, gm>, %i: index, %j: index, %at: i64) {{\n{body}\nreturn\n}}"
+    function = next(op for op in walk(parse(text)) if op.name == "func.func")
+    values: list[SSAValue] = []
+    for op in walk(function):
+        values += op.results
+        values += [argument for region in op.regions for block in region.blocks for argument in block.args]
+    return {value.name_hint: value for value in values if value.name_hint}, Places(get_profile("a5"))
+
+
+def places(name: str, *lines: str) -> tuple[Place, ...]:
+    values, found = handles(*lines)
+    return found.of(values[name])
+
+
+ALLOC = f"%x = pto.alloc_tile addr = %a1024 : {T}"
+
+
+def test_an_argument_and_an_allocation_without_an_address_are_roots() -> None:
+    values, found = handles(f"%x = pto.alloc_tile : {T}")
+    assert found.of(values["p"]) == (Place("gm", values["p"]),)
+    assert found.of(values["x"]) == (Place("ub", values["x"]),)
+
+
+def test_an_allocation_with_an_address_has_its_bytes() -> None:
+    assert places("x", ALLOC) == (Place("ub", "bytes", 1024, 1024 + 16 * 32 * 4),)
+    assert places("x", f"%x = pto.alloc_tile addr = %a8192 : {B}") == (Place("l1", "bytes", 8192, 8192 + 16 * 32 * 2),)
+    assert places("x", f"%x = pto.alloc_tile addr = %at : {T}") == (Place("ub", None),)
+
+
+MULTI = "!pto.multi_tile_buf<vec, 16x32xf32, count=3>"
+MANY = f"%m = pto.alloc_multi_tile addr = %a1024 : {MULTI}"
+
+
+def test_slots() -> None:
+    size = 16 * 32 * 4
+    assert places("m", MANY) == (Place("ub", "bytes", 1024, 1024 + 3 * size),)
+    for slot in range(3):
+        (found,) = places("x", MANY, f"%x = pto.multi_tile_get %m[%c{slot}] : {MULTI} -> {T}")
+        assert (found.root, found.start, found.stop) == ("bytes", 1024 + slot * size, 1024 + (slot + 1) * size)
+    (found,) = places("x", MANY, f"%x = pto.multi_tile_get %m[%i] : {MULTI} -> {T}")
+    assert (found.start, found.stop) == (1024, 1024 + 3 * size)
+    assert found.frame == ("slots", "bytes", 1024)
+    assert [side.size for side in found.sides] == [Sum(1)]
+
+
+def subview(
+    source: str, kind: str, row: str, col: str, name: str = "y", result: str = HALF, sizes: str = "4, 8"
+) -> str:
+    return f"%{name} = pto.subview %{source}[%{row}, %{col}] sizes [{sizes}] : {kind} -> {result}"
+
+
+@pytest.mark.parametrize(("row", "col"), [(0, 0), (0, 8), (2, 0), (3, 8), (8, 32 - 8)])
+def test_bytes_of_a_part(row: int, col: int) -> None:
+    """From the first to the last element, in rows of 32 elements."""
+    lines = [f"%r = arith.constant {row} : index", f"%k = arith.constant {col} : index"]
+    (found,) = places("y", ALLOC, *lines, subview("x", T, "r", "k"))
+    assert found.start == 1024 + 4 * (row * 32 + col)
+    assert found.stop == 1024 + 4 * ((row + 3) * 32 + col + 8)
+    assert [(side.start.number, side.size.number) for side in found.sides] == [(row, 4), (col, 8)]
+
+
+def test_bytes_of_a_part_of_columns() -> None:
+    """In columns of 16 elements."""
+    part = "!pto.tile_buf<vec, 8x4xf32, blayout=col_major>"
+    (found,) = places(
+        "y", f"%x = pto.alloc_tile addr = %a1024 : {C}", subview("x", C, "c8", "c3", result=part, sizes="8, 4")
+    )
+    assert (found.start, found.stop) == (1024 + 4 * (3 * 16 + 8), 1024 + 4 * (6 * 16 + 16))
+
+
+def test_parts_whose_bytes_are_not_in_rows() -> None:
+    """Fractals are not followed: the bytes stay those of the whole, the rectangle tells the rest."""
+    part = "!pto.tile_buf<mat, 16x16xf16, blayout=col_major, slayout=row_major>"
+    (found,) = places(
+        "y", f"%x = pto.alloc_tile addr = %a1024 : {B}", subview("x", B, "c0", "c0", result=part, sizes="16, 16")
+    )
+    assert (found.start, found.stop) == (1024, 1024 + 16 * 32 * 2)
+    assert [(side.start.number, side.size.number) for side in found.sides] == [(0, 16), (0, 16)]
+
+
+def test_a_part_at_unknown_indices_keeps_the_bytes_of_the_whole() -> None:
+    (found,) = places("y", ALLOC, subview("x", T, "i", "c8"))
+    assert (found.start, found.stop) == (1024, 1024 + 2048) and found.sides[1].start.number == 8
+    (root,) = places("y", f"%x = pto.alloc_tile : {T}", subview("x", T, "c2", "c8"))
+    assert (root.start, root.stop) == (0, None) and root.sides[0].start.number == 2
+
+
+def test_a_part_of_a_part() -> None:
+    """Offsets add up; the bytes are counted in the rows of the outermost."""
+    middle = "!pto.tile_buf<vec, 8x16xf32>"
+    lines = [ALLOC, subview("x", T, "c2", "c8", "m", middle, "8, 16"), subview("m", middle, "c1", "c4")]
+    values, found = handles(*lines)
+    outer, inner = found.of(values["m"])[0], found.of(values["y"])[0]
+    assert [(side.start.number, side.size.number) for side in inner.sides] == [(3, 4), (12, 8)]
+    assert inner.frame == outer.frame
+
+
+def test_a_part_of_a_slot_that_is_not_known() -> None:
+    """Its coordinates are those of a slot, not those of a tile: nothing is said about the rectangle."""
+    lines = [MANY, f"%x = pto.multi_tile_get %m[%i] : {MULTI} -> {T}", subview("x", T, "c2", "c8")]
+    (found,) = places("y", *lines)
+    assert (found.frame, found.sides) == (None, ())
+    assert (found.start, found.stop) == (1024, 1024 + 3 * 2048)
+
+
+VIEW = "%v = pto.make_tensor_view %p, shape = [%i, %c32], strides = [%c32, %c1] : !pto.tensor_view<?x?xf32>"
+PART = ("%w = pto.partition_view %v, offsets = [%c4, %j], sizes = [%c8, %c32] : "
+        "!pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<8x32xf32>")  # fmt: skip
+
+
+def test_a_rectangle_of_global_memory() -> None:
+    values, found = handles(VIEW, PART)
+    (view,), (part,) = found.of(values["v"]), found.of(values["w"])
+    assert view.root is values["p"] and not view.sides and view.space == "gm"
+    assert part.frame == view.frame is not None
+    assert [(side.start.number, side.size.number) for side in part.sides] == [(4, 8), (None, 32)]
+
+
+def test_pointers() -> None:
+    """What is moved by a number keeps its root, and nothing else is known; a number is an address."""
+    values, found = handles(
+        "%q = pto.addptr %p, %i : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>",
+        "%u = pto.castptr %a1024 : i64 -> !pto.ptr<f32, ub>",
+        "%d = pto.addptr %u, %i : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>",
+        "%h = pto.castptr %u : !pto.ptr<f32, ub> -> !pto.ptr<f16, ub>",
+        "%n = pto.castptr %at : i64 -> !pto.ptr<f32, ub>",
+    )
+    assert found.of(values["q"]) == (Place("gm", values["p"]),)
+    assert found.of(values["u"]) == (Place("ub", "bytes", 1024),) == found.of(values["h"])
+    assert found.of(values["d"]) == (Place("ub", "bytes", 0),)
+    assert found.of(values["n"]) == (Place("ub", None),)
+
+
+def test_a_pointer_into_a_tile() -> None:
+    values, found = handles(ALLOC, f"%q = pto.tile_buf_addr %x : {T} -> !pto.ptr<f32, ub>")
+    assert found.of(values["q"]) == (Place("ub", "bytes", 1024, 3072),)
+
+
+def test_where_handles_meet() -> None:
+    lines = [
+        ALLOC, f"%z = pto.alloc_tile : {T}", "%which = arith.cmpi eq, %i, %j : index",
+        f"%s = arith.select %which, %x, %z : {T}",
+        f"%o = scf.if %which -> ({T}) {{", f"scf.yield %x : {T}", "} else {", f"scf.yield %z : {T}", "}",
+        f"%l = scf.for %k = %c0 to %c8 step %c1 iter_args(%c = %x) -> ({T}) {{", f"scf.yield %z : {T}", "}",
+    ]  # fmt: skip
+    values, found = handles(*lines)
+    both = (Place("ub", "bytes", 1024, 3072), Place("ub", values["z"]))
+    assert found.of(values["s"]) == both == found.of(values["o"]) == found.of(values["c"])
+
+
+def test_handles_that_change_places_in_a_loop() -> None:
+    lines = [
+        ALLOC, f"%z = pto.alloc_tile : {T}",
+        f"%l:2 = scf.for %k = %c0 to %c8 step %c1 iter_args(%c = %x, %d = %z) -> ({T}, {T}) {{",
+        f"scf.yield %d, %c : {T}, {T}", "}",
+    ]  # fmt: skip
+    values, found = handles(*lines)
+    both = {Place("ub", "bytes", 1024, 3072), Place("ub", values["z"])}
+    assert set(found.of(values["c"])) == both
+
+
+KNOWN, ROOT = Place("ub", "bytes", 64, 128), Place("ub", "r")
+PLACES = {
+    (KNOWN, KNOWN): True,
+    (KNOWN, Place("ub", "bytes", 64, 127)): True,
+    (KNOWN, Place("ub", "bytes", 63, 128)): False,
+    (KNOWN, Place("ub", "bytes", 64, 129)): False,
+    (KNOWN, Place("ub", "bytes", 64)): False,
+    (KNOWN, Place("l1", "bytes", 64, 128)): False,
+    (KNOWN, ROOT): False,
+    (ROOT, ROOT): True,
+    (ROOT, Place("ub", "s")): False,
+    (Place("ub", None), Place("ub", None)): False,
+    (Place("ub", "bytes", 64), Place("ub", "bytes", 64, 65)): False,
+    (ROOT._replace(sides=("side",)), ROOT): False,
+    (ROOT, ROOT._replace(sides=("side",))): True,
+}
+
+
+def test_which_place_holds_another() -> None:
+    for (one, other), expected in PLACES.items():
+        assert one.holds(other) == expected, (one, other)
+
+
+def test_names_are_those_of_operations() -> None:
+    """A value whose operation makes no handle that is followed may be anywhere in its memory."""
+    values, found = handles("%q = pto.get_block_num")
+    assert isinstance(values["q"].owner, Operation)
+    assert found.of(values["q"]) == (Place("gm", None),)

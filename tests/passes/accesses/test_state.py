@@ -1,0 +1,167 @@
+"""What pipes know of one another, and which accesses count, worked out by hand."""
+
+from __future__ import annotations
+
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pto_dialect.ir.core.base import Pipe
+from pto_dialect.passes.accesses.items import NUMBER, SCALAR, Flag, Leaf
+from pto_dialect.passes.accesses.places import Place
+from pto_dialect.passes.accesses.state import Access, State, common, learn, merged
+
+V, MTE2, MTE3 = NUMBER[Pipe.V], NUMBER[Pipe.MTE2], NUMBER[Pipe.MTE3]
+OP: Any = SimpleNamespace()
+SEQUENCE: Any = None
+
+
+def leaf(pipe: int, joins: bool = False) -> Leaf:
+    return Leaf(OP, pipe, (), (), joins)
+
+
+def flag(source: int, target: int) -> Flag:
+    return Flag(source, target, 0, 1, SEQUENCE)
+
+
+def access(pipe: int, writes: bool, place: Place, number: int = 1) -> Access:
+    return Access(leaf(pipe), number, writes, place, 0)
+
+
+def test_work_is_numbered() -> None:
+    state = State()
+    assert [state.step(leaf(pipe)) for pipe in (MTE2, V, MTE2)] == [1, 2, 3]
+    assert (state.last[MTE2], state.last[V], state.done[MTE2]) == (3, 2, [1, 3])
+    assert state.clock[SCALAR][SCALAR] == 0
+    state.step(leaf(SCALAR))
+    assert state.clock[SCALAR][SCALAR] == 4
+
+
+def test_a_flag_brings_what_its_source_knows() -> None:
+    state, first, second = State(), flag(MTE2, V), flag(V, MTE3)
+    state.step(leaf(MTE2))
+    state.set(first)
+    state.step(leaf(MTE2))
+    state.wait(first)
+    assert state.clock[V][MTE2] == 1 and first not in state.tokens
+    state.step(leaf(V))
+    state.set(second)
+    state.wait(second)
+    assert (state.clock[MTE3][V], state.clock[MTE3][MTE2], state.clock[MTE2][V]) == (3, 1, 0)
+
+
+def test_what_the_scalar_unit_knows_everybody_does_whose_work_comes_later() -> None:
+    state, one = State(), flag(V, SCALAR)
+    state.step(leaf(V))
+    state.set(one)
+    state.wait(one)
+    assert state.clock[MTE3][V] == 0
+    state.step(leaf(MTE3))
+    assert state.clock[MTE3][V] == 1 and state.clock[MTE2][V] == 0
+
+
+def test_barriers() -> None:
+    state = State()
+    state.step(leaf(V))
+    state.barrier(V)
+    assert (state.clock[V][V], state.clock[MTE2][V]) == (1, 0)
+    state.step(leaf(SCALAR, joins=True))
+    assert all(row[V] == 1 for row in state.clock) and state.now == 2
+
+
+def test_a_copy_goes_on_by_itself() -> None:
+    state = State()
+    state.step(leaf(V))
+    state.record(access(V, True, Place("ub", "a")), False)
+    state.set(flag(V, MTE2))
+    other = state.copy()
+    assert other.clocks() == state.clocks() and other.tokens == state.tokens and other.last == state.last
+    assert other.done == [[] for _ in other.done]
+    other.step(leaf(V))
+    other.barrier(V)
+    other.record(access(MTE2, True, Place("ub", "b")), False)
+    assert state.now == 1 and state.clock[V][V] == 0 and len(state.accesses) == 1 and len(other.accesses) == 2
+
+
+ROOTS = ("a", "b", "bytes", None)
+
+
+@pytest.mark.parametrize(("root", "asked", "space"), list(product(ROOTS, ROOTS, ("ub", "l1"))))
+def test_roots_that_may_be_the_same(root: str | None, asked: str | None, space: str) -> None:
+    """Equal ones, and those that may be anything or any bytes."""
+    state = State()
+    state.record(access(V, True, Place("ub", root)), False)
+    wanted = space == "ub" and (root == asked or not {root, asked}.isdisjoint({None, "bytes"}))
+    assert bool(list(state.earlier(Place(space, asked)))) == wanted
+
+
+WHOLE, LOW, HIGH = (Place("ub", "bytes", *ends) for ends in ((0, 64), (0, 32), (32, 64)))
+TABLE = {
+    # A write replaces all that it covers; a read those of its pipe, unless they are kept.
+    (True, WHOLE, False): [],
+    (True, LOW, False): ["write high", "read V high", "read MTE3 high"],
+    (False, WHOLE, False): ["write low", "write high", "read MTE3 low", "read MTE3 high"],
+    (False, LOW, False): ["write low", "write high", "read V high", "read MTE3 low", "read MTE3 high"],
+    (False, WHOLE, True): ["write low", "write high", "read V low", "read V high", "read MTE3 low", "read MTE3 high"],
+}
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_which_accesses_stay(case: tuple[bool, Place, bool]) -> None:
+    writes, place, keep = case
+    state = State()
+    names = {}
+    for text, pipe, wrote in (("write", MTE2, True), ("read V", V, False), ("read MTE3", MTE3, False)):
+        for end, part in (("low", LOW), ("high", HIGH)):
+            one = access(pipe, wrote, part)
+            state.record(one, True)
+            names[one] = f"{text} {end}"
+    new = access(V, writes, place, 9)
+    state.record(new, keep)
+    *left, last = state.earlier(WHOLE)
+    assert last == new and [names[one] for one in left] == TABLE[case]
+
+
+def test_learning_keeps_what_is_known() -> None:
+    row = [5, 0, 3]
+    learn(row, (4, 2, 3))
+    assert row == [5, 2, 3]
+
+
+def test_behind_two_ways_only_what_both_know_is_known() -> None:
+    before = State()
+    before.step(leaf(MTE2))
+    one, other = before.copy(), before.copy()
+    for way, orders in ((one, True), (other, False)):
+        way.step(leaf(V))
+        if orders:
+            way.barrier(V)
+    way = merged(before, [one, other])
+    assert way.now == 2 and way.last[V] == 2 and way.clock[V][V] < 2
+    both = merged(before, [one, one.copy()])
+    assert both.clock[V][V] == one.clock[V][V] == 2
+
+
+def test_work_that_a_way_has_not_done_is_not_missing() -> None:
+    before = State()
+    before.step(leaf(V))
+    busy, idle = before.copy(), before.copy()
+    busy.step(leaf(V))
+    busy.barrier(V)
+    idle.barrier(V)
+    found = merged(before, [busy, idle])
+    assert found.clock[V][V] == 2 and found.done[V] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("number", "done", "expected"),
+    [(0, [5, 7], 0), (4, [5, 7], 4), (5, [5, 7], 6), (6, [5, 7], 6), (7, [5, 7], 9), (4, [], 9)],
+)
+def test_numbers_of_all_ways(number: int, done: list[int], expected: int) -> None:
+    """Up to the next work that the way does, everything is done; the first work of a way has the number 5."""
+    before, way = State(), State()
+    before.last[V] = 4
+    way.done[V] = done
+    assert common(before, way, number, V, 9) == expected
