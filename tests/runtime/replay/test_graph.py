@@ -1,0 +1,212 @@
+"""Arithmetic of places in memory, against counting bytes."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pto_dialect.runtime.replay.demand import _Marks
+from pto_dialect.runtime.replay.graph import (
+    Graph,
+    Node,
+    Ref,
+    _apart,
+    _bytes_of,
+    _Content,
+    _covers,
+    _dense,
+    _meet,
+    _rows,
+    dense_strides,
+    span,
+)  # fmt: skip
+from pto_dialect.runtime.replay.steps import Box, Foreign, Step, Style
+
+F32 = np.dtype(np.float32)
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (1,), (2, 3), (4, 1), (2, 3, 4), (1, 7, 1, 2)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_strides_of_elements_one_behind_the_other(shape: tuple[int, ...], dtype: type) -> None:
+    values = np.empty(shape, dtype)
+    assert dense_strides(shape, values.itemsize) == values.strides
+    assert _dense(shape, values.strides, values.itemsize)
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "dense"),
+    [((4, 2), (8, 4), True), ((4, 2), (12, 4), False), ((4, 2), (4, 16), False), ((1, 2), (99, 4), True),
+     ((2, 1), (4, 99), True), ((2, 1), (8, 99), False), ((), (), True)],
+)  # fmt: skip
+def test_whether_elements_are_one_behind_the_other(shape: Any, strides: Any, dense: bool) -> None:
+    assert _dense(shape, strides, 4) == dense
+
+
+def touched(low: int, shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> set[int]:
+    places = product(*(range(count) for count in shape))
+    starts = [low + sum(i * s for i, s in zip(place, strides, strict=True)) for place in places]
+    return {start + byte for start in starts for byte in range(item)}
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides"), [((3,), (4,)), ((3,), (-4,)), ((2, 3), (16, 4)), ((2, 3), (4, -16)), ((), ())]
+)
+def test_bytes_between_which_an_array_is(shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+    memory = np.zeros(256, np.uint8)
+    view = np.ndarray(shape, F32, memory, 128, strides)
+    low, high = (end - memory.__array_interface__["data"][0] for end in span(view))
+    offsets = touched(128, shape, strides, 4)
+    assert (low, high) == (min(offsets), max(offsets) + 1)
+    marks = np.zeros(256, np.bool_)
+    _bytes_of(marks, 128, shape, strides, 4)[...] = True
+    assert set(np.flatnonzero(marks).tolist()) == offsets
+
+
+def content(low: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> _Content:
+    node = Node(0, shape, F32, dense_strides(shape, 4))
+    high = max(touched(low, shape, strides, 4)) + 1
+    return _Content(low, high, shape, strides, None, Ref(node, 0, shape, node.strides, F32))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_contents_without_a_common_byte(seed: int) -> None:
+    """Of rows with one distance, that of the first, the answer is exact; otherwise a yes is never wrong."""
+    rng = np.random.default_rng(seed)
+    exact = 0
+    for _ in range(400):
+        pitch = int(rng.choice([16, 24]))
+        both = []
+        for _ in range(2):
+            rows, cols = int(rng.integers(1, 4)), int(rng.integers(1, 5))
+            step = pitch if rng.integers(4) else 20
+            both.append((int(rng.integers(0, 20)) * 4, (rows, cols), (step, 4)))
+        one, other = (content(*part) for part in both)
+        first, second = (touched(*part, 4) for part in both)  # pyright: ignore[reportCallIssue]
+        apart = not first & second
+        assert apart or not _apart(one, other)
+        exact += _apart(one, other) == apart
+    assert exact > 300
+
+
+@pytest.mark.parametrize(("low", "apart"), [(0, True), (4, False), (8, False), (15, False), (16, True), (40, True)])
+def test_runs_without_a_common_byte(low: int, apart: bool) -> None:
+    one, other = content(8, (2,), (4,)), content(low, (2,), (4,))
+    assert _apart(one, other) == _apart(other, one) == apart
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "rows"),
+    [((6,), (4,), (1, 24, 24)), ((2, 3), (12, 4), (1, 24, 24)), ((2, 3), (16, 4), (2, 16, 12)), ((2, 3), (4, 16), None),
+     ((3,), (8,), None), ((2, 3), (8, 4), None)],
+)  # fmt: skip
+def test_rows_without_gaps(shape: Any, strides: Any, rows: Any) -> None:
+    assert _rows(content(0, shape, strides)) == rows
+
+
+def box(row: int, col: int, rows: int, cols: int) -> Any:
+    return Box(0, None, row, col, rows, cols, F32)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rectangles(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(100):
+        parts = [(*rng.integers(0, 4, 2).tolist(), *rng.integers(1, 4, 2).tolist()) for _ in range(2)]
+        one, other = (box(*part) for part in parts)
+        cells = [{(r + i, c + j) for i in range(h) for j in range(w)} for r, c, h, w in parts]
+        assert _meet(one, other) == bool(cells[0] & cells[1])
+        assert _covers(one, other) == (cells[1] <= cells[0])
+
+
+def test_whose_bytes_they_are() -> None:
+    """Those of an argument, or of a memory of a core; neither has bytes that reach beyond."""
+    memory = np.zeros(300, np.uint8)
+    graph = Graph([memory[100:150], memory[200:240]], [memory[150:200]], [])
+    base = memory.__array_interface__["data"][0]
+    for low, high, number in (
+        (100, 150, 0),
+        (149, 150, 0),
+        (150, 151, -1),
+        (199, 200, -1),
+        (200, 240, 1),
+        (239, 240, 1),
+    ):
+        assert graph._buffer(base + low, base + high) == number
+    for low, high in ((100, 151), (149, 151), (199, 201), (200, 241), (240, 241), (250, 260)):
+        with pytest.raises(Foreign, match="elsewhere"):
+            graph._buffer(base + low, base + high)
+
+
+def test_a_store_replaces_what_was_there() -> None:
+    """Parts of rows in order stay before and behind; other parts of an argument cannot be kept."""
+    memory = np.zeros(400, np.uint8)
+    graph = Graph([memory], [], [])
+
+    def put(*parts: tuple[int, tuple[int, ...], tuple[int, ...]]) -> list[tuple[int, int]]:
+        graph._contents.clear()
+        for part in parts:
+            graph._put(content(*part), 0)
+        return sorted((one.low, one.high) for one in graph._contents[0])
+
+    assert put((0, (8,), (4,)), (8, (2,), (4,))) == [(0, 8), (8, 16), (16, 32)]
+    assert put((0, (8,), (4,)), (0, (8,), (4,))) == [(0, 32)]
+    assert put((0, (4,), (4,)), (8, (4,), (4,))) == [(0, 8), (8, 24)]
+    assert put((8, (4,), (4,)), (0, (4,), (4,))) == [(0, 16), (16, 24)]
+    assert put((0, (4,), (4,)), (16, (4,), (4,))) == [(0, 16), (16, 32)]
+    assert put((0, (2, 2), (16, 4)), (8, (2, 2), (16, 4))) == [(0, 24), (8, 32)]
+    assert put((0, (2, 2), (16, 4)), (0, (2, 2), (16, 4))) == [(0, 24)]
+    for second in ((0, (8,), (4,)), (4, (2, 2), (16, 4)), (0, (2, 3), (16, 4))):
+        with pytest.raises(Foreign, match="stored over a part"):
+            put((0, (2, 2), (16, 4)), second)
+    with pytest.raises(Foreign, match="stored over a part"):
+        put((0, (8,), (4,)), (0, (2, 2), (16, 4)))
+
+
+def test_a_step_reads_what_an_earlier_one_has_stored() -> None:
+    memory = np.zeros(256, np.uint8)
+    a, b, c = (memory[at : at + 16].view(F32) for at in (0, 64, 128))
+    steps = [Step(Style.EACH, np.negative, [a], b), Step(Style.EACH, np.negative, [b], c)]
+    graph = Graph([memory], [], steps)
+    outer = next(one.ref.node for one in graph.outputs if one.offset == 128)
+    (inner,) = outer.inputs
+    assert isinstance(inner, Ref) and inner.node.function is np.negative
+    (leaf,) = inner.node.inputs
+    assert isinstance(leaf, Ref) and (leaf.node.buffer, leaf.node.offset) == (0, 0)
+    assert graph.changed == set()
+    assert Graph([memory], [], [Step(Style.EACH, np.negative, [a], a)]).changed == {0}
+
+
+SIZE = _Marks.SIZE
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(0, 1), (5, 900), (SIZE - 1, SIZE), (SIZE - 1, SIZE + 1), (7, SIZE), (9, 3 * SIZE + 4), (2 * SIZE, 3 * SIZE)],
+)
+def test_marks_of_bytes(low: int, high: int) -> None:
+    """Pieces by page, one behind the other, of all bytes and no others."""
+    marks = _Marks()
+    assert marks.parts(low, high, False) == [] and marks.extent(low, high) is None
+    parts = marks.parts(low, high, True)
+    assert sum(part.size for _, part in parts) == high - low
+    assert [start for start, _ in parts] == [low, *range((low // SIZE + 1) * SIZE, high, SIZE)]
+    marks.set(low, high, True)
+    assert marks.extent(0, 4 * SIZE) == (low, high)
+    assert marks.extent(low, high) == (low, high) and marks.extent(high, high + 9) is None
+    middle = (low + high) // 2
+    marks.set(low, middle, False)
+    assert marks.extent(0, 4 * SIZE) == (middle, high)
+    marks.set(middle, high, False)
+    assert marks.extent(0, 4 * SIZE) is None
+
+
+def test_marks_in_several_pages() -> None:
+    marks = _Marks()
+    marks.set(3 * SIZE + 8, 3 * SIZE + 10, True)
+    marks.set(SIZE - 4, SIZE - 2, True)
+    assert marks.extent(0, 9 * SIZE) == (SIZE - 4, 3 * SIZE + 10)
+    assert marks.extent(SIZE, 9 * SIZE) == (3 * SIZE + 8, 3 * SIZE + 10)
+    assert marks.extent(SIZE - 3, 3 * SIZE + 9) == (SIZE - 3, 3 * SIZE + 9)

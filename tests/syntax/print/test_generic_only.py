@@ -1,0 +1,91 @@
+"""What the custom forms cannot say stays in the generic form."""
+
+from __future__ import annotations
+
+import pytest
+from parse_helpers import parsed
+from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.ir import Operation
+
+from pto_dialect.syntax.compare import same_module
+from pto_dialect.syntax.print.core import implied_yield
+from pto_dialect.syntax.print.printer import print_module
+
+HEAD = ("func.func @f(%a: i32, %b: i64, %x: f32, %y: f64, %i: index, %c: i1, %p: !llvm.ptr, "
+        "%m: memref<4xf32>) {\n")  # fmt: skip
+CUSTOM = [
+    "%r = math.fpowi %x, %a : f32, i32",
+    "%r, %o = arith.addui_extended %a, %a : i32, i1",
+    "%r, %o = arith.mului_extended %a, %a : i32",
+    "%r = llvm.load %p : !llvm.ptr -> f32",
+    "llvm.store %x, %p : f32, !llvm.ptr",
+    "scf.parallel (%k) = (%i) to (%i) step (%i) {\nscf.reduce\n}",
+]
+GENERIC = [
+    '%r = "math.fpowi"(%x, %a) : (f32, i32) -> f64',
+    '%r = "math.fpowi"(%y, %a) : (f64, i32) -> f32',
+    '%r, %o = "arith.addui_extended"(%a, %b) : (i32, i64) -> (i32, i1)',
+    '%r, %o = "arith.addui_extended"(%b, %a) : (i64, i32) -> (i32, i1)',
+    '%r, %o = "arith.addui_extended"(%a, %a) : (i32, i32) -> (i64, i1)',
+    '%r, %o = "arith.mului_extended"(%a, %b) : (i32, i64) -> (i32, i32)',
+    '%r, %o = "arith.mului_extended"(%b, %a) : (i64, i32) -> (i32, i32)',
+    '%r, %o = "arith.mului_extended"(%a, %a) : (i32, i32) -> (i32, i64)',
+    '%r = "llvm.load"(%p) <{other = 1 : i32}> : (!llvm.ptr) -> f32',
+    '"llvm.store"(%x, %p) <{other = 1 : i32}> : (f32, !llvm.ptr) -> ()',
+    '"scf.parallel"() <{operandSegmentSizes = array<i32: 0, 0, 0, 0>}> ({\n"scf.reduce"() : () -> ()\n}) : () -> ()',
+    '"scf.parallel"(%i, %i) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> ({\n^bb0(%k: index):\n'
+    '"scf.reduce"() : () -> ()\n}) : (index, index) -> ()',
+    '"scf.parallel"(%i, %i, %i, %x) <{operandSegmentSizes = array<i32: 1, 1, 1, 1>}> ({\n^bb0(%k: index):\n'
+    '"scf.reduce"() : () -> ()\n}) : (index, index, index, f32) -> ()',
+]
+
+
+def printed(statement: str) -> str:
+    module, found = parsed(f"{HEAD}{statement}\nreturn\n}}\n")
+    assert module is not None, found
+    text = print_module(module)
+    again, _ = parsed(text)
+    assert again is not None and same_module(module, again) is None and print_module(again) == text
+    return text
+
+
+def name_of(statement: str) -> str:
+    """The operation that a statement begins with."""
+    words = statement.replace('"', " ").replace("(", " ").split()
+    return next(word for word in words if "." in word)
+
+
+@pytest.mark.parametrize("statement", CUSTOM)
+def test_custom_form(statement: str) -> None:
+    assert f'"{name_of(statement)}"' not in printed(statement)
+
+
+@pytest.mark.parametrize("statement", GENERIC)
+def test_generic_form(statement: str) -> None:
+    assert f'"{name_of(statement)}"(' in printed(statement)
+
+
+ENDS = {
+    '"scf.yield"() : () -> ()': True,
+    '"scf.yield"(%a) : (i32) -> ()': False,
+    '"scf.yield"() {note} : () -> ()': False,
+    '"scf.yield"() <{note}> : () -> ()': False,
+    '"scf.condition"(%c) : (i1) -> ()': False,
+    '"scf.reduce"() : () -> ()': False,
+    "": False,
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_terminator_that_goes_without_saying(end: str) -> None:
+    """Only a plain scf.yield, and only where the operation has no results."""
+    for results in (False, True):
+        given = " -> i32" if results else " -> ()"
+        name = "%r = " if results else ""
+        text = f'{HEAD}{name}"any.op"() ({{\n^bb0:\n{end}\n}}) : (){given}\nreturn\n}}\n'
+        module, found = parsed(text)
+        assert module is not None, found
+        (op,) = (op for op in module.walk() if isinstance(op, UnregisteredOp) and op.regions)
+        region = op.regions[0]
+        wanted: Operation | None = region.block.last_op if ENDS[end] and not results else None
+        assert implied_yield(op, region) is wanted
