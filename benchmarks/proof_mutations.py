@@ -1,6 +1,6 @@
 """Does a proof notice when a lowered program is broken?  Drops, moves and renumbers flags, shifts addresses.
 
-Usage: python benchmarks/proof_mutations.py [--count N] [--seed S] [--each M] [--show]
+Usage: python benchmarks/proof_mutations.py [--count N] [--seed S] [--each M] [--generated]
 
 Random tile programs are lowered, changed in one place, and proven against the program before the passes. A change
 is harmful if an independent graph of a run has a race, signals are left over or set again before they are taken, the
@@ -18,10 +18,11 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 from dataflow import FlowKernel, FlowRecorder, Values, is_disordered, values
+from generated_tiles import TileProgram
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
@@ -264,15 +265,17 @@ def measure(program: Lowered, random: Random, count: int, total: Total, place: s
 @click.option("--seed", default=0, show_default=True, help="number of the first program")
 @click.option("--each", default=15, show_default=True, help="changes of each program")
 @click.option("--target", default="a5", show_default=True, type=click.Choice(["a2a3", "a5"]))
+@click.option("--generated", is_flag=True, help="programs of all families, also of cube cores")
 @click.option("--show", type=click.Path(file_okay=False, path_type=Path), help="folder for what is judged differently")
-def main(count: int, seed: int, each: int, target: str, show: Path | None) -> None:
+def main(count: int, seed: int, each: int, target: str, generated: bool, show: Path | None) -> None:
     """Change lowered programs and count what the proof says."""
     if show is not None:
         show.mkdir(parents=True, exist_ok=True)
     total = Total()
     started = perf_counter()
     for number in range(seed, seed + count):
-        text: Any = RandomProgram(number, target, addresses=False).text
+        plain = RandomProgram(number, target, addresses=False)
+        text = TileProgram(number, target).text if generated else plain.text
         try:
             program = lowered(text)
         except ValueError:

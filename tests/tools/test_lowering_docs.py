@@ -3,6 +3,7 @@
 `python tests/tools/test_lowering_docs.py` writes the present output into them.
 """
 
+import doctest
 import os
 import re
 import subprocess
@@ -50,6 +51,14 @@ def present(text: str, folder: Path) -> str:
 def test_the_page_shows_real_output(page: str, tmp_path: Path):
     text = (DOCS / page).read_text(encoding="utf-8")
     assert present(text, tmp_path) == text
+
+
+def test_the_library_does_what_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    for name, program in _NAMED.findall((DOCS / "lowering.md").read_text(encoding="utf-8")):
+        Path(name).write_text(program, encoding="utf-8")
+    result = doctest.testfile(str(DOCS / "lowering.md"), module_relative=False)
+    assert (result.attempted, result.failed) == (8, 0)
 
 
 if __name__ == "__main__":

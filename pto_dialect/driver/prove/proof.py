@@ -6,6 +6,7 @@ Source: docs/reference/proving.md, "What is compared", "What is said".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -129,6 +130,9 @@ class Proof:
                     continue
                 found = self._result(call, subject, trial, runs, schedule)
                 if found is None:
+                    # The sanitizers often know why.
+                    with suppress(ProgramError):
+                        self._found(call, subject, trial, runs, judged)
                     return
                 if trial.unwritten is not None and schedule == TEXT:
                     # What was never written differs with the place of a tile.
@@ -136,7 +140,6 @@ class Proof:
                 where = difference(expected, found)
                 if where is not None:
                     self._differs(call, subject, trial, schedule, where)
-                    # The sanitizers often know why.
                     self._found(call, subject, trial, runs, judged)
                     return
             if self._found(call, subject, trial, runs, judged):
