@@ -13,7 +13,7 @@ PYTEST_ARGS ?=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format bench docs docs-serve clean
 
 help:
 	@echo 'make demo     run the examples and compare them with their expected results'
@@ -21,6 +21,8 @@ help:
 	@echo 'make lint     check style, types, and which room imports which'
 	@echo 'make format   rewrite the sources in the project style'
 	@echo 'make bench    measure, side by side with xdsl-opt and numpy'
+	@echo 'make docs     build the site in build/site; every example on it is verified and run'
+	@echo 'make docs-serve  build it and show it on http://127.0.0.1:8000'
 	@echo 'make clean    remove .venv and everything else that was generated'
 
 demo: $(VENV)/installed
@@ -41,6 +43,12 @@ format: $(VENV)/installed-lint
 
 bench: $(VENV)/installed-bench
 	$(RUN) benchmarks/run.py
+
+docs: $(VENV)/installed-docs
+	$(RUN) -m mkdocs build --strict --quiet
+
+docs-serve: $(VENV)/installed-docs
+	$(RUN) -m mkdocs serve
 
 $(RUN):
 ifeq ($(PYTHON),)

@@ -66,7 +66,7 @@ def _found(question: str, near: list[str]) -> str:
     from pto_dialect.ir.core.registry import op_class
 
     from ..reference.operations import computes
-    from .page import Page, Section, Table
+    from .page import Page, Section, Table, plain
     from .search import search
     from .terminal import render
 
@@ -74,6 +74,6 @@ def _found(question: str, near: list[str]) -> str:
     if not names:
         hint = f"; did you mean {' or '.join(near)}?" if near else "; --list-ops and --list-rules tell what there is"
         raise UnknownWordError(f"there is nothing called '{question}'{hint}")
-    rows = tuple((f"`{name}`", computes(op_class(name))) for name in names)
+    rows = tuple((f"`{name}`", plain(computes(op_class(name)))) for name in names)
     sections = (Section("Operations", (Table(("operation", "computes"), rows),)),)
     return render(Page(f"'{question}' is no name; --explain one of these tells more", "", sections))

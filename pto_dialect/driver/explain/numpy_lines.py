@@ -26,6 +26,8 @@ def _source(name: str, value: Any) -> list[str]:
     inner = getattr(value, "function", None) or getattr(value, "compute", None)
     if isinstance(value, np.ufunc):
         return [f"# {name} is numpy.{value.__name__}"]
+    if isinstance(owner := getattr(value, "__self__", None), np.ufunc):
+        return [f"# {name} is numpy.{owner.__name__}.{value.__name__}"]
     if inner is not None and not inspect.isfunction(value):
         return _source(name, inner)
     target = value if inspect.isfunction(value) else inspect.getattr_static(type(value), "__call__", None)

@@ -12,14 +12,17 @@ from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, signature
 from pto_dialect.ir.core.registry import family_of, op_class
 from pto_dialect.runtime.kernels.refusals import reason
 from pto_dialect.targets.profile import get_profile
+from pto_dialect.verify.engine.rule import Rule
 
 from ..reference.clauses import written
 from ..reference.operations import TITLES, computes, pipe, targets
+from .cycles import cycles
 from .element_types import element_types
 from .examples import example_of
 from .layouts import BY_NAME, order, picture
 from .operand_words import access, meaning
-from .page import Block, Code, Page, Plain, Section, Table, Text, code, codes
+from .page import Block, Code, Page, Section, Table, Text, code, codes, plain
+from .purposes import PURPOSES
 from .related import aliases, related
 from .running import Ran, run
 from .schema import forms, values_of
@@ -56,13 +59,14 @@ def operation_page(name: str) -> Page:
         Section("Memory and effects", tuple(_effects(cls))),
         Section("Layouts", tuple(_layouts(name))),
         Section("What is computed", tuple(_computed(cls, ran))),
+        Section("Cycles", tuple(_cycles(cls))),
         Section("Example", tuple(_example(name, ran))),
         Section("A mistake", tuple(_mistake(name))),
         Section("Rules", tuple(_rules(name))),
         Section("Related operations", tuple(_related(name))),
         Section("Source", tuple(_sources(cls))),
     ]
-    return Page(name, computes(cls), tuple(section for section in sections if section.blocks))
+    return Page(name, plain(computes(cls)), tuple(section for section in sections if section.blocks))
 
 
 _LEGEND = (
@@ -82,6 +86,8 @@ def _overview(cls: type[PtoOp]) -> Iterator[Block]:
         ("runs", "yes" if refused is None else f"no: {refused}"),
     ]
     others = aliases().get(cls.name)
+    if cls.name in PURPOSES:
+        rows.append(("use it for", "; ".join(map(plain, PURPOSES[cls.name]))))
     if others:
         rows.append(("also written", codes(others)))
     if cls.name in DEPRECATED:
@@ -94,11 +100,11 @@ def _overview(cls: type[PtoOp]) -> Iterator[Block]:
 def _operands(cls: type[PtoOp]) -> Iterator[Block]:
     declared = signature(cls)
     rows = [
-        (f"`%{slot.name}`", slot.kind.label, _ARITY[slot.arity], access(cls, slot.name), meaning(cls, slot))
+        (f"`%{slot.name}`", plain(slot.kind.label), _ARITY[slot.arity], access(cls, slot.name), meaning(cls, slot))
         for slot in declared.operands
     ]
     rows += [
-        (f"`%{slot.name}`", slot.kind.label, _ARITY[slot.arity], "result", "what it yields")
+        (f"`%{slot.name}`", plain(slot.kind.label), _ARITY[slot.arity], "result", "what it yields")
         for slot in declared.results
     ]
     if rows:
@@ -110,7 +116,7 @@ def _attributes(cls: type[PtoOp]) -> Iterator[Block]:
     rows = []
     for slot in signature(cls).attributes.values():
         words = values_of(cls, slot)
-        values = codes(words) if words else slot.kind.label
+        values = codes(words) if words else plain(slot.kind.label)
         absent = code(defaults[slot.name]) if slot.name in defaults else "absent"
         default = "needed" if slot.arity == "1" else absent
         rows.append((f"`{slot.name}`", default, meaning(cls, slot, True), values))
@@ -122,7 +128,7 @@ def _clauses(cls: type[PtoOp]) -> Iterator[Block]:
     rows: list[tuple[str, str, str]] = []
     for taken in clauses_of(cls):
         needed = "needed" if taken.row.needed or taken.row.leads else "optional"
-        rows.append((codes(written(taken.row, [cls])), needed, taken.row.summary))
+        rows.append((codes(written(taken.row, [cls])), needed, plain(taken.row.summary)))
     if rows:
         yield Text("In this order, each at most once:")
         yield Table(("clause", "", "meaning"), tuple(rows))
@@ -208,13 +214,20 @@ _NUMERIC = {
 }
 
 
+def _cycles(cls: type[PtoOp]) -> Iterator[Block]:
+    rows = tuple(cycles(example_of(cls.name), [target for target in targets(cls).split(", ") if target]))
+    if rows:
+        yield Text("Of the example, as the [cycle model](../cycles.md) has it:")
+        yield Table(("target", "cycles", "from", "to", "evidence"), rows)
+
+
 def _example(name: str, ran: Ran) -> Iterator[Block]:
     example = example_of(name)
     yield Code("mlir", example.program.rstrip("\n"))
     if ran.findings:
         yield Text("It verifies with a warning: it shows an operation of the older dialect.")
     if ran.refused:
-        yield Plain(f"It verifies. {ran.refused[0].upper()}{ran.refused[1:]}.")
+        yield Text(plain(f"It verifies. {ran.refused[0].upper()}{ran.refused[1:]}."))
         return
     if ran.rows:
         yield Text("It verifies, and a run of it gives:")
@@ -235,7 +248,7 @@ def _mistake(name: str) -> Iterator[Block]:
 
 def _rules(name: str) -> Iterator[Block]:
     rows = [
-        (f"[`{rule.id}`](../rules.md#{rule.id})", rule.severity.label, rule.text.replace("`", "'"))
+        (_rule_link(rule), rule.severity.label, plain(rule.text))
         for rule in rules_of(name)
         if not rule.id.startswith("parse-")
     ]
@@ -243,11 +256,18 @@ def _rules(name: str) -> Iterator[Block]:
         yield Table(("rule", "severity", "demands"), tuple(rows))
 
 
+def _rule_link(rule: Rule) -> str:
+    """The rule, linked to its programs in the catalogue where it has some."""
+    shown = rule.bad is not None or rule.commands is not None
+    return f"[`{rule.id}`](../rules.md{'#' + rule.id if shown else ''})"
+
+
 def _related(name: str) -> Iterator[Block]:
     found = related(name)
     if found:
         yield Table(
-            ("operation", "computes"), tuple((f"[`{other}`]({other}.md)", computes(op_class(other))) for other in found)
+            ("operation", "computes"),
+            tuple((f"[`{other}`]({other}.md)", plain(computes(op_class(other)))) for other in found),
         )
 
 

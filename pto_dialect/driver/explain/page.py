@@ -1,18 +1,14 @@
 """What a page is made of, whoever shows it: a terminal, Markdown.
 
-Text between backquotes is code, ``[word](target)`` a link; in ``Plain`` text every character stands for itself.
+In a ``Text`` and in cells, what stands between backquotes is code, ``[word](target)`` is a link, a backslash takes the
+meaning of the character behind it. Targets are relative to the folder of the pages of operations.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
-
-
-class Plain(NamedTuple):
-    """A paragraph of characters without a meaning of their own."""
-
-    text: str
 
 
 class Text(NamedTuple):
@@ -42,7 +38,7 @@ class Picture(NamedTuple):
     text: str
 
 
-Block = Plain | Text | Table | Code | Picture
+Block = Text | Table | Code | Picture
 
 
 class Section(NamedTuple):
@@ -68,3 +64,25 @@ def code(text: str) -> str:
 def codes(words: Iterable[object]) -> str:
     """Words as code, separated by blanks, a dash for none."""
     return " ".join(f"`{word}`" for word in words) or "–"
+
+
+def plain(text: str) -> str:
+    """``text`` whose characters stand for themselves, but for names in double backquotes."""
+    parts = _NAMES.split(text)
+    return "".join(f"`{part}`" if number % 2 else _MARKS.sub(r"\\\1", part) for number, part in enumerate(parts))
+
+
+_NAMES = re.compile(r"``([^`]+)``")
+_MARKS = re.compile(r"([\\`*_\[\]])")
+
+
+def segments(text: str) -> list[tuple[bool, str]]:
+    """The parts of a text in order, each with whether it is code."""
+    found: list[tuple[bool, str]] = []
+    for part in _SEGMENT.findall(text):
+        is_code = part.startswith("`") and len(part) > 1
+        found.append((is_code, part[1:-1] if is_code else part))
+    return found
+
+
+_SEGMENT = re.compile(r"`[^`]*`|(?:\\.|[^`\\])+|.", re.DOTALL)

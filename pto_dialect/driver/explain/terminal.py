@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import textwrap
 
-from .page import Block, Code, Page, Picture, Plain, Table, Text
+from .page import Block, Code, Page, Picture, Table, Text, plain, segments
 
 WIDTH = 100
-_LINK = re.compile(r"\[([^\[\]]+)\]\(([^()\s]+)\)")
+_LINK = re.compile(r"(?<!\\)\[([^\[\]]+)\]\(([^()\s]+)\)")
+_ESCAPED = re.compile(r"\\(.)")
 
 
 def render(page: Page) -> str:
     """The whole page."""
-    lines = [*_paragraph(f"{page.title}: {page.summary}" if page.summary else page.title)]
+    lines = [*_paragraph(inline(f"{plain(page.title)}: {page.summary}" if page.summary else page.title))]
     for section in page.sections:
         lines += ["", section.title.upper()]
         for number, block in enumerate(section.blocks):
@@ -22,8 +23,6 @@ def render(page: Page) -> str:
 
 
 def _lines(block: Block) -> list[str]:
-    if isinstance(block, Plain):
-        return _paragraph(block.text)
     if isinstance(block, Text):
         return _paragraph(inline(block.text))
     if isinstance(block, Code):
@@ -37,7 +36,11 @@ def _lines(block: Block) -> list[str]:
 
 def inline(text: str) -> str:
     """``text`` without the marks of code and links."""
-    return _LINK.sub(r"\1", text).replace("`", "")
+    return "".join(part if is_code else _ESCAPED.sub(r"\1", part) for is_code, part in segments(_unlinked(text)))
+
+
+def _unlinked(text: str) -> str:
+    return _LINK.sub(r"\1", text)
 
 
 def _folded(line: str) -> list[str]:

@@ -17,7 +17,7 @@ from pto_dialect.targets.tile_layouts import TileLayout
 from ..reference.clauses import written
 from ..reference.operations import computes
 from .layouts import BY_NAME, order, picture
-from .page import Block, Code, Page, Section, Table, Text, code, codes
+from .page import Block, Code, Page, Section, Table, Text, code, codes, plain
 
 Maker = Callable[[], Page]
 
@@ -92,7 +92,9 @@ def terms() -> dict[str, Maker]:
 
 
 def _lists(classes: list[type[PtoOp]]) -> Block:
-    return Table(("operation", "computes"), tuple((f"[`{cls.name}`]({cls.name}.md)", computes(cls)) for cls in classes))
+    return Table(
+        ("operation", "computes"), tuple((f"[`{cls.name}`]({cls.name}.md)", plain(computes(cls))) for cls in classes)
+    )
 
 
 def _layout(name: str, layout: TileLayout) -> Page:
@@ -112,7 +114,7 @@ def _layout(name: str, layout: TileLayout) -> Page:
 
 def _sentence(cls: type) -> str:
     text = inspect.getdoc(cls) or ""
-    return " ".join(text.split("\n\n")[0].split()).replace("``", "`").rstrip(".:")
+    return plain(" ".join(text.split("\n\n")[0].split()).rstrip(".:"))
 
 
 def _type(name: str) -> Page:
@@ -149,7 +151,7 @@ def _enum(name: str) -> Page:
     ]
     sections = [Section("Values", (Text(codes(spec.values)), Code("mlir", spec.spell(spec.values[0]))))]
     if users:
-        rows = tuple((f"[`{cls.name}`]({cls.name}.md)", f"`{slot.name}`", computes(cls)) for cls, slot in users)
+        rows = tuple((f"[`{cls.name}`]({cls.name}.md)", f"`{slot.name}`", plain(computes(cls))) for cls, slot in users)
         sections.append(Section("Operations", (Table(("operation", "attribute", "computes"), rows),)))
     sections.append(Section("Source", (Text("[Words](../reference/words.md)"),)))
     return Page(spec.spell(".."), "an enumeration", tuple(sections))
@@ -162,10 +164,12 @@ def _clause(keyword: str) -> Page:
         for taken in clauses_of(cls):
             if keyword in taken.row.keywords:
                 summary = summary or taken.row.summary
-                rows.append((f"[`{cls.name}`]({cls.name}.md)", codes(written(taken.row, [cls])), taken.row.summary))
+                rows.append(
+                    (f"[`{cls.name}`]({cls.name}.md)", codes(written(taken.row, [cls])), plain(taken.row.summary))
+                )
     return Page(
         keyword,
-        f"a clause: {summary}",
+        f"a clause: {plain(summary)}",
         (
             Section("Operations", (Table(("operation", "written", "meaning"), tuple(rows)),)),
             Section("Source", (Text("[Clauses](../reference/clauses.md)"),)),

@@ -1,0 +1,48 @@
+"""What MkDocs runs: generated pages, the home page from the README, links that lead out of the documentation."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pto_dialect.driver.explain.site import pages
+
+ROOT = Path(__file__).parents[2]
+_DOCS_LINK = re.compile(r"\]\(docs/([^)]*)\)")
+_OUTSIDE = re.compile(r"\[([^\]]+)\]\((?!https?:|docs/|#|mailto:)[^)]*\)")
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Adds the pages that no file holds."""
+    file = import_module("mkdocs.structure.files").File
+    for path, text in (("index.md", home()), *pages()):
+        files.append(file.generated(config, path, content=text))
+    return files
+
+
+def home() -> str:
+    """The README as the first page: links go to pages of the site, what is no page is named only."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = _OUTSIDE.sub(r"\1", text)
+    text = _DOCS_LINK.sub(lambda link: f"]({_page(link[1])})", text)
+    operations = "[Every operation](operations/index.md) has a page of its own, with an example that was run."
+    head, _, rest = text.partition("\n## Start\n")
+    return f"{head}\n{operations}\n\n## Start\n{rest}"
+
+
+def _page(path: str) -> str:
+    return path if path.partition("#")[0].endswith(".md") else f"{path.rstrip('/')}/README.md"
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Links to files outside of the documentation become names; the README is the home page."""
+    del config, files
+    depth = page.file.src_uri.count("/")
+    markdown = re.sub(
+        r"\]\((?:\.\./)+README\.md(#[^)]*)?\)", lambda m: f"]({'../' * depth}index.md{m[1] or ''})", markdown
+    )
+    out = "../" * (depth + 1)
+    markdown = re.sub(rf"\[([^\]]+)\]\({re.escape(out)}[^)]*\)", r"\1", markdown)
+    return markdown.replace("```mermaid\n", "```text\n")

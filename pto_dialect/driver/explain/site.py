@@ -1,0 +1,120 @@
+"""The generated part of the site: a page for each operation, each family and each term, and an overview.
+
+``python -m pto_dialect.driver.explain.site FOLDER`` writes them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from pto_dialect.diagnostics.files import atomic_write
+from pto_dialect.families import level_of
+from pto_dialect.ir.core.base import op_spec
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import op_class
+from pto_dialect.runtime.kernels.refusals import reason
+from pto_dialect.targets.profile import get_profile
+
+from ..reference.operations import TITLES, computes, pipe, targets
+from .layouts import BY_NAME
+from .markdown import render
+from .operation import operation_page
+from .page import Page, Section, Table, Text, code, plain
+from .terms import terms
+
+TERMS = (
+    *(name.lower() for name in BY_NAME),
+    *("pipe_s", "pipe_v", "pipe_m", "pipe_mte1", "pipe_mte2", "pipe_mte3", "pipe_fix"),
+    *("gm", "ub", "l1", "l0a", "l0b", "l0c", "bt", "fb", "vec", "mat", "left", "right", "acc", "bias", "scaling"),
+    *("pto.ptr", "pto.tensor_view", "pto.partition_tensor_view", "pto.tile_buf", "pto.multi_tile_buf", "pto.tile"),
+    *("pto.vreg", "pto.mask", "pto.align", "pto.vmi.vreg", "pto.vmi.mask", "pto.pipe", "pto.local_array", "pto.struct"),
+    *("a2a3", "a5"),
+)
+"""Terms that have a page of their own; the others stand in the reference."""
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Each generated page: its path below the folder of the documentation, and its Markdown."""
+    yield "operations/index.md", render(_overview())
+    for family in TITLES:
+        yield f"operations/families/{family}.md", render(_family(family)).replace("](pto.", "](../pto.")
+    for name in OPS:
+        yield f"operations/{name}.md", render(operation_page(name))
+    made = terms()
+    yield "operations/terms.md", render(_terms())
+    for term in TERMS:
+        yield f"operations/{term_file(term)}", render(made[term]())
+
+
+def term_file(term: str) -> str:
+    """The file of a term."""
+    return f"term-{term.replace('.', '-')}.md"
+
+
+def _overview() -> Page:
+    rows = []
+    for family, title in TITLES.items():
+        names = [name for name in OPS if OPS[name][0] == family]
+        known = dict.fromkeys(target for name in names for target in targets(op_class(name)).split(", ") if target)
+        runs = sum(reason(name) is None for name in names)
+        rows.append((f"[{title}](families/{family}.md)", str(len(names)), str(runs), ", ".join(known)))
+    intro = (
+        f"The {len(OPS)} operations by family, each with a page. Search finds them by name and by what they are for; "
+        "`pto-opt --explain NAME` shows the same page in a terminal. Types, pipes, memories and layouts are "
+        "explained as [terms](terms.md)."
+    )
+    heads = ("family", "operations", "run", "targets")
+    return Page("Operations", "", (Section("Families", (Text(intro), Table(heads, tuple(rows)))),))
+
+
+def _family(family: str) -> Page:
+    rows: list[tuple[str, ...]] = []
+    for name in (name for name in OPS if OPS[name][0] == family):
+        cls = op_class(name)
+        spec = op_spec(cls)
+        touched = " ".join(
+            [
+                *(f"reads {code('%' + name)}" for name in spec.reads[:3]),
+                *(f"writes {code('%' + name)}" for name in spec.writes[:3]),
+            ]
+        )
+        runs = "yes" if reason(name) is None else "no"
+        row = (f"[`{name}`]({name}.md)", plain(computes(cls)), pipe(cls), targets(cls) or "–", touched or "–", runs)
+        rows.append((*row, *_types(name)))
+    heads = ("operation", "computes", "pipe", "targets", "memory", "runs")
+    extra = ("types on a2a3", "types on a5") if rows and len(rows[0]) > len(heads) else ()
+    if not extra:
+        rows = [row[: len(heads)] for row in rows]
+    level = level_of(family)
+    summary = f"{len(rows)} operations" + (f" of the level {level}" if level else "")
+    return Page(TITLES[family], summary, (Section("Comparison", (Table((*heads, *extra), tuple(rows)),)),))
+
+
+def _types(name: str) -> tuple[str, ...]:
+    """Element types on both targets, for families of tile operations."""
+    if not OPS[name][0].startswith("tile_"):
+        return ()
+    rows = [get_profile(target).tile_dtypes.get(name.removeprefix("pto."), frozenset()) for target in ("a2a3", "a5")]
+    return tuple(" ".join(sorted(row)) or "–" for row in rows)
+
+
+def _terms() -> Page:
+    made = terms()
+    rows = tuple((f"[`{term}`]({term_file(term)})", made[term]().summary) for term in TERMS)
+    return Page("Terms", "types, pipes, memories, locations, layouts and targets", (
+        Section("All terms", (Table(("term", "meaning"), rows),)),
+    ))  # fmt: skip
+
+
+def main() -> None:
+    """Writes every page below the folder that the command line names."""
+    folder = Path(sys.argv[1])
+    for path, text in pages():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(folder / path, text)
+
+
+if __name__ == "__main__":
+    main()
