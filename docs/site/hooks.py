@@ -11,6 +11,18 @@ from pto_dialect.driver.explain.site import pages
 
 ROOT = Path(__file__).parents[2]
 _DOCS_LINK = re.compile(r"\]\(docs/([^)]*)\)")
+_BACKGROUND = frozenset(
+    (
+        "rules.md",
+        "goldens.md",
+        "conformance.md",
+        "seed-coverage.md",
+        "manual-snippets.md",
+        "decisions.md",
+        "performance.md",
+    )
+)
+"""Pages that a search shows behind the others."""
 _OUTSIDE = re.compile(r"\[([^\]]+)\]\((?!https?:|docs/|#|mailto:)[^)]*\)")
 
 
@@ -39,6 +51,8 @@ def _page(path: str) -> str:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Links to files outside of the documentation become names; the README is the home page."""
     del config, files
+    if page.file.src_uri in _BACKGROUND:
+        page.meta.setdefault("search", {"boost": 0.2})
     depth = page.file.src_uri.count("/")
     markdown = re.sub(
         r"\]\((?:\.\./)+README\.md(#[^)]*)?\)", lambda m: f"]({'../' * depth}index.md{m[1] or ''})", markdown

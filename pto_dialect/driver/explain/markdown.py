@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Iterable
 
 from .page import Block, Code, Page, Picture, Table, segments
+from .purposes import PURPOSES
+
+
+_SEARCHED = frozenset({"Overview", "Forms", "Operands", "Attributes", "Clauses", "Families", "All terms"})
+_UNSEARCHED = " { data-search-exclude }"
+"""Sections whose words are those of other pages are left out of the search."""
 
 
 def render(page: Page) -> str:
     """The whole page; it is found before others by a search for its name."""
-    lines = ["---", f"title: {page.title}", "search:", "  boost: 2", "---", "", f"# {html.escape(page.title)}", ""]
+    head = ["---", f"title: {json.dumps(page.title)}", "search:", "  boost: 8"]
+    if page.title in PURPOSES:
+        # Tags count most in a search.
+        head += ["tags:", *(f"  - {json.dumps(phrase)}" for phrase in PURPOSES[page.title])]
+    lines = [*head, "---", "", f"# {html.escape(page.title)}", ""]
     if page.summary:
         lines += [inline(page.summary), ""]
     for section in page.sections:
-        lines += [f"## {section.title}", ""]
+        lines += [f"## {section.title}{'' if section.title in _SEARCHED else _UNSEARCHED}", ""]
         for block in section.blocks:
             lines += [*_lines(block), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
