@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from pto_dialect.driver.explain.site import pages
 
 ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 _DOCS_LINK = re.compile(r"\]\(docs/([^)]*)\)")
 _BACKGROUND = frozenset(
     (
@@ -24,6 +26,24 @@ _BACKGROUND = frozenset(
 )
 """Pages that a search shows behind the others."""
 _OUTSIDE = re.compile(r"\[([^\]]+)\]\((?!https?:|docs/|#|mailto:)[^)]*\)")
+
+
+def on_config(config: Any) -> Any:
+    """Pages that the navigation does not name stand at the end of the guides, or of the reference."""
+    sections = {name: entry[name] for entry in config.nav for name in entry}
+    known = set(_named(config.nav))
+    for path in sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")):
+        if path not in known:
+            sections["Reference" if path.startswith("reference/") else "Guides"].append(path)
+    return config
+
+
+def _named(entry: Any) -> Iterator[str]:
+    """The pages of a part of the navigation."""
+    if isinstance(entry, str):
+        yield entry
+    for inner in entry.values() if isinstance(entry, dict) else entry if isinstance(entry, list) else ():
+        yield from _named(inner)
 
 
 def on_files(files: Any, config: Any) -> Any:

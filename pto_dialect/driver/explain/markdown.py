@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from .page import Block, Code, Page, Picture, Table, segments
 from .purposes import PURPOSES
 
-
 _SEARCHED = frozenset({"Overview", "Forms", "Operands", "Attributes", "Clauses", "Families", "All terms"})
 _UNSEARCHED = " { data-search-exclude }"
 """Sections whose words are those of other pages are left out of the search."""

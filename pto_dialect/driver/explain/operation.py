@@ -11,7 +11,8 @@ from pto_dialect.ir.core.aliases import DEPRECATED
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, signature
 from pto_dialect.ir.core.registry import family_of, op_class
 from pto_dialect.runtime.kernels.refusals import reason
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.profile import Profile, get_profile
+from pto_dialect.targets.tile_pairs import LocPair
 from pto_dialect.verify.engine.rule import Rule
 
 from ..reference.clauses import written
@@ -29,6 +30,8 @@ from .schema import forms, values_of
 from .watching import rules_of
 from .wrong import wrong
 
+_FORMULA = 90
+"""Longest formula; what is longer is a sentence."""
 _ARITY = {"1": "", "?": "optional", "*": "any number"}
 _SOURCE = re.compile(r"docs/(reference/\w[\w-]*\.md), \"([^\"]+)\"")
 _LAYOUT = re.compile(r"<(\w+), [^<>]*?(blayout=(\w+))?(?:, )?(slayout=(\w+))?[^<>]*>")
@@ -143,6 +146,7 @@ def _effects(cls: type[PtoOp]) -> Iterator[Block]:
         ("besides", _EFFECTS[spec.effect] if spec.effect is not None else ""),
     ]
     yield Table(("", ""), tuple(row for row in rows if row[1]))
+    yield from _units(cls.name)
     memories = _memories(example_of(cls.name).program)
     if memories:
         yield Table(("memory of the example", "bytes on a2a3", "bytes on a5", "aligned to"), tuple(memories))
@@ -158,8 +162,31 @@ def _memories(program: str) -> list[tuple[str, ...]]:
             continue
         sizes = [str(profile.capacity.get(space) or "–") for profile in profiles]
         label = f"`{name}`" if name == space else f"`{name}` (`{space}`)"
-        rows.append((label, *sizes, f"{profiles[1].alignment[space].error} bytes"))
+        aligned = profiles[1].alignment[space].error
+        rows.append((label, *sizes, f"{aligned} bytes" if aligned > 1 else "–"))
     return rows
+
+
+def _units(name: str) -> Iterator[Block]:
+    """What transfers count in, and the moves between locations that each target has."""
+    short = name.removeprefix("pto.")
+    profiles = [get_profile(target) for target in ("a2a3", "a5")]
+    units = [(profile.name, profile.burst_units[short]) for profile in profiles if short in profile.burst_units]
+    if units:
+        strides = {"start": "from start to start"}
+        yield Table(
+            ("target", "a length counts", "strides are"),
+            tuple((target, f"{unit.bytes} bytes", strides.get(unit.stride, "gaps")) for target, unit in units),
+        )
+    pairs = [(profile.name, _moves(profile).get(short, frozenset())) for profile in profiles]
+    rows = [(target, f"`{source}`", f"`{to}`") for target, found in pairs for source, to in sorted(found)]
+    if rows:
+        yield Text("Moves between locations:")
+        yield Table(("target", "from", "to"), tuple(rows))
+
+
+def _moves(profile: Profile) -> dict[str, frozenset[LocPair]]:
+    return {"tmov": profile.tmov_pairs, "textract": profile.textract_pairs, "tinsert": profile.tinsert_pairs}
 
 
 def _layouts(name: str) -> Iterator[Block]:
@@ -181,7 +208,8 @@ def _layouts(name: str) -> Iterator[Block]:
 
 
 def _computed(cls: type[PtoOp], ran: Ran) -> Iterator[Block]:
-    yield Code("text", computes(cls))
+    text = computes(cls)
+    yield Code("text", text) if len(text) <= _FORMULA and "``" not in text else Text(plain(text))
     notes = _numerics(cls)
     if notes:
         yield Table(("", ""), tuple(notes))

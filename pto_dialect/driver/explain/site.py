@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pto_dialect.diagnostics.files import atomic_write
@@ -35,17 +35,32 @@ TERMS = (
 """Terms that have a page of their own; the others stand in the reference."""
 
 
+def paths() -> list[str]:
+    """The paths of the generated pages below the folder of the documentation."""
+    return [
+        *("operations/index.md", "operations/terms.md"),
+        *(f"operations/families/{family}.md" for family in TITLES),
+        *(f"operations/{name}.md" for name in OPS),
+        *(f"operations/{term_file(term)}" for term in TERMS),
+    ]
+
+
+def page_at(path: str) -> str:
+    """The Markdown of one generated page. Raises ``KeyError`` for another path."""
+    name = path.removeprefix("operations/").removesuffix(".md")
+    if name in OPS:
+        return render(operation_page(name))
+    if name in _PAGES:
+        return render(_PAGES[name]())
+    if name.startswith("families/"):
+        return render(_family(name.removeprefix("families/"))).replace("](pto.", "](../pto.")
+    return render(terms()[{term_file(term): term for term in TERMS}[f"{name}.md"]]())
+
+
 def pages() -> Iterator[tuple[str, str]]:
-    """Each generated page: its path below the folder of the documentation, and its Markdown."""
-    yield "operations/index.md", render(_overview())
-    for family in TITLES:
-        yield f"operations/families/{family}.md", render(_family(family)).replace("](pto.", "](../pto.")
-    for name in OPS:
-        yield f"operations/{name}.md", render(operation_page(name))
-    made = terms()
-    yield "operations/terms.md", render(_terms())
-    for term in TERMS:
-        yield f"operations/{term_file(term)}", render(made[term]())
+    """Each generated page: its path, and its Markdown."""
+    for path in paths():
+        yield path, page_at(path)
 
 
 def term_file(term: str) -> str:
@@ -106,6 +121,9 @@ def _terms() -> Page:
     return Page("Terms", "types, pipes, memories, locations, layouts and targets", (
         Section("All terms", (Table(("term", "meaning"), rows),)),
     ))  # fmt: skip
+
+
+_PAGES: dict[str, Callable[[], Page]] = {"index": _overview, "terms": _terms}
 
 
 def main() -> None:
