@@ -35,10 +35,13 @@ TERMS = (
 """Terms that have a page of their own; the others stand in the reference."""
 
 
+_ALL_TERMS = "terms"
+
+
 def paths() -> list[str]:
     """The paths of the generated pages below the folder of the documentation."""
     return [
-        *("operations/index.md", "operations/terms.md"),
+        *(f"operations/{name}.md" for name in _PAGES),
         *(f"operations/families/{family}.md" for family in TITLES),
         *(f"operations/{name}.md" for name in OPS),
         *(f"operations/{term_file(term)}" for term in TERMS),
@@ -78,7 +81,7 @@ def _overview() -> Page:
     intro = (
         f"The {len(OPS)} operations by family, each with a page. Search finds them by name and by what they are for; "
         "`pto-opt --explain NAME` shows the same page in a terminal. Types, pipes, memories and layouts are "
-        "explained as [terms](terms.md)."
+        f"explained as [terms]({_ALL_TERMS}.md)."
     )
     heads = ("family", "operations", "run", "targets")
     return Page("Operations", "", (Section("Families", (Text(intro), Table(heads, tuple(rows)))),))
@@ -123,7 +126,8 @@ def _terms() -> Page:
     ))  # fmt: skip
 
 
-_PAGES: dict[str, Callable[[], Page]] = {"index": _overview, "terms": _terms}
+_PAGES: dict[str, Callable[[], Page]] = {"index": _overview, _ALL_TERMS: _terms}
+"""Pages that are not about one thing."""
 
 
 def main() -> None:
