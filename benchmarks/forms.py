@@ -108,7 +108,7 @@ def run_outcome(one: ModuleOp, other: ModuleOp) -> str:
                     values = values_of(kernel, {}, given)
                     kernel.run(values, 1)
                     bits.append([value.tobytes() for value in values if isinstance(value, np.ndarray)])
-        except (ProgramError, BindingError, TimedOut) as error:
+        except (ProgramError, BindingError, TimedOut, ValueError) as error:
             return f"run: none, {type(error).__name__}: {_NAME.sub('*', str(error))[:90]}"
         if bits[0] != bits[1]:
             return "run: different bits"

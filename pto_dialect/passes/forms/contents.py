@@ -14,6 +14,7 @@ from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core_dialects.structured import is_for, is_if
+from pto_dialect.targets.profile import Profile
 
 from .lives import members
 from .operands import Accesses, accesses, is_tile_operation
@@ -30,8 +31,8 @@ class Contents:
     is needed at the begin of the body of each loop, ``changed`` what each operation with regions writes, ``filled``
     what is written other than as scratch."""
 
-    def __init__(self, arch: str) -> None:
-        self.arch = arch
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
         self.numbers: dict[SSAValue, int] = {}
         self.buffers: list[SSAValue] = []
         self.after: dict[Operation, int] = {}
@@ -58,7 +59,7 @@ class Contents:
 
     def accesses(self, op: PtoOp) -> Accesses:
         """What a tile operation does to its tiles."""
-        return accesses(op, self.arch)
+        return accesses(op, self.profile.arch)
 
     def follow(self, function: Operation, outputs: int) -> int:
         """What is needed at the begin of ``function``, behind which ``outputs`` are. Raises :class:`RefusedError`."""

@@ -96,8 +96,13 @@ def _least(function: Operation, buffers: Mapping[str, Kept], target: str | None)
         type_ = None if {plan.webs.type_of(web) for web in webs} == {kept.type} else kept.type
         places = [plan.first.get(web) for web in webs]
         at = None if places == [operations.get(-1 if kept.at is None else kept.at)] else kept.at
-        if kept.at is not None or type_ is not None or not set(webs) <= {*map(plan.webs.leader, plan.arguments)}:
-            found[name] = Kept(type_, at)
+        if (
+            kept.at is not None
+            or kept.address is not None
+            or type_ is not None
+            or not set(webs) <= {*map(plan.webs.leader, plan.arguments)}
+        ):
+            found[name] = Kept(type_, at, kept.address)
     return found
 
 
@@ -123,7 +128,7 @@ class _Writer(ValueWriter):
             return
         if len(op.regions[0].blocks) != 1:
             raise RefusedError(op, "it goes from block to block; only structured control flow is followed")
-        contents = Contents(profile_of(op, self.target).arch)
+        contents = Contents(profile_of(op, self.target))
         fresh = self.function(op, contents)
         self.kept[fresh] = self.buffers_of(fresh)
 

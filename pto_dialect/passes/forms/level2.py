@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IntegerAttr, ModuleOp, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from pto_dialect.analysis.target import profile_of
@@ -85,6 +86,8 @@ class _Writer(Rebuild):
         self.target = target
         self.plan: Plan | None = None
         self.buffers: dict[int, SSAValue] = {}
+        self.constants: list[Operation] = []
+        self.outermost: Block | None = None
 
     # ------------------------------------------------------------ functions
 
@@ -98,6 +101,9 @@ class _Writer(Rebuild):
                 self._allocate(buffer, op)
         if not any(map(is_value, (*op.operands, *op.results))):
             super().operation(op)
+            last = self.into.last_op
+            if last is not None and has_role(op, Role.CONSTANT):
+                self.constants.append(last)
         elif is_for(op):
             self._loop(op)
         elif is_if(op):
@@ -154,6 +160,7 @@ class _Writer(Rebuild):
             self.buffers[web] = outputs[number]
         self.outputs = outputs
         before, self.into = self.into, fresh
+        self.constants, self.outermost = [], fresh
         self.block(block)
         self.into = before
         return region
@@ -181,8 +188,11 @@ class _Writer(Rebuild):
         return [self.values[value] for value in values if not is_value(value)]
 
     def _allocate(self, buffer: Buffer, near: Operation) -> SSAValue:
+        given = [] if buffer.address is None else [self._number(buffer.address, near)]
         op = AllocTileOp.create(
-            result_types=[buffer.type], attributes={"operandSegmentSizes": segment_sizes((0, 0, 0))}
+            operands=given,
+            result_types=[buffer.type],
+            attributes={"operandSegmentSizes": segment_sizes((len(given), 0, 0))},
         )
         op.location = near.location
         op.results[0]._name = buffer.name
@@ -190,6 +200,18 @@ class _Writer(Rebuild):
             self.buffers[buffer.web] = op.results[0]
         self.emit(op)
         return op.results[0]
+
+    def _number(self, number: int, near: Operation) -> SSAValue:
+        """A constant with an address: one that the program has at hand, else a new one."""
+        for constant in self.constants:
+            value = constant.properties.get("value")
+            if constant.parent in (self.into, self.outermost) and value == IntegerAttr(number, i64):
+                return constant.results[0]
+        op = ConstantOp(IntegerAttr(number, i64))
+        op.location = near.location
+        op.result._name = f"c{number}_i64"
+        self.emit(op)
+        return op.result
 
     def _copy(self, source: SSAValue, target: SSAValue, near: Operation, value: SSAValue) -> None:
         place = target.type.loc  # pyright: ignore[reportAttributeAccessIssue]

@@ -15,17 +15,20 @@ from pto_dialect.targets.profile import Profile
 from .lives import Lives
 from .operands import is_value
 from .places import TilePlaces
+from .rebuild import RefusedError
+from .shared import share
 from .webs import Webs
 from .written import Kept, handle_name, key_of, numbered, read
 
 
 class Buffer(NamedTuple):
-    """A buffer that is allocated: its type and name, and the web whose values lie in it, ``None`` for one that nothing
-    lies in."""
+    """A buffer that is allocated: its type and name, the web whose values lie in it (``None`` for one that nothing lies
+    in), and its address if it has one."""
 
     type: TileBufType
     name: str | None
     web: int | None
+    address: int | None = None
 
 
 class Plan:
@@ -54,6 +57,7 @@ class Plan:
         self.before: dict[Operation, list[Buffer]] = {}
         self.first: dict[int, Operation] = {}
         self._allocate()
+        self.refuse_shared(profile)
 
     def _returned(self) -> list[SSAValue]:
         last = self.function.regions[0].block.last_op
@@ -105,13 +109,25 @@ class Plan:
             place = places.get(-1 if kept.at is None else kept.at)
             op = place if place is not None and (first is None or _before(place, first)) else first
             if web is not None:
-                buffer = Buffer(self.webs.type_of(web), self.name_of(web), web)
+                buffer = Buffer(self.webs.type_of(web), self.name_of(web), web, kept.address)
             elif isinstance(kept.type, TileBufType):
-                buffer = Buffer(kept.type, handle_name(name), None)
+                buffer = Buffer(kept.type, handle_name(name), None, kept.address)
             else:
                 continue
             if op is not None:
                 self.before.setdefault(op, []).append(buffer)
+
+    def refuse_shared(self, profile: Profile) -> None:
+        """Raises :class:`RefusedError` for buffers that share bytes and are needed at one time."""
+        placed = [buffer for buffers in self.before.values() for buffer in buffers if buffer.address is not None]
+        for number, one in enumerate(placed):
+            for other in placed[:number]:
+                assert one.address is not None and other.address is not None
+                if one.web is None or other.web is None or not self.webs.conflict(one.web, other.web):
+                    continue
+                if share(one.type, one.address, other.type, other.address, profile):
+                    names = f"the addresses of %{other.name} and %{one.name}"
+                    raise RefusedError(self.function, f"{names} share bytes, and both are needed at one time")
 
     def _first(self, web: int) -> Operation:
         """The operation before which a web must be there: the first one that touches it in the block around all that

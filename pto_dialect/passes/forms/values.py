@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import FunctionType, UnitAttr
 from xdsl.dialects.scf import YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.buffers.views import AllocTileOp
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups, segment_sizes, signature, stores
 from pto_dialect.ir.core.operands import find
@@ -23,6 +24,7 @@ from .contents import Contents, is_buffer
 from .operands import destinations, is_tile_operation
 from .rebuild import Rebuild, RefusedError, name_of
 from .remains import refuse_remains
+from .shared import refuse_shared
 from .valid import refuse_outside
 from .written import EMPTY_ELSE, Kept, numbered
 
@@ -38,6 +40,7 @@ class ValueWriter(Rebuild):
         self.keys: dict[SSAValue, str] = {}
         self.versions: dict[str, int] = {}
         self.places: dict[SSAValue, Operation | None] = {}
+        self.addresses: dict[SSAValue, int] = {}
 
     # ------------------------------------------------------------ functions
 
@@ -45,6 +48,7 @@ class ValueWriter(Rebuild):
         """Writes a function. Raises :class:`RefusedError`."""
         self.contents = contents
         self.content, self.empty, self.keys, self.versions, self.places = {}, {}, {}, {}, {}
+        self.addresses = {}
         block = op.regions[0].block
         outputs = self._outputs(op, block)
         contents.follow(op, contents.bits(outputs))
@@ -64,6 +68,7 @@ class ValueWriter(Rebuild):
         before, self.into = self.into, fresh
         self.block(block)
         self.into = before
+        refuse_shared(op, contents, self.addresses, contents.profile)
         self._drop_unused()
         found = self.copied(op, (), (), [Region(fresh)])
         results = [self._tile_type(output, op) for output in outputs]
@@ -93,7 +98,8 @@ class ValueWriter(Rebuild):
 
     def _outputs(self, op: Operation, block: Block) -> list[SSAValue]:
         """The arguments that the function writes: the last ones, which it does not read before."""
-        trial = Contents(self.contents.arch) if self.contents is not None else Contents("")
+        assert self.contents is not None
+        trial = Contents(self.contents.profile)
         arguments = [a for a in block.args if is_buffer(a)]
         needed = trial.follow(op, 0)
         changed = trial.changed[op]
@@ -141,8 +147,12 @@ class ValueWriter(Rebuild):
     def _allocate(self, op: Operation) -> None:
         buffer = op.results[0]
         assert isinstance(op, PtoOp)
-        if find(op, "addr") is not None:
-            raise RefusedError(op, f"{name_of(buffer)} has an address, and a value has none")
+        address = find(op, "addr")
+        if address is not None:
+            number = constant_of(address)
+            if not isinstance(number, int):
+                raise RefusedError(op, f"only a run knows the address of {name_of(buffer)}")
+            self.addresses[buffer] = number
         if not is_buffer(buffer):
             raise RefusedError(op, f"{name_of(buffer)} has several slots, and a value has none")
         type_ = self._tile_type(buffer, op)
@@ -329,5 +339,5 @@ class ValueWriter(Rebuild):
         found: dict[str, Kept] = {}
         for buffer, key in self.keys.items():
             place = self.places.get(buffer)
-            found[key] = Kept(buffer.type, None if place is None else numbers.get(place))
+            found[key] = Kept(buffer.type, None if place is None else numbers.get(place), self.addresses.get(buffer))
         return found

@@ -50,6 +50,10 @@ class Webs:
         """The values of a web, in the order of their numbers."""
         return list(self.lives.of(self._members[web]))
 
+    def conflict(self, one: int, other: int) -> bool:
+        """Whether values of both are needed at one time."""
+        return bool(self._conflicts[one] & self._members[other] or self._conflicts[other] & self._members[one])
+
     def same(self, one: SSAValue, other: SSAValue) -> bool:
         """Whether both lie in one buffer."""
         return self.leader(one) == self.leader(other)

@@ -2,7 +2,7 @@
 
 ``["x", ["acc", !pto.tile_buf<..>, 7]]``: the values ``%x``, ``%x.1``, ``%x.2`` lie in one buffer that holds no others,
 and so do ``%acc``, ``%acc.1``. Buffers are allocated in this order, where an entry has a number before that operation
-of the function, and have the type that an entry states.
+of the function, and have the type that an entry states, and the address in ``{addr = 4096 : i64}``.
 Source: docs/reference/language.md, "Level 1 and Level 2".
 """
 
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core.roles import Role, has_role
@@ -23,17 +23,19 @@ from pto_dialect.syntax.types.parser import intern_type
 ATTRIBUTE = "pto.buffers"
 EMPTY_ELSE = "pto.empty_else"
 """On an ``scf.if`` with tiles: its second branch stays, although nothing is in it but what goes on."""
+_ADDRESS = "addr"
 _VERSION = re.compile(r"\.\d+\Z")
 _UNNAMED = re.compile(r"_\d+\Z")
 _AGAIN = re.compile(r"\$\d+\Z")
 
 
 class Kept(NamedTuple):
-    """What is kept of a buffer: its type, and the number of the operation before which it is allocated, as far as
-    values do not tell them."""
+    """What is kept of a buffer: its type, the number of the operation before which it is allocated, and its address, as
+    far as values do not tell them."""
 
     type: Attribute | None = None
     at: int | None = None
+    address: int | None = None
 
 
 def read(function: Operation) -> dict[str, Kept]:
@@ -49,6 +51,9 @@ def read(function: Operation) -> dict[str, Kept]:
             for part in parts[1:]:
                 if isinstance(part, IntegerAttr):
                     kept = kept._replace(at=part.value.data)
+                elif isinstance(part, DictionaryAttr):
+                    address = part.data.get(_ADDRESS)
+                    kept = kept._replace(address=address.value.data if isinstance(address, IntegerAttr) else None)
                 elif isinstance(part, TileBufType):
                     kept = kept._replace(type=intern_type(part))
             found[parts[0].data] = kept
@@ -58,10 +63,11 @@ def read(function: Operation) -> dict[str, Kept]:
 def write(buffers: Mapping[str, Kept]) -> Attribute:
     """The attribute for ``buffers``."""
     entries: list[Attribute] = []
-    for name, (type_, at) in buffers.items():
+    for name, (type_, at, address) in buffers.items():
         parts: list[Attribute] = [StringAttr(name)]
         parts += [type_] if type_ is not None else []
         parts += [IntegerAttr(at, i64)] if at is not None else []
+        parts += [DictionaryAttr({_ADDRESS: IntegerAttr(address, i64)})] if address is not None else []
         entries.append(ArrayAttr(parts) if len(parts) > 1 else parts[0])
     return ArrayAttr(entries)
 

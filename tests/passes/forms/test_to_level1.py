@@ -183,6 +183,53 @@ def test_a_valid_region_is_the_tile() -> None:
     assert print_module(to_level2(parse(found))) == print_module(parse(function(body)))
 
 
+SHARED = """
+    %at = arith.constant 64 : i64
+    %a = pto.alloc_tile addr = %at : !B
+    %b = pto.alloc_tile addr = %at : !B
+    pto.tload ins(%p : !V) outs(%a : !B)
+    pto.tadds ins(%a, %x : !B, f32) outs(%b : !B)
+    pto.tstore ins(%b : !B) outs(%q : !V)
+"""
+
+
+def test_addresses_come_back_with_their_buffers() -> None:
+    found = print_module(to_level1(parse(function(SHARED))))
+    assert 'pto.buffers = [["a", {addr = 64 : i64}], ["b", 3, {addr = 64 : i64}]]' in found
+    assert print_module(to_level2(parse(found))) == print_module(parse(function(SHARED)))
+
+
+def test_a_number_that_is_gone_is_written_again() -> None:
+    found = print_module(to_level1(parse(function(SHARED))))
+    lines = [line for line in found.splitlines() if "%at = " not in line]
+    text = print_module(to_level2(parse("\n".join(lines))))
+    assert text.count("%c64_i64 = arith.constant 64 : i64") == 1
+    assert text.count("alloc_tile addr = %c64_i64") == 2
+
+
+def test_a_value_that_is_needed_longer_does_not_fit_its_address() -> None:
+    found = print_module(to_level1(parse(function(SHARED))))
+    longer = found.replace("    return", f"    pto.tprint %a : ({T}) -> ()\n    return")
+    with pytest.raises(RefusedError, match="the addresses of %a and %b share bytes, and both are needed at one time"):
+        to_level2(parse(longer))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("tstore ins(%b", "tstore ins(%a"), "it writes bytes that %b shares with %a, which is needed"),
+        (
+            ("tload ins(%p : !V) outs(%a", "tload ins(%p : !V) outs(%b"),
+            "%a may be read before it is written",
+        ),
+        (("pto.tadds ins(%a, %x : !B, f32)", "pto.ttrans ins(%a : !B)"), "it writes bytes that %b shares with %a"),
+    ],
+)
+def test_content_that_another_buffer_changes_is_refused(change: tuple[str, str], reason: str) -> None:
+    with pytest.raises(RefusedError, match=reason):
+        to_level1(parse(function(SHARED.replace(*change))))
+
+
 def test_operations_keep_their_places() -> None:
     module = parse(function(PAIRS["each write makes a value"][0]), "a.pto")
     before = [op.location for op in module.walk() if op.name.startswith("pto.t")]
@@ -191,9 +238,9 @@ def test_operations_keep_their_places() -> None:
 
 
 REFUSED = {
-    "an address": (
-        "  %at = arith.constant 0 : i64\n  %a = pto.alloc_tile addr = %at : !B",
-        "%a has an address, and a value has none",
+    "an address that only a run knows": (
+        "  %at = arith.index_cast %n : index to i64\n  %a = pto.alloc_tile addr = %at : !B",
+        "only a run knows the address of %a",
     ),
     "a valid region that only a run knows": (
         "  %a = pto.alloc_tile valid_row = %n : !pto.tile_buf<vec, 16x16xf32, valid=?x16>",
