@@ -90,6 +90,8 @@ def verdict(one: ModuleOp, other: ModuleOp) -> str:
 
 def run_outcome(one: ModuleOp, other: ModuleOp) -> str:
     """Whether runs of both forms leave the same bits in the arrays of the caller."""
+    if errors(one):
+        return "run: none, the program breaks rules"
     symbols = Symbols(one)
     try:
         names = [find_entry(one, None, symbols)]
