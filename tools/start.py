@@ -37,6 +37,11 @@ def pto_run() -> None:
     _start("pto_run")
 
 
+def pto_fmt() -> None:
+    """The command ``pto-fmt``."""
+    _start("pto_fmt")
+
+
 def pto_sweep() -> None:
     """The command ``pto-sweep``."""
     _start("pto_sweep")

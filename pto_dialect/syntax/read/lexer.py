@@ -58,10 +58,12 @@ _SYMBOL_FOLLOWS = re.compile(rf"{SPACE}@")
 _OPERATION_LIKE = re.compile(r"[a-z_]\w*\.[a-z]")
 _DICTIONARY_FOLLOWS = re.compile(rf"{SPACE}[=,}}]")
 _ASSEMBLY = re.compile(
-    r"\n[ \t]*(?:\.(?:arg|const)\b|(?:%[\w.$, %:]+=[ \t]*)?(?:t[a-z]\w*|m(?:gather|scatter))(?:\.\w+)*[ \t]+[%#])",
+    r"\n[ \t]*(?:\.(?:arg|const)\b"
+    r"|(?:%[\w.$, %:]+=[ \t]*)?(?:t(?!o\b)[a-z]\w*|m(?:gather|scatter))(?:\.\w+)*[ \t]+[%#])",
     re.IGNORECASE,
 )
-"""A statement of the assembly form behind the end of a line; a search for a character skips what lies between."""
+"""A statement of the assembly form behind the end of a line; a search for a character skips what lies between. The
+upper bound of a loop (`to %n`) may begin a line in any form."""
 _HASH_COMMENT = re.compile(r"^[ \t]*#(?![\w.]*[<=]|[\w.]+[ \t]*=)[^\n]*", re.MULTILINE)
 
 _COMMA_LISTS = frozenset(("USES", "RESULTS", "BINDINGS", "TYPES", "ANGLE"))

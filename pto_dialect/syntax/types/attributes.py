@@ -106,7 +106,7 @@ def parse_attribute(text: str, type_: Attribute | None = None) -> Attribute:
                 close = did_you_mean(known, [*ENUMS, *STRUCTURED])
                 help = f"did you mean {text[: name.start(1)]}{close[0]}?" if close and name else None
                 raise TypeSyntaxError("attr-enum", f"unknown attribute {text!r}", 0, len(text), help)
-        return OpaqueAttr(" ".join(text.split()))
+        return OpaqueAttr(_on_one_line(text))
     if text.startswith("dense<"):
         return _dense(text, type_)
     if text.startswith("array<"):
@@ -114,6 +114,12 @@ def parse_attribute(text: str, type_: Attribute | None = None) -> Attribute:
     if text.startswith("strided<"):
         return _strided(text)
     return OpaqueAttr(text if type_ is None else f"{text} : {type_text(type_)}")
+
+
+def _on_one_line(text: str) -> str:
+    """``text`` with single spaces, and none inside of its brackets where these begin and end."""
+    text = " ".join(text.split())
+    return text if '"' in text else text.replace("< ", "<").replace(" >", ">")
 
 
 def _wrong_form(text: str, kind: str, value: str) -> TypeSyntaxError:

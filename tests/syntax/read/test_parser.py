@@ -258,3 +258,17 @@ def test_operations_of_unknown_dialects_share_a_class_by_name():
     classes = [type(op) for m in (module, again) for op in m.walk() if op.name == "builtin.unregistered"]
     assert len(classes) == 4
     assert classes[0] is classes[1] is classes[3] is not classes[2]
+
+
+def test_the_upper_bound_of_a_loop_may_begin_a_line():
+    loop = "scf.for %j = %i\n  to %i step %i {\n}"
+    _, found = parsed(in_function(f"{loop}\n%v = pto.make_tensor_view %p,\n  shape = [%i], strides = [%i]"))
+    assert "op-unknown" not in {entry[0] for entry in found}
+    assert parsed(in_function(loop))[1] == []
+
+
+def test_white_space_inside_of_attributes_that_are_kept_as_text():
+    epilogue = "#pto.acc_push_epilogue<layout = nz2nd, quant = f32_f16>"
+    spread = epilogue.replace("<", "<\n ").replace(">", "\n>").replace(", ", ",\n")
+    kept = [parsed(in_function(f'"test.op"() {{x = {text}}} : () -> ()'))[0] for text in (epilogue, spread)]
+    assert str(kept[0]) == str(kept[1]) and epilogue in str(kept[0])

@@ -1,0 +1,89 @@
+"""Between which tokens of a statement a space stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .statements import CLOSING, OPENING
+from .tokens import Token
+
+_HEADERS = frozenset(("func.func", "func"))
+"""Operations whose first parentheses declare values with their types."""
+
+_GROUPS = frozenset(("ins", "outs"))
+
+
+class Spaced(NamedTuple):
+    """A token of a statement."""
+
+    token: Token
+    space: bool
+    """A space stands before it, or the end of a line."""
+
+    depth: int
+    """How many brackets it stands in."""
+
+
+def spaced(tokens: Sequence[Token]) -> list[Spaced]:
+    """The tokens of a statement with the spaces of the one style, and single ones elsewhere where some stood."""
+    found: list[Spaced] = []
+    stack: list[tuple[str, str]] = []
+    declares = tokens[0].text in _HEADERS or tokens[0].text.startswith("^")
+    label = tokens[0].text.startswith("^")
+    before = ""
+    for place, token in enumerate(tokens):
+        text = token.text
+        if token.comment:
+            found.append(Spaced(token, True, len(stack)))
+            continue
+        closes = text in CLOSING and bool(stack) and OPENING[stack[-1][0]] == text
+        if closes:
+            stack.pop()
+        inner = stack[-1] if stack else ("", "")
+        space = token.space
+        if place:
+            counted = text == ":" and place + 1 < len(tokens) and tokens[place + 1].text[0].isdigit()
+            wanted = None if counted else _space(before, text, inner, closes, label and not stack)
+            if wanted is None and text == ":" and inner[0] == "(" and inner[1] == "values":
+                wanted = False
+            elif wanted is None and before == ":" and inner[1] == "values":
+                wanted = True
+            space = token.space if wanted is None else wanted
+        found.append(Spaced(token, space and place > 0, len(stack)))
+        if text in OPENING:
+            is_declaration = text == "(" and declares and not stack
+            stack.append((text, "values" if is_declaration else before))
+            declares = declares and not is_declaration
+        before = text
+    return found
+
+
+def _space(before: str, text: str, inner: tuple[str, str], closes: bool, label: bool) -> bool | None:
+    """Whether a space stands between two tokens inside of the bracket ``inner``; ``None`` where the author decides."""
+    if text in (",", ")", "]") or closes or (before in ("(", "[", "<", "{") and before == inner[0]):
+        return False
+    if before == ",":
+        return True
+    if text == "(" and before in _GROUPS:
+        return False
+    if inner[0] == "<":
+        return None
+    if "->" in (before, text):
+        return True
+    if inner[0] != "[" and "=" in (before, text):
+        return True
+    if not inner[0] and (text in ("{", "}") or text in _GROUPS or before == "}"):
+        return True
+    if label and text == ":":
+        return False
+    if inner[0] == "" or inner[1] in _GROUPS:
+        return _colon(before, text)
+    return None
+
+
+def _colon(before: str, text: str) -> bool | None:
+    """Around the colon before types; one before a number counts results or stands in a place of the source."""
+    if text == ":":
+        return True
+    return True if before == ":" and not text[0].isdigit() else None

@@ -1,0 +1,91 @@
+"""The command ``pto-fmt``: programs in one layout."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from .command_line import PtoCommand, read_stdin, show_version, wants_color, write_stderr, write_stdout
+
+CHANGED = 1
+"""Exit code: ``--check`` has found files that would change, or a program cannot be read."""
+
+
+class LineRange(click.ParamType):
+    """`FIRST:LAST`, or one line."""
+
+    name = "lines"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> range:
+        """The lines, from 1."""
+        if isinstance(value, range):
+            return value
+        found = re.fullmatch(r"([0-9]{1,9})(?::([0-9]{1,9}))?", str(value))
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+        if first < 1 or last < first:
+            self.fail(f"'{value}' is not FIRST:LAST with lines from 1", param, ctx)
+        return range(first, last + 1)
+
+
+@click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("paths", metavar="[FILE|DIR]...", nargs=-1, type=click.Path())
+@click.option("--check", is_flag=True, help="Change nothing; exit with 1 when a file would change, and name it.")
+@click.option("--diff", is_flag=True, help="Change nothing; print what would change, as diff -u does.")
+@click.option("--lines", "only", type=LineRange(), multiple=True, metavar="FIRST:LAST",
+              help="Change statements on these lines only; may be given several times.")  # fmt: skip
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version("pto-fmt"),
+              help="Show the version and exit.")  # fmt: skip
+@click.pass_context
+def main(
+    ctx: click.Context, paths: tuple[str, ...], check: bool, diff: bool, only: tuple[range, ...], color: str
+) -> None:
+    """Lay out .pto programs in one style, in place; '-' reads standard input and prints.
+
+    Only white space changes: comments, empty lines, names and the form of every statement stay.
+    """
+    from pto_dialect.diagnostics.files import atomic_write
+    from pto_dialect.driver.formatting import difference, formatted
+    from pto_dialect.driver.inputs import STDIN, InputError, collect, read
+    from pto_dialect.driver.report import render
+
+    try:
+        inputs = collect(paths or (STDIN,), read_stdin)
+    except (InputError, OSError) as error:
+        raise click.UsageError(str(error), ctx) from None
+    if only and len(inputs) != 1:
+        raise click.UsageError("--lines goes with one input", ctx)
+    failed = would_change = 0
+    for item in inputs:
+        text, remark = read(item)
+        if remark is not None:
+            write_stderr(render((remark,), wants_color(color)))
+            failed += remark.rule != "input-empty"
+            continue
+        result = formatted(text, item.name, only)
+        if result.errors:
+            write_stderr(render(result.errors, wants_color(color)))
+            failed += 1
+        changed = result.text != text
+        would_change += changed
+        if diff and changed:
+            write_stdout(difference(text, result.text, item.name))
+        if check and changed:
+            write_stderr(f"{item.name}: would be laid out differently\n")
+        if check or diff:
+            continue
+        if item.data is not None:
+            write_stdout(result.text)
+        elif changed:
+            try:
+                atomic_write(item.path, result.text)
+            except OSError as error:
+                write_stderr(f"error: cannot write '{item.path}': {error.strerror or error}\n")
+                failed += 1
+    if failed or (check and would_change):
+        ctx.exit(CHANGED)
+
+
+if __name__ == "__main__":
+    main()
