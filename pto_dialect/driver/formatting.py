@@ -10,13 +10,15 @@ from typing import NamedTuple
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.syntax.layout.program import counts_lines, laid_out
+from pto_dialect.syntax.layout.program import laid_out
 from pto_dialect.syntax.layout.tokens import tokens
 from pto_dialect.syntax.read.lexer import is_assembly
 from pto_dialect.syntax.read.parser import parse_program
 
 _SEPARATOR = re.compile(r"^([ \t]*// -----[^\n]*(?:\n|\Z))", re.MULTILINE)
 
+
+_EXPECTED = re.compile(r"//.*expected-error")
 
 _UNREADABLE = ("parse-", "nesting-limit")
 """Errors behind which it is not known where statements end; others are no matter of layout."""
@@ -43,7 +45,7 @@ def formatted(text: str, name: str, only: Sequence[range] = ()) -> Formatted:
         return Formatted(_new(plain, 1, only).replace("\n", ends), ())
     parts = _SEPARATOR.split(plain)
     if len(parts) == 1:
-        return Formatted(text, () if counts_lines(plain) else errors)
+        return Formatted(text, () if _is_wrong_on_purpose(plain) else errors)
     line, new, found = 1, "", []
     for number, part in enumerate(parts):
         if number % 2:
@@ -51,9 +53,13 @@ def formatted(text: str, name: str, only: Sequence[range] = ()) -> Formatted:
         else:
             errors = _errors(part, name, line) if part.strip() else ()
             new += part if errors or not part.strip() else _between(part, _new(part, line, only))
-            found += () if counts_lines(part) else errors
+            found += () if _is_wrong_on_purpose(part) else errors
         line += part.count("\n")
     return Formatted(new.replace("\n", ends), tuple(found))
+
+
+def _is_wrong_on_purpose(text: str) -> bool:
+    return _EXPECTED.search(text) is not None
 
 
 def _errors(text: str, name: str, line: int) -> tuple[Diagnostic, ...]:

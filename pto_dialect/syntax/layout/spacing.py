@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..read.lexer import OPERATION_TERMINALS
 from .statements import CLOSING, OPENING
 from .tokens import Token
 
-_HEADERS = frozenset(("func.func", "func"))
-"""Operations whose first parentheses declare values with their types."""
+_DECLARING = "OP_FUNC"
+"""The terminal of operations whose first parentheses declare values with their types."""
 
 _GROUPS = frozenset(("ins", "outs"))
 
@@ -29,7 +30,7 @@ def spaced(tokens: Sequence[Token]) -> list[Spaced]:
     """The tokens of a statement with the spaces of the one style, and single ones elsewhere where some stood."""
     found: list[Spaced] = []
     stack: list[tuple[str, str]] = []
-    declares = tokens[0].text in _HEADERS or tokens[0].text.startswith("^")
+    declares = OPERATION_TERMINALS.get(tokens[0].text) == _DECLARING or tokens[0].text.startswith("^")
     label = tokens[0].text.startswith("^")
     before = ""
     for place, token in enumerate(tokens):

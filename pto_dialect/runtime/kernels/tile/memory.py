@@ -244,12 +244,12 @@ def accumulator_out(op: PtoOp, g: Generator, source: Any, target: Any, quantised
         raise g.error(fault.rule, fault.message, op) from None
 
 
-def between_memories(op: PtoOp, g: Generator, outside: SSAValue, inside: SSAValue) -> None:
+def between_memories(op: PtoOp, g: Generator, outside: SSAValue, inside: SSAValue, *, loads: bool) -> None:
     """Refuses memrefs whose spaces say that a transfer does not pass between global memory and a tile."""
     for value, is_global in ((outside, True), (inside, False)):
         space = space_of(value.type)
         if isinstance(value.type, MemRefType) and space is not None and (space == "gm") != is_global:
-            verb = "reads" if is_global == (op.name == "pto.tload") else "writes"
+            verb = "reads" if is_global == loads else "writes"
             memory = "global" if is_global else "on-chip"
             found = f"{op.name} {verb} {memory} memory, found {t.type_text(value.type)}"
             raise g.error("unmodelled", found, op)
@@ -263,7 +263,7 @@ def tload(op: PtoOp, g: Generator) -> None:
         if g.operand(op, name) is not None:
             raise g.error("unmodelled", f"tload with {name} cannot be executed", op)
     dst = g.destination(op)
-    between_memories(op, g, source, dst)
+    between_memories(op, g, source, dst, loads=True)
     packed = element_format(dst.type, g).is_packed
     view, part = None if packed else g.view(dst), None if packed else g.parts.get(source)
     if dst in g.held:
@@ -299,7 +299,7 @@ def tstore(op: PtoOp, g: Generator) -> None:
     source, dst = g.operand(op, "src"), g.operand(op, "dst")
     scalar, table = g.operand(op, "preQuantScalar"), g.operand(op, "fp")
     assert source is not None and dst is not None
-    between_memories(op, g, dst, source)
+    between_memories(op, g, dst, source, loads=False)
     convert = accumulator_out(op, g, source, dst, scalar is not None or table is not None)
     store = Store(convert, enum_value(op, "atomicType", "atomic_none"))
     mode = () if store.atomic else g.atomic_mode()
