@@ -245,6 +245,8 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         # The report plans by itself: what has an address already does not tell when it is needed.
         memory = _reuse(passes)
         passes = tuple(call for call in passes if not PASS_TABLE[call.partition("{")[0]].changes)
+    if proving is not None and not any(PASS_TABLE[call.partition("{")[0]].changes for call in passes):
+        raise click.UsageError("--prove needs a pass that changes the program: --lower, or -p", ctx)
     options = Options(
         target=given["target"],
         passes=passes,

@@ -23,11 +23,13 @@ def prove_passes(
     the first; True when ``engine`` has no errors.
 
     What is proven and what cannot be is told as remarks of the rules ``prove-done`` and ``prove-open``. Programs with
-    errors are not run.
+    errors, and those that no pass changes, are not run.
     """
     first = next((number for number, call in enumerate(calls) if _changes(call)), len(calls))
     if not run_passes(module, calls[:first], engine, target):
         return False
+    if first == len(calls):
+        return True
     proof = Proof(module, target, engine, seconds, sum(map(_changes, calls)))
     proof.begin()
     for call in calls[first:]:
