@@ -27,6 +27,12 @@ class Access(NamedTuple):
     place: Place
     turn: Hashable
 
+    def covers(self, earlier: Access) -> bool:
+        """Whether all bytes of an earlier access certainly belong to this one too."""
+        place, other = self.place, earlier.place
+        # One rectangle is the same for both in one iteration: what it depends on is defined around them.
+        return place.holds(other) or (bool(place.sides) and place == other and self.turn == earlier.turn)
+
 
 class State:
     """Clocks, flags that are set, and accesses that count. ``done`` are the numbers of the work of each pipe since the
@@ -138,10 +144,10 @@ class State:
         key = (place.space, place.root)
         known = self.accesses.get(key, ())
         if access.writes:
-            known = tuple([one for one in known if not place.holds(one.place)])
+            known = tuple([one for one in known if not access.covers(one)])
         elif not keep_reads:
             pipe = access.leaf.pipe
-            known = tuple([one for one in known if one.writes or one.leaf.pipe != pipe or not place.holds(one.place)])
+            known = tuple([one for one in known if one.writes or one.leaf.pipe != pipe or not access.covers(one)])
         self.accesses[key] = (*known, access)
 
 

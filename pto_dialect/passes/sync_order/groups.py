@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pto_dialect.passes.accesses.items import SCALAR, Choice, Loop, Sequence, Signal
+from pto_dialect.passes.accesses.items import SCALAR, Choice, Leaf, Loop, Sequence, Signal
 from pto_dialect.passes.accesses.program import Reader
 
 from .course import Course, Finding
@@ -19,10 +19,13 @@ _ORDER = {"join": 0, "barrier": 1, "set": 2, "wait": 2}
 
 @dataclass(eq=False)
 class Group:
-    """A barrier, or sets and waits of one flag of which none can go without the others. ``first`` and ``last`` are the
-    items of the whole sequence in which they stand."""
+    """A barrier, or sets and waits of one flag of which none can go without the others.
+
+    ``sequence`` is the innermost one that has all of them, ``first`` and ``last`` the items of it in which they stand.
+    """
 
     signals: tuple[Signal, ...]
+    sequence: Sequence
     first: int
     last: int
 
@@ -43,6 +46,22 @@ class _Trial(Course):
             raise _NeededError
 
 
+class _Recorder(Course):
+    """A run that keeps the state before each item, and behind the last, of every visit of a sequence."""
+
+    def __init__(self, reader: Reader, without: frozenset[Signal]) -> None:
+        super().__init__(reader, without)
+        self.visits: dict[Sequence, list[list[Known]]] = {}
+
+    def items(self, sequence: Sequence, state: Known) -> Known:
+        visit = [state.copy()]
+        self.visits.setdefault(sequence, []).append(visit)
+        for item in sequence.items:
+            state = self.item(item, state)
+            visit.append(state.copy())
+        return state
+
+
 class Judge:
     """Follows ``sequence`` and tries what happens without each of its groups of signals.
 
@@ -53,13 +72,17 @@ class Judge:
     def __init__(self, reader: Reader, sequence: Sequence) -> None:
         self.reader = reader
         self.sequence = sequence
-        self.course = Course(reader)
-        self.states = [Known()]
-        for item in sequence.items:
-            self.states.append(self.course.item(item, self.states[-1].copy()))
-        self.found = self.course.found
-        self.left = [signal for tokens in self.states[-1].queues.values() for token in tokens for signal in token.sets]
         self.gone: frozenset[Signal] = frozenset()
+        self.course = self._walk()
+        self.found = self.course.found
+        end = self.visits[sequence][0][-1]
+        self.left = [signal for tokens in end.queues.values() for token in tokens for signal in token.sets]
+
+    def _walk(self) -> Course:
+        course = _Recorder(self.reader, self.gone)
+        course.items(self.sequence, Known())
+        self.visits = course.visits
+        return course
 
     def groups(self) -> list[Group]:
         """All groups: first full barriers, then others, then flags, each in the order of the text.
@@ -80,9 +103,7 @@ class Judge:
                 together[signal] = {signal}
             members = together.get(signal)
             if members is not None and id(members) not in found and not members.intersection(ending):
-                places = [one.path[0][1] for one in members]
-                ordered = sorted(members, key=lambda one: [index for _, index in one.path])
-                found[id(members)] = Group(tuple(ordered), min(places), max(places))
+                found[id(members)] = _group(members)
         return sorted(found.values(), key=lambda group: _ORDER[group.signals[0].kind])
 
     def _ending(self) -> set[Signal]:
@@ -98,31 +119,53 @@ class Judge:
     def dispensable(self, group: Group) -> bool:
         """Whether all that is in order stays so without ``group``, which is then gone for what is asked later."""
         without = self.gone | set(group.signals)
-        trial = _Trial(self.reader, without, self.found)
-        states: dict[int, Known] = {}
-        state = self.states[group.first].copy()
         try:
-            for index in range(group.first, len(self.sequence.items)):
-                state = trial.item(self.sequence.items[index], state)
-                if index >= group.last and state.order() == self.states[index + 1].order():
-                    break
-                states[index + 1] = state.copy()
+            changed = self._without(_Trial(self.reader, without, self.found), group)
         except _NeededError:
             return False
-        for index, known in states.items():
-            self.states[index] = known
         self.gone = without
+        if changed is None:
+            self._walk()
+        else:
+            for visit, index, state in changed:
+                visit[index] = state
         return True
 
     def lost(self, group: Group) -> list[Finding]:
         """What is not in order any more without ``group``."""
         trial = Course(self.reader, self.gone | set(group.signals))
-        state = self.states[group.first].copy()
-        for index in range(group.first, len(self.sequence.items)):
-            state = trial.item(self.sequence.items[index], state)
-            if index >= group.last and state.order() == self.states[index + 1].order():
-                break
+        self._without(trial, group)
         return [finding for finding in trial.found if finding not in self.found]
+
+    def _without(self, trial: Course, group: Group) -> list[tuple[list[Known], int, Known]] | None:
+        """Runs what may change without ``group``, each visit of its sequence from its first signal until all is known
+        again that was before. The states that have changed, each with its place; ``None`` if more than these have."""
+        changed: list[tuple[list[Known], int, Known]] = []
+        simple = True
+        items = group.sequence.items
+        for visit in self.visits[group.sequence]:
+            state = visit[group.first].copy()
+            for index in range(group.first, len(items)):
+                simple &= isinstance(items[index], Leaf | Signal)
+                state = trial.item(items[index], state)
+                if index >= group.last and state.order() == visit[index + 1].order():
+                    break
+                changed.append((visit, index + 1, state.copy()))
+            else:
+                if group.sequence is not self.sequence:
+                    trial.items(self.sequence, Known())
+                    return None
+        return changed if simple else None
+
+
+def _group(members: set[Signal]) -> Group:
+    """The group of these signals, in the order of the text."""
+    ordered = sorted(members, key=lambda one: [index for _, index in one.path])
+    paths = [one.path for one in ordered]
+    steps = list(zip(*paths, strict=False))
+    depth = max(level for level, step in enumerate(steps) if all(one is step[0][0] for one, _ in step))
+    places = [path[depth][1] for path in paths]
+    return Group(tuple(ordered), paths[0][depth][0], min(places), max(places))
 
 
 def signals(sequence: Sequence) -> Iterator[Signal]:

@@ -1,0 +1,40 @@
+"""Which accesses later ones stand for. Source: docs/reference/synchronisation.md, "Dependences"."""
+
+from pto_dialect.analysis.affine import Sum
+from pto_dialect.api import parse
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.accesses.items import Leaf
+from pto_dialect.passes.accesses.places import Place, Side
+from pto_dialect.passes.accesses.state import Access, State
+
+OP = next(op for op in walk(parse("func.func @f() {\nreturn\n}")) if op.name == "func.return")
+LEAF = Leaf(OP, 1, (), ())
+PART = Place("gm", "a", frame="v", sides=(Side(Sum(0), Sum(8)),))
+OTHER = PART._replace(sides=(Side(Sum(4), Sum(8)),))
+
+
+def kept(*accesses: tuple[Place, bool, int]) -> list[int]:
+    """The numbers of the accesses that still count after all were recorded: (place, is it a write, iteration)."""
+    state = State()
+    for number, (place, writes, turn) in enumerate(accesses):
+        state.record(Access(LEAF, number, writes, place, turn), keep_reads=False)
+    return [access.number for all_ in state.accesses.values() for access in all_]
+
+
+def test_a_write_of_the_same_rectangle_stands_for_earlier_accesses():
+    assert kept((PART, True, 0), (PART, False, 0), (PART, True, 0)) == [2]
+    assert kept((PART, True, 0), (OTHER, True, 0)) == [0, 1]
+
+
+def test_a_read_stands_for_reads():
+    assert kept((PART, True, 0), (PART, False, 0), (PART, False, 0)) == [0, 2]
+
+
+def test_the_rectangle_of_another_iteration_may_be_another():
+    assert kept((PART, True, 0), (PART, True, 1)) == [0, 1]
+
+
+def test_bytes_that_are_not_known_stand_for_nothing():
+    somewhere = Place("ub", "bytes", 64, None)
+    assert kept((somewhere, True, 0), (somewhere, True, 0)) == [0, 1]
+    assert kept((Place("ub", "bytes", 64, 96), True, 0), (Place("ub", "bytes", 0, 128), True, 0)) == [1]
