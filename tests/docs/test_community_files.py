@@ -50,3 +50,11 @@ def test_the_changelog_has_what_is_to_come() -> None:
     headings = re.findall(r"^## \[([^\]]+)\]", text("CHANGELOG.md"), re.MULTILINE)
     assert headings[0] == "Unreleased"
     assert {"Added", "Changed", "Fixed"} == set(re.findall(r"^### (\w+)", text("CHANGELOG.md"), re.MULTILINE))
+
+
+def test_hooks_for_other_repositories_call_installed_commands() -> None:
+    hooks = re.findall(r"^- id: (\S+)\n(?:  .+\n)*?  entry: (\S+)(.*)$", text(".pre-commit-hooks.yaml"), re.MULTILINE)
+    assert [name for name, *_ in hooks] == [command for _, command, _ in hooks] == ["pto-opt", "pto-fmt"]
+    assert {command for _, command, _ in hooks} <= set(PROJECT["project"]["scripts"])
+    page = text("docs/pto-fmt.md")
+    assert all(f"- id: {name}\n" in page for name, *_ in hooks)
