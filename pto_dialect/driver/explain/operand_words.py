@@ -176,7 +176,8 @@ l1_addr: the address in L1
 """Meaning of operands by name."""
 
 ATTRIBUTES: Final = _words("""
-pmode mode: how lanes that are not active are treated, or the mode of the operation
+pmode: what lanes that are not active hold: zero, or what was there
+mode: the mode of the operation
 signedness: whether integers have a sign
 precisionType: the algorithm: faster or more precise
 id: the number of the queue
@@ -279,6 +280,20 @@ OF_ONE: Final[dict[tuple[str, str], str]] = {
     ("pto.comm.tgather", "group"): "the views of the members",
     ("pto.tstore", "dst"): "the view that is written",
     ("pto.mscatter", "idx"): "rows or elements of the memory",
+    **{
+        (f"pto.{name}", operand): f"the {side} matrix"
+        for name in (
+            *("mad", "mad_acc", "mad_bias", "mad_mx", "mad_mx_acc", "mad_mx_bias", "mad_raw", "mad_mx_raw"),
+            *("mad_bias_raw", "mad_mx_bias_raw", "tmatmul", "tmatmul.acc", "tgemv", "tgemv.acc"),
+        )
+        for operand, side in (("lhs", "left"), ("rhs", "right"))
+    },
+    ("pto.tquant", "fp"): "the factor of each row",
+    ("pto.tquant", "offset"): "what is added to each row before rounding",
+    ("pto.tdequant", "offset"): "what is subtracted from each row first",
+    ("pto.tdequant", "scale"): "the factor of each row",
+    ("pto.tsort32", "idx"): "the index that goes with each score",
+    ("pto.vlds", "updated_base"): "the pointer behind what was read",
     ("pto.alloc_tile", "addr"): "the byte address; without it the tile lies where there is room",
 }
 """Meaning for one operation only."""

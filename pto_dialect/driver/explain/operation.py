@@ -21,7 +21,7 @@ from .cycles import cycles
 from .element_types import element_types
 from .examples import example_of
 from .layouts import BY_NAME, order, picture
-from .operand_words import access, meaning
+from .operand_words import OF_ONE, access, meaning
 from .page import Block, Code, Page, Section, Table, Text, code, codes, plain
 from .purposes import PURPOSES
 from .related import aliases, related
@@ -107,7 +107,13 @@ def _operands(cls: type[PtoOp]) -> Iterator[Block]:
         for slot in declared.operands
     ]
     rows += [
-        (f"`%{slot.name}`", plain(slot.kind.label), _ARITY[slot.arity], "result", "what it yields")
+        (
+            f"`%{slot.name.rstrip('_')}`",
+            plain(slot.kind.label),
+            _ARITY[slot.arity],
+            "result",
+            meaning(cls, slot) if (cls.name, slot.name) in OF_ONE else "what it yields",
+        )
         for slot in declared.results
     ]
     if rows:
@@ -271,7 +277,7 @@ def _mistake(name: str) -> Iterator[Block]:
     found = wrong(example_of(name))
     if found is not None:
         yield Code("mlir", found.statement)
-        yield Code("text", found.message)
+        yield Code("console", found.message)
 
 
 def _rules(name: str) -> Iterator[Block]:

@@ -45,16 +45,19 @@ class Written:
     @property
     def results(self) -> str:
         """``%r = ``, or nothing."""
-        names = [f"%{slot.name}" for slot in self.declared.results if slot.arity != "*"]
         if any(slot.arity == "*" for slot in self.declared.results):
-            names.append("%results..")
-        return f"{', '.join(names)} = " if names else ""
+            return "%results.. = "
+        needed = [slot for slot in self.declared.results if slot.arity == "1"]
+        shown = needed or list(self.declared.results)
+        more = "".join(f"[, %{slot.name}]" for slot in self.declared.results if slot not in shown)
+        return f"{', '.join(f'%{slot.name}' for slot in shown)}{more} = " if shown else ""
 
     @property
     def arrow(self) -> str:
         """`` -> T`` for operations with results whose types are spelled."""
-        number = len(self.declared.results) - len(self.spec.fixed_results)
-        return f" -> {', '.join(['T'] * number)}" if number > 0 else ""
+        results = self.declared.results[: len(self.declared.results) - len(self.spec.fixed_results)]
+        needed = sum(slot.arity == "1" for slot in results) or len(results)
+        return f" -> {', '.join(['T'] * needed)}{'[, T]' * (len(results) - needed)}" if results else ""
 
     def typed(self, slots: list[Slot]) -> str:
         """`` : T, T`` for the operands whose types the text spells."""
@@ -170,7 +173,18 @@ def _inputs(w: Written) -> list[str]:
 
 def _paren(w: Written) -> list[str]:
     types = f" : {', '.join('T' for _ in w.operands)}" if w.operands else ""
-    return [f"{w.results}{w.name}({w.values(w.operands)}{w.clause_text}{types}){w.dictionary}{w.arrow}"]
+    clauses = w.clause_text.replace(" ", ", ") if w.spec.shape is Shape.COMM_GROUP else w.clause_text
+    clauses = clauses.replace(",, ", ", ")
+    return [f"{w.results}{w.name}({w.values(w.operands)}{clauses}{types}){w.dictionary}{w.arrow}"]
+
+
+def _l0_load(w: Written) -> list[str]:
+    """By place, or by name."""
+    slots = [slot for slot in w.declared.operands if slot.name in w.taken][:4]
+    placed = [*w.operands, *slots]
+    types = ", ".join("T" for _ in placed)
+    names = ", ".join(f"%{slot.name}" for slot in placed)
+    return [f"{w.name} {names}{w.dictionary} : {types}", *_flat(w)]
 
 
 def _braces(w: Written) -> list[str]:
@@ -233,6 +247,7 @@ _BY_SHAPE: dict[Shape, Callable[[Written], list[str]]] = {
     Shape.SYNC_TOKEN: _sync,
     Shape.CACHE: _cache,
     Shape.INS_ONLY: _inputs,
+    Shape.L0_LOAD: _l0_load,
     Shape.PAREN: _paren,
     Shape.COMM_GROUP: _paren,
     Shape.BRACE_FIELDS: _braces,

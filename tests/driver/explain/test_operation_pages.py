@@ -40,7 +40,7 @@ def test_a_page_has_all_of_an_operation(name: str) -> None:
     titles = [section.title for section in page.sections]
     assert {"Overview", "Forms", "What is computed", "Example", "A mistake", "Source"} <= set(titles)
     declared = signature(op_class(name))
-    wanted = [f"`%{slot.name}`" for slot in (*declared.operands, *declared.results)]
+    wanted = [f"`%{slot.name.rstrip('_')}`" for slot in (*declared.operands, *declared.results)]
     assert [row[0] for row in cells(page, "Operands")] == wanted if wanted else "Operands" not in titles
     assert example_of(name).program.strip() in "\n".join(
         block.text for section in page.sections for block in section.blocks if isinstance(block, Code)
@@ -58,7 +58,8 @@ def test_forms() -> None:
         "pto.mad %lhs, %rhs, %dst, %m, %n, %k [unit_flag(check_only|check_and_set)] [disable_gemv] [sat|nosat]"
     )
     assert forms(op_class("pto.set_flag"))[0] == "pto.set_flag[<SRC_PIPE>, <DST_PIPE>, <EVENT_ID>]"
-    assert forms(op_class("pto.vlds"))[0].startswith("%result, %updated_base = pto.vlds %source[%offset]")
+    assert forms(op_class("pto.vlds"))[0].startswith("%result[, %updated_base] = pto.vlds %source[%offset]")
+    assert forms(op_class("pto.vlds"))[0].endswith(" : T -> T[, T]")
 
 
 def test_rules_are_those_that_can_be_reported() -> None:
