@@ -36,11 +36,16 @@ def places(rows: int, cols: int, block: tuple[int, int] | None, blayout: str, sl
     return found
 
 
-def order(layout: TileLayout, bits: int) -> str:
-    """A sentence on the blocks of a layout for elements of ``bits`` bits."""
+_BITS: Final = {1024: 32, 512: 16, 32: 8}
+"""Bits of the elements that are usual in blocks of so many bytes."""
+
+
+def order(layout: TileLayout) -> str:
+    """A sentence on the blocks of a layout, for elements of the usual size."""
     by = {"row_major": "row by row", "col_major": "column by column"}
     if layout.slayout == "none_box":
         return f"Elements lie {by[layout.blayout]}; there are no blocks."
+    bits = _BITS[layout.fractal]
     height, width = inner_block(layout.fractal, layout.slayout, bits)
     return (
         f"Blocks of {height} x {width} elements of {bits} bits ({layout.fractal} bytes) lie {by[layout.blayout]}; "

@@ -209,7 +209,7 @@ def _layouts(name: str) -> Iterator[Block]:
             if (location, label) in shown or label in shown:
                 continue
             shown.add(label)
-            yield Text(f"Tiles in `{location}` on {target} are {label}. {order(wanted.native, 16)}")
+            yield Text(f"Tiles in `{location}` on {target} are {label}. {order(wanted.native)}")
             yield picture(wanted.native)
 
 

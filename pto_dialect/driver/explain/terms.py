@@ -103,7 +103,7 @@ def _layout(name: str, layout: TileLayout) -> Page:
         for location, wanted in get_profile(target).layouts.items():
             if layout[:2] == wanted.native[:2]:
                 rows.append((target, f"`{location}`", f"{wanted.native.fractal} bytes a block"))
-    blocks: list[Block] = [Text(f"`blayout={layout.blayout}`, `slayout={layout.slayout}`. {order(layout, 16)}")]
+    blocks: list[Block] = [Text(f"`blayout={layout.blayout}`, `slayout={layout.slayout}`. {order(layout)}")]
     blocks.append(picture(layout))
     sections = [Section("Order of the elements", tuple(blocks))]
     if rows:
@@ -219,7 +219,7 @@ def _location(location: str, space: str) -> Page:
         wanted = get_profile(target).layouts.get(location)
         if wanted is not None:
             name = next(key for key, layout in BY_NAME.items() if layout == wanted.native[:2])
-            rows.append((target, name, code(str(wanted.native.fractal)), order(wanted.native, 16)))
+            rows.append((target, name, code(str(wanted.native.fractal)), order(wanted.native)))
             if not layouts:
                 layouts.append(picture(wanted.native))
     return Page(

@@ -5,13 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pto_dialect.driver.explain.layouts import BY_NAME, places
+from pto_dialect.driver.explain.layouts import BY_NAME, order, places
 from pto_dialect.driver.explain.listing import UnknownFamilyError, list_operations, list_operations_json
 from pto_dialect.driver.explain.lookup import UnknownWordError, explain
 from pto_dialect.driver.explain.search import search
 from pto_dialect.driver.explain.terms import terms
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.index import OPS
+from pto_dialect.targets.tile_layouts import NZ_ACC, ZZ_SCALE
 
 QUESTIONS = Path(__file__).parent / "questions.txt"
 
@@ -90,3 +91,8 @@ def test_places_of_blocks_are_those_of_numpy() -> None:
             wanted[2 * row : 2 * row + 2, 3 * col : 3 * col + 3] = memory[col, row]
     assert places(4, 6, (2, 3), *BY_NAME["NZ"]) == wanted.tolist()
     assert places(2, 3, None, "col_major", "none_box") == [[0, 2, 4], [1, 3, 5]]
+
+
+def test_blocks_have_the_bytes_of_their_elements() -> None:
+    assert order(NZ_ACC).startswith("Blocks of 16 x 16 elements of 32 bits (1024 bytes)")
+    assert order(ZZ_SCALE).startswith("Blocks of 16 x 2 elements of 8 bits (32 bytes)")
