@@ -218,7 +218,7 @@ class Crew:
 
     def _serve(self, kernel: Kernel, bound: Sequence[Any], source: int, sink: int) -> NoReturn:
         """Life of a process: carries orders out until there is nobody to give some."""
-        code = 1
+        code = os.EX_SOFTWARE
         try:
             # Ctrl-C reaches every process of a terminal; the first one ends the others.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -230,7 +230,7 @@ class Crew:
                     pickle.dump(run_taken(kernel, self._arguments(order), order.blocks, self.tickets), reports)
                     reports.flush()
         except EOFError:
-            code = 0
+            code = os.EX_OK
         finally:
             os._exit(code)
 

@@ -243,7 +243,7 @@ class ControlBuilder(CoreBuilder):
     def switch_header(self, items: list[Any]) -> Any:
         """``scf.index_switch %i -> types``."""
         operands = self.use_typed(items[1], [t.INDEX], None)
-        return items[0], operands, items[2], self.types_of(items[4]) if len(items) > 3 else []
+        return items[0], operands, items[2], self.types_of(items[4]) if len(items) > 4 else []
 
     def switch_case(self, items: list[Any]) -> tuple[Tok, Region]:
         """``case n {..}``."""

@@ -244,7 +244,7 @@ def lane_numbers(op: Operation, ctx: Context) -> None:
     """Lane numbers are integers as wide as the lanes."""
     source, index, result = named(op, "source").type, named(op, "index").type, op.results[0].type
     name = vector_element(index)
-    if "i" not in name[:2] or vector_bits(index) != vector_bits(source):
+    if not name.removeprefix("u").removeprefix("s").startswith("i") or vector_bits(index) != vector_bits(source):
         message = f"index of vselr has {vector_bits(source)}-bit integers, found {name}"
         ctx.report(TYPES, op, message, at=named(op, "index"))
     if vector_element(source) != vector_element(result):

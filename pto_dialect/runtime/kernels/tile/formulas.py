@@ -113,24 +113,13 @@ _COUNT_LIMIT = 32
 
 def shift_left(a: Array, counts: Array, out: Array) -> None:
     """a << (count mod 32); nothing is left from the width of the elements on."""
-    counts, width = np.bitwise_and(counts, _COUNT_LIMIT - 1), out.dtype.itemsize * 8
-    if width >= _COUNT_LIMIT:
-        np.left_shift(a, counts, out)
-        return
-    np.left_shift(a, np.minimum(counts, width - 1), out)
-    np.copyto(out, 0, where=counts >= width)
+    np.left_shift(a, np.bitwise_and(counts, _COUNT_LIMIT - 1), out)
 
 
 def shift_right(a: Array, counts: Array, out: Array) -> None:
     """a >> (count mod 32): arithmetic for signed elements, logical for unsigned ones; from the width of the elements
     on only signs are left."""
-    counts, width = np.bitwise_and(counts, _COUNT_LIMIT - 1), out.dtype.itemsize * 8
-    if width >= _COUNT_LIMIT:
-        np.right_shift(a, counts, out)
-        return
-    np.right_shift(a, np.minimum(counts, width - 1), out)
-    if out.dtype.kind == "u":
-        np.copyto(out, 0, where=counts >= width)
+    np.right_shift(a, np.bitwise_and(counts, _COUNT_LIMIT - 1), out)
 
 
 def shift_left_by(a: Array, count: int, out: Array) -> None:
