@@ -91,9 +91,7 @@ def span_of_value(value: SSAValue) -> Span | None:
     owner = value.owner
     op = owner if isinstance(owner, Operation) else owner.parent_op()
     span = span_of(op)
-    if span is None or value.name_hint is None:
-        return span
-    return find_name(span, value) or span
+    return None if span is None else find_name(span, value) or span
 
 
 def find_name(span: Span, value: SSAValue, occurrence: int = 0) -> Span | None:
