@@ -70,6 +70,12 @@ def unseen(op: PtoOp) -> tuple[Place, ...]:
     return _EVERYTHING if hidden or has_role(op, Role.SIGNAL | Role.PEERS) else ()
 
 
+def tells_others(op: Operation) -> bool:
+    """Whether other cores, blocks or ranks, a queue or a reader outside learn from an operation how far the core is."""
+    outside = Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL
+    return isinstance(op, PtoOp) and (has_role(op, outside) or bool(unseen(op)))
+
+
 def _sets_registers(op: Operation) -> bool:
     """Whether an operation changes machine state that work of any pipe may look at when it runs."""
     return isinstance(op, PtoOp) and any(name not in _ISSUED for name in op_spec(type(op)).state_writes)

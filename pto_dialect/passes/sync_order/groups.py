@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import SCALAR, Choice, Leaf, Loop, Sequence, Signal
 from pto_dialect.passes.accesses.program import Reader
+from pto_dialect.passes.accesses.signals import tells_others
 
 from .course import Course, Finding
 from .known import Known
@@ -87,7 +89,8 @@ class Judge:
     def groups(self) -> list[Group]:
         """All groups: first full barriers, then others, then flags, each in the order of the text.
 
-        Not those for which the scalar unit waits at the end: whoever started the function may count on them.
+        Not those for which the scalar unit waits at the end, since whoever started the function may count on them, nor
+        barriers of a pipe before a signal to others, who may count on its work.
         """
         together: dict[Signal, set[Signal]] = {}
         for wait, sets in self.course.partners.items():
@@ -101,6 +104,8 @@ class Judge:
         for signal in signals(self.sequence):
             if signal.kind in ("join", "barrier"):
                 together[signal] = {signal}
+            if signal.kind == "barrier" and _drains(signal):
+                continue
             members = together.get(signal)
             if members is not None and id(members) not in found and not members.intersection(ending):
                 found[id(members)] = _group(members)
@@ -156,6 +161,12 @@ class Judge:
                     trial.items(self.sequence, Known())
                     return None
         return changed if simple else None
+
+
+def _drains(signal: Signal) -> bool:
+    """Whether something behind a barrier, in its sequence, tells others that work is done."""
+    sequence, index = signal.path[-1]
+    return any(tells_others(op) for item in sequence.items[index + 1 :] for op in walk(item.op))
 
 
 def _group(members: set[Signal]) -> Group:

@@ -101,6 +101,15 @@ def test_a_read_before_a_signal_to_another_core_stays_before_it():
     assert gone(*HEAD, add("x", "x", "y"), *pair("V", "MTE3"), signal) == []
 
 
+def test_a_barrier_before_a_signal_stays():
+    """The other core may count on the work of the pipe."""
+    signal = "pto.sync.set #pto.pipe<PIPE_MTE3>, 3"
+    assert gone(*HEAD, load("p", "x"), "pto.barrier #pto.pipe<PIPE_MTE2>", signal) == []
+    assert gone(*HEAD, load("p", "x"), "pto.barrier #pto.pipe<PIPE_MTE2>", load("q", "y")) == [
+        "pto.barrier <PIPE_MTE2>"
+    ]
+
+
 def test_registers_are_not_changed_too_early():
     """The sum may still need the old control word."""
     lines = (*HEAD, add("x", "x", "y"), *pair("V", "S"), "%k = arith.constant 1 : i64", "pto.set_ctrl %k : i64", ALL)
