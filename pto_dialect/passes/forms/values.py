@@ -22,6 +22,7 @@ from pto_dialect.syntax.types.parser import intern_type
 
 from .contents import Contents, is_buffer
 from .operands import destinations, is_tile_operation
+from .placed import refuse_placed
 from .rebuild import Rebuild, RefusedError, name_of
 from .remains import refuse_remains
 from .shared import refuse_shared
@@ -224,6 +225,7 @@ class ValueWriter(Rebuild):
         if most is not None and len(found.writes) > max(most, 1):
             raise RefusedError(op, f"{op.name} writes {len(found.writes)} tiles here, and gives {most} as values")
         refuse_outside(op, found)
+        refuse_placed(op)
         written = {use.name for use in found.writes}
         for name, values in operand_groups(op).items():
             if name in spec.outs and values and name not in written and not stores(type(op)):

@@ -17,7 +17,7 @@ from pto_dialect.passes.forms.written import ATTRIBUTE
 from pto_dialect.verify.verifier import verify_module
 
 ROOT = Path(__file__).parents[3]
-EXAMPLES = ("gemm/gemm", "gemv_decode/gemv_decode", "mx_gemm/mx_gemm", "rotary/rotary", "seed_snippets/level2")
+EXAMPLES = ("gemm/gemm", "gemv_decode/gemv_decode", "rotary/rotary", "seed_snippets/level2")
 _WINDOW = re.compile(r" *%\w+ = pto\.subview [^\n]*\n[^\n]*\n")
 
 

@@ -259,6 +259,19 @@ REFUSED = {
   pto.tabs ins(%a : !pto.tile_buf<vec, 16x16xf32, valid=8x8>) outs(%b : !B)""",
         "the valid region of %a is 8x8 of 16x16, and pto.tabs reads more of it",
     ),
+    "a conversion on the way out of acc": (
+        """  %a = pto.alloc_tile : !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
+  %v = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf16>
+  pto.tmov ins(%a : !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>)
+    outs(%v : !pto.tile_buf<vec, 16x16xf16>)""",
+        "pto.tmov converts what leaves acc, and %a would be in no memory",
+    ),
+    "the order of scales": (
+        """  %a = pto.alloc_tile : !pto.tile_buf<mat, 16x2x!pto.f8E8M0, slayout=row_major, fractal=32>
+  pto.tload ins(%s : !pto.partition_tensor_view<16x2x!pto.f8E8M0>)
+    outs(%a : !pto.tile_buf<mat, 16x2x!pto.f8E8M0, slayout=row_major, fractal=32>)""",
+        "it loads scales in the order of %a, and a value has no layout",
+    ),
     "slots": (
         f"  %a = pto.alloc_multi_tile : !pto.multi_tile_buf<{B}, count=2>",
         "%a has several slots, and a value has none",
@@ -288,7 +301,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_values_cannot_say(name: str) -> None:
     body, reason = REFUSED[name]
-    module = parse(function(body), "a.pto")
+    module = parse(function(body, f"{HEAD}, %s: !pto.partition_tensor_view<16x2x!pto.f8E8M0>"), "a.pto")
     before = print_module(module)
     engine = DiagnosticEngine(DiagnosticOptions())
     ToLevel1Pass().run(module, engine)
