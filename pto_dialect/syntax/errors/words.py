@@ -156,7 +156,7 @@ def _operation(s: Situation) -> Message | None:
     """A word where an operation belongs: at the beginning of a statement or behind the result list."""
     if s.following is not None and s.following.type == "EQUAL" and not s.statement:
         return None
-    if s.token.type == "WORD" and s.head is None and all(tok.type == "RESULTS" for tok in s.statement):
+    if s.token.type == "WORD" and all(tok.type == "RESULTS" for tok in s.statement):
         return unknown_operation(s.token.text)
     if s.token.type == "WORD" and "RESULTS" in s.expected and s.starts_line(s.token):
         return unknown_operation(s.token.text)

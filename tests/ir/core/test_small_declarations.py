@@ -28,8 +28,8 @@ def test_uses_of_values_know_their_neighbours() -> None:
     (first, *_) = block.args
     use, before, number = first.first_use, None, 0
     while use is not None:
-        assert use._prev_use is before  # pyright: ignore[reportPrivateUsage]
-        before, use, number = use, use._next_use, number + 1  # pyright: ignore[reportPrivateUsage]
+        assert use._prev_use is before
+        before, use, number = use, use._next_use, number + 1
     assert number == 6
     for index in (1, 0, 1, 0):
         adds = [op for op in block.ops if op.name == "arith.addi"]
