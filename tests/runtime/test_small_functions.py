@@ -15,6 +15,7 @@ from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.kernels.refusals import _wrapped
 from pto_dialect.runtime.kernels.tile.formulas import shift_left, shift_right
+from pto_dialect.runtime.kernels.tile.generate import RandomWords
 from pto_dialect.runtime.memory.packed_element import _unit
 from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.runtime.memory.values import FREED
@@ -223,3 +224,10 @@ def test_ranks_whose_memory_cannot_be_shared_run_here(monkeypatch: pytest.Monkey
 def test_an_entry_that_was_freed_is_no_array() -> None:
     with pytest.raises(Fault, match="the popped entry was freed"):
         np.asarray(FREED)
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(0, 0), (0, 4), (4, 0)])
+def test_random_words_of_an_empty_region(rows: int, cols: int) -> None:
+    """Nothing of the tile is looked at."""
+    tile: Any = SimpleNamespace(valid_rows=rows, valid_cols=cols)
+    RandomWords(10)(1, 2, 3, 4, 5, 6, tile)

@@ -23,6 +23,7 @@ from pto_dialect.runtime.replay.graph import (
     dense_strides,
     span,
 )  # fmt: skip
+from pto_dialect.runtime.replay.record import _Straight
 from pto_dialect.runtime.replay.steps import Box, Foreign, Step, Style
 
 F32 = np.dtype(np.float32)
@@ -210,3 +211,15 @@ def test_marks_in_several_pages() -> None:
     assert marks.extent(0, 9 * SIZE) == (SIZE - 4, 3 * SIZE + 10)
     assert marks.extent(SIZE, 9 * SIZE) == (3 * SIZE + 8, 3 * SIZE + 10)
     assert marks.extent(SIZE - 3, 3 * SIZE + 9) == (SIZE - 3, 3 * SIZE + 9)
+
+
+def test_contents_that_are_no_rows_are_apart_where_one_ends_before_the_other() -> None:
+    first, second = content(0, (3,), (8,)), content(20, (3,), (8,))
+    assert _apart(first, second) and _apart(second, first)
+    between = content(4, (3,), (8,))
+    assert not _apart(first, between) and not _apart(between, first)
+
+
+def test_a_recording_ends_where_an_instruction_would_wait() -> None:
+    with pytest.raises(Foreign, match="waits"):
+        _Straight._append(_Straight.__new__(_Straight), "PIPE_V", ())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pto_dialect.syntax.read import grammar, lark_tables
-from pto_dialect.syntax.read.lalr import Tables
+from pto_dialect.syntax.read.lalr import Tables, _unless_single
 
 TABLES: Any = object()
 
@@ -75,3 +75,9 @@ def test_names_of_files_tell_versions_apart(monkeypatch: pytest.MonkeyPatch, tmp
 
 def test_a_file_that_is_not_there_brings_nothing(tmp_path: Path) -> None:
     assert grammar._packaged(str(tmp_path / "nothing")) is None
+
+
+def test_what_a_rule_with_one_part_gives() -> None:
+    """That part as it is; with several parts, what its method makes of them."""
+    call = _unless_single(lambda parts: ("made", *parts))
+    assert (call(["one"]), call(["one", "two"]), call([])) == ("one", ("made", "one", "two"), ("made",))
