@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xdsl.dialects.arith import AddiOp, CeilDivSIOp, CmpiOp, ConstantOp, DivSIOp, IndexCastOp, MinSIOp, MuliOp, SubiOp
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, f32, i1, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, f32, i1, i64
 from xdsl.dialects.scf import ForOp, IfOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -51,7 +51,7 @@ class Function:
         """A constant, written once."""
         known = self._constants.get((type_, number))
         if known is None:
-            value = FloatAttr(number, type_) if type_ == f32 else IntegerAttr(int(number), type_)  # pyright: ignore
+            value = FloatAttr(number, type_) if isinstance(type_, AnyFloat) else IntegerAttr(int(number), type_)  # pyright: ignore
             op = ConstantOp(value)
             name = f"c{number:g}".replace("-", "m").replace(".", "_").replace("+", "")
             if type_ == i1:

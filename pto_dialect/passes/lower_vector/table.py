@@ -5,12 +5,13 @@ Source: docs/reference/tiles.md, "Elementwise"; docs/reference/vectors.md, "Arit
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.placement import location
+from pto_dialect.ir.core.types import DYNAMIC, TileBufType, element_name
 from pto_dialect.ir.vector.arith import (
     VAbsOp,
     VAddOp,
@@ -34,22 +35,41 @@ from pto_dialect.ir.vector.arith import (
     VSubOp,
     VXorOp,
 )
-from pto_dialect.ir.vector.convert import VDupOp
+from pto_dialect.ir.vector.convert import VBrOp, VDupOp
 
 FLOATS = frozenset(("f16", "f32"))
 WHOLE = frozenset(("i16", "i32"))
 BOTH = FLOATS | WHOLE
+COPIED = BOTH | {"bf16"}
+"""Elements that are not computed with."""
+
+
+Formula: TypeAlias = "str | tuple[Any, ...]"
+"""An operand by name, or an operation of vector registers and the formulas of its operands."""
+ONE = "1"
+"""The name of the number 1."""
 
 
 class Row(NamedTuple):
-    """An operation of vector registers, the tiles that it reads, the number that follows them, and the element types
-    for which both compute the same bits. ``spread`` is the source of which one row serves all rows."""
+    """A formula over vector registers, or an operation on all operands; the tiles that it reads, the number that
+    follows them, and the element types for which both compute the same bits. ``spread`` is the source of which one
+    row serves all rows, ``column`` the one of which the first element of a row serves the whole row. ``others`` tells
+    whether other element types are refused; else such operations stay."""
 
-    cls: type[PtoOp]
+    formula: type[PtoOp] | Formula
     sources: tuple[str, ...] = ("src",)
     number: str = ""
     elements: frozenset[str] = BOTH
     spread: str = ""
+    column: str = ""
+    others: bool = True
+
+
+def formula_of(row: Row) -> Formula:
+    """The formula of a row with all its operands."""
+    if isinstance(row.formula, type):
+        return (row.formula, *row.sources, *([row.number] if row.number else []))
+    return row.formula
 
 
 _TWO = ("src0", "src1")
@@ -61,12 +81,26 @@ _BINARY: dict[str, tuple[type[PtoOp], frozenset[str]]] = {
     "max": (VMaxOp, BOTH),
     "min": (VMinOp, BOTH),
 }
+_DIFFERENCE = (VExpOp, (VSubOp, *_TWO))
+
+
+def _by_rows(name: str, vector: str) -> Row:
+    """``trowexpand`` with arithmetic; ``vector`` has the values of rows."""
+    if name == "expdif":
+        return Row(_DIFFERENCE, _TWO, elements=FLOATS, column=vector)
+    cls, kinds = _BINARY[name]
+    return Row(cls, _TWO, elements=kinds, column=vector)
+
 
 ROWS: dict[str, Row] = {
     **{f"pto.t{name}": Row(cls, _TWO, elements=kinds) for name, (cls, kinds) in _BINARY.items()},
     **{
         f"pto.tcolexpand{name}": Row(cls, _TWO, elements=kinds, spread="src1") for name, (cls, kinds) in _BINARY.items()
     },
+    "pto.tcolexpandexpdif": Row(_DIFFERENCE, _TWO, elements=FLOATS, spread="src1"),
+    **{f"pto.trowexpand{name}": _by_rows(name, "src1") for name in (*_BINARY, "expdif")},
+    "pto.tcolexpand": Row("src", elements=COPIED, spread="src"),
+    "pto.trowexpand": Row("src", elements=COPIED, column="src"),
     "pto.tand": Row(VAndOp, _TWO, elements=WHOLE),
     "pto.tor": Row(VOrOp, _TWO, elements=WHOLE),
     "pto.txor": Row(VXorOp, _TWO, elements=WHOLE),
@@ -82,11 +116,41 @@ ROWS: dict[str, Row] = {
     "pto.tmaxs": Row(VMaxsOp, number="scalar"),
     "pto.tmins": Row(VMinsOp, number="scalar"),
     "pto.tlrelu": Row(VLreluOp, number="slope", elements=FLOATS),
-    "pto.texpands": Row(VDupOp, (), "scalar"),
+    "pto.tsubs": Row((VSubOp, "src", (VBrOp, "scalar")), number="scalar"),
+    "pto.tdivs": Row((VDivOp, "src", (VBrOp, "scalar")), number="scalar", elements=FLOATS, others=False),
+    "pto.trecip": Row((VDivOp, (VBrOp, ONE), "src"), elements=FLOATS),
+    "pto.trsqrt": Row((VDivOp, (VBrOp, ONE), (VSqrtOp, "src")), elements=frozenset(("f32",)), others=False),
+    "pto.texpands": Row(VDupOp, (), "scalar", elements=COPIED),
 }
+
+_NUMBER_FIRST = Row((VDivOp, (VBrOp, "src"), "scalar"), ("scalar",), "src", elements=FLOATS, others=False)
+"""A number divided by a tile: the only operation that takes both orders."""
 
 
 def row_of(op: Operation) -> Row | None:
     """The row of an operation on tiles of a vector core."""
     row = ROWS.get(op.name)
-    return row if row is not None and isinstance(op, PtoOp) and location(getattr(op, "dst", None)) == "vec" else None
+    if row is None or not isinstance(op, PtoOp) or location(dst := getattr(op, "dst", None)) != "vec":
+        return None
+    if row.number and isinstance(operand_groups(op)[row.number][0].type, TileBufType):
+        row = _NUMBER_FIRST
+    elif row.column == "src1" and _swapped(op):
+        row = _by_rows(op.name.removeprefix("pto.trowexpand"), "src0")
+    element = getattr(getattr(dst, "type", None), "element", None)
+    return row if row.others or (element is not None and element_name(element) in row.elements) else None
+
+
+def _swapped(op: PtoOp) -> bool:
+    """Whether the first operand has the values of rows: the second alone has the region of the destination."""
+    groups = operand_groups(op)
+    first, second, dst = (_extent(groups[name][0]) for name in ("src0", "src1", "dst"))
+    return first != dst and second == dst
+
+
+def _extent(value: SSAValue) -> object:
+    """The valid region of a tile; where a run says it, its shape."""
+    type_ = value.type
+    if not isinstance(type_, TileBufType):
+        return None
+    sizes = ((type_.valid_rows, type_.rows), (type_.valid_cols, type_.cols))
+    return tuple(size if valid == DYNAMIC else valid for valid, size in sizes)

@@ -1,5 +1,6 @@
 """Elementwise tile operations as vector functions. Source: docs/reference/tiles.md, "Elementwise"."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from cube_programs import Program, lowered, refusals
@@ -8,7 +9,7 @@ from pto_dialect import print_module
 from pto_dialect.passes.lower_vector.table import ROWS
 
 RNG = np.random.default_rng(13)
-STORAGE = {"f16": np.float16, "f32": np.float32, "i16": np.int16, "i32": np.int32}
+STORAGE = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "i16": np.int16, "i32": np.int32}
 SHAPES = {"whole rows": (8, 64, 64), "a part of each row": (5, 96, 70), "less than a register": (3, 32, 17)}
 """Rows, columns of the tile and valid columns."""
 
@@ -18,7 +19,7 @@ def values(shape, element: str):
     if element[0] == "i":
         return RNG.integers(-300, 300, shape).astype(STORAGE[element])
     found = RNG.uniform(-4, 4, shape).astype(STORAGE[element])
-    found.reshape(-1)[:6] = [np.inf, -np.inf, np.nan, 0.0, -0.0, 65504]
+    found.reshape(-1)[:6] = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 65504]).astype(STORAGE[element])
     return found
 
 
@@ -27,8 +28,15 @@ def program(name: str, element: str, rows: int, cols: int, valid: int) -> Progra
     row = ROWS[name]
     found = Program(a=element, b=element, c=element, number=f"={element}")
     part = {"valid": f"{rows}x{valid}"} if valid != cols else {}
+    if row.column:
+        vector = "x" if row.column == "src" else "y"
+        found.view(f"v{vector}", "b", (rows, 1), (1, 1), layout="dn")
+        found.tile(vector, "vec", 16, 1, element, layout="dn", valid=f"{rows}x1")
+    spread = {"src": "x", "src1": "y"}.get(row.spread)
     for tile, array in (("x", "a"), ("y", "b"), ("z", "c")):
-        height = 1 if row.spread and tile == "y" else rows
+        if tile in found.types:
+            continue
+        height = 1 if tile == spread else rows
         found.view(f"v{tile}", array, (height, valid), (valid, 1))
         own = {"valid": f"{height}x{valid}"} if part else {}
         found.tile(tile, "vec", height, cols, element, **own)
@@ -53,9 +61,8 @@ CASES = [
 @pytest.mark.parametrize(("name", "element", "shape"), CASES)
 def test_a_vector_function_computes_the_same_bits(name, element, shape):
     rows, cols, valid = SHAPES[shape]
-    second = 1 if ROWS[name].spread else rows
     arrays = {
-        **{"a": values((rows, valid), element), "b": values((second, valid), element)},
+        **{"a": values((rows, valid), element), "b": values((rows, valid), element)},
         **{"c": np.zeros((rows, valid), STORAGE[element]), "number": 3 if element[0] == "i" else 1.25},
     }
     module, found = lowered(program(name, element, rows, cols, valid), last="lower-vector", **arrays)
@@ -69,6 +76,11 @@ FORMULAS = {
     "pto.tmul": lambda a, b, s: a * b,
     "pto.tmaxs": lambda a, b, s: np.maximum(a, s),
     "pto.tcolexpandsub": lambda a, b, s: a - b,
+    "pto.trowexpandsub": lambda a, b, s: a - b.reshape(-1)[: len(a), None],
+    "pto.trowexpand": lambda a, b, s: b.reshape(-1)[: len(a), None] + np.zeros_like(a),
+    "pto.tcolexpand": lambda a, b, s: a[:1] + np.zeros_like(a),
+    "pto.tsubs": lambda a, b, s: a - s,
+    "pto.tdivs": lambda a, b, s: a / s,
     "pto.texpands": lambda a, b, s: np.full_like(a, s),
 }
 
@@ -121,3 +133,64 @@ def test_columns_are_refused():
     found.lines = [line.replace("vec, 16x16xf32>", "vec, 16x16xf32, blayout=col_major>") for line in found.lines]
     reason = "its tiles lie in the layout DN, registers are loaded from rows"
     assert refusals(found, "lower-vector") == [f"pto.tadd: {reason}"]
+
+
+def test_either_operand_has_the_values_of_rows():
+    found = Program(a="f32", b="f32", c="f32")
+    found.view("vx", "a", (5, 1), (1, 1), layout="dn")
+    found.tile("x", "vec", 8, 1, "f32", layout="dn", valid="5x1")
+    for tile, array in (("y", "b"), ("z", "c")):
+        found.view(f"v{tile}", array, (5, 70), (70, 1))
+        found.tile(tile, "vec", 5, 96, "f32", valid="5x70")
+    for tile in "xy":
+        found.op("tload", f"v{tile}", to=tile)
+    found.op("trowexpandsub", "x", "y", to="z")
+    found.op("tstore", "z", to="vz")
+    a, b = values((5, 1), "i32").astype(np.float32), values((5, 70), "i32").astype(np.float32)
+    _, result = lowered(found, "lower-vector", a=a, b=b, c=np.zeros((5, 70), np.float32))
+    assert np.array_equal(result["c"], a - b)
+
+
+def row_vector_in_rows(columns: int) -> Program:
+    """Values of rows in a tile of rows, of which some columns count."""
+    found = Program(a="f32", b="f32", c="f32")
+    for tile, array, valid in (("x", "a", 70), ("y", "b", columns), ("z", "c", 70)):
+        found.view(f"v{tile}", array, (5, valid), (valid, 1))
+        found.tile(tile, "vec", 5, 96, "f32", valid=f"5x{valid}")
+    for tile in "xy":
+        found.op("tload", f"v{tile}", to=tile)
+    found.op("trowexpandmul", "x", "y", to="z")
+    found.op("tstore", "z", to="vz")
+    return found
+
+
+def test_values_of_rows_lie_in_rows():
+    a, b = values((5, 70), "i32").astype(np.float32), values((5, 2), "i32").astype(np.float32)
+    _, result = lowered(row_vector_in_rows(2), "lower-vector", a=a, b=b, c=np.zeros((5, 70), np.float32))
+    assert np.array_equal(result["c"], a * b[:, :1])
+
+
+def test_a_row_vector_that_backends_read_differently_is_refused():
+    reason = "of a row vector with 32 bytes in each row backends take different elements"
+    assert refusals(row_vector_in_rows(8), "lower-vector") == [f"pto.trowexpandmul: {reason}"]
+
+
+def test_a_row_that_is_overwritten_is_refused():
+    found = program("pto.tcolexpandsub", "f32", 8, 64, 64)
+    found.lines = [line.replace("%x, %y", "%x, %x").replace("outs(%z", "outs(%x") for line in found.lines]
+    found.lines = [line.replace(", !pto.tile_buf<vec, 1x64xf32>)", f", {found.types['x']})") for line in found.lines]
+    reason = "its destination takes the place of values that later rows need"
+    assert refusals(found, "lower-vector") == [f"pto.tcolexpandsub: {reason}"]
+
+
+def test_a_number_is_divided_by_a_tile():
+    found = program("pto.tdivs", "f32", 5, 96, 70)
+    found.lines = [
+        line.replace("%x, %number", "%number, %x").replace(f"{found.types['x']}, f32)", f"f32, {found.types['x']})")
+        for line in found.lines
+    ]
+    a = values((5, 70), "f32")
+    arrays = {"a": a, "b": a, "c": np.zeros((5, 70), np.float32), "number": 1.25}
+    _, result = lowered(found, "lower-vector", **arrays)
+    with np.errstate(divide="ignore"):
+        assert np.array_equal(result["c"], np.float32(1.25) / a, equal_nan=True)

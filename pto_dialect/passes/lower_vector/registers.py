@@ -1,0 +1,103 @@
+"""Registers of one element type: masks for their lanes, loads and stores.
+
+Source: docs/reference/vectors.md, "Loads and stores", "Predicates".
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.arith import IndexCastOp
+from xdsl.dialects.builtin import StringAttr, i16, i32
+from xdsl.ir import Attribute, SSAValue
+
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.ir.buffers.views import AllocTileOp
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.types import MaskType, VRegType, byte_width
+from pto_dialect.ir.vector.memory import VLdsOp, VSldbOp, VStsOp
+from pto_dialect.ir.vector.predicate import PltB16Op, PltB32Op, PsetB16Op, PsetB32Op
+from pto_dialect.passes.instructions.geometry import ROW_BYTES, Tile
+from pto_dialect.passes.instructions.writer import Number, Writer
+from pto_dialect.targets.vector_unit import VL_BYTES
+
+_MASKS = {2: (PsetB16Op, PltB16Op, MaskType("b16")), 4: (PsetB32Op, PltB32Op, MaskType("b32"))}
+"""By the bytes of an element: all lanes, the first lanes, the type of both."""
+
+
+class Registers:
+    """Registers with lanes for the elements of one type, of 2 or 4 bytes."""
+
+    def __init__(self, writer: Writer, element: Attribute) -> None:
+        self.writer = writer
+        self.bytes = byte_width(element) or 1
+        self.lanes = VL_BYTES // self.bytes
+        self.type = VRegType(self.lanes, element)
+
+    def whole(self) -> SSAValue:
+        """A mask of all lanes."""
+        cls, _, kind = _MASKS[self.bytes]
+        return self.writer.pto(cls, {}, {"pattern": StringAttr("PAT_ALL")}, kind)
+
+    def first(self, count: Number, width: int = 0) -> SSAValue:
+        """A mask of the first ``count`` lanes, of elements of ``width`` bytes if that is given."""
+        writer = self.writer
+        _, cls, kind = _MASKS[width or self.bytes]
+        number = writer.function.constant(count, i32) if isinstance(count, int) else writer.put(IndexCastOp(count, i32))
+        made: PtoOp = cls.create(operands=[number], result_types=[kind, i32])
+        writer.put(made)
+        return made.results[0]
+
+    def blocks(self, left: Number) -> SSAValue:
+        """A mask of the blocks of 32 bytes that hold ``left`` elements."""
+        return self.first(self.writer.ceildiv(self.writer.mul(left, self.bytes), ROW_BYTES), 4)
+
+    def load(self, pointer: SSAValue, offset: Number, blocks: SSAValue | None = None) -> SSAValue:
+        """A register from memory, or the blocks of it that a mask names."""
+        writer = self.writer
+        if blocks is None:
+            return writer.pto(VLdsOp, {"source": pointer, "offset": writer.index(offset)}, result=self.type)
+        one, none = (writer.function.constant(number, i16) for number in (1, 0))
+        place = writer.advanced(pointer, offset)
+        operands = {"source": place, "block_stride": one, "repeat_stride": none, "mask": blocks}
+        return writer.pto(VSldbOp, operands, result=self.type)
+
+    def spread(self, pointer: SSAValue, offset: Number) -> SSAValue:
+        """One element from memory in all lanes."""
+        groups = {"source": pointer, "offset": self.writer.index(offset)}
+        return self.writer.pto(VLdsOp, groups, {"dist": StringAttr(f"BRC_B{8 * self.bytes}")}, self.type)
+
+    def store(self, value: SSAValue, pointer: SSAValue, offset: Number, mask: SSAValue, dist: str = "") -> None:
+        """Active lanes to memory, collected as ``dist`` says."""
+        groups = {"value": value, "destination": pointer, "offset": self.writer.index(offset), "mask": mask}
+        self.writer.pto(VStsOp, groups, {"dist": StringAttr(dist)} if dist else None)
+
+
+def column_offset(writer: Writer, tile: Tile, line: Number) -> Number:
+    """Elements from the beginning of a tile's memory to the first element of a row, in columns or in rows."""
+    row = writer.add(tile.row, line)
+    if tile.kind == "DN":
+        return writer.add(writer.mul(tile.col, tile.whole.rows), row)
+    return writer.add(writer.mul(row, tile.whole.cols), tile.col)
+
+
+def may_overlap(one: Tile, other: Tile) -> bool:
+    """Whether two tiles may have bytes in common: they are parts of one tile, or their addresses say so. Tiles whose
+    addresses only a run knows are taken for separate ones."""
+    if one.pointer is other.pointer:
+        return True
+    starts = [_start(tile) for tile in (one, other)]
+    if None in starts:
+        return False
+    sizes = [tile.whole.rows * tile.whole.cols * tile.bytes for tile in (one, other)]
+    (first, second) = (start for start in starts if start is not None)
+    return first < second + sizes[1] and second < first + sizes[0]
+
+
+def _start(tile: Tile) -> int | None:
+    """The address that an allocation states."""
+    source = tile.pointer.owner
+    operands = getattr(source, "operands", ())
+    value = operands[0] if operands else None
+    found = constant_of(value) if value is not None else None
+    if found is None and value is not None and isinstance(value.owner, AllocTileOp) and value.owner.addr is not None:
+        found = constant_of(value.owner.addr)
+    return found if isinstance(found, int) else None
