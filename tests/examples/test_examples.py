@@ -47,7 +47,9 @@ def test_launch_files(path: Path, target: str) -> None:
 
 
 def names() -> list[str]:
-    return [f"{run_all.label(example, case)}-{position}" for position, (example, case) in enumerate(CASES)]
+    """Labels, each with a number among the same ones, so that another example changes no name."""
+    labels = [run_all.label(example, case) for example, case in CASES]
+    return [f"{label}-{labels[:position].count(label)}" for position, label in enumerate(labels)]
 
 
 @pytest.mark.parametrize("accumulate", ["fast", "exact"])
