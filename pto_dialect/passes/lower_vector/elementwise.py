@@ -12,7 +12,7 @@ from pto_dialect.ir.vector.convert import VBrOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
 
-from .registers import Registers, column_offset, may_overlap
+from .registers import Registers, may_overlap, offset_in
 from .table import ONE, Formula, Row, formula_of
 
 
@@ -107,7 +107,7 @@ class Loops:
         writer = self.writer
         if self.row.column:
             tile = self.sources[self.row.column]
-            self.everywhere[self.row.column] = self.registers.spread(tile.pointer, column_offset(writer, tile, line))
+            self.everywhere[self.row.column] = self.registers.spread(tile.pointer, offset_in(writer, tile, line))
         full, rest = divmod(cols, self.lanes) if isinstance(cols, int) else (0, 0)
         if full:
             mask = self.registers.whole()

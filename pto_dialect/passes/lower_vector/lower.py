@@ -1,21 +1,24 @@
-"""``lower-vector``: elementwise tile operations become vector functions.
+"""``lower-vector``: tile operations of vector cores become vector functions.
 
 Source: docs/reference/vectors.md, "Arithmetic".
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.target import profile_of
+from pto_dialect.ir.core.placement import location
 from pto_dialect.passes.instructions.geometry import NotLoweredError
 from pto_dialect.passes.instructions.rewrite import InstructionPass
 from pto_dialect.passes.instructions.writer import Function, Writer
 from pto_dialect.verify.engine.rule import ERROR, LOWER_VECTOR, Rule, rule
 
+from .convert import lower_conversion
 from .elementwise import lower_row
 from .table import row_of
 
@@ -40,6 +43,9 @@ NOT_LOWERED = rule(
     good=_GOOD,
 )
 
+_OTHERS: dict[str, Callable[[Writer], None]] = {"pto.tcvt": lower_conversion}
+"""What lowers an operation that is no formula for each element."""
+
 
 @dataclass(frozen=True)
 class LowerVectorPass(InstructionPass):
@@ -49,17 +55,21 @@ class LowerVectorPass(InstructionPass):
     unsupported: ClassVar[Rule] = NOT_LOWERED
 
     def owns(self, op: Operation) -> bool:
-        """Whether ``op`` is an elementwise operation on tiles of a vector core."""
-        return row_of(op) is not None
+        """Whether ``op`` is an operation on tiles of a vector core that the tables have."""
+        if row_of(op) is not None:
+            return True
+        return bool(_OTHERS.get(op.name)) and location(getattr(op, "dst", None)) == "vec"
 
     def lower(self, op: Operation, function: Function) -> NotLoweredError | None:
         """Writes the vector function of ``op`` in front of it; returns what stands in the way."""
         profile, row = profile_of(op, self.target), row_of(op)
-        assert row is not None
         if profile.arch != "a5":
             return NotLoweredError(op, f"{profile.arch} has no vector registers", "a5 has")
         try:
-            lower_row(Writer(function, op), row)
+            if row is not None:
+                lower_row(Writer(function, op), row)
+            else:
+                _OTHERS[op.name](Writer(function, op))
         except NotLoweredError as error:
             return error
         return None

@@ -14,17 +14,21 @@ from pto_dialect.ir.buffers.views import AllocTileOp
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.types import MaskType, VRegType, byte_width
 from pto_dialect.ir.vector.memory import VLdsOp, VSldbOp, VStsOp
-from pto_dialect.ir.vector.predicate import PltB16Op, PltB32Op, PsetB16Op, PsetB32Op
+from pto_dialect.ir.vector.predicate import PltB8Op, PltB16Op, PltB32Op, PsetB8Op, PsetB16Op, PsetB32Op
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
 from pto_dialect.targets.vector_unit import VL_BYTES
 
-_MASKS = {2: (PsetB16Op, PltB16Op, MaskType("b16")), 4: (PsetB32Op, PltB32Op, MaskType("b32"))}
+_MASKS = {
+    1: (PsetB8Op, PltB8Op, MaskType("b8")),
+    2: (PsetB16Op, PltB16Op, MaskType("b16")),
+    4: (PsetB32Op, PltB32Op, MaskType("b32")),
+}
 """By the bytes of an element: all lanes, the first lanes, the type of both."""
 
 
 class Registers:
-    """Registers with lanes for the elements of one type, of 2 or 4 bytes."""
+    """Registers with lanes for the elements of one type, of 1, 2 or 4 bytes."""
 
     def __init__(self, writer: Writer, element: Attribute) -> None:
         self.writer = writer
@@ -50,11 +54,12 @@ class Registers:
         """A mask of the blocks of 32 bytes that hold ``left`` elements."""
         return self.first(self.writer.ceildiv(self.writer.mul(left, self.bytes), ROW_BYTES), 4)
 
-    def load(self, pointer: SSAValue, offset: Number, blocks: SSAValue | None = None) -> SSAValue:
-        """A register from memory, or the blocks of it that a mask names."""
+    def load(self, pointer: SSAValue, offset: Number, blocks: SSAValue | None = None, dist: str = "") -> SSAValue:
+        """A register from memory, distributed as ``dist`` says, or the blocks of it that a mask names."""
         writer = self.writer
         if blocks is None:
-            return writer.pto(VLdsOp, {"source": pointer, "offset": writer.index(offset)}, result=self.type)
+            attributes = {"dist": StringAttr(dist)} if dist else None
+            return writer.pto(VLdsOp, {"source": pointer, "offset": writer.index(offset)}, attributes, self.type)
         one, none = (writer.function.constant(number, i16) for number in (1, 0))
         place = writer.advanced(pointer, offset)
         operands = {"source": place, "block_stride": one, "repeat_stride": none, "mask": blocks}
@@ -62,8 +67,7 @@ class Registers:
 
     def spread(self, pointer: SSAValue, offset: Number) -> SSAValue:
         """One element from memory in all lanes."""
-        groups = {"source": pointer, "offset": self.writer.index(offset)}
-        return self.writer.pto(VLdsOp, groups, {"dist": StringAttr(f"BRC_B{8 * self.bytes}")}, self.type)
+        return self.load(pointer, offset, dist=f"BRC_B{8 * self.bytes}")
 
     def store(self, value: SSAValue, pointer: SSAValue, offset: Number, mask: SSAValue, dist: str = "") -> None:
         """Active lanes to memory, collected as ``dist`` says."""
@@ -71,12 +75,12 @@ class Registers:
         self.writer.pto(VStsOp, groups, {"dist": StringAttr(dist)} if dist else None)
 
 
-def column_offset(writer: Writer, tile: Tile, line: Number) -> Number:
-    """Elements from the beginning of a tile's memory to the first element of a row, in columns or in rows."""
+def offset_in(writer: Writer, tile: Tile, line: Number, at: Number = 0) -> Number:
+    """Elements from the beginning of a tile's memory to an element of a row, of tiles of columns the first one."""
     row = writer.add(tile.row, line)
     if tile.kind == "DN":
         return writer.add(writer.mul(tile.col, tile.whole.rows), row)
-    return writer.add(writer.mul(row, tile.whole.cols), tile.col)
+    return writer.add(writer.add(writer.mul(row, tile.whole.cols), tile.col), at)
 
 
 def may_overlap(one: Tile, other: Tile) -> bool:

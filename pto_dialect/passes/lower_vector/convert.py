@@ -1,0 +1,192 @@
+"""``tcvt`` as the conversions of registers that give the same bits.
+
+Source: docs/reference/vectors.md, "Conversion"; docs/reference/tiles.md, "Conversion".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import IntegerType, StringAttr, f32, i32
+from xdsl.ir import Attribute, SSAValue
+
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.types import VRegType, byte_width, element_name
+from pto_dialect.ir.vector.convert import VBitcastOp, VCvtOp, VTrcOp
+from pto_dialect.ir.vector.rearrange import VIntlvOp
+from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
+from pto_dialect.passes.instructions.writer import Number, Writer
+from pto_dialect.targets.rounding import ROUND_MODE_LETTERS
+from pto_dialect.targets.tcvt_pairs import wraps_by_default
+from pto_dialect.targets.vcvt_contract import vcvt_clauses
+from pto_dialect.targets.vector_unit import VL_BYTES
+
+from .registers import Registers, may_overlap, offset_in
+
+_TO_ODD = "O"
+"""Loses nothing that a second rounding has to know."""
+_ELEMENTS = frozenset(("f16", "bf16", "f32", "i8", "ui8", "i16", "ui16", "i32", "ui32"))
+"""Elements of 8 to 32 bits that are numbers of their own."""
+_SMALL = frozenset(("i8", "ui8", "i16"))
+"""Integers that floats become by way of i32 where they keep their low bits."""
+
+
+class Step(NamedTuple):
+    """A conversion of registers: to which element type, with which rounding and saturation."""
+
+    element: Attribute
+    letter: str
+    saturate: bool
+
+
+def lower_conversion(writer: Writer) -> None:
+    """Writes the vector function of a ``tcvt``. Raises :class:`NotLoweredError`."""
+    op = writer.anchor
+    assert isinstance(op, PtoOp)
+    groups, reader = operand_groups(op), Reader(writer)
+    src, dst = (reader.tile(groups[name][0]) for name in ("src", "dst"))
+    for tile in (src, dst):
+        if tile.kind != "ND":
+            raise NotLoweredError(op, f"its tiles lie in the layout {tile.kind}, registers are loaded from rows")
+        reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
+    if dst.bytes > src.bytes and may_overlap(src, dst):
+        raise NotLoweredError(op, "its destination takes the place of elements that are converted later")
+    Conversion(writer, src, dst, steps(op, src.type.element, dst.type.element)).write()
+
+
+def steps(op: PtoOp, source: Attribute, target: Attribute) -> list[Step]:
+    """The conversions that compute what a ``tcvt`` does. Raises :class:`NotLoweredError`."""
+    names = element_name(source), element_name(target)
+    letter, saturate = _letter(op, *names), _saturates(op, *names)
+    found = _chain(names, target, letter, saturate)
+    if found is None:
+        raise NotLoweredError(op, f"no conversions of registers from {names[0]} give the bits of {names[1]}")
+    return found
+
+
+def _chain(names: tuple[str, str], target: Attribute, letter: str, saturate: bool) -> list[Step] | None:
+    source, result = names
+    if source == "f32" and result == "f32":
+        return [Step(target, letter, saturate)] if letter != _TO_ODD else None
+    if source in ("f16", "f32") and result in _SMALL and not saturate:
+        # The store packs the low bits of clamped words.
+        exact = [Step(f32, letter, False)] if source == "f16" else []
+        return [*exact, Step(i32, letter, True)]
+    if names == ("i32", "f16"):
+        return [Step(f32, _TO_ODD, False), Step(target, letter, saturate)]
+    if names == ("f16", "i32"):
+        return [Step(f32, letter, False), Step(target, letter, saturate)]
+    clauses = vcvt_clauses(source, result) if {source, result} <= _ELEMENTS else None
+    if clauses is None or (clauses.rounding and letter not in clauses.rounding):
+        return None
+    return [Step(target, letter, saturate)]
+
+
+def _letter(op: PtoOp, source: str, target: str) -> str:
+    attribute = op.attributes.get("rmode")
+    word = (attribute.value if isinstance(attribute, EnumAttr) else "RINT").removeprefix("CAST_")
+    floats = [name.startswith(("f", "bf")) for name in (source, target)]
+    if word == "NONE" and floats == [True, False]:
+        raise NotLoweredError(op, "the backends round differently without a round mode")
+    return ROUND_MODE_LETTERS[word]
+
+
+def _saturates(op: PtoOp, source: str, target: str) -> bool:
+    attribute = op.attributes.get("sat_mode")
+    word = attribute.value if isinstance(attribute, EnumAttr) else None
+    return word == "ON" if wraps_by_default(source, target) else word != "OFF"
+
+
+class Conversion:
+    """The loops of one conversion. Each turn takes as many elements as a register of the widest type holds, so that
+    every element keeps to the low bytes of one lane of that width."""
+
+    def __init__(self, writer: Writer, src: Tile, dst: Tile, chain: list[Step]) -> None:
+        self.writer = writer
+        self.src = src
+        self.dst = dst
+        self.chain = chain
+        self.width = max(src.bytes, dst.bytes, *(byte_width(step.element) or 1 for step in chain))
+        self.lanes = VL_BYTES // self.width
+        self.masks: dict[int, SSAValue] = {}
+        """All lanes, by the bytes of an element."""
+
+    def write(self) -> None:
+        """A loop over rows with one over registers in it."""
+        rows, cols = self.dst.rows, self.dst.cols
+        dense = all(tile.whole.cols == cols and tile.col == 0 for tile in (self.src, self.dst))
+        if dense and isinstance(cols, int):
+            rows, cols = 1, self.writer.mul(rows, cols)
+
+        def function() -> None:
+            elements = [self.src.type.element, *(step.element for step in self.chain)]
+            widths = {byte_width(element) or 1 for element in elements[:-1]}
+            whole = {self.width} if isinstance(cols, int) and cols >= self.lanes else set[int]()
+            for width in sorted(widths | whole):
+                self.masks[width] = Registers(self.writer, IntegerType(8 * width)).whole()
+            self.writer.repeat(rows, lambda line: self._line(line, cols))
+
+        self.writer.scope(function)
+
+    def _line(self, line: Number, cols: Number) -> None:
+        writer = self.writer
+        full, rest = divmod(cols, self.lanes) if isinstance(cols, int) else (0, 0)
+        writer.repeat(full, lambda turn: self._turn(line, writer.mul(turn, self.lanes), None))
+        if rest:
+            self._turn(line, full * self.lanes, rest)
+        if not isinstance(cols, int):
+            writer.repeat(writer.ceildiv(cols, self.lanes), lambda turn: self._step(line, turn, cols))
+
+    def _step(self, line: Number, turn: Number, cols: Number) -> None:
+        at = self.writer.mul(turn, self.lanes)
+        self._turn(line, at, self.writer.least(self.writer.sub(cols, at), self.lanes))
+
+    def _turn(self, line: Number, at: Number, left: Number | None) -> None:
+        """A register of the widest type, or ``left`` of its elements."""
+        value = self._load(line, at, left)
+        element = self.src.type.element
+        for step in self.chain:
+            value = self._converted(value, element, step)
+            element = step.element
+        registers = Registers(self.writer, element)
+        mask = self.masks[self.width] if left is None else registers.first(left, self.width)
+        ratio = self.width // self.dst.bytes
+        if element != self.dst.type.element:
+            kind = VRegType(VL_BYTES // self.dst.bytes, self.dst.type.element)
+            value = self.writer.pto(VBitcastOp, {"input": value}, result=kind)
+        dist = {1: "", 2: f"PK_B{8 * self.width}", 4: "PK4_B32"}[ratio]
+        registers.store(value, self.dst.pointer, offset_in(self.writer, self.dst, line, at), mask, dist)
+
+    def _load(self, line: Number, at: Number, left: Number | None) -> SSAValue:
+        """Elements in the low bytes of lanes. A whole register is spread on its way; a part of one comes in blocks of
+        32 bytes, so that nothing behind the row is read, and is interleaved with itself."""
+        writer, registers = self.writer, Registers(self.writer, self.src.type.element)
+        ratio = self.width // self.src.bytes
+        offset = offset_in(writer, self.src, line, at)
+        if left is None:
+            dist = {1: "", 2: f"UNPK_B{8 * self.src.bytes}", 4: "UNPK4"}[ratio]
+            return registers.load(self.src.pointer, offset, dist=dist)
+        value = registers.load(self.src.pointer, offset, registers.blocks(left))
+        while ratio > 1:
+            value = writer.put(VIntlvOp.create(operands=[value, value], result_types=[registers.type] * 2))
+            ratio //= 2
+        return value
+
+    def _converted(self, value: SSAValue, element: Attribute, step: Step) -> SSAValue:
+        writer, mask = self.writer, self.masks[byte_width(element) or 1]
+        if element == step.element:
+            return writer.pto(
+                VTrcOp, {"input": value, "mask": mask}, {"round_mode": StringAttr(step.letter)}, value.type
+            )
+        clauses = vcvt_clauses(element_name(element), element_name(step.element))
+        assert clauses is not None
+        attributes: dict[str, Attribute] = {}
+        if clauses.rounding:
+            attributes["rnd"] = StringAttr(step.letter)
+        if clauses.saturation:
+            attributes["sat"] = StringAttr("SAT" if step.saturate else "NOSAT")
+        if clauses.parts:
+            attributes["part"] = StringAttr(clauses.parts[0])
+        kind = VRegType(VL_BYTES // (byte_width(step.element) or 1), step.element)
+        return writer.pto(VCvtOp, {"input": value, "mask": mask}, attributes, kind)
