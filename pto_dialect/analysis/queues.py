@@ -5,7 +5,7 @@ Source: docs/reference/execution.md, "Queues between cores".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -67,6 +67,29 @@ def entry(op: Operation) -> SSAValue | None:
     if op.results and isinstance(op.results[0].type, (TileBufType, TensorViewType)):
         return op.results[0]
     return find(op, "tile") or find(op, "entry")
+
+
+def is_known_by_handle(init: Operation) -> bool:
+    """True for a queue that is known by its handle, False for one that is known by its number."""
+    action = action_of(init)
+    return action is not None and action.core is None
+
+
+def goes_through_memory(init: Operation, arch: str) -> bool:
+    """Whether the entries of a queue lie in global memory, so that whoever takes a tile out loads it."""
+    if is_known_by_handle(init):
+        return find(init, "gm_addr") is not None
+    if find(init, "gm_slot_tensor") is not None:
+        return True
+    return arch == "a2a3" and find(init, "gm_slot_buffer") is not None
+
+
+def queue_of(op: Operation, numbered: Mapping[tuple[str, int], Operation]) -> Operation | None:
+    """The initialisation of the queue that a transfer uses, among those ``numbered`` by core and number."""
+    action = action_of(op)
+    if action is None:
+        return None
+    return handle(op) if action.core is None else numbered.get((action.core, number(op)))
 
 
 def direction_mask(init: Operation) -> int:

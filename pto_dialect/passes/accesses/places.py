@@ -92,6 +92,10 @@ class Places:
             known = self._known[value] = tuple(dict.fromkeys(self._found(value)))
         return known
 
+    def put(self, value: SSAValue, places: tuple[Place, ...]) -> None:
+        """States the places of a value that no operation before it tells."""
+        self._known[value] = places
+
     def element(self, tile: SSAValue, offset: SSAValue) -> tuple[Place, ...]:
         """The places of one element of a tile, counted in the order of its memory."""
         kind, number = tile.type, self.sums.of(offset)
@@ -145,7 +149,7 @@ class Places:
     def _made(self, value: SSAValue, owner: Operation) -> list[Place]:
         """The result of an operation that makes no view."""
         if isinstance(owner, PtoOp) and op_spec(type(owner)).queue is not None:
-            # The memory of a slot: the queue itself orders it against everything else.
+            # The memory of a slot: between producer and consumer the queue itself keeps order.
             return [Place(self._anywhere(value).space, value)]
         if has_role(owner, Role.SELECT):
             return [place for name in ("lhs", "rhs") for place in self.of(named(owner, name))]

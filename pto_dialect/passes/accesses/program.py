@@ -23,6 +23,7 @@ from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
 from .items import NUMBER, SCALAR, Choice, Item, Leaf, Loop, Sequence, UnsupportedError
 from .overlap import Range, Turn
 from .places import GLOBAL, Place, Places
+from .pops import Pops
 
 MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType, MemRefType)
 _ELEMENTS = (TGetValOp, TSetValOp)
@@ -38,9 +39,11 @@ class Reader:
         self.arch = places.profile.arch
         self.side = side
         self.ranges: dict[SSAValue, Range] = {}
+        self.pops: Pops | None = None
 
     def function(self, op: Operation) -> Sequence:
         """The sequence of a function. Raises :class:`UnsupportedError`."""
+        self.pops = Pops(op, self.places)
         region, *_ = op.regions
         if len(region.blocks) != 1:
             raise UnsupportedError(op, "it goes from block to block; only structured control flow is followed")
@@ -129,6 +132,9 @@ class Reader:
         if op.regions:
             return self._scope(op, path)
         spec = op_spec(type(op))
+        loaded = self.pops.loaded(op) if self.pops is not None else ()
+        if loaded:
+            return Leaf(op, NUMBER[Pipe.MTE2], (), loaded, path=path)
         pipe = op.active_pipe(self.arch)
         joins = has_role(op, Role.JOINS) or pipe is Pipe.ALL or (self.arch == "a2a3" and spec.self_ordered)
         signals = has_role(op, Role.CORES) or has_role(op, Role.BLOCKS) or has_role(op, Role.PEERS)

@@ -154,7 +154,7 @@ class FifoPlan:
         mask = facts.direction_mask(init)
         slot_size, slots = integer(init, "slot_size") or 0, facts.slot_count(init)
         local_slots = integer(init, "local_slot_num") or slots
-        through_gm = self._through_gm(init)
+        through_gm = facts.goes_through_memory(init, self.arch)
         counts = local_slots if through_gm else slots
         steps: dict[int, int] = {}
         for direction, name in local_buffers(init).items():
@@ -164,17 +164,10 @@ class FifoPlan:
         epilogue = _epilogue(init)
         return FifoFacts(key, label, mask, slot_size, slots, local_slots, through_gm, steps, epilogue)
 
-    def _through_gm(self, init: Operation) -> bool:
-        if _by_handle(init):
-            return find(init, "gm_addr") is not None
-        if find(init, "gm_slot_tensor") is not None:
-            return True
-        return self.arch == "a2a3" and find(init, "gm_slot_buffer") is not None
-
 
 def local_buffers(init: Operation) -> dict[int, str]:
     """Operand that holds the address of the consumer's slots, by direction."""
-    if not _by_handle(init):
+    if not facts.is_known_by_handle(init):
         return {C2V: "c2v_consumer_buf", V2C: "v2c_consumer_buf"}
     mask = facts.direction_mask(init)
     return {C2V: "local_addr", V2C: "peer_local_addr"} if mask == C2V | V2C else {mask: "local_addr"}
@@ -182,14 +175,8 @@ def local_buffers(init: Operation) -> dict[int, str]:
 
 def gm_operand(init: Operation) -> SSAValue | None:
     """Operand that holds the slots in global memory."""
-    names = ("gm_addr",) if _by_handle(init) else ("gm_slot_tensor", "gm_slot_buffer")
+    names = ("gm_addr",) if facts.is_known_by_handle(init) else ("gm_slot_tensor", "gm_slot_buffer")
     return next((value for name in names if (value := find(init, name)) is not None), None)
-
-
-def _by_handle(init: Operation) -> bool:
-    """True for a queue that is known by its handle, False for one that is known by its number."""
-    action = facts.action_of(init)
-    return action is not None and action.core is None
 
 
 def _share(slot_size: int, count: int, address: SSAValue | None) -> int:

@@ -1,0 +1,56 @@
+"""Tiles that are taken out of queues between cores.
+
+An entry that lies in global memory is loaded into one of the consumer's local slots by MTE2, which nothing but a flag
+orders against the pipes that read it there, nor against the next load into that slot. Other entries lie where they are
+read when the operation has waited for them. Source: docs/reference/synchronisation.md, "Dependences".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.queues import action_of, entry, goes_through_memory, number, queue_of, slot_count
+from pto_dialect.ir.core.types import TileBufType
+from pto_dialect.ir.core.walk import walk
+
+from .places import Place, Places
+
+
+class Pops:
+    """The tiles that one function takes out of queues through global memory."""
+
+    def __init__(self, function: Operation, places: Places) -> None:
+        self.places = places
+        self.arch = places.profile.arch
+        self._numbered: dict[tuple[str, int], Operation] = {}
+        pops: list[Operation] = []
+        for op in walk(function):
+            action = action_of(op)
+            if action is None:
+                continue
+            if action.role == "init" and action.core is not None:
+                self._numbered[action.core, number(op)] = op
+            elif action.role == "pop":
+                pops.append(op)
+        self._count = Counter(init for op in pops if (init := queue_of(op, self._numbered)) is not None)
+
+    def loaded(self, op: Operation) -> tuple[Place, ...]:
+        """Where MTE2 loads the tile that ``op`` takes out of a queue; nothing for all other operations."""
+        action = action_of(op)
+        if action is None or action.role != "pop":
+            return ()
+        init, tile = queue_of(op, self._numbered), entry(op)
+        if init is None or tile is None or not isinstance(tile.type, TileBufType):
+            return ()
+        if not goes_through_memory(init, self.arch):
+            return ()
+        found = self.places.of(tile)
+        slots = integer(init, "local_slot_num") or slot_count(init)
+        if self._count[init] > slots:
+            # Some of the tiles lie in the same slot, one after the other.
+            found = tuple(place._replace(root=init) for place in found)
+            self.places.put(tile, found)
+        return found
