@@ -224,6 +224,23 @@ class Writer:
         self.put(ForOp(self.index(0), self.index(count), self.index(1), [], Region(block)))
         self._inside(block, lambda: body(block.args[0]))
 
+    def fold(self, count: Number, first: SSAValue, body: Callable[[Number, SSAValue], SSAValue]) -> SSAValue:
+        """Writes ``body`` for 0 to ``count`` − 1, each with what the one before gave; returns the last."""
+        if isinstance(count, int) and count <= _UNROLLED:
+            for turn in range(count):
+                first = body(turn, first)
+            return first
+        block = Block(arg_types=[INDEX, first.type])
+        block.args[0].name_hint = "block"
+        loop = ForOp(self.index(0), self.index(count), self.index(1), [first], Region(block))
+        self.put(loop)
+
+        def inside() -> None:
+            self.put(YieldOp(body(block.args[0], block.args[1])))
+
+        self._at(InsertPoint.at_end(block), inside)
+        return loop.results[0]
+
     def unless_empty(self, sizes: tuple[Number, ...], body: Callable[[], None]) -> None:
         """Writes ``body``, to be skipped where a size is 0: instructions need at least 1."""
         open_sizes = [size for size in sizes if not isinstance(size, int)]

@@ -20,6 +20,7 @@ from pto_dialect.verify.engine.rule import ERROR, LOWER_VECTOR, Rule, rule
 
 from .convert import lower_conversion
 from .elementwise import lower_row
+from .reduce import LOWERINGS
 from .table import row_of
 
 _TILE = "!pto.tile_buf<vec, 16x16xf32>"
@@ -43,7 +44,7 @@ NOT_LOWERED = rule(
     good=_GOOD,
 )
 
-_OTHERS: dict[str, Callable[[Writer], None]] = {"pto.tcvt": lower_conversion}
+_OTHERS: dict[str, Callable[[Writer], None]] = {"pto.tcvt": lower_conversion, **LOWERINGS}
 """What lowers an operation that is no formula for each element."""
 
 

@@ -96,6 +96,13 @@ def may_overlap(one: Tile, other: Tile) -> bool:
     return first < second + sizes[1] and second < first + sizes[0]
 
 
+def same_start(one: Tile, other: Tile) -> bool:
+    """Whether two tiles certainly begin at one address."""
+    if (one.row, one.col, other.row, other.col) != (0, 0, 0, 0):
+        return False
+    return one.pointer is other.pointer or (_start(one) is not None and _start(one) == _start(other))
+
+
 def _start(tile: Tile) -> int | None:
     """The address that an allocation states."""
     source = tile.pointer.owner

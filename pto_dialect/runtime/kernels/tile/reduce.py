@@ -24,6 +24,9 @@ Reduce = Callable[[Array, Array], None]
 _FEW = 4
 """Up to this many results, running totals are faster than whole rows."""
 
+_NEUTRAL: dict[np.ufunc, float] = {np.add: -0.0, np.multiply: 1.0}
+"""What changes no bit of what it is combined with."""
+
 
 class InOrder:
     """Reduces float32 along ``axis`` in increasing index order, one rounding per step (docs/reference/tiles.md,
@@ -49,7 +52,8 @@ class InOrder:
                 self.buffer = np.empty(rows.shape, np.float32)
             np.copyto(self.buffer, rows)
             rows = self.buffer
-        self.function.reduce(rows, 0, None, out)
+        # numpy would begin a sum with 0, which a sum of nothing but −0 is not.
+        self.function.reduce(rows, 0, None, out, initial=_NEUTRAL[self.function])
 
 
 class AnyOrder:

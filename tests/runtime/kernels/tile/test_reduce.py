@@ -303,3 +303,10 @@ def test_default_order_stays_within_the_tolerance(op: str, element: str) -> None
     roundings = 48 if op == "tcolsum" else 1
     bound = 48e-6 * np.abs(wide).sum(axis) + np.abs(wide).sum(axis) * {"f32": 0, "f16": roundings * 2.0**-11}[element]
     assert (np.abs(got - wide.sum(axis)) <= bound).all()
+
+
+@pytest.mark.parametrize("results", [2, 9])
+def test_a_sum_of_nothing_but_negative_zeros_is_one_for_any_number_of_results(results):
+    out = np.ones(results, np.float32)
+    InOrder(np.add, 1)(np.full((results, 5), -0.0, np.float32), out)
+    assert np.signbit(out).all()
