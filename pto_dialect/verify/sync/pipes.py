@@ -233,7 +233,7 @@ def valid_operands(op: Operation, ctx: Context) -> None:
         ctx.report(VALID_OPERANDS, op, "an uneven half with dynamic valid region needs valid_row and valid_col")
 
 
-@checks(STRUCTURE, "pto.tpush", "pto.tpop")
+@checks(STRUCTURE, *(name for name in (*NUMBERED, *HANDLED) if "tpush" in name or "tpop" in name))
 def tile_location(op: Operation, ctx: Context) -> None:
     """Tiles that a core can hand over."""
     moved = entry(op)
