@@ -50,7 +50,7 @@ _OTHERS: dict[str, Callable[[Writer], None]] = {"pto.tcvt": lower_conversion, **
 
 @dataclass(frozen=True)
 class LowerVectorPass(InstructionPass):
-    """Puts vector functions in the place of elementwise tile operations; other operations stay."""
+    """Puts vector functions in the place of tile operations that compute, convert, spread or reduce; others stay."""
 
     name: ClassVar[str] = "lower-vector"
     unsupported: ClassVar[Rule] = NOT_LOWERED
