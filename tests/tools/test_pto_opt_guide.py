@@ -1,4 +1,4 @@
-"""The examples of the user guides show what pto-opt really prints.
+"""The examples of the user guides show what the commands really print.
 
 `python tests/tools/test_pto_opt_guide.py` writes the present output into the guides.
 """
@@ -16,9 +16,10 @@ import pytest
 CHECKOUT = Path(__file__).parents[2]
 GUIDE = CHECKOUT / "docs" / "pto-opt.md"
 FORMS = CHECKOUT / "docs" / "forms.md"
+CYCLES = CHECKOUT / "docs" / "cycles.md"
 
-_PROGRAM = re.compile(r"^`([\w.]+)`:\n\n```mlir\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_EXAMPLE = re.compile(r"^```console\n\$ pto-opt ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_PROGRAM = re.compile(r"^`([\w.]+)`[^\n]*:\n\n```mlir\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXAMPLE = re.compile(r"^```console\n\$ (pto-opt|pto-run) ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def with_present_output(text: str, directory: Path) -> str:
@@ -32,20 +33,27 @@ def with_present_output(text: str, directory: Path) -> str:
         before = Path.cwd()
         os.chdir(directory)
         try:
-            result = run_command("pto-opt", shlex.split(found[1]))
+            result = run_command(found[1], shlex.split(found[2]))
         finally:
             os.chdir(before)
         assert not result.crashed, result.stderr.decode()
-        return f"```console\n$ pto-opt {found[1]}\n{result.interleaved.decode()}```"
+        return f"```console\n$ {found[1]} {found[2]}\n{result.interleaved.decode()}```"
 
     return _EXAMPLE.sub(example, text)
 
 
-@pytest.mark.parametrize(("guide", "least"), [(GUIDE, 6), (FORMS, 3)], ids=["pto-opt", "forms"])
+@pytest.mark.parametrize(
+    ("guide", "least"), [(GUIDE, 6), (FORMS, 3), (CYCLES, 1)], ids=lambda value: getattr(value, "stem", "")
+)
 def test_the_guide_shows_real_output(tmp_path: Path, guide: Path, least: int) -> None:
     text = guide.read_text(encoding="utf-8")
     assert len(_EXAMPLE.findall(text)) >= least
     assert with_present_output(text, tmp_path) == text
+
+
+def test_the_python_of_the_guide_to_cycles_runs() -> None:
+    (code,) = re.findall(r"^```python\n(.*?)^```$", CYCLES.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    exec(compile(code, "cycles.md", "exec"), {})
 
 
 def test_the_guide_names_every_option() -> None:
@@ -62,6 +70,6 @@ if __name__ == "__main__":
     import pto_dialect
 
     pto_dialect.__path__.append(str(CHECKOUT))
-    for page in (GUIDE, FORMS):
+    for page in (GUIDE, FORMS, CYCLES):
         with tempfile.TemporaryDirectory() as folder:
             page.write_text(with_present_output(page.read_text(encoding="utf-8"), Path(folder)), encoding="utf-8")

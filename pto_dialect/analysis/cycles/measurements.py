@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pto_dialect.targets.memory import LOC_TO_SPACE
+
 from .table import CycleTableError
 from .work import Work
 
@@ -80,23 +82,12 @@ def _measurement(row: dict[str, str], place: str) -> Measurement:
     return Measurement(work, cycles, row.get("target") or "", any(word in note for word in _MODEL), baseline)
 
 
-_MEMORIES: Final = {
-    "vec": "ub",
-    "mat": "l1",
-    "left": "l0a",
-    "right": "l0b",
-    "acc": "l0c",
-    "bias": "bt",
-    "scaling": "fb",
-}
-
-
 def _path(op: str, options: Mapping[str, str]) -> str:
     """The memories between which a transfer moves, as its variant names them: ``src=Mat/…; dst=Left/…``."""
     if op not in ("tload", "tstore", "tmov", "textract", "tinsert"):
         return ""
     ends = {key: options.get(key, "vec").partition("/")[0].strip().lower() for key in ("src", "dst")}
-    source, result = (_MEMORIES.get(ends[key], "ub") for key in ("src", "dst"))
+    source, result = (LOC_TO_SPACE.get(ends[key], "ub") for key in ("src", "dst"))
     return f"{'gm' if op == 'tload' else source}:{'gm' if op == 'tstore' else result}"
 
 

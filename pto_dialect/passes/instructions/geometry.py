@@ -26,20 +26,12 @@ from pto_dialect.ir.buffers.views import (
 )
 from pto_dialect.ir.core.types import DYNAMIC, PtrType, TileBufType, bit_width, byte_width, element_name
 from pto_dialect.targets.memory import LOC_TO_SPACE
-from pto_dialect.targets.tile_layouts import C0_BYTES
+from pto_dialect.targets.tile_layouts import C0_BYTES, LAYOUT_NAME
 
 from .writer import INDEX, Function, Number, Writer
 
 FRACTAL_ROWS = 16
 ROW_BYTES = 32
-_KINDS = {
-    ("col_major", "row_major"): "NZ",
-    ("row_major", "col_major"): "ZN",
-    ("row_major", "row_major"): "ZZ",
-    ("col_major", "col_major"): "NN",
-    ("row_major", "none_box"): "ND",
-    ("col_major", "none_box"): "DN",
-}
 
 
 class NotLoweredError(Exception):
@@ -80,7 +72,7 @@ class Tile:
         """Layout: NZ, ZN, ZZ, NN, ND or DN."""
         whole = self.whole
         blayout = "col_major" if whole.loc == "left" and whole.slayout != "none_box" else whole.blayout
-        return _KINDS[blayout, whole.slayout]
+        return LAYOUT_NAME[blayout, whole.slayout]
 
     @property
     def width(self) -> int:

@@ -14,21 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pto_dialect.targets.tile_layouts import C0_BYTES
+from pto_dialect.targets.tile_layouts import C0_BYTES, LAYOUT_NAME
 
 from .cast import copy_boxes, copy_cast
 from .spaces import Arena, Array, ByteArray, DType, Pointer, strided_view
 
 FRACTAL_ROWS = 16
-
-_KINDS = {
-    ("col_major", "row_major"): "NZ",
-    ("row_major", "col_major"): "ZN",
-    ("row_major", "row_major"): "ZZ",
-    ("col_major", "col_major"): "NN",
-    ("row_major", "none_box"): "ND",
-    ("col_major", "none_box"): "DN",
-}
 
 
 def round_up(value: int, multiple: int) -> int:
@@ -108,7 +99,7 @@ class TileLayout:
     fractal: int = 512
 
     def __post_init__(self) -> None:
-        if (self.blayout, self.slayout) not in _KINDS:
+        if (self.blayout, self.slayout) not in LAYOUT_NAME:
             raise ValueError(f"unknown layout {self.blayout}/{self.slayout}")
         if self.slayout != "none_box":
             if self.fractal not in (32, 512, 1024):
@@ -119,7 +110,7 @@ class TileLayout:
     @property
     def kind(self) -> str:
         """NZ, ZN, ZZ, NN, ND or DN."""
-        return _KINDS[self.blayout, self.slayout]
+        return LAYOUT_NAME[self.blayout, self.slayout]
 
     @cached_property
     def inner(self) -> tuple[int, int]:
