@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from pto_dialect import parse
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.accesses.items import NUMBER, Choice, Leaf, Loop, Sequence
+from pto_dialect.passes.accesses.items import NUMBER, Leaf
 from pto_dialect.passes.accesses.places import Places
 from pto_dialect.passes.accesses.program import Reader
+from pto_dialect.passes.insert_sync.calls import leaves
 from pto_dialect.targets.profile import get_profile
 
 MAT = "!pto.tile_buf<mat, 64x64xf16, blayout=col_major, slayout=row_major>"
@@ -42,17 +41,6 @@ def pop(name: str) -> list[str]:
         f"pto.tmov ins(%{name} : {MAT}) outs(%r : {RIGHT})",
         "pto.tfree_from_aiv {id = 3, split = 1}",
     ]
-
-
-def leaves(sequence: Sequence) -> Iterator[Leaf]:
-    for item in sequence.items:
-        if isinstance(item, Leaf):
-            yield item
-        elif isinstance(item, Loop):
-            yield from leaves(item.body)
-        elif isinstance(item, Choice):
-            for branch in item.branches:
-                yield from leaves(branch)
 
 
 def loads(program: str, arch: str) -> list[Leaf]:
