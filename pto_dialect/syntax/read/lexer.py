@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
-from pto_dialect.nesting import LIMIT
 
 from ..text import starts_line
+from .locations import STRING, location_end
 from .tokens import BARE_ID, SPACE, SSA, SUFFIX_ID, USE, Tok, balanced, fits_64_bits, without_comments
 
 _BRACKETS = balanced(5)
@@ -35,7 +35,7 @@ _TOKEN = re.compile(
     |(?P<BODY>(?:dense|dense_resource|array|strided|affine_map|opaque){_BRACKETS}
       |affine_set{SPACE}<(?:[^<>]|[<>]=)*+>)
     |(?P<FLAGS>(?:overflow|fastmath)\s*<[^<>]*>)
-    |(?P<LOC>loc\((?:[^()"]++|"(?:[^"\\]++|\\.)*+"|\((?:[^()"]++|"(?:[^"\\]++|\\.)*+"|\([^()]*\))*\))*+\))
+    |(?P<LOC>loc\((?:[^()"]++|{STRING}|\((?:[^()"]++|{STRING}|\([^()"]*\))*\))*+\))
     |(?P<GROUP>(?:ins|outs){SPACE}\()
     |(?P<WORD>\.?{BARE_ID})
     |(?P<ATTRIBUTE_ALIAS>\#{BARE_ID}\s*=(?!=))
@@ -52,7 +52,6 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BINDINGS = re.compile(rf"{SPACE}{SSA}{SPACE}={SPACE}{USE}(?:{SPACE},{SPACE}{SSA}{SPACE}={SPACE}{USE})*+", re.DOTALL)
-_LOCATION_MARK = re.compile(r'"(?:[^"\\]++|\\.)*+"|[^\s]')
 _VALUE_FOLLOWS = re.compile(rf"{SPACE}%")
 _SYMBOL_FOLLOWS = re.compile(rf"{SPACE}@")
 _OPERATION_LIKE = re.compile(r"[a-z_]\w*\.[a-z]")
@@ -152,6 +151,9 @@ class ProgramLexer:
                         kind, position = "LOC", end
                         spelling = text[start:position]
                         matches = _TOKEN.finditer(text, position)
+                        data.locations[start] = spelling
+                elif kind == "LOC":
+                    data.locations[start] = spelling
                 elif kind == "INTEGER" and len(spelling) > 16 and not fits_64_bits(spelling):
                     kind = "BAD"
                 elif kind == "END":
@@ -188,21 +190,6 @@ def first_token(text: str, position: int) -> tuple[str, str]:
     return (kind, found[kind]) if found is not None and kind is not None else ("END", "")
 
 
-def location_end(text: str, start: int) -> int | None:
-    """Where the brackets at ``start`` are closed that hold a location; ``None`` where none are or they are too deep."""
-    depth = 0
-    for found in _LOCATION_MARK.finditer(text, start):
-        if found[0] == "(":
-            depth += 1
-        elif found[0] == ")":
-            depth -= 1
-        if depth == 0:
-            return found.end() if text[start] == "(" else None
-        if depth > LIMIT:
-            return None
-    return None
-
-
 def _unknown_word(spelling: str, text: str, position: int) -> str:
     """A dotted word is an unknown operation unless it stands as a key or bare value in a dictionary.
 
@@ -216,9 +203,9 @@ def _unknown_word(spelling: str, text: str, position: int) -> str:
 
 class ProgramText:
     """The text under parse: where lexing starts or resumes, the token last handed out, and whether opcodes without
-    prefix are recognised."""
+    prefix are recognised. ``locations`` are those that were read, by their begin."""
 
-    __slots__ = ("assembly", "cursor", "lexer", "position", "text")
+    __slots__ = ("assembly", "cursor", "lexer", "locations", "position", "text")
 
     lexer: ProgramLexer
 
@@ -227,6 +214,7 @@ class ProgramText:
         self.assembly = assembly
         self.position = 0
         self.cursor = 0
+        self.locations: dict[int, str] = {}
 
 
 _OTHER_OPCODES = frozenset(("pto.tsync", "pto.tassign", "pto.tprint", "pto.treshape"))

@@ -28,8 +28,11 @@ from ..text import set_name
 from .grammar import load_grammar
 from .lalr import UnexpectedToken
 from .lexer import ProgramLexer, ProgramText, is_assembly, mask_hash_comments
+from .locations import is_location
 from .recovery import Recovery
 from .statements import StatementReader
+
+_LOCATIONS = 'write loc("name"), loc("file":line:column) or loc(unknown)'
 
 
 class ProgramParser:
@@ -63,6 +66,10 @@ class ProgramParser:
             self.grammar.parse(data, Recovery(self.grammar, self.builder, data))
         except UnexpectedToken:
             return None
+        finally:
+            for start, spelling in data.locations.items():
+                if not is_location(spelling):
+                    self.builder.report("parse-syntax", "this is no location", start, start + len(spelling), _LOCATIONS)
         return self.builder.finish()
 
 

@@ -22,6 +22,7 @@ from pto_dialect.nesting import RULE as NESTING
 
 from ..errors.types import TypeSyntaxError
 from ..read.tokens import integer
+from .tile_config import check_tile_config
 
 _BRACKETED = re.compile(r"#pto\.(\w+)<\s*([\w]+)\s*>")
 _SPACED = re.compile(r"#pto<\s*(\w+)\s+(\w+)\s*>")
@@ -106,6 +107,8 @@ def parse_attribute(text: str, type_: Attribute | None = None) -> Attribute:
                 close = did_you_mean(known, [*ENUMS, *STRUCTURED])
                 help = f"did you mean {text[: name.start(1)]}{close[0]}?" if close and name else None
                 raise TypeSyntaxError("attr-enum", f"unknown attribute {text!r}", 0, len(text), help)
+            if known == "tile_buf_config" and "<" in text:
+                check_tile_config(text)
         return OpaqueAttr(_on_one_line(text))
     if text.startswith("dense<"):
         return _dense(text, type_)

@@ -1,0 +1,65 @@
+"""Locations behind statements: where one ends in the text, and whether it is one.
+
+What a location says is not kept, but text that is none is an error as it is in MLIR: an unclosed string in a location
+would otherwise swallow the statements behind it. Source: docs/reference/language.md.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pto_dialect.nesting import LIMIT
+
+STRING = r'"(?:[^"\\\n]++|\\[^\n])*+"'
+"""A string; it ends in its line."""
+
+_MARK = re.compile(rf"{STRING}|[^\s]")
+_STRING = re.compile(STRING)
+_COMMENT = re.compile(r"//[^\n]*")
+_METADATA = re.compile(r"\bfused\s*<(?:[^<>]|<[^<>]*>)*>")
+_LEAF = re.compile(
+    r"""\0\s*:\s*\d+\s*:\s*\d+(?:\s*to\s*(?:\d*\s*:\s*)?\d+)?   # a place or a range in a file
+    |\0(?!\s*[:(])                                              # a name
+    |\#[\w.$]+(?:<(?:[^<>]|<[^<>]*>)*>)?                        # an alias
+    |\bunknown\b""",
+    re.VERBOSE,
+)
+_NESTED = re.compile(
+    r"""\0\s*\(\s*\1\s*\)                                       # a name of another location
+    |\bcallsite\s*\(\s*\1\s*at\s*\1\s*\)
+    |\bfused\s*\[\s*\1(?:\s*,\s*\1)*\s*\]""".replace(r"\1", "\x01"),
+    re.VERBOSE,
+)
+
+
+def location_end(text: str, start: int) -> int | None:
+    """Where the brackets at ``start`` are closed that hold a location; ``None`` where none are, a string does not end,
+    or they are too deep."""
+    depth = 0
+    for found in _MARK.finditer(text, start):
+        mark = found[0]
+        if mark == "(":
+            depth += 1
+        elif mark == ")":
+            depth -= 1
+        elif mark == '"':
+            return None
+        if depth == 0:
+            return found.end() if text[start] == "(" else None
+        if depth > LIMIT:
+            return None
+    return None
+
+
+def is_location(text: str) -> bool:
+    """Whether ``loc(..)`` holds a location of MLIR: a name, a place in a file, ``unknown``, ``callsite``, ``fused`` or
+    an alias."""
+    inside = text[text.index("(") + 1 : -1]
+    if "\0" in inside or "\x01" in inside:
+        return False
+    inside = _COMMENT.sub(" ", _STRING.sub("\0", inside))
+    inside = _LEAF.sub("\x01", _METADATA.sub("fused", inside))
+    count = 1
+    while count:
+        inside, count = _NESTED.subn("\x01", inside)
+    return inside.strip() == "\x01"
