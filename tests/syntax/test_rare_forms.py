@@ -47,6 +47,14 @@ def test_words_after_operands_are_suggested(clause: str, help: str) -> None:
     assert (help in (found.help or "")) == bool(help) or not help
 
 
+@pytest.mark.parametrize("inside", ["mode = nmfv", "nmfv, nmfv", "%x", "mode = %x"])
+def test_a_word_in_brackets_is_one_word(inside: str) -> None:
+    text = HEAD + f"  %r = pto.ldg %g[%i] l2cache({inside}) : !pto.ptr<f32, gm> -> f32\n  return\n}}"
+    assert [(rule, line, message) for rule, line, _, message in parsed(text)[1]] == [
+        ("parse-syntax", 2, "l2cache(..) takes one word")
+    ]
+
+
 def test_an_operation_without_a_counterpart_is_named() -> None:
     one = pto_dialect.parse(HEAD + "  %r = arith.addi %x, %x : i32\n  return\n}")
     two = pto_dialect.parse(HEAD + "  return\n}")

@@ -151,6 +151,8 @@ class FlatBuilder(PtoBuilder):
                     message = SUFFIXES.foreign.message.format(token.text, word.text)
                     raise at(word, SUFFIXES.foreign.rule, message, near_word(word.text, suffix_words(slots)))
                 value = arguments[0]
+                if len(arguments) > 1 or isinstance(value, tuple) or value.type == "USES":
+                    raise at(word, "parse-syntax", f"{word.text}(..) takes one word", f"{word.text}(word)")
             else:
                 name = next((n for n, slot in slots.items() if names_word(slot.kind, word.text)), "")
                 if not name:
