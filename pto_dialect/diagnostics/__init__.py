@@ -7,6 +7,7 @@ A reporter builds a :class:`Diagnostic` over a :class:`Span` of a :class:`Source
 
 from .diagnostic import Diagnostic, Note, Severity
 from .engine import Counts, DiagnosticEngine, DiagnosticOptions
+from .fix import Edit, Fix
 from .source import SourceFile, Span
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "Diagnostic",
     "DiagnosticEngine",
     "DiagnosticOptions",
+    "Edit",
+    "Fix",
     "Note",
     "Severity",
     "SourceFile",

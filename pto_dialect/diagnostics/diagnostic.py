@@ -3,6 +3,7 @@
 import enum
 from typing import NamedTuple
 
+from .fix import Fix
 from .source import Span
 
 
@@ -30,7 +31,8 @@ class Diagnostic(NamedTuple):
     """What is wrong or remarkable, found by rule ``rule``.
 
     ``message`` says what is wrong, what was found and what was expected; the rule id is not part of it.
-    ``span`` is ``None`` when the statement has no place in a text.  ``help`` says what would be right.
+    ``span`` is ``None`` when the statement has no place in a text.  ``help`` says what would be right,
+    ``fixes`` are changes of the source of ``span`` that make it so, the likeliest first.
     """
 
     rule: str
@@ -39,3 +41,4 @@ class Diagnostic(NamedTuple):
     span: Span | None = None
     notes: tuple[Note, ...] = ()
     help: str | None = None
+    fixes: tuple[Fix, ...] = ()

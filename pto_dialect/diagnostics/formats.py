@@ -14,10 +14,13 @@ The JSON document (``version`` changes when a field changes its meaning or disap
           "location": null | {"file": "kernel.pto",
                               "start": {"line": 12, "column": 33}, "end": {"line": 12, "column": 35}},
           "help": null | "…",
-          "notes": [{"message": "…", "location": null | {…}}]
+          "notes": [{"message": "…", "location": null | {…}}],
+          "fixes": [{"title": "…", "safe": true, "edits": [{"start": {…}, "end": {…}, "text": "…"}]}]
         }
       ]
     }
+
+``fixes`` is there where one is known. The edits of a fix are all in the file of the diagnostic.
 """
 
 import json
@@ -26,7 +29,8 @@ from urllib.parse import quote
 
 from .diagnostic import Diagnostic, Severity
 from .engine import Counts
-from .source import Span
+from .fix import Fix
+from .source import SourceFile, Span
 
 JSON_VERSION = 1
 SARIF_VERSION = "2.1.0"
@@ -78,7 +82,7 @@ def _dump(document: object) -> str:
 
 
 def _json_diagnostic(diag: Diagnostic) -> dict[str, object]:
-    return {
+    found: dict[str, object] = {
         "rule": diag.rule,
         "severity": diag.severity.label,
         "message": diag.message,
@@ -86,6 +90,23 @@ def _json_diagnostic(diag: Diagnostic) -> dict[str, object]:
         "help": diag.help,
         "notes": [{"message": note.message, "location": _json_location(note.span)} for note in diag.notes],
     }
+    if diag.fixes and diag.span is not None:
+        found["fixes"] = [_json_fix(fix, diag.span.source) for fix in diag.fixes]
+    return found
+
+
+def _json_fix(fix: Fix, source: SourceFile) -> dict[str, object]:
+    edits: list[dict[str, object]] = []
+    for edit in fix.edits:
+        line, column, end_line, end_column = _extent(Span(source, edit.start, edit.end))
+        edits.append(
+            {
+                "start": {"line": line, "column": column},
+                "end": {"line": end_line, "column": end_column},
+                "text": edit.text,
+            }
+        )
+    return {"title": fix.title, "safe": fix.safe, "edits": edits}
 
 
 def _json_location(span: Span | None) -> dict[str, object] | None:
@@ -126,15 +147,27 @@ def _sarif_result(diag: Diagnostic, rule_index: int) -> dict[str, object]:
         related.append(location)
     if related:
         result["relatedLocations"] = related
+    if diag.fixes and diag.span is not None:
+        result["fixes"] = [_sarif_fix(fix, diag.span.source) for fix in diag.fixes]
     return result
 
 
+def _sarif_fix(fix: Fix, source: SourceFile) -> dict[str, object]:
+    replacements = [
+        {"deletedRegion": _sarif_region(Span(source, edit.start, edit.end)), "insertedContent": {"text": edit.text}}
+        for edit in fix.edits
+    ]
+    change = {"artifactLocation": {"uri": _uri(source.name)}, "replacements": replacements}
+    return {"description": {"text": fix.title}, "artifactChanges": [change], "properties": {"safe": fix.safe}}
+
+
 def _sarif_place(span: Span) -> dict[str, object]:
+    return {"artifactLocation": {"uri": _uri(span.source.name)}, "region": _sarif_region(span)}
+
+
+def _sarif_region(span: Span) -> dict[str, object]:
     line, column, end_line, end_column = _extent(span)
-    return {
-        "artifactLocation": {"uri": _uri(span.source.name)},
-        "region": {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column},
-    }
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
 
 
 def _uri(name: str) -> str:

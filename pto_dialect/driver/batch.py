@@ -121,6 +121,15 @@ def check_file(item: Input, task: Task) -> FileResult:
     return _finished(item, process_input(item, task.options, task.verdicts), task)
 
 
+def fixable(found: tuple[Diagnostic, ...], task: Task) -> tuple[Diagnostic, ...]:
+    """``found``, with fixes where the form of the report has room for them."""
+    if not found or task.format == TEXT:
+        return found
+    from .fixes.offer import with_fixes
+
+    return with_fixes(found, task.options)
+
+
 def _finished(item: Input, result: Result, task: Task) -> FileResult:
     """Writes the printed module of an input and renders what was found in it."""
     unwritten = None
@@ -130,8 +139,7 @@ def _finished(item: Input, result: Result, task: Task) -> FileResult:
         except OSError as error:
             unwritten = f"cannot write '{error.filename or task.output}': {error.strerror or error}"
     if task.format != TEXT:
-        return FileResult(
-            result.ok, result.counts, result.diagnostics, None, unwritten, result.statistics, result.cycles
-        )
+        found = fixable(result.diagnostics, task)
+        return FileResult(result.ok, result.counts, found, None, unwritten, result.statistics, result.cycles)
     text = render(result.diagnostics, task.color) if result.diagnostics else ""
     return FileResult(result.ok, result.counts, (), text, unwritten, result.statistics, result.cycles)

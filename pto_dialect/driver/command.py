@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import summary
-from .batch import Task, check_files
+from .batch import Task, check_files, fixable
 from .inputs import Input
 from .output import STDOUT, OutputError, write_module
 from .pipeline import process_input
@@ -42,7 +42,7 @@ def run_one(item: Input, task: Task, reporter: Reporter, write_stdout: Callable[
     written and BrokenPipeError when nobody reads it.
     """
     result = process_input(item, task.options, task.verdicts)
-    reporter.add(result.diagnostics, result.counts)
+    reporter.add(fixable(result.diagnostics, task), result.counts)
     reporter.finish(summary.single(reporter.counts))
     if result.text is not None:
         file = None if task.output == STDOUT else task.output

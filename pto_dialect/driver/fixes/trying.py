@@ -1,0 +1,158 @@
+"""Which proposals help: the program is checked with each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.fix import Edit, Fix, edited
+
+from .proposals import proposals
+
+Check = Callable[[str], Sequence[Diagnostic]]
+"""What is found in a text; all diagnostics have their places in that text."""
+
+_DEPTH = 4
+"""Mistakes of one statement that are mended together, where each hides the next one."""
+
+_MOST_CHECKS = 80
+"""Checks for one diagnostic."""
+
+_CHARACTERS = 4_000_000
+"""What checks of all diagnostics of a text may read where fixes are only offered."""
+
+
+class Tried(NamedTuple):
+    """A fix that helps, the text with it, and what is found there."""
+
+    fix: Fix
+    text: str
+    found: Sequence[Diagnostic]
+
+
+class Budget:
+    """Checks that are left."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def spend(self) -> bool:
+        """Takes one; False when there is none."""
+        self.number -= 1
+        return self.number >= 0
+
+
+def score(found: Sequence[Diagnostic]) -> tuple[int, int, int]:
+    """Numbers of errors, warnings and remarks."""
+    numbers = [sum(diag.severity is severity for diag in found) for severity in Severity]
+    return numbers[Severity.ERROR], numbers[Severity.WARNING], numbers[Severity.INFO]
+
+
+def helpful(
+    diagnostic: Diagnostic, before: Sequence[Diagnostic], check: Check, budget: Budget | None = None
+) -> list[Tried]:
+    """The fixes of ``diagnostic``, one of ``before``, with which less is found than before; the best is the first.
+
+    Where several are equally good, none of them is safe. ``budget`` limits the checks.
+    """
+    assert diagnostic.span is not None
+    text = diagnostic.span.source.text
+    budget = Budget(_MOST_CHECKS) if budget is None else budget
+    found = list(_helpful(text, diagnostic, before, check, budget, _DEPTH))
+    found.sort(key=lambda tried: (not tried.fix.safe, score(tried.found)))
+    safe = [tried for tried in found if tried.fix.safe]
+    best = [tried for tried in safe if score(tried.found) == score(safe[0].found)]
+    if len({"".join(tried.text.split()) for tried in best}) > 1:
+        return [tried._replace(fix=tried.fix._replace(safe=False)) for tried in found]
+    return [tried for number, tried in enumerate(found) if tried not in best[1:] or not number]
+
+
+def _helpful(
+    text: str, diagnostic: Diagnostic, before: Sequence[Diagnostic], check: Check, budget: Budget, depth: int
+) -> Iterator[Tried]:
+    known = {(diag.rule, diag.message) for diag in before}
+    for fix in proposals(diagnostic):
+        if not budget.spend():
+            return
+        new = edited(text, fix.edits)
+        found = check(new)
+        if score(found) < score(before):
+            yield Tried(fix, new, found)
+            continue
+        if depth == 1 or score(found) != score(before):
+            continue
+        shown = [diag for diag in found if (diag.rule, diag.message) not in known and diag.span is not None]
+        if len(shown) != 1:
+            continue
+        for deeper in _helpful(new, shown[0], found, check, budget, depth - 1):
+            title = f"{fix.title}; {deeper.fix.title}"
+            yield Tried(Fix(title, (_change(text, deeper.text),), fix.safe and deeper.fix.safe), *deeper[1:])
+            break
+
+
+def _change(old: str, new: str) -> Edit:
+    """The one edit that makes ``new`` of ``old``."""
+    start = 0
+    least = min(len(old), len(new))
+    while start < least and old[start] == new[start]:
+        start += 1
+    tail = 0
+    while tail < least - start and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return Edit(start, len(old) - tail, new[start : len(new) - tail])
+
+
+def offered(found: Sequence[Diagnostic], check: Check) -> list[Diagnostic]:
+    """``found``, all with their places in one text, with those fixes that help, the likeliest first.
+
+    In a long text with many mistakes the last ones may go without.
+    """
+    text = next((diag.span.source.text for diag in found if diag.span is not None), "")
+    total = Budget(_CHARACTERS // max(1, len(text)))
+    # A run shows the first errors only; fixes may uncover others.
+    before = check(text)
+    told: list[Diagnostic] = []
+    for diag in found:
+        if diag.span is not None and total.number > 0:
+            own = Budget(min(_MOST_CHECKS, total.number))
+            tried = helpful(diag, before, check, own)
+            total.number -= min(_MOST_CHECKS, total.number) - max(0, own.number)
+            diag = diag._replace(fixes=tuple(each.fix for each in tried))
+        told.append(diag)
+    return told
+
+
+class Fixed(NamedTuple):
+    """A text after all fixes: the titles of those made, with lines, and what is found in it now."""
+
+    text: str
+    applied: tuple[str, ...]
+    found: Sequence[Diagnostic]
+
+
+def fixed(text: str, check: Check, *, unsafe: bool = False, most: int = 500) -> Fixed:
+    """``text`` with the fixes of all diagnostics that have one, repeated until none helps any more.
+
+    Fixes that are not safe are made only where ``unsafe``. At most ``most`` are made.
+    """
+    applied: list[str] = []
+    found = check(text)
+    hopeless: set[tuple[str, str, int]] = set()
+    while len(applied) < most:
+        for diagnostic in found:
+            if diagnostic.span is None:
+                continue
+            key = (diagnostic.rule, diagnostic.message, len(text) - diagnostic.span.start)
+            if key in hopeless:
+                continue
+            tried = next((t for t in helpful(diagnostic, found, check) if t.fix.safe or unsafe), None)
+            if tried is None:
+                hopeless.add(key)
+                continue
+            applied.append(f"line {diagnostic.span.line}: {tried.fix.title}")
+            text, found = tried.text, tried.found
+            break
+        else:
+            break
+    return Fixed(text, tuple(applied), found)
