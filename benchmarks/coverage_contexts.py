@@ -20,7 +20,10 @@ _CURRENT: list[str] = []
 _SECONDS: dict[str, float] = {}
 
 
-TABLES = ("test_lit", "verify/test_neighbours.py", "runtime/test_outcomes.py", "faulty/test_kept_findings.py")
+TABLES = (
+    *("test_lit", "verify/test_neighbours.py", "runtime/test_outcomes.py", "faulty/test_kept_findings.py"),
+    "passes/test_kept_outputs.py",
+)
 """Files of tests whose parameters are rows of a long table."""
 
 

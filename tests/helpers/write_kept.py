@@ -1,4 +1,5 @@
-"""Writes again all that is kept of the package in words: tables, verdicts, relations between tiles, generated code.
+"""Writes again all that is kept of the package in words: tables, verdicts, relations between tiles, generated
+code, what passes make of programs.
 
 Usage: python tests/helpers/write_kept.py
 """
@@ -9,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-WRITERS = ("write_tables", "kept_relations", "kept_verdicts", "kept_code")
+WRITERS = ("write_tables", "kept_relations", "kept_verdicts", "kept_code", "kept_outputs")
 
 if __name__ == "__main__":
     for writer in WRITERS:
