@@ -34,6 +34,7 @@ from .run_options import (
     order_of,
     output_value,
     pairs_of,
+    record_options,
     schedule_of,
     size_of,
     timeout_of,
@@ -69,11 +70,12 @@ NEEDED = {
     "atol": ("expectations", "reference"),
     "seed": ("auto", "init_launch"),
     "windows": ("ranks",),
+    "record_limit": ("record",),
 }
 """Parameters that mean nothing without one of others."""
 
 RUNS = ("outputs", "expectations", "dump", "profile", "cycles", "report", "trace", "jobs", "quiet", "schedule", "fix",
-        "auto", "reference")  # fmt: skip
+        "auto", "reference", "record")  # fmt: skip
 """Parameters that are about a run, which there is none of with --emit-python and --list."""
 
 RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
@@ -212,6 +214,7 @@ RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
 )  # fmt: skip
 @click.option("--suppressions", metavar="FILE", help="Leave out findings: a rule, a place and a reason per line.")
 @click.option("--trace", metavar="FILE", help="Write a timeline of pipes and signals for Perfetto.")
+@record_options
 @click.option("--trace-costs", is_flag=True, help="Durations in the timeline from a simple model instead of 1.")
 @click.option(
     "--max-errors", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
@@ -252,8 +255,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     _check_options(ctx)
     for parameter in LAUNCH_ONLY & _stated(ctx):
         raise click.UsageError(f"{_option(ctx, parameter)} goes with launch files only", ctx)
-    if given["profile"] and (given["sanitize"] or given["trace"]):
-        raise click.UsageError("--profile times plain runs; it does not go with --sanitize and --trace", ctx)
+    if given["profile"] and (given["sanitize"] or given["trace"] or given["record"]):
+        raise click.UsageError("--profile times plain runs; it does not go with --sanitize, --trace and --record", ctx)
     if given["cycles"] and (given["profile"] or given["fix"]):
         raise click.UsageError("--cycles does not go with --profile and --fix", ctx)
     given["cycle_request"] = cycle_request(ctx, given)
@@ -297,7 +300,7 @@ def _check_files(
     """Complains about outputs that are inputs or each other; ``outputs`` are those of buffers, which may be inputs."""
     from pto_dialect.driver.output import OutputError, check_distinct
 
-    own = [(f"--{name}", given[name]) for name in ("report", "trace", "junit") if given[name] is not None]
+    own = [(f"--{name}", given[name]) for name in ("report", "trace", "junit", "record") if given[name] is not None]
     if given["fix"] not in (None, "-") and given["fix"] not in inputs:
         # Naming the program itself asks for it to be replaced.
         own.append(("--fix", given["fix"]))
@@ -336,7 +339,7 @@ def _input(ctx: click.Context, path: str) -> Input:
 
 LAUNCH_SUFFIX = ".launch.toml"
 
-ALONE = ("profile", "cycles", "emit_python", "fix", "listing", "auto", "init_launch", "reference")
+ALONE = ("profile", "cycles", "emit_python", "fix", "listing", "auto", "init_launch", "reference", "record")
 """Parameters that are about the run of one kernel."""
 
 PROGRAM_ONLY = (
@@ -354,7 +357,7 @@ PROGRAM_ONLY = (
         "cycle_table",
     ),
     *("cycle_options", "emit_python"),
-    *("report", "trace", "trace_costs", "fix", "listing", "auto", "seed", "init_launch", "reference"),
+    *("report", "trace", "trace_costs", "fix", "listing", "auto", "seed", "init_launch", "reference", "record"),
 )
 """Parameters that a launch file says itself, or that look at one run."""
 
@@ -526,14 +529,15 @@ def _request(given: dict[str, Any]) -> Request:
 
 def _sanitizing(given: dict[str, Any]) -> Sanitizing | None:
     cycles: CycleRequest | None = given.get("cycle_request")
-    if not given["sanitize"] and given["trace"] is None and cycles is None:
+    if not given["sanitize"] and given["trace"] is None and cycles is None and given["record"] is None:
         return None
     from pto_dialect.driver.run.sanitizing import Sanitizing
     from pto_dialect.sanitize.options import SanitizeOptions
 
     options = SanitizeOptions(given["sanitize"], given["sync"])
     files = (given["report"], given["suppressions"], given["trace"])
-    return Sanitizing(options, given["sanitize_max"], *files, given["trace_costs"], given["fix"], cycles)
+    recorded = (given["record"], given["record_limit"])
+    return Sanitizing(options, given["sanitize_max"], *files, given["trace_costs"], given["fix"], cycles, *recorded)
 
 
 if __name__ == "__main__":

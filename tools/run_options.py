@@ -125,3 +125,13 @@ def order_of(given: dict[str, Any]) -> Schedule | None:
     from pto_dialect.runtime.queues.schedule import Schedule
 
     return None if given["schedule"] is None else Schedule.parse(given["schedule"], given["sync"] == "strict")
+
+
+def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of recordings."""
+    limit = click.option(
+        "--record-limit", metavar="SIZE", callback=size_of, default="1G", show_default=True,
+        help="Keep at most so many bytes of a recording, those of its end; 0 for all.",
+    )  # fmt: skip
+    record = click.option("--record", metavar="FILE", help="Write what the run does to a recording, RUN.pto-rec.")
+    return record(limit(command))

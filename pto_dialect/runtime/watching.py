@@ -91,9 +91,26 @@ class Watching(Protocol):
         ...
 
 
+class Recorded(Protocol):
+    """What generated code of a recorded run tells its core beside that."""
+
+    def note(self, statement: int, loops: tuple[int, ...], numbers: tuple[Any, ...], handles: tuple[Any, ...]) -> None:
+        """A statement comes next, with the indices of the loops around it, new numbers, and handles among its
+        operands."""
+        ...
+
+    def alone(self) -> None:
+        """What was noted last is done, without a queue."""
+        ...
+
+    def structure(self) -> None:
+        """What was noted last is no instruction: a loop, a branch or a call begins."""
+        ...
+
+
 def _names(*protocols: type) -> frozenset[str]:
     return frozenset(name for protocol in protocols for name in vars(protocol) if not name.startswith("_"))
 
 
-CALLS = _names(Parts, Signals, Watching)
+CALLS = _names(Parts, Signals, Watching, Recorded)
 """Attributes that code of a watched run uses beside those of plain code."""

@@ -29,18 +29,20 @@ class Context:
     in one operation, with what the first has left there. Inside a vector scope ``scope`` is the event that started it,
     and ``bars`` lists its barriers: the last event before, and the kind. ``handles`` has, by number of the operand, the
     handles of tiles that the text does not tell; ``copied`` what a copy inside one memory has read; ``tiles`` where the
-    tiles among its operands lie, once somebody has asked.
+    tiles among its operands lie, once somebody has asked. ``step`` and ``issue`` are its numbers in a recording, -1
+    where it has none yet.
     """
 
     __slots__ = (
         *("actor", "bars", "copied", "doubled", "doubtful", "event", "good", "handles", "mark", "nbytes", "offsets"),
-        *("operands", "scope", "tiles", "unwritten", "written"),
+        *("issue", "operands", "scope", "step", "tiles", "unwritten", "written"),
     )
 
     def __init__(self, actor: Actor, mark: Mark) -> None:
         self.actor = actor
         self.mark = mark
         self.event = 0
+        self.step = self.issue = -1
         self.nbytes = 0
         self.operands: Sequence[Any] = ()
         self.good = False

@@ -38,7 +38,7 @@ from .memory_budget import memory_budget
 from .outputs import Output, Place, Places, dump, memory_of, summary
 from .profile_table import profile_table
 from .request import Request
-from .sanitizing import collected, show_cycles, unchecked_lines, watched_kernel
+from .sanitizing import collected, save_recording, show_cycles, unchecked_lines, watched_kernel
 from .value_text import Given, OutputFile
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ class Launch:
         self.request = request
         self.streams = streams
         self.log = ProfileLog() if request.profile else None
+        self.unsaved = False
 
     def run(self) -> int:
         """Compiles and runs the program as the request says; returns the exit code of the process. Raises ``Failure``
@@ -187,6 +188,8 @@ class Launch:
             streams.out(show_cycles(cast("WatchedKernel", kernel), self.item.name, request.cycles))
         for text in mismatches:
             streams.err(text)
+        if self.unsaved:
+            return WRONG_LAUNCH
         return WRONG_PROGRAM if mismatches else OK
 
     # ------------------------------------------------------------ program
@@ -300,7 +303,9 @@ class Launch:
         """Runs all blocks; what the function returns."""
         code = WRONG_PROGRAM
         try:
-            return kernel.run(values, self.request.blocks, self.request.jobs)
+            returned = kernel.run(values, self.request.blocks, self.request.jobs)
+            self.save(kernel, None)
+            return returned
         except BindingError as error:
             raise with_signature(error, kernel) from None
         except TimedOut as error:
@@ -319,7 +324,18 @@ class Launch:
             what = f"{_named(op, kernel)} cannot be executed"
             diagnostic = self.internal(error, what, span_of(op), kernel.entry, values)
         self.report([diagnostic], Counts(errors=1))
+        self.save(kernel, diagnostic)
         raise Failure(code)
+
+    def save(self, kernel: Kernel, failure: Diagnostic | None) -> None:
+        """Writes the recording, if there is to be one; where that fails, the launch goes on and fails in the end."""
+        request = self.request.sanitizing
+        if request is None or request.record is None:
+            return
+        wrong = save_recording(cast("WatchedKernel", kernel), request, self.request.blocks, failure)
+        if wrong is not None:
+            self.streams.err(f"error: {wrong}\n")
+            self.unsaved = True
 
     def referee(self, bound: Sequence[Bound]) -> Referee | None:
         """What compares the results with the function of ``--reference``, if there is one."""

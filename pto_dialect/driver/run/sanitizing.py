@@ -33,7 +33,8 @@ class Sanitizing:
     ``limit``: errors shown, 0 for all. ``report``: file for the findings as JSON, or SARIF if its name says so.
     ``suppressions``: file with findings to leave out. ``trace``: file for a timeline, with ``costs`` by a simple model.
     ``fix``: file for the program with what findings advise, ``-`` for standard output. ``cycles``: the run is timed,
-    and the timeline has the durations of the cycle model.
+    and the timeline has the durations of the cycle model. ``record``: file for a recording, of which at most
+    ``record_limit`` bytes are kept (0: all).
     """
 
     options: SanitizeOptions
@@ -44,6 +45,8 @@ class Sanitizing:
     costs: bool = False
     fix: str | None = None
     cycles: CycleRequest | None = None
+    record: str | None = None
+    record_limit: int = 0
 
 
 def watched_kernel(
@@ -64,6 +67,11 @@ def watched_kernel(
     if request.cycles is not None and watch is None and not tasks:
         return _timed_kernel(module, entry, target, run, request, request.cycles, group)
     timeline = Timeline(request.costs) if request.trace is not None else None
+    if request.record is not None and watch is None and not tasks:
+        from pto_dialect.recording.kernel import RecordingKernel
+
+        recorded = (module, entry, target, run, request.options, timeline, group)
+        return RecordingKernel(*recorded, limit=request.record_limit)
     if tasks:
         from pto_dialect.sanitize.tasks import TaskKernel
 
@@ -93,7 +101,28 @@ def _timed_kernel(
     except CycleTableError as error:
         raise BindingError(str(error)) from None
     timeline = CycleTimeline(table, arch, dict(cycles.options), request.trace is not None)
-    return CycleKernel(module, entry, target, run, request.options, timeline, group)
+    timed = (module, entry, target, run, request.options, timeline, group)
+    if request.record is not None:
+        from pto_dialect.recording.kernel import TimedRecordingKernel
+
+        return TimedRecordingKernel(*timed, limit=request.record_limit)
+    return CycleKernel(*timed)
+
+
+def save_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int, failure: Diagnostic | None) -> str | None:
+    """Writes the recording that was asked for, of a run that ``failure`` has ended; what is wrong, if that fails."""
+    if request.record is None:
+        return None
+    from pto_dialect.recording.kernel import RecordingKernel
+    from pto_dialect.recording.model import RecordingError
+    from pto_dialect.recording.save import save
+
+    assert isinstance(kernel, RecordingKernel)
+    try:
+        save(request.record, kernel, blocks, kept_findings(kernel, request), failure)
+    except RecordingError as error:
+        return str(error)
+    return None
 
 
 def show_cycles(kernel: WatchedKernel, file: str, form: str) -> str:

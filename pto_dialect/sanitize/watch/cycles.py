@@ -24,6 +24,8 @@ class CycleWatch(Watch):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.regions: list[tuple[WatchedArena, Bytes, bool]] = []
+        self.span = (0.0, 0.0)
+        """When the last instruction has started and ended."""
         self.accessed: dict[int, dict[tuple[int, int], list[float]]] = {}
         """By memory and range: when the last write of it ends, and the last read."""
 
@@ -62,6 +64,7 @@ class CycleWatch(Watch):
         cost = timeline.cost(actor, site, context, self.regions)
         start = max(actor.time, mark.time, self._ready() if self.ordered else 0.0)
         actor.time = start + cost.cycles
+        self.span = (start, actor.time)
         if self.ordered:
             self._remember(actor.time)
         timeline.record(actor, site, cost)

@@ -45,7 +45,7 @@ class WatchedGenerator(Generator):
 
     def operation(self, op: Operation) -> None:
         """One operation, with marks for the watch before and behind it."""
-        if _watched(op):
+        if is_watched(op):
             indices = self._loop_indices(op)
             names = tuple(value.name_hint or str(number) for number, value in enumerate(indices))
             site = self.sites.add(op, names)
@@ -138,7 +138,8 @@ class WatchedGenerator(Generator):
                 self.emitter.line(f"core.hand_over({word!r}, {pointer}, {m}, {n}, {step})")
 
 
-def _watched(op: Operation) -> bool:
+def is_watched(op: Operation) -> bool:
+    """True for operations that the watch learns of: those that touch memory or order others."""
     # A scope runs as one instruction, which has a place of its own in a timeline.
     if has_role(op, _MEMORY | Role.SCOPE) or isinstance(op, SectionSimtOp):
         return True

@@ -1,0 +1,190 @@
+"""The columns of a recording, and what follows from them. Source: docs/reference/recording.md, "Columns"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from pto_dialect.runtime.memory.spaces import Array
+
+from .format import COLUMNS, FLOATS, KINDS, NO_PATTERN
+from .model import Actor, RecordingError, Statement
+
+
+class Starts(NamedTuple):
+    """By issue: where its values begin in columns that have any number of values for each; one more at the end."""
+
+    loops: Array
+    integers: Array
+    floats: Array
+    handles: Array
+
+
+class Columns:
+    """Columns by name."""
+
+    names = tuple(COLUMNS)
+
+    def __init__(self, columns: dict[str, Array]) -> None:
+        self._columns = columns
+
+    def __getitem__(self, name: str) -> Array:
+        return self._columns[name]
+
+    def part(self, name: str, starts: Array, row: int) -> Array:
+        """The values of one row of a column with any number of them."""
+        return self._columns[name][int(starts[row]) : int(starts[row + 1])]
+
+    def starts(self, statements: Sequence[Statement]) -> Starts:
+        """Where the values of issues begin."""
+        counts = np.array(
+            [
+                (
+                    len(one.loops),
+                    sum(type_ not in FLOATS for _, type_ in one.scalars),
+                    sum(type_ in FLOATS for _, type_ in one.scalars),
+                    len(one.handles),
+                )
+                for one in statements
+            ],
+            np.int64,
+        ).reshape(-1, 4)
+        sums = np.cumsum(counts[self._columns["issue.statement"]], axis=0)
+        return Starts(*np.concatenate((np.zeros((1, 4), np.int64), sums)).T)
+
+
+class Steps:
+    """All steps as columns, each an array with one element for each step.
+
+    ``statement``: number of the statement; ``actor``: number of the pipe; ``kind``: place in ``format.KINDS``;
+    ``order``: place in the order of the text on the core; ``start``, ``end``: modelled cycles, NaN where there are
+    none; ``block``, ``core``, ``pipe``: those of the actor.
+    """
+
+    def __init__(self, columns: Columns, actors: Sequence[Actor]) -> None:
+        issue = columns["step.issue"]
+        self._actors = actors
+        self.issue = issue
+        self.statement = columns["issue.statement"][issue]
+        self.order = columns["issue.order"][issue]
+        self.actor = columns["step.actor"]
+        self.kind = columns["step.kind"]
+        self.start = columns["step.start"]
+        self.end = columns["step.end"]
+
+    @cached_property
+    def block(self) -> Array:
+        """Number of the block, int64."""
+        return np.array([one.block for one in self._actors], np.int64)[self.actor]
+
+    @cached_property
+    def core(self) -> Array:
+        """Name of the core, text."""
+        return np.array([one.core for one in self._actors], "U")[self.actor]
+
+    @cached_property
+    def pipe(self) -> Array:
+        """Name of the pipe, text."""
+        return np.array([one.pipe for one in self._actors], "U")[self.actor]
+
+
+class Accesses:
+    """All accesses as columns, in the order of their steps.
+
+    ``step``, ``memory``: numbers; ``writes``: 1 for writes; ``first``, ``stop``: the first byte and the one behind the
+    last; ``size``: number of bytes; ``data``: where the bytes that were written lie among those of all accesses.
+    """
+
+    def __init__(self, columns: Columns, patterns: Sequence[tuple[int, tuple[tuple[int, int], ...]]]) -> None:
+        self._columns = columns
+        self.step = columns["access.step"]
+        self.memory = columns["access.memory"]
+        self.writes = columns["access.writes"]
+        self.first = columns["access.first"]
+        self.pattern = columns["access.pattern"]
+        self.size = columns["access.size"]
+        self.patterns = patterns
+
+    @cached_property
+    def stop(self) -> Array:
+        """The byte behind the last one, int64."""
+        spans = [run + sum((count - 1) * stride for count, stride in dims) for run, dims in self.patterns]
+        # One more for single elements, whose pattern is -1.
+        found = self.first + np.array([*spans, 0], np.int64)[self.pattern]
+        for number in np.flatnonzero(self.pattern == NO_PATTERN).tolist():
+            starts, item = self.gathered(number)
+            found[number] = int(starts.max()) + item
+        return found
+
+    @cached_property
+    def data(self) -> Array:
+        """Where the bytes of a write lie, int64."""
+        sizes = np.where(self.writes != 0, self.size, 0)
+        return np.cumsum(sizes) - sizes
+
+    @cached_property
+    def _gathers(self) -> tuple[Array, Array, Array]:
+        counts = self._columns["gather.count"]
+        ends = np.cumsum(counts)
+        return np.cumsum(self.pattern == NO_PATTERN) - 1, ends - counts, ends
+
+    def gathered(self, number: int) -> tuple[Array, int]:
+        """The offsets of single elements that an access has touched, and the bytes of each."""
+        rows, starts, ends = self._gathers
+        row = int(rows[number])
+        found = self._columns["gather.starts"][int(starts[row]) : int(ends[row])]
+        return found, int(self._columns["gather.item"][row])
+
+
+def check(
+    columns: Columns,
+    statements: Sequence[Statement],
+    actors: int,
+    memories: int,
+    patterns: int,
+    forms: int,
+    signals: int,
+    data: int,
+) -> None:
+    """Raises ``RecordingError`` where columns do not fit each other."""
+    for name, type_ in COLUMNS.items():
+        if columns[name].dtype != np.dtype(type_) or columns[name].ndim != 1:
+            raise RecordingError(f"the recording is damaged: column {name} has another type than it should")
+    for group in ("step", "access", "signal", "handle"):
+        if len({len(columns[name]) for name in COLUMNS if name.startswith(f"{group}.")}) > 1:
+            raise RecordingError(f"the recording is damaged: columns of {group} have different lengths")
+    steps = len(columns["step.issue"])
+    limits = {
+        "issue.statement": len(statements),
+        "issue.handles": len(columns["handle.form"]),
+        "step.issue": len(columns["issue.statement"]),
+        "step.actor": actors,
+        "step.kind": len(KINDS),
+        "access.step": steps,
+        "access.memory": memories,
+        "signal.step": steps,
+        "signal.key": signals,
+        "handle.form": forms,
+    }
+    least = {"access.pattern": NO_PATTERN, "signal.peer": -1, "handle.memory": -1, "access.first": 0, "access.size": 0}
+    limits |= {"access.pattern": patterns, "signal.peer": steps, "handle.memory": memories}
+    for name in {**limits, **least}:
+        column = columns[name]
+        if column.size and (column.min() < least.get(name, 0) or column.max() >= limits.get(name, 1 << 62)):
+            raise RecordingError(f"the recording is damaged: column {name} leaves its range")
+    written = int(columns["access.size"][columns["access.writes"] != 0].sum())
+    starts = columns.starts(statements)
+    ends = {"loops": starts.loops, "integers": starts.integers, "floats": starts.floats, "handles": starts.handles}
+    wrong = [name for name, each in ends.items() if int(each[-1]) != len(columns[f"issue.{name}"])]
+    gathers = int((columns["access.pattern"] == NO_PATTERN).sum())
+    if wrong or written != data or not _ascending(columns["access.step"]) or not _ascending(columns["signal.step"]):
+        raise RecordingError("the recording is damaged: its columns do not fit each other")
+    if gathers != len(columns["gather.count"]) or int(columns["gather.count"].sum()) != len(columns["gather.starts"]):
+        raise RecordingError("the recording is damaged: columns of gather do not fit each other")
+
+
+def _ascending(column: Array) -> bool:
+    return bool((np.diff(column) >= 0).all())

@@ -1,0 +1,63 @@
+"""The file format of recordings: names of members and types of columns. Source: docs/reference/recording.md,
+"Members"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+VERSION = 1
+"""Grows when a reader of the version before would misread a file."""
+
+HEADER = "recording.json"
+"""The member with everything that is no column."""
+
+MAGIC = "pto-recording"
+
+KINDS = ("operation", "part", "set", "wait")
+"""Kinds of steps; columns have their places in this list."""
+
+COLUMNS: Mapping[str, str] = MappingProxyType(
+    {
+        "issue.statement": "<i4",
+        "issue.order": "<i8",
+        "issue.loops": "<i8",
+        "issue.integers": "<i8",
+        "issue.floats": "<f8",
+        "issue.handles": "<i4",
+        "step.issue": "<i8",
+        "step.actor": "<i4",
+        "step.kind": "|u1",
+        "step.start": "<f8",
+        "step.end": "<f8",
+        "access.step": "<i8",
+        "access.memory": "<i4",
+        "access.writes": "|u1",
+        "access.first": "<i8",
+        "access.pattern": "<i4",
+        "access.size": "<i8",
+        "gather.count": "<i8",
+        "gather.item": "<i4",
+        "gather.starts": "<i8",
+        "signal.step": "<i8",
+        "signal.waits": "|u1",
+        "signal.key": "<i4",
+        "signal.peer": "<i8",
+        "handle.memory": "<i4",
+        "handle.address": "<i8",
+        "handle.form": "<i4",
+    }
+)
+"""Columns by name: members ``NAME.npy`` of one dimension."""
+
+DATA = "data/{}.npy"
+"""Members with the bytes that accesses have written, in order; each begins where an access does."""
+
+INITIAL = "initial/{}.npy"
+"""Members with the content of memories at the first step, by number."""
+
+NO_PATTERN = -1
+"""Pattern of accesses to single elements, which have a row in ``gather``."""
+
+FLOATS = frozenset(("f16", "bf16", "f32", "f64"))
+"""Types of numbers that are in ``issue.floats``; the others are in ``issue.integers``, as 64 bits."""

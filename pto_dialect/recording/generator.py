@@ -1,0 +1,141 @@
+"""The recorded flavour of generated code: as the watched one, and it tells the numbers and handles of the program.
+
+Source: docs/reference/recording.md, "Statements".
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import RUNS, Role, has_role
+from pto_dialect.sanitize.report.sites import value_name
+from pto_dialect.sanitize.watch.generator import WatchedGenerator, is_watched
+
+from .log import Log
+from .model import Statement
+
+_SCALARS = (IntegerType, IndexType, AnyFloat)
+_HANDLES = (t.TileBufType, t.MultiTileBufType, t.PtrType, t.ShapedView, MemRefType)
+_QUEUED = ("core.issue(", "core.queue_set(", "core.queue_wait(", "core.signal(", "core.await_")
+"""How lines begin that leave an operation to a queue; what waits in one is executed later."""
+
+
+class RecordedGenerator(WatchedGenerator):
+    """Writes the body of one function, with a note before each operation that is recorded."""
+
+    def __init__(self, *arguments: Any, log: Log, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.log = log
+        self._new: dict[Block, list[SSAValue]] = {}
+        """By block: the numbers that no note has told yet."""
+
+    def operation(self, op: Operation) -> None:
+        """One operation, with a note before it where it is recorded."""
+        new = self._new_in(op)
+        watched = is_watched(op)
+        kind = "operation" if watched else _structure(op)
+        if kind is not None:
+            self.emitter.current = op
+            self._note(op, kind, new)
+        start = len(self.emitter.lines)
+        super().operation(op)
+        if watched and self.queued:
+            lines = [line.lstrip() for line in self.emitter.lines[start:]]
+            if not any(line.startswith(_QUEUED) for line in lines):
+                self.emitter.current = op
+                self.emitter.line("core.alone()")
+        new += [value for value in op.results if isinstance(value.type, _SCALARS)]
+
+    def _new_in(self, op: Operation) -> list[SSAValue]:
+        block = op.parent_block()
+        assert block is not None
+        found = self._new.get(block)
+        if found is None:
+            arguments = (value for value in block.args if isinstance(value.type, _SCALARS))
+            found = self._new[block] = [*arguments]
+        return found
+
+    def _note(self, op: Operation, kind: str, new: list[SSAValue]) -> None:
+        indices = self._loop_indices(op)
+        told = [value for value in (*new, *op.operands) if self._is_number(value) and value not in indices]
+        scalars = list(dict.fromkeys(told))
+        new.clear()
+        handles = [value for value in dict.fromkeys(op.operands) if isinstance(value.type, _HANDLES)]
+        handles = [value for value in handles if value in self.names]
+        number = self.log.statement(self._statement(op, kind, indices, scalars, handles))
+        loops, numbers, others = (
+            "".join(f"{self.names[value]}, " for value in values) for values in (indices, scalars, handles)
+        )
+        self.emitter.line(f"core.note({number}, ({loops}), ({numbers}), ({others}))")
+        if kind != "operation":
+            self.emitter.line("core.structure()")
+
+    def _is_number(self, value: SSAValue) -> bool:
+        known = isinstance(value.type, _SCALARS) and value in self.names
+        return known and (self.lanes is None or not self.lanes.varies(value))
+
+    def _statement(
+        self, op: Operation, kind: str, loops: list[SSAValue], scalars: list[SSAValue], handles: list[SSAValue]
+    ) -> Statement:
+        span = span_of(op)
+        place = (0, 0, 0, 0)
+        if span is not None:
+            place = (*span.source.line_col(span.start), *span.source.line_col(span.end))
+        pipe = op.active_pipe(self.profile.arch) if isinstance(op, PtoOp) else None
+        function = op
+        while not has_role(function, Role.FUNCTION) and (parent := function.parent_op()) is not None:
+            function = parent
+        name = function.properties.get("sym_name") or function.attributes.get("sym_name")
+
+        def pairs(values: list[SSAValue]) -> tuple[tuple[str, str], ...]:
+            return tuple((_named(value), _type(value.type)) for value in values)
+
+        return Statement(
+            0,
+            op.name,
+            *place,
+            _text(op),
+            pipe.value.removeprefix("PIPE_") if pipe is not None else "S",
+            getattr(name, "data", ""),
+            kind,
+            tuple(_named(value) for value in loops),
+            pairs(scalars),
+            pairs(handles),
+        )
+
+
+def _structure(op: Operation) -> str | None:
+    """What kind of statement an operation is that nobody watches; ``None`` for one that is not recorded."""
+    if has_role(op, RUNS):
+        return "call"
+    return "region" if op.regions and not has_role(op, Role.FUNCTION) else None
+
+
+def _named(value: SSAValue) -> str:
+    return value_name(value) or f"%{_number(value)}"
+
+
+def _number(value: SSAValue) -> str:
+    """A name for a value that has none in the text."""
+    owner = value.owner
+    if isinstance(owner, Operation):
+        return f"{owner.name}_{list(owner.results).index(cast(OpResult, value))}"
+    return f"arg{list(owner.args).index(cast(BlockArgument, value))}"
+
+
+def _type(type_: Attribute) -> str:
+    return t.type_text(type_)
+
+
+def _text(op: Operation) -> str:
+    """The statement, its first line where it has regions."""
+    span = span_of(op)
+    if span is None:
+        return op.name
+    return span.text.split("\n")[0].strip() if op.regions else " ".join(span.text.split())

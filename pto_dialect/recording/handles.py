@@ -1,0 +1,82 @@
+"""Handles of a run as rows: each place and shape once. Source: docs/reference/recording.md, "Handles"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pto_dialect.runtime.memory.spaces import Arena, Pointer
+from pto_dialect.runtime.memory.values import GmTensor, MultiTile, Tile
+
+from .model import Form
+
+_MOST = 1 << 16
+"""Objects that are remembered; then all are forgotten."""
+
+
+class Handles:
+    """Numbers the handles of a run; ``memory_of`` numbers memories."""
+
+    def __init__(self, memory_of: Callable[[Arena], int]) -> None:
+        self.memory_of = memory_of
+        self.rows: list[tuple[int, int, int]] = []
+        self.forms: list[Form] = []
+        self._numbers: dict[tuple[int, int, int], int] = {}
+        self._forms: dict[Form, int] = {}
+        self._known: dict[int, tuple[Any, int, int, int]] = {}
+
+    def number(self, value: Any) -> int:
+        """The row of a tile, a view or a pointer."""
+        known = self._known.get(id(value))
+        # An object of the same number may be another one; a tile may have got another valid region.
+        same = known is not None and known[0] is value
+        if same and (known[1] < 0 or (known[1] == value.valid_rows and known[2] == value.valid_cols)):
+            return known[3]
+        found = self._row(value)
+        if len(self._known) >= _MOST:
+            self._known.clear()
+        is_tile = isinstance(value, Tile)
+        rows, cols = (value.valid_rows, value.valid_cols) if is_tile else (-1, -1)
+        self._known[id(value)] = (value, rows, cols, found)
+        return found
+
+    def _row(self, value: Any) -> int:
+        pointer, form = _described(value)
+        memory, address = (-1, 0) if pointer is None else (self.memory_of(pointer.arena), pointer.offset)
+        number = self._forms.get(form)
+        if number is None:
+            number = self._forms[form] = len(self.forms)
+            self.forms.append(form)
+        row = (memory, address, number)
+        found = self._numbers.get(row)
+        if found is None:
+            found = self._numbers[row] = len(self.rows)
+            self.rows.append(row)
+        return found
+
+
+def _described(value: Any) -> tuple[Pointer | None, Form]:
+    if isinstance(value, MultiTile):
+        value = value.slots[0]
+    if isinstance(value, Pointer):
+        return value, Form("pointer", value.dtype.name, value.item_bytes, value.arena.space)
+    if isinstance(value, Tile) and isinstance(value.pointer, Pointer):
+        layout = value.layout
+        form = Form(
+            "tile",
+            value.fmt.name,
+            layout.item_bytes,
+            value.pointer.arena.space,
+            (value.rows, value.cols),
+            valid=(value.valid_rows, value.valid_cols),
+            layout=(layout.rows, layout.cols, layout.blayout, layout.slayout, layout.fractal),
+            corner=(value.row0, value.col0),
+            pad=int(value.pad or 0),
+            location=value.loc,
+        )
+        return value.pointer, form
+    if isinstance(value, GmTensor) and isinstance(value.pointer, Pointer):
+        pointer = value.pointer
+        shape, strides = tuple(map(int, value.shape)), tuple(map(int, value.strides))
+        return pointer, Form("view", value.fmt.name, pointer.item_bytes, pointer.arena.space, shape, strides)
+    return None, Form("other", "", 0, "")

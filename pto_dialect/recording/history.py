@@ -1,0 +1,157 @@
+"""What one memory held at any step: the bytes that were written, newest first, until all that is asked for is known.
+
+Source: docs/reference/recording.md, "Memory at a step".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pto_dialect.runtime.memory.spaces import Array
+
+from .format import NO_PATTERN
+from .model import Memory
+
+if TYPE_CHECKING:
+    from .columns import Accesses
+
+_NEAR = 512
+"""Writes between the image that is kept and a step that is asked for, up to which the image is moved there."""
+
+_WHOLE = 4096
+"""Bytes asked for from which on an image of the whole memory is kept."""
+
+
+class History:
+    """The writes to ``memory``, which is full of its ``fill`` or has the content ``initial`` before the first step;
+    ``written`` gives the bytes of an access."""
+
+    def __init__(
+        self, memory: Memory, initial: Array | None, accesses: Accesses, written: Callable[[int], Array]
+    ) -> None:
+        self.memory = memory
+        self.initial = initial
+        self.accesses = accesses
+        self.written = written
+        self.numbers = np.flatnonzero((accesses.memory == memory.number) & (accesses.writes != 0))
+        self.steps = accesses.step[self.numbers]
+        self.first = accesses.first[self.numbers]
+        self.stop = accesses.stop[self.numbers]
+        self._image: Array | None = None
+        self._done = 0
+        """Writes that the image has."""
+
+    def start(self, first: int, stop: int) -> Array:
+        """A copy of the bytes before the first step."""
+        if self.initial is None:
+            return np.full(stop - first, self.memory.fill, np.uint8)
+        return self.initial[first:stop].copy()
+
+    def writers(self, step: int, first: int, stop: int) -> Array:
+        """The accesses up to ``step`` that may have written bytes in [``first``, ``stop``), oldest first."""
+        count = int(np.searchsorted(self.steps, step, side="right"))
+        found = np.flatnonzero((self.first[:count] < stop) & (self.stop[:count] > first))
+        return self.numbers[found]
+
+    def at(self, step: int, first: int, stop: int) -> Array:
+        """The bytes after ``step``; the array may be changed by the next call."""
+        count = int(np.searchsorted(self.steps, step, side="right"))
+        if stop - first < _WHOLE and (self._image is None or count != self._done):
+            return self._search(count, first, stop)
+        if self._image is None or (abs(count - self._done) > _NEAR and count < self._done):
+            self._image = self._search(count, 0, self.memory.size)
+        elif count < self._done:
+            self._back(count)
+        else:
+            for number in self.numbers[self._done : count].tolist():
+                self._put(self._image, number)
+        self._done = count
+        return self._image[first:stop]
+
+    def _back(self, count: int) -> None:
+        """Moves the image to an earlier step: what was written since gets what was there before."""
+        assert self._image is not None
+        first, stop = int(self.first[count : self._done].min()), int(self.stop[count : self._done].max())
+        self._image[first:stop] = self._search(count, first, stop)
+
+    def _search(self, count: int, first: int, stop: int) -> Array:
+        """The bytes after the first ``count`` writes, from the newest write of each."""
+        found = self.start(first, stop)
+        open_ = np.ones(stop - first, np.bool_)
+        left = stop - first
+        near = np.flatnonzero((self.first[:count] < stop) & (self.stop[:count] > first))
+        for place in near[::-1].tolist():
+            number = int(self.numbers[place])
+            low, high = int(self.first[place]), int(self.stop[place])
+            values = self.written(number)
+            a, b = max(low, first), min(high, stop)
+            if values.size == high - low and self._dense(number):
+                part = open_[a - first : b - first]
+                chosen = values[a - low : b - low]
+                target = found[a - first : b - first]
+                fresh = int(np.count_nonzero(part))
+                if fresh == b - a:
+                    target[...] = chosen
+                elif fresh:
+                    target[part] = chosen[part]
+                part[...] = False
+            else:
+                fresh = self._scattered(number, values, found, open_, first)
+            left -= fresh
+            if not left:
+                break
+        return found
+
+    def _scattered(self, number: int, values: Array, found: Array, open_: Array, first: int) -> int:
+        """Takes from one write with holes the bytes that are not known yet; how many."""
+        offsets = self.offsets(number)
+        inside = (offsets >= first) & (offsets < first + found.size)
+        places, values = offsets[inside] - first, values[inside]
+        fresh = open_[places]
+        # Where bytes occur twice they have the same value: the one that was left in the end.
+        found[places[fresh]] = values[fresh]
+        before = int(np.count_nonzero(open_[places]))
+        open_[places] = False
+        if not self._distinct(number):
+            return int(np.unique(places[fresh]).size)
+        return before
+
+    def _dense(self, number: int) -> bool:
+        pattern = int(self.accesses.pattern[number])
+        return pattern != NO_PATTERN and not self.accesses.patterns[pattern][1]
+
+    def _distinct(self, number: int) -> bool:
+        pattern = int(self.accesses.pattern[number])
+        if pattern == NO_PATTERN:
+            return False
+        run, dims = self.accesses.patterns[pattern]
+        reach = run
+        for count, stride in dims:
+            if stride < reach:
+                return False
+            reach += (count - 1) * stride
+        return True
+
+    def offsets(self, number: int) -> Array:
+        """The bytes of an access in the order in which they are stored."""
+        pattern = int(self.accesses.pattern[number])
+        if pattern == NO_PATTERN:
+            starts, item = self.accesses.gathered(number)
+            return (starts[:, None] + np.arange(item)).reshape(-1)
+        run, dims = self.accesses.patterns[pattern]
+        first = int(self.accesses.first[number])
+        total = np.arange(first, first + run)
+        for count, stride in reversed(dims):
+            total = (np.arange(count) * stride).reshape(-1, *(1,) * total.ndim) + total
+        return total.reshape(-1)
+
+    def _put(self, content: Array, number: int) -> None:
+        values = self.written(number)
+        if self._dense(number):
+            first = int(self.accesses.first[number])
+            content[first : first + values.size] = values
+        else:
+            content[self.offsets(number)] = values

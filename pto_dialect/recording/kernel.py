@@ -1,0 +1,87 @@
+"""Runs a program and records it. Source: docs/recording.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pto_dialect.runtime.compile.compiler import CompiledModule
+from pto_dialect.runtime.memory.spaces import Pointer
+from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.timed import CycleKernel
+from pto_dialect.sanitize.watch.generator import WatchedGenerator
+
+from .generator import RecordedGenerator
+from .log import Log
+from .watch import RecordedCore, RecordingWatch, TimedRecordingWatch
+
+if TYPE_CHECKING:
+    from pto_dialect.sanitize.watch.watch import Watch
+
+LIMIT = 1 << 30
+"""Bytes of a recording unless another limit is stated."""
+
+
+class RecordingKernel(WatchedKernel):
+    """An entry function that is ready to run and be recorded; ``record`` has what its last run has done."""
+
+    core_class = RecordedCore
+    recording_watch: type[RecordingWatch] = RecordingWatch
+
+    def __init__(self, *arguments: Any, limit: int = LIMIT) -> None:
+        self.record = Log(limit)
+        self.values: Sequence[Any] = ()
+        self.bound: list[Any] = []
+        super().__init__(*arguments)
+
+    @property
+    def watch(self) -> Watch:
+        """What observes the runs of this kernel."""
+        if self._watch is None:
+            ordered = self.sanitize.sync == "auto" and not self.orders_pipes
+            watch = self.recording_watch(self.sanitize, ordered, self.timeline)
+            watch.record = self.record
+            self._watch = watch
+        return self._watch
+
+    @property
+    def generator_class(self) -> Callable[..., WatchedGenerator]:
+        """What writes the code."""
+        return partial(RecordedGenerator, sites=self.watch.sites, log=self.record)
+
+    def _compile(self, queued: bool) -> CompiledModule:
+        # Code that hands instructions to queues may take the place of code that does not: only one of them runs.
+        self.record.statements.clear()
+        return super()._compile(queued)
+
+    def bind(self, values: Sequence[Any]) -> list[Any]:
+        """The run-time values of all arguments. Raises ``BindingError``."""
+        self.values = values
+        return super().bind(values)
+
+    def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
+        self.watch_buffers(bound)
+        self.bound = bound
+        for value in bound:
+            pointer = pointer_of(value)
+            if pointer is not None:
+                self.record.memory(pointer.arena)
+        try:
+            return super()._run_blocks(bound, blocks, jobs)
+        finally:
+            self.record.finish()
+
+
+class TimedRecordingKernel(RecordingKernel, CycleKernel):
+    """The same, with the time that the cycle model gives it."""
+
+    recording_watch = TimedRecordingWatch
+
+
+def pointer_of(value: Any) -> Pointer | None:
+    """Where an argument lies; ``None`` for what is no buffer."""
+    if isinstance(value, Pointer):
+        return value
+    pointer = getattr(value, "pointer", None)
+    return pointer if isinstance(pointer, Pointer) else None

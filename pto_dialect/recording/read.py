@@ -1,0 +1,390 @@
+"""Reads recordings. Source: docs/recording.md, "Reading one"."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+import zlib
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pto_dialect.runtime.memory.spaces import Array
+
+from .columns import Accesses, Columns, Steps, check
+from .format import DATA, FLOATS, HEADER, INITIAL, KINDS, MAGIC, NO_PATTERN, VERSION
+from .history import History
+from .model import (
+    Access,
+    Actor,
+    Argument,
+    Finding,
+    Form,
+    Handle,
+    Memory,
+    Outcome,
+    Program,
+    RecordingError,
+    Signal,
+    Statement,
+    Step,
+)
+from .tiles import tile_of, view_of
+
+Row = TypeVar("Row")
+
+
+def open(path: str | os.PathLike[str]) -> Recording:
+    """The recording in ``path``.
+
+    Raises ``RecordingError`` for a file that cannot be read, is no recording, is damaged, or was written by a newer
+    version.
+    """
+    name = os.fspath(path)
+    try:
+        archive = zipfile.ZipFile(name)
+    except OSError as error:
+        raise RecordingError(f"cannot read '{name}': {error.strerror or error}") from None
+    except zipfile.BadZipFile:
+        raise RecordingError(f"'{name}' is no recording, or its end is missing") from None
+    try:
+        return Recording(name, archive)
+    except RecordingError:
+        archive.close()
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        archive.close()
+        raise RecordingError(f"'{name}' is damaged: {error}") from None
+
+
+class Recording:
+    """A run: its ``program``, ``statements``, ``actors`` (pipes of cores), ``memories``, ``arguments``, ``findings``
+    and ``outcome``; its ``steps`` and ``accesses`` as columns, and one by one with :meth:`step` and
+    :meth:`accesses_of`.
+
+    Steps are numbered from 0 in the order in which they were executed; ``last`` is the last one, -1 where nothing was
+    executed. ``dropped`` steps before the first one were not kept, because the recording had reached its ``limit`` in
+    bytes. Memory at a step is memory after it; at step -1 it is as it was before the first one.
+    """
+
+    def __init__(self, path: str, archive: zipfile.ZipFile) -> None:
+        self.path = path
+        self._archive = archive
+        header = self._header()
+        self.version: int = header["version"]
+        self.program = Program(**header["program"])
+        self.statements = _rows(Statement, header["statements"])
+        self.actors = _rows(Actor, header["actors"])
+        self.memories = _rows(Memory, header["memories"])
+        self.arguments = _rows(Argument, header["arguments"])
+        self.findings = _rows(Finding, header["findings"])
+        self.outcome = Outcome(**{key: _frozen(value) for key, value in header["outcome"].items()})
+        self.dropped: int = header["dropped"]
+        self.limit: int = header["limit"]
+        self._forms = _rows(Form, header["forms"])
+        self._patterns = [(int(run), tuple((int(a), int(b)) for a, b in dims)) for run, dims in header["patterns"]]
+        self._signal_texts: list[str] = [str(text) for text in header["signals"]]
+        self._data_sizes: list[int] = [int(size) for size in header["data"]]
+        self._columns = Columns({name: self._array(f"{name}.npy") for name in Columns.names})
+        check(self._columns, self.statements, len(self.actors), len(self.memories), len(self._patterns),
+              len(self._forms), len(self._signal_texts), sum(self._data_sizes))  # fmt: skip
+        self.steps = Steps(self._columns, self.actors)
+        self.accesses = Accesses(self._columns, self._patterns)
+        self._histories: dict[int, History] = {}
+        self._chunks: dict[int, Array] = {}
+
+    # ------------------------------------------------------------ file
+
+    def _header(self) -> dict[str, Any]:
+        try:
+            header = json.loads(self._bytes(HEADER))
+        except (KeyError, ValueError):
+            raise RecordingError(f"'{self.path}' is no recording") from None
+        if not isinstance(header, dict) or header.get("format") != MAGIC:
+            raise RecordingError(f"'{self.path}' is no recording")
+        version = header.get("version")
+        if not isinstance(version, int) or version > VERSION:
+            message = f"'{self.path}' has version {version}, this package reads recordings up to version {VERSION}"
+            raise RecordingError(f"{message}; a newer package reads it")
+        return header
+
+    def _bytes(self, name: str) -> bytes:
+        try:
+            return self._archive.read(name)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+            raise RecordingError(f"'{self.path}' is damaged: {error}") from None
+        except OSError as error:
+            raise RecordingError(f"cannot read '{self.path}': {error.strerror or error}") from None
+
+    def _array(self, name: str) -> Array:
+        from io import BytesIO
+
+        try:
+            return np.lib.format.read_array(BytesIO(self._bytes(name)), allow_pickle=False)
+        except KeyError:
+            raise RecordingError(f"'{self.path}' is damaged: it has no {name}") from None
+
+    def close(self) -> None:
+        """Closes the file; what was not read yet is not available any more."""
+        self._archive.close()
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------ steps
+
+    def __len__(self) -> int:
+        return len(self.steps.statement)
+
+    @property
+    def last(self) -> int:
+        """The last step."""
+        return len(self) - 1
+
+    @property
+    def timed(self) -> bool:
+        """True when steps have modelled cycles."""
+        return bool(len(self)) and not bool(np.isnan(self.steps.start).all())
+
+    def step(self, number: int) -> Step:
+        """One step. Raises ``IndexError`` for a number that there is none of."""
+        if not 0 <= number < len(self):
+            raise IndexError(f"there is no step {number}; steps are 0 to {self.last}")
+        steps = self.steps
+        statement = self.statements[int(steps.statement[number])]
+        return Step(
+            number,
+            statement,
+            self.actors[int(steps.actor[number])],
+            KINDS[int(steps.kind[number])],
+            int(steps.order[number]),
+            self.loops_of(number),
+            float(steps.start[number]),
+            float(steps.end[number]),
+        )
+
+    def loops_of(self, step: int) -> tuple[int, ...]:
+        """Indices of the loops around a step, outermost first."""
+        issue = int(self._columns["step.issue"][step])
+        return tuple(self._columns.part("issue.loops", self._starts.loops, issue).tolist())
+
+    def scalars_of(self, step: int) -> dict[str, int | float]:
+        """The numbers that a step states, by name: those computed since the statement before it in its block, and its
+        operands."""
+        issue = int(self._columns["step.issue"][step])
+        statement = self.statements[int(self._columns["issue.statement"][issue])]
+        integers = iter(self._columns.part("issue.integers", self._starts.integers, issue).tolist())
+        floats = iter(self._columns.part("issue.floats", self._starts.floats, issue).tolist())
+        return {name: next(floats if type_ in FLOATS else integers) for name, type_ in statement.scalars}
+
+    def handles_of(self, step: int) -> dict[str, Handle]:
+        """The tiles, views and pointers among the operands of a step, by name."""
+        issue = int(self._columns["step.issue"][step])
+        statement = self.statements[int(self._columns["issue.statement"][issue])]
+        rows = self._columns.part("issue.handles", self._starts.handles, issue).tolist()
+        return {name: self._handle(row, type_) for (name, type_), row in zip(statement.handles, rows, strict=True)}
+
+    def _handle(self, row: int, type_: str) -> Handle:
+        columns = self._columns
+        form = self._forms[int(columns["handle.form"][row])]
+        return Handle(int(columns["handle.memory"][row]), int(columns["handle.address"][row]), form, type_)
+
+    @cached_property
+    def _starts(self) -> Any:
+        return self._columns.starts(self.statements)
+
+    # ------------------------------------------------------------ accesses, signals
+
+    def accesses_of(self, step: int) -> list[Access]:
+        """What a step has read and written, in order."""
+        first, stop = np.searchsorted(self.accesses.step, (step, step + 1))
+        return [self.access(number) for number in range(int(first), int(stop))]
+
+    def access(self, number: int) -> Access:
+        """One access by its number, which is its place in the columns."""
+        columns = self._columns
+        first, pattern = int(columns["access.first"][number]), int(columns["access.pattern"][number])
+        common = (number, int(columns["access.step"][number]), int(columns["access.memory"][number]))
+        writes = bool(columns["access.writes"][number])
+        if pattern != NO_PATTERN:
+            run, dims = self._patterns[pattern]
+            return Access(*common, writes, first, int(self.accesses.stop[number]), run, dims, None)
+        starts, item = self.accesses.gathered(number)
+        return Access(*common, writes, first, int(self.accesses.stop[number]), item, (), starts)
+
+    def signals_of(self, step: int) -> list[Signal]:
+        """The signals that a step sets or has waited for."""
+        columns = self._columns
+        first, stop = np.searchsorted(columns["signal.step"], (step, step + 1))
+        return [self._signal(number) for number in range(int(first), int(stop))]
+
+    @property
+    def signals(self) -> Iterator[Signal]:
+        """All signals in order."""
+        return (self._signal(number) for number in range(len(self._columns["signal.step"])))
+
+    def _signal(self, number: int) -> Signal:
+        columns = self._columns
+        step, waits = int(columns["signal.step"][number]), bool(columns["signal.waits"][number])
+        peer = int(columns["signal.peer"][number]) if waits else self._takers.get(number, -1)
+        return Signal(step, waits, self._signal_texts[int(columns["signal.key"][number])], peer)
+
+    @cached_property
+    def _takers(self) -> dict[int, int]:
+        """By number of a signal that is set: the first step that has waited for it."""
+        columns = self._columns
+        setters: dict[int, list[int]] = {}
+        for number in np.flatnonzero(columns["signal.waits"] == 0).tolist():
+            setters.setdefault(int(columns["signal.step"][number]), []).append(number)
+        found: dict[int, int] = {}
+        for number in np.flatnonzero(columns["signal.peer"] >= 0).tolist():
+            given = setters.get(int(columns["signal.peer"][number]), [])
+            free = [one for one in given if one not in found]
+            if free:
+                found[free[0]] = int(columns["signal.step"][number])
+        return found
+
+    # ------------------------------------------------------------ memory
+
+    def memory(self, memory: int | str, block: int | None = None, core: str | None = None) -> Memory:
+        """A memory by number, full name (``block0.aiv0.ub``, or an argument), or by name of the space with the number
+        of the block and the name of the core where there are several.
+
+        Raises ``KeyError`` where there is none or more than one.
+        """
+        if isinstance(memory, int):
+            if 0 <= memory < len(self.memories):
+                return self.memories[memory]
+            raise KeyError(f"there is no memory {memory}")
+        found = [one for one in self.memories if one.name == memory]
+        if not found:
+            found = [
+                one
+                for one in self.memories
+                if one.space == memory
+                and (block is None or one.block == block)
+                and (core is None or core.upper() in (name.upper() for name in one.cores))
+            ]
+        if len(found) != 1:
+            names = ", ".join(one.name for one in found or self.memories)
+            raise KeyError(f"{'several memories are' if found else 'no memory is'} called {memory}: {names}")
+        return found[0]
+
+    def memory_at(
+        self,
+        step: int,
+        memory: int | str,
+        block: int | None = None,
+        core: str | None = None,
+        first: int = 0,
+        stop: int | None = None,
+    ) -> bytes:
+        """The bytes [``first``, ``stop``) of a memory (see :meth:`memory`), by default all, after ``step``; before the
+        first step for -1.
+
+        Raises ``KeyError`` for a memory that there is none of, ``IndexError`` for other steps and bytes.
+        """
+        found = self.memory(memory, block, core)
+        stop = found.size if stop is None else stop
+        if not -1 <= step <= self.last:
+            raise IndexError(f"there is no step {step}; steps are -1 (before the first one) to {self.last}")
+        if not 0 <= first <= stop <= found.size:
+            raise IndexError(f"bytes [{first}, {stop}) are outside of {found.name}, which has {found.size} bytes")
+        return self.history(found.number).at(step, first, stop).tobytes()
+
+    def history(self, memory: int) -> History:
+        """What was written to a memory, by its number."""
+        history = self._histories.get(memory)
+        if history is None:
+            known = self.memories[memory]
+            if known.fill is None:
+                initial = self._array(INITIAL.format(memory))
+                if initial.shape != (known.size,) or initial.dtype != np.uint8:
+                    raise RecordingError(f"'{self.path}' is damaged: {known.name} has other bytes than it should")
+            else:
+                initial = None
+            history = self._histories[memory] = History(known, initial, self.accesses, self._written)
+        return history
+
+    def _written(self, number: int) -> Array:
+        """The bytes that an access has written."""
+        position, size = int(self.accesses.data[number]), int(self.accesses.size[number])
+        chunk = bisect_right(self._data_starts, position) - 1
+        data = self._chunks.get(chunk)
+        if data is None:
+            data = self._array(DATA.format(chunk))
+            if data.dtype != np.uint8 or data.shape != (self._data_sizes[chunk],):
+                raise RecordingError(f"'{self.path}' is damaged: {DATA.format(chunk)} has another size than it should")
+            self._chunks[chunk] = data
+        start = position - self._data_starts[chunk]
+        return data[start : start + size]
+
+    @cached_property
+    def _data_starts(self) -> list[int]:
+        sizes: Sequence[int] = self._data_sizes
+        # Empty chunks share their start with the next one, which is the one that has the bytes.
+        return [0, *np.cumsum(sizes).tolist()][: max(len(sizes), 1)]
+
+    def tile_at(self, step: int, value: str | Handle, valid: bool = True) -> Array:
+        """The numbers of a tile or view after ``step``: of a ``Handle``, or of the one called ``%value`` that the last
+        statement up to that step has used. ``valid`` takes the valid region of a tile, otherwise all of it.
+
+        Elements have numpy's type that computes with them (bf16 is ``ml_dtypes.bfloat16``); packed ones are unpacked.
+        Raises ``KeyError`` for a name that no step has used, ``RecordingError`` for a handle that is no array.
+        """
+        handle = self.handle_at(step, value) if isinstance(value, str) else value
+        if handle.memory < 0 or handle.form.kind not in ("tile", "view"):
+            raise RecordingError(f"{value if isinstance(value, str) else 'the handle'} is no tile and no view")
+        content = np.frombuffer(self.memory_at(step, handle.memory), np.uint8)
+        return tile_of(handle, content, valid) if handle.form.kind == "tile" else view_of(handle, content)
+
+    def handle_at(self, step: int, name: str) -> Handle:
+        """The tile, view or pointer ``%name`` that the last statement up to ``step`` has used. Raises ``KeyError``."""
+        name = name if name.startswith("%") else f"%{name}"
+        having = [one.number for one in self.statements if any(name == other for other, _ in one.handles)]
+        places = np.flatnonzero(np.isin(self.steps.statement[: step + 1], having))
+        if not places.size:
+            raise KeyError(f"no step up to {step} has used {name}")
+        return self.handles_of(int(places[-1]))[name]
+
+    def argument_at(self, step: int, name: str) -> Array | int | float:
+        """An argument after ``step``: an array, or its number. Raises ``KeyError``."""
+        found = next((one for one in self.arguments if one.name == name.removeprefix("%")), None)
+        if found is None:
+            raise KeyError(f"there is no argument {name}; arguments are {', '.join(a.name for a in self.arguments)}")
+        if found.value is not None:
+            return found.value
+        dtype = dtype_named(found.dtype)
+        nbytes = int(np.prod(found.shape, dtype=np.int64)) * dtype.itemsize
+        content = self.memory_at(step, found.memory, first=found.address, stop=found.address + nbytes)
+        return np.frombuffer(content, dtype).reshape(found.shape)
+
+    def begin(self, name: str) -> Array | int | float:
+        """An argument before the first step."""
+        return self.argument_at(-1, name)
+
+    def end(self, name: str) -> Array | int | float:
+        """An argument after the last step."""
+        return self.argument_at(self.last, name)
+
+
+def dtype_named(name: str) -> np.dtype[Any]:
+    """A type of numpy or ml_dtypes by name."""
+    import ml_dtypes
+
+    return np.dtype(getattr(ml_dtypes, name, name))
+
+
+def _rows(kind: Callable[..., Row], rows: list[list[Any]]) -> list[Row]:
+    return [kind(*map(_frozen, row)) for row in rows]
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(each) for each in value) if isinstance(value, list) else value

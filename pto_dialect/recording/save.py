@@ -1,0 +1,100 @@
+"""What a recorded run has left, as a file. Source: docs/recording.md."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.source import Span
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.runtime.run.arguments import HostTile, argument_format
+from pto_dialect.runtime.run.per_core import InParts, PerCore
+from pto_dialect.sanitize.report.findings import Finding as Found
+
+from .kernel import RecordingKernel, pointer_of
+from .log import Log
+from .model import Argument, Finding, Outcome, Program
+from .write import write
+
+ENDED = "ended"
+FAILED = "failed"
+
+
+def save(
+    path: str | os.PathLike[str],
+    kernel: RecordingKernel,
+    blocks: int,
+    findings: Iterable[Found] = (),
+    failure: Diagnostic | None = None,
+) -> int:
+    """Writes what the last run of ``kernel`` has done to ``path``; the number of bytes. ``failure`` is what has ended
+    it. Raises ``RecordingError``."""
+    log = kernel.record
+    found = [_finding(one, log) for one in findings]
+    return write(path, log, _program(kernel, blocks), _arguments(kernel), found, _outcome(kernel, found, failure))
+
+
+def _program(kernel: RecordingKernel, blocks: int) -> Program:
+    from pto_dialect import __version__
+
+    span = span_of(kernel.function)
+    text, file = (span.source.text, span.source.name) if span is not None else ("", "")
+    backend = kernel.options.backend or ""
+    return Program(text, file, kernel.entry, kernel.profile.name, backend, blocks, __version__)
+
+
+def _place(span: Span | None) -> tuple[int, int]:
+    return span.source.line_col(span.start) if span is not None else (0, 0)
+
+
+def _outcome(kernel: RecordingKernel, findings: Sequence[Finding], failure: Diagnostic | None) -> Outcome:
+    last = kernel.record.steps - 1
+    if failure is not None:
+        notes = tuple(note.message for note in failure.notes)
+        return Outcome(FAILED, failure.rule, failure.message, *_place(failure.span), last, notes)
+    if kernel.stopped and findings:
+        end = findings[-1]
+        return Outcome(FAILED, end.rule, end.message, end.line, end.col, last, tuple(text for text, _ in end.notes))
+    return Outcome(ENDED, step=last)
+
+
+def _finding(found: Found, log: Log) -> Finding:
+    diagnostic = found.diagnostic()
+    steps = [log.event_steps[found.event]] if found.event in log.event_steps else []
+    notes = tuple((note.message, _place(note.span)[0]) for note in diagnostic.notes)
+    place = _place(diagnostic.span)
+    severity = diagnostic.severity.name.lower()
+    return Finding(
+        found.rule, severity, diagnostic.message, *place, tuple(steps), notes, diagnostic.help or ""
+    )  # fmt: skip
+
+
+def _arguments(kernel: RecordingKernel) -> list[Argument]:
+    found: list[Argument] = []
+    for (name, type_), given, bound in zip(kernel.arguments, kernel.values, kernel.bound, strict=True):
+        text, fmt = t.type_text(type_), argument_format(type_)
+        element = "" if fmt is None else fmt.name
+        pointer = pointer_of(bound)
+        if pointer is None:
+            found.append(Argument(name, text, _number(given), -1, 0, (), "", element))
+            continue
+        array: Any = given.array if isinstance(given, InParts) else given
+        shape = tuple(getattr(array, "shape", ()))
+        dtype = pointer.dtype.name
+        if isinstance(bound, HostTile) and bound.layout.slayout != "none_box":
+            # Only its handle tells how its elements lie.
+            shape, dtype = (pointer.arena.capacity,), "uint8"
+        memory = kernel.record.memory(pointer.arena)
+        found.append(Argument(name, text, None, memory, pointer.offset, shape, dtype, element))
+    return found
+
+
+def _number(value: Any) -> int | float | None:
+    if isinstance(value, PerCore) or not isinstance(value, (int, float, np.generic)):
+        return None
+    return value.item() if isinstance(value, np.generic) else value

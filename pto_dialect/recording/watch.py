@@ -1,0 +1,215 @@
+"""A watch that records, and the cores and signals that tell it. Source: docs/reference/recording.md, "Steps"."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.kernels.sync.buffers import BufferKey
+from pto_dialect.runtime.queues.run import Key, describe
+from pto_dialect.runtime.run.machine import Block, Core
+from pto_dialect.sanitize.context import Context
+from pto_dialect.sanitize.state.arena import WatchedArena
+from pto_dialect.sanitize.state.clocks import Actor, Mark
+from pto_dialect.sanitize.state.regions import Bytes
+from pto_dialect.sanitize.watch.core import WatchedCore
+from pto_dialect.sanitize.watch.cycles import CycleWatch
+from pto_dialect.sanitize.watch.signals import Signals
+from pto_dialect.sanitize.watch.watch import Watch
+
+from .log import Log
+
+OPERATION, PART, SET, WAIT = range(4)
+"""Kinds of steps, as in ``format.KINDS``."""
+
+
+class RecordingWatch(Watch):
+    """Writes what it sees to ``record``; checks see it as well."""
+
+    record: Log
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.plain = not self.options.checks and self.timeline is None
+        """Nobody else wants to know."""
+
+    def open_device(self, cores: Sequence[WatchedCore]) -> None:
+        """Takes the cores that run side by side from now on."""
+        super().open_device(cores)
+        for actor in self.log.actors[len(self.record.actors) :]:
+            self.record.actor(actor)
+
+    def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Runs an instruction."""
+        self.begin_step(context)
+        if not self.plain:
+            result = super().run(context, action, arguments)
+            self.record.event_steps.setdefault(context.event, context.step)
+            return result
+        outer = self.current
+        self.current = context
+        try:
+            return action(*arguments)
+        except Fault:
+            self.failed = context
+            raise
+        finally:
+            self.current = outer
+
+    def begin_step(self, context: Context, kind: int = OPERATION) -> int:
+        """The step of an operation, which begins now."""
+        if context.issue < 0:
+            core: Any = context.actor.core
+            context.issue = core.numbers[context.mark.order]
+        context.step = self.record.step(context.issue, context.actor.number, kind)
+        return context.step
+
+    def timed(self, context: Context, first: int) -> None:
+        """An instruction has run: it gets its place on its pipe."""
+        super().timed(context, first)
+        if isinstance(self, CycleWatch):
+            self.record.time(context.step, *self.span)
+
+    def begin(self, context: Context) -> int:
+        """Gives the operation its event."""
+        event = super().begin(context)
+        self.record.event_steps[event] = context.step
+        return event
+
+    def read(self, arena: WatchedArena, region: Bytes) -> None:
+        """The current operation is about to read."""
+        context = self.current
+        if context is not None and not self.muted:
+            step = context.step if context.step >= 0 else self.begin_step(context)
+            self.record.access(step, arena, region, False)
+            if not self.plain:
+                super().read(arena, region)
+
+    def write(self, arena: WatchedArena, region: Bytes) -> None:
+        """The current operation is about to write."""
+        context = self.current
+        if context is not None and not self.muted:
+            step = context.step if context.step >= 0 else self.begin_step(context)
+            self.record.access(step, arena, region, True)
+            if not self.plain:
+                super().write(arena, region)
+
+
+class TimedRecordingWatch(RecordingWatch, CycleWatch):
+    """The same, and every instruction gets its cycles."""
+
+
+class RecordedSignals(Signals):
+    """Signals that know which step has sent them."""
+
+    def __init__(self, core: WatchedCore) -> None:
+        super().__init__(core)
+        self.senders: dict[Key, deque[int]] = {}
+        self.level_senders: dict[Key, list[int]] = {}
+
+    def give(self, actor: Actor, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
+        """``actor`` gets to a signal and sends it."""
+        log, step, began = self._begin(actor, mark, 2)
+        for target, key in targets:
+            log.signal(step, False, _text(key, target, actor.core), -1)
+            signals: Any = getattr(target, "signals")  # noqa: B009
+            if isinstance(key, BufferKey):
+                signals.level_senders.setdefault(key, []).append(step)
+            else:
+                signals.senders.setdefault(key, deque()).append(step)
+        super().give(actor, mark, targets)
+        self._end(step, actor, began)
+
+    def take(self, actor: Actor, mark: Mark, keys: tuple[Key, ...]) -> None:
+        """``actor`` gets to a wait and takes a signal of each kind."""
+        if not keys:
+            super().take(actor, mark, keys)
+            return
+        log, step, began = self._begin(actor, mark, 3)
+        for key in keys:
+            senders = self.senders.get(key)
+            sent = bool(senders) and self.core.flags[key] <= len(senders or ())
+            log.signal(step, True, _text(key, self.core, self.core), senders.popleft() if sent and senders else -1)
+        super().take(actor, mark, keys)
+        self._end(step, actor, began)
+
+    def reach(self, actor: Actor, mark: Mark, key: Key, level: int) -> None:
+        """``actor`` gets to a wait for the first ``level`` signals of a kind."""
+        log, step, began = self._begin(actor, mark, 3)
+        senders = self.level_senders.get(key, [])
+        peer = senders[level - 1] if 0 < level <= len(senders) else -1
+        log.signal(step, True, _text(key, self.core, self.core), peer)
+        super().reach(actor, mark, key, level)
+        self._end(step, actor, began)
+
+    def _begin(self, actor: Actor, mark: Mark, kind: int) -> tuple[Log, int, float]:
+        core: Any = self.core
+        log: Log = core.watch.record
+        step = log.step(core.numbers[mark.order], actor.number, kind)
+        return log, step, max(actor.time, mark.time)
+
+    def _end(self, step: int, actor: Actor, began: float) -> None:
+        watch = self.core.watch
+        if isinstance(watch, CycleWatch):
+            watch_record: Log = getattr(watch, "record")  # noqa: B009
+            watch_record.time(step, began, max(actor.time, began))
+
+
+class RecordedCore(WatchedCore):
+    """A core that tells the recording what it issues; ``numbers`` has the issue of each place in the text's order."""
+
+    def __init__(self, block: Block, kind: str, index: int, watch: RecordingWatch, ordered: bool) -> None:
+        super().__init__(block, kind, index, watch, ordered)
+        self.record = watch.record
+        self.signals = RecordedSignals(self)
+        self.numbers: list[int] = [-1]
+        self.noted = -1
+
+    def note(self, statement: int, loops: tuple[int, ...], numbers: tuple[Any, ...], handles: tuple[Any, ...]) -> None:
+        """A statement comes next."""
+        self.noted = self.record.issue(statement, self.order + 1, loops, numbers, handles)
+
+    def at(self, site: int, loops: tuple[int, ...]) -> None:
+        """The scalar unit reaches an operation."""
+        super().at(site, loops)
+        self.numbers.append(self.noted)
+
+    def inside(self, site: int, loops: tuple[int, ...]) -> None:
+        """The instruction that runs reaches one of its parts."""
+        super().inside(site, loops)
+        self._begin_part()
+
+    def in_body(self, site: int, loops: tuple[int, ...]) -> None:
+        """The work-items that run reach one of their operations."""
+        super().in_body(site, loops)
+        self._begin_part()
+
+    def _begin_part(self) -> None:
+        watch: Any = self.watch
+        context = watch.current
+        if context is not None and not watch.muted:
+            context.issue = self.noted
+            watch.begin_step(context, PART)
+
+    def alone(self) -> None:
+        """What was noted last is done, without a queue."""
+        context = self.watch.current
+        if context is None or context.step < 0:
+            self.structure()
+
+    def structure(self) -> None:
+        """A loop, a branch or a call begins."""
+        context = self.watch.current
+        scalar = self.actors["PIPE_S"] if context is None else context.actor
+        self.record.step(self.noted, scalar.number, OPERATION)
+
+
+def _text(key: Key, target: Core, source: Core) -> str:
+    """A signal in words, with the core that gets it where that is another one."""
+    if isinstance(key[0], str) and key[0].startswith("PIPE_"):
+        names = [str(part).removeprefix("PIPE_") for part in key[:2]]
+        return f"{names[0]} -> {names[1]} event {key[2]}"
+    other = "" if target is source else f" to {target.name}"
+    return f"{describe(key)}{other}"
