@@ -19,6 +19,7 @@ from .model import (
     Signal,
     Statement,
     Step,
+    Waiting,
 )
 from .read import Recording, open
 
@@ -37,5 +38,6 @@ __all__ = [
     "Signal",
     "Statement",
     "Step",
+    "Waiting",
     "open",
 ]

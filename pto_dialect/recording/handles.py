@@ -29,14 +29,12 @@ class Handles:
         """The row of a tile, a view or a pointer."""
         known = self._known.get(id(value))
         # An object of the same number may be another one; a tile may have got another valid region.
-        same = known is not None and known[0] is value
-        if same and (known[1] < 0 or (known[1] == value.valid_rows and known[2] == value.valid_cols)):
+        if known is not None and known[0] is value and (known[1] < 0 or known[1:3] == _valid(value)):
             return known[3]
         found = self._row(value)
         if len(self._known) >= _MOST:
             self._known.clear()
-        is_tile = isinstance(value, Tile)
-        rows, cols = (value.valid_rows, value.valid_cols) if is_tile else (-1, -1)
+        rows, cols = _valid(value) if isinstance(value, Tile) else (-1, -1)
         self._known[id(value)] = (value, rows, cols, found)
         return found
 
@@ -53,6 +51,10 @@ class Handles:
             found = self._numbers[row] = len(self.rows)
             self.rows.append(row)
         return found
+
+
+def _valid(tile: Tile) -> tuple[int, int]:
+    return tile.valid_rows, tile.valid_cols
 
 
 def _described(value: Any) -> tuple[Pointer | None, Form]:

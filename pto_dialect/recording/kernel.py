@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pto_dialect.runtime.compile.compiler import CompiledModule
 from pto_dialect.runtime.memory.spaces import Pointer
+from pto_dialect.runtime.run.launch import Started
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.timed import CycleKernel
 from pto_dialect.sanitize.watch.generator import WatchedGenerator
@@ -33,6 +34,8 @@ class RecordingKernel(WatchedKernel):
         self.record = Log(limit)
         self.values: Sequence[Any] = ()
         self.bound: list[Any] = []
+        self.cores: list[RecordedCore] = []
+        """Those that have run last."""
         super().__init__(*arguments)
 
     @property
@@ -59,6 +62,12 @@ class RecordingKernel(WatchedKernel):
         """The run-time values of all arguments. Raises ``BindingError``."""
         self.values = values
         return super().bind(values)
+
+    def start(self, bound: list[Any], indices: Iterable[int], count: int) -> Started:
+        """Blocks that are ready to run side by side, with each other and with those of other kernels."""
+        started = super().start(bound, indices, count)
+        self.cores = [core for core, _ in started.programs if isinstance(core, RecordedCore)]
+        return started
 
     def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
         self.watch_buffers(bound)

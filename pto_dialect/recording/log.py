@@ -153,6 +153,15 @@ class Log:
             self._data_bytes += len(content)
         self._pending.clear()
 
+    def issued(self, number: int) -> Issue | None:
+        """An issue by its number; ``None`` where it was dropped."""
+        if number >= self._first_issue:
+            return self._issue_rows[number - self._first_issue]
+        for chunk in self.chunks:
+            if chunk.first_issue <= number < chunk.first_issue + len(chunk.issues):
+                return chunk.issues[number - chunk.first_issue]
+        return self.late.get(number)
+
     # ------------------------------------------------------------ chunks
 
     def finish(self) -> None:

@@ -24,8 +24,8 @@ class Program(NamedTuple):
 
 class Statement(NamedTuple):
     """One statement of the program: its ``number``, the ``name`` of its operation, ``line`` and ``col`` (from 1; 0
-    where there is no text) up to ``end_line`` and ``end_col``, its ``text``, the ``pipe`` (``S`` for the scalar unit) and the
-    ``function`` that it stands in.
+    where there is no text) up to ``end_line`` and ``end_col``, its ``text``, the ``pipe`` (``S`` for the scalar unit)
+    and the ``function`` that it stands in.
 
     ``loops`` names the indices of the loops around it, ``scalars`` the numbers that a step of it states (pairs of name
     and type), ``handles`` the tiles, views and pointers among its operands (name and type), each with ``%``. ``kind``
@@ -165,6 +165,16 @@ class Outcome(NamedTuple):
     col: int = 0
     step: int = -1
     notes: tuple[str, ...] = ()
+
+
+class Waiting(NamedTuple):
+    """What a pipe stands at that did not go on until the end of the run: the numbers of its actor and of the statement,
+    the indices of the loops around it, and the signals that it waits for."""
+
+    actor: int
+    statement: int
+    loops: tuple[int, ...]
+    signals: tuple[str, ...]
 
 
 class Argument(NamedTuple):

@@ -32,6 +32,7 @@ from .model import (
     Signal,
     Statement,
     Step,
+    Waiting,
 )
 from .tiles import tile_of, view_of
 
@@ -63,9 +64,9 @@ def open(path: str | os.PathLike[str]) -> Recording:
 
 class Recording:
     """A run: its ``program``, ``statements``, ``actors`` (pipes of cores), ``memories``, ``arguments``, ``findings``
-    and ``outcome``; its ``steps`` and ``accesses`` as columns, and one by one with :meth:`step` and
-    :meth:`accesses_of`.
+    and ``outcome``, and what pipes were ``waiting`` for when it failed.
 
+    ``steps`` and ``accesses`` are columns; :meth:`step` and :meth:`accesses_of` tell about single ones.
     Steps are numbered from 0 in the order in which they were executed; ``last`` is the last one, -1 where nothing was
     executed. ``dropped`` steps before the first one were not kept, because the recording had reached its ``limit`` in
     bytes. Memory at a step is memory after it; at step -1 it is as it was before the first one.
@@ -83,6 +84,7 @@ class Recording:
         self.arguments = _rows(Argument, header["arguments"])
         self.findings = _rows(Finding, header["findings"])
         self.outcome = Outcome(**{key: _frozen(value) for key, value in header["outcome"].items()})
+        self.waiting = _rows(Waiting, header["waiting"])
         self.dropped: int = header["dropped"]
         self.limit: int = header["limit"]
         self._forms = _rows(Form, header["forms"])

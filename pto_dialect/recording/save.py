@@ -12,13 +12,15 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.runtime.queues.run import LEVEL, WAIT
 from pto_dialect.runtime.run.arguments import HostTile, argument_format
 from pto_dialect.runtime.run.per_core import InParts, PerCore
 from pto_dialect.sanitize.report.findings import Finding as Found
 
 from .kernel import RecordingKernel, pointer_of
 from .log import Log
-from .model import Argument, Finding, Outcome, Program
+from .model import Argument, Finding, Outcome, Program, Waiting
+from .watch import signal_text
 from .write import write
 
 ENDED = "ended"
@@ -36,7 +38,9 @@ def save(
     it. Raises ``RecordingError``."""
     log = kernel.record
     found = [_finding(one, log) for one in findings]
-    return write(path, log, _program(kernel, blocks), _arguments(kernel), found, _outcome(kernel, found, failure))
+    outcome = _outcome(kernel, found, failure)
+    waiting = _waiting(kernel) if outcome.kind == FAILED else []
+    return write(path, log, _program(kernel, blocks), _arguments(kernel), found, outcome, waiting)
 
 
 def _program(kernel: RecordingKernel, blocks: int) -> Program:
@@ -61,6 +65,22 @@ def _outcome(kernel: RecordingKernel, findings: Sequence[Finding], failure: Diag
         end = findings[-1]
         return Outcome(FAILED, end.rule, end.message, end.line, end.col, last, tuple(text for text, _ in end.notes))
     return Outcome(ENDED, step=last)
+
+
+def _waiting(kernel: RecordingKernel) -> list[Waiting]:
+    """What the pipes of the cores that have run last stand at."""
+    found: list[Waiting] = []
+    for core in kernel.cores:
+        places = [(pipe, kind, core.numbers[mark.order], keys) for pipe, kind, mark, keys in core.heads()]
+        if core.scalar_wait or core.scalar_level:
+            places.append(("PIPE_S", WAIT, core.noted, core.scalar_wait or (core.scalar_level or ())[:1]))
+        for pipe, kind, number, keys in places:
+            issue = kernel.record.issued(number)
+            if issue is not None:
+                texts = {WAIT: keys, LEVEL: keys[:1]}.get(kind, ())
+                signals = tuple(signal_text(key) for key in texts if not core.flags.get(key, 0) or kind == LEVEL)
+                found.append(Waiting(core.actors[pipe].number, issue[0], issue[2], signals))
+    return found
 
 
 def _finding(found: Found, log: Log) -> Finding:

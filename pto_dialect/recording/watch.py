@@ -206,10 +206,14 @@ class RecordedCore(WatchedCore):
         self.record.step(self.noted, scalar.number, OPERATION)
 
 
-def _text(key: Key, target: Core, source: Core) -> str:
-    """A signal in words, with the core that gets it where that is another one."""
+def signal_text(key: Key) -> str:
+    """A signal in words."""
     if isinstance(key[0], str) and key[0].startswith("PIPE_"):
         names = [str(part).removeprefix("PIPE_") for part in key[:2]]
         return f"{names[0]} -> {names[1]} event {key[2]}"
-    other = "" if target is source else f" to {target.name}"
-    return f"{describe(key)}{other}"
+    return describe(key)
+
+
+def _text(key: Key, target: Core, source: Core) -> str:
+    """A signal in words, with the core that gets it where that is another one."""
+    return signal_text(key) if target is source else f"{signal_text(key)} to {target.name}"

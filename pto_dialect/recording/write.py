@@ -17,7 +17,7 @@ from pto_dialect.runtime.memory.spaces import Array
 
 from .format import COLUMNS, DATA, FLOATS, HEADER, INITIAL, MAGIC, VERSION
 from .log import Issue, Log
-from .model import Argument, Finding, Outcome, Program, RecordingError
+from .model import Argument, Finding, Outcome, Program, RecordingError, Waiting
 
 _SAMPLE = 1 << 16
 _WORTH = 0.85
@@ -31,6 +31,7 @@ def write(
     arguments: Iterable[Argument],
     findings: Iterable[Finding],
     outcome: Outcome,
+    waiting: Iterable[Waiting] = (),
 ) -> int:
     """Writes the recording ``log`` to ``path``, all or nothing; the number of bytes.
 
@@ -50,6 +51,7 @@ def write(
         "arguments": [list(one) for one in arguments],
         "findings": [list(_moved(one, first)) for one in findings],
         "outcome": outcome._replace(step=max(outcome.step - first, -1))._asdict(),
+        "waiting": [list(one) for one in waiting],
         "dropped": first,
         "limit": log.limit,
         "data": [len(chunk.data) for chunk in log.chunks],

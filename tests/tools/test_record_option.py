@@ -48,7 +48,9 @@ def test_a_deadlock_leaves_everything_until_then(tmp_path: Path) -> None:
     found = open_recording(path)
     assert code == 1
     assert (found.outcome.kind, found.outcome.rule) == ("failed", "sync-deadlock")
-    assert len(found) > 0
+    waiting = [(found.actors[one.actor].pipe, one.signals) for one in found.waiting]
+    assert waiting == [("MTE2", ("MTE3 -> MTE2 event 0",)), ("MTE3", ("MTE2 -> MTE3 event 0",))]
+    assert [found.statements[one.statement].name for one in found.waiting] == ["pto.wait_flag", "pto.wait_flag"]
 
 
 @pytest.mark.parametrize(
