@@ -62,7 +62,8 @@ def known_rooms(path: Path) -> set[str]:
 
 
 def test_imports_go_one_way() -> None:
-    assert len(ORDER) == len(set(ORDER)) == 12
+    rooms = [path.parent.name for path in (ROOT / "pto_dialect").glob("*/__init__.py")]
+    assert sorted(ORDER) == sorted(rooms)
     wrong: list[str] = []
     for place, room in enumerate(ORDER):
         allowed = ORDER[:place] if place > 1 else []
