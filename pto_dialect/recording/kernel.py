@@ -1,4 +1,4 @@
-"""Runs a program and records it. Source: docs/recording.md."""
+"""Runs a program and records it. Source: docs/reference/recording.md, "Columns"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a recorded run has left, as a file. Source: docs/recording.md."""
+"""What a recorded run has left, as a file. Source: docs/reference/recording.md, "Members"."""
 
 from __future__ import annotations
 
