@@ -12,7 +12,7 @@ import numpy as np
 
 from ..report.findings import Finding
 from ..report.race_text import Access, Conflict, advice, message, notes
-from ..state.found import Found, OfCells, OfPlaces, Places, found_readers, found_writers
+from ..state.found import Found, OfCells, OfPlaces, Places, found_readers, found_replaced, found_writers, keep_replaced
 from ..state.regions import Bytes
 from ..state.shadow import WRITER
 from . import same_pipe, vector_order
@@ -49,6 +49,8 @@ class Races:
                     break
         if (actor.pipelined or context.scope) and mine in shadow.last_write and self._own(places, None, context):
             self._in_pipe("raw", writers or found_writers(places, shadow, region), context, arena)
+        if actor.pipelined and not context.scope and mine in shadow.last_read:
+            keep_replaced(mine, event, places, shadow, region)
         if places is None:
             region.set(shadow.reader(mine), shadow.grain, event)
         else:
@@ -83,6 +85,11 @@ class Races:
             self._in_pipe("waw", found_writers(places, shadow, region), context, arena)
         if inside and mine in shadow.last_read and self._own(places, mine, context):
             self._in_pipe("war", found_readers(mine, places, shadow, region), context, arena)
+        if actor.pipelined and not context.scope and shadow.last_read.get(mine) == event:
+            # It works in place: the reads before its own are those that it must not overtake.
+            before = found_replaced(mine, event, places, shadow, region)
+            if before is not None:
+                self._in_pipe("war", before, context, arena)
         if places is None:
             region.set(shadow.layer(WRITER), shadow.grain, event)
         else:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from .regions import Bytes, Cells, Runs, byte_runs, distinct
 from .shadow import WRITER, Place, Shadow
 
@@ -90,3 +92,29 @@ def found_readers(actor: int, places: Places, shadow: Shadow, region: Bytes) -> 
     if places is None:
         return OfCells(shadow.reader(actor), shadow, region)
     return OfPlaces(places, actor, shadow, region)
+
+
+def found_replaced(actor: int, event: int, places: Places, shadow: Shadow, region: Bytes) -> Found | None:
+    """The reads by ``actor`` that were the last ones before ``event``, which reads the same bytes."""
+    if places is not None:
+        again = [place for place in places if place.readers.get(actor) == event and ~actor in place.readers]
+        return OfPlaces(again, ~actor, shadow, region) if again else None
+    if ~actor not in shadow.readers:
+        return None
+    found = OfCells(shadow.reader(~actor), shadow, region)
+    found.found = np.where(region.cells(shadow.reader(actor), shadow.grain) == event, found.found, 0)
+    return found
+
+
+def keep_replaced(actor: int, event: int, places: Places, shadow: Shadow, region: Bytes) -> None:
+    """Remembers the last reads by ``actor`` of what ``event`` is about to read; see `found_replaced`."""
+    if places is None:
+        last = region.cells(shadow.reader(actor), shadow.grain)
+        before = shadow.reader(~actor)
+        kept = np.where(last == event, region.cells(before, shadow.grain), last)
+        region.set(before, shadow.grain, kept)
+        return
+    for place in places:
+        last = place.readers.get(actor, event)
+        if last != event:
+            place.readers[~actor] = last

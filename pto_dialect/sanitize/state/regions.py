@@ -102,8 +102,8 @@ class Region:
             found = self._content = self.cells(memory, 1)
         return found
 
-    def set(self, shadow: Cells, grain: int, value: int) -> None:
-        """Gives all cells of the region one value."""
+    def set(self, shadow: Cells, grain: int, value: int | Cells) -> None:
+        """Gives all cells of the region one value, or each its own in the order of ``cells``."""
         self.cells(shadow, grain)[...] = value
 
     def index(self, grain: int) -> Cells:
@@ -163,8 +163,8 @@ class Elements:
         """The bytes of the elements, as a copy."""
         return self.cells(memory, 1)
 
-    def set(self, shadow: Cells, grain: int, value: int) -> None:
-        """Gives all cells of the elements one value."""
+    def set(self, shadow: Cells, grain: int, value: int | Cells) -> None:
+        """As in ``Region``."""
         shadow[self._index(grain)] = value
 
     def offsets(self) -> Cells:

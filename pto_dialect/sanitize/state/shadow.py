@@ -29,8 +29,8 @@ _LAYERS = {WRITER: np.int32, OWNER: np.int32, VICTIM: np.int32, WRITTEN: np.uint
 
 
 class Place:
-    """Cells of which the same is known. ``readers`` has the last read by actor; event and tile numbers start at 1, 0 is
-    none."""
+    """Cells of which the same is known. ``readers`` has the last read by actor, and for a pipelined actor ``a`` the one
+    before as that of ``~a``; event and tile numbers start at 1, 0 is none."""
 
     __slots__ = ("number", "owner", "readers", "size", "victim", "writer", "written")
 

@@ -4,6 +4,7 @@ import pytest
 from sanitize_programs import barrier, diagnostics, errors, load, program, rules, set_flag, store, ub, wait_flag
 
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.sanitize.state import shadow
 
 ACC = "!pto.ptr<f32, l0c>"
 CUBE = [
@@ -181,13 +182,32 @@ def chain(rows: int, arch: str, *between: str, second: str = "pto.tadd ins(%y, %
         (16, "a3", "pto.tadd ins(%y, %y : T, T) outs(%y : T)", 0),
         (16, "a3", "pto.texpands ins(%one : f32) outs(%x : T)", 1),  # write after read
         (16, "a3", "pto.texpands ins(%one : f32) outs(%y : T)", 1),  # write after write
+        (16, "a3", "pto.tadds ins(%x, %one : T, f32) outs(%x : T)", 1),  # write after read, by who reads it too
+        (8, "a3", "pto.tadd ins(%x, %x : T, T) outs(%x : T)", 1),
+        (8, "a3", "pto.tadd ins(%x, %y : T, T) outs(%x : T)", 1),  # and a read after a write of the same two
+        (8, "a5", "pto.tadds ins(%x, %one : T, f32) outs(%x : T)", 0),
         (8, "a5", "pto.tadd ins(%y, %y : T, T) outs(%z : T)", 0),
     ],
 )
-def test_dependent_operations_of_the_vector_unit(rows: int, arch: str, second: str, expected: int):
+@pytest.mark.parametrize("places", [1024, 0])
+def test_dependent_operations_of_the_vector_unit(
+    rows: int, arch: str, second: str, expected: int, places: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(shadow, "PLACES", places)
     found = diagnostics(chain(rows, arch, second=second), [])
     assert [(d.rule, d.severity) for d in found] == [("race-same-pipe", Severity.ERROR)] * expected
     assert not [d for d in diagnostics(chain(rows, arch, barrier("V"), second=second), []) if arch == "a3"]
+
+
+@pytest.mark.parametrize("places", [1024, 0])
+def test_work_in_place_behind_the_last_of_several_reads(places: int, monkeypatch: pytest.MonkeyPatch):
+    """Reads in front of a barrier are over; of those behind it the last one counts."""
+    monkeypatch.setattr(shadow, "PLACES", places)
+    read, work = "pto.tadds ins(%x, %one : T, f32) outs(%z : T)", "pto.tadd ins(%x, %x : T, T) outs(%x : T)"
+    assert not diagnostics(chain(8, "a3", read, barrier("V"), second=work), [])
+    (found,) = diagnostics(chain(8, "a3", barrier("V"), read, second=work), [])
+    assert "pto.tadd writes bytes [0, 2048) of ub (through %x) that pto.tadds" in found.message
+    assert found.help == "pto.barrier #pto.pipe<PIPE_V> between the two"
 
 
 def test_the_compiler_puts_barriers_where_the_program_has_none():

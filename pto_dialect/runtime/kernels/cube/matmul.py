@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.ir.core.types import element_name
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.fractal_load import read_mx_scales_left, read_mx_scales_right
@@ -15,6 +17,7 @@ from pto_dialect.runtime.memory.spaces import Arena, Array
 from pto_dialect.runtime.memory.values import Tile
 from pto_dialect.runtime.numerics.decode import decode
 from pto_dialect.runtime.numerics.matmul import apply_mx_scale, matmul, matmul_int
+from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.matmul_types import EXTENT_RANGE, MX_SCALE_GROUP
 from pto_dialect.targets.memory import MX_SCALE_ADDRESS_DIVISOR
 
@@ -150,6 +153,14 @@ _FORMS: dict[str, tuple[str, ...]] = {
 """Operand names of each variant in the order lhs, rhs, init, lhs scale, rhs scale."""
 
 
+def _check_elements(op: PtoOp, g: Generator, dst: SSAValue, form: str) -> None:
+    """Programs that were not verified may ask for products that no matrix unit has; a5 has all there are."""
+    tiles = (dst, *(g.operand(op, name) for name in _FORMS[form][:2]))
+    out, *given = (element_name(tile.type.element) for tile in tiles)  # pyright: ignore
+    if not (A5.mx_allowed if ".mx" in form else A5.matmul_allowed)(out, *given):
+        raise g.error("unmodelled", f"no matrix unit multiplies {' by '.join(given)} into {out}", op)
+
+
 @kernel(*(f"pto.{op}{form}" for op in ("tmatmul", "tgemv") for form in _FORMS))
 def tile_matmul(op: PtoOp, g: Generator) -> None:
     """Product of two tiles: alone, added to accumulators or to a row of biases; with ``mx`` each 32 elements along k
@@ -158,9 +169,10 @@ def tile_matmul(op: PtoOp, g: Generator) -> None:
     names = _FORMS[form]
     given: list[Any] = [g.operand(op, name) if name else None for name in names]
     accumulates = len(names) > 2 and bool(names[2])
+    dst = g.destination(op)
+    _check_elements(op, g, dst, form)
     exact = g.options.accumulate == "exact"
     instruction = TileMatmul(op.name, exact, accumulates, form.endswith(".bias"), ".mx" in form)
-    dst = g.destination(op)
     lhs, rhs, *rest = given
     if dst in g.held:
         g.update(dst, HeldProduct(instruction.label, exact), *(g.held[tile] for tile in given))

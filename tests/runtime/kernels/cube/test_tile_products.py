@@ -10,6 +10,9 @@ import pytest
 from fixpipe_model import as_stored, entry, fp19, model_quant, model_store, stored
 from function_programs import run
 
+import pto_dialect
+from pto_dialect.runtime.errors import ProgramError
+
 ROWS, DEPTH, COLS = 16, 64, 32
 F8: Any = ml_dtypes.float8_e4m3fn
 
@@ -271,3 +274,31 @@ def test_scales_belong_to_the_place_of_their_tile() -> None:
 
 MAT_E = "!pto.tile_buf<mat, 16x64xf8E4M3FN, blayout=col_major, slayout=row_major>"
 MAT_S = "!pto.tile_buf<mat, 16x2x!pto.f8E8M0, slayout=row_major, fractal=32>"
+
+
+@pytest.mark.parametrize(
+    ("op", "lhs", "rhs", "dst"),
+    [
+        ("tmatmul", "!pto.f4E1M2x2", "!pto.f4E1M2x2", "f32"),
+        ("tmatmul", "i16", "i16", "i32"),
+        ("tmatmul", "f16", "bf16", "f32"),
+        ("tmatmul", "f16", "f16", "i64"),
+        ("tgemv", "i8", "i8", "f32"),
+    ],
+)
+def test_products_of_no_matrix_unit_are_refused_at_their_place(op, lhs, rhs, dst):
+    """Also where nobody has verified the program."""
+    types = (
+        f"!pto.tile_buf<left, 16x64x{lhs}, blayout=col_major, slayout=row_major>",
+        f"!pto.tile_buf<right, 64x16x{rhs}, slayout=col_major>",
+        f"!pto.tile_buf<acc, 16x16x{dst}, blayout=col_major, slayout=row_major, fractal=1024>",
+    )
+    head = "".join(f"%{name} = pto.alloc_tile : {type_}\n" for name, type_ in zip("lrs", types, strict=True))
+    product = f"pto.{op} ins(%l, %r : {types[0]}, {types[1]}) outs(%s : {types[2]})"
+    text = 'module attributes {pto.target_arch = "a5"} {\nfunc.func @k() {\n' + f"{head}{product}\nreturn\n}}\n}}"
+    with pytest.raises(ProgramError) as caught:
+        pto_dialect.run(pto_dialect.parse(text), {}, verify=False)
+    names = [name.removeprefix("!pto.") for name in (lhs, rhs, dst)]
+    assert caught.value.rule == "unmodelled"
+    assert "no matrix unit multiplies {} by {} into {}".format(*names) in str(caught.value)
+    assert caught.value.span is not None and caught.value.span.source.line_col(caught.value.span.start)[0] == 6
