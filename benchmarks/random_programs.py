@@ -1,6 +1,6 @@
 """Random tile programs, lowered and proven; what fails is made small.
 
-Usage: python benchmarks/random_programs.py [--count N] [--seed S] [--lower STAGES] [--prove SECONDS]
+Usage: python benchmarks/random_programs.py [--count N] [--seed S] [--target CHIP] [--lower STAGES] [--prove SECONDS]
 
 A program that is refused with a place is counted with its reason. The exit code is 1 when a proof fails, the tools
 fail, or less than 95 % of the programs are lowered.
@@ -27,8 +27,12 @@ from pto_dialect.passes.registry import VERIFY_PASSES
 from pto_dialect.passes.stages import USUAL, lowering
 
 GOAL = 0.95
+CHIPS = ("a5", "a2a3")
 REFUSALS = frozenset(
-    ("assign-memory-unsupported", "assign-memory-full", "insert-sync-unsupported", "lower-cube-unsupported")
+    (
+        *("assign-memory-unsupported", "assign-memory-full", "insert-sync-unsupported"),
+        *("lower-cube-unsupported", "lower-vector-unsupported"),
+    )
 )
 PROOFS = frozenset(("prove-difference", "prove-finding", "prove-reread"))
 _REMARKS = frozenset(("prove-done", "prove-open"))
@@ -85,19 +89,22 @@ def keep(folder: Path, name: str, text: str, verdict: Verdict, small: str) -> No
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--count", default=100, show_default=True, help="programs, half of them for each chip")
+@click.option("--count", default=100, show_default=True, help="programs")
 @click.option("--seed", default=0, show_default=True, help="number of the first program")
+@click.option("--target", "only", type=click.Choice(CHIPS), help="one chip; default: half of them for each")
 @click.option("--lower", "stages", default=USUAL, show_default=True, metavar="STAGES")
 @click.option("--prove", "seconds", type=float, metavar="SECONDS", help="prove each, in at most so long")
 @click.option("--failures", type=click.Path(file_okay=False, path_type=Path), help="folder for what fails")
 @click.option("--reduce", "limit", default=20.0, show_default=True, help="seconds to make a failing program small")
-def main(count: int, seed: int, stages: str, seconds: float | None, failures: Path | None, limit: float) -> None:
+def main(
+    count: int, seed: int, only: str | None, stages: str, seconds: float | None, failures: Path | None, limit: float
+) -> None:
     """Lower random tile programs and say what becomes of them."""
     kinds: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     started = perf_counter()
     for number in range(seed, seed + count):
-        target = ("a5", "a2a3")[number % 2]
+        target = only or CHIPS[number % 2]
         text = TileProgram(number, target).text
         verdict = judge(text, stages, seconds)
         kinds[verdict.kind] += 1

@@ -69,7 +69,11 @@ PASS_TABLE: dict[str, PassEntry] = {
         "lower_cube.lower", "LowerCubePass", "instructions for the tile operations of the cube core", changes=True
     ),
     "lower-vector": PassEntry(
-        "lower_vector.lower", "LowerVectorPass", "vector functions for tile operations of vector cores", changes=True
+        "lower_vector.lower",
+        "LowerVectorPass",
+        "vector functions for tile operations of vector cores",
+        changes=True,
+        options=MappingProxyType({"fuse": ("true", "false")}),
     ),
     "to-level1": PassEntry("forms.level1", "ToLevel1Pass", "tile values for buffers", changes=True),
     "to-level2": PassEntry("forms.level2", "ToLevel2Pass", "buffers for tile values", changes=True),

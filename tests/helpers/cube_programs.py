@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from pto_dialect import parse, print_module
 from pto_dialect.api import check
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-from pto_dialect.passes.registry import pass_class
+from pto_dialect.passes.registry import make_pass
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
@@ -102,7 +102,7 @@ def passed(text: str, *names: str) -> tuple[ModuleOp, list[str]]:
     module = parse(text, "program.pto")
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
     for name in names:
-        pass_class(name)(target=None).run(module, engine)
+        make_pass(name, None).run(module, engine)
     return module, [f"{one.rule}: {one.message}" for one in engine.diagnostics]
 
 

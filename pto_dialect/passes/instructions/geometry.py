@@ -46,10 +46,12 @@ class NotLoweredError(Exception):
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile operand. ``type`` is its own type, ``whole`` that of the memory it is a part of; ``row`` and ``col`` are
-    where it begins there, ``rows`` and ``cols`` its valid region, all in elements."""
+    """A tile operand. ``type`` is its own type, ``base`` the tile that it is a part of, ``whole`` the type of that one
+    and ``pointer`` its address; ``row`` and ``col`` are where it begins there, ``rows`` and ``cols`` its valid region,
+    all in elements."""
 
     type: TileBufType
+    base: SSAValue
     whole: TileBufType
     pointer: SSAValue
     row: Number
@@ -103,11 +105,12 @@ class Tile:
 
 
 class Reader:
-    """Reads the operands of one operation. Raises :class:`NotLoweredError`."""
+    """Reads the operands of one operation, by default the one that is written for. Raises
+    :class:`NotLoweredError`."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, op: Operation | None = None) -> None:
         self.writer = writer
-        self.op = writer.anchor
+        self.op = op or writer.anchor
 
     def tile(self, value: SSAValue) -> Tile:
         """A tile operand."""
@@ -127,7 +130,7 @@ class Reader:
         assert isinstance(whole, TileBufType)
         pointer = self._pointer(base, whole)
         rows, cols = self._valid(value, type_)
-        return Tile(type_, whole, pointer, row, col, rows, cols)
+        return Tile(type_, base, whole, pointer, row, col, rows, cols)
 
     def _pointer(self, base: SSAValue, type_: TileBufType) -> SSAValue:
         """The address of a tile that is no part of another: written behind its allocation, once."""

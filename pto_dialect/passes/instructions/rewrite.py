@@ -12,7 +12,6 @@ from xdsl.ir import Operation
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
-from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
@@ -20,7 +19,7 @@ from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import Rule
 
 from .geometry import NotLoweredError
-from .writer import Function
+from .writer import Function, is_handle
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,10 @@ class InstructionPass(PtoPass):
     def lower(self, op: Operation, function: Function) -> NotLoweredError | None:
         """Writes the instructions of ``op`` in front of it; returns what stands in the way."""
 
+    def lower_all(self, found: Sequence[Operation], function: Function) -> list[NotLoweredError]:
+        """Writes the instructions of the operations of a function; returns what stands in the way."""
+        return [error for op in found if (error := self.lower(op, function)) is not None]
+
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Changes ``module``; each operation that is not lowered is an error, and nothing changes then."""
         lowered: list[Operation] = []
@@ -49,7 +52,7 @@ class InstructionPass(PtoPass):
             found = [inner for inner in walk(op) if self.owns(inner)]
             if found:
                 functions.append(Function(op))
-                errors += [error for inner in found if (error := self.lower(inner, functions[-1])) is not None]
+                errors += self.lower_all(found, functions[-1])
                 lowered += found
         for error in errors:
             engine.report(self._told(error))
@@ -58,6 +61,8 @@ class InstructionPass(PtoPass):
                 function.take_back()
         else:
             _remove(lowered)
+            for function in functions:
+                function.sweep()
 
     def _told(self, error: NotLoweredError) -> Diagnostic:
         message = f"{self.name} cannot lower {error.op.name}: {error.reason}"
@@ -79,14 +84,8 @@ def _remove_unused(op: Operation) -> None:
     waiting = [op]
     while waiting:
         handle = waiting.pop()
-        if handle.parent is None or any(result.uses for result in handle.results) or not _is_handle(handle):
+        if handle.parent is None or any(result.uses for result in handle.results) or not is_handle(handle):
             continue
         waiting += [value.owner for value in handle.operands if isinstance(value.owner, Operation)]
         handle.detach()
         handle.erase()
-
-
-def _is_handle(op: Operation) -> bool:
-    if isinstance(op, PtoOp):
-        return op_spec(type(op)).effect is Effect.HANDLE
-    return has_role(op, Role.CONSTANT) or (has_role(op, Role.SCALAR) and not op.regions)

@@ -18,8 +18,9 @@ from pto_dialect.analysis.affine import Sums
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.buffers.pointers import AddptrOp, CastptrOp
 from pto_dialect.ir.core.attributes import EnumAttr
-from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, segment_sizes, signature
 from pto_dialect.ir.core.location import set_location, span_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PtrType
 from pto_dialect.ir.scalar.regions import VecscopeOp
 
@@ -36,10 +37,18 @@ def enum(name: str, word: str) -> EnumAttr:
     return EnumAttr((name, word))
 
 
+def is_handle(op: Operation) -> bool:
+    """Whether ``op`` makes a handle or a number, and nothing else."""
+    if isinstance(op, PtoOp):
+        return op_spec(type(op)).effect is Effect.HANDLE
+    return has_role(op, Role.CONSTANT) or (has_role(op, Role.SCALAR) and not op.regions)
+
+
 class Function:
     """What is written into one function: constants at its beginning, and everything, so that it can be taken back."""
 
     def __init__(self, op: Operation) -> None:
+        self.op = op
         self.entry = op.regions[0].blocks[0]
         self.sums = Sums()
         self.made: list[Operation] = []
@@ -66,6 +75,13 @@ class Function:
             self.made.append(op)
             known = self._constants[type_, number] = op.result
         return known
+
+    def sweep(self) -> None:
+        """Removes handles and numbers that were written and that nobody uses."""
+        for op in reversed(self.made):
+            if not any(result.uses for result in op.results) and op.results and is_handle(op):
+                op.detach()
+                op.erase()
 
     def take_back(self) -> None:
         """Removes everything that was written."""
@@ -109,6 +125,10 @@ class Writer:
             own["operandSegmentSizes"] = segment_sizes(tuple(map(len, lists)))
         operands = [value for values in lists for value in values]
         return self.put(cls.create(operands=operands, result_types=[result] if result else [], attributes=own))
+
+    def locate(self, op: Operation) -> None:
+        """Gives what follows the location of ``op``."""
+        self._span = span_of(op)
 
     # ------------------------------------------------------------ numbers
 

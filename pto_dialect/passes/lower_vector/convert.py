@@ -22,7 +22,8 @@ from pto_dialect.targets.tcvt_pairs import wraps_by_default
 from pto_dialect.targets.vcvt_contract import vcvt_clauses
 from pto_dialect.targets.vector_unit import VL_BYTES
 
-from .registers import Registers, may_overlap, offset_in
+from .places import may_overlap
+from .registers import Registers, offset_in
 
 _TO_ODD = "O"
 """Loses nothing that a second rounding has to know."""

@@ -5,6 +5,9 @@ Source: docs/reference/vectors.md, "Arithmetic", "Loads and stores", "Predicates
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, operand_groups, signature
@@ -12,27 +15,52 @@ from pto_dialect.ir.vector.convert import VBrOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
 
-from .registers import Registers, may_overlap, offset_in
+from .places import may_overlap, same_place, torn, turned
+from .registers import Registers, offset_in
 from .table import ONE, Formula, Row, formula_of
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation: its row, its tiles, its number. ``kept`` tells whether its result goes to memory."""
+
+    op: Operation
+    row: Row
+    dst: Tile
+    sources: dict[str, Tile]
+    number: SSAValue | None
+    kept: bool = True
+
+    @property
+    def alone(self) -> frozenset[str]:
+        """The sources of which elements are read that belong to other places of the destination."""
+        return frozenset(name for name in (self.row.spread, self.row.column) if name)
+
+
+def read_step(writer: Writer, op: Operation, row: Row) -> Step:
+    """The operands of an operation. Raises :class:`NotLoweredError`."""
+    assert isinstance(op, PtoOp)
+    groups, reader = operand_groups(op), Reader(writer, op)
+    dst = reader.tile(groups["dst"][0])
+    sources = {name: reader.tile(groups[name][0]) for name in row.sources}
+    number = groups[row.number][0] if row.number else None
+    if dst.kind == "DN" and not row.spread and not row.column and all(one.kind == "DN" for one in sources.values()):
+        dst, sources = turned(dst), {name: turned(tile) for name, tile in sources.items()}
+    step = Step(op, row, dst, sources, number)
+    _check(reader, step)
+    return step
 
 
 def lower_row(writer: Writer, row: Row) -> None:
     """Writes the vector function of an operation. Raises :class:`NotLoweredError`."""
-    op = writer.anchor
-    assert isinstance(op, PtoOp)
-    groups, reader = operand_groups(op), Reader(writer)
-    dst = reader.tile(groups["dst"][0])
-    sources = {name: reader.tile(groups[name][0]) for name in row.sources}
-    number = groups[row.number][0] if row.number else None
-    _check(writer, row, dst, sources, number)
-    Loops(writer, row, dst, sources, number).write()
+    Loops(writer, [read_step(writer, writer.anchor, row)]).write()
 
 
-def _check(writer: Writer, row: Row, dst: Tile, sources: dict[str, Tile], number: SSAValue | None) -> None:
-    op = writer.anchor
+def _check(reader: Reader, step: Step) -> None:
+    op, row, dst = step.op, step.row, step.dst
     if dst.element not in row.elements:
         raise NotLoweredError(op, f"the vector unit may compute other bits for {dst.element}")
-    for name, tile in {"dst": dst, **sources}.items():
+    for name, tile in {"dst": dst, **step.sources}.items():
         if tile.type.element != dst.type.element:
             raise NotLoweredError(op, f"its tiles hold {dst.element} and {tile.element}")
         if name == row.column:
@@ -40,12 +68,13 @@ def _check(writer: Writer, row: Row, dst: Tile, sources: dict[str, Tile], number
             continue
         if tile.kind != "ND":
             raise NotLoweredError(op, f"its tiles lie in the layout {tile.kind}, registers are loaded from rows")
-        Reader(writer).aligned(tile.col, ROW_BYTES // tile.bytes, "column")
-    if number is not None and number.type != dst.type.element:
+        reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
+    if step.number is not None and step.number.type != dst.type.element:
         raise NotLoweredError(op, f"its number is no {dst.element}")
-    kept = row.spread or row.column
-    if kept and may_overlap(sources[kept], dst):
+    if any(may_overlap(step.sources[name], dst) for name in step.alone):
         raise NotLoweredError(op, "its destination takes the place of values that later rows need")
+    if any(torn(tile, dst) for name, tile in step.sources.items() if name not in step.alone):
+        raise NotLoweredError(op, "its destination takes the place of other elements, which are needed later")
 
 
 def _check_column(op: Operation, tile: Tile) -> None:
@@ -59,55 +88,63 @@ def _check_column(op: Operation, tile: Tile) -> None:
 
 
 class Loops:
-    """The loops of one operation over rows and registers."""
+    """The loops of some operations over rows and registers: all of them one after the other in each turn. The regions
+    are the same, and so are the bytes of an element; what one writes and another reads is in registers between them."""
 
-    def __init__(self, writer: Writer, row: Row, dst: Tile, sources: dict[str, Tile], number: SSAValue | None) -> None:
+    def __init__(self, writer: Writer, steps: Sequence[Step]) -> None:
         self.writer = writer
-        self.row = row
-        self.dst = dst
-        self.sources = sources
-        self.numbers = {row.number: number} if number is not None else {}
-        self.registers = Registers(writer, dst.type.element)
+        self.steps = steps
+        self.registers = Registers(writer, steps[0].dst.type.element)
         self.lanes = self.registers.lanes
-        self.formula = formula_of(row)
         self.offsets: dict[object, Number] = {}
         self.everywhere: dict[object, SSAValue] = {}
         """Registers with one value in all lanes: numbers in the whole function, values of a row in its loop."""
 
     def write(self) -> None:
         """One loop where the rows of all tiles follow each other, else one over rows with one over registers in it."""
-        tiles = (self.dst, *self.sources.values())
-        rows, cols = self.dst.rows, self.dst.cols
-        dense = not (self.row.spread or self.row.column)
+        dst = self.steps[0].dst
+        rows, cols = dst.rows, dst.cols
+        tiles = [tile for step in self.steps for tile in (step.dst, *step.sources.values())]
+        dense = not any(step.alone for step in self.steps)
         dense = dense and all(tile.whole.cols == cols and tile.col == 0 for tile in tiles)
         if dense and isinstance(cols, int):
             rows, cols = 1, self.writer.mul(rows, cols)
 
         def function() -> None:
-            self._numbers(self.formula)
+            for step in self.steps:
+                self.writer.locate(step.op)
+                self._numbers(step, formula_of(step.row))
             self.writer.repeat(rows, lambda line: self._line(line, cols))
 
         self.writer.scope(function)
+        self.writer.locate(self.writer.anchor)
 
-    def _numbers(self, formula: Formula) -> None:
+    def _numbers(self, step: Step, formula: Formula) -> None:
         """Writes the registers with a number in all lanes once, before the loops."""
         if isinstance(formula, str):
             return
         cls, *parts = formula
         for part in parts:
-            self._numbers(part)
+            self._numbers(step, part)
         if cls is VBrOp:
-            name = parts[0]
-            assert isinstance(name, str)
-            value = self.writer.function.constant(1.0, self.dst.type.element) if name == ONE else self.numbers[name]
-            self.everywhere[formula] = self.writer.pto(VBrOp, {"value": value}, result=self.registers.type)
+            value = self._number(step, parts[0])
+            if value not in self.everywhere:
+                kind = Registers(self.writer, step.dst.type.element).type
+                self.everywhere[value] = self.writer.pto(VBrOp, {"value": value}, result=kind)
+
+    def _number(self, step: Step, name: object) -> SSAValue:
+        if name == ONE:
+            return self.writer.function.constant(1.0, step.dst.type.element)
+        assert step.number is not None
+        return step.number
 
     def _line(self, line: Number, cols: Number) -> None:
         """Whole registers, and what is left of the row; a number that only a run knows is left step by step."""
         writer = self.writer
-        if self.row.column:
-            tile = self.sources[self.row.column]
-            self.everywhere[self.row.column] = self.registers.spread(tile.pointer, offset_in(writer, tile, line))
+        for step in self.steps:
+            if step.row.column:
+                writer.locate(step.op)
+                self._column(step.sources[step.row.column], line)
         full, rest = divmod(cols, self.lanes) if isinstance(cols, int) else (0, 0)
         if full:
             mask = self.registers.whole()
@@ -117,6 +154,11 @@ class Loops:
         if not isinstance(cols, int):
             writer.repeat(writer.ceildiv(cols, self.lanes), lambda turn: self._step(line, turn, cols))
 
+    def _column(self, tile: Tile, line: Number) -> None:
+        """The value of a row in all lanes."""
+        registers = Registers(self.writer, tile.type.element)
+        self.everywhere[_key(tile)] = registers.spread(tile.pointer, offset_in(self.writer, tile, line))
+
     def _step(self, line: Number, turn: Number, cols: Number) -> None:
         at = self.writer.mul(turn, self.lanes)
         self._tail(line, at, self.writer.sub(cols, at))
@@ -124,41 +166,55 @@ class Loops:
     def _tail(self, line: Number, at: Number, left: Number) -> None:
         """``left`` elements. They are loaded in blocks of 32 bytes, of which no row shares one with another."""
         registers = self.registers
-        self._register(line, at, registers.first(left), registers.blocks(left) if self._loads() else None)
-
-    def _loads(self) -> bool:
-        return any(name != self.row.column for name in self.sources)
+        loads = any(name != step.row.column for step in self.steps for name in step.sources)
+        self._register(line, at, registers.first(left), registers.blocks(left) if loads else None)
 
     def _register(self, line: Number, at: Number, mask: SSAValue, blocks: SSAValue | None) -> None:
         self.offsets.clear()
-        known: dict[tuple[SSAValue, Number], SSAValue] = {}
-        values = dict(self.everywhere)
-        for name, tile in self.sources.items():
-            if name == self.row.column:
-                continue
-            place = (tile.pointer, self._offset(name, tile, line, at))
-            if place not in known:
-                known[place] = self.registers.load(*place, blocks)
-            values[name] = known[place]
-        made = self._value(self.formula, values, mask)
-        self.registers.store(made, self.dst.pointer, self._offset("dst", self.dst, line, at), mask)
+        known: list[tuple[Tile, bool, SSAValue]] = []
+        for step in self.steps:
+            self.writer.locate(step.op)
+            values: dict[object, SSAValue] = {}
+            for name, tile in step.sources.items():
+                if name == step.row.column:
+                    values[name] = self.everywhere[_key(tile)]
+                    continue
+                spread = name == step.row.spread
+                value = next((one for place, row, one in known if row == spread and same_place(place, tile)), None)
+                if value is None:
+                    registers = Registers(self.writer, tile.type.element)
+                    value = registers.load(tile.pointer, self._offset(spread, tile, line, at), blocks)
+                    known.append((tile, spread, value))
+                values[name] = value
+            made = self._value(step, formula_of(step.row), values, mask)
+            known = [one for one in known if not same_place(one[0], step.dst)]
+            known.append((step.dst, False, made))
+            if step.kept:
+                self.registers.store(made, step.dst.pointer, self._offset(False, step.dst, line, at), mask)
 
-    def _value(self, formula: Formula, values: dict[object, SSAValue], mask: SSAValue) -> SSAValue:
+    def _value(self, step: Step, formula: Formula, values: dict[object, SSAValue], mask: SSAValue) -> SSAValue:
         """The register that a formula stands for."""
         if formula in values:
             return values[formula]
         if isinstance(formula, str):
-            return self.numbers[formula]
+            return self._number(step, formula)
         cls, *parts = formula
-        operands = [*(self._value(part, values, mask) for part in parts), mask]
+        if cls is VBrOp:
+            return self.everywhere[self._number(step, parts[0])]
+        operands = [*(self._value(step, part, values, mask) for part in parts), mask]
         names = [slot.name for slot in signature(cls).operands]
-        return self.writer.pto(cls, dict(zip(names, operands, strict=True)), result=self.registers.type)
+        kind = Registers(self.writer, step.dst.type.element).type
+        return self.writer.pto(cls, dict(zip(names, operands, strict=True)), result=kind)
 
-    def _offset(self, name: str, tile: Tile, line: Number, at: Number) -> Number:
+    def _offset(self, spread: bool, tile: Tile, line: Number, at: Number) -> Number:
         writer = self.writer
-        key = (name == self.row.spread, tile.row, tile.col, tile.whole.cols)
+        key = (spread, tile.row, tile.col, tile.whole.cols)
         if key not in self.offsets:
-            row = tile.row if name == self.row.spread else writer.add(tile.row, line)
+            row = tile.row if spread else writer.add(tile.row, line)
             start = writer.add(writer.mul(row, tile.whole.cols), tile.col)
             self.offsets[key] = writer.add(start, at)
         return self.offsets[key]
+
+
+def _key(tile: Tile) -> object:
+    return (tile.pointer, tile.row, tile.col)

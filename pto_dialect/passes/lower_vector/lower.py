@@ -5,22 +5,24 @@ Source: docs/reference/vectors.md, "Arithmetic".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.target import profile_of
+from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.placement import location
 from pto_dialect.passes.instructions.geometry import NotLoweredError
 from pto_dialect.passes.instructions.rewrite import InstructionPass
 from pto_dialect.passes.instructions.writer import Function, Writer
 from pto_dialect.verify.engine.rule import ERROR, LOWER_VECTOR, Rule, rule
 
+from . import gather, reduce, select, sort
 from .convert import lower_conversion
-from .elementwise import lower_row
-from .reduce import LOWERINGS
+from .elementwise import Loops, Step, lower_row, read_step
+from .fuse import Memory, runs, stored, stretches
 from .table import row_of
 
 _TILE = "!pto.tile_buf<vec, 16x16xf32>"
@@ -44,13 +46,22 @@ NOT_LOWERED = rule(
     good=_GOOD,
 )
 
-_OTHERS: dict[str, Callable[[Writer], None]] = {"pto.tcvt": lower_conversion, **LOWERINGS}
+_OTHERS: dict[str, Callable[[Writer], None]] = {
+    "pto.tcvt": lower_conversion,
+    **reduce.LOWERINGS,
+    **select.LOWERINGS,
+    **gather.LOWERINGS,
+    **sort.LOWERINGS,
+}
 """What lowers an operation that is no formula for each element."""
 
 
 @dataclass(frozen=True)
 class LowerVectorPass(InstructionPass):
-    """Puts vector functions in the place of tile operations that compute, convert, spread or reduce; others stay."""
+    """Puts vector functions in the place of tile operations that compute, compare, choose, convert, spread, reduce,
+    move or sort; others stay. ``fuse`` ("true" or "false") makes one function of neighbours that go together."""
+
+    fuse: str = "true"
 
     name: ClassVar[str] = "lower-vector"
     unsupported: ClassVar[Rule] = NOT_LOWERED
@@ -59,7 +70,10 @@ class LowerVectorPass(InstructionPass):
         """Whether ``op`` is an operation on tiles of a vector core that the tables have."""
         if row_of(op) is not None:
             return True
-        return bool(_OTHERS.get(op.name)) and location(getattr(op, "dst", None)) == "vec"
+        if op.name not in _OTHERS or not isinstance(op, PtoOp):
+            return False
+        groups = operand_groups(op)
+        return any(location(value) == "vec" for value in (*groups.get("dst", ()), *groups.get("dsts", ())))
 
     def lower(self, op: Operation, function: Function) -> NotLoweredError | None:
         """Writes the vector function of ``op`` in front of it; returns what stands in the way."""
@@ -74,3 +88,32 @@ class LowerVectorPass(InstructionPass):
         except NotLoweredError as error:
             return error
         return None
+
+    def lower_all(self, found: Sequence[Operation], function: Function) -> list[NotLoweredError]:
+        """Writes the vector functions of operations, with ``fuse`` one for neighbours that go together."""
+        if self.fuse != "true":
+            return super().lower_all(found, function)
+        errors: list[NotLoweredError] = []
+        memory = Memory(function.op)
+        for stretch in stretches(found):
+            if len(stretch) == 1 or profile_of(stretch[0], self.target).arch != "a5":
+                errors += super().lower_all(stretch, function)
+                continue
+            errors += _lower_stretch(Writer(function, stretch[-1]), stretch, memory)
+        return errors
+
+
+def _lower_stretch(writer: Writer, stretch: Sequence[Operation], memory: Memory) -> list[NotLoweredError]:
+    steps: list[Step] = []
+    errors: list[NotLoweredError] = []
+    for op in stretch:
+        row = row_of(op)
+        assert row is not None
+        try:
+            steps.append(read_step(writer, op, row))
+        except NotLoweredError as error:
+            errors.append(error)
+    for run in runs(writer, steps) if not errors else ():
+        if needed := stored(run, memory):
+            Loops(writer, needed).write()
+    return errors

@@ -23,7 +23,8 @@ from pto_dialect.ir.vector.reduce import VCaddOp, VCmaxOp, VCminOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
 
-from .registers import Registers, may_overlap, offset_in, same_start
+from .places import may_overlap, same_start
+from .registers import Registers, offset_in
 
 _LOWEST = StringAttr("LOWEST")
 

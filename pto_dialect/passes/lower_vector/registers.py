@@ -5,12 +5,12 @@ Source: docs/reference/vectors.md, "Loads and stores", "Predicates".
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xdsl.dialects.arith import IndexCastOp
 from xdsl.dialects.builtin import StringAttr, i16, i32
 from xdsl.ir import Attribute, SSAValue
 
-from pto_dialect.analysis.constants import constant_of
-from pto_dialect.ir.buffers.views import AllocTileOp
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.types import MaskType, VRegType, byte_width
 from pto_dialect.ir.vector.memory import VLdsOp, VSldbOp, VStsOp
@@ -65,6 +65,11 @@ class Registers:
         operands = {"source": place, "block_stride": one, "repeat_stride": none, "mask": blocks}
         return writer.pto(VSldbOp, operands, result=self.type)
 
+    def row(self, tile: Tile, line: Number, at: Number, left: Number | None) -> SSAValue:
+        """A register of elements of a row from column ``at`` on; ``left`` of them are needed, by default all."""
+        blocks = None if left is None else self.blocks(left)
+        return self.load(tile.pointer, offset_in(self.writer, tile, line, at), blocks)
+
     def spread(self, pointer: SSAValue, offset: Number) -> SSAValue:
         """One element from memory in all lanes."""
         return self.load(pointer, offset, dist=f"BRC_B{8 * self.bytes}")
@@ -75,40 +80,33 @@ class Registers:
         self.writer.pto(VStsOp, groups, {"dist": StringAttr(dist)} if dist else None)
 
 
+def pieces(writer: Writer, cols: Number, lanes: int, body: Callable[[Number, Number | None], None]) -> None:
+    """Writes ``body`` for each ``lanes`` of the columns of a row: with the number of the piece, and how many elements
+    are left for it where that may be fewer."""
+    if not isinstance(cols, int):
+
+        def part(turn: Number) -> None:
+            body(turn, writer.least(writer.sub(cols, writer.mul(turn, lanes)), lanes))
+
+        writer.repeat(writer.ceildiv(cols, lanes), part)
+        return
+    full, rest = divmod(cols, lanes)
+    writer.repeat(full, lambda turn: body(turn, None))
+    if rest:
+        body(full, rest)
+
+
+def in_rows(
+    writer: Writer, rows: Number, cols: Number, lanes: int, body: Callable[[Number, Number, Number | None], None]
+) -> None:
+    """Writes ``body`` for each ``lanes`` columns of each row: with the row, the number of the piece, and what is left
+    for it as :func:`pieces` says."""
+    writer.repeat(rows, lambda line: pieces(writer, cols, lanes, lambda turn, left: body(line, turn, left)))
+
+
 def offset_in(writer: Writer, tile: Tile, line: Number, at: Number = 0) -> Number:
     """Elements from the beginning of a tile's memory to an element of a row, of tiles of columns the first one."""
     row = writer.add(tile.row, line)
     if tile.kind == "DN":
         return writer.add(writer.mul(tile.col, tile.whole.rows), row)
     return writer.add(writer.add(writer.mul(row, tile.whole.cols), tile.col), at)
-
-
-def may_overlap(one: Tile, other: Tile) -> bool:
-    """Whether two tiles may have bytes in common: they are parts of one tile, or their addresses say so. Tiles whose
-    addresses only a run knows are taken for separate ones."""
-    if one.pointer is other.pointer:
-        return True
-    starts = [_start(tile) for tile in (one, other)]
-    if None in starts:
-        return False
-    sizes = [tile.whole.rows * tile.whole.cols * tile.bytes for tile in (one, other)]
-    (first, second) = (start for start in starts if start is not None)
-    return first < second + sizes[1] and second < first + sizes[0]
-
-
-def same_start(one: Tile, other: Tile) -> bool:
-    """Whether two tiles certainly begin at one address."""
-    if (one.row, one.col, other.row, other.col) != (0, 0, 0, 0):
-        return False
-    return one.pointer is other.pointer or (_start(one) is not None and _start(one) == _start(other))
-
-
-def _start(tile: Tile) -> int | None:
-    """The address that an allocation states."""
-    source = tile.pointer.owner
-    operands = getattr(source, "operands", ())
-    value = operands[0] if operands else None
-    found = constant_of(value) if value is not None else None
-    if found is None and value is not None and isinstance(value.owner, AllocTileOp) and value.owner.addr is not None:
-        found = constant_of(value.owner.addr)
-    return found if isinstance(found, int) else None

@@ -120,6 +120,7 @@ ROWS: dict[str, Row] = {
     "pto.tdivs": Row((VDivOp, "src", (VBrOp, "scalar")), number="scalar", elements=FLOATS, others=False),
     "pto.trecip": Row((VDivOp, (VBrOp, ONE), "src"), elements=FLOATS),
     "pto.trsqrt": Row((VDivOp, (VBrOp, ONE), (VSqrtOp, "src")), elements=frozenset(("f32",)), others=False),
+    "pto.tmov": Row("src", elements=COPIED | {"i8", "ui8", "ui16", "ui32"}),
     "pto.texpands": Row(VDupOp, (), "scalar", elements=COPIED),
 }
 
@@ -132,12 +133,21 @@ def row_of(op: Operation) -> Row | None:
     row = ROWS.get(op.name)
     if row is None or not isinstance(op, PtoOp) or location(dst := getattr(op, "dst", None)) != "vec":
         return None
+    if op.name == "pto.tmov" and not _is_copy(op):
+        return None
     if row.number and isinstance(operand_groups(op)[row.number][0].type, TileBufType):
         row = _NUMBER_FIRST
     elif row.column == "src1" and _swapped(op):
         row = _by_rows(op.name.removeprefix("pto.trowexpand"), "src0")
     element = getattr(getattr(dst, "type", None), "element", None)
     return row if row.others or (element is not None and element_name(element) in row.elements) else None
+
+
+def _is_copy(op: PtoOp) -> bool:
+    """Whether a move copies elements within the memory of vector tiles."""
+    groups = operand_groups(op)
+    others = any(values for name, values in groups.items() if name not in ("src", "dst"))
+    return location(groups["src"][0]) == "vec" and not others and "grpAxis" not in op.attributes
 
 
 def _swapped(op: PtoOp) -> bool:

@@ -10,13 +10,14 @@ from pto_dialect.passes.lower_vector.table import ROWS
 
 RNG = np.random.default_rng(13)
 STORAGE = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "i16": np.int16, "i32": np.int32}
+STORAGE |= {"i8": np.int8, "ui8": np.uint8, "ui16": np.uint16, "ui32": np.uint32}
 SHAPES = {"whole rows": (8, 64, 64), "a part of each row": (5, 96, 70), "less than a register": (3, 32, 17)}
 """Rows, columns of the tile and valid columns."""
 
 
 def values(shape, element: str):
     """Numbers, and for floats the special ones."""
-    if element[0] == "i":
+    if element[0] in "iu":
         return RNG.integers(-300, 300, shape).astype(STORAGE[element])
     found = RNG.uniform(-4, 4, shape).astype(STORAGE[element])
     found.reshape(-1)[:6] = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 65504]).astype(STORAGE[element])
@@ -63,7 +64,7 @@ def test_a_vector_function_computes_the_same_bits(name, element, shape):
     rows, cols, valid = SHAPES[shape]
     arrays = {
         **{"a": values((rows, valid), element), "b": values((rows, valid), element)},
-        **{"c": np.zeros((rows, valid), STORAGE[element]), "number": 3 if element[0] == "i" else 1.25},
+        **{"c": np.zeros((rows, valid), STORAGE[element]), "number": 3 if element[0] in "iu" else 1.25},
     }
     module, found = lowered(program(name, element, rows, cols, valid), last="lower-vector", **arrays)
     assert name not in print_module(module)
@@ -124,13 +125,41 @@ def test_sizes_that_only_a_run_knows(columns):
     assert not result["c"][:, columns:].any()
 
 
-def test_columns_are_refused():
-    found = program("pto.tadd", "f32", 16, 16, 16)
-    found.types = {
-        name: kind.replace("16x16xf32>", "16x16xf32, blayout=col_major>") for name, kind in found.types.items()
-    }
-    found.tiles = [line.replace("16x16xf32>", "16x16xf32, blayout=col_major>") for line in found.tiles]
-    found.lines = [line.replace("vec, 16x16xf32>", "vec, 16x16xf32, blayout=col_major>") for line in found.lines]
+def in_columns(found: Program, *tiles: str) -> Program:
+    """The program with its tiles, or some of them, in the layout of columns."""
+    kind = "vec, 16x16xf32, blayout=col_major>"
+    for name in tiles:
+        found.types[name] = found.types[name].replace("vec, 16x16xf32>", kind)
+    found.tiles = [
+        line.replace("vec, 16x16xf32>", kind) if line[1 : line.index(" ")] in tiles else line for line in found.tiles
+    ]
+    return found
+
+
+def test_tiles_of_columns():
+    found = Program(a="f32", b="f32", c="f32")
+    in_columns_of = {"layout": "dn", "valid": "20x1"}
+    for tile, array in (("x", "a"), ("y", "b"), ("z", "c")):
+        found.view(f"v{tile}", array, (20, 1), (1, 1), layout="dn")
+        found.tile(tile, "vec", 24, 1, "f32", **in_columns_of)
+    for tile in "xy":
+        found.op("tload", f"v{tile}", to=tile)
+    found.op("tmax", "x", "y", to="z")
+    found.op("tstore", "z", to="vz")
+    a, b = (values((20, 1), "i32").astype(np.float32) for _ in "ab")
+    module, result = lowered(found, "lower-vector", a=a, b=b, c=np.zeros((20, 1), np.float32))
+    assert "pto.tmax" not in print_module(module)
+    assert np.array_equal(result["c"], np.maximum(a, b))
+
+
+def test_columns_beside_rows_are_refused():
+    found = in_columns(program("pto.tadd", "f32", 16, 16, 16), "y")
+    found.lines = [
+        line.replace("ins(%x, %y : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>)",
+                     f"ins(%x, %y : {found.types['x']}, {found.types['y']})")
+        .replace("outs(%y : !pto.tile_buf<vec, 16x16xf32>)", f"outs(%y : {found.types['y']})")
+        for line in found.lines
+    ]  # fmt: skip
     reason = "its tiles lie in the layout DN, registers are loaded from rows"
     assert refusals(found, "lower-vector") == [f"pto.tadd: {reason}"]
 

@@ -14,6 +14,7 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.decode import decode
 from pto_dialect.runtime.numerics.formats import Format
+from pto_dialect.targets.mask_patterns import MASK_PATTERNS
 from pto_dialect.targets.vector_unit import VLANE_BYTES
 
 from ..registry import kernel
@@ -31,19 +32,6 @@ from .operands import (
     write_linear,
     write_whole,
 )
-
-"""Bytes that one offset of ``tgatherb`` addresses."""
-
-MASK_PATTERNS: dict[str, tuple[int, int]] = {
-    "P1111": (1, 0),
-    "P0101": (2, 0),
-    "P1010": (2, 1),
-    "P0001": (4, 0),
-    "P0010": (4, 1),
-    "P0100": (4, 2),
-    "P1000": (4, 3),
-}
-"""Mask pattern -> (distance of selected elements, first selected element)."""
 
 
 def offsets_of(tile: AnyTile, rows: int, cols: int) -> Array:

@@ -1,0 +1,199 @@
+"""Neighbours that go into one vector function: their regions are equal, and no element that one writes is another
+element for the other.
+
+Source: docs/reference/vectors.md, "Loads and stores".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from pto_dialect.ir.buffers.memref_bridge import PointerCastOp
+from pto_dialect.ir.buffers.pointers import CastptrOp, InttoptrOp
+from pto_dialect.ir.buffers.views import AllocMultiTileOp, AllocTileOp
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.instructions.geometry import Tile
+from pto_dialect.passes.instructions.writer import Writer, is_handle
+
+from .elementwise import Step
+from .places import certainly_apart, extent, same_place
+from .table import row_of
+
+LONGEST = 32
+"""Operations of one vector function, whose values need registers."""
+
+
+def stretches(found: Sequence[Operation]) -> Iterator[list[Operation]]:
+    """Operations one behind the other, between which only numbers and handles are made; those that are no formula for
+    each element stand alone."""
+    stretch: list[Operation] = []
+    for op in found:
+        if stretch and not _follows(stretch[-1], op):
+            yield stretch
+            stretch = []
+        stretch.append(op)
+        if row_of(op) is None or len(stretch) == LONGEST:
+            yield stretch
+            stretch = []
+    if stretch:
+        yield stretch
+
+
+def _follows(one: Operation, other: Operation) -> bool:
+    if one.parent is not other.parent or row_of(other) is None:
+        return False
+    following = one.next_op
+    while following is not None and following is not other and is_handle(following):
+        following = following.next_op
+    return following is other
+
+
+def runs(writer: Writer, steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """The operations of a stretch, in groups that one vector function carries out."""
+    run: list[Step] = []
+    for step in steps:
+        if run and not (all(_go_together(writer, one, step) for one in run) and _waits(step, run)):
+            yield run
+            run = []
+        run.append(step)
+    if run:
+        yield run
+
+
+def _go_together(writer: Writer, one: Step, other: Step) -> bool:
+    """Whether registers of both may follow each other turn by turn."""
+    if one.dst.bytes != other.dst.bytes:
+        return False
+    if not (writer.same(one.dst.rows, other.dst.rows) and writer.same(one.dst.cols, other.dst.cols)):
+        return False
+    return _may_follow(one, other) and _may_follow(other, one)
+
+
+def _may_follow(one: Step, other: Step) -> bool:
+    """Whether what ``one`` writes is for ``other`` the same elements or none."""
+    for name, tile in {"": other.dst, **other.sources}.items():
+        same = name not in other.alone and same_place(one.dst, tile)
+        if not same and not certainly_apart(one.dst, tile):
+            return False
+    return True
+
+
+def _waits(step: Step, run: Sequence[Step]) -> bool:
+    """Whether the store of ``step`` comes after the loads of its place: nothing but the values that it needs keeps
+    loads and stores of a vector function in order."""
+    needed = _needs([*run, step])[-1]
+    loads = [load for number in range(len(run)) for load in _loads(run, number)]
+    return all(not same_place(load, step.dst) or any(same_place(load, one) for one in needed) for load in loads)
+
+
+def _loads(run: Sequence[Step], number: int) -> list[Tile]:
+    """The sources of an operation that no operation before it has in a register."""
+    step, before = run[number], run[:number]
+    return [tile for tile in step.sources.values() if not any(same_place(tile, one.dst) for one in before)]
+
+
+def _needs(run: Sequence[Step]) -> list[list[Tile]]:
+    """For each operation the places whose loads its value depends on."""
+    found: list[list[Tile]] = []
+    for number, step in enumerate(run):
+        needed = _loads(run, number)
+        for tile in step.sources.values():
+            writers = [place for place in range(number) if same_place(tile, run[place].dst)]
+            needed = needed + (found[writers[-1]] if writers else [])
+        found.append(needed)
+    return found
+
+
+class Memory:
+    """The allocations of a function, to tell whose bytes nobody reads any more."""
+
+    def __init__(self, function: Operation) -> None:
+        ops = list(walk(function))
+        self._order = {op: number for number, op in enumerate(ops)}
+        self._tiles = [op.results[0] for op in ops if isinstance(op, (AllocTileOp, AllocMultiTileOp))]
+        self._extents = [extent(tile) for tile in self._tiles]
+        self._whole = None not in self._extents and not any(map(_hides_accesses, ops)) and not _calls(function)
+
+    def needless(self, base: SSAValue, run: Sequence[Step]) -> bool:
+        """Whether nobody reads what a run leaves in a tile: the run writes it before it reads it and nobody else uses
+        it, and tiles that have bytes of it are written before they are read."""
+        place = extent(base)
+        if not self._whole or place is None or not self._only_here(base, run):
+            return False
+        pairs = zip(self._tiles, self._extents, strict=True)
+        others = [tile for tile, other in pairs if other is not None and place.meets(other) and tile is not base]
+        return all(self._only_here(tile, run) or self._begins_anew(tile, run) for tile in others)
+
+    def _only_here(self, base: SSAValue, run: Sequence[Step]) -> bool:
+        """Whether only the run uses a tile, and writes it before it reads it."""
+        if not isinstance(base, OpResult) or not isinstance(base.op, AllocTileOp):
+            return False
+        ops = {step.op for step in run}
+        if any(use.operation in self._order and use.operation not in ops for use in base.uses):
+            return False
+        tiles = (step for step in run if any(one.base is base for one in (step.dst, *step.sources.values())))
+        first = next(tiles, None)
+        return first is None or all(one.base is not base for one in first.sources.values())
+
+    def _begins_anew(self, tile: SSAValue, run: Sequence[Step]) -> bool:
+        """Whether all uses of a tile stand beside the run, and it is written first, both in their block and behind
+        the run."""
+        last = run[-1].op
+        uses = {use.operation for use in tile.uses if use.operation in self._order}
+        if any(op.parent is not last.parent for op in uses):
+            return False
+        ordered = sorted(uses, key=self._order.__getitem__)
+        behind = [op for op in ordered if self._order[op] > self._order[last]]
+        return all(_only_writes(first, tile) for first in (ordered[:1] + behind[:1]))
+
+
+def _hides_accesses(op: Operation) -> bool:
+    """Whether memory is reached through numbers, or in another function."""
+    return isinstance(op, (CastptrOp, InttoptrOp, PointerCastOp)) or has_role(op, Role.CALL)
+
+
+def _calls(function: Operation) -> bool:
+    """Whether functions call each other in the program."""
+    module = function.parent_op()
+    return module is not None and any(has_role(op, Role.CALL) for op in walk(module))
+
+
+def _only_writes(op: Operation, tile: SSAValue) -> bool:
+    """Whether ``op`` writes all that counts of a tile, and reads nothing of it."""
+    if not isinstance(op, PtoOp) or has_role(op, Role.PARTIAL) or has_role(op, Role.VIEW):
+        return False
+    groups = operand_groups(op)
+    return groups.get("dst") == (tile,) and list(op.operands).count(tile) == 1
+
+
+def stored(run: Sequence[Step], memory: Memory) -> list[Step]:
+    """The same operations; results that are written again, and those that nobody else reads, stay in registers."""
+    if len(run) == 1:
+        return list(run)
+    needless = {base: memory.needless(base, run) for base in dict.fromkeys(step.dst.base for step in run)}
+    found: list[Step] = []
+    for number, step in enumerate(run):
+        again = any(same_place(step.dst, later.dst) for later in run[number + 1 :])
+        found.append(replace(step, kept=not again and not needless[step.dst.base]))
+    return _needed(found)
+
+
+def _needed(run: Sequence[Step]) -> list[Step]:
+    """The operations whose results go to memory, and those whose results they need."""
+    found: list[Step] = []
+    for step in reversed(run):
+        reader = next((one for one in reversed(found) if _touches(one, step.dst)), None)
+        read = reader is not None and any(same_place(tile, step.dst) for tile in reader.sources.values())
+        if step.kept or read:
+            found.append(step)
+    return found[::-1]
+
+
+def _touches(step: Step, place: Tile) -> bool:
+    """Whether an operation reads or writes a place."""
+    return any(same_place(tile, place) for tile in (step.dst, *step.sources.values()))

@@ -1,0 +1,313 @@
+"""Elements whose places are computed or read: transposition, gathers and scatters.
+
+Source: docs/reference/tiles.md, "Irregular operations"; docs/reference/vectors.md, "Loads and stores".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.arith import IndexCastOp
+from xdsl.dialects.builtin import IntegerType, StringAttr
+from xdsl.ir import SSAValue
+
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.types import VRegType, element_name
+from pto_dialect.ir.sync.flags import MemBarOp
+from pto_dialect.ir.vector.arith import VAddsOp, VMulsOp
+from pto_dialect.ir.vector.convert import VCiOp, VDupOp
+from pto_dialect.ir.vector.memory import VGather2Op, VGatherbOp, VScatterOp
+from pto_dialect.ir.vector.rearrange import VPackOp, VZunpackOp
+from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
+from pto_dialect.passes.instructions.writer import Number, Writer, enum
+from pto_dialect.targets.mask_patterns import MASK_PATTERNS
+
+from .places import may_overlap
+from .registers import Registers, in_rows, offset_in
+
+_FARTHEST = {2: 1 << 15, 4: 1 << 31}
+"""Elements that an index with the width of an element reaches, without its sign."""
+
+
+class Places:
+    """Registers of positions in the memory of a tile, for elements of 2 or 4 bytes."""
+
+    def __init__(self, writer: Writer, tile: Tile) -> None:
+        op = writer.anchor
+        if tile.bytes not in _FARTHEST:
+            raise NotLoweredError(op, f"{tile.element} has no positions of its own width")
+        if tile.whole.rows * tile.whole.cols > _FARTHEST[tile.bytes]:
+            raise NotLoweredError(op, f"positions of {8 * tile.bytes} bits do not reach all of its elements")
+        self.writer = writer
+        self.tile = tile
+        self.registers = Registers(writer, IntegerType(8 * tile.bytes))
+        self._ramps: dict[int, SSAValue] = {}
+
+    def _scalar(self, number: Number) -> SSAValue:
+        kind = IntegerType(8 * self.tile.bytes)
+        if isinstance(number, int):
+            return self.writer.function.constant(number, kind)
+        return self.writer.put(IndexCastOp(number, kind))
+
+    def prepare(self, step: int) -> None:
+        """Positions that are ``step`` elements apart, from 0 on, for use in loops."""
+        kind = self.registers.type
+        ramp = self.writer.pto(VCiOp, {"index": self._scalar(0)}, result=kind)
+        if step != 1:
+            groups = {"input": ramp, "scalar": self._scalar(step), "mask": self.registers.whole()}
+            ramp = self.writer.pto(VMulsOp, groups, result=kind)
+        self._ramps[step] = ramp
+
+    def every(self, step: int, row: Number, col: Number, mask: SSAValue) -> SSAValue:
+        """Positions that are ``step`` elements apart, from (row, col) of the tile on."""
+        ramp, start = self._ramps[step], offset_in(self.writer, self.tile, row, col)
+        if isinstance(start, int) and start == 0:
+            return ramp
+        groups = {"input": ramp, "scalar": self._scalar(start), "mask": mask}
+        return self.writer.pto(VAddsOp, groups, result=self.registers.type)
+
+    def read(self, places: Tile, line: Number, at: Number, left: Number | None) -> SSAValue:
+        """Positions of elements that a row of another tile holds, as wide as the elements."""
+        own = Registers(self.writer, places.type.element)
+        value = own.row(places, line, at, left)
+        if places.bytes == self.tile.bytes:
+            return value
+        kind = VRegType(self.registers.lanes, IntegerType(8 * self.tile.bytes))
+        if places.bytes == 4:
+            return self.writer.pto(VPackOp, {"src": value}, {"part": StringAttr("LOWER")}, kind)
+        return self.writer.pto(VZunpackOp, {"src": value, "part": self.writer.index(0)}, result=kind)
+
+
+def _rows(reader: Reader, *tiles: Tile) -> None:
+    for tile in tiles:
+        if tile.kind != "ND":
+            raise NotLoweredError(reader.op, f"its tiles lie in the layout {tile.kind}, registers are loaded from rows")
+        reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
+
+
+def _apart(writer: Writer, dst: Tile, *sources: Tile) -> None:
+    if any(may_overlap(tile, dst) for tile in sources):
+        raise NotLoweredError(writer.anchor, "its destination takes the place of elements that are read later")
+
+
+def _same_bits(writer: Writer, src: Tile, dst: Tile) -> None:
+    if src.type.element != dst.type.element:
+        raise NotLoweredError(writer.anchor, f"its tiles hold {src.element} and {dst.element}")
+
+
+def _whole(writer: Writer, tile: Tile) -> None:
+    if (tile.row, tile.col) != (0, 0) or (tile.type.rows, tile.type.cols) != (tile.whole.rows, tile.whole.cols):
+        raise NotLoweredError(writer.anchor, "positions count from the beginning of a tile, not of a part of one")
+
+
+def _gathered(writer: Writer, places: Places, src: Tile, index: SSAValue, mask: SSAValue) -> SSAValue:
+    kind = Registers(writer, src.type.element).type
+    return writer.pto(VGather2Op, {"source": src.pointer, "offsets": index, "mask": mask}, result=kind)
+
+
+def lower_transposition(writer: Writer) -> None:
+    """Writes the vector function of ``ttrans``. Raises :class:`NotLoweredError`."""
+    op = writer.anchor
+    assert isinstance(op, PtoOp)
+    groups, reader = operand_groups(op), Reader(writer)
+    src, dst = (reader.tile(groups[name][0]) for name in ("src", "dst"))
+    _rows(reader, src, dst)
+    _same_bits(writer, src, dst)
+    _apart(writer, dst, src)
+    places, registers, step = Places(writer, src), Registers(writer, dst.type.element), src.whole.cols
+
+    def column(line: Number, turn: Number, left: Number | None) -> None:
+        at = writer.mul(turn, registers.lanes)
+        mask = registers.whole() if left is None else registers.first(left)
+        index = places.every(step, at, line, mask)
+        value = _gathered(writer, places, src, index, mask)
+        registers.store(value, dst.pointer, offset_in(writer, dst, line, at), mask)
+
+    def function() -> None:
+        places.prepare(step)
+        in_rows(writer, dst.rows, dst.cols, registers.lanes, column)
+
+    writer.scope(function)
+
+
+def lower_gather(writer: Writer) -> None:
+    """Writes the vector function of ``tgather``. Raises :class:`NotLoweredError`."""
+    op = writer.anchor
+    assert isinstance(op, PtoOp)
+    groups, reader = operand_groups(op), Reader(writer)
+    if groups.get("kValue"):
+        raise NotLoweredError(op, "how many positions it stores in a row only a run knows")
+    src, dst = (reader.tile(groups[name][0]) for name in ("src", "dst"))
+    pattern = op.attributes.get("maskPattern")
+    if isinstance(pattern, EnumAttr):
+        _gather_pattern(writer, reader, src, dst, pattern.value)
+        return
+    indices = reader.tile(groups["indices"][0])
+    _rows(reader, src, dst, indices)
+    _same_bits(writer, src, dst)
+    _apart(writer, dst, src, indices)
+    _whole(writer, src)
+    places, registers = Places(writer, src), Registers(writer, dst.type.element)
+    lanes = min(registers.lanes, Registers(writer, indices.type.element).lanes)
+
+    def part(line: Number, turn: Number, left: Number | None) -> None:
+        at = writer.mul(turn, lanes)
+        mask = (
+            registers.first(lanes if left is None else left) if lanes < registers.lanes or left else registers.whole()
+        )
+        index = places.read(indices, line, at, lanes if left is None else left)
+        value = _gathered(writer, places, src, index, mask)
+        registers.store(value, dst.pointer, offset_in(writer, dst, line, at), mask)
+
+    def function() -> None:
+        in_rows(writer, dst.rows, dst.cols, lanes, part)
+
+    writer.scope(function)
+
+
+def _gather_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, pattern: str) -> None:
+    """The elements of each row, or the rows, that a pattern keeps."""
+    op = writer.anchor
+    _rows(reader, src, dst)
+    _apart(writer, dst, src)
+    step, first = MASK_PATTERNS[pattern]
+    along = _along_rows(op)
+    length = src.rows if along else src.cols
+    if not isinstance(length, int) or not isinstance(dst.cols, int) or src.bytes != dst.bytes:
+        raise NotLoweredError(op, "how many elements its pattern keeps only a run knows")
+    count = max(-(-(length - first) // step), 0)
+    rows, cols = (count, src.cols) if along else (src.rows, count)
+    if cols != dst.cols or (isinstance(rows, int) and isinstance(dst.rows, int) and rows > dst.rows):
+        raise NotLoweredError(op, f"its pattern keeps {cols} elements of a row, and they go on in rows of {dst.cols}")
+    places, registers = Places(writer, src), Registers(writer, src.type.element)
+    pointer = writer.seen_as(dst.pointer, src.type.element)
+
+    def part(line: Number, turn: Number, left: Number | None) -> None:
+        at = writer.mul(turn, registers.lanes)
+        mask = registers.whole() if left is None else registers.first(left)
+        if along:
+            value = registers.row(src, writer.add(writer.mul(line, step), first), at, left)
+        else:
+            index = places.every(step, line, writer.add(writer.mul(at, step), first), mask)
+            value = _gathered(writer, places, src, index, mask)
+        registers.store(value, pointer, offset_in(writer, dst, line, at), mask)
+
+    def function() -> None:
+        if not along:
+            places.prepare(step)
+        in_rows(writer, rows, cols, registers.lanes, part)
+
+    writer.scope(function)
+
+
+def _along_rows(op: object) -> bool:
+    return getattr(getattr(op, "attributes", {}).get("axis"), "data", "row") == "col"
+
+
+def lower_block_gather(writer: Writer) -> None:
+    """Writes the vector function of ``tgatherb``. Raises :class:`NotLoweredError`."""
+    op = writer.anchor
+    assert isinstance(op, PtoOp)
+    groups, reader = operand_groups(op), Reader(writer)
+    src, offsets, dst = (reader.tile(groups[name][0]) for name in ("src", "offsets", "dst"))
+    _rows(reader, src, offsets, dst)
+    _same_bits(writer, src, dst)
+    _apart(writer, dst, src, offsets)
+    _whole(writer, src)
+    if offsets.bytes != 4:
+        raise NotLoweredError(op, f"blocks have offsets of 32 bits, found {offsets.element}")
+    registers, words = Registers(writer, dst.type.element), Registers(writer, offsets.type.element)
+
+    def part(line: Number, turn: Number, left: Number | None) -> None:
+        at, blocks = writer.mul(turn, registers.lanes), writer.mul(turn, 8)
+        count = 8 if left is None else writer.ceildiv(writer.mul(left, dst.bytes), ROW_BYTES)
+        index = words.row(offsets, line, blocks, count)
+        groups_ = {"source": src.pointer, "offsets": index, "mask": words.first(count)}
+        value = writer.pto(VGatherbOp, groups_, result=registers.type)
+        mask = registers.whole() if left is None else registers.first(left)
+        registers.store(value, dst.pointer, offset_in(writer, dst, line, at), mask)
+
+    def function() -> None:
+        in_rows(writer, dst.rows, dst.cols, registers.lanes, part)
+
+    writer.scope(function)
+
+
+def lower_scatter(writer: Writer) -> None:
+    """Writes the vector function of ``tscatter``. Raises :class:`NotLoweredError`."""
+    op = writer.anchor
+    assert isinstance(op, PtoOp)
+    groups, reader = operand_groups(op), Reader(writer)
+    src, dst = (reader.tile(groups[name][0]) for name in ("src", "dst"))
+    pattern = op.attributes.get("maskPattern")
+    if isinstance(pattern, EnumAttr):
+        _scatter_pattern(writer, reader, src, dst, pattern.value)
+        return
+    indexes = reader.tile(groups["indexes"][0])
+    _rows(reader, src, dst, indexes)
+    _same_bits(writer, src, dst)
+    _apart(writer, dst, src, indexes)
+    _whole(writer, dst)
+    places, registers = Places(writer, dst), Registers(writer, src.type.element)
+    if indexes.bytes != src.bytes:
+        raise NotLoweredError(op, f"positions of {element_name(src.type.element)} are as wide as the elements")
+
+    def part(line: Number, turn: Number, left: Number | None) -> None:
+        at = writer.mul(turn, registers.lanes)
+        mask = registers.whole() if left is None else registers.first(left)
+        index = places.read(indexes, line, at, left)
+        value = registers.row(src, line, at, left)
+        writer.pto(VScatterOp, {"value": value, "destination": dst.pointer, "offsets": index, "mask": mask})
+        # The next register may go to the same places.
+        writer.pto(MemBarOp, {}, {"kind": enum("membar", "VST_VST")})
+
+    def function() -> None:
+        in_rows(writer, indexes.rows, indexes.cols, registers.lanes, part)
+
+    writer.scope(function)
+
+
+def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, pattern: str) -> None:
+    """Zeros, and in a second function the elements of each row at the places that a pattern names."""
+    op = writer.anchor
+    _rows(reader, src, dst)
+    _same_bits(writer, src, dst)
+    _apart(writer, dst, src)
+    step, first = MASK_PATTERNS[pattern]
+    if _along_rows(op):
+        raise NotLoweredError(op, "rows are spread over rows")
+    if not isinstance(src.cols, int) or not isinstance(dst.cols, int) or not writer.same(src.rows, dst.rows):
+        raise NotLoweredError(op, "how many elements its pattern places only a run knows")
+    cols = min(src.cols, max(-(-(dst.cols - first) // step), 0))
+    places, registers = Places(writer, dst), Registers(writer, dst.type.element)
+
+    def clear(line: Number, turn: Number, left: Number | None) -> None:
+        mask = registers.whole() if left is None else registers.first(left)
+        zero = writer.function.constant(0.0 if dst.element[0] in "fb" else 0, dst.type.element)
+        nothing = writer.pto(VDupOp, {"input": zero, "mask": mask}, result=registers.type)
+        at = writer.mul(turn, registers.lanes)
+        registers.store(nothing, dst.pointer, offset_in(writer, dst, line, at), mask)
+
+    def spread(line: Number, turn: Number, left: Number | None) -> None:
+        at = writer.mul(turn, registers.lanes)
+        mask = registers.whole() if left is None else registers.first(left)
+        index = places.every(step, line, writer.add(writer.mul(at, step), first), mask)
+        value = registers.row(src, line, at, left)
+        writer.pto(VScatterOp, {"value": value, "destination": dst.pointer, "offsets": index, "mask": mask})
+
+    def elements() -> None:
+        places.prepare(step)
+        in_rows(writer, dst.rows, cols, registers.lanes, spread)
+
+    writer.scope(lambda: in_rows(writer, dst.rows, dst.cols, registers.lanes, clear))
+    writer.scope(elements)
+
+
+LOWERINGS: dict[str, Callable[[Writer], None]] = {
+    "pto.ttrans": lower_transposition,
+    "pto.tgather": lower_gather,
+    "pto.tgatherb": lower_block_gather,
+    "pto.tscatter": lower_scatter,
+}
+"""What lowers each operation."""

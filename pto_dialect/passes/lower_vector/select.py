@@ -1,0 +1,218 @@
+"""Comparisons into packed bits, and selections by them. Bits of a row come in pieces of 16 or 32 bytes, as predicates
+go to memory and come from there.
+
+Source: docs/reference/tiles.md, "Elementwise"; docs/reference/vectors.md, "Predicates".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import IntegerType, Signedness, StringAttr
+from xdsl.ir import SSAValue
+
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.types import MaskType
+from pto_dialect.ir.vector.compare import VCmpOp, VCmpsOp, VSelOp
+from pto_dialect.ir.vector.convert import VBrOp
+from pto_dialect.ir.vector.predicate import PorOp, PpackOp, PsetB8Op, PunpackOp
+from pto_dialect.ir.vector.predicate_memory import PldsOp, PstsOp
+from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
+from pto_dialect.passes.instructions.writer import Number, Writer
+
+from .places import may_overlap, torn
+from .registers import Registers, in_rows, offset_in
+
+_BYTE = IntegerType(8, Signedness.UNSIGNED)
+_COMPARED = frozenset(("f16", "f32", "i8", "ui8", "i16", "ui16", "i32", "ui32"))
+_CHOSEN = _COMPARED | {"bf16"}
+_HALVES = ("LOWER", "HIGHER")
+
+
+class Bits:
+    """Rows of bits in memory: each piece belongs to one register of 8- or 16-bit elements, to two of 32-bit ones."""
+
+    def __init__(self, writer: Writer, tile: Tile, registers: Registers) -> None:
+        self.writer = writer
+        self.tile = tile
+        self.registers = registers
+        self.count = 2 if registers.bytes == 4 else 1
+        self.lanes = registers.lanes * self.count
+        """Elements of a piece."""
+        self.size = self.lanes // 8
+        self.width = tile.whole.cols * tile.bytes
+        """Bytes of a row."""
+        self.pointer = writer.seen_as(tile.pointer, _BYTE)
+
+    def _offset(self, line: Number, turn: Number) -> Number:
+        writer = self.writer
+        start = writer.add(writer.mul(writer.add(self.tile.row, line), self.width), self.tile.col)
+        return writer.add(start, writer.mul(turn, self.size))
+
+    def store(self, line: Number, turn: Number, masks: Sequence[SSAValue]) -> None:
+        """The predicates of a piece, one bit for each element."""
+        writer, kind = self.writer, MaskType("b16")
+        value = masks[0]
+        if self.count == 2:
+            packed = [
+                writer.pto(PpackOp, {"input": mask}, {"part": StringAttr(half)}, kind)
+                for mask, half in zip(masks, _HALVES, strict=False)
+            ]
+            value = packed[0]
+            if len(packed) == 2:
+                whole = Registers(writer, IntegerType(16)).whole()
+                value = writer.pto(PorOp, {"src0": packed[0], "src1": packed[1], "mask": whole}, result=kind)
+        self._put(line, turn, value, "NORM" if self.registers.bytes == 1 else "PK")
+
+    def clear(self, line: Number, turn: Number) -> None:
+        """A piece without a bit."""
+        nothing = self.writer.pto(PsetB8Op, {}, {"pattern": StringAttr("PAT_ALLF")}, MaskType("b8"))
+        self._put(line, turn, nothing, "NORM" if self.registers.bytes == 1 else "PK")
+
+    def _put(self, line: Number, turn: Number, value: SSAValue, dist: str) -> None:
+        offset = self.writer.index(self._offset(line, turn))
+        groups = {"value": value, "destination": self.pointer, "offset": offset}
+        self.writer.pto(PstsOp, groups, {"dist": StringAttr(dist)})
+
+    def load(self, line: Number, turn: Number) -> list[SSAValue]:
+        """The predicates of a piece."""
+        writer, wide = self.writer, self.registers.bytes > 1
+        kind = MaskType("b16" if wide else "b8")
+        dist = StringAttr("US" if wide else "NORM")
+        offset = writer.index(self._offset(line, turn))
+        loaded = writer.pto(PldsOp, {"source": self.pointer, "offset": offset}, {"dist": dist}, kind)
+        if self.count == 1:
+            return [loaded]
+        return [
+            writer.pto(PunpackOp, {"input": loaded}, {"part": StringAttr(half)}, MaskType("b32")) for half in _HALVES
+        ]
+
+
+def _rows(reader: Reader, tile: Tile) -> None:
+    if tile.kind != "ND":
+        raise NotLoweredError(reader.op, f"its tiles lie in the layout {tile.kind}, registers are loaded from rows")
+    reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
+
+
+def _number(op: PtoOp, value: SSAValue, tile: Tile) -> SSAValue:
+    if value.type != tile.type.element:
+        raise NotLoweredError(op, f"its number is no {tile.element}")
+    return value
+
+
+def lower_comparison(writer: Writer) -> None:
+    """Writes the vector function of ``tcmp`` or ``tcmps``. Raises :class:`NotLoweredError`."""
+    op = writer.anchor
+    assert isinstance(op, PtoOp)
+    groups, reader = operand_groups(op), Reader(writer)
+    pair = "src0" in groups
+    first, dst = reader.tile(groups["src0" if pair else "src"][0]), reader.tile(groups["dst"][0])
+    other = reader.tile(groups["src1"][0]) if pair else None
+    for tile in (first, dst, *([other] if other is not None else [])):
+        _rows(reader, tile)
+        if tile is not dst and may_overlap(tile, dst):
+            raise NotLoweredError(op, "its destination takes the place of elements that are compared later")
+    if first.element not in _COMPARED or (other is not None and other.type.element != first.type.element):
+        raise NotLoweredError(op, f"the vector unit does not compare {first.element} with {(other or first).element}")
+    if (dst.type.rows, dst.type.cols) != (dst.whole.rows, dst.whole.cols):
+        raise NotLoweredError(op, "its bits are a part of a tile, and whole rows of bytes are written")
+    number = None if pair else _number(op, groups["scalar"][0], first)
+    mode = op.attributes.get("cmpMode")
+    words = {"cmp_mode": StringAttr(mode.value if isinstance(mode, EnumAttr) else "eq")}
+    registers = Registers(writer, first.type.element)
+    bits = Bits(writer, dst, registers)
+    if isinstance(first.cols, int) and first.cols > 8 * bits.width:
+        raise NotLoweredError(op, f"{first.cols} bits do not fit into rows of {bits.width} bytes")
+    kind = MaskType(f"b{8 * registers.bytes}")
+
+    def compared(line: Number, at: Number, left: Number | None) -> SSAValue:
+        mask = registers.whole() if left is None else registers.first(left)
+        values = {"src0" if pair else "src": registers.row(first, line, at, left), "mask": mask}
+        if other is None:
+            return writer.pto(VCmpsOp, {**values, "scalar": number}, words, kind)
+        return writer.pto(VCmpOp, {**values, "src1": registers.row(other, line, at, left)}, words, kind)
+
+    writer.scope(lambda: writer.repeat(first.rows, lambda line: _compare(bits, line, first.cols, compared)))
+
+
+_Compared = Callable[[Number, Number, "Number | None"], SSAValue]
+
+
+def _compare(bits: Bits, line: Number, cols: Number, compared: _Compared) -> None:
+    """All bytes of a row of bits; those behind the last column are 0."""
+    writer, lanes = bits.writer, bits.registers.lanes
+    every = bits.width // bits.size
+
+    def piece(turn: Number, left: Number | None) -> None:
+        masks: list[SSAValue] = []
+        for number in range(bits.count):
+            rest = None if left is None else writer.sub(left, number * lanes)
+            if rest is None or not isinstance(rest, int) or rest > 0:
+                rest = None if isinstance(rest, int) and rest >= lanes else rest
+                masks.append(compared(line, writer.add(writer.mul(turn, bits.lanes), number * lanes), rest))
+        bits.store(line, turn, masks)
+
+    if not isinstance(cols, int):
+        writer.repeat(every, lambda turn: piece(turn, writer.sub(cols, writer.mul(turn, bits.lanes))))
+        return
+    full, rest = divmod(cols, bits.lanes)
+    writer.repeat(full, lambda turn: piece(turn, None))
+    if rest:
+        piece(full, rest)
+    done = full + bool(rest)
+    writer.repeat(every - done, lambda turn: bits.clear(line, writer.add(turn, done)))
+
+
+def lower_selection(writer: Writer) -> None:
+    """Writes the vector function of ``tsel`` or ``tsels``. Raises :class:`NotLoweredError`."""
+    op = writer.anchor
+    assert isinstance(op, PtoOp)
+    groups, reader = operand_groups(op), Reader(writer)
+    pair = "src0" in groups
+    mask, dst = reader.tile(groups["mask"][0]), reader.tile(groups["dst"][0])
+    first = reader.tile(groups["src0" if pair else "src"][0])
+    other = reader.tile(groups["src1"][0]) if pair else None
+    sources = [first, *([other] if other is not None else [])]
+    for tile in (dst, mask, *sources):
+        _rows(reader, tile)
+    if dst.element not in _CHOSEN or any(tile.type.element != dst.type.element for tile in sources):
+        raise NotLoweredError(op, f"registers of {first.element} are not chosen into {dst.element}")
+    if may_overlap(mask, dst) or any(torn(tile, dst) for tile in sources):
+        raise NotLoweredError(op, "its destination takes the place of what is needed later")
+    number = None if pair else _number(op, groups["scalar"][0], dst)
+    registers = Registers(writer, dst.type.element)
+    bits = Bits(writer, mask, registers)
+    needed = writer.mul(writer.ceildiv(dst.cols, bits.lanes), bits.size)
+    stated = writer.mul(mask.cols, mask.bytes)
+    if not isinstance(needed, int) or not isinstance(stated, int) or needed > stated:
+        raise NotLoweredError(op, f"predicates are loaded in pieces of {bits.size} bytes, and its rows of bits may end")
+
+    def function() -> None:
+        everywhere = None if number is None else writer.pto(VBrOp, {"value": number}, result=registers.type)
+
+        def chosen(line: Number, at: Number, left: Number | None, bit: SSAValue) -> None:
+            lanes = registers.whole() if left is None else registers.first(left)
+            one = registers.row(first, line, at, left)
+            two = everywhere if other is None else registers.row(other, line, at, left)
+            made = writer.pto(VSelOp, {"src0": one, "src1": two, "mask": bit}, result=registers.type)
+            registers.store(made, dst.pointer, offset_in(writer, dst, line, at), lanes)
+
+        def piece(line: Number, turn: Number, left: Number | None) -> None:
+            for number, bit in enumerate(bits.load(line, turn)):
+                rest = None if left is None else writer.sub(left, number * registers.lanes)
+                assert rest is None or isinstance(rest, int)
+                if rest is None or rest > 0:
+                    at = writer.add(writer.mul(turn, bits.lanes), number * registers.lanes)
+                    chosen(line, at, None if rest is None or rest >= registers.lanes else rest, bit)
+
+        in_rows(writer, dst.rows, dst.cols, bits.lanes, piece)
+
+    writer.scope(function)
+
+
+LOWERINGS: dict[str, Callable[[Writer], None]] = {
+    **dict.fromkeys(("pto.tcmp", "pto.tcmps"), lower_comparison),
+    **dict.fromkeys(("pto.tsel", "pto.tsels"), lower_selection),
+}
+"""What lowers each operation."""

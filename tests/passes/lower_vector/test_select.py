@@ -1,0 +1,133 @@
+"""Comparisons and selections as vector functions. Source: docs/reference/tiles.md, "Elementwise"."""
+
+import numpy as np
+import pytest
+from cube_programs import Program, lowered, refusals
+
+from pto_dialect import print_module
+
+RNG = np.random.default_rng(41)
+STORAGE = {"f16": np.float16, "f32": np.float32, "i8": np.int8, "i16": np.int16, "i32": np.int32, "ui8": np.uint8}
+FORMULAS = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+
+
+def values(shape, element: str):
+    """Few different numbers, so that many are equal; floats with NaN and zeros of both signs."""
+    found = RNG.integers(-2, 3, shape).astype(STORAGE[element])
+    if element[0] == "f":
+        found.reshape(-1)[:4] = [np.nan, 0.0, -0.0, np.inf]
+    return found
+
+
+def packed(bits, width: int):
+    """Bits of rows in ``width`` bytes each."""
+    found = np.zeros((bits.shape[0], width), np.uint8)
+    for row, col in zip(*np.nonzero(bits), strict=True):
+        found[row, col // 8] |= 1 << (col % 8)
+    return found
+
+
+def comparison(name: str, element: str, mode: str, rows: int, cols: int, valid: int, width: int) -> Program:
+    """A comparison whose bytes are stored."""
+    found = Program(a=element, b=element, c="ui8", number=f"={element}")
+    for tile, array in (("x", "a"), ("y", "b")):
+        found.view(f"v{tile}", array, (rows, valid), (valid, 1))
+        found.tile(tile, "vec", rows, cols, element, valid=f"{rows}x{valid}")
+        found.op("tload", f"v{tile}", to=tile)
+    found.view("vz", "c", (rows, width), (width, 1))
+    found.tile("z", "vec", rows, width, "ui8")
+    more = f" {{cmpMode = #pto<cmp {mode}>}}"
+    if name == "tcmp":
+        found.op("tcmp", "x", "y", to="z", more=more)
+    else:
+        found.op("tcmps", "x", to="z", more=more, extra=", %number", extra_types=f", {element}")
+    found.op("tstore", "z", to="vz")
+    return found
+
+
+CASES = [
+    ("tcmp", "f32", "gt", 5, 96, 70, 32),
+    ("tcmp", "f32", "ne", 3, 320, 300, 64),
+    ("tcmp", "f32", "lt", 9, 64, 64, 32),
+    ("tcmp", "i32", "eq", 2, 256, 256, 32),
+    ("tcmp", "f16", "le", 3, 208, 193, 32),
+    ("tcmps", "f32", "ge", 4, 64, 64, 32),
+    ("tcmps", "f16", "gt", 2, 128, 128, 32),
+    ("tcmps", "i16", "eq", 3, 48, 40, 32),
+    ("tcmps", "i8", "lt", 3, 320, 300, 64),
+]
+
+
+@pytest.mark.parametrize(("name", "element", "mode", "rows", "cols", "valid", "width"), CASES)
+def test_comparisons(name, element, mode, rows, cols, valid, width):
+    a, b = values((rows, valid), element), values((rows, valid), element)
+    arrays = {"a": a, "b": b, "c": np.full((rows, width), 7, np.uint8), "number": 1}
+    module, found = lowered(comparison(name, element, mode, rows, cols, valid, width), "lower-vector", **arrays)
+    assert f"pto.{name} " not in print_module(module)
+    other = b if name == "tcmp" else STORAGE[element](1)
+    assert np.array_equal(found["c"], packed(FORMULAS[mode](a, other), width))
+
+
+def selection(name: str, element: str, rows: int, cols: int, valid: int, width: int) -> Program:
+    """A selection by bits that are loaded."""
+    found = Program(a=element, b=element, m="ui8", c=element, number=f"={element}")
+    for tile, array in (("x", "a"), ("y", "b"), ("z", "c")):
+        found.view(f"v{tile}", array, (rows, valid), (valid, 1))
+        found.tile(tile, "vec", rows, cols, element, valid=f"{rows}x{valid}")
+    found.view("vm", "m", (rows, width), (width, 1))
+    found.tile("bits", "vec", rows, width, "ui8")
+    found.tile("t", "vec", rows, width, "ui8")
+    for tile, view in (("x", "vx"), ("y", "vy"), ("bits", "vm")):
+        found.op("tload", view, to=tile)
+    if name == "tsel":
+        found.op("tsel", "bits", "x", "y", "t", to="z")
+    else:
+        found.op("tsels", "bits", "x", "t", to="z", extra=", %number", extra_types=f", {element}")
+    found.op("tstore", "z", to="vz")
+    return found
+
+
+SELECTIONS = [
+    ("tsel", "f32", 5, 96, 70, 32),
+    ("tsel", "f32", 2, 320, 300, 64),
+    ("tsel", "f16", 3, 208, 193, 32),
+    ("tsel", "i8", 3, 320, 300, 64),
+    ("tsels", "i32", 4, 64, 64, 32),
+    ("tsels", "f16", 2, 128, 128, 32),
+]
+
+
+@pytest.mark.parametrize(("name", "element", "rows", "cols", "valid", "width"), SELECTIONS)
+def test_selections(name, element, rows, cols, valid, width):
+    a, b = values((rows, valid), element), values((rows, valid), element)
+    bits = RNG.integers(0, 256, (rows, width)).astype(np.uint8)
+    arrays = {"a": a, "b": b, "m": bits, "c": np.zeros_like(a), "number": 3}
+    module, found = lowered(selection(name, element, rows, cols, valid, width), "lower-vector", **arrays)
+    assert f"pto.{name} " not in print_module(module)
+    chosen = np.unpackbits(bits, axis=1, bitorder="little")[:, :valid].astype(bool)
+    other = b if name == "tsel" else np.full_like(a, 3)
+    assert np.array_equal(found["c"], np.where(chosen, a, other), equal_nan=element[0] == "f")
+
+
+def test_rows_of_bits_that_end_too_early():
+    found = selection("tsel", "f32", 4, 64, 64, 32)
+    short = found.types["bits"].replace("4x32xui8", "4x32xui8, valid=4x8")
+    found.tiles = [line.replace(found.types["bits"], short) if "%bits" in line else line for line in found.tiles]
+    found.lines = [line.replace(found.types["bits"], short, 1) if "%bits" in line else line for line in found.lines]
+    reason = "predicates are loaded in pieces of 16 bytes, and its rows of bits may end"
+    assert refusals(found, "lower-vector") == [f"pto.tsel: {reason}"]
+
+
+def test_bits_in_the_place_of_what_is_compared():
+    found = comparison("tcmp", "f32", "gt", 4, 64, 64, 32)
+    found.tiles[:0] = [f"%at{name} = arith.constant {at} : i64" for name, at in (("x", 0), ("y", 4096), ("z", 32))]
+    found.tiles[3:] = [line.replace("alloc_tile ", f"alloc_tile addr = %at{line[1]} ") for line in found.tiles[3:]]
+    reason = "its destination takes the place of elements that are compared later"
+    assert refusals(found, "lower-vector") == [f"pto.tcmp: {reason}"]
