@@ -70,7 +70,7 @@ class LowerVectorPass(InstructionPass):
         """Whether ``op`` is an operation on tiles of a vector core that the tables have."""
         if row_of(op) is not None:
             return True
-        if op.name not in _OTHERS or not isinstance(op, PtoOp):
+        if _OTHERS.get(op.name) is None or not isinstance(op, PtoOp):
             return False
         groups = operand_groups(op)
         return any(location(value) == "vec" for value in (*groups.get("dst", ()), *groups.get("dsts", ())))

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.placement import location
 from pto_dialect.ir.core.types import DYNAMIC, TileBufType, element_name
+from pto_dialect.ir.tile.move import TMovOp
 from pto_dialect.ir.vector.arith import (
     VAbsOp,
     VAddOp,
@@ -133,7 +134,7 @@ def row_of(op: Operation) -> Row | None:
     row = ROWS.get(op.name)
     if row is None or not isinstance(op, PtoOp) or location(dst := getattr(op, "dst", None)) != "vec":
         return None
-    if op.name == "pto.tmov" and not _is_copy(op):
+    if isinstance(op, TMovOp) and not _is_copy(op):
         return None
     if row.number and isinstance(operand_groups(op)[row.number][0].type, TileBufType):
         row = _NUMBER_FIRST
