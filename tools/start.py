@@ -47,6 +47,11 @@ def pto_sweep() -> None:
     _start("pto_sweep")
 
 
+def pto_lsp() -> None:
+    """The command ``pto-lsp``."""
+    _start("pto_lsp")
+
+
 def _may_want_server() -> bool:
     """False without a look at anything else where nobody speaks of a server."""
     if SERVER_VARIABLE not in os.environ and SERVER_OPTION not in sys.argv:

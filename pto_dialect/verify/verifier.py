@@ -6,7 +6,7 @@ usually follow from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 
@@ -109,6 +109,9 @@ class Verifier:
         """Likenesses of operations about which no pure check says anything on the present target."""
         self.ordered: set[Region] = set()
         """Regions whose uses were found to follow their definitions, or reported."""
+        self.engine_of: Callable[[Operation], DiagnosticEngine | None] | None = None
+        """Who is told about an operation of a module and what is inside, ``None`` for one that is not looked at; the
+        engine of the verifier where nothing is said."""
 
     def run(self, module: ModuleOp) -> None:
         """Checks ``module`` and everything inside it."""
@@ -137,8 +140,12 @@ class Verifier:
             if isinstance(op, ModuleOp):
                 self._module(op, nested=True)
                 self._enter(choice)
-            else:
+            elif self.engine_of is None:
                 self._operation(op)
+            elif (engine := self.engine_of(op)) is not None:
+                whole, ctx.engine = ctx.engine, engine
+                self._operation(op)
+                ctx.engine = whole
 
     def _operation(self, op: Operation) -> None:
         stack = [op]
@@ -298,6 +305,21 @@ def verify_module(
     with paused():
         Verifier(engine, target, passes).run(module)
     return engine.counts().errors == before
+
+
+def verify_parts(
+    module: ModuleOp,
+    engine: DiagnosticEngine,
+    engine_of: Callable[[Operation], DiagnosticEngine | None],
+    *,
+    target: str | None = None,
+) -> None:
+    """As ``verify_module`` with all passes; of the operations in modules (functions) only those are checked for which
+    ``engine_of`` has an engine, and this one is told about them. ``engine`` is told what is wrong with the modules."""
+    verifier = Verifier(engine, target)
+    verifier.engine_of = engine_of
+    with paused():
+        verifier.run(module)
 
 
 def load_all_rules() -> None:

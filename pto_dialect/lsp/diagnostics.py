@@ -1,0 +1,54 @@
+"""Diagnostics as the protocol has them."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.source import Span
+from pto_dialect.driver.inputs import decode
+
+from .document import Document
+
+SOURCE = "pto"
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.INFO: types.DiagnosticSeverity.Information,
+}
+
+
+def diagnostics(document: Document) -> list[types.Diagnostic]:
+    """Everything that is told about a document, in the order of its text."""
+    text = document.text
+    if "\0" in text or not text.strip():
+        remark = decode(text.encode("utf-8", "backslashreplace"), document.uri)[1]
+        if remark is not None:
+            span = remark.span
+            return [_shown(document, remark, document.range(span.start, span.end) if span else document.range(0, 0))]
+    found = [_shown(document, one, _range(document, one.span)) for one in document.checked.diagnostics()]
+    return sorted(found, key=lambda one: (one.range.start.line, one.range.start.character))
+
+
+def _range(document: Document, span: Span | None) -> types.Range:
+    if span is None:
+        return document.range(0, 0)
+    place = document.checked.place(span)
+    return document.range(place.start, place.end)
+
+
+def _shown(document: Document, found: Diagnostic, area: types.Range) -> types.Diagnostic:
+    related = [
+        types.DiagnosticRelatedInformation(
+            types.Location(document.uri, area if note.span is None else _range(document, note.span)), note.message
+        )
+        for note in found.notes
+    ]
+    return types.Diagnostic(
+        range=area,
+        message=found.message + (f"\nhelp: {found.help}" if found.help else ""),
+        severity=_SEVERITIES[found.severity],
+        code=found.rule,
+        source=SOURCE,
+        related_information=related or None,
+    )

@@ -1,0 +1,93 @@
+"""A document that a client has open."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from lsprotocol.types import Position, Range
+from pygls.uris import to_fs_path
+
+from pto_dialect.syntax.read.lexer import is_assembly
+
+from .checked import Checked
+from .lines import Lines, changed
+from .names import Names
+from .pieces import Pieces, split
+
+_KEPT = 16
+"""Functions whose names are kept."""
+
+
+class Document:
+    """The text of a document, and what was found out about it: on the first question, with what is still true of what
+    was found out before."""
+
+    def __init__(self, uri: str, text: str, version: int | None = None, target: str | None = None) -> None:
+        self.uri = uri
+        self.text = text
+        self.version = version
+        self.target = target
+        self._before: Checked | None = None
+        self._names: dict[str, Names] = {}
+
+    @property
+    def path(self) -> str | None:
+        """The file, where the document is one."""
+        return to_fs_path(self.uri) if self.uri.startswith("file:") else None
+
+    @cached_property
+    def lines(self) -> Lines:
+        """The lines of the text."""
+        return Lines(self.text)
+
+    @cached_property
+    def checked(self) -> Checked:
+        """What is found out about the text."""
+        self._before = Checked(self.path or self.uri, self.text, self._before, self.target)
+        return self._before
+
+    def names_at(self, offset: int) -> tuple[int, Names]:
+        """The names of the function around a character (of the whole text where there are no functions), and where it
+        begins."""
+        pieces = self.pieces
+        number = pieces.at(offset) if pieces is not None else None
+        if pieces is None or number is None:
+            return 0, self._names_of(self.text if pieces is None else "", pieces is None)
+        start, end = pieces.functions[number]
+        return start, self._names_of(self.text[start:end], False)
+
+    def _names_of(self, text: str, whole: bool) -> Names:
+        known = self._names.get(text)
+        if known is None:
+            if len(self._names) > _KEPT:
+                self._names.clear()
+            known = self._names[text] = Names(text, whole and is_assembly(text))
+        return known
+
+    @cached_property
+    def pieces(self) -> Pieces | None:
+        """The functions of the text, and what stands around them."""
+        return split(self.text)
+
+    def change(self, area: Range | None, new: str) -> None:
+        """Replaces what stands in ``area``, or everything."""
+        self._replace(new if area is None else changed(self.text, self.lines, area, new))
+
+    def look_anew(self, target: str | None) -> None:
+        """Takes another target."""
+        if target != self.target:
+            self.target = target
+            self._replace(self.text)
+
+    def _replace(self, text: str) -> None:
+        self.text = text
+        for kept in ("lines", "checked", "pieces"):
+            self.__dict__.pop(kept, None)
+
+    def offset(self, position: Position) -> int:
+        """The character at a position."""
+        return self.lines.offset(position)
+
+    def range(self, start: int, end: int) -> Range:
+        """The positions of two characters."""
+        return self.lines.range(start, end)

@@ -1,0 +1,115 @@
+"""A text as its functions and what stands around them.
+
+Functions are what a text is split into, because an edit mostly changes one of them: the others keep what was found out
+about them. What stands around them, the frame, is the text without them: aliases, headers of modules, their braces.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+from typing import NamedTuple
+
+from pto_dialect.syntax.read.lexer import is_assembly
+
+_MARK = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])|(func\.func)(?<![\w.%@#!$]func\.func)(?![\w.])")
+_START = re.compile(r"^([ \t]*)func\.func(?![\w.])", re.MULTILINE)
+_BEHIND = re.compile(r"(?:\s++|//[^\n]*+)*+")
+_GOES_ON = re.compile(r"[{,):]|->|attributes\b")
+"""What stands behind the braces of an attribute in the header of a function."""
+_NO_END = re.compile(r"loc\s*\(|[=%]")
+"""What cannot stand behind a function: its location (which is not followed here), or a piece of a statement."""
+_TRAILER = re.compile(r"(?<!\s)(?:\s++|//[^\n]*+)*+\Z")
+_CLOSING = re.compile(r"^[ \t]*\}[ \t]*$", re.MULTILINE)
+
+
+class Pieces(NamedTuple):
+    """``functions`` are the extents of the functions in the order of the text, ``frame`` is the text without them."""
+
+    text: str
+    functions: tuple[tuple[int, int], ...]
+    frame: str
+
+    def places(self) -> list[int]:
+        """Where in the frame each function belongs."""
+        lengths = accumulate((end - start for start, end in self.functions), initial=0)
+        return [start - before for (start, _), before in zip(self.functions, lengths, strict=False)]
+
+    def at(self, offset: int) -> int | None:
+        """The number of the function around a character, or in front of it."""
+        number = bisect_right(self.functions, (offset, len(self.text) + 1)) - 1
+        return number if number >= 0 and offset <= self.functions[number][1] else None
+
+
+def split(text: str) -> Pieces | None:
+    """The pieces of ``text``; ``None`` for one that has no functions, and for the assembly form.
+
+    Braces say where functions end. Where these do not come out even, as while somebody writes, a function reaches to
+    the next line that begins with one.
+    """
+    if is_assembly(text):
+        return None
+    functions = _by_braces(text)
+    if functions is None:
+        functions = _by_lines(text)
+    if not functions:
+        return None
+    frame, last = "", 0
+    for start, end in functions:
+        frame += text[last:start]
+        last = end
+    return Pieces(text, tuple(functions), frame + text[last:])
+
+
+def _by_braces(text: str) -> list[tuple[int, int]] | None:
+    functions: list[tuple[int, int]] = []
+    depth = level = 0
+    start: int | None = None
+    for found in _MARK.finditer(text):
+        kind = found.lastindex
+        if kind is None:
+            continue
+        if kind == 2:
+            # One without a body stays in the frame; inside of a body there can be none.
+            if start is not None and depth != level:
+                return None
+            start, level = found.start(), depth
+        elif found[1] == "{":
+            depth += 1
+        else:
+            depth -= 1
+            if depth < 0:
+                return None
+            if start is not None and depth == level:
+                following = _BEHIND.match(text, found.end())
+                assert following is not None
+                if _NO_END.match(text, following.end()):
+                    return None
+                if not _GOES_ON.match(text, following.end()):
+                    functions.append((start, found.end()))
+                    start = None
+            elif start is not None and depth < level:
+                start = None
+    return functions if depth == 0 else None
+
+
+def _by_lines(text: str) -> list[tuple[int, int]] | None:
+    starts = list(_START.finditer(text))
+    if not starts:
+        return None
+    indent = min(len(found[1]) for found in starts)
+    begins = [found.end(1) for found in starts if len(found[1]) == indent]
+    end = len(text)
+    if indent:
+        # The braces of the modules around the last function stand further out than it.
+        for closing in reversed(list(_CLOSING.finditer(text, begins[-1]))):
+            if len(closing[0]) - len(closing[0].lstrip()) >= indent:
+                break
+            end = closing.start()
+    functions: list[tuple[int, int]] = []
+    for begin, following in zip(begins, [*(text.rfind("\n", 0, b) for b in begins[1:]), end], strict=True):
+        trailer = _TRAILER.search(text, begin, following)
+        if "{" in text[begin:following]:
+            functions.append((begin, trailer.start() if trailer else following))
+    return functions

@@ -1,0 +1,114 @@
+"""The protocol, where the library leaves something open.
+
+Documents are kept here, because the library takes U+2028 and other separators for ends of lines. A request that comes
+too early, too late, or with parameters of another form is answered with the error that the protocol has for it, and
+``exit`` without ``shutdown`` ends the process with 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.protocol import LanguageServerProtocol
+from pygls.protocol.language_server import lsp_method
+
+from .document import Document
+
+if TYPE_CHECKING:
+    from .server import Server
+
+NOT_INITIALIZED, INVALID_REQUEST = -32002, -32600
+INVALID_PARAMETERS = types.ErrorCodes.InvalidParams.value
+
+
+class Unreadable:
+    """A message that is not gone on with."""
+
+    jsonrpc = ""
+
+
+class Protocol(LanguageServerProtocol):
+    """The protocol of the server."""
+
+    _server: Server  # pyright: ignore[reportIncompatibleVariableOverride]
+    is_initialized = False
+    exit_code = 1
+    """What the process ends with: 1 unless the client asks for the end in order."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """The message in ``data``; one with parameters of another form is answered here."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException:
+            if "method" in data and "id" in data:
+                error = types.ResponseError(
+                    INVALID_PARAMETERS, f"the parameters of {data['method']} are not understood"
+                )
+                self._send_response(data["id"], error=error)
+            return Unreadable()
+
+    def handle_message(self, message: Any) -> None:
+        """Carries out a message, or says why not."""
+        method, number = getattr(message, "method", None), getattr(message, "id", None)
+        if isinstance(message, Unreadable):
+            return
+        if method is not None and number is not None:
+            error = self._refusal(str(method))
+            if error is not None:
+                self._send_response(number, error=error)
+                return
+        elif method is not None and not self.is_initialized and method != types.EXIT:
+            return
+        super().handle_message(message)
+
+    def _refusal(self, method: str) -> types.ResponseError | None:
+        if method == types.INITIALIZE:
+            if self.is_initialized:
+                return types.ResponseError(INVALID_REQUEST, "the server is initialized already")
+            self.is_initialized = True
+            return None
+        if not self.is_initialized:
+            return types.ResponseError(NOT_INITIALIZED, "the server is not initialized yet")
+        if self._shutdown:
+            return types.ResponseError(INVALID_REQUEST, "the server was shut down")
+        return None
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Iterator[Any]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Positions are in units of UTF-16, which every client knows."""
+        if params.capabilities.general is not None:
+            params.capabilities.general.position_encodings = None
+        return (yield from super().lsp_initialize(params))
+
+    @lsp_method(types.EXIT)
+    def lsp_exit(self, *args: Any) -> Iterator[Any]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The end; whether it was asked for in order is what the process ends with."""
+        self.exit_code = 0 if self._shutdown else 1
+        yield from super().lsp_exit(*args)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """A document is looked at."""
+        opened = params.text_document
+        self._server.documents[opened.uri] = Document(opened.uri, opened.text, opened.version)
+        self._server.look_soon(opened.uri, 0)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """A document was edited."""
+        document = self._server.documents.get(params.text_document.uri)
+        if document is None:
+            return
+        for change in params.content_changes:
+            area = change.range if isinstance(change, types.TextDocumentContentChangePartial) else None
+            document.change(area, change.text)
+        document.version = params.text_document.version
+        self._server.look_soon(document.uri)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """A document is no longer looked at, so nothing is told about it."""
+        self._server.forget(params.text_document.uri)

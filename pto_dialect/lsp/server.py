@@ -1,0 +1,104 @@
+"""The server: its documents, when they are looked at, and which function answers which request."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from pto_dialect import __version__
+
+from .diagnostics import diagnostics
+from .document import Document
+from .protocol import Protocol
+from .settings import Settings
+
+DELAY = 0.025
+"""Seconds between an edit and a look at the text; another edit within them begins anew."""
+
+log = logging.getLogger(__name__)
+
+
+class Server(LanguageServer):
+    """A language server for ``.pto`` files."""
+
+    protocol: Protocol  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def __init__(self) -> None:
+        super().__init__("pto-lsp", __version__, protocol_cls=Protocol)
+        self.documents: dict[str, Document] = {}
+        self.settings = Settings()
+        self._pending: dict[str, asyncio.TimerHandle] = {}
+
+    def look_soon(self, uri: str, delay: float = DELAY) -> None:
+        """Looks at a document when nobody has edited it for a moment."""
+        pending = self._pending.pop(uri, None)
+        if pending is not None:
+            pending.cancel()
+        self._pending[uri] = asyncio.get_running_loop().call_later(delay, self.look, uri)
+
+    def look(self, uri: str) -> None:
+        """Tells the client everything about a document."""
+        self._pending.pop(uri, None)
+        document = self.documents.get(uri)
+        if document is None:
+            return
+        document.look_anew(self.settings.target)
+        try:
+            found = diagnostics(document)
+        except Exception:
+            # A fault of the tools must not end the session; the next edit asks anew.
+            log.exception("%s could not be checked", uri)
+            return
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, document.version))
+
+    def forget(self, uri: str) -> None:
+        """A document is closed."""
+        pending = self._pending.pop(uri, None)
+        if pending is not None:
+            pending.cancel()
+        if self.documents.pop(uri, None) is not None:
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    def configure(self, given: object) -> None:
+        """Takes over settings, and looks at everything anew."""
+        self.settings = Settings.read(given)
+        for uri in self.documents:
+            self.look_soon(uri, 0)
+
+
+Handler = Callable[[Server, Document, Any], Any]
+
+
+def make_server() -> Server:
+    """A server that knows all features."""
+    from .features import FEATURES
+
+    server = Server()
+
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        server.settings = Settings.read(params.initialization_options)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    def configuration(params: types.DidChangeConfigurationParams) -> None:
+        given = params.settings
+        server.configure(given.get("pto", given) if isinstance(given, dict) else given)
+
+    for feature in FEATURES:
+        _register(server, *feature)
+    return server
+
+
+def _register(server: Server, method: str, handler: Handler, options: Any) -> None:
+    def answer(params: Any) -> Any:
+        item = getattr(params, "item", None)
+        uri = params.text_document.uri if item is None else item.uri
+        document = server.documents.get(uri)
+        return None if document is None else handler(server, document, params)
+
+    server.feature(method, options)(answer)

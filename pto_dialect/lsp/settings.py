@@ -1,0 +1,29 @@
+"""What a client may choose."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pto_dialect.targets.profile import OPTION_ALIASES, PROFILE_NAMES
+
+
+class Settings(NamedTuple):
+    """``target``: the chip, where the module does not matter; ``inlay_hints`` and ``code_lens``: whether they are
+    shown."""
+
+    target: str | None = None
+    inlay_hints: bool = True
+    code_lens: bool = True
+
+    @classmethod
+    def read(cls, given: Any) -> Settings:
+        """The settings in what a client sends; others than these, and values of another kind, are passed over."""
+        if not isinstance(given, dict):
+            return cls()
+        target = given.get("target")
+        hints, lens = given.get("inlayHints"), given.get("codeLens")
+        return cls(
+            target if isinstance(target, str) and target in (*PROFILE_NAMES, *OPTION_ALIASES) else None,
+            hints if isinstance(hints, bool) else True,
+            lens if isinstance(lens, bool) else True,
+        )

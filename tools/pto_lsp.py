@@ -1,0 +1,41 @@
+"""The command ``pto-lsp``: a language server on standard input and output."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import click
+
+from .command_line import PtoCommand, show_version, write_stderr
+
+MISSING = 2
+"""Exit code: the server needs something that is not installed."""
+
+
+@click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--stdio", is_flag=True, help="Speak on standard input and output, which the server always does.")
+@click.option("--log", "log_file", metavar="FILE", type=click.Path(dir_okay=False), help="Write what happens to FILE.")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version("pto-lsp"),
+              help="Show the version and exit.")  # fmt: skip
+@click.pass_context
+def main(ctx: click.Context, stdio: bool, log_file: str | None) -> None:
+    """Serve editors that speak the Language Server Protocol."""
+    try:
+        from pto_dialect.lsp.server import make_server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "cattrs", "attrs"):
+            raise
+        write_stderr("error: pto-lsp needs pygls, which is not installed: pip install 'pto-dialect[lsp]'\n")
+        ctx.exit(MISSING)
+    if log_file is not None:
+        logging.basicConfig(filename=log_file, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    else:
+        logging.basicConfig(stream=sys.stderr, level=logging.CRITICAL)
+    server = make_server()
+    server.start_io()
+    ctx.exit(server.protocol.exit_code)
+
+
+if __name__ == "__main__":
+    main()
