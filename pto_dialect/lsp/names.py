@@ -18,8 +18,7 @@ from .tokens import tokens
 VALUE, BLOCK, SYMBOL = "value", "block", "symbol"
 _VALUE = re.compile(r"%[\w$.\-]+")
 _SYMBOL = re.compile(r"@(?:[\w$.]+|\"(?:[^\"\\\n]|\\.)*\")")
-_LOOPS = ("scf.for", "affine.for")
-_DEFINING = ("func.func", "module", "builtin.module", "memref.global")
+_DEFINING = ("OP_FUNC", "OP_MODULE", "OP_MEM_GLOBAL")
 _BETWEEN = ("private", "public", "nested", "constant")
 
 
@@ -119,7 +118,7 @@ class Names:
                 depth = max(depth + (1 if kind != "RPAR" else -1), 0)
                 label = label and depth > 0
             elif kind == "RESULTS":
-                in_loop = before is not None and before.text in _LOOPS
+                in_loop = before is not None and before.type == "OP_FOR"
                 for text, start in _values(token):
                     if in_loop:
                         pending.append((text, start))
@@ -153,7 +152,7 @@ class Names:
                 for part in _SYMBOL.finditer(token.text):
                     start = token.start + part.start()
                     self._found.append((SYMBOL, part[0], start, start + len(part[0]), defined, None))
-            if token.text == "func.func":
+            if kind == "OP_FUNC":
                 header, depth, pending = True, 0, []
         # A header without a body, as while it is written.
         for text, start in pending:
@@ -203,4 +202,4 @@ def _is_definition(toks: list[Tok], number: int) -> bool:
     place = number - 1
     while place >= 0 and toks[place].text in _BETWEEN:
         place -= 1
-    return place >= 0 and toks[place].text in _DEFINING
+    return place >= 0 and toks[place].type in _DEFINING
