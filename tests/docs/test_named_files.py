@@ -62,12 +62,8 @@ def known_rooms(path: Path) -> set[str]:
 
 
 def test_imports_go_one_way() -> None:
-<<<<<<< HEAD
     rooms = [path.parent.name for path in (ROOT / "pto_dialect").glob("*/__init__.py")]
     assert sorted(ORDER) == sorted(rooms)
-=======
-    assert len(ORDER) == len(set(ORDER)) == 13
->>>>>>> a0a101e (Names of a function are found by the terminals of operations)
     wrong: list[str] = []
     for place, room in enumerate(ORDER):
         allowed = ORDER[:place] if place > 1 else []
