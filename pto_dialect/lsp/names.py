@@ -18,7 +18,7 @@ from .tokens import tokens
 VALUE, BLOCK, SYMBOL = "value", "block", "symbol"
 _VALUE = re.compile(r"%[\w$.\-]+")
 _SYMBOL = re.compile(r"@(?:[\w$.]+|\"(?:[^\"\\\n]|\\.)*\")")
-_DEFINING = ("OP_FUNC", "OP_MODULE", "OP_MEM_GLOBAL")
+_DEFINING = ("OP_FUNC", "OP_MODULE")
 _BETWEEN = ("private", "public", "nested", "constant")
 
 
