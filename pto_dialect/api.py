@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp as Module
@@ -142,19 +143,27 @@ def run(
     accumulate: str = "fast",
     backend: Backend | None = None,
     verify: bool = True,
+    record: str | os.PathLike[str] | None = None,
 ) -> dict[str, Any]:
     """Compiles a function of ``module``, which is verified first, and calls it once; see
-    :func:`pto_dialect.runtime.api.run`."""
+    :func:`pto_dialect.runtime.api.run`. ``record`` is a file for a recording of the run
+    (:func:`pto_dialect.recording.launch.record`)."""
     from pto_dialect.runtime.api import run as run_module
 
-    return run_module(
-        module,
-        arguments,
-        entry,
-        target,
-        blocks=blocks,
-        jobs=jobs,
-        accumulate=accumulate,
-        backend=backend,
-        verify=verify,
-    )
+    recording: AbstractContextManager[None] = nullcontext()
+    if record is not None:
+        from pto_dialect.recording.launch import record as record_launches
+
+        recording = record_launches(record)
+    with recording:
+        return run_module(
+            module,
+            arguments,
+            entry,
+            target,
+            blocks=blocks,
+            jobs=jobs,
+            accumulate=accumulate,
+            backend=backend,
+            verify=verify,
+        )

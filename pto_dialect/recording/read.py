@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import zipfile
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
+from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
 
+from . import header as checked
 from .columns import Accesses, Columns, Steps, check
 from .format import DATA, FLOATS, HEADER, INITIAL, KINDS, MAGIC, NO_PATTERN, VERSION
 from .history import History
@@ -36,8 +39,6 @@ from .model import (
 )
 from .tiles import tile_of, view_of
 
-Row = TypeVar("Row")
-
 
 def open(path: str | os.PathLike[str]) -> Recording:
     """The recording in ``path``.
@@ -50,7 +51,7 @@ def open(path: str | os.PathLike[str]) -> Recording:
         archive = zipfile.ZipFile(name)
     except OSError as error:
         raise RecordingError(f"cannot read '{name}': {error.strerror or error}") from None
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error, EOFError):
         raise RecordingError(f"'{name}' is no recording, or its end is missing") from None
     try:
         return Recording(name, archive)
@@ -77,25 +78,28 @@ class Recording:
         self._archive = archive
         header = self._header()
         self.version: int = header["version"]
-        self.program = Program(**header["program"])
-        self.statements = _rows(Statement, header["statements"])
-        self.actors = _rows(Actor, header["actors"])
-        self.memories = _rows(Memory, header["memories"])
-        self.arguments = _rows(Argument, header["arguments"])
-        self.findings = _rows(Finding, header["findings"])
-        self.outcome = Outcome(**{key: _frozen(value) for key, value in header["outcome"].items()})
-        self.waiting = _rows(Waiting, header["waiting"])
-        self.dropped: int = header["dropped"]
-        self.limit: int = header["limit"]
-        self._forms = _rows(Form, header["forms"])
-        self._patterns = [(int(run), tuple((int(a), int(b)) for a, b in dims)) for run, dims in header["patterns"]]
-        self._signal_texts: list[str] = [str(text) for text in header["signals"]]
-        self._data_sizes: list[int] = [int(size) for size in header["data"]]
+        self.program = checked.row(Program, header["program"])
+        self.statements = checked.rows(Statement, header["statements"])
+        self.actors = checked.rows(Actor, header["actors"])
+        self.memories = checked.rows(Memory, header["memories"])
+        self.arguments = checked.rows(Argument, header["arguments"])
+        self.findings = checked.rows(Finding, header["findings"])
+        self.outcome = checked.row(Outcome, header["outcome"])
+        self.waiting = checked.rows(Waiting, header["waiting"])
+        self.dropped = checked.number(header["dropped"])
+        self.limit = checked.number(header["limit"])
+        self._forms = checked.rows(Form, header["forms"])
+        self._patterns = checked.patterns(header["patterns"])
+        self._signal_texts = checked.texts(header["signals"])
+        self._data_sizes = checked.numbers(header["data"])
         self._columns = Columns({name: self._array(f"{name}.npy") for name in Columns.names})
         check(self._columns, self.statements, len(self.actors), len(self.memories), len(self._patterns),
               len(self._forms), len(self._signal_texts), sum(self._data_sizes))  # fmt: skip
         self.steps = Steps(self._columns, self.actors)
         self.accesses = Accesses(self._columns, self._patterns)
+        sizes = np.array([one.size for one in self.memories], np.int64)
+        if len(self.accesses.step) and (self.accesses.stop > sizes[self.accesses.memory]).any():
+            raise RecordingError(f"'{path}' is damaged: an access leaves its memory")
         self._histories: dict[int, History] = {}
         self._chunks: dict[int, Array] = {}
 
@@ -109,7 +113,7 @@ class Recording:
         if not isinstance(header, dict) or header.get("format") != MAGIC:
             raise RecordingError(f"'{self.path}' is no recording")
         version = header.get("version")
-        if not isinstance(version, int) or version > VERSION:
+        if not isinstance(version, int) or not 0 < version <= VERSION:
             message = f"'{self.path}' has version {version}, this package reads recordings up to version {VERSION}"
             raise RecordingError(f"{message}; a newer package reads it")
         return header
@@ -117,7 +121,7 @@ class Recording:
     def _bytes(self, name: str) -> bytes:
         try:
             return self._archive.read(name)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError) as error:
             raise RecordingError(f"'{self.path}' is damaged: {error}") from None
         except OSError as error:
             raise RecordingError(f"cannot read '{self.path}': {error.strerror or error}") from None
@@ -129,6 +133,8 @@ class Recording:
             return np.lib.format.read_array(BytesIO(self._bytes(name)), allow_pickle=False)
         except KeyError:
             raise RecordingError(f"'{self.path}' is damaged: it has no {name}") from None
+        except (ValueError, SyntaxError, TypeError, MemoryError) as error:
+            raise RecordingError(f"'{self.path}' is damaged: {name}: {error}") from None
 
     def close(self) -> None:
         """Closes the file; what was not read yet is not available any more."""
@@ -345,7 +351,10 @@ class Recording:
         if handle.memory < 0 or handle.form.kind not in ("tile", "view"):
             raise RecordingError(f"{value if isinstance(value, str) else 'the handle'} is no tile and no view")
         content = np.frombuffer(self.memory_at(step, handle.memory), np.uint8)
-        return tile_of(handle, content, valid) if handle.form.kind == "tile" else view_of(handle, content)
+        try:
+            return tile_of(handle, content, valid) if handle.form.kind == "tile" else view_of(handle, content)
+        except (Fault, ValueError, TypeError) as error:
+            raise RecordingError(f"{value if isinstance(value, str) else 'the handle'}: {error}") from None
 
     def handle_at(self, step: int, name: str) -> Handle:
         """The tile, view or pointer ``%name`` that the last statement up to ``step`` has used. Raises ``KeyError``."""
@@ -382,11 +391,3 @@ def dtype_named(name: str) -> np.dtype[Any]:
     import ml_dtypes
 
     return np.dtype(getattr(ml_dtypes, name, name))
-
-
-def _rows(kind: Callable[..., Row], rows: list[list[Any]]) -> list[Row]:
-    return [kind(*map(_frozen, row)) for row in rows]
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(each) for each in value) if isinstance(value, list) else value

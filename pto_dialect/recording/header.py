@@ -1,0 +1,69 @@
+"""The member of a recording that is no column, checked. Source: docs/reference/recording.md, "Members"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Row = TypeVar("Row")
+
+_PLAIN: dict[str, type | tuple[type, ...]] = {"int": int, "str": str, "bool": bool, "float": (int, float)}
+"""Types by the text of their annotation; whatever else there is, is a list in JSON or optional."""
+
+
+def rows(kind: Callable[..., Row], given: Any) -> list[Row]:
+    """Named tuples of a ``kind`` from their rows. Raises ``ValueError`` where these are none."""
+    if not isinstance(given, list):
+        raise ValueError(f"{_name(kind)} is no list")
+    return [row(kind, one) for one in given]
+
+
+def row(kind: Callable[..., Row], given: Any) -> Row:
+    """One named tuple from a list of its fields, or an object."""
+    annotations: dict[str, Any] = getattr(kind, "__annotations__")  # noqa: B009
+    fields = {name: getattr(one, "__forward_arg__", str(one)) for name, one in annotations.items()}
+    values = given if isinstance(given, dict) else dict(zip(fields, given, strict=True))
+    if values.keys() != fields.keys():
+        raise ValueError(f"{_name(kind)} has other fields than it should")
+    for name, annotation in fields.items():
+        wanted = _PLAIN.get(annotation, tuple if annotation.startswith("tuple") else None)
+        value = values[name] = frozen(values[name])
+        if wanted is not None and not isinstance(value, wanted):
+            raise ValueError(f"{name} of {_name(kind)} is {type(value).__name__}")
+    return kind(**values)
+
+
+def numbers(given: Any) -> list[int]:
+    """Integers from 0. Raises ``ValueError``."""
+    if not isinstance(given, list) or not all(isinstance(one, int) and one >= 0 for one in given):
+        raise ValueError("numbers are expected")
+    return given
+
+
+def number(given: Any) -> int:
+    """One integer from 0. Raises ``ValueError``."""
+    return numbers([given])[0]
+
+
+def texts(given: Any) -> list[str]:
+    """Texts. Raises ``ValueError``."""
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        raise ValueError("texts are expected")
+    return given
+
+
+def patterns(given: Any) -> list[tuple[int, tuple[tuple[int, int], ...]]]:
+    """Shapes of accesses. Raises ``ValueError``."""
+    found: list[tuple[int, tuple[tuple[int, int], ...]]] = []
+    for run, dims in list(given):
+        found.append((number(run), tuple((number(count), number(stride)) for count, stride in list(dims))))
+    return found
+
+
+def frozen(value: Any) -> Any:
+    """Lists as tuples."""
+    return tuple(frozen(each) for each in value) if isinstance(value, list) else value
+
+
+def _name(kind: Callable[..., Any]) -> str:
+    return kind.__name__.lower()

@@ -1,0 +1,159 @@
+"""What is no recording, a damaged or newer one, and a disk that is full: one message each, and nothing lost."""
+
+from __future__ import annotations
+
+import json
+import resource
+import zipfile
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from recorded_runs import recorded, recording_kernel
+from sanitize_programs import load, program, store, ub
+
+import pto_dialect
+from pto_dialect.recording import RecordingError
+from pto_dialect.recording import open as open_recording
+from pto_dialect.recording.save import save
+
+TEXT = program(ub("x", 0), "scf.for %i = %i0 to %i3 step %i1 {", load("%x"), store("%x"), "}")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    kernel = recording_kernel(pto_dialect.parse(TEXT), None, None)
+    found = tmp_path / "run.pto-rec"
+    recorded(found, kernel, [np.arange(64, dtype=np.float32), np.zeros(64, np.float32)]).close()
+    return found
+
+
+def everything(path: Path) -> None:
+    """Reads all that there is."""
+    with open_recording(path) as found:
+        for step in range(len(found)):
+            for question in (found.step, found.accesses_of, found.scalars_of, found.handles_of, found.signals_of):
+                question(step)
+        for memory in found.memories:
+            found.memory_at(found.last, memory.number)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match=r"cannot read '.*gone': No such file or directory"):
+        open_recording(tmp_path / "gone")
+
+
+@pytest.mark.parametrize("content", [b"", b"func.func @f() {}", b"PK\x03\x04" + bytes(100)])
+def test_a_file_that_is_no_archive(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(content)
+    with pytest.raises(RecordingError, match="is no recording"):
+        open_recording(path)
+
+
+def test_an_archive_of_something_else(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", a=np.zeros(3))
+    with pytest.raises(RecordingError, match="is no recording"):
+        open_recording(tmp_path / "x.npz")
+
+
+def changed(path: Path, name: str, content: bytes | None) -> Path:
+    """The recording with another content of one member, or without it."""
+    target = path.with_name("changed.pto-rec")
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
+        for member in old.namelist():
+            if member != name:
+                new.writestr(member, old.read(member))
+        if content is not None:
+            new.writestr(name, content)
+    return target
+
+
+def test_a_newer_version(path: Path) -> None:
+    header = json.loads(zipfile.ZipFile(path).read("recording.json")) | {"version": 7}
+    with pytest.raises(RecordingError, match="has version 7, this package reads recordings up to version 1"):
+        open_recording(changed(path, "recording.json", json.dumps(header).encode()))
+
+
+def test_every_member_may_be_missing(path: Path) -> None:
+    for name in zipfile.ZipFile(path).namelist():
+        with pytest.raises(RecordingError):
+            everything(changed(path, name, None))
+
+
+def test_every_key_may_be_missing_or_of_another_kind(path: Path) -> None:
+    header = json.loads(zipfile.ZipFile(path).read("recording.json"))
+    for key in header:
+        for value in ({}, [[]]):
+            wrong = {**header, key: value}
+            if key in ("findings", "waiting") and value == {}:
+                continue
+            if key == "limit":
+                continue
+            with pytest.raises(RecordingError):
+                everything(changed(path, "recording.json", json.dumps(wrong).encode()))
+
+
+def test_a_file_that_is_cut_off_or_has_other_bytes(path: Path) -> None:
+    whole = path.read_bytes()
+    random = Random(1)
+    broken = path.with_name("broken")
+    told = 0
+    for _ in range(60):
+        content = bytearray(whole)
+        if random.random() < 0.3:
+            del content[random.randrange(len(content)) :]
+        else:
+            for _ in range(random.choice((1, 20))):
+                content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+        broken.write_bytes(content)
+        try:
+            everything(broken)
+        except RecordingError as error:
+            told += 1
+            assert str(broken) in str(error) or "damaged" in str(error)
+    assert told > 40
+
+
+def test_columns_that_do_not_fit_each_other(path: Path) -> None:
+    from io import BytesIO
+
+    from pto_dialect.recording.format import COLUMNS
+
+    with open_recording(path) as found:
+        columns = {name: found._columns[name] for name in COLUMNS}
+    for name, column in columns.items():
+        large = column + 200 if column.itemsize == 1 else column + 1_000_000
+        for wrong in (column[:-1], large, column[None]):
+            free = name in ("issue.loops", "issue.integers", "issue.floats", "issue.order", "gather.starts")
+            free = free or name in ("step.start", "step.end", "handle.address", "gather.item")
+            if not column.size or (free and wrong.size == column.size and wrong.dtype == column.dtype):
+                continue
+            stream = BytesIO()
+            np.save(stream, wrong)
+            if np.array_equal(wrong.astype(column.dtype), column) and wrong.ndim == 1 and wrong.dtype == column.dtype:
+                continue
+            with pytest.raises(RecordingError):
+                everything(changed(path, f"{name}.npy", stream.getvalue()))
+
+
+def test_a_disk_that_fills_up_leaves_what_was_there(tmp_path: Path) -> None:
+    kernel = recording_kernel(pto_dialect.parse(TEXT), None, None)
+    values = [np.arange(64, dtype=np.float32), np.zeros(64, np.float32)]
+    kernel.run(values)
+    path = tmp_path / "run.pto-rec"
+    path.write_bytes(b"before")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))
+    try:
+        with pytest.raises(RecordingError, match=r"cannot write '.*run.pto-rec': File too large"):
+            save(path, kernel, 1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == b"before"
+    assert [one.name for one in tmp_path.iterdir()] == ["run.pto-rec"]
+    # What the run has computed and recorded is still there.
+    assert values[1][:16].tolist() == list(range(16))
+    save(path, kernel, 1)
+    assert len(open_recording(path)) > 0
