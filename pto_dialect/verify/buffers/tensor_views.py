@@ -53,6 +53,15 @@ BOUNDS = rule(
     bad=f"%q = pto.partition_view %v, offsets = [%c16, %c0], sizes = [%c8, %c16] : {_V} -> {_P}",
     good=f"%q = pto.partition_view %v, offsets = [%c8, %c0], sizes = [%c8, %c16] : {_V} -> {_P}",
 )
+DIMENSION = rule(
+    "view-dim",
+    ERROR,
+    SHAPES,
+    "the dimension whose size or stride is asked for is one of the view, counted from 0",
+    source=_PAGE,
+    bad=f"%q = pto.get_tensor_view_dim %v, %c8 : {_V} -> index",
+    good=f"%q = pto.get_tensor_view_dim %v, %c0 : {_V} -> index",
+)
 
 MAX_RANK = 5
 _NZ_ROWS = 16
@@ -138,6 +147,19 @@ def _matches(inner: int, outer: int, inner_step: int, outer_step: int) -> bool:
     if inner != 1 and inner_step != 1:
         return False
     return outer == 1 or outer_step == inner
+
+
+@checks(SHAPES, "pto.get_tensor_view_dim", "pto.get_tensor_view_stride", numeric=True)
+def dimension(op: Operation, ctx: Context) -> None:
+    """A constant dimension against the rank of its view."""
+    source, index = named(op, "tensor_view").type, named(op, "dim_index")
+    axis = ctx.constant(index)
+    if not isinstance(source, (TensorViewType, PartitionViewType)) or axis is None:
+        return
+    rank = len(source.shape)
+    if not 0 <= axis < rank:
+        message = f"{op.name} asks for dimension {axis}, its view has 0 to {rank - 1}"
+        ctx.report(DIMENSION, op, message, at=index)
 
 
 @checks(SHAPES, "pto.partition_view", numeric=True)

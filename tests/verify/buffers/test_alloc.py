@@ -7,6 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tile_programs import errors, findings, tile
 
+from pto_dialect import check
 from pto_dialect.verify.buffers.tensor_views import layouts_of
 from pto_dialect.verify.engine.rule import RULES
 from pto_dialect.verify.verifier import load_all_rules
@@ -183,3 +184,16 @@ def test_left_tiles_without_blocks(element: str, blayout: str) -> None:
         type_ = tile("left", element, (rows, cols), layout=(blayout, "none_box", 512))
         wanted = rows * size % 32 != 0 and cols * size % 32 != 0
         assert ("alloc-nonebox-align" in findings(alloc(type_), "a5")) == wanted, (rows, cols)
+
+
+@pytest.mark.parametrize("query", ["dim", "stride"])
+@pytest.mark.parametrize("rank", [1, 2, 5])
+@pytest.mark.parametrize("axis", [-1, 0, 1, 2, 4, 5])
+def test_a_dimension_that_is_asked_for_is_one_of_the_view(query: str, rank: int, axis: int) -> None:
+    view = f"!pto.tensor_view<{'x'.join('?' * rank)}xf32>"
+    text = f"""func.func @f(%v: {view}) -> index {{
+      %i = arith.constant {axis} : index
+      %d = pto.get_tensor_view_{query} %v, %i : {view} -> index
+      return %d : index
+    }}"""
+    assert [found.rule for found in check(text).diagnostics] == ([] if 0 <= axis < rank else ["view-dim"])

@@ -17,6 +17,7 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.extents import entry_of
 from pto_dialect.runtime.memory.gm_parts import GmParts
 from pto_dialect.runtime.memory.layout import native_layout
 from pto_dialect.runtime.memory.mx_view import MX_LAYOUTS, MxTensor, inferred_layout
@@ -367,13 +368,19 @@ def partition_view(op: PtoOp, g: Generator) -> None:
     g.define(result, f"{g.name(source)}.part({offsets}, {sizes})")
 
 
+def _entry(op: PtoOp, g: Generator, numbers: str) -> str:
+    """The entry of a view's sizes or strides that the index names."""
+    view, axis = (g.name(named(op, name)) for name in ("tensor_view", "dim_index"))
+    return f"{g.argument(entry_of)}({view}.{numbers}, {axis})"
+
+
 @kernel("pto.get_tensor_view_dim")
 def view_dim(op: PtoOp, g: Generator) -> None:
     """The extent of one dimension of a view, in elements."""
-    g.define(op.results[0], f"{g.name(named(op, 'tensor_view'))}.shape[{g.name(named(op, 'dim_index'))}]")
+    g.define(op.results[0], _entry(op, g, "shape"))
 
 
 @kernel("pto.get_tensor_view_stride")
 def view_stride(op: PtoOp, g: Generator) -> None:
     """The stride of one dimension of a view, in elements."""
-    g.define(op.results[0], f"{g.name(named(op, 'tensor_view'))}.strides[{g.name(named(op, 'dim_index'))}]")
+    g.define(op.results[0], _entry(op, g, "strides"))

@@ -16,6 +16,7 @@ from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.memory.extents import entry_of
 from pto_dialect.runtime.memory.memref import MemRef, dense_strides
 from pto_dialect.runtime.memory.spaces import Arena, Pointer
 from pto_dialect.runtime.numerics.formats import Format
@@ -107,7 +108,7 @@ def copy(op: Operation, g: Generator) -> None:
 def dim(op: Operation, g: Generator) -> None:
     """The extent of one dimension."""
     source, axis = (g.name(v) for v in op.operands)
-    g.define(op.results[0], f"{source}.shape[{axis}]")
+    g.define(op.results[0], f"{g.argument(entry_of)}({source}.shape, {axis})")
 
 
 @kernel("memref.rank")

@@ -44,6 +44,25 @@ def test_sizes_of_a_view() -> None:
         assert run(body, arguments, [np.zeros(100, np.float32), 5, 3, 20, axis], "index, index") == wanted
 
 
+@pytest.mark.parametrize("axis", [-1, 2, 7])
+@pytest.mark.parametrize("query", ["dim", "stride", "memref"])
+def test_a_dimension_that_does_not_exist_is_refused_at_its_place(query: str, axis: int) -> None:
+    view = "!pto.tensor_view<?x?xf32>"
+    asks = f"pto.get_tensor_view_{query} %v, %i : {view} -> index"
+    if query == "memref":
+        asks = "memref.dim %m, %i : memref<4x5xf32>"
+    body = f"""%c1 = arith.constant 1 : index
+    %v = pto.make_tensor_view %g, shape = [%c1, %c1], strides = [%c1, %c1] : {view}
+    %d = {asks}
+    return %d : index"""
+    arguments = "%g: !pto.ptr<f32, gm>, %m: memref<4x5xf32>, %i: index"
+    with pytest.raises(ProgramError) as found:
+        run(body, arguments, [np.zeros(4, np.float32), np.zeros(20, np.float32), axis], "index")
+    diagnostic = found.value
+    assert (diagnostic.rule, diagnostic.message) == ("view-dim", f"there is no dimension {axis}, only 0 to 1")
+    assert diagnostic.span is not None and diagnostic.span.line == 5
+
+
 @pytest.mark.parametrize("slot", [0, 1, 2])
 @pytest.mark.parametrize("constant", [True, False])
 def test_slots_of_several_tiles_lie_behind_each_other(slot: int, constant: bool) -> None:
