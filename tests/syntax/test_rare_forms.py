@@ -91,3 +91,9 @@ def test_attributes_that_nothing_reads_are_reported_whatever_they_are(value: str
 }}"""
     found = pto_dialect.check(text).diagnostics
     assert [one.rule for one in found] == ["attr-unknown"], found
+
+
+def test_elements_that_a_pointer_steps_over_are_no_functions() -> None:
+    head = "!fn = (i32) -> i32\nfunc.func @f(%p: !llvm.ptr) {\n"
+    text = head + "  %e = llvm.getelementptr %p[1] : (!llvm.ptr) -> !llvm.ptr, !fn\n  return\n}"
+    assert [(rule, line) for rule, line, _, _ in parsed(text)[1]] == [("operand-kind", 3)]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from pto_dialect import check
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
@@ -257,3 +258,30 @@ def test_table_of_the_documentation():
     found = re.findall(r"^\| (.+?) \| `(.+?)` \| (.+?) \|$", section, re.MULTILINE)
     every, runs = ", ".join(FORMS), "run time"
     assert found == [(r.text, r.rule, every) for r in ROWS] + [(r.text, r.rule, runs) for r in OPEN_ROWS]
+
+
+@pytest.mark.parametrize("wrong", ["i8", "index", "!pto.ptr<f32>"])
+@pytest.mark.parametrize(
+    ("op", "operands", "types", "result"),
+    [
+        ("tadd", "%a, %b", "!T, !T", "!T"),
+        ("tmatmul", "%a, %b", "!T, !T", "!S"),
+        ("tmatmul.acc", "%c, %a, %b", "!S, !T, !T", "!S"),
+        ("tabs", "%a", "!T", "!T"),
+        ("tload", "%v", "!pto.partition_tensor_view<16x16xf16>", "!T"),
+    ],
+)
+def test_a_result_that_stands_for_a_destination_is_a_tile(
+    op: str, operands: str, types: str, result: str, wrong: str
+) -> None:
+    def said(kind: str) -> list[str]:
+        text = f"""!T = !pto.tile<16x16xf16>
+        !S = !pto.tile<16x16xf32>
+        func.func @f(%a: !T, %b: !T, %c: !S, %v: !pto.partition_tensor_view<16x16xf16>) -> {kind} {{
+          %r = pto.{op} {operands} : ({types}) -> {kind}
+          return %r : {kind}
+        }}"""
+        return [found.rule for found in check(text).diagnostics if found.severity is Severity.ERROR]
+
+    assert said(result) == []
+    assert said(wrong) == ["result-kind"]

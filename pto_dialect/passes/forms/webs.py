@@ -92,7 +92,8 @@ class Webs:
         for pairs in (_carried, _chosen, _kept, _accumulated, _overwritten):
             for op in operations:
                 for one, other in pairs(op, self.lives.arch):
-                    self.join(one, other)
+                    if is_value(other):
+                        self.join(one, other)
 
 
 _Pairs = Iterator[tuple[SSAValue, SSAValue]]

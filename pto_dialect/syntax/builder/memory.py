@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from xdsl.dialects import builtin
-from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnregisteredOp, i32, i64
+from xdsl.dialects.builtin import DenseArrayBase, FunctionType, StringAttr, UnregisteredOp, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsolatedFromAbove
@@ -198,6 +198,8 @@ class MemoryBuilder(ControlBuilder):
         stated = self.types_of(outputs)
         if len(stated) != 2:
             raise at(token, "parse-missing-types", "llvm.getelementptr ends with its result type and the element type")
+        if isinstance(stated[1], FunctionType):
+            raise at(token, "operand-kind", f"the elements of {token.text} are no functions")
         static: list[int] = []
         dynamic: list[Tok] = []
         for entry in indices:

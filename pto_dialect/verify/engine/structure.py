@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.diagnostics.suggest import word_hint
 from pto_dialect.ir.core.attributes import BROKEN, PlaceholderAttr
-from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups, signature
+from pto_dialect.ir.core.base import PtoOp, Signature, op_spec, operand_groups, signature
 from pto_dialect.ir.core.types import OpaqueType, TileBufType, type_text
 from pto_dialect.ir.core.words import word_rule
 from pto_dialect.syntax.usage import usage
@@ -81,10 +81,28 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
         message = f"{op.name} on buffers has no result: it writes to outs(..)"
         ctx.report(RULES["op-missing-outs"], op, message, help=usage(op.name))
         return False
+    if not _check_destinations(op, declared, groups, ctx):
+        return False
     for slot, result in zip(declared.results, op.results, strict=False):
         if not slot.kind.accepts(result.type) and not isinstance(result.type, OpaqueType):
             found = type_text(result.type)
             message = f"the result of {op.name} must be {slot.kind.label}, found {found}"
+            ctx.report(RESULT_KIND, op, message, at=result)
+            good = False
+    return good
+
+
+def _check_destinations(op: PtoOp, declared: Signature, groups: Mapping[str, Sequence[SSAValue]], ctx: Context) -> bool:
+    """Results that stand for destinations have types of the kinds of these."""
+    outs = op_spec(type(op)).outs
+    if not outs or any(groups[name] for name in outs if name in groups):
+        return True
+    good = True
+    slots = {slot.name: slot for slot in declared.operands}
+    for name, result in zip((name for name in outs if name in slots), op.results, strict=False):
+        kind = slots[name].kind
+        if not kind.accepts(result.type) and not isinstance(result.type, OpaqueType):
+            message = f"the result of {op.name} must be {kind.label}, found {type_text(result.type)}"
             ctx.report(RESULT_KIND, op, message, at=result)
             good = False
     return good
