@@ -6,7 +6,8 @@ import re
 
 import click
 
-from .command_line import PtoCommand, read_stdin, show_version, wants_color, write_stderr, write_stdout
+from .command_line import PtoCommand, read_stdin, show_version
+from .in_place import Rewritten, Showing, rewrite
 
 CHANGED = 1
 """Exit code: ``--check`` has found files that would change, or a program cannot be read."""
@@ -45,10 +46,8 @@ def main(
 
     Only white space changes: comments, empty lines, names and the form of every statement stay.
     """
-    from pto_dialect.diagnostics.files import atomic_write
-    from pto_dialect.driver.formatting import difference, formatted
-    from pto_dialect.driver.inputs import STDIN, InputError, collect, read
-    from pto_dialect.driver.report import render
+    from pto_dialect.driver.formatting import formatted
+    from pto_dialect.driver.inputs import STDIN, InputError, collect
 
     try:
         inputs = collect(paths or (STDIN,), read_stdin)
@@ -56,34 +55,13 @@ def main(
         raise click.UsageError(str(error), ctx) from None
     if only and len(inputs) != 1:
         raise click.UsageError("--lines goes with one input", ctx)
-    failed = would_change = 0
-    for item in inputs:
-        text, remark = read(item)
-        if remark is not None:
-            write_stderr(render((remark,), wants_color(color)))
-            failed += remark.rule != "input-empty"
-            continue
-        result = formatted(text, item.name, only)
-        if result.errors:
-            write_stderr(render(result.errors, wants_color(color)))
-            failed += 1
-        changed = result.text != text
-        would_change += changed
-        if diff and changed:
-            write_stdout(difference(text, result.text, item.name))
-        if check and changed:
-            write_stderr(f"{item.name}: would be laid out differently\n")
-        if check or diff:
-            continue
-        if item.data is not None:
-            write_stdout(result.text)
-        elif changed:
-            try:
-                atomic_write(item.path, result.text)
-            except OSError as error:
-                write_stderr(f"error: cannot write '{item.path}': {error.strerror or error}\n")
-                failed += 1
-    if failed or (check and would_change):
+
+    def change(text: str, name: str) -> Rewritten:
+        result = formatted(text, name, only)
+        return Rewritten(result.text, result.errors, bool(result.errors))
+
+    failed, changed = rewrite(inputs, change, Showing(check, diff, color))
+    if failed or (check and changed):
         ctx.exit(CHANGED)
 
 

@@ -117,6 +117,13 @@ class OptCommand(PtoCommand):
     "--memory-report", type=click.Choice(["text", "json"]), metavar="[=text|json]",
     help="Print where buffers lie in on-chip memory, and when they are needed, instead of the module.",
 )  # fmt: skip
+@click.option("--fix", is_flag=True, help="Mend what has one meaning only, in place; print what is left, no module.")
+@click.option("--unsafe", is_flag=True, help="With --fix, make guesses and add statements as well.")
+@click.option("--format", "layout", is_flag=True, help="Lay programs out in place as pto-fmt does, after --fix.")
+@click.option("--diff", is_flag=True, help="With --fix or --format, change nothing and print what would change.")
+@click.option(
+    "--check", is_flag=True, help="With --fix or --format, change nothing; exit with 1 if a file would change."
+)
 @click.option("--allow-schematic", is_flag=True, help="Accept '...' in types, as in documentation.")
 @click.option(
     "--diagnostics-format", "format", type=click.Choice(["text", "json", "sarif"]), default="text",
@@ -177,7 +184,16 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
     from pto_dialect.driver.report import Reporter
 
     inputs, batch = _inputs(ctx, paths)
+    rewriting = _rewriting(ctx, given)
     task = _task(ctx, inputs, batch, **given)
+    if rewriting:
+        from .in_place import Showing, mend, rewrite
+
+        change = mend(task.options, **rewriting)
+        failed, changed = rewrite(
+            inputs, change, Showing(given["check"], given["diff"], given["color"], "would change")
+        )
+        ctx.exit(WRONG_PROGRAM if failed or (given["check"] and changed) else 0)
     reporter = Reporter(task.format, task.color, write_over_progress if batch else write_stderr, task.verdicts)
     try:
         if batch:
@@ -188,6 +204,29 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
         write_stderr(f"error: {error}\n")
         code = WRONG_COMMAND_LINE if isinstance(error, OutputError) else WRONG_PROGRAM
     ctx.exit(code)
+
+
+def _rewriting(ctx: click.Context, given: dict[str, Any]) -> dict[str, bool] | None:
+    """What ``--fix`` and ``--format`` ask for, ``None`` without them."""
+    fix, layout = given["fix"], given["layout"]
+    if not (fix or layout):
+        for option in ("unsafe", "diff", "check"):
+            if given[option]:
+                raise click.UsageError(
+                    f"--{option} has no meaning without --fix{' or --format' * (option != 'unsafe')}", ctx
+                )
+        return None
+    if given["unsafe"] and not fix:
+        raise click.UsageError("--unsafe has no meaning without --fix", ctx)
+    for option, name in (
+        *(("output", "-o"), ("verify_diagnostics", "--verify-diagnostics"), ("stats", "--stats"), ("lower", "--lower")),
+        *(("cycles", "--cycles"), ("memory_report", "--memory-report"), ("prove", "--prove")),
+    ):
+        if given[option]:
+            raise click.UsageError(
+                f"--{'fix' if fix else 'format'} rewrites the inputs; it does not go with {name}", ctx
+            )
+    return {"fix": fix, "unsafe": given["unsafe"], "layout": layout, "diff": given["diff"] or given["check"]}
 
 
 def _inputs(ctx: click.Context, paths: tuple[str, ...]) -> tuple[list[Input], bool]:

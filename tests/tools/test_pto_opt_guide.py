@@ -17,6 +17,7 @@ CHECKOUT = Path(__file__).parents[2]
 GUIDE = CHECKOUT / "docs" / "pto-opt.md"
 FORMS = CHECKOUT / "docs" / "forms.md"
 CYCLES = CHECKOUT / "docs" / "cycles.md"
+FIXES = CHECKOUT / "docs" / "fixes.md"
 
 _PROGRAM = re.compile(r"^`([\w.]+)`[^\n]*:\n\n```mlir\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^```console\n\$ (pto-opt|pto-run) ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -43,7 +44,7 @@ def with_present_output(text: str, directory: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("guide", "least"), [(GUIDE, 6), (FORMS, 3), (CYCLES, 1)], ids=lambda value: getattr(value, "stem", "")
+    ("guide", "least"), [(GUIDE, 6), (FORMS, 3), (CYCLES, 1), (FIXES, 1)], ids=lambda value: getattr(value, "stem", "")
 )
 def test_the_guide_shows_real_output(tmp_path: Path, guide: Path, least: int) -> None:
     text = guide.read_text(encoding="utf-8")
@@ -51,9 +52,10 @@ def test_the_guide_shows_real_output(tmp_path: Path, guide: Path, least: int) ->
     assert with_present_output(text, tmp_path) == text
 
 
-def test_the_python_of_the_guide_to_cycles_runs() -> None:
-    (code,) = re.findall(r"^```python\n(.*?)^```$", CYCLES.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    exec(compile(code, "cycles.md", "exec"), {})
+@pytest.mark.parametrize("guide", [CYCLES, FIXES], ids=lambda guide: guide.stem)
+def test_the_python_of_a_guide_runs(guide: Path) -> None:
+    (code,) = re.findall(r"^```python\n(.*?)^```$", guide.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    exec(compile(code, guide.name, "exec"), {})
 
 
 def test_the_guide_names_every_option() -> None:
@@ -70,6 +72,6 @@ if __name__ == "__main__":
     import pto_dialect
 
     pto_dialect.__path__.append(str(CHECKOUT))
-    for page in (GUIDE, FORMS, CYCLES):
+    for page in (GUIDE, FORMS, CYCLES, FIXES):
         with tempfile.TemporaryDirectory() as folder:
             page.write_text(with_present_output(page.read_text(encoding="utf-8"), Path(folder)), encoding="utf-8")

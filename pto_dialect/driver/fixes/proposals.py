@@ -5,9 +5,11 @@ from __future__ import annotations
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.fix import Fix, OverlapError, edited
 
-from . import marks as _marks  # noqa: F401  # declares its fixers
-from . import words as _words  # noqa: F401
+from . import flags, forms, marks, moves, statements, types, words
 from .wrong import ROWS, Wrong
+
+FIXERS = (words, marks, forms, types, statements, moves, flags)
+"""Modules that declare fixers, in the order in which their proposals count."""
 
 _MOST = 24
 """Proposals for one diagnostic; each of them costs a check of the program."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
-from pto_dialect.diagnostics.fix import Edit, Fix, edited
+from pto_dialect.diagnostics.fix import Edit, Fix, edited, separate
 
 from .proposals import proposals
 
@@ -19,6 +19,9 @@ _DEPTH = 4
 _MOST_CHECKS = 80
 """Checks for one diagnostic."""
 
+_TOGETHER = 3
+"""Diagnostics of a text of which those with one proposal each are mended with one check."""
+
 _CHARACTERS = 4_000_000
 """What checks of all diagnostics of a text may read where fixes are only offered."""
 
@@ -29,6 +32,7 @@ class Tried(NamedTuple):
     fix: Fix
     text: str
     found: Sequence[Diagnostic]
+    steps: int = 1
 
 
 class Budget:
@@ -60,12 +64,16 @@ def helpful(
     text = diagnostic.span.source.text
     budget = Budget(_MOST_CHECKS) if budget is None else budget
     found = list(_helpful(text, diagnostic, before, check, budget, _DEPTH))
-    found.sort(key=lambda tried: (not tried.fix.safe, score(tried.found)))
+    found.sort(key=_rank)
     safe = [tried for tried in found if tried.fix.safe]
-    best = [tried for tried in safe if score(tried.found) == score(safe[0].found)]
+    best = [tried for tried in safe if _rank(tried) == _rank(safe[0])]
     if len({"".join(tried.text.split()) for tried in best}) > 1:
         return [tried._replace(fix=tried.fix._replace(safe=False)) for tried in found]
     return [tried for number, tried in enumerate(found) if tried not in best[1:] or not number]
+
+
+def _rank(tried: Tried) -> tuple[bool, tuple[int, int, int], int]:
+    return not tried.fix.safe, score(tried.found), tried.steps
 
 
 def _helpful(
@@ -87,7 +95,9 @@ def _helpful(
             continue
         for deeper in _helpful(new, shown[0], found, check, budget, depth - 1):
             title = f"{fix.title}; {deeper.fix.title}"
-            yield Tried(Fix(title, (_change(text, deeper.text),), fix.safe and deeper.fix.safe), *deeper[1:])
+            yield Tried(
+                Fix(title, (_change(text, deeper.text),), fix.safe and deeper.fix.safe), *deeper[1:3], deeper.steps + 1
+            )
             break
 
 
@@ -123,11 +133,18 @@ def offered(found: Sequence[Diagnostic], check: Check) -> list[Diagnostic]:
     return told
 
 
+class Made(NamedTuple):
+    """A fix that was made: the line that it was made for, from 1, and its title."""
+
+    line: int
+    title: str
+
+
 class Fixed(NamedTuple):
-    """A text after all fixes: the titles of those made, with lines, and what is found in it now."""
+    """A text after all fixes, those that were made, and what is found in it now."""
 
     text: str
-    applied: tuple[str, ...]
+    applied: tuple[Made, ...]
     found: Sequence[Diagnostic]
 
 
@@ -136,8 +153,10 @@ def fixed(text: str, check: Check, *, unsafe: bool = False, most: int = 500) -> 
 
     Fixes that are not safe are made only where ``unsafe``. At most ``most`` are made.
     """
-    applied: list[str] = []
+    applied: list[Made] = []
     found = check(text)
+    if len(found) > _TOGETHER:
+        text, applied, found = _plain_ones(text, found, check)
     hopeless: set[tuple[str, str, int]] = set()
     while len(applied) < most:
         for diagnostic in found:
@@ -150,9 +169,27 @@ def fixed(text: str, check: Check, *, unsafe: bool = False, most: int = 500) -> 
             if tried is None:
                 hopeless.add(key)
                 continue
-            applied.append(f"line {diagnostic.span.line}: {tried.fix.title}")
+            applied.append(Made(diagnostic.span.line, tried.fix.title))
             text, found = tried.text, tried.found
             break
         else:
             break
     return Fixed(text, tuple(applied), found)
+
+
+def _plain_ones(text: str, found: Sequence[Diagnostic], check: Check) -> tuple[str, list[Made], Sequence[Diagnostic]]:
+    """Makes the fixes of all diagnostics with one proposal together, if each of them helps."""
+    only: dict[Fix, Diagnostic] = {}
+    for diagnostic in found:
+        made = proposals(diagnostic)
+        if len(made) == 1 and made[0].safe:
+            only.setdefault(made[0], diagnostic)
+    fixes = separate(only)
+    if len(fixes) > 1:
+        new = edited(text, [edit for fix in fixes for edit in fix.edits])
+        after = check(new)
+        if sum(score(after)) <= sum(score(found)) - len(fixes) and score(after) < score(found):
+            lines = [only[fix].span for fix in fixes]
+            made_ones = [Made(span.line, fix.title) for span, fix in zip(lines, fixes, strict=True) if span is not None]
+            return new, made_ones, after
+    return text, [], found

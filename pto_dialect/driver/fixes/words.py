@@ -31,17 +31,20 @@ def _place(w: Wrong, word: str | None) -> tuple[int, int]:
 @told(r"", r"did you mean ([^?]+)\?$")
 def _meant(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
     names = (h if h.re.groups else m)[1]
-    quoted = _QUOTED.search(m.string)
+    found = _QUOTED.search(m.string)
     named = re.match(r"(?:attribute|unknown type|undefined type alias|\S+ :)?\s*([!%#@^]?[\w.]+)", m.string)
-    word = quoted[1] if quoted else None
+    word = found[1] if found else None
     if word is None and named is not None and named[1] in w.word:
         word = named[1]
     if word is None:
         found = _NAMED.search(m.string)
         word = next((group for group in found.groups() if group), None) if found else None
     start, end = _place(w, word)
+    quoted = w.text[start - 1 : start] != '"' and '", ' in w.text[w.statement_start : start]
     for name in _ALTERNATIVES.split(names):
         name = name.removesuffix("<..>")
+        if quoted and name.startswith("EVENT_ID"):
+            name = f'"{name}"'
         yield w.replaced(name, start, end)
 
 

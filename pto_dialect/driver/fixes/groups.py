@@ -1,0 +1,115 @@
+"""Operands and types of a statement, as places in its text."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from .wrong import Wrong, pieces
+
+_OPENS = frozenset("([{<")
+_CLOSES = frozenset(")]}>")
+
+
+class Part(NamedTuple):
+    """One entry of a list, from ``start`` up to ``end``."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Group(NamedTuple):
+    """Operands and their types: ``%a, %b : type, type``, with an arrow and results behind where there are some.
+
+    ``colon`` is the offset of the colon, ``arrow`` that of the arrow; ``end`` is behind the last type of the operands.
+    """
+
+    operands: list[Part]
+    types: list[Part]
+    results: list[Part]
+    colon: int | None
+    arrow: int | None
+    start: int
+    end: int
+
+
+def parts(text: str, start: int, end: int) -> list[Part]:
+    """The entries of a list with commas; nothing for blank text."""
+    found: list[Part] = []
+    depth, begin = 0, start
+    for piece in pieces(text, start, end):
+        if piece.text in _OPENS:
+            depth += 1
+        elif piece.text in _CLOSES:
+            depth -= 1
+        elif piece.text == "," and depth == 0:
+            found.append(_part(text, begin, piece.start))
+            begin = piece.end
+    if found or text[begin:end].strip():
+        found.append(_part(text, begin, end))
+    return found
+
+
+def _part(text: str, start: int, end: int) -> Part:
+    inside = text[start:end]
+    begin = start + len(inside) - len(inside.lstrip())
+    stop = max(begin, start + len(inside.rstrip()))
+    return Part(text[begin:stop], begin, stop)
+
+
+def group(text: str, start: int, end: int) -> Group:
+    """What stands between two offsets, as operands and types."""
+    depth = 0
+    colon = arrow = None
+    for piece in pieces(text, start, end):
+        if piece.text in _OPENS:
+            depth += 1
+        elif piece.text in _CLOSES:
+            depth -= 1
+        elif depth == 0 and piece.text == ":" and colon is None:
+            colon = piece.start
+        elif depth == 0 and arrow is None and (piece.text == "->" or (piece.text == "to" and colon is not None)):
+            arrow = piece.start
+    stop = end if arrow is None else arrow
+    operands = parts(text, start, stop if colon is None else colon)
+    types: list[Part] = []
+    if colon is not None:
+        types = parts(text, colon + 1, stop)
+        stop = types[-1].end if types else colon + 1
+        if len(types) == 1 and types[0].text.startswith("("):
+            types, stop = parts(text, types[0].start + 1, types[0].end - 1), types[0].end - 1
+    results: list[Part] = []
+    if arrow is not None:
+        results = parts(text, arrow + 2, end)
+        if len(results) == 1 and results[0].text.startswith("("):
+            results = parts(text, results[0].start + 1, results[0].end - 1)
+    return Group(operands, types, results, colon, arrow, start, stop)
+
+
+def groups(w: Wrong) -> dict[str, Group]:
+    """The groups of the statement: ``ins`` and ``outs``, or one under the name ``all``."""
+    operation = w.operation
+    start = operation.end if operation is not None else w.statement_start
+    end = max((piece.end for piece in w.statement), default=start)
+    found: dict[str, Group] = {}
+    for name in ("ins", "outs"):
+        head = re.compile(rf"\b{name}\s*\(").search(w.text, start, end)
+        close = w.closing(head.end() - 1) if head is not None else None
+        if head is not None and close is not None:
+            found[name] = group(w.text, head.end(), close)
+    return found or {"all": group(w.text, start, end)}
+
+
+def around(w: Wrong) -> Group:
+    """The group in which the diagnostic points, else the first one."""
+    found = list(groups(w).values())
+    return next((each for each in found if each.start <= w.start <= each.end + 1), found[0])
+
+
+def values_before(w: Wrong) -> list[str]:
+    """Names of values that stand in the text before the statement, the nearest first, with known types."""
+    text = w.text[: w.statement_start]
+    begin = max(text.rfind("func.func"), 0)
+    names = re.findall(r"%[\w.$\-]*[\w$]", text[begin:])
+    return [name for name in dict.fromkeys(reversed(names)) if name in w.types]

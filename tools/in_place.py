@@ -1,0 +1,99 @@
+"""Rewriting the files of a command line: fixes and layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from .command_line import wants_color, write_stderr, write_stdout
+
+if TYPE_CHECKING:
+    from pto_dialect.diagnostics.diagnostic import Diagnostic
+    from pto_dialect.driver.inputs import Input
+    from pto_dialect.driver.options import Options
+
+
+class Rewritten(NamedTuple):
+    """A text after a change: what is found in it then, which of that is an error, and what was done, for people."""
+
+    text: str
+    found: tuple[Diagnostic, ...] = ()
+    wrong: bool = False
+    done: str = ""
+
+
+class Showing(NamedTuple):
+    """How a command shows what it does: ``check`` and ``diff`` change nothing."""
+
+    check: bool = False
+    diff: bool = False
+    color: str = "auto"
+    would: str = "would be laid out differently"
+
+
+def rewrite(inputs: list[Input], change: Callable[[str, str], Rewritten], showing: Showing) -> tuple[int, int]:
+    """Rewrites files in place, a program from standard input to standard output; the numbers of those that failed, and
+    of those that are, or would be, others than before."""
+    from pto_dialect.diagnostics.files import atomic_write
+    from pto_dialect.driver.formatting import difference
+    from pto_dialect.driver.inputs import read
+    from pto_dialect.driver.report import render
+
+    failed = changed = 0
+    for item in inputs:
+        text, remark = read(item)
+        if remark is not None:
+            write_stderr(render((remark,), wants_color(showing.color)))
+            failed += remark.rule != "input-empty"
+            continue
+        result = change(text, item.name)
+        if result.found:
+            write_stderr(render(result.found, wants_color(showing.color)))
+        failed += result.wrong
+        differs = result.text != text
+        changed += differs
+        if showing.diff and differs:
+            write_stdout(difference(text, result.text, item.name))
+        if showing.check and differs:
+            write_stderr(f"{item.name}: {showing.would}\n")
+        if result.done:
+            write_stderr(result.done)
+        if showing.check or showing.diff:
+            continue
+        if item.data is not None:
+            write_stdout(result.text)
+        elif differs:
+            try:
+                atomic_write(item.path, result.text)
+            except OSError as error:
+                write_stderr(f"error: cannot write '{item.path}': {error.strerror or error}\n")
+                failed += 1
+    return failed, changed
+
+
+def mend(options: Options, *, fix: bool, unsafe: bool, layout: bool, diff: bool) -> Callable[[str, str], Rewritten]:
+    """The change that ``--fix`` and ``--format`` make: fixes first, then the layout."""
+
+    def change(text: str, name: str) -> Rewritten:
+        from pto_dialect.diagnostics.diagnostic import Severity
+
+        new, found, done = text, (), ""
+        if fix:
+            from pto_dialect.driver.fixes.files import fixed_file
+
+            result = fixed_file(text, name, options, unsafe=unsafe)
+            new, found = result.text, result.left
+            if result.applied:
+                number = len(result.applied)
+                verb = "would be made" if diff else "made"
+                lines = "".join(f"  line {made.line}: {made.title}\n" for made in result.applied)
+                done = f"{name}: {number} {'fix' if number == 1 else 'fixes'} {verb}\n{lines}"
+        if layout:
+            from pto_dialect.driver.formatting import formatted
+
+            laid = formatted(new, name)
+            new = laid.text
+            found = found or laid.errors
+        return Rewritten(new, found, any(diag.severity is Severity.ERROR for diag in found), done)
+
+    return change
