@@ -65,6 +65,11 @@ def helpful(
     budget = Budget(_MOST_CHECKS) if budget is None else budget
     found = list(_helpful(text, diagnostic, before, check, budget, _DEPTH))
     found.sort(key=_rank)
+    # Two ways may lead to one text.
+    texts: dict[str, Tried] = {}
+    for tried in found:
+        texts.setdefault(tried.text, tried)
+    found = list(texts.values())
     safe = [tried for tried in found if tried.fix.safe]
     best = [tried for tried in safe if _rank(tried) == _rank(safe[0])]
     if len({"".join(tried.text.split()) for tried in best}) > 1:
