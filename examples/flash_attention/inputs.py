@@ -9,6 +9,8 @@ from examples.case import Case
 HEADS, SEQ, WIDTH = 2, 256, 128
 BLOCKS = 2
 SLOT_ELEMENTS = 32_768
+PROGRAMS = {"flash_attention.pto": ("a2a3", "a5"), "flash_attention_instructions.pto": ("a5",)}
+"""Tiles, and what is made of them for a5."""
 
 
 def cases(seed: int = 9) -> list[Case]:
@@ -21,7 +23,7 @@ def cases(seed: int = 9) -> list[Case]:
     return [
         Case(
             "flash_attention",
-            "flash_attention.pto",
+            program,
             f"{HEADS}x{SEQ}x{WIDTH}, f16{', causal' if causal else ''}",
             {
                 **tensors,
@@ -33,8 +35,9 @@ def cases(seed: int = 9) -> list[Case]:
                 "causal": causal,
             },
             ("o",),
-            ("a2a3", "a5"),
+            targets,
             blocks=BLOCKS,
         )
+        for program, targets in PROGRAMS.items()
         for causal in (False, True)
     ]

@@ -1,4 +1,4 @@
-"""Inputs of two products, each as tiles and as the instructions made of them."""
+"""Inputs of two products and of a softmax, each as tiles and as the instructions made of them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from examples.case import Case
 
 M, K, N = 128, 192, 128
 TOKENS, DEPTH, CHANNELS = 32, 128, 96
+ROWS, WIDTH = 64, 200
 
 
 def cases(seed: int = 15) -> list[Case]:
     """Normally distributed operands with a bias; integers over the whole range of i8, with scales that have 10 bits
-    behind the leading one, as an entry holds."""
+    behind the leading one, as an entry holds; rows of which the largest number is far from 0."""
     rng = np.random.default_rng(seed)
     gemm = {
         "a": rng.standard_normal((M, K)).astype(np.float16),
@@ -27,10 +28,13 @@ def cases(seed: int = 15) -> list[Case]:
         "table": scales.view(np.uint32).astype(np.int64),
         "y": np.zeros((TOKENS, CHANNELS), np.float16),
     }
+    values = rng.standard_normal((ROWS, WIDTH)) * 4 + rng.uniform(-50, 50, (ROWS, 1))
+    softmax = {"x": values.astype(np.float32), "y": np.zeros((ROWS, WIDTH), np.float32)}
     forms = ("tiles", "instructions")
     shapes = f"{M}x{K} · {K}x{N} + bias, f16"
     whole = f"{TOKENS}x{DEPTH} · {DEPTH}x{CHANNELS}, i8"
     return [
         *(Case("gemm", f"gemm_{form}.pto", shapes, gemm, ("c",)) for form in forms),
+        *(Case("softmax", f"softmax_{form}.pto", f"{ROWS}x{WIDTH}, f32", softmax, ("y",)) for form in forms),
         *(Case("int8", f"int8_{form}.pto", whole, int8, ("y",)) for form in forms),
     ]

@@ -9,6 +9,8 @@ import numpy as np
 from examples.case import Case
 
 ROWS, WIDTH, EPS = 32, 4096, 1e-5
+PROGRAMS = {"rms_norm.pto": ("a2a3", "a5"), "rms_norm_instructions.pto": ("a5",)}
+"""Tiles, and what is made of them for a5."""
 
 
 def cases(seed: int = 6) -> list[Case]:
@@ -20,7 +22,7 @@ def cases(seed: int = 6) -> list[Case]:
     return [
         Case(
             f"rms_norm_{name}",
-            "rms_norm.pto",
+            program,
             f"{ROWS}x{WIDTH}, {name}",
             {
                 "x": x.astype(dtype),
@@ -30,8 +32,9 @@ def cases(seed: int = 6) -> list[Case]:
                 "eps": EPS,
             },
             ("y",),
-            ("a2a3", "a5"),
+            targets,
             blocks=2,
         )
+        for program, targets in PROGRAMS.items()
         for name, dtype in types.items()
     ]

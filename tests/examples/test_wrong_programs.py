@@ -33,9 +33,10 @@ MISTAKES = [
 @pytest.mark.parametrize(("example", "entry", "right", "wrong"), MISTAKES)
 def test_a_mistake_shows(example: str, entry: str, right: str, wrong: str) -> None:
     cases, expected = run_all.load(example)
-    case = [case for case in cases if case.entry == entry][-1]
-    text = (FOLDER / example / case.program).read_text(encoding="utf-8")
-    assert right in text
+    texts = [(case, (FOLDER / example / case.program).read_text(encoding="utf-8")) for case in cases]
+    found = [(case, text) for case, text in texts if case.entry == entry and right in text]
+    assert found
+    case, text = found[-1]
     wanted = expected(entry, case.data, "fast")
     arguments = copied(case.data)
     try:
