@@ -74,8 +74,8 @@ NEEDED = {
 }
 """Parameters that mean nothing without one of others."""
 
-RUNS = ("outputs", "expectations", "dump", "profile", "cycles", "report", "trace", "jobs", "quiet", "schedule", "fix",
-        "auto", "reference", "record")  # fmt: skip
+RUNS = ("outputs", "expectations", "dump", "profile", "cycles", "report", "trace", "html", "jobs", "quiet", "schedule",
+        "fix", "auto", "reference", "record")  # fmt: skip
 """Parameters that are about a run, which there is none of with --emit-python and --list."""
 
 RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
@@ -215,6 +215,7 @@ RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
 @click.option("--suppressions", metavar="FILE", help="Leave out findings: a rule, a place and a reason per line.")
 @click.option("--trace", metavar="FILE", help="Write a timeline of pipes and signals for Perfetto.")
 @record_options
+@click.option("--html", metavar="FILE", help="Write the run as a page: source, timeline, memory, tiles, findings.")
 @click.option("--trace-costs", is_flag=True, help="Durations in the timeline from a simple model instead of 1.")
 @click.option(
     "--max-errors", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
@@ -259,6 +260,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError("--profile times plain runs; it does not go with --sanitize, --trace and --record", ctx)
     if given["cycles"] and (given["profile"] or given["fix"]):
         raise click.UsageError("--cycles does not go with --profile and --fix", ctx)
+    if given["html"] is not None and (given["profile"] or given["fix"] or given["record"]):
+        raise click.UsageError("--html does not go with --profile, --fix and --record", ctx)
     given["cycle_request"] = cycle_request(ctx, given)
     if given["ranks"]:
         ctx.exit(_ranks(ctx, path, given))
@@ -300,7 +303,8 @@ def _check_files(
     """Complains about outputs that are inputs or each other; ``outputs`` are those of buffers, which may be inputs."""
     from pto_dialect.driver.output import OutputError, check_distinct
 
-    own = [(f"--{name}", given[name]) for name in ("report", "trace", "junit", "record") if given[name] is not None]
+    files = ("report", "trace", "html", "junit", "record")
+    own = [(f"--{name}", given[name]) for name in files if given[name] is not None]
     if given["fix"] not in (None, "-") and given["fix"] not in inputs:
         # Naming the program itself asks for it to be replaced.
         own.append(("--fix", given["fix"]))
@@ -339,7 +343,7 @@ def _input(ctx: click.Context, path: str) -> Input:
 
 LAUNCH_SUFFIX = ".launch.toml"
 
-ALONE = ("profile", "cycles", "emit_python", "fix", "listing", "auto", "init_launch", "reference", "record")
+ALONE = ("profile", "cycles", "html", "emit_python", "fix", "listing", "auto", "init_launch", "reference", "record")
 """Parameters that are about the run of one kernel."""
 
 PROGRAM_ONLY = (
@@ -357,7 +361,7 @@ PROGRAM_ONLY = (
         "cycle_table",
     ),
     *("cycle_options", "emit_python"),
-    *("report", "trace", "trace_costs", "fix", "listing", "auto", "seed", "init_launch", "reference", "record"),
+    *("report", "trace", "trace_costs", "html", "fix", "listing", "auto", "seed", "init_launch", "reference", "record"),
 )
 """Parameters that a launch file says itself, or that look at one run."""
 
@@ -529,15 +533,15 @@ def _request(given: dict[str, Any]) -> Request:
 
 def _sanitizing(given: dict[str, Any]) -> Sanitizing | None:
     cycles: CycleRequest | None = given.get("cycle_request")
-    if not given["sanitize"] and given["trace"] is None and cycles is None and given["record"] is None:
+    if not given["sanitize"] and cycles is None and all(given[one] is None for one in ("trace", "html", "record")):
         return None
     from pto_dialect.driver.run.sanitizing import Sanitizing
     from pto_dialect.sanitize.options import SanitizeOptions
 
     options = SanitizeOptions(given["sanitize"], given["sync"])
     files = (given["report"], given["suppressions"], given["trace"])
-    recorded = (given["record"], given["record_limit"])
-    return Sanitizing(options, given["sanitize_max"], *files, given["trace_costs"], given["fix"], cycles, *recorded)
+    shown = (given["record"], given["record_limit"], given["html"])
+    return Sanitizing(options, given["sanitize_max"], *files, given["trace_costs"], given["fix"], cycles, *shown)
 
 
 if __name__ == "__main__":

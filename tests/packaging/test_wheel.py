@@ -46,7 +46,7 @@ INSTALLED_AS = {
 CHECKOUT_VARIABLES = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV")
 """Variables through which a process could find the checkout."""
 
-SHIPPED_SUFFIXES = (".py", ".lark", ".typed", ".h", ".hpp", ".txt", ".csv")
+SHIPPED_SUFFIXES = (".py", ".lark", ".typed", ".h", ".hpp", ".txt", ".csv", ".js", ".css", ".json")
 
 LIST_GRAMMAR_FILES = """
 from importlib.resources import files

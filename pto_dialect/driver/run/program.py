@@ -42,6 +42,7 @@ from .sanitizing import collected, save_recording, show_cycles, unchecked_lines,
 from .value_text import Given, OutputFile
 
 if TYPE_CHECKING:
+    from pto_dialect.report.kernel import ReportKernel
     from pto_dialect.runtime.compile.group import Group
     from pto_dialect.sanitize.launch import WatchedKernel
 
@@ -112,7 +113,8 @@ def run_program(item: Input, request: Request, streams: Streams) -> int:
 
 
 class Launch:
-    """The steps of one launch, each for those who put them together themselves; ``log`` collects times."""
+    """The steps of one launch, each for those who put them together themselves; ``log`` collects times. ``failures``
+    are what has ended the run, ``mismatches`` reports of what it should have written."""
 
     def __init__(self, item: Input, request: Request, streams: Streams) -> None:
         self.item = item
@@ -120,6 +122,8 @@ class Launch:
         self.streams = streams
         self.log = ProfileLog() if request.profile else None
         self.unsaved = False
+        self.failures: list[Diagnostic] = []
+        self.mismatches: list[str] = []
 
     def run(self) -> int:
         """Compiles and runs the program as the request says; returns the exit code of the process. Raises ``Failure``
@@ -165,32 +169,42 @@ class Launch:
         values = [one.value for one in bound]
         fixing = request.sanitizing is not None and request.sanitizing.fix is not None
         originals = [one._replace(value=one.value.copy()) if one.is_array else one for one in bound] if fixing else []
-        started = perf_counter()
-        returned = self.execute(kernel, [one.launched for one in bound])
-        seconds = perf_counter() - started
-        if fixing:
-            return self.fix(cast("WatchedKernel", kernel), originals)
-        self.findings(kernel)
 
-        def value(place: Place) -> Output:
-            return places.output(place, values, returned)
+        def carried_out() -> int:
+            started = perf_counter()
+            returned = self.execute(kernel, [one.launched for one in bound])
+            seconds = perf_counter() - started
+            if fixing:
+                return self.fix(cast("WatchedKernel", kernel), originals)
+            self.findings(kernel)
 
-        shown = changed(places, bound, before)
-        mismatches = mismatches_of(expected, value)
-        if referee is not None:
-            mismatches += referee.judge(changed(places, bound, referee.before), places, value, streams.out)
-        written = [] if mismatches else writings(outputs, bound, value)
-        write_files(written)
-        self.show(shown, value, written)
-        if self.log is not None:
-            streams.out(profile_table(self.log, seconds, compile_seconds))
-        if request.cycles is not None:
-            streams.out(show_cycles(cast("WatchedKernel", kernel), self.item.name, request.cycles))
-        for text in mismatches:
-            streams.err(text)
-        if self.unsaved:
-            return WRONG_LAUNCH
-        return WRONG_PROGRAM if mismatches else OK
+            def value(place: Place) -> Output:
+                return places.output(place, values, returned)
+
+            shown = changed(places, bound, before)
+            mismatches = mismatches_of(expected, value)
+            if referee is not None:
+                mismatches += referee.judge(changed(places, bound, referee.before), places, value, streams.out)
+            written = [] if mismatches else writings(outputs, bound, value)
+            write_files(written)
+            self.show(shown, value, written)
+            if self.log is not None:
+                streams.out(profile_table(self.log, seconds, compile_seconds))
+            if request.cycles is not None:
+                streams.out(show_cycles(cast("WatchedKernel", kernel), self.item.name, request.cycles))
+            self.mismatches = mismatches
+            for text in mismatches:
+                streams.err(text)
+            if self.unsaved:
+                return WRONG_LAUNCH
+            return WRONG_PROGRAM if mismatches else OK
+
+        if request.sanitizing is None or request.sanitizing.html is None:
+            return carried_out()
+        from .page import RunPage
+
+        with RunPage(self, cast("ReportKernel", kernel), request.sanitizing, bound, expected):
+            return carried_out()
 
     # ------------------------------------------------------------ program
 
@@ -323,6 +337,7 @@ class Launch:
             op = kernel.locate(error.__traceback__) or kernel.function
             what = f"{_named(op, kernel)} cannot be executed"
             diagnostic = self.internal(error, what, span_of(op), kernel.entry, values)
+        self.failures.append(diagnostic)
         self.report([diagnostic], Counts(errors=1))
         self.save(kernel, diagnostic)
         raise Failure(code)

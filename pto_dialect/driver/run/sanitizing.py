@@ -34,7 +34,7 @@ class Sanitizing:
     ``suppressions``: file with findings to leave out. ``trace``: file for a timeline, with ``costs`` by a simple model.
     ``fix``: file for the program with what findings advise, ``-`` for standard output. ``cycles``: the run is timed,
     and the timeline has the durations of the cycle model. ``record``: file for a recording, of which at most
-    ``record_limit`` bytes are kept (0: all).
+    ``record_limit`` bytes are kept (0: all). ``html``: file for the page of the run.
     """
 
     options: SanitizeOptions
@@ -47,6 +47,7 @@ class Sanitizing:
     cycles: CycleRequest | None = None
     record: str | None = None
     record_limit: int = 0
+    html: str | None = None
 
 
 def watched_kernel(
@@ -64,8 +65,8 @@ def watched_kernel(
     from pto_dialect.sanitize.launch import WatchedKernel
     from pto_dialect.sanitize.report.timeline import Timeline
 
-    if request.cycles is not None and watch is None and not tasks:
-        return _timed_kernel(module, entry, target, run, request, request.cycles, group)
+    if (request.cycles is not None or request.html is not None) and watch is None and not tasks:
+        return _timed_kernel(module, entry, target, run, request, group)
     timeline = Timeline(request.costs) if request.trace is not None else None
     if request.record is not None and watch is None and not tasks:
         from pto_dialect.recording.kernel import RecordingKernel
@@ -85,28 +86,35 @@ def _timed_kernel(
     target: str | None,
     run: RunOptions,
     request: Sanitizing,
-    cycles: CycleRequest,
     group: Group | None,
 ) -> WatchedKernel:
-    """The kernel whose runs are timed."""
+    """The kernel whose runs are timed, and shown where a page is wanted."""
     from pto_dialect.analysis.cycles.static import table_for
     from pto_dialect.analysis.cycles.table import CycleTableError
     from pto_dialect.analysis.target import profile_of
     from pto_dialect.sanitize.timed import CycleKernel
     from pto_dialect.sanitize.watch.cycle_times import CycleTimeline
 
+    kernel_class, timeline_class = CycleKernel, CycleTimeline
+    if request.html is not None:
+        from pto_dialect.report.kernel import ReportKernel
+        from pto_dialect.report.watch import ReportTimeline
+
+        kernel_class, timeline_class = ReportKernel, ReportTimeline
+    cycles = request.cycles
     arch = profile_of(module, target).arch
     try:
-        table = table_for(arch, cycles.table)
+        table = table_for(arch, cycles.table if cycles is not None else None)
     except CycleTableError as error:
         raise BindingError(str(error)) from None
-    timeline = CycleTimeline(table, arch, dict(cycles.options), request.trace is not None)
+    options = dict(cycles.options) if cycles is not None else {}
+    timeline = timeline_class(table, arch, options, request.trace is not None)
     timed = (module, entry, target, run, request.options, timeline, group)
     if request.record is not None:
         from pto_dialect.recording.kernel import TimedRecordingKernel
 
         return TimedRecordingKernel(*timed, limit=request.record_limit)
-    return CycleKernel(*timed)
+    return kernel_class(*timed)
 
 
 def save_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int, failure: Diagnostic | None) -> str | None:
@@ -143,6 +151,11 @@ def collected(
     """
     kept = kept_findings(kernel, request)
     kernel.watch.findings.clear()
+    if request.html is not None:
+        from pto_dialect.report.kernel import ReportKernel
+
+        assert isinstance(kernel, ReportKernel)
+        kernel.kept += kept
     if request.trace is not None and kernel.timeline is not None:
         _write(request.trace, kernel.timeline.document(kept))
     found = [finding.diagnostic() for finding in kept]

@@ -212,6 +212,7 @@ class Races:
         conflict = Conflict(rule, first, second, arena, found.runs(event))
         finding = Finding(rule, "", (first.site, second.site), None)
         finding.event = second.event
+        finding.conflict = conflict
         finding.words = partial(_tell, conflict, _culprit(first, second) if ordered else None)
         watch.findings.add(finding)
         watch.findings.by_cause[key] = finding

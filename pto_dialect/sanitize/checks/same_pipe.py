@@ -69,6 +69,7 @@ def check(races: Races, kind: str, found: Found, context: Context, arena: Watche
         finding = Finding(rule, "", (sides[0].site, sides[1].site), None)
         finding.severity = None if vector else Severity.WARNING
         finding.event = context.event
+        finding.conflict = conflict
         finding.words = partial(_tell, conflict)
         causes[key] = finding
         watch.findings.add(finding)

@@ -13,6 +13,7 @@ from pto_dialect.verify.program.runs import RUN_RULES
 
 if TYPE_CHECKING:
     from .fixes import Change
+    from .race_text import Conflict
     from .sites import Site
 
 
@@ -24,7 +25,7 @@ class Finding:
     showed it first (0: none), ``severity`` that of this finding where it is not that of the rule. ``alike`` tells of
     writes that meet that all of them left the same bytes, which is a warning; ``differs`` that some did not. ``fix``
     does what ``help`` says, where that can be done mechanically. ``words`` fills in the texts when somebody asks for
-    the finding, since most of the time goes into them.
+    the finding, since most of the time goes into them. ``conflict`` are the two accesses of a race.
     """
 
     rule: str
@@ -40,6 +41,7 @@ class Finding:
     differs: bool = False
     fix: tuple[Change, ...] = ()
     words: Callable[[Finding], None] | None = None
+    conflict: Conflict | None = None
 
     def diagnostic(self) -> Diagnostic:
         """The finding as a diagnostic."""

@@ -1,0 +1,66 @@
+"""The page of a run: ``pto-run --html``, also of one that has failed.  Source: docs/report.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pto_dialect.diagnostics.files import atomic_write
+from pto_dialect.report import Buffer, Run, page_of
+from pto_dialect.report.model import failure
+
+from .files import FileError
+from .sanitizing import Sanitizing, kept_findings
+
+if TYPE_CHECKING:
+    from pto_dialect.report.kernel import ReportKernel
+
+    from .binding import Bound
+    from .compare import Expected
+    from .program import Launch
+
+
+class RunPage:
+    """Writes the page at the end of a block, whichever way that ends. Raises ``FileError`` where it cannot be
+    written."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        kernel: ReportKernel,
+        request: Sanitizing,
+        bound: Sequence[Bound],
+        expected: Sequence[Expected],
+    ) -> None:
+        self.launch = launch
+        self.kernel = kernel
+        self.request = request
+        self.bound = bound
+        self.wanted = {one.place.name: np.broadcast_to(one.values, one.place.shape) for one in expected}
+
+    def __enter__(self) -> RunPage:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        from .program import Failure
+
+        if error is not None and not isinstance(error, (Failure, FileError)):
+            return
+        kernel, launch = self.kernel, self.launch
+        kernel.kept += kept_findings(kernel, self.request)
+        failures = [*launch.failures, *(failure(text.strip(), "expectation") for text in launch.mismatches)]
+        buffers = [
+            Buffer(one.name, tuple(one.value.shape), one.fmt.name, self.wanted.get(one.name))
+            for one in self.bound
+            if one.is_array
+        ]
+        ended = bool(launch.failures or kernel.stopped)
+        checked = sorted(self.request.options.checks)
+        text = page_of(kernel, Run(launch.item.name, buffers, failures, not ended, checked))
+        assert self.request.html is not None
+        try:
+            atomic_write(self.request.html, text)
+        except OSError as problem:
+            raise FileError(f"cannot write '{self.request.html}': {problem.strerror or problem}") from None

@@ -1,0 +1,59 @@
+"""A kernel whose runs become a page.  Source: docs/report.md."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pto_dialect.runtime.compile.compiler import CompiledModule
+from pto_dialect.runtime.memory.spaces import Pointer
+from pto_dialect.runtime.queues.run import Deadlock, describe
+from pto_dialect.sanitize.report.findings import Finding
+from pto_dialect.sanitize.state.arena import WatchedArena
+from pto_dialect.sanitize.timed import CycleKernel
+from pto_dialect.sanitize.watch.core import WatchedCore
+from pto_dialect.sanitize.watch.deadlock import blocked
+
+from .watch import ReportWatch
+
+
+class Blocked(NamedTuple):
+    """A pipe that can never go on: the number of its actor, the site and loop indices where it stands, what it waits
+    for."""
+
+    actor: int
+    site: int
+    loops: tuple[int, ...]
+    awaited: str
+
+
+class ReportKernel(CycleKernel):
+    """An entry function that is ready to run and be shown. ``kept`` are the findings so far."""
+
+    watch_class = ReportWatch
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.blocked: list[Blocked] = []
+        self.kept: list[Finding] = []
+
+    @property
+    def observed(self) -> ReportWatch:
+        """What was written down."""
+        assert isinstance(self.watch, ReportWatch)
+        return self.watch
+
+    def watch_buffers(self, bound: list[Any]) -> None:
+        """As in ``WatchedKernel``; what buffers hold now is kept."""
+        super().watch_buffers(bound)
+        for value in bound:
+            pointer = value if isinstance(value, Pointer) else getattr(value, "pointer", None)
+            arena: Any = getattr(pointer, "arena", None)
+            if isinstance(arena, WatchedArena):
+                self.observed.touched.shared(arena)
+
+    def _deadlocked(self, fault: Deadlock, cores: list[WatchedCore], compiled: CompiledModule) -> None:
+        for core in cores:
+            for pipe, mark, keys in blocked(core):
+                awaited = ", ".join(describe(key) for key in keys) or "what was issued before"
+                self.blocked.append(Blocked(core.actors[pipe].number, mark.site, mark.loops, awaited))
+        super()._deadlocked(fault, cores, compiled)

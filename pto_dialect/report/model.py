@@ -1,0 +1,207 @@
+"""What a page shows, as one document of numbers and texts.  Source: docs/report.md, "What is in the page"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pto_dialect import __version__
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.source import SourceFile, Span
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.numerics.decode import value_table
+from pto_dialect.runtime.numerics.format_table import Format, format_of
+from pto_dialect.sanitize.report.findings import Finding
+
+from .columns import encoded
+from .kernel import ReportKernel
+from .order import causes, shifted
+from .places import Places
+from .roofs import roofs
+
+VERSION = 1
+"""Changes when a field of the document changes its meaning."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """An argument in global memory: its name, shape and element type, and what it was expected to hold."""
+
+    name: str
+    shape: tuple[int, ...]
+    format: str
+    expected: Array | None = None
+
+
+@dataclass
+class Run:
+    """What only those know who have started the run: the file of the program, the buffers, what went wrong outside of
+    the sanitizers, and whether the run came to its end."""
+
+    file: str
+    buffers: Sequence[Buffer] = ()
+    failures: Sequence[Diagnostic] = ()
+    complete: bool = True
+    checked: Sequence[str] = ()
+    seconds: float = 0.0
+    files: dict[str, SourceFile] = field(default_factory=dict)
+
+
+class Document:
+    """Puts the parts of a page together; ``chunks`` are contents of memory, compressed, by number."""
+
+    def __init__(self, kernel: ReportKernel, run: Run) -> None:
+        self.kernel = kernel
+        self.run = run
+        self.watch = kernel.observed
+        self.watch.settle()
+        self.files: dict[str, int] = {}
+        self.sources: list[SourceFile] = []
+        self.formats: set[str] = set()
+        self.chunks: dict[int, str] = {}
+
+    def build(self) -> dict[str, Any]:
+        """The document."""
+        kernel, watch, times = self.kernel, self.watch, self.watch.times
+        table = times.table
+        steps = times.steps
+        actors = watch.log.actors
+        columns = shifted(steps.rows, actors, int(table.one("machine", "cores")))
+        document: dict[str, Any] = {
+            "version": VERSION,
+            "tool": __version__,
+            "file": self.run.file,
+            "entry": kernel.entry,
+            "target": kernel.profile.name,
+            "clock_mhz": table.one("machine", "clock_mhz"),
+            "complete": self.run.complete,
+            "checked": list(self.run.checked),
+            "sites": self._sites(),
+            "actors": [
+                {"block": one.core.block.index, "core": one.core.name, "kind": one.core.kind, "pipe": one.pipe}
+                for one in actors
+            ],
+            "steps": {name: encoded(steps.rows.kinds[name], column) for name, column in columns.items()},
+            "loops": steps.lists.document(),
+        }  # fmt: skip
+        document["steps"]["cause"] = encoded("i32", causes(columns, actors))
+        places = Places(watch.touched, watch.sites, {one.name: one for one in self.run.buffers})
+        document |= self._memory(places)
+        document["findings"] = self._findings(places)
+        document["blocked"] = [
+            {"actor": one.actor, "site": one.site, "loops": list(one.loops), "text": one.awaited}
+            for one in kernel.blocked
+        ]
+        document["roofs"] = roofs(times)
+        document["files"] = [
+            {"name": one.name, "text": one.text, "first": one.first_line} for one in self.sources
+        ]  # fmt: skip
+        document["formats"] = {name: _format(format_of(name)) for name in sorted(self.formats)}
+        return document
+
+    # ------------------------------------------------------------ program
+
+    def _file(self, source: SourceFile) -> int:
+        if source.name not in self.files:
+            self.files[source.name] = len(self.sources)
+            self.sources.append(source)
+        return self.files[source.name]
+
+    def _place(self, span: Span | None) -> dict[str, Any]:
+        if span is None:
+            return {"file": -1, "line": 0, "column": 0}
+        line, column = span.source.line_col(span.start)
+        return {"file": self._file(span.source), "line": line, "column": column}
+
+    def _sites(self) -> list[dict[str, Any]]:
+        watch = self.watch
+        counts = np.bincount(np.asarray(watch.log.site, np.int64), minlength=len(watch.sites.all))
+        evidence = {site: one.evidence for (site, _), one in watch.times.executed.items()}
+        reached = {site.number for site in watch.sites.reached()}
+        found: list[dict[str, Any]] = [{"op": "", "loops": [], "count": 0, "file": -1, "line": 0, "column": 0}]
+        for site in watch.sites:
+            one: dict[str, Any] = {"op": site.name, "loops": list(site.loops), "count": int(counts[site.number])}
+            one["reached"] = site.number in reached
+            found.append(one | {"evidence": evidence.get(site.number, "")} | self._place(site.span))
+        return found
+
+    # ------------------------------------------------------------ memory
+
+    def _memory(self, places: Places) -> dict[str, Any]:
+        touched = self.watch.touched
+        contents, self.chunks = touched.contents.document()
+        buffers = {one.name: one for one in self.run.buffers}
+        memories: list[dict[str, Any]] = []
+        for one in touched.memories:
+            memories.append(
+                {"space": one.arena.space, "name": one.arena.name, "capacity": one.arena.capacity}
+                | {"shared": one.arena.public, "block": one.block, "core": one.core, "content": one.content}
+                | {"fill": one.arena.fill}
+            )
+        self.formats |= {one["format"] for one in (*places.boxes, *places.shapes) if one is not None}
+        return {
+            "memories": memories,
+            "boxes": places.boxes,
+            "shapes": places.shapes,
+            "regions": touched.regions.document(),
+            "dims": touched.lists.document(),
+            "accesses": touched.accesses.document() | {"box": encoded("u32", places.of_access)},
+            "contents": contents | {"dropped": touched.contents.dropped},
+            "expected": {
+                name: encoded("f64", np.asarray(one.expected, np.float64))
+                for name, one in buffers.items()
+                if one.expected is not None
+            },
+        }  # fmt: skip
+
+    # ------------------------------------------------------------ findings
+
+    def _findings(self, places: Places) -> list[dict[str, Any]]:
+        found = [self._finding(one, places) for one in self.kernel.kept]
+        return [*found, *(self._diagnostic(one) for one in self.run.failures)]
+
+    def _diagnostic(self, one: Diagnostic) -> dict[str, Any]:
+        return {
+            "rule": one.rule,
+            "severity": one.severity.name.lower(),
+            "message": one.message,
+            "help": one.help,
+            "place": self._place(one.span),
+            "notes": [{"text": note.message, "place": self._place(note.span)} for note in one.notes],
+            "count": 1,
+            "steps": [],
+            "memory": -1,
+            "ranges": [],
+        }
+
+    def _finding(self, one: Finding, places: Places) -> dict[str, Any]:
+        found = self._diagnostic(one.diagnostic())
+        steps = self.watch.times.steps
+        found["count"] = one.count
+        found["sites"] = [site.number for site in one.sites if site is not None]
+        if one.conflict is not None:
+            conflict = one.conflict
+            sides = (conflict.first, conflict.second)
+            found["steps"] = [steps.step_of(side.event) for side in sides]
+            found["writes"] = [side.writes for side in sides]
+            found["memory"] = self.watch.touched.memory(conflict.arena)
+            found["ranges"] = [list(pair) for pair in conflict.touched[:64]]
+        elif one.event:
+            found["steps"] = [steps.step_of(one.event)]
+        return found
+
+
+def _format(one: Format) -> dict[str, Any]:
+    """An element type as the page decodes it: up to 8 bits by a table of its values."""
+    found: dict[str, Any] = {"bits": one.bits, "bytes": one.bytes, "elements": one.elements, "kind": one.kind}
+    if one.is_float and one.bits <= 8:
+        found["table"] = encoded("f32", value_table(one.name))
+    return found
+
+
+def failure(message: str, rule: str = "") -> Diagnostic:
+    """Something that went wrong without a place."""
+    return Diagnostic(rule, Severity.ERROR, message, None)

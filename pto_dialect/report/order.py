@@ -1,0 +1,60 @@
+"""When things happen, and what each step has waited for.  Source: docs/report.md, "Timeline"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pto_dialect.sanitize.state.clocks import Actor
+
+from .columns import Columns
+
+Numbers = npt.NDArray[Any]
+
+
+def shifted(rows: Columns, actors: Sequence[Actor], cores: int) -> dict[str, Numbers]:
+    """The columns of the steps, with the blocks that find no free core behind those that have them."""
+    columns = {name: np.asarray(column) for name, column in rows.of.items()}
+    blocks = {actor.number: (actor.device, actor.core.block.index) for actor in actors}
+    ends: dict[tuple[int, int], float] = {key: 0.0 for key in sorted(set(blocks.values()))}
+    for actor in actors:
+        key = blocks[actor.number]
+        ends[key] = max(ends[key], actor.time)
+    free = [0.0] * max(cores, 1)
+    begins: dict[tuple[int, int], float] = {}
+    for key, end in ends.items():
+        place = free.index(min(free))
+        begins[key] = free[place]
+        free[place] += end
+    offsets = np.array([begins[blocks[actor.number]] for actor in actors] or [0.0])
+    if offsets.any():
+        moved = offsets[columns["actor"]]
+        columns["start"] = columns["start"] + moved
+        columns["end"] = columns["end"] + moved
+    return columns
+
+
+def causes(columns: dict[str, Numbers], actors: Sequence[Actor]) -> Numbers:
+    """For each step the one whose end let it begin, -1 for none: the sender of a signal that was waited for, what the
+    pipe did before, or what ended at just that time on another pipe."""
+    found = np.full(len(columns["actor"]), -1, np.int32)
+    device = [actor.device for actor in actors]
+    before: dict[int, int] = {}
+    ended: dict[tuple[int, float], int] = {}
+    ends = columns["end"].tolist()
+    rows = zip(columns["actor"].tolist(), columns["start"].tolist(), columns["sender"].tolist(), strict=True)
+    for step, (actor, start, sender) in enumerate(rows):
+        last = before.get(actor, -1)
+        if sender >= 0 and ends[sender] > start:
+            found[step] = sender
+        elif last >= 0 and ends[last] == start:
+            found[step] = last
+        else:
+            found[step] = ended.get((device[actor], start), -1)
+        if ends[step] > start:
+            ended[device[actor], ends[step]] = step
+        before[actor] = step
+    return found

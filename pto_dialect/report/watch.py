@@ -1,0 +1,227 @@
+"""A watch that writes down what a page shows: every operation with its place in time, and the bytes it has touched.
+
+Source: docs/report.md, "What is in the page".
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pto_dialect.analysis.cycles.estimate import Estimate
+from pto_dialect.analysis.cycles.work import Work
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.sanitize.context import Context
+from pto_dialect.sanitize.state.arena import WatchedArena
+from pto_dialect.sanitize.state.clocks import Actor
+from pto_dialect.sanitize.state.regions import Bytes
+from pto_dialect.sanitize.watch.cycle_times import CycleTimeline
+from pto_dialect.sanitize.watch.cycles import CycleWatch
+from pto_dialect.sanitize.watch.tiles import Tiles
+
+from .columns import Columns, Ranges
+from .touched import Touched
+
+if TYPE_CHECKING:
+    from pto_dialect.sanitize.report.sites import Site
+
+OPERATION, SENT, TAKEN, FAILED = range(4)
+"""Kinds of steps: an operation, a signal that is given, one that is waited for, an operation that was refused."""
+
+
+class Part(NamedTuple):
+    """An access: the number of the site, the memory, the bytes, and whether they are written."""
+
+    site: int
+    arena: WatchedArena
+    region: Bytes
+    writes: bool
+
+
+class Steps:
+    """What the pipes have done, in the order in which it was carried out.
+
+    A row has the kind, the actor, the site, the values of its loop indices as the number of a list, when the actor got
+    to it, when it ended, the step that sent what it took (-1: none), the elementary operations, and its least and most
+    cycles.
+    """
+
+    def __init__(self) -> None:
+        self.rows = Columns(
+            kind="u8", actor="u16", site="u32", loops="u32", start="f64", end="f64", sender="i32", work="f64",
+            low="f32", high="f32",
+        )  # fmt: skip
+        self.lists = Ranges()
+        self.of_event = array("i")
+
+    def add(
+        self,
+        kind: int,
+        actor: Actor,
+        site: int,
+        loops: tuple[int, ...],
+        start: float,
+        end: float,
+        sender: int = -1,
+        work: float = 0.0,
+        cost: Estimate | None = None,
+    ) -> int:
+        """Adds a step; its number."""
+        low, high = (end - start, end - start) if cost is None else (cost.low, cost.high)
+        number = self.lists.number(loops)
+        return self.rows.add(kind, actor.number, site, number, start, end, sender, work, low, high)
+
+    def belongs(self, events: Iterable[int], step: int) -> None:
+        """These events are those of a step."""
+        for event in events:
+            if event >= len(self.of_event):
+                self.of_event.extend([-1] * (event + 1 - len(self.of_event)))
+            self.of_event[event] = step
+
+    def step_of(self, event: int) -> int:
+        """The step with an event, -1 for none."""
+        return self.of_event[event] if 0 < event < len(self.of_event) else -1
+
+
+class ReportTimeline(CycleTimeline):
+    """The times of the cycle model, which become steps."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.steps = Steps()
+        self._senders: dict[int, int] = {}
+        self._sent = 0
+        self._signals = False
+        self._work: Work | None = None
+        self._cost: Estimate | None = None
+        self.last = -1
+
+    def cost(self, actor: Actor, site: Site, context: Context, regions: Sequence[tuple[Any, Any, bool]]) -> Estimate:
+        """As in ``CycleTimeline``; remembers what was done."""
+        self._work = None
+        found = super().cost(actor, site, context, regions)
+        entry = self._counted.get(site.number)
+        if self._work is None and entry is not None:
+            self._work = entry.work
+        self._cost = found
+        return found
+
+    def counted_of(self, site: int) -> Work | None:
+        """What the text says about the work of a site that has run."""
+        found = self._counted.get(site)
+        return None if found is None else found.work
+
+    def _completed(self, work: Work, actor: Actor, context: Context) -> Work:
+        self._work = super()._completed(work, actor, context)
+        return self._work
+
+    def operation(
+        self,
+        actor: Actor,
+        site: Site,
+        loops: tuple[int, ...],
+        start: float,
+        duration: float,
+        events: Iterable[int] = (),
+    ) -> None:
+        """An operation has run; signals come here as well, but have steps of their own."""
+        super().operation(actor, site, loops, start, duration, events)
+        if self._signals:
+            return
+        work = operations_of(self._work, actor.pipe)
+        self.last = self.steps.add(
+            OPERATION, actor, site.number, loops, start, start + duration, -1, work, self._cost
+        )  # fmt: skip
+        self.steps.belongs(events, self.last)
+
+    def sent(self, actor: Actor, site: Site, loops: tuple[int, ...]) -> int:
+        """A signal leaves; the number of its flow."""
+        before, self._signals = actor.time, True
+        flow = super().sent(actor, site, loops)
+        self._signals = False
+        self._sent += 1
+        flow = flow or self._sent
+        self._senders[flow] = self.steps.add(SENT, actor, site.number, loops, before, actor.time)
+        return flow
+
+    def taken(self, actor: Actor, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
+        """A signal was waited for and is there now."""
+        self._signals = True
+        super().taken(actor, site, loops, since, flow)
+        self._signals = False
+        self.steps.add(TAKEN, actor, site.number, loops, since, actor.time, self._senders.get(flow, -1))
+
+
+def operations_of(work: Work | None, pipe: str) -> float:
+    """Additions and products of numbers of an operation, one for each element where it is not a matrix product."""
+    if work is None:
+        return 0.0
+    if pipe == "PIPE_M":
+        return 2.0 * work.valid_rows * work.valid_cols * max(work.k, 1)
+    return float(work.valid_rows * work.valid_cols) if pipe == "PIPE_V" else 0.0
+
+
+class ReportWatch(CycleWatch):
+    """Hands every step on to ``touched``, with the bytes it has read and written."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        if self.tiles is None:
+            # Names of tiles come from their allocations.
+            self.tiles = Tiles(self, bounds=False, overlap=False)
+        assert isinstance(self.timeline, ReportTimeline)
+        self.times: ReportTimeline = self.timeline
+        self.touched = Touched(self.sites)
+        self._parts: list[Part] = []
+        self._running = False
+        self._scalar: tuple[Context, float] | None = None
+
+    def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Runs an instruction."""
+        self.settle()
+        self._running = True
+        try:
+            return super().run(context, action, arguments)
+        except Fault:
+            actor, mark = context.actor, context.mark
+            time = max(actor.time, mark.time)
+            step = self.times.steps.add(FAILED, actor, mark.site, mark.loops, time, time)
+            self.times.steps.belongs((context.event,), step)
+            self.touched.add(step, [part for part in self._parts if not part.writes], context)
+            raise
+        finally:
+            self._running = False
+            self._parts = []
+
+    def timed(self, context: Context, first: int) -> None:
+        """An instruction has run."""
+        super().timed(context, first)
+        self.touched.add(self.times.last, self._parts, context)
+
+    def _note(self, arena: WatchedArena, region: Bytes, writes: bool) -> None:
+        super()._note(arena, region, writes)
+        context = self.current
+        if context is None or self.muted:
+            return
+        if not self._running and (self._scalar is None or self._scalar[0] is not context):
+            self.settle()
+            self._scalar = (context, context.actor.time)
+        self._parts.append(Part(context.mark.site, arena, region, writes))
+
+    def settle(self) -> None:
+        """What the scalar unit has accessed itself becomes a step, once the next one begins."""
+        if self._scalar is None:
+            return
+        (context, time), parts = self._scalar, self._parts
+        self._scalar, self._parts = None, []
+        mark = context.mark
+        step = self.times.steps.add(OPERATION, context.actor, mark.site, mark.loops, time, time)
+        self.times.steps.belongs((context.event,), step)
+        self.touched.add(step, parts, context)
+
+    def open_device(self, cores: Any) -> None:
+        """Takes the cores that run side by side from now on."""
+        self.settle()
+        super().open_device(cores)
+        self.touched.arrive(cores)
