@@ -1,4 +1,7 @@
-"""A run as one HTML page that needs nothing else: what ran, when, on which bytes.  Source: docs/report.md."""
+"""A run as one HTML page that needs nothing else: what ran, when, on which bytes.
+
+Source: docs/report.md, "What is in the page".
+"""
 
 from .kernel import ReportKernel
 from .model import Buffer, Document, Run

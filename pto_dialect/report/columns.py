@@ -1,4 +1,7 @@
-"""Numbers of a page: columns that grow while a program runs, and their form in the page.  Source: docs/report.md."""
+"""Numbers of a page: columns that grow while a program runs, and their form in the page.
+
+Source: docs/report.md, "What is in the page".
+"""
 
 from __future__ import annotations
 

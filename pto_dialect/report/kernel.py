@@ -1,4 +1,4 @@
-"""A kernel whose runs become a page.  Source: docs/report.md."""
+"""A kernel whose runs become a page.  Source: docs/report.md, "What is in the page"."""
 
 from __future__ import annotations
 

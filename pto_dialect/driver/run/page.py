@@ -1,4 +1,7 @@
-"""The page of a run: ``pto-run --html``, also of one that has failed.  Source: docs/report.md."""
+"""The page of a run: ``pto-run --html``, also of one that has failed.
+
+Source: docs/report.md, "What is in the page".
+"""
 
 from __future__ import annotations
 
