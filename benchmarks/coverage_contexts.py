@@ -22,7 +22,7 @@ _SECONDS: dict[str, float] = {}
 
 TABLES = (
     *("test_lit", "verify/test_neighbours.py", "runtime/test_outcomes.py", "faulty/test_kept_findings.py"),
-    "passes/test_kept_outputs.py",
+    *("passes/test_kept_outputs.py", "runtime/test_kept_runs.py"),
 )
 """Files of tests whose parameters are rows of a long table."""
 

@@ -62,7 +62,7 @@ def _edges(values: np.ndarray, fmt: Format) -> np.ndarray:
     return values
 
 
-def _arguments(made: Single, name: str, edges: bool) -> list[Any]:
+def given_arguments(made: Single, name: str, edges: bool) -> list[Any]:
     scalars, limits = EVERYWHERE | SCALARS.get(name, {}), LIMITS.get(name, {})
     found: list[Any] = []
     for index, argument in enumerate(made.arguments):
@@ -75,7 +75,7 @@ def _arguments(made: Single, name: str, edges: bool) -> list[Any]:
     return found
 
 
-def _sums(values: np.ndarray, type_: Attribute) -> tuple[float, float]:
+def weighted_sums(values: np.ndarray, type_: Attribute) -> tuple[float, float]:
     """Sum of the sizes of finite numbers, and their sum weighted by place."""
     fmt = argument_format(type_)
     if fmt is not None and values.dtype.itemsize != fmt.storage.itemsize:
@@ -85,7 +85,7 @@ def _sums(values: np.ndarray, type_: Attribute) -> tuple[float, float]:
     return float(np.abs(numbers).sum()), float(numbers @ np.cos(np.arange(numbers.size)))
 
 
-def _same_nans(values: np.ndarray, fmt: Format | None) -> bytes:
+def same_nans(values: np.ndarray, fmt: Format | None) -> bytes:
     """The bytes, with one pattern for all NaNs of the formats that numpy computes with: processors make others."""
     values = np.ascontiguousarray(values)
     if fmt is None or fmt.is_packed or not fmt.is_float or values.dtype != fmt.storage or fmt.bytes < 2:
@@ -97,7 +97,7 @@ def outcome(op: PtoOp, target: str, edges: bool) -> str:
     """How a run of a statement ends."""
     try:
         made = Single(Tried(op, target, 0))
-        arguments = _arguments(made, op.name, edges)
+        arguments = given_arguments(made, op.name, edges)
         if sum(a.nbytes for a in arguments if isinstance(a, np.ndarray)) > _MOST_BYTES:
             return "large"
         kernel = Kernel(made.module, "k", target, RunOptions(fill="poison", accumulate="exact"))
@@ -112,8 +112,10 @@ def outcome(op: PtoOp, target: str, edges: bool) -> str:
     types += [value.type for op in made.module.walk() if isinstance(op, ReturnOp) for value in op.operands]
     exact = hashlib.sha256(printed.getvalue().encode())
     for values, type_ in zip(found, types, strict=True):
-        exact.update(_same_nans(values, argument_format(type_)))
-    sums = np.array([_sums(values, type_) for values, type_ in zip(found, types, strict=True)] or [(0, 0)]).sum(axis=0)
+        exact.update(same_nans(values, argument_format(type_)))
+    sums = np.array([weighted_sums(values, type_) for values, type_ in zip(found, types, strict=True)] or [(0, 0)]).sum(
+        axis=0
+    )
     return f"{exact.hexdigest()[:6]}|{sums[0]:.3g}|{sums[1]:.3g}"
 
 

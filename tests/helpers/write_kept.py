@@ -1,5 +1,5 @@
 """Writes again all that is kept of the package in words: tables, verdicts, relations between tiles, generated
-code, what passes make of programs.
+code, what passes make of programs, how runs end.
 
 Usage: python tests/helpers/write_kept.py
 """
@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-WRITERS = ("write_tables", "kept_relations", "kept_verdicts", "kept_code", "kept_outputs")
+WRITERS = ("write_tables", "kept_relations", "kept_verdicts", "kept_code", "kept_outputs", "kept_runs")
 
 if __name__ == "__main__":
     for writer in WRITERS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.sanitize.report.suppress import Suppression, SuppressionError, read_suppressions
 
 
@@ -43,3 +44,26 @@ def test_a_line_without_reason_is_named(line: str, before: int) -> None:
 
 def test_fields() -> None:
     assert Suppression("race-*", "k.pto", 3, "why").reason == "why"
+
+
+@pytest.mark.parametrize(
+    ("rule", "file", "line", "covered"),
+    [
+        ("race-war", "deep/dir/k.pto", None, True),
+        ("race-war", "k.pto", None, True),  # as the end of a path
+        ("race-war", "dir/k.pto", None, True),
+        ("race-war", "other/k.pto", None, False),
+        ("race-war", "*", None, True),
+        ("race-war", "deep/*", None, True),  # `*` stands for folders, too
+        ("race-war", "*/k.*", None, True),
+        ("race-war", "K.pto", None, False),
+        ("race-war", "k", None, False),
+        ("race-*", "k.pto", 2, True),
+        ("race-*", "k.pto", 3, False),
+        ("race-raw", "k.pto", 2, False),
+        ("*", "*", 2, True),
+    ],
+)
+def test_what_a_suppression_covers(rule: str, file: str, line: int | None, covered: bool) -> None:
+    source = SourceFile("deep/dir/k.pto", "one\ntwo\nthree\n")
+    assert Suppression(rule, file, line, "why").covers("race-war", Span(source, 4, 7)) is covered
