@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from lsprotocol.types import Position, Range
 from pygls.uris import to_fs_path
+from xdsl.ir import Attribute
 
+from pto_dialect.syntax.errors.types import TypeSyntaxError
 from pto_dialect.syntax.read.lexer import is_assembly
+from pto_dialect.syntax.text import expand_aliases
+from pto_dialect.syntax.types.parser import parse_type
 
 from .checked import Checked
 from .lines import Lines, changed
 from .names import Names
 from .pieces import Pieces, split
 
+_ALIAS = re.compile(r"^[ \t]*(![A-Za-z_][\w$]*)[ \t]*=[ \t]*([^\n]*?)[ \t]*(?://[^\n]*)?$", re.MULTILINE)
+_LONGEST = 100_000
 _KEPT = 16
 """Functions whose names are kept."""
 
@@ -69,6 +76,24 @@ class Document:
         """The functions of the text, and what stands around them."""
         return split(self.text)
 
+    @cached_property
+    def type_aliases(self) -> dict[str, str]:
+        """What the names of types stand for, none of them in another one."""
+        found: dict[str, str] = {}
+        for name, text in _ALIAS.findall(self.text):
+            try:
+                found[name] = expand_aliases(text, found, _LONGEST)
+            except OverflowError:
+                continue
+        return found
+
+    def type_named(self, spelling: str) -> Attribute | None:
+        """The type that a spelling means here; ``None`` for one that is not understood."""
+        try:
+            return parse_type(expand_aliases(spelling, self.type_aliases, _LONGEST))
+        except (TypeSyntaxError, OverflowError):
+            return None
+
     def change(self, area: Range | None, new: str) -> None:
         """Replaces what stands in ``area``, or everything."""
         self._replace(new if area is None else changed(self.text, self.lines, area, new))
@@ -81,7 +106,7 @@ class Document:
 
     def _replace(self, text: str) -> None:
         self.text = text
-        for kept in ("lines", "checked", "pieces"):
+        for kept in ("lines", "checked", "pieces", "type_aliases"):
             self.__dict__.pop(kept, None)
 
     def offset(self, position: Position) -> int:

@@ -198,6 +198,14 @@ def _begins_label(toks: list[Tok], number: int) -> bool:
     return after == "COLON"
 
 
+_DEFINES = re.compile(r"(?:\bfunc\.func|(?<![\w.])module)\s+(?:(?:private|public|nested)\s+)?\Z")
+
+
+def is_symbol_definition(text: str, offset: int) -> bool:
+    """Whether the symbol at a place is that of a function or module."""
+    return _DEFINES.search(text, max(0, text.rfind("\n", 0, offset)), offset) is not None
+
+
 def _is_definition(toks: list[Tok], number: int) -> bool:
     place = number - 1
     while place >= 0 and toks[place].text in _BETWEEN:

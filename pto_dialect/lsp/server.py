@@ -76,6 +76,7 @@ Handler = Callable[[Server, Document, Any], Any]
 
 def make_server() -> Server:
     """A server that knows all features."""
+    from .completion import resolve
     from .features import FEATURES
 
     server = Server()
@@ -89,6 +90,7 @@ def make_server() -> Server:
         given = params.settings
         server.configure(given.get("pto", given) if isinstance(given, dict) else given)
 
+    server.feature(types.COMPLETION_ITEM_RESOLVE)(resolve)
     for feature in FEATURES:
         _register(server, *feature)
     return server

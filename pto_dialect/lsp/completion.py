@@ -1,0 +1,279 @@
+"""What can be written at a place: operations, clauses in their order, words of attributes, values, types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from lsprotocol import types
+
+from pto_dialect.driver.explain.page import plain
+from pto_dialect.driver.explain.schema import forms, values_of
+from pto_dialect.driver.reference.clauses import words_of, written
+from pto_dialect.driver.reference.operations import computes
+from pto_dialect.ir.clauses import CLAUSES, Taken, clauses_of
+from pto_dialect.ir.core.aliases import DEPRECATED
+from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core.base import Pipe, PtoOp, Shape, op_spec, signature
+from pto_dialect.ir.core.clauses import Form
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import op_class
+from pto_dialect.ir.core.types import BUILTIN_SCALARS, PLAIN_TYPES
+from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
+from pto_dialect.passes.accesses.items import NUMBER
+from pto_dialect.syntax.types.forms import PTO_FORMS
+
+from .document import Document
+from .events import used_numbers
+from .found import operations_at
+from .names import BLOCK, SYMBOL
+from .statement import Opened, Statement
+
+Kind = types.CompletionItemKind
+TRIGGERS = [".", "%", "!", "@", "#", "^", "<", "{", "[", "(", '"', " "]
+
+
+def completion(server: object, document: Document, params: types.CompletionParams) -> types.CompletionList:
+    """The answer to a request for completion."""
+    offset = document.offset(params.position)
+    statement = Statement(document.text, offset)
+    items = [] if statement.in_comment else list(_items(document, statement, offset))
+    area = document.range(statement.prefix_start, offset)
+    for number, item in enumerate(items):
+        text = item.insert_text or item.label
+        item.text_edit = types.TextEdit(area, text)
+        item.insert_text = None
+        item.filter_text = item.filter_text or item.label
+        item.sort_text = item.sort_text or f"{number:05}"
+    return types.CompletionList(False, items)
+
+
+def resolve(item: types.CompletionItem) -> types.CompletionItem:
+    """The page of an operation, for the one that is looked at."""
+    if isinstance(item.data, str) and item.data in OPS:
+        from .hover import operation_text
+
+        item.documentation = types.MarkupContent(types.MarkupKind.Markdown, operation_text(item.data))
+    return item
+
+
+def _items(document: Document, statement: Statement, offset: int) -> Iterator[types.CompletionItem]:
+    mark = statement.prefix[:1]
+    opened = statement.opened()
+    if mark == "%":
+        yield from _values(document, statement, offset)
+    elif mark == "!":
+        yield from _types(document)
+    elif mark == "@":
+        yield from _names(document, SYMBOL)
+    elif mark == "^":
+        yield from _names(document, BLOCK, offset)
+    elif mark == "#":
+        yield from _attributes()
+    elif statement.begins:
+        yield from _operations(bool(statement.tokens) and statement.tokens[-1].type == "RESULTS")
+    elif (cls := statement.operation) is not None:
+        yield from _in_statement(document, statement, cls, opened[-1] if opened else None, offset)
+    elif statement.stated_types:
+        yield from _types(document)
+
+
+def _in_statement(
+    document: Document, statement: Statement, cls: type[PtoOp], inside: Opened | None, offset: int
+) -> Iterator[types.CompletionItem]:
+    """Behind the name of an operation of this dialect."""
+    tokens = list(_tokens(document, statement, cls, inside, offset))
+    if tokens:
+        yield from tokens
+    elif inside is not None and inside.bracket == "{":
+        yield from _dictionary(cls, inside)
+    elif inside is not None and any(inside.word in taken.row.keywords for taken in clauses_of(cls)):
+        yield from _clause_words(cls, inside)
+    elif statement.stated_types:
+        yield from _types(document)
+    elif inside is None:
+        yield from _clauses(statement, cls)
+        yield from _values(document, statement, offset)
+    else:
+        yield from _values(document, statement, offset)
+
+
+# ------------------------------------------------------------ kinds of items
+
+
+@cache
+def _operation_items() -> tuple[tuple[str, str, str, bool], ...]:
+    """Name, what it computes, its form, whether it yields a value."""
+    rows = []
+    for name in OPS:
+        cls = op_class(name)
+        if name not in DEPRECATED:
+            rows.append((name, plain(computes(cls)), forms(cls)[0], bool(signature(cls).results)))
+    return tuple(rows)
+
+
+def _operations(with_result: bool) -> Iterator[types.CompletionItem]:
+    for name, sentence, form, yields in _operation_items():
+        if yields or not with_result:
+            details = types.CompletionItemLabelDetails(description=sentence)
+            yield types.CompletionItem(name, details, Kind.Function, detail=form, data=name)
+    for name in CORE_SHAPES:
+        yield types.CompletionItem(name, kind=Kind.Function)
+
+
+def _values(document: Document, statement: Statement, offset: int) -> Iterator[types.CompletionItem]:
+    base, names = document.names_at(offset)
+    for name in names.visible(statement.start - base if statement.begins else statement.prefix_start - base):
+        if name.end >= statement.prefix_start - base:
+            continue
+        line = names.text[names.text.rfind("\n", 0, name.start) + 1 :].split("\n", 1)[0].strip()
+        yield types.CompletionItem(name.text, kind=Kind.Variable, detail=line[:120])
+
+
+def _types(document: Document) -> Iterator[types.CompletionItem]:
+    for name, meaning in document.type_aliases.items():
+        yield types.CompletionItem(name, kind=Kind.Class, detail=meaning)
+    for name in (*PTO_FORMS, *PLAIN_TYPES):
+        yield types.CompletionItem(f"!{name}", kind=Kind.Class)
+    for name in BUILTIN_SCALARS:
+        yield types.CompletionItem(name, kind=Kind.Class)
+
+
+def _names(document: Document, kind: str, offset: int | None = None) -> Iterator[types.CompletionItem]:
+    if kind == BLOCK and offset is not None:
+        found = [one.text for one in document.names_at(offset)[1].names if one.kind == BLOCK and one.defines]
+        yield from (types.CompletionItem(name, kind=Kind.Reference) for name in dict.fromkeys(found))
+        return
+    from .navigation import symbol_definitions
+
+    for name in symbol_definitions(document.text):
+        yield types.CompletionItem(name, kind=Kind.Function)
+
+
+def _attributes() -> Iterator[types.CompletionItem]:
+    for spec in ENUMS.values():
+        for value in spec.values:
+            text = spec.spell(value)
+            if text.startswith("#"):
+                yield types.CompletionItem(text, kind=Kind.EnumMember, detail=spec.name)
+
+
+def _words(words: Iterable[str], detail: str = "", first: Iterable[str] = ()) -> Iterator[types.CompletionItem]:
+    ahead = set(first)
+    for word in sorted(words, key=lambda word: word not in ahead) if ahead else words:
+        yield types.CompletionItem(word, kind=Kind.EnumMember, detail=detail or None)
+
+
+# ------------------------------------------------------------ parts of statements
+
+
+def _tokens(
+    document: Document, statement: Statement, cls: type[PtoOp], inside: Opened | None, offset: int
+) -> Iterator[types.CompletionItem]:
+    """Words in fixed places: pipes and events in brackets, patterns in quotes."""
+    spec = op_spec(cls)
+    if spec.shape in (Shape.SYNC_BRACKET, Shape.SYNC_TOKEN):
+        if spec.shape is Shape.SYNC_BRACKET and (inside is None or inside.bracket != "["):
+            return
+        number = inside.commas if inside is not None else sum(token.text == "," for token in statement.behind)
+    elif spec.shape in (Shape.LEAD_STRING, Shape.CACHE) and statement.behind[-1:] == []:
+        number = 0
+    else:
+        return
+    if number >= len(spec.tokens):
+        return
+    slot = signature(cls).attributes.get(spec.tokens[number])
+    words = values_of(cls, slot) if slot is not None else ()
+    if slot is not None and slot.kind.enums == ("event",):
+        words, free = _events(document, statement, words, offset)
+        details = "free between these pipes"
+        for word in words:
+            item = types.CompletionItem(word, kind=Kind.EnumMember, detail=details if word in free else "in use")
+            yield _bracketed(item, statement)
+        return
+    for item in _words(words, spec.tokens[number]):
+        if spec.shape in (Shape.LEAD_STRING, Shape.CACHE):
+            item.insert_text = f'"{item.label}"'
+        else:
+            _bracketed(item, statement)
+        yield item
+
+
+def _bracketed(item: types.CompletionItem, statement: Statement) -> types.CompletionItem:
+    """With the angle brackets that the words of pipes and events have."""
+    item.insert_text = f"<{item.label}>"
+    item.filter_text = f"{'<' if statement.prefix.startswith('<') else ''}{item.label}"
+    return item
+
+
+def _events(document: Document, statement: Statement, words: Iterable[str], offset: int) -> tuple[list[str], list[str]]:
+    """The events in the order in which they are useful, and those that nobody uses between the pipes of the statement:
+    for a set the free ones first, for a wait those that are set."""
+    pipes = [token.text.strip("<>") for token in statement.behind]
+    numbers = [NUMBER[Pipe(pipe)] for pipe in pipes if pipe in Pipe and Pipe(pipe) in NUMBER]
+    used = used_numbers(operations_at(document, offset), *numbers[:2]) if len(numbers) >= 2 else set()
+    all_words = list(words)
+    free = [word for number, word in enumerate(all_words) if number not in used]
+    taken = [word for word in all_words if word not in free]
+    waits = statement.op_token is not None and "wait" in statement.op_token.text
+    return (taken + free if waits else free + taken), free
+
+
+def _dictionary(cls: type[PtoOp], inside: Opened) -> Iterator[types.CompletionItem]:
+    """Keys of the attributes, or the words of one behind its equals sign."""
+    from .hover import attribute_words
+
+    for name, slot in signature(cls).attributes.items():
+        yield types.CompletionItem(
+            name, kind=Kind.Property, detail=attribute_words(cls, slot), insert_text=f"{name} = "
+        )
+    for slot in signature(cls).attributes.values():
+        for enum in slot.kind.enums:
+            spec = ENUMS[enum]
+            yield from (
+                types.CompletionItem(spec.spell(value), kind=Kind.EnumMember, detail=slot.name)
+                for value in spec.values
+                if spec.spell(value).startswith("#")
+            )
+        for word in slot.kind.words:
+            yield types.CompletionItem(word, kind=Kind.EnumMember, detail=slot.name, insert_text=f'"{word}"')
+
+
+def _clause_words(cls: type[PtoOp], inside: Opened) -> Iterator[types.CompletionItem]:
+    """Inside of the parentheses of a clause."""
+    taken = next(one for one in clauses_of(cls) if inside.word in one.row.keywords)
+    row = taken.row
+    if inside.last == "=" or row.form is Form.CHOICE:
+        keys = dict(row.named)
+        names = [row.attribute] if row.attribute else list(keys.values())
+        yield from _words(dict.fromkeys(row.words or [w for name in names for w in words_of([cls], name)]), row.name)
+    else:
+        for key, _ in row.named:
+            yield types.CompletionItem(key, kind=Kind.Property, insert_text=f"{key} = ")
+        for keyword, option, _ in row.options:
+            if keyword == inside.word:
+                yield types.CompletionItem(option, kind=Kind.EnumMember)
+
+
+def _clauses(statement: Statement, cls: type[PtoOp]) -> Iterator[types.CompletionItem]:
+    """Clauses behind the last one that is there, in the order of their table."""
+    rows = clauses_of(cls)
+    if not rows or not any(token.type in ("USES", "INS", "OUTS", "WORD") for token in statement.behind):
+        return
+    table = CLAUSES[op_spec(cls).shape]
+    order = list(table.rows)
+    depth, last = 0, -1
+    for token in statement.behind:
+        depth += token.text.endswith(("(", "{", "[")) - (token.text in ")}]")
+        row = table.find(token.text) if depth == 0 or token.text.endswith("(") else None
+        if row is not None and token.type != "USES":
+            last = max(last, order.index(row))
+    repeated = [one for one in rows if one.row.form is Form.REPEATED]
+    for one in rows:
+        if order.index(one.row) > last or one in repeated:
+            yield from _clause(one, cls)
+
+
+def _clause(taken: Taken, cls: type[PtoOp]) -> Iterator[types.CompletionItem]:
+    for text in written(taken.row, [cls]):
+        yield types.CompletionItem(text, kind=Kind.Keyword, detail=taken.row.summary, filter_text=text)

@@ -1,0 +1,90 @@
+"""Operations and values of the program that stand at a place of its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.walk import walk
+
+from .checked import Place
+from .document import Document
+from .names import VALUE, Name
+
+_PACK = re.compile(r":(\d+)")
+
+
+def functions_at(document: Document, offset: int) -> Iterator[Operation]:
+    """The operations of the program around a character that stand directly in a module: one, the function."""
+    checked = document.checked
+    number = checked.pieces.at(offset)
+    if number is not None:
+        yield from checked.functions[number].operations
+    elif checked.module is not None:
+        yield from (op for op in checked.module.body.ops if _around(document, op, offset))
+
+
+def _around(document: Document, op: Operation, offset: int) -> bool:
+    place = place_of(document, op)
+    return place is not None and place.start <= offset <= place.end
+
+
+def place_of(document: Document, op: Operation) -> Place | None:
+    """Where an operation is written."""
+    span = span_of(op)
+    return None if span is None else document.checked.place(span)
+
+
+def operations_at(document: Document, offset: int) -> Iterator[Operation]:
+    """All operations of the function around a character, in the order of the text."""
+    for function in functions_at(document, offset):
+        yield from walk(function)
+
+
+def operation_at(document: Document, offset: int) -> Operation | None:
+    """The innermost operation around a character."""
+    found: Operation | None = None
+    pending = list(functions_at(document, offset))
+    while pending:
+        op = next((op for op in pending if _around(document, op, offset)), None)
+        if op is None:
+            break
+        found = op
+        pending = [inner for region in op.regions for block in region.blocks for inner in block.ops]
+    return found
+
+
+def value_of(document: Document, base: int, name: Name) -> SSAValue | None:
+    """The value that a name of the function at ``base`` stands for; ``None`` where the text is not understood."""
+    if name.kind != VALUE or name.binding is None:
+        return None
+    names = document.names_at(base)[1]
+    definition = next((one for one in names.same(name) if one.defines), None)
+    op = operation_at(document, base + definition.start) if definition is not None else None
+    if op is None or definition is None:
+        return None
+    values: list[SSAValue] = [*op.results]
+    values += [argument for region in op.regions for block in region.blocks for argument in block.args]
+    hinted = [value for value in values if value.name_hint == definition.text[1:]]
+    if len(hinted) == 1:
+        return hinted[0]
+    place = place_of(document, op)
+    assert place is not None
+    own = [
+        one
+        for one in names.names
+        if one.defines
+        and one.kind == VALUE
+        and place.start <= base + one.start < place.end
+        and operation_at(document, base + one.start) is op
+    ]
+    number = 0
+    for one in own:
+        if one is definition:
+            return values[number] if number < len(values) else None
+        pack = _PACK.match(names.text, one.end)
+        number += int(pack[1]) if pack else 1
+    return None

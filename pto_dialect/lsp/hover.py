@@ -1,0 +1,168 @@
+"""What a place of a program means: an operation, a value, a type, a word."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from lsprotocol import types
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.driver.explain.lookup import operation_named
+from pto_dialect.driver.explain.operand_words import access, meaning
+from pto_dialect.driver.explain.page import Code, Page, Text, plain
+from pto_dialect.driver.explain.schema import forms
+from pto_dialect.driver.explain.terms import terms
+from pto_dialect.driver.reference.operations import computes, pipe, targets
+from pto_dialect.ir.clauses import clauses_of
+from pto_dialect.ir.core.base import PtoOp, Slot, signature
+from pto_dialect.ir.core.registry import op_class
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import type_text
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.syntax.read.tokens import Tok
+from pto_dialect.syntax.text import split_types
+
+from .document import Document
+from .events import event_words
+from .found import operation_at, operations_at, value_of
+from .live import life
+from .names import SYMBOL, VALUE
+from .type_words import type_words
+
+_WORD = re.compile(r"[A-Za-z_][\w.]*")
+
+
+def hover(server: object, document: Document, params: types.HoverParams) -> types.Hover | None:
+    """The answer to a hover."""
+    offset = document.offset(params.position)
+    base, names = document.names_at(offset)
+    name = names.at(offset - base)
+    if name is not None:
+        text = _named(document, base, offset, name.text, name.kind)
+        if text is None and name.kind == VALUE:
+            value = value_of(document, base, name)
+            text = None if value is None else _value(document, name.text, value)
+        area = document.range(base + name.start, base + name.end)
+        return None if text is None else _shown(text, area)
+    token = next((t for t in names.tokens if t.start <= offset - base <= t.end), None)
+    return None if token is None else _token(document, base, offset, token)
+
+
+def _shown(text: str, area: types.Range) -> types.Hover:
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), area)
+
+
+def _named(document: Document, base: int, offset: int, text: str, kind: str) -> str | None:
+    """A function, by its header."""
+    if kind != SYMBOL:
+        return None
+    found = re.search(rf"^[ \t]*(func\.func[^@\n]*{re.escape(text)}\(.*)$", document.text, re.MULTILINE)
+    return None if found is None else f"```mlir\n{found[1].rstrip(' {')}\n```"
+
+
+def _value(document: Document, name: str, value: SSAValue) -> str:
+    lines = [f"```mlir\n{name} : {type_text(value.type)}\n```", *(f"{words}  " for words in type_words(value.type))]
+    number = constant_of(value)
+    if number is not None:
+        shown = f"{number} (0x{number:x})" if isinstance(number, int) and number > 9 else str(number)
+        lines.append(f"always {shown}  ")
+    if isinstance(value, BlockArgument):
+        lines.append("argument of a region or function  ")
+    elif isinstance(value.owner, Operation) and has_role(value.owner, Role.TILE_ALLOCATION):
+        lines += _life(document, value.owner)
+    return "\n".join(lines)
+
+
+def _life(document: Document, made: Operation) -> list[str]:
+    function = made
+    while (outer := function.parent_op()) is not None and not has_role(function, Role.FUNCTION):
+        function = outer
+    found = life(document, function, made, sum(1 for _ in walk(function)))
+    if found is None:
+        return []
+    if found.first is None or found.last is None:
+        return ["needed throughout the function  "]
+    return [f"needed from line {found.first + 1} to line {found.last + 1}  "]
+
+
+def _token(document: Document, base: int, offset: int, token: Tok) -> types.Hover | None:
+    area = document.range(base + token.start, base + token.end)
+    if token.type.startswith("OP_"):
+        name = operation_named(token.text)
+        if name is None:
+            return None
+        text = operation_text(name)
+        op = operation_at(document, base + token.start)
+        event = event_words(document, op, operations_at(document, offset)) if op is not None else ""
+        return _shown(text + (f"\n\n{event}" if event else ""), area)
+    inside = offset - base - token.start
+    if token.type in ("TYPES", "ANGLE", "HASH"):
+        return _type(document, base, token, inside)
+    for word in _WORD.finditer(token.text):
+        if word.start() <= inside <= word.end():
+            return _term(document, base + token.start, word)
+    return None
+
+
+def _type(document: Document, base: int, token: Tok, inside: int) -> types.Hover | None:
+    for spelling, start in split_types(token.text):
+        if start <= inside <= start + len(spelling):
+            area = document.range(base + token.start + start, base + token.start + start + len(spelling))
+            kind = document.type_named(spelling)
+            if kind is not None:
+                words = "  \n".join(type_words(kind))
+                alias = "" if type_text(kind) == spelling else f" = {type_text(kind)}"
+                return _shown(f"```mlir\n{spelling}{alias}\n```\n{words}".rstrip(), area)
+            text = term_text(spelling.lstrip("!#").partition("<")[0])
+            return None if text is None else _shown(text, area)
+    return None
+
+
+def _term(document: Document, start: int, word: re.Match[str]) -> types.Hover | None:
+    text = term_text(word[0])
+    return None if text is None else _shown(text, document.range(start + word.start(), start + word.end()))
+
+
+@cache
+def term_text(word: str) -> str | None:
+    """A page about a word, in short: what it is, and its first section."""
+    maker = terms().get(word.lower())
+    return None if maker is None else _short(maker())
+
+
+def _short(page: Page) -> str:
+    lines = [f"**{page.title}** — {page.summary}"]
+    for block in page.sections[0].blocks if page.sections else ():
+        if isinstance(block, Text):
+            lines += ["", block.text]
+        elif isinstance(block, Code):
+            lines += ["", f"```{block.language}", block.text, "```"]
+    return "\n".join(lines)
+
+
+def attribute_words(cls: type[PtoOp], slot: Slot) -> str:
+    """What an attribute means."""
+    return meaning(cls, slot, True)
+
+
+@cache
+def operation_text(name: str) -> str:
+    """The page of an operation in short: what it computes, how it is written, its operands, attributes and clauses."""
+    cls = op_class(name)
+    declared = signature(cls)
+    lines = [f"**{name}** — {plain(computes(cls))}", "", "```text", *forms(cls)[:-1], "```"]
+    lines += ["", f"pipe: {pipe(cls)} · targets: {targets(cls) or '–'}", ""]
+    for slot in declared.operands:
+        number = {"1": "", "?": ", optional", "*": ", any number"}[slot.arity]
+        lines.append(
+            f"- `%{slot.name}` ({plain(slot.kind.label)}{number}, {access(cls, slot.name)}): {meaning(cls, slot)}"
+        )
+    for slot in declared.attributes.values():
+        lines.append(f"- `{slot.name}`: {meaning(cls, slot, True)}")
+    rows = clauses_of(cls)
+    if rows:
+        lines += ["", "clauses, in this order:", ""]
+        lines += [f"- `{taken.keyword}`: {taken.row.summary}" for taken in rows]
+    return "\n".join(lines)

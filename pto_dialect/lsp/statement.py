@@ -1,0 +1,96 @@
+"""The statement in front of the cursor, as far as it is written."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from pto_dialect.driver.explain.lookup import operation_named
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.registry import op_class
+from pto_dialect.syntax.read.tokens import Tok
+
+from .tokens import tokens
+
+_BEGIN = re.compile(
+    r"^[ \t]*(?:(?:%[^=\n\"]*=[ \t]*)?\"?[A-Za-z_]\w*\.[\w.]+|[{}^]|(?:func|module|return|call)\b)", re.MULTILINE
+)
+_PREFIX = re.compile(r"[%!@#^<]?[\w.$\-]*\Z")
+_LINES = 30
+"""Lines that a statement may have."""
+_REGION = re.compile(r"[ \t]*(?:\}[ \t]*(?:else|do)?[ \t]*\{?|\^[^:\n]*:|[^\"\n]*\)[^\"\n=]*\{(?=[ \t]*\Z))")
+"""The beginning of a line that belongs to a region: its braces, a label, the header of a function or loop."""
+_CLOSING = {")": "(", "}": "{", "]": "["}
+
+
+class Opened(NamedTuple):
+    """A bracket that is open: the word in front of it, and how many commas stand behind it."""
+
+    bracket: str
+    word: str
+    commas: int
+    last: str
+    """The text of the last token."""
+
+
+class Statement:
+    """The tokens of a statement up to the word that is being written, ``prefix``."""
+
+    def __init__(self, text: str, offset: int) -> None:
+        first = text.rfind("\n", 0, offset) + 1
+        for _ in range(_LINES):
+            if first == 0 or _BEGIN.match(text, first):
+                break
+            first = text.rfind("\n", 0, first - 1) + 1
+        found = _PREFIX.search(text, first, offset)
+        assert found is not None
+        self.offset = offset
+        self.start = first
+        self.prefix_start = found.start()
+        self.prefix = found[0]
+        self.in_comment = "//" in re.sub(r'"(?:[^"\\\n]|\\.)*"', "", text[text.rfind("\n", 0, offset) + 1 : offset])
+        head = text[first : found.start()]
+        region = _REGION.match(head)
+        cut = region.end() if region else 0
+        self.tokens: list[Tok] = tokens(head[cut:], assembly=False)
+        place = next((n for n, token in enumerate(self.tokens) if token.type.startswith("OP_")), None)
+        self.op_token = None if place is None else self.tokens[place]
+        self.behind = [] if place is None else self.tokens[place + 1 :]
+
+    @property
+    def operation(self) -> type[PtoOp] | None:
+        """The class of the operation, for those of this dialect."""
+        name = operation_named(self.op_token.text) if self.op_token is not None else None
+        return None if name is None else op_class(name)
+
+    @property
+    def begins(self) -> bool:
+        """Whether an operation may be written here: nothing stands in front of it but results."""
+        return all(token.type in ("RESULTS", "RBRACE", "LBRACE") for token in self.tokens)
+
+    def opened(self) -> list[Opened]:
+        """The open brackets, the innermost last."""
+        found: list[Opened] = []
+        before = ""
+        for token in self.behind:
+            text = token.text
+            if text.endswith(("(", "{", "[")) and token.type != "STRING":
+                found.append(Opened(text[-1], text[:-1].strip() or before, 0, text))
+            elif text in _CLOSING and found:
+                found.pop()
+            elif text == "," and found:
+                found[-1] = found[-1]._replace(commas=found[-1].commas + 1)
+            if found:
+                found[-1] = found[-1]._replace(last=text)
+            before = text
+        return found
+
+    @property
+    def stated_types(self) -> bool:
+        """Whether the colon in front of the types is written."""
+        depth = 0
+        for token in self.behind:
+            depth += token.text.endswith(("(", "{", "[")) - (token.text in _CLOSING)
+            if token.type == "COLON" and depth == 0:
+                return True
+        return bool(self.opened()) and any(token.type == "COLON" for token in self.behind[-6:])
