@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
 from lsprotocol import types
 
-from pto_dialect.driver.explain.page import plain
 from pto_dialect.driver.explain.schema import forms, values_of
 from pto_dialect.driver.reference.clauses import words_of, written
 from pto_dialect.driver.reference.operations import computes
 from pto_dialect.ir.clauses import CLAUSES, Taken, clauses_of
 from pto_dialect.ir.core.aliases import DEPRECATED
 from pto_dialect.ir.core.attributes import ENUMS
-from pto_dialect.ir.core.base import Pipe, PtoOp, Shape, op_spec, signature
+from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, signature
 from pto_dialect.ir.core.clauses import Form
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
+from pto_dialect.ir.core.roles import Role
 from pto_dialect.ir.core.types import BUILTIN_SCALARS, PLAIN_TYPES
 from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 from pto_dialect.passes.accesses.items import NUMBER
@@ -26,9 +27,13 @@ from pto_dialect.syntax.types.forms import PTO_FORMS
 from .document import Document
 from .events import used_numbers
 from .found import operations_at
+from .hover import attribute_words, operation_text
 from .names import BLOCK, SYMBOL
+from .navigation import symbol_definitions
 from .statement import Opened, Statement
 
+_PIPE = re.compile(r"PIPE_\w+")
+_NUMBERS = {pipe.value: number for pipe, number in NUMBER.items()}
 Kind = types.CompletionItemKind
 TRIGGERS = [".", "%", "!", "@", "#", "^", "<", "{", "[", "(", '"', " "]
 
@@ -38,6 +43,8 @@ def completion(server: object, document: Document, params: types.CompletionParam
     offset = document.offset(params.position)
     statement = Statement(document.text, offset)
     items = [] if statement.in_comment else list(_items(document, statement, offset))
+    items = [item for item in items if _fits(statement.prefix, item.filter_text or item.label)]
+    items.sort(key=lambda item: not (item.filter_text or item.label).startswith(statement.prefix))
     area = document.range(statement.prefix_start, offset)
     for number, item in enumerate(items):
         text = item.insert_text or item.label
@@ -48,11 +55,20 @@ def completion(server: object, document: Document, params: types.CompletionParam
     return types.CompletionList(False, items)
 
 
+def _fits(prefix: str, label: str) -> bool:
+    """Whether what is written may become ``label``: its characters stand there in their order."""
+    rest = iter(label.lower())
+    return all(char in rest for char in prefix.lower())
+
+
+def warm() -> None:
+    """Does what the first completion would have to do: looks at all operations."""
+    _operation_items()
+
+
 def resolve(item: types.CompletionItem) -> types.CompletionItem:
     """The page of an operation, for the one that is looked at."""
     if isinstance(item.data, str) and item.data in OPS:
-        from .hover import operation_text
-
         item.documentation = types.MarkupContent(types.MarkupKind.Markdown, operation_text(item.data))
     return item
 
@@ -93,7 +109,8 @@ def _in_statement(
         yield from _types(document)
     elif inside is None:
         yield from _clauses(statement, cls)
-        yield from _values(document, statement, offset)
+        if not statement.behind or statement.behind[-1].text == ",":
+            yield from _values(document, statement, offset)
     else:
         yield from _values(document, statement, offset)
 
@@ -108,7 +125,7 @@ def _operation_items() -> tuple[tuple[str, str, str, bool], ...]:
     for name in OPS:
         cls = op_class(name)
         if name not in DEPRECATED:
-            rows.append((name, plain(computes(cls)), forms(cls)[0], bool(signature(cls).results)))
+            rows.append((name, computes(cls).replace("``", "`"), forms(cls)[0], bool(signature(cls).results)))
     return tuple(rows)
 
 
@@ -144,8 +161,6 @@ def _names(document: Document, kind: str, offset: int | None = None) -> Iterator
         found = [one.text for one in document.names_at(offset)[1].names if one.kind == BLOCK and one.defines]
         yield from (types.CompletionItem(name, kind=Kind.Reference) for name in dict.fromkeys(found))
         return
-    from .navigation import symbol_definitions
-
     for name in symbol_definitions(document.text):
         yield types.CompletionItem(name, kind=Kind.Function)
 
@@ -158,9 +173,8 @@ def _attributes() -> Iterator[types.CompletionItem]:
                 yield types.CompletionItem(text, kind=Kind.EnumMember, detail=spec.name)
 
 
-def _words(words: Iterable[str], detail: str = "", first: Iterable[str] = ()) -> Iterator[types.CompletionItem]:
-    ahead = set(first)
-    for word in sorted(words, key=lambda word: word not in ahead) if ahead else words:
+def _words(words: Iterable[str], detail: str = "") -> Iterator[types.CompletionItem]:
+    for word in words:
         yield types.CompletionItem(word, kind=Kind.EnumMember, detail=detail or None)
 
 
@@ -209,44 +223,40 @@ def _bracketed(item: types.CompletionItem, statement: Statement) -> types.Comple
 def _events(document: Document, statement: Statement, words: Iterable[str], offset: int) -> tuple[list[str], list[str]]:
     """The events in the order in which they are useful, and those that nobody uses between the pipes of the statement:
     for a set the free ones first, for a wait those that are set."""
-    pipes = [token.text.strip("<>") for token in statement.behind]
-    numbers = [NUMBER[Pipe(pipe)] for pipe in pipes if pipe in Pipe and Pipe(pipe) in NUMBER]
+    pipes = [word for token in statement.behind for word in _PIPE.findall(token.text)]
+    numbers = [_NUMBERS[pipe] for pipe in pipes if pipe in _NUMBERS]
     used = used_numbers(operations_at(document, offset), *numbers[:2]) if len(numbers) >= 2 else set()
     all_words = list(words)
     free = [word for number, word in enumerate(all_words) if number not in used]
     taken = [word for word in all_words if word not in free]
-    waits = statement.op_token is not None and "wait" in statement.op_token.text
+    waits = (cls := statement.operation) is not None and bool(op_spec(cls).roles & Role.WAITS)
     return (taken + free if waits else free + taken), free
 
 
 def _dictionary(cls: type[PtoOp], inside: Opened) -> Iterator[types.CompletionItem]:
     """Keys of the attributes, or the words of one behind its equals sign."""
-    from .hover import attribute_words
-
-    for name, slot in signature(cls).attributes.items():
-        yield types.CompletionItem(
-            name, kind=Kind.Property, detail=attribute_words(cls, slot), insert_text=f"{name} = "
-        )
-    for slot in signature(cls).attributes.values():
-        for enum in slot.kind.enums:
-            spec = ENUMS[enum]
-            yield from (
-                types.CompletionItem(spec.spell(value), kind=Kind.EnumMember, detail=slot.name)
-                for value in spec.values
-                if spec.spell(value).startswith("#")
-            )
-        for word in slot.kind.words:
-            yield types.CompletionItem(word, kind=Kind.EnumMember, detail=slot.name, insert_text=f'"{word}"')
+    attributes = signature(cls).attributes
+    if not inside.key:
+        for name, slot in attributes.items():
+            words = attribute_words(cls, slot)
+            yield types.CompletionItem(name, kind=Kind.Property, detail=words, insert_text=f"{name} = ")
+        return
+    slot = attributes.get(inside.key)
+    if slot is None:
+        return
+    for enum in slot.kind.enums:
+        yield from _words((ENUMS[enum].spell(value) for value in ENUMS[enum].values), slot.name)
+    for word in slot.kind.words:
+        yield types.CompletionItem(word, kind=Kind.EnumMember, detail=slot.name, insert_text=f'"{word}"')
 
 
 def _clause_words(cls: type[PtoOp], inside: Opened) -> Iterator[types.CompletionItem]:
     """Inside of the parentheses of a clause."""
     taken = next(one for one in clauses_of(cls) if inside.word in one.row.keywords)
     row = taken.row
-    if inside.last == "=" or row.form is Form.CHOICE:
-        keys = dict(row.named)
-        names = [row.attribute] if row.attribute else list(keys.values())
-        yield from _words(dict.fromkeys(row.words or [w for name in names for w in words_of([cls], name)]), row.name)
+    if inside.key or row.form is Form.CHOICE:
+        name = dict(row.named).get(inside.key, row.attribute)
+        yield from _words(row.words or words_of([cls], name), row.name)
     else:
         for key, _ in row.named:
             yield types.CompletionItem(key, kind=Kind.Property, insert_text=f"{key} = ")

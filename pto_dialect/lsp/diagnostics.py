@@ -25,8 +25,8 @@ def diagnostics(document: Document) -> list[types.Diagnostic]:
         remark = decode(text.encode("utf-8", "backslashreplace"), document.uri)[1]
         if remark is not None:
             span = remark.span
-            return [_shown(document, remark, document.range(span.start, span.end) if span else document.range(0, 0))]
-    found = [_shown(document, one, _range(document, one.span)) for one in document.checked.diagnostics()]
+            return [_at(document, remark, document.range(span.start, span.end) if span else document.range(0, 0))]
+    found = [shown(document, one) for one in document.checked.diagnostics()]
     return sorted(found, key=lambda one: (one.range.start.line, one.range.start.character))
 
 
@@ -37,7 +37,12 @@ def _range(document: Document, span: Span | None) -> types.Range:
     return document.range(place.start, place.end)
 
 
-def _shown(document: Document, found: Diagnostic, area: types.Range) -> types.Diagnostic:
+def shown(document: Document, found: Diagnostic) -> types.Diagnostic:
+    """One diagnostic of the present text."""
+    return _at(document, found, _range(document, found.span))
+
+
+def _at(document: Document, found: Diagnostic, area: types.Range) -> types.Diagnostic:
     related = [
         types.DiagnosticRelatedInformation(
             types.Location(document.uri, area if note.span is None else _range(document, note.span)), note.message

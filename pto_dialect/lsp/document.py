@@ -22,7 +22,7 @@ from .pieces import Pieces, split
 _ALIAS = re.compile(r"^[ \t]*(![A-Za-z_][\w$]*)[ \t]*=[ \t]*([^\n]*?)[ \t]*(?://[^\n]*)?$", re.MULTILINE)
 _LONGEST = 100_000
 _KEPT = 16
-"""Functions whose names are kept."""
+"""Functions whose names are kept besides those of the present text."""
 
 
 class Document:
@@ -66,7 +66,7 @@ class Document:
     def _names_of(self, text: str, whole: bool) -> Names:
         known = self._names.get(text)
         if known is None:
-            if len(self._names) > _KEPT:
+            if len(self._names) > _KEPT + 2 * len(self.pieces.functions if self.pieces is not None else ()):
                 self._names.clear()
             known = self._names[text] = Names(text, whole and is_assembly(text))
         return known

@@ -6,7 +6,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from . import completion, formatting, hover, navigation, outline, signatures
+from . import actions, calls, completion, formatting, hints, hover, lens, navigation, outline, semantic, signatures
 from .server import Handler
 
 FEATURES: tuple[tuple[str, Handler, Any], ...] = (
@@ -30,5 +30,17 @@ FEATURES: tuple[tuple[str, Handler, Any], ...] = (
     (types.TEXT_DOCUMENT_FOLDING_RANGE, outline.folding, None),
     (types.TEXT_DOCUMENT_FORMATTING, formatting.whole, None),
     (types.TEXT_DOCUMENT_RANGE_FORMATTING, formatting.part, None),
+    (types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, semantic.whole, semantic.LEGEND),
+    (types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, semantic.part, semantic.LEGEND),
+    (types.TEXT_DOCUMENT_INLAY_HINT, hints.hints, None),
+    (types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, calls.prepare, None),
+    (types.CALL_HIERARCHY_INCOMING_CALLS, calls.incoming, None),
+    (types.CALL_HIERARCHY_OUTGOING_CALLS, calls.outgoing, None),
+    (types.TEXT_DOCUMENT_CODE_LENS, lens.lenses, None),
+    (
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        actions.actions,
+        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
+    ),
 )
 """Method of the protocol, who answers, what the client is told beforehand."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 from lsprotocol import types
@@ -115,7 +116,7 @@ def _type(document: Document, base: int, token: Tok, inside: int) -> types.Hover
                 words = "  \n".join(type_words(kind))
                 alias = "" if type_text(kind) == spelling else f" = {type_text(kind)}"
                 return _shown(f"```mlir\n{spelling}{alias}\n```\n{words}".rstrip(), area)
-            text = term_text(spelling.lstrip("!#").partition("<")[0])
+            text = term_text(spelling.strip("!#<>").partition("<")[0])
             return None if text is None else _shown(text, area)
     return None
 
@@ -126,9 +127,19 @@ def _term(document: Document, start: int, word: re.Match[str]) -> types.Hover | 
 
 
 @cache
+def _terms() -> dict[str, Callable[[], Page]]:
+    return terms()
+
+
+def warm() -> None:
+    """Does what the first hover would have to do: looks up all words."""
+    term_text("pipe_v")
+
+
+@cache
 def term_text(word: str) -> str | None:
     """A page about a word, in short: what it is, and its first section."""
-    maker = terms().get(word.lower())
+    maker = _terms().get(word.lower())
     return None if maker is None else _short(maker())
 
 
@@ -155,12 +166,10 @@ def operation_text(name: str) -> str:
     lines = [f"**{name}** — {plain(computes(cls))}", "", "```text", *forms(cls)[:-1], "```"]
     lines += ["", f"pipe: {pipe(cls)} · targets: {targets(cls) or '–'}", ""]
     for slot in declared.operands:
-        number = {"1": "", "?": ", optional", "*": ", any number"}[slot.arity]
-        lines.append(
-            f"- `%{slot.name}` ({plain(slot.kind.label)}{number}, {access(cls, slot.name)}): {meaning(cls, slot)}"
-        )
-    for slot in declared.attributes.values():
-        lines.append(f"- `{slot.name}`: {meaning(cls, slot, True)}")
+        number = {"1": "", "?": "optional", "*": "any number"}[slot.arity]
+        words = ", ".join(filter(None, (plain(slot.kind.label), number, access(cls, slot.name))))
+        lines.append(f"- `%{slot.name}` ({words}): {meaning(cls, slot)}")
+    lines += [f"- `{slot.name}`: {attribute_words(cls, slot)}" for slot in declared.attributes.values()]
     rows = clauses_of(cls)
     if rows:
         lines += ["", "clauses, in this order:", ""]

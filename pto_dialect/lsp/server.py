@@ -20,6 +20,9 @@ from .settings import Settings
 DELAY = 0.025
 """Seconds between an edit and a look at the text; another edit within them begins anew."""
 
+_WARM = 0.3
+"""Seconds after which the tables are read that the first completion and the first hover would read."""
+
 log = logging.getLogger(__name__)
 
 
@@ -76,7 +79,7 @@ Handler = Callable[[Server, Document, Any], Any]
 
 def make_server() -> Server:
     """A server that knows all features."""
-    from .completion import resolve
+    from . import completion, hover, lens
     from .features import FEATURES
 
     server = Server()
@@ -90,7 +93,14 @@ def make_server() -> Server:
         given = params.settings
         server.configure(given.get("pto", given) if isinstance(given, dict) else given)
 
-    server.feature(types.COMPLETION_ITEM_RESOLVE)(resolve)
+    lens.register(server)
+
+    @server.feature(types.INITIALIZED)
+    def initialized(params: types.InitializedParams) -> None:
+        for number, warm in enumerate((completion.warm, hover.warm)):
+            asyncio.get_running_loop().call_later(_WARM + number * _WARM, warm)
+
+    server.feature(types.COMPLETION_ITEM_RESOLVE)(completion.resolve)
     for feature in FEATURES:
         _register(server, *feature)
     return server

@@ -5,7 +5,6 @@ from __future__ import annotations
 from lsprotocol import types
 
 from pto_dialect.driver.explain.operand_words import meaning
-from pto_dialect.driver.explain.page import plain
 from pto_dialect.driver.explain.schema import forms
 from pto_dialect.driver.reference.operations import computes
 from pto_dialect.ir.core.base import op_spec, signature
@@ -32,8 +31,8 @@ def signature_help(server: object, document: Document, params: types.SignatureHe
         for slot in order:
             place = form.find(f"%{slot.name}")
             if place >= 0:
-                words = f"{plain(slot.kind.label)}: {meaning(cls, slot)}"
+                words = f"{slot.kind.label}: {meaning(cls, slot)}"
                 parameters.append(types.ParameterInformation((place, place + len(slot.name) + 1), words))
-        found.append(types.SignatureInformation(form, plain(computes(cls)), parameters))
+        found.append(types.SignatureInformation(form, computes(cls).replace("``", "`"), parameters))
     number = sum(token.text.count("%") for token in statement.behind if token.type in ("USES", "BINDINGS"))
     return types.SignatureHelp(found, 0, min(number, max(len(order) - 1, 0)))

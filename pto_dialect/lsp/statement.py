@@ -9,6 +9,7 @@ from pto_dialect.driver.explain.lookup import operation_named
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.syntax.read.tokens import Tok
+from pto_dialect.syntax.text import split_types
 
 from .tokens import tokens
 
@@ -20,6 +21,7 @@ _LINES = 30
 """Lines that a statement may have."""
 _REGION = re.compile(r"[ \t]*(?:\}[ \t]*(?:else|do)?[ \t]*\{?|\^[^:\n]*:|[^\"\n]*\)[^\"\n=]*\{(?=[ \t]*\Z))")
 """The beginning of a line that belongs to a region: its braces, a label, the header of a function or loop."""
+_LISTS = ("ANGLE", "USES")
 _CLOSING = {")": "(", "}": "{", "]": "["}
 
 
@@ -29,8 +31,8 @@ class Opened(NamedTuple):
     bracket: str
     word: str
     commas: int
-    last: str
-    """The text of the last token."""
+    key: str = ""
+    """The word whose value comes next."""
 
 
 class Statement:
@@ -75,13 +77,13 @@ class Statement:
         for token in self.behind:
             text = token.text
             if text.endswith(("(", "{", "[")) and token.type != "STRING":
-                found.append(Opened(text[-1], text[:-1].strip() or before, 0, text))
+                found.append(Opened(text[-1], text[:-1].strip() or before, 0))
             elif text in _CLOSING and found:
                 found.pop()
-            elif text == "," and found:
-                found[-1] = found[-1]._replace(commas=found[-1].commas + 1)
-            if found:
-                found[-1] = found[-1]._replace(last=text)
+            elif found:
+                commas = len(split_types(text)) - 1 if token.type in _LISTS else int(text == ",")
+                key = before if text == "=" else ""
+                found[-1] = found[-1]._replace(commas=found[-1].commas + commas, key=key)
             before = text
         return found
 

@@ -1,0 +1,71 @@
+"""Runs from the editor: code lenses of programs with a launch file beside them, and what these do."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable, Iterable
+
+from lsprotocol import types
+
+from pto_dialect.driver.launch.plan import SUFFIX
+
+from .document import Document
+from .server import Server
+
+RUN, SANITIZE = "pto.run", "pto.sanitize"
+_TITLES = {RUN: "run", SANITIZE: "sanitize"}
+_OPTIONS = {RUN: (), SANITIZE: ("--sanitize",)}
+
+
+def launch_file(document: Document) -> str | None:
+    """The launch file beside a document, which has its name."""
+    if document.path is None:
+        return None
+    path = os.path.splitext(document.path)[0] + SUFFIX
+    return path if os.path.isfile(path) else None
+
+
+def lenses(server: Server, document: Document, params: types.CodeLensParams) -> list[types.CodeLens] | None:
+    """``run`` and ``sanitize`` above the first function."""
+    path = launch_file(document)
+    if path is None or not server.settings.code_lens:
+        return None
+    place = document.pieces.functions[0][0] if document.pieces is not None else 0
+    area = document.range(place, place)
+    return [
+        types.CodeLens(area, types.Command(title, name, arguments=[document.uri])) for name, title in _TITLES.items()
+    ]
+
+
+def register(server: Server) -> None:
+    """The commands of the lenses: the launches of the file beside a document that is open."""
+    for name in _TITLES:
+        server.command(name)(_command(server, name))
+
+
+def _command(server: Server, name: str) -> Callable[[str], Awaitable[str | None]]:
+    async def carry_out(uri: str) -> str | None:
+        document = server.documents.get(uri)
+        path = launch_file(document) if document is not None else None
+        if path is None:
+            return None
+        output = await _run((*_OPTIONS[name], path))
+        server.window_log_message(types.LogMessageParams(types.MessageType.Info, output))
+        last = output.strip().rpartition("\n")[2]
+        server.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"{_TITLES[name]}: {last}"))
+        return output
+
+    return carry_out
+
+
+async def _run(arguments: Iterable[str]) -> str:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "pto_dialect.tools.pto_run", *arguments),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    output, _ = await process.communicate()
+    return output.decode(errors="replace") or f"ended with {process.returncode}"
