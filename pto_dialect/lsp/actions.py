@@ -10,7 +10,7 @@ from pto_dialect.driver.fixes.offer import with_fixes
 from pto_dialect.driver.options import Options
 
 from .diagnostics import shown
-from .document import Document
+from .program.document import Document
 
 _MOST = 8
 """Diagnostics at one place whose fixes are tried."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from .document import Document
-from .names import SYMBOL, Name, Names
 from .navigation import found_at
+from .program.document import Document
+from .program.names import SYMBOL, Name, Names
 
 
 def prepare(

@@ -24,13 +24,13 @@ from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 from pto_dialect.passes.accesses.items import NUMBER
 from pto_dialect.syntax.types.forms import PTO_FORMS
 
-from .document import Document
-from .events import used_numbers
-from .found import operations_at
 from .hover import attribute_words, operation_text
-from .names import BLOCK, SYMBOL
 from .navigation import symbol_definitions
-from .statement import Opened, Statement
+from .program.document import Document
+from .program.events import used_numbers
+from .program.found import operations_at
+from .program.names import BLOCK, SYMBOL
+from .program.statement import Opened, Statement
 
 _PIPE = re.compile(r"PIPE_\w+")
 _NUMBERS = {pipe.value: number for pipe, number in NUMBER.items()}

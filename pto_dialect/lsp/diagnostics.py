@@ -8,7 +8,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.driver.inputs import decode
 
-from .document import Document
+from .program.document import Document
 
 SOURCE = "pto"
 _SEVERITIES = {

@@ -8,8 +8,8 @@ from lsprotocol import types
 
 from pto_dialect.driver.formatting import formatted
 
-from .document import Document
-from .lines import Lines
+from .program.document import Document
+from .program.lines import Lines
 
 _FEW = 3000
 """Lines up to which single lines are replaced; a longer text is replaced between its first and last change."""

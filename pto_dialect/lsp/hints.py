@@ -16,9 +16,9 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.verify.buffers.alloc import address_operand
 from pto_dialect.verify.engine.context import mnemonic_span
 
-from .document import Document
+from .program.document import Document
+from .program.type_words import size_of
 from .server import Server
-from .type_words import size_of
 
 
 def hints(server: Server, document: Document, params: types.InlayHintParams) -> list[types.InlayHint] | None:

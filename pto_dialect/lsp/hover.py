@@ -25,12 +25,12 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.syntax.read.tokens import Tok
 from pto_dialect.syntax.text import split_types
 
-from .document import Document
-from .events import event_words
-from .found import operation_at, operations_at, value_of
-from .live import life
-from .names import SYMBOL, VALUE
-from .type_words import type_words
+from .program.document import Document
+from .program.events import event_words
+from .program.found import operation_at, operations_at, value_of
+from .program.live import life
+from .program.names import SYMBOL, VALUE
+from .program.type_words import type_words
 
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 

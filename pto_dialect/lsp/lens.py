@@ -11,7 +11,7 @@ from lsprotocol import types
 
 from pto_dialect.driver.launch.plan import SUFFIX
 
-from .document import Document
+from .program.document import Document
 from .server import Server
 
 RUN, SANITIZE = "pto.run", "pto.sanitize"

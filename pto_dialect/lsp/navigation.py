@@ -9,9 +9,9 @@ from typing import NamedTuple
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from .document import Document
-from .events import partner_places
-from .names import BLOCK, SYMBOL, VALUE, Name, is_symbol_definition
+from .program.document import Document
+from .program.events import partner_places
+from .program.names import BLOCK, SYMBOL, VALUE, Name, is_symbol_definition
 
 _OUTSIDE = re.compile(
     r"//[^\n]*|(@(?:[\w$.]+|\"(?:[^\"\\\n]|\\.)*\"))|\"(?:[^\"\\\n]++|\\.)*+\"|(![A-Za-z_]\w*)(?![\w.$<])"

@@ -6,9 +6,9 @@ import re
 
 from lsprotocol import types
 
-from .document import Document
-from .names import BLOCK, SYMBOL, VALUE
-from .pieces import Pieces
+from .program.document import Document
+from .program.names import BLOCK, SYMBOL, VALUE
+from .program.pieces import Pieces
 
 _FOLDED = re.compile(r"(//[^\n]*)|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])")
 _DECLARED = re.compile(r"func\.func\s+(?:(?:private|public|nested)\s+)?(@[\w$.]+)[^\n]*")

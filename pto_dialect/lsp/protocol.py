@@ -15,7 +15,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 
-from .document import Document
+from .program.document import Document
 
 if TYPE_CHECKING:
     from .server import Server

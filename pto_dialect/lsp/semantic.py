@@ -12,9 +12,9 @@ from pto_dialect.ir.core.aliases import DEPRECATED
 from pto_dialect.syntax.read.tokens import Tok
 from pto_dialect.syntax.text import split_types
 
-from .document import Document
-from .names import BLOCK, SYMBOL, VALUE, Names
-from .tokens import tokens
+from .program.document import Document
+from .program.names import BLOCK, SYMBOL, VALUE, Names
+from .program.tokens import tokens
 
 TYPES = (
     *("method", "variable", "parameter", "function", "label", "type"),

@@ -13,7 +13,7 @@ from pygls.lsp.server import LanguageServer
 from pto_dialect import __version__
 
 from .diagnostics import diagnostics
-from .document import Document
+from .program.document import Document
 from .protocol import Protocol
 from .settings import Settings
 

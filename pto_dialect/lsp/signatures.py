@@ -9,8 +9,8 @@ from pto_dialect.driver.explain.schema import forms
 from pto_dialect.driver.reference.operations import computes
 from pto_dialect.ir.core.base import op_spec, signature
 
-from .document import Document
-from .statement import Statement
+from .program.document import Document
+from .program.statement import Statement
 
 TRIGGERS = ["(", ",", " ", "["]
 

@@ -12,7 +12,7 @@ pytest.importorskip("lsprotocol", reason="the language server needs pygls")
 
 from lsprotocol.types import Position, Range
 
-from pto_dialect.lsp.lines import Lines, changed
+from pto_dialect.lsp.program.lines import Lines, changed
 
 TEXTS = st.text(st.sampled_from("ab\n\r\u2028\u2029\x0b\x0c\x85é\U0001f600\U00010000"), max_size=30)
 

@@ -92,78 +92,31 @@ class Names:
     # ------------------------------------------------------------ the walk
 
     def _walk(self) -> None:
-        scope = self._scopes[0][1]
-        pending: list[tuple[str, int]] = []
-        header = False
-        depth = 0
-        label = False
-        toks = self.tokens
-        for number, token in enumerate(toks):
-            kind = token.type
-            before = toks[number - 1] if number else None
-            after = toks[number + 1].type if number + 1 < len(toks) else ""
-            if kind == "LBRACE":
-                inner = _Scope(scope)
-                self._scopes.append((token.end, inner))
-                if depth == 0:
-                    for text, start in pending:
-                        self._define(VALUE, text, start, inner)
-                    pending = []
-                    header = False
-                scope = inner
-            elif kind == "RBRACE":
-                scope = scope.outer or scope
-                self._scopes.append((token.start, scope))
-            elif kind in ("LPAR", "RPAR", "INS", "OUTS"):
-                depth = max(depth + (1 if kind != "RPAR" else -1), 0)
-                label = label and depth > 0
-            elif kind == "RESULTS":
-                in_loop = before is not None and before.type == "OP_FOR"
-                for text, start in _values(token):
-                    if in_loop:
-                        pending.append((text, start))
-                    else:
-                        self._define(VALUE, text, start, scope)
-            elif kind == "BINDINGS":
-                for place, (text, start) in enumerate(_values(token)):
-                    if place % 2:
-                        self._use(VALUE, text, start, scope)
-                    else:
-                        pending.append((text, start))
-            elif kind == "USES":
-                defines = label or (header and depth > 0 and after == "COLON")
-                loops = before is not None and before.type == "LPAR" and _is_head(toks, number)
-                for text, start in _values(token):
-                    if label and after == "COLON":
-                        self._define(VALUE, text, start, scope)
-                    elif (defines and not label) or loops:
-                        pending.append((text, start))
-                    else:
-                        self._use(VALUE, text, start, scope)
-            elif kind == "BLOCK":
-                used = before is not None and (before.type in ("COMMA", "COLON") or before.type.startswith("OP_"))
-                if used and not _begins_label(toks, number):
-                    self._use(BLOCK, token.text, token.start, scope)
-                else:
-                    self._define(BLOCK, token.text, token.start, scope)
-                    label = after == "LPAR"
-            elif kind == "SYMBOL":
-                defined = _is_definition(toks, number)
-                for part in _SYMBOL.finditer(token.text):
-                    start = token.start + part.start()
-                    self._found.append((SYMBOL, part[0], start, start + len(part[0]), defined, None))
-            if kind == "OP_FUNC":
-                header, depth, pending = True, 0, []
+        walk = _Walk(self, self._scopes[0][1])
+        for number, token in enumerate(self.tokens):
+            walk.token(number, token)
         # A header without a body, as while it is written.
-        for text, start in pending:
-            self._define(VALUE, text, start, scope)
+        for text, start in walk.pending:
+            self.define(VALUE, text, start, walk.scope)
 
-    def _define(self, kind: str, text: str, start: int, scope: _Scope) -> None:
+    def enter(self, start: int, scope: _Scope) -> None:
+        """From ``start`` on, ``scope`` is the innermost region."""
+        self._scopes.append((start, scope))
+
+    def symbols(self, token: Tok, defined: bool) -> None:
+        """The names of functions and modules in a token."""
+        for part in _SYMBOL.finditer(token.text):
+            start = token.start + part.start()
+            self._found.append((SYMBOL, part[0], start, start + len(part[0]), defined, None))
+
+    def define(self, kind: str, text: str, start: int, scope: _Scope) -> None:
+        """A name that ``scope`` defines."""
         scope.bindings.setdefault(text, []).append(len(self._starts_of_bindings))
         self._starts_of_bindings.append(start)
         self._found.append((kind, text, start, start + len(text), True, scope))
 
-    def _use(self, kind: str, text: str, start: int, scope: _Scope) -> None:
+    def use(self, kind: str, text: str, start: int, scope: _Scope) -> None:
+        """A name that is used in ``scope``."""
         self._found.append((kind, text, start, start + len(text), False, scope))
 
     def _binding(self, kind: str, text: str, start: int, end: int, defines: bool, scope: _Scope | None) -> int | None:
@@ -176,6 +129,75 @@ class Names:
                 return earlier[-1] if earlier else numbers[0]
             scope = scope.outer
         return None
+
+
+class _Walk:
+    """One walk through the tokens: the region that it is in, and the names that the next region will define."""
+
+    def __init__(self, names: Names, scope: _Scope) -> None:
+        self.names = names
+        self.scope = scope
+        self.pending: list[tuple[str, int]] = []
+        self.depth = 0
+        self.header = self.label = False
+
+    def token(self, number: int, token: Tok) -> None:
+        """Takes the next token."""
+        kind = token.type
+        if kind == "LBRACE":
+            self._open(token)
+        elif kind == "RBRACE":
+            self.scope = self.scope.outer or self.scope
+            self.names.enter(token.start, self.scope)
+        elif kind in ("LPAR", "RPAR", "INS", "OUTS"):
+            self.depth = max(self.depth + (1 if kind != "RPAR" else -1), 0)
+            self.label = self.label and self.depth > 0
+        elif kind in ("RESULTS", "BINDINGS", "USES"):
+            self._values(number, token)
+        elif kind == "BLOCK":
+            self._block(number, token)
+        elif kind == "SYMBOL":
+            self.names.symbols(token, _is_definition(self.names.tokens, number))
+        elif kind == "OP_FUNC":
+            self.header, self.depth, self.pending = True, 0, []
+
+    def _open(self, token: Tok) -> None:
+        inner = _Scope(self.scope)
+        self.names.enter(token.end, inner)
+        if self.depth == 0:
+            for text, start in self.pending:
+                self.names.define(VALUE, text, start, inner)
+            self.pending, self.header = [], False
+        self.scope = inner
+
+    def _values(self, number: int, token: Tok) -> None:
+        toks = self.names.tokens
+        before = toks[number - 1].type if number else ""
+        typed = number + 1 < len(toks) and toks[number + 1].type == "COLON"
+        in_header = self.header and self.depth > 0 and typed
+        in_head = before == "LPAR" and _is_head(toks, number)
+        for place, (text, start) in enumerate(_values(token)):
+            if token.type == "BINDINGS":
+                defines, later = place % 2 == 0, True
+            elif token.type == "RESULTS":
+                defines, later = True, before == "OP_FOR"
+            else:
+                defines, later = (self.label and typed) or in_header or in_head, not (self.label and typed)
+            if not defines:
+                self.names.use(VALUE, text, start, self.scope)
+            elif later:
+                self.pending.append((text, start))
+            else:
+                self.names.define(VALUE, text, start, self.scope)
+
+    def _block(self, number: int, token: Tok) -> None:
+        toks = self.names.tokens
+        before = toks[number - 1].type if number else ""
+        if (before in ("COMMA", "COLON") or before.startswith("OP_")) and not _begins_label(toks, number):
+            self.names.use(BLOCK, token.text, token.start, self.scope)
+        else:
+            self.names.define(BLOCK, token.text, token.start, self.scope)
+            self.label = number + 1 < len(toks) and toks[number + 1].type == "LPAR"
 
 
 def _values(token: Tok) -> Iterator[tuple[str, int]]:

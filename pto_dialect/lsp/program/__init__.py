@@ -1,0 +1,1 @@
+"""A document as its lines, functions, names and operations."""
