@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from pto_dialect import __version__
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.source import SourceFile, Span
+from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.decode import value_table
 from pto_dialect.runtime.numerics.format_table import Format, format_of
@@ -46,8 +47,6 @@ class Run:
     failures: Sequence[Diagnostic] = ()
     complete: bool = True
     checked: Sequence[str] = ()
-    seconds: float = 0.0
-    files: dict[str, SourceFile] = field(default_factory=dict)
 
 
 class Document:
@@ -66,6 +65,7 @@ class Document:
     def build(self) -> dict[str, Any]:
         """The document."""
         kernel, watch, times = self.kernel, self.watch, self.watch.times
+        self._place(span_of(kernel.function))
         table = times.table
         steps = times.steps
         actors = watch.log.actors

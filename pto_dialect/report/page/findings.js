@@ -11,6 +11,7 @@ function buildFindings(panel) {
   }
   const cards = M.findings.map((finding, number) => findingCard(finding, number));
   fill(panel, el("p", { class: "quiet" }, `${M.findings.length} found${M.checked.length ? `; checked: ${M.checked.join(", ")}` : ""}.`), cards);
+  for (const one of findingCards) one.draw();
 }
 
 function placeLink(place) {
@@ -56,7 +57,7 @@ function timePicture(finding, steps) {
   let low = Infinity, high = -Infinity;
   for (const step of steps) { low = Math.min(low, M.S.start[step]); high = Math.max(high, M.S.end[step]); }
   if (!steps.length) { low = 0; high = M.end; }
-  const around = Math.max((high - low) * 0.35, 12), from = low - around, to = high + around;
+  const around = Math.max((high - low) * 0.35, 12), from = Math.max(low - around, -around * 0.1), to = high + around;
   const drawing = sheet(AXIS + actors.length * (LANE + 6) + 6, (context, width, height) => {
     const c = colours(), left = width < 420 ? 70 : 110, scale = d3.scaleLinear([from, to], [left, width - 4]);
     drawAxis(context, scale, width, height, left);

@@ -89,7 +89,7 @@ function flowNode({ x, y: middle, width, height, node, own }) {
   const c = colours(), act = () => { if (flowPart.level === "tiles") { selectBox(node.box); show("tiles"); } };
   const y = middle - (own.length ? 8 : 0), top = middle - height / 2;
   const names = [...new Set(own.map((edge) => edge.op.replace(/^\w+\./, "")))], shown = names.slice(0, 2).join(", ") + (names.length > 2 ? ", …" : "");
-  return el("g", { class: "flow-node", tabindex: "0", role: "button", "aria-label": `${node.name} in ${node.space}`, onclick: act, onkeydown: (event) => { if (event.key === "Enter") act(); } },
+  return el("g", { class: "flow-node", tabindex: "0", role: "button", onclick: act, onkeydown: (event) => { if (event.key === "Enter") act(); } },
     el("rect", { x: x - width / 2, y: top, width, height, rx: 7, fill: c.paper, stroke: spaceColour(node.space), "stroke-width": 2.5 }),
     el("rect", { x: x - width / 2, y: top, width: 7, height, rx: 3, fill: spaceColour(node.space) }),
     el("text", { x: x + 3, y: y - 3, "text-anchor": "middle", "font-size": 12.5, "font-weight": 600 }, node.name),

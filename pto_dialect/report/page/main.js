@@ -18,7 +18,7 @@ function show(part) {
     tab.tabIndex = name === part ? 0 : -1;
   }
   if (!panels.get(part).dataset.built) build(part);
-  emit("shown", part);
+  else emit("shown", part);
 }
 
 function build(part) {

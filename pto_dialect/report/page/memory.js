@@ -44,6 +44,12 @@ function livesOf(memory) {
 
 /** Peak, bytes in use over time, holes below the peak, and boxes that share bytes while both are in use. */
 function memoryFacts(memory) {
+  const known = (M.memoryFacts ||= new Map());
+  if (!known.has(memory)) known.set(memory, factsOf(memory));
+  return known.get(memory);
+}
+
+function factsOf(memory) {
   const lives = livesOf(memory), changes = [];
   let peak = 0;
   for (const one of lives) {

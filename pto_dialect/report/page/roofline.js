@@ -60,7 +60,8 @@ function utilisation() {
   return table(["pipe", "share of the run", "#busy", "#cycles", "#waits", "#steps"], rows, { label: "Pipes" });
 }
 
-function bar(share, colour) {
+function bar(part, colour) {
+  const share = Number.isFinite(part) ? part : 0;
   const svg = el("svg", { width: 160, height: 12, role: "img", "aria-label": percent(share) }, el("rect", { x: 0, y: 1, width: 160, height: 10, rx: 3, fill: colours().lane }), el("rect", { x: 0, y: 1, width: clamp(160 * share, 0, 160), height: 10, rx: 3, fill: colour }));
   return svg;
 }

@@ -97,7 +97,7 @@ function pipeLegend() {
   const pipes = PIPES.filter((pipe) => M.lanes.some((lane) => lane.pipe === pipe));
   return el("div", { class: "legend" },
     pipes.map((pipe) => el("span", null, el("i", { class: "swatch", style: { background: pipeColour(pipe) } }), shortPipe(pipe))),
-    el("span", null, el("i", { class: "swatch hatched" }), "waits"), el("span", { class: "quiet" }, "Drag to move, wheel or + − to zoom, click to select."));
+    el("span", null, el("i", { class: "swatch hatched" }), "waits"), el("span", { class: "quiet" }, "Drag to move, wheel or + − to zoom, click to select. Heights are the share of time at work where there is no room for single operations; signals come when you zoom in."));
 }
 
 function criticalText() {

@@ -43,6 +43,14 @@ function drawLane(context, row, scale, width, left, slanted) {
   context.rect(left, y, width - left, LANE);
   context.clip();
   const colour = pipeColour(lane.pipe), first = Math.max(0, above(lane.starts, timeline.from) - 2);
+  const last = above(lane.starts, timeline.to);
+  if (last - first > 2 * (width - left)) {
+    drawDense(context, lane, first, last, y, left, width);
+    context.restore();
+    drawBlocked(context, row, scale, width, left);
+    drawLaneLabel(context, row, left);
+    return;
+  }
   let drawnTo = -1;
   for (let index = first; index < lane.steps.length; index++) {
     const step = lane.steps[index], x = scale(S.start[step]);
@@ -75,6 +83,27 @@ function drawLane(context, row, scale, width, left, slanted) {
   context.restore();
   drawBlocked(context, row, scale, width, left);
   drawLaneLabel(context, row, left);
+}
+
+/** Many steps for each column of the picture: how much of its time the pipe works, and waits. */
+function drawDense(context, lane, first, last, y, left, width) {
+  const { S } = M, count = Math.ceil(width - left), work = new Float64Array(count + 1), each = (timeline.to - timeline.from) / (width - left);
+  for (let index = first; index < last; index++) {
+    const step = lane.steps[index];
+    if (S.kind[step] !== OPERATION) continue;
+    let from = Math.max((S.start[step] - timeline.from) / each, 0);
+    const to = Math.min((S.end[step] - timeline.from) / each, count);
+    while (from < to) {
+      const next = Math.min(Math.floor(from) + 1, to);
+      work[Math.floor(from)] += next - from;
+      from = next;
+    }
+  }
+  context.fillStyle = pipeColour(lane.pipe);
+  for (let at = 0; at < count; at++) {
+    const tall = (LANE - 6) * Math.min(work[at], 1);
+    if (tall > 0) context.fillRect(left + at, y + LANE - 3 - tall, 1, tall);
+  }
 }
 
 function drawLabel(context, text, x, y, room) {
@@ -157,7 +186,8 @@ function drawSignals(context, scale, left, width) {
     for (let index = first; index < lane.steps.length && S.start[lane.steps[index]] <= timeline.to; index++) {
       const step = lane.steps[index];
       if (S.sender[step] >= 0) shown.push([step, row]);
-      if (shown.length > 4 * MOST_ARROWS) break;
+      // So many arrows are no picture: they come when one zooms in.
+      if (shown.length > 4 * MOST_ARROWS) return;
     }
   }
   const stride = Math.ceil(shown.length / MOST_ARROWS);
