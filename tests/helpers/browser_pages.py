@@ -91,15 +91,16 @@ class Shown:
         """Points by which the page is wider than its window."""
         return self.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
 
-    def complaints(self, part: str) -> list[str]:
-        """What axe finds in a part, the head and the tabs that is serious or worse, as rule and place."""
-        if not self.page.evaluate("() => 'axe' in window"):
-            # Past the policy of the page, which lets no other code run.
-            session = self.page.context.new_cdp_session(self.page)
-            session.send("Runtime.evaluate", {"expression": AXE.read_text(encoding="utf-8")})
+    def complaints(self) -> list[str]:
+        """What axe finds in all parts side by side that is serious or worse, as rule and place."""
+        # Past the policy of the page, which lets no other code run.
+        session = self.page.context.new_cdp_session(self.page)
+        session.send("Runtime.evaluate", {"expression": AXE.read_text(encoding="utf-8")})
         found = self.page.evaluate(
-            "part => axe.run(['header.top', '.tabs', '.inspector', part], {resultTypes: ['violations']})",
-            f"#part-{part}",
+            """() => {
+                 for (const panel of document.querySelectorAll(".panel")) panel.classList.add("shown");
+                 return axe.run({resultTypes: ["violations"]});
+               }"""
         )
         serious = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
         return [
