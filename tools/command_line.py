@@ -6,13 +6,14 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from pto_dialect.driver.inputs import Input
     from pto_dialect.driver.options import CycleRequest
     from pto_dialect.driver.verdicts import Verdicts
 
@@ -174,6 +175,38 @@ def cycle_request(ctx: click.Context, given: dict[str, Any]) -> CycleRequest | N
         except CycleTableError as error:
             raise click.UsageError(str(error), ctx) from None
     return CycleRequest(given["cycle_table"], given["cycle_options"])
+
+
+no_config_option = click.option(
+    "--no-config", is_flag=True, help="Do without pto.toml and the table [tool.pto] of pyproject.toml."
+)
+"""The option of all commands that read settings of projects."""
+
+
+def check_settings(ctx: click.Context, inputs: Iterable[Input], refused: bool, color: str) -> None:
+    """Ends the command where settings of the projects of ``inputs`` cannot be used, unless they are ``refused``."""
+    if refused:
+        return
+    from pto_dialect.driver.project.place import folder_of, settings_file
+
+    for folder in dict.fromkeys(folder_of(item.path) for item in inputs):
+        file = settings_file(folder)
+        if file is not None:
+            from pto_dialect.driver.project.settings import SettingsError, read_project
+            from pto_dialect.driver.report import render
+
+            try:
+                read_project(file)
+            except SettingsError as error:
+                write_stderr(render((error.diagnostic,), wants_color(color)))
+                ctx.exit(2)
+
+
+def stated_options(ctx: click.Context) -> frozenset[str]:
+    """Names of the parameters that the command line states."""
+    default = click.core.ParameterSource.DEFAULT
+    names = (parameter.name for parameter in ctx.command.params if parameter.name)
+    return frozenset(name for name in names if ctx.get_parameter_source(name) is not default)
 
 
 def show_version(command: str, *others: str) -> Callable[[click.Context, click.Parameter, bool], None]:

@@ -9,8 +9,8 @@ from .command_line import wants_color, write_stderr, write_stdout
 
 if TYPE_CHECKING:
     from pto_dialect.diagnostics.diagnostic import Diagnostic
+    from pto_dialect.driver.batch import Task
     from pto_dialect.driver.inputs import Input
-    from pto_dialect.driver.options import Options
 
 
 class Rewritten(NamedTuple):
@@ -31,7 +31,7 @@ class Showing(NamedTuple):
     would: str = "would be laid out differently"
 
 
-def rewrite(inputs: list[Input], change: Callable[[str, str], Rewritten], showing: Showing) -> tuple[int, int]:
+def rewrite(inputs: list[Input], change: Callable[[str, Input], Rewritten], showing: Showing) -> tuple[int, int]:
     """Rewrites files in place, a program from standard input to standard output; the numbers of those that failed, and
     of those that are, or would be, others than before."""
     from pto_dialect.diagnostics.files import atomic_write
@@ -46,7 +46,7 @@ def rewrite(inputs: list[Input], change: Callable[[str, str], Rewritten], showin
             write_stderr(render((remark,), wants_color(showing.color)))
             failed += remark.rule != "input-empty"
             continue
-        result = change(text, item.name)
+        result = change(text, item)
         if result.found:
             write_stderr(render(result.found, wants_color(showing.color)))
         failed += result.wrong
@@ -71,12 +71,13 @@ def rewrite(inputs: list[Input], change: Callable[[str, str], Rewritten], showin
     return failed, changed
 
 
-def mend(options: Options, *, fix: bool, unsafe: bool, layout: bool, diff: bool) -> Callable[[str, str], Rewritten]:
+def mend(task: Task, *, fix: bool, unsafe: bool, layout: bool, diff: bool) -> Callable[[str, Input], Rewritten]:
     """The change that ``--fix`` and ``--format`` make: fixes first, then the layout."""
 
-    def change(text: str, name: str) -> Rewritten:
+    def change(text: str, item: Input) -> Rewritten:
         from pto_dialect.diagnostics.diagnostic import Severity
 
+        name, options = item.name, task.options_of(item)
         new, found, done = text, (), ""
         if fix:
             from pto_dialect.driver.fixes.files import fixed_file
@@ -91,9 +92,17 @@ def mend(options: Options, *, fix: bool, unsafe: bool, layout: bool, diff: bool)
         if layout:
             from pto_dialect.driver.formatting import formatted
 
-            laid = formatted(new, name)
+            laid = formatted(new, name, columns=columns_of(item.path) if task.stated is not None else None)
             new = laid.text
             found = found or laid.errors
         return Rewritten(new, found, any(diag.severity is Severity.ERROR for diag in found), done)
 
     return change
+
+
+def columns_of(path: str) -> int | None:
+    """The width that the settings of the project of an input state."""
+    from pto_dialect.driver.project.settings import settings_of
+
+    settings = settings_of(path)
+    return None if settings is None else settings.columns

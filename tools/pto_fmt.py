@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import click
 
-from .command_line import PtoCommand, read_stdin, show_version
-from .in_place import Rewritten, Showing, rewrite
+from .command_line import PtoCommand, check_settings, no_config_option, read_stdin, show_version
+from .in_place import Rewritten, Showing, columns_of, rewrite
+
+if TYPE_CHECKING:
+    from pto_dialect.driver.inputs import Input
 
 CHANGED = 1
 """Exit code: ``--check`` has found files that would change, or a program cannot be read."""
@@ -35,12 +39,19 @@ class LineRange(click.ParamType):
 @click.option("--diff", is_flag=True, help="Change nothing; print what would change, as diff -u does.")
 @click.option("--lines", "only", type=LineRange(), multiple=True, metavar="FIRST:LAST",
               help="Change statements on these lines only; may be given several times.")  # fmt: skip
+@no_config_option
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version("pto-fmt"),
               help="Show the version and exit.")  # fmt: skip
 @click.pass_context
 def main(
-    ctx: click.Context, paths: tuple[str, ...], check: bool, diff: bool, only: tuple[range, ...], color: str
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    check: bool,
+    diff: bool,
+    only: tuple[range, ...],
+    no_config: bool,
+    color: str,
 ) -> None:
     """Lay out .pto programs in one style, in place; '-' reads standard input and prints.
 
@@ -55,9 +66,10 @@ def main(
         raise click.UsageError(str(error), ctx) from None
     if only and len(inputs) != 1:
         raise click.UsageError("--lines goes with one input", ctx)
+    check_settings(ctx, inputs, no_config, color)
 
-    def change(text: str, name: str) -> Rewritten:
-        result = formatted(text, name, only)
+    def change(text: str, item: Input) -> Rewritten:
+        result = formatted(text, item.name, only, None if no_config else columns_of(item.path))
         return Rewritten(result.text, result.errors, bool(result.errors))
 
     failed, changed = rewrite(inputs, change, Showing(check, diff, color))

@@ -11,12 +11,15 @@ import click
 from .command_line import (
     TARGETS,
     PtoCommand,
+    check_settings,
     cycle_options,
     cycle_request,
+    no_config_option,
     progress,
     read_stdin,
     rule_ids,
     show_version,
+    stated_options,
     verdicts_of,
     wants_color,
     write_over_progress,
@@ -137,6 +140,7 @@ class OptCommand(PtoCommand):
 @click.option("--deny", metavar="RULE", multiple=True, callback=rule_ids, help="Make this rule's findings errors.")
 @click.option("--werror", is_flag=True, help="Make warnings errors.")
 @click.option("--pedantic", is_flag=True, help="Show remarks as well.")
+@no_config_option
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep results of earlier runs.")
 @click.option("--no-plans", is_flag=True, help="Let the grammar read statements that are like earlier ones.")
 @click.option(
@@ -184,12 +188,13 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
     from pto_dialect.driver.report import Reporter
 
     inputs, batch = _inputs(ctx, paths)
+    check_settings(ctx, inputs, given["no_config"], given["color"])
     rewriting = _rewriting(ctx, given)
     task = _task(ctx, inputs, batch, **given)
     if rewriting:
         from .in_place import Showing, mend, rewrite
 
-        change = mend(task.options, **rewriting)
+        change = mend(task, **rewriting)
         failed, changed = rewrite(
             inputs, change, Showing(given["check"], given["diff"], given["color"], "would change")
         )
@@ -305,7 +310,9 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     )
     # How far a proof comes depends on the machine.
     verdicts = verdicts_of(given["no_cache"] or proving is not None)
-    return Task(options, output, given["format"], wants_color(given["color"]), form, verdicts, given["cycles"])
+    stated = None if given["no_config"] else stated_options(ctx)
+    color = wants_color(given["color"])
+    return Task(options, output, given["format"], color, form, verdicts, given["cycles"], stated)
 
 
 def _reuse(passes: tuple[str, ...]) -> str:

@@ -14,11 +14,13 @@ from .command_line import (
     TARGETS,
     cycle_options,
     cycle_request,
+    no_config_option,
     progress,
     rated_progress,
     read_stdin,
     rule_ids,
     show_version,
+    stated_options,
     verdicts_of,
     wants_color,
     write_over_progress,
@@ -38,6 +40,7 @@ from .run_options import (
     schedule_of,
     size_of,
     timeout_of,
+    with_settings,
 )
 
 if TYPE_CHECKING:
@@ -225,6 +228,7 @@ RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
 @click.option("--deny", metavar="RULE", multiple=True, callback=rule_ids, help="Make this rule's findings errors.")
 @click.option("--werror", is_flag=True, help="Make warnings errors.")
 @click.option("--pedantic", is_flag=True, help="Show remarks as well.")
+@no_config_option
 @click.option("--no-cache", is_flag=True, help="Check the program although an earlier run found nothing in it.")
 @click.option("--no-plans", is_flag=True, help="Let the grammar read statements that are like earlier ones.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
@@ -251,10 +255,12 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     from pto_dialect.driver.run.program import Streams, exit_status, run_program
 
     path, *others = paths
+    if not given["no_config"]:
+        with_settings(ctx, path, given)
     if others or os.path.isdir(path) or path.endswith(LAUNCH_SUFFIX):
         ctx.exit(_launches(ctx, paths, given))
     _check_options(ctx)
-    for parameter in LAUNCH_ONLY & _stated(ctx):
+    for parameter in LAUNCH_ONLY & stated_options(ctx):
         raise click.UsageError(f"{_option(ctx, parameter)} goes with launch files only", ctx)
     if given["profile"] and (given["sanitize"] or given["trace"] or given["record"]):
         raise click.UsageError("--profile times plain runs; it does not go with --sanitize, --trace and --record", ctx)
@@ -274,19 +280,13 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     ctx.exit(exit_status(run_program(item, request, streams)))
 
 
-def _stated(ctx: click.Context) -> set[str]:
-    """The parameters that the command line states."""
-    names = (parameter.name for parameter in ctx.command.params if parameter.name)
-    return {name for name in names if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT}
-
-
 def _option(ctx: click.Context, name: str) -> str:
     return next(max(parameter.opts, key=len) for parameter in ctx.command.params if parameter.name == name)
 
 
 def _check_options(ctx: click.Context) -> None:
     """Complains about options that would change nothing."""
-    stated = _stated(ctx)
+    stated = stated_options(ctx)
     for name, others in NEEDED.items():
         if name in stated and not stated & {*others}:
             needed = " or ".join(_option(ctx, other) for other in others)
@@ -376,7 +376,7 @@ def _launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any])
     from pto_dialect.driver.run.program import Streams, exit_status
     from pto_dialect.driver.sweep.places import has_sweep
 
-    stated = _stated(ctx)
+    stated = stated_options(ctx)
     for name in PROGRAM_ONLY:
         if name in stated:
             raise click.UsageError(f"{_option(ctx, name)} does not go with launch files", ctx)
@@ -439,7 +439,7 @@ def _ranks(ctx: click.Context, path: str, given: dict[str, Any]) -> int:
     from pto_dialect.driver.launch.rank_command import run_ranks_of
     from pto_dialect.driver.run.program import Streams, exit_status
 
-    for name in (name for name in ALONE if name in _stated(ctx)):
+    for name in (name for name in ALONE if name in stated_options(ctx)):
         raise click.UsageError(f"{_option(ctx, name)} does not go with --ranks", ctx)
     streams = Streams(_write_stdout, write_stderr, wants_color(given["color"]))
     return exit_status(run_ranks_of(path, given, _settings(ctx, given, False), streams))
@@ -487,7 +487,8 @@ def _write_junit(path: str, results: list[Outcome]) -> bool:
 def _policy(given: dict[str, Any]) -> DiagnosticOptions:
     from pto_dialect.diagnostics.engine import DiagnosticOptions
 
-    return DiagnosticOptions(given["allow"], given["deny"], given["werror"], given["pedantic"], given["max_errors"])
+    policy = DiagnosticOptions(given["allow"], given["deny"], given["werror"], given["pedantic"], given["max_errors"])
+    return policy._replace(warn=given.get("warn", frozenset()))
 
 
 def _request(given: dict[str, Any]) -> Request:

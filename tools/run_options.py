@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .command_line import PtoCommand
+from .command_line import PtoCommand, check_settings, stated_options
 
 if TYPE_CHECKING:
     from pto_dialect.runtime.queues.schedule import Schedule
@@ -135,3 +135,26 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )  # fmt: skip
     record = click.option("--record", metavar="FILE", help="Write what the run does to a recording, RUN.pto-rec.")
     return record(limit(command))
+
+
+def with_settings(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
+    """Adds to the options what the settings of the project of ``path`` say and the command line does not."""
+    from pto_dialect.driver.project.place import folder_of, settings_file
+
+    if settings_file(folder_of(path)) is None:
+        return
+    from pto_dialect.driver.inputs import Input
+
+    check_settings(ctx, [Input(path, path, path)], False, given["color"])
+    from pto_dialect.diagnostics.engine import DiagnosticOptions
+    from pto_dialect.driver.project.settings import policy_with, settings_of
+
+    settings = settings_of(path)
+    if settings is None:
+        return
+    stated = stated_options(ctx)
+    policy = DiagnosticOptions(given["allow"], given["deny"], given["werror"], given["pedantic"], given["max_errors"])
+    given.update(policy_with(policy, settings, stated)._asdict())
+    for name in ("target", "backend"):
+        if name not in stated and getattr(settings, name) is not None:
+            given[name] = getattr(settings, name)

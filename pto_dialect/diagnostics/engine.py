@@ -1,5 +1,6 @@
 """Collecting diagnostics under the policy the user chose."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from .diagnostic import Diagnostic, Severity
@@ -11,6 +12,7 @@ class DiagnosticOptions(NamedTuple):
 
     ``allow``: rules whose diagnostics are dropped, errors included; it wins over ``deny``.
     ``deny``: rules whose diagnostics are errors.
+    ``warn``: rules whose diagnostics are warnings, if neither of the others names them.
     ``werror``: warnings are errors (infos are not).
     ``pedantic``: infos are reported.
     ``max_errors``: errors kept; further ones are only counted.  0 keeps all.
@@ -23,6 +25,7 @@ class DiagnosticOptions(NamedTuple):
     pedantic: bool = False
     max_errors: int = 20
     remarks: frozenset[str] = frozenset()
+    warn: frozenset[str] = frozenset()
 
 
 class Counts(NamedTuple):
@@ -47,13 +50,19 @@ class DiagnosticEngine:
         self._seen: set[tuple[str, Span | None, str]] = set()
         self._numbers = dict.fromkeys(Severity, 0)
         self._hidden = 0
+        self.accepted: Callable[[Diagnostic], bool] | None = None
+        """Asked about every diagnostic; those for which it says true are dropped."""
 
     def severity_of(self, rule: str, severity: Severity) -> Severity | None:
         """How severe a diagnostic of ``rule`` is under the policy; ``None`` when it is not reported at all."""
         options = self.options
         if rule in options.allow:
             return None
-        if rule in options.deny or (options.werror and severity is Severity.WARNING):
+        if rule in options.deny:
+            return Severity.ERROR
+        if rule in options.warn:
+            severity = Severity.WARNING
+        if options.werror and severity is Severity.WARNING:
             return Severity.ERROR
         if severity is Severity.INFO and not options.pedantic and rule not in options.remarks:
             return None
@@ -62,7 +71,7 @@ class DiagnosticEngine:
     def report(self, diag: Diagnostic) -> None:
         """Take one diagnostic; a repetition of rule, span and message is ignored."""
         severity = self.severity_of(diag.rule, diag.severity)
-        if severity is None:
+        if severity is None or (self.accepted is not None and self.accepted(diag)):
             return
         key = (diag.rule, diag.span, diag.message)
         if key in self._seen:

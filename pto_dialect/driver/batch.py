@@ -14,6 +14,7 @@ from .inputs import Input, total_size
 from .options import Options
 from .output import write_module
 from .pipeline import Result, kept_result, process_input
+from .project.place import folder_of, settings_file
 from .report import TEXT, render
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ class Task(NamedTuple):
     """What is done to each input: ``options``, the folder for printed modules, and the form of the report.
 
     ``statistics`` is the form of the statistics, ``None`` for none, ``cycles`` that of the cycles. ``verdicts`` are
-    results of earlier runs.
+    results of earlier runs. ``stated`` are the options of the command line, which count more than the settings of
+    projects; ``None`` does without these.
     """
 
     options: Options
@@ -44,6 +46,15 @@ class Task(NamedTuple):
     statistics: str | None = None
     verdicts: Verdicts | None = None
     cycles: str | None = None
+    stated: frozenset[str] | None = None
+
+    def options_of(self, item: Input) -> Options:
+        """The options for one input, with the settings of its project."""
+        if self.stated is None or settings_file(folder_of(item.path)) is None:
+            return self.options
+        from .project.settings import configured
+
+        return configured(self.options, item.path, self.stated)
 
 
 class FileResult(NamedTuple):
@@ -96,7 +107,7 @@ def _kept(inputs: Sequence[Input], task: Task) -> dict[int, Result]:
     size = 0
     if task.verdicts is not None:
         for place, item in enumerate(inputs):
-            result = kept_result(item, task.options, task.verdicts)
+            result = kept_result(item, task.options_of(item), task.verdicts)
             if result is not None:
                 found[place] = result
                 size += len(result.text or "")
@@ -118,16 +129,16 @@ def _check(inputs: Sequence[Input], task: Task, jobs: int) -> Generator[FileResu
 
 def check_file(item: Input, task: Task) -> FileResult:
     """Processes one input and writes its printed module."""
-    return _finished(item, process_input(item, task.options, task.verdicts), task)
+    return _finished(item, process_input(item, task.options_of(item), task.verdicts), task)
 
 
-def fixable(found: tuple[Diagnostic, ...], task: Task) -> tuple[Diagnostic, ...]:
+def fixable(found: tuple[Diagnostic, ...], item: Input, task: Task) -> tuple[Diagnostic, ...]:
     """``found``, with fixes where the form of the report has room for them."""
     if not found or task.format == TEXT:
         return found
     from .fixes.offer import with_fixes
 
-    return with_fixes(found, task.options)
+    return with_fixes(found, task.options_of(item))
 
 
 def _finished(item: Input, result: Result, task: Task) -> FileResult:
@@ -139,7 +150,7 @@ def _finished(item: Input, result: Result, task: Task) -> FileResult:
         except OSError as error:
             unwritten = f"cannot write '{error.filename or task.output}': {error.strerror or error}"
     if task.format != TEXT:
-        found = fixable(result.diagnostics, task)
+        found = fixable(result.diagnostics, item, task)
         return FileResult(result.ok, result.counts, found, None, unwritten, result.statistics, result.cycles)
     text = render(result.diagnostics, task.color) if result.diagnostics else ""
     return FileResult(result.ok, result.counts, (), text, unwritten, result.statistics, result.cycles)

@@ -41,8 +41,8 @@ def run_one(item: Input, task: Task, reporter: Reporter, write_stdout: Callable[
     Nothing is written to a file when there are errors. Raises ``OutputError`` when the output cannot be
     written and BrokenPipeError when nobody reads it.
     """
-    result = process_input(item, task.options, task.verdicts)
-    reporter.add(fixable(result.diagnostics, task), result.counts)
+    result = process_input(item, task.options_of(item), task.verdicts)
+    reporter.add(fixable(result.diagnostics, item, task), result.counts)
     reporter.finish(summary.single(reporter.counts))
     if result.text is not None:
         file = None if task.output == STDOUT else task.output

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.syntax.layout.program import laid_out
+from pto_dialect.syntax.layout.program import WIDTH, laid_out
 from pto_dialect.syntax.layout.tokens import tokens
 from pto_dialect.syntax.read.lexer import is_assembly
 from pto_dialect.syntax.read.parser import parse_program
@@ -31,18 +31,19 @@ class Formatted(NamedTuple):
     errors: tuple[Diagnostic, ...]
 
 
-def formatted(text: str, name: str, only: Sequence[range] = ()) -> Formatted:
+def formatted(text: str, name: str, only: Sequence[range] = (), columns: int | None = None) -> Formatted:
     """``text`` in the one style; see ``laid_out``.
 
     A file that is no program as a whole is taken as the programs between its `// -----` lines. A program that cannot be
     read stays as it is; its errors are told, except for one with ``expected-error`` comments, which is wrong on
-    purpose. ``only`` names the lines, from 1, that may change. Ends of lines stay as they are, `\\r\\n` or `\\n`.
+    purpose. ``only`` names the lines, from 1, that may change. ``columns`` is the width of a line
+    (``None``: the usual one). Ends of lines stay as they are, `\\r\\n` or `\\n`.
     """
     ends = "\r\n" if "\r\n" in text else "\n"
     plain = text.replace("\r\n", "\n") if ends != "\n" else text
     errors = _errors(plain, name, 1)
     if not errors:
-        return Formatted(_new(plain, 1, only).replace("\n", ends), ())
+        return Formatted(_new(plain, 1, only, columns).replace("\n", ends), ())
     parts = _SEPARATOR.split(plain)
     if len(parts) == 1:
         return Formatted(text, () if _is_wrong_on_purpose(plain) else errors)
@@ -52,7 +53,7 @@ def formatted(text: str, name: str, only: Sequence[range] = ()) -> Formatted:
             new += part
         else:
             errors = _errors(part, name, line) if part.strip() else ()
-            new += part if errors or not part.strip() else _between(part, _new(part, line, only))
+            new += part if errors or not part.strip() else _between(part, _new(part, line, only, columns))
             found += () if _is_wrong_on_purpose(part) else errors
         line += part.count("\n")
     return Formatted(new.replace("\n", ends), tuple(found))
@@ -68,9 +69,9 @@ def _errors(text: str, name: str, line: int) -> tuple[Diagnostic, ...]:
     return tuple(found for found in engine.diagnostics if found.rule.startswith(_UNREADABLE))
 
 
-def _new(text: str, line: int, only: Sequence[range]) -> str:
+def _new(text: str, line: int, only: Sequence[range], columns: int | None) -> str:
     own = [range(part.start - line + 1, part.stop - line + 1) for part in only]
-    new = laid_out(text, only=own) if only else laid_out(text)
+    new = laid_out(text, columns or WIDTH, own)
     before, after = ([token.text for token in tokens(t, is_assembly(t))] for t in (text, new))
     if before != after:
         raise AssertionError("formatting has changed the tokens of a program")

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .statistics import ModuleStatistics
     from .verdicts import Verdicts
 
+MARK = "pto: allow"
+"""What texts with comments that allow findings contain."""
+
 SEPARATOR = "// -----\n"
 """Stands between the printed programs of one input."""
 
@@ -170,6 +173,18 @@ def build_module(source: SourceFile, engine: DiagnosticEngine, options: Options)
 
     After syntax errors what could be read is still verified, so that independent errors appear in one run.
     """
+    if MARK not in source.text:
+        return _built(source, engine, options)
+    from .project.suppression import Suppressions
+
+    accepted = engine.accepted = Suppressions(source)
+    module = _built(source, engine, options)
+    for remark in accepted.report(options.passes):
+        engine.report(remark)
+    return module
+
+
+def _built(source: SourceFile, engine: DiagnosticEngine, options: Options) -> ModuleOp | None:
     from pto_dialect.syntax.read.parser import parse_program
 
     module = parse_program(source, engine, schematic=options.schematic, plans=options.plans)

@@ -3,6 +3,7 @@
 In the program, a comment on the line of one of the two operations, or alone on the line above it::
 
     // pto-sanitize: allow race-war the buffers are disjoint by construction
+    // pto: allow(race-war) because the buffers are disjoint by construction
 
 In a file, one line each: rule, place, reason; ``#`` starts a comment::
 
@@ -18,6 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import NamedTuple
 
+from pto_dialect.diagnostics.allowed import Allowed, allowed_in
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.verify.engine.rule import REPORTED_AS
 
@@ -85,6 +87,10 @@ def comments_of(source: SourceFile) -> list[Suppression]:
         if not alone:
             found += [Suppression(rule, source.name, number, reason) for rule, reason in waiting]
             waiting.clear()
+    for one in allowed_in(source):
+        if isinstance(one, Allowed):
+            lines = range(one.first, one.last + 1)
+            found += [Suppression(rule, source.name, line, one.reason) for rule in one.rules for line in lines]
     return found
 
 

@@ -30,6 +30,7 @@ def _tasks(order: str) -> str:
 _TEXT = "printf 'module {{{}}}' | pto-opt -"
 _COMMENT = "printf 'module {{}} // {}' | pto-opt -"
 _NAMED = "printf 'module {}' > text.pto; pto-opt text.pto"
+_SETTINGS = "printf '{}' > pto.toml; printf 'module {{}}' | pto-opt -"
 _EXPECTING = _both("pto-opt --verify-diagnostics example.pto")
 _JUDGE = "pto-opt --pedantic -p 'check-sync{judge=true}'"
 _LIMITED = "ulimit -v 400000; head -c {} /dev/zero | tr '\\0' ' ' | pto-opt -"
@@ -40,6 +41,9 @@ COMMANDS: Final[dict[str, Commands]] = {
     "input-binary": Commands(_TEXT.format("\\0"), _TEXT.format(" ")),
     "input-empty": Commands("printf '' | pto-opt -", _TEXT.format("")),
     "input-memory": Commands(_LIMITED.format(300_000_000), _TEXT.format(" ")),
+    "config-invalid": Commands(_SETTINGS.format("colour = 1"), _SETTINGS.format("werror = true")),
+    "suppression-form": _both("pto-opt example.pto"),
+    "suppression-unused": _both("pto-opt example.pto"),
     "unexpected-diagnostic": _EXPECTING,
     "missing-diagnostic": _EXPECTING,
     "malformed-expectation": _EXPECTING,

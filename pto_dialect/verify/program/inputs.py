@@ -16,6 +16,26 @@ rule("input-binary", ERROR, READ, "an input has no NUL characters", source=_LANG
 rule("internal", ERROR, READ, "the tools have no fault themselves; what shows one is worth a report", source=_LANGUAGE)
 rule("input-memory", ERROR, READ, "an input with what is built from it fits into memory", source=_LANGUAGE)
 rule("input-empty", WARNING, READ, "an input has some text", source=_LANGUAGE)
+rule("config-invalid", ERROR, READ, "settings of a project have known keys with values that they take", source=_TESTS)
+
+rule(
+    "suppression-form",
+    WARNING,
+    READ,
+    "a comment that allows findings reads // pto: allow(rule) because reason, with a rule that there is",
+    source=_TESTS,
+    bad='// pto: allow(sync-unpaired)\npto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+    good='// pto: allow(sync-unpaired) because the wait is elsewhere\npto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+)
+rule(
+    "suppression-unused",
+    WARNING,
+    READ,
+    "what a comment allows is found in the statement beside or below it",
+    source=_TESTS,
+    bad="// pto: allow(sync-unpaired) because the wait is elsewhere\npto.barrier #pto.pipe<PIPE_ALL>",
+    good='// pto: allow(sync-unpaired) because the wait is elsewhere\npto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+)
 
 rule(
     "unexpected-diagnostic",

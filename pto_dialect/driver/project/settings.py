@@ -1,0 +1,258 @@
+"""Settings in `pto.toml`, or in the table `[tool.pto]` of `pyproject.toml`."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.engine import DiagnosticOptions
+from pto_dialect.diagnostics.source import SourceFile, Span
+from pto_dialect.diagnostics.suggest import word_hint
+
+from ..options import Options
+from .place import SHARED, folder_of, settings_file
+
+RULE = "config-invalid"
+TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")
+BACKENDS = ("emitc", "vpto")
+RULES = ("allow", "deny", "warn")
+CHOICES = {"target": TARGETS, "backend": BACKENDS}
+SWITCHES = ("werror", "pedantic")
+MOST_COLUMNS = 1000
+
+
+class SettingsError(ValueError):
+    """A file of settings that cannot be used; ``diagnostic`` says where and why."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+class Settings(NamedTuple):
+    """What a project says. ``columns`` is the width of laid out programs; ``None`` means that nothing is said."""
+
+    target: str | None = None
+    backend: str | None = None
+    allow: frozenset[str] = frozenset()
+    deny: frozenset[str] = frozenset()
+    warn: frozenset[str] = frozenset()
+    werror: bool | None = None
+    pedantic: bool | None = None
+    max_errors: int | None = None
+    columns: int | None = None
+
+
+class Folder(NamedTuple):
+    """What is said about the files below a folder, or those whose path fits a pattern."""
+
+    pattern: str
+    settings: Settings
+
+    def covers(self, path: str) -> bool:
+        """``path`` is relative to the file of settings, with ``/``."""
+        pattern = self.pattern.rstrip("/")
+        return path == pattern or path.startswith(f"{pattern}/") or fnmatchcase(path, self.pattern)
+
+
+class Project(NamedTuple):
+    """A file of settings: what it says in general and about folders, later ones before earlier ones."""
+
+    file: str
+    settings: Settings
+    folders: tuple[Folder, ...] = ()
+
+    def settings_of(self, path: str) -> Settings:
+        """What counts for the input ``path``."""
+        root = os.path.dirname(self.file)
+        relative = os.path.relpath(os.path.abspath(path), root).replace(os.sep, "/")
+        found = self.settings
+        for folder in self.folders:
+            if path != "-" and folder.covers(relative):
+                found = _over(found, folder.settings)
+        return found
+
+
+def _over(base: Settings, more: Settings) -> Settings:
+    """``base`` with what ``more`` says; a rule counts as it is named last."""
+    named = more.allow | more.deny | more.warn
+    lists = {name: (getattr(base, name) - named) | getattr(more, name) for name in RULES}
+    others = {name: value for name, value in more._asdict().items() if name not in RULES and value is not None}
+    return base._replace(**lists, **others)
+
+
+# ---------------------------------------------------------------- reading
+
+
+@lru_cache(maxsize=64)
+def read_project(file: str) -> Project:
+    """The settings in ``file``. Raises :class:`SettingsError`."""
+    try:
+        with open(file, encoding="utf-8") as stream:
+            text = stream.read()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise SettingsError(Diagnostic(RULE, Severity.ERROR, f"cannot read '{file}': {reason}")) from None
+    return _Reader(file, text).project()
+
+
+class _Reader:
+    """Settings of one file; every mistake has its place."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.source = SourceFile(os.path.relpath(file) if not file.startswith("..") else file, text)
+        self.prefix: tuple[str, ...] = ("tool", "pto") if os.path.basename(file) == SHARED else ()
+
+    def project(self) -> Project:
+        try:
+            data: Any = tomllib.loads(self.source.text)
+        except tomllib.TOMLDecodeError as error:
+            raise self._syntax(str(error)) from None
+        for key in self.prefix:
+            data = data.get(key, {})
+        table = self._table(data, ())
+        folders = self._table(table.pop("folder", {}), ("folder",))
+        general = self._settings(table, ())
+        return Project(
+            self.file,
+            general,
+            tuple(Folder(name, self._settings(self._table(own, ("folder", name)), ("folder", name)))
+                  for name, own in folders.items()),
+        )  # fmt: skip
+
+    def _table(self, value: Any, path: tuple[str, ...]) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise self._wrong(path, f"{path[-1]} is a table")
+        return dict(value)
+
+    def _settings(self, table: Mapping[str, Any], path: tuple[str, ...]) -> Settings:
+        found: dict[str, Any] = {}
+        known = [*CHOICES, *RULES, *SWITCHES, "max-errors", *(("format", "folder") if not path else ())]
+        for key, value in table.items():
+            place = (*path, key)
+            if key in CHOICES:
+                found[key] = self._word(value, CHOICES[key], place)
+            elif key in RULES:
+                found[key] = self._rules(value, place)
+            elif key in SWITCHES:
+                if not isinstance(value, bool):
+                    raise self._wrong(place, f"{key} is true or false")
+                found[key] = value
+            elif key == "max-errors":
+                found["max_errors"] = self._number(value, place, 0, 1_000_000)
+            elif key == "format" and not path:
+                found["columns"] = self._format(self._table(value, place), place)
+            else:
+                raise self._wrong(place, f"unknown key '{key}'", word_hint(key, known) or f"one of {', '.join(known)}")
+        return Settings(**found)
+
+    def _format(self, table: Mapping[str, Any], path: tuple[str, ...]) -> int | None:
+        for key in table:
+            if key != "columns":
+                raise self._wrong((*path, key), f"unknown key '{key}'", "columns is the only one")
+        return self._number(table["columns"], (*path, "columns"), 20, MOST_COLUMNS) if table else None
+
+    def _word(self, value: Any, words: Collection[str], path: tuple[str, ...]) -> str:
+        if value in words and isinstance(value, str):
+            return value
+        raise self._wrong(path, f"{path[-1]} is one of {', '.join(words)}", word_hint(str(value), tuple(words)))
+
+    def _number(self, value: Any, path: tuple[str, ...], least: int, most: int) -> int:
+        if type(value) is int and least <= value <= most:
+            return value
+        raise self._wrong(path, f"{path[-1]} is a number from {least} to {most:,}")
+
+    def _rules(self, value: Any, path: tuple[str, ...]) -> frozenset[str]:
+        from pto_dialect.verify.engine.rule import ERROR, PARSE
+
+        from ..explain.rules import UnknownRuleError, find_rule
+
+        if not isinstance(value, list) or not all(isinstance(id, str) for id in value):
+            raise self._wrong(path, f'{path[-1]} is a list of rules, for example ["dead-tile"]')
+        for id in value:
+            try:
+                declared = find_rule(id)
+            except UnknownRuleError as error:
+                raise self._wrong(path, str(error), word=id) from None
+            if path[-1] == "warn" and declared.stage == PARSE and declared.severity is ERROR:
+                raise self._wrong(path, f"what breaks {id} cannot be read, so it is an error", word=id)
+        return frozenset(value)
+
+    # ------------------------------------------------------------ mistakes
+
+    def _wrong(self, path: tuple[str, ...], message: str, help: str | None = None, word: str = "") -> SettingsError:
+        span = self._place((*self.prefix, *path), word)
+        return SettingsError(Diagnostic(RULE, Severity.ERROR, message, span, help=help))
+
+    def _syntax(self, message: str) -> SettingsError:
+        found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)", message)
+        text, start = self.source.text, len(self.source.text)
+        if found is not None and found[1] is not None:
+            lines = text.split("\n")[: int(found[1]) - 1]
+            start = sum(len(line) + 1 for line in lines) + int(found[2]) - 1
+        told = message[: found.start()] if found is not None else message
+        return SettingsError(
+            Diagnostic(RULE, Severity.ERROR, f"this is no TOML: {told}", Span(self.source, start, start + 1))
+        )
+
+    def _place(self, path: tuple[str, ...], word: str) -> Span:
+        """Where the key ``path`` stands, or ``word`` behind it; the reader of TOML does not tell places."""
+        text = self.source.text
+        table: list[str] = []
+        position = 0
+        for line in text.split("\n"):
+            head = re.match(r"\s*\[\[?(.*?)\]\]?\s*(?:#.*)?$", line)
+            name = re.match(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""", line)
+            if head is not None:
+                table = _names(head[1])
+                if tuple(table) == path:
+                    return Span(self.source, position + head.start(1), position + head.end(1))
+            elif name is not None and tuple((*table, *_names(name[1])))[: len(path)] == path:
+                start = text.find(f'"{word}"', position) if word else -1
+                if start >= 0:
+                    return Span(self.source, start, start + len(word) + 2)
+                return Span(self.source, position + name.start(1), position + name.end(1))
+            position += len(line) + 1
+        return Span(self.source, 0, 0)
+
+
+def _names(text: str) -> list[str]:
+    return [found[0] or found[1] or found[2] for found in re.findall(r"""([\w-]+)|"([^"]*)"|'([^']*)'""", text)]
+
+
+# ---------------------------------------------------------------- using
+
+
+def settings_of(path: str) -> Settings | None:
+    """What counts for the input ``path``; ``None`` where nobody says anything. Raises :class:`SettingsError`."""
+    file = settings_file(folder_of(path))
+    return None if file is None else read_project(file).settings_of(path)
+
+
+def policy_with(policy: DiagnosticOptions, settings: Settings, stated: Collection[str]) -> DiagnosticOptions:
+    """``policy``, of which the command line has ``stated`` the options named, with settings: the command line wins."""
+    named = policy.allow | policy.deny
+    return policy._replace(
+        allow=(settings.allow - named) | policy.allow,
+        deny=(settings.deny - named) | policy.deny,
+        warn=settings.warn - named,
+        werror=policy.werror or bool(settings.werror),
+        pedantic=policy.pedantic or bool(settings.pedantic),
+        max_errors=policy.max_errors if settings.max_errors is None or "max_errors" in stated else settings.max_errors,
+    )
+
+
+def configured(options: Options, path: str, stated: Collection[str]) -> Options:
+    """``options`` for the input ``path``, with the settings of its project. Raises :class:`SettingsError`."""
+    settings = settings_of(path)
+    if settings is None:
+        return options
+    target = options.target if "target" in stated or settings.target is None else settings.target
+    return options._replace(target=target, policy=policy_with(options.policy, settings, stated))

@@ -1,0 +1,71 @@
+"""Findings that the author of a program accepts: what the comments of ``diagnostics/allowed.py`` do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from pto_dialect.diagnostics.allowed import Allowed, allowed_in
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.source import SourceFile, Span
+
+FORM, UNUSED = "suppression-form", "suppression-unused"
+
+
+class Suppressions:
+    """The comments of one text while it is checked; called with each diagnostic, true for those that are allowed."""
+
+    def __init__(self, source: SourceFile) -> None:
+        found = list(allowed_in(source))
+        self.source = source
+        self.broken = [each for each in found if isinstance(each, Span)]
+        self.allowed = [each for each in found if isinstance(each, Allowed)]
+        self.used: set[tuple[int, str]] = set()
+
+    def __call__(self, diag: Diagnostic) -> bool:
+        """True for a diagnostic that a comment allows; what cannot be read stays an error."""
+        if diag.span is None or diag.span.source is not self.source or diag.rule in (FORM, UNUSED):
+            return False
+        line = diag.span.line
+        hit = False
+        for number, one in enumerate(self.allowed):
+            if diag.rule in one.rules and one.first <= line <= one.last and _may_be_allowed(diag):
+                self.used.add((number, diag.rule))
+                hit = True
+        return hit
+
+    def report(self, passes: Collection[str]) -> Iterator[Diagnostic]:
+        """What is wrong with the comments themselves, once everything was reported by ``passes``."""
+        from pto_dialect.verify.engine.rule import PARSE, RULES
+        from pto_dialect.verify.verifier import load_all_rules
+
+        load_all_rules()
+        form = "// pto: allow(rule) because reason"
+        for span in self.broken:
+            yield Diagnostic(FORM, Severity.WARNING, "this comment allows nothing", span, help=f"write {form}")
+        ran = {PARSE, *(call.partition("{")[0] for call in passes)}
+        for number, one in enumerate(self.allowed):
+            if not one.reason:
+                yield Diagnostic(FORM, Severity.WARNING, "this comment gives no reason", one.span, help=form)
+            for rule in one.rules:
+                declared = RULES.get(rule)
+                if declared is None:
+                    from pto_dialect.diagnostics.suggest import did_you_mean_hint
+
+                    help = did_you_mean_hint(rule, RULES)
+                    yield Diagnostic(FORM, Severity.WARNING, f"unknown rule '{rule}'", one.span, help=help)
+                elif declared.stage in ran and (number, rule) not in self.used:
+                    message = f"rule {rule} finds nothing here, so nothing is to be allowed"
+                    yield Diagnostic(UNUSED, Severity.WARNING, message, one.span, help="remove the comment")
+
+
+def _may_be_allowed(diag: Diagnostic) -> bool:
+    """False for errors of reading: a statement that could not be read is not in the program."""
+    if diag.severity is not Severity.ERROR:
+        return True
+    from pto_dialect.verify.engine.rule import PARSE, RULES
+    from pto_dialect.verify.verifier import load_all_rules
+
+    if diag.rule not in RULES:
+        load_all_rules()
+    declared = RULES.get(diag.rule)
+    return declared is not None and declared.stage != PARSE
