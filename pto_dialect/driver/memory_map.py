@@ -23,7 +23,7 @@ from pto_dialect.passes.assign_memory.plan import Plan, memory_plans
 @dataclass(frozen=True)
 class MappedBuffer:
     """A buffer: its bytes ``begin`` to ``end``, the line where it is allocated, those of its first and last use
-    (``None``: needed in the whole function), and whether it is needed at the peak."""
+    (``None``: needed in the whole function, or never if ``unused``), and whether it is needed at the peak."""
 
     name: str
     begin: int
@@ -32,6 +32,7 @@ class MappedBuffer:
     first: int | None
     last: int | None
     at_peak: bool
+    unused: bool
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ def _buffer(buffer: Buffer, at: int, at_peak: bool) -> MappedBuffer:
         lines[0] if lines else None,
         lines[-1] if lines else None,
         at_peak,
+        buffer.last < 0,
     )
 
 
@@ -131,7 +133,7 @@ def _text(program: ProgramMap, function: FunctionMap) -> str:
 
 
 def _row(buffer: MappedBuffer) -> tuple[str, ...]:
-    used = "always" if buffer.first is None else f"{buffer.first}-{buffer.last}"
+    used = "never" if buffer.unused else "always" if buffer.first is None else f"{buffer.first}-{buffer.last}"
     line = "" if buffer.line is None else str(buffer.line)
     bytes_ = f"[{buffer.begin}, {buffer.end})"
     return bytes_, buffer.name, str(buffer.end - buffer.begin), line, used, "at the peak" if buffer.at_peak else ""

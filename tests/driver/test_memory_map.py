@@ -3,7 +3,7 @@
 import re
 from dataclasses import asdict
 
-from lowering_programs import add, kernel, load, part, store
+from lowering_programs import TILE, add, kernel, load, part, store
 
 from pto_dialect import parse
 from pto_dialect.driver.memory_map import ProgramMap, as_data, collect, render
@@ -54,3 +54,12 @@ def test_a_function_that_is_not_planned_says_why():
 def test_the_document_has_what_the_map_has():
     program = mapped()
     assert as_data([program]) == {"version": 1, "programs": [asdict(program)]}
+
+
+def test_what_nothing_uses_is_never_needed():
+    program = mapped(TEXT.replace("return", f"%s = pto.alloc_tile : {TILE}\n    return"))
+    ((memory,),) = [function.memories for function in program.functions]
+    (spare,) = (one for one in memory.buffers if one.unused)
+    assert (spare.name, spare.first, spare.last, spare.at_peak) == ("%s", None, None, False)
+    (line,) = (line for line in render([program]).splitlines() if "%s " in line)
+    assert line.endswith("never")

@@ -58,7 +58,7 @@ class TColExpandMinOp(BinaryTileOp, roles=Role.LANEWISE):
     name = "pto.tcolexpandmin"
 
 
-class TColExpandExpdifOp(BinaryTileOp):
+class TColExpandExpdifOp(BinaryTileOp, roles=Role.LANEWISE):
     """dst[i,j] = e^(src0[i,j] − src1[0,j]) (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     name = "pto.tcolexpandexpdif"
@@ -118,7 +118,7 @@ class TRowExpandMinOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LA
     name = "pto.trowexpandmin"
 
 
-class TRowExpandExpdifOp(BinaryScratchTileOp, scratch_unused=("a5",)):
+class TRowExpandExpdifOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
     """dst[i,j] = e^(src0[i,j] − b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """

@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType, byte_width
+from pto_dialect.ir.tile.elementwise import TCvtOp
 from pto_dialect.passes.accesses.items import Choice, Leaf, Loop, Sequence
 from pto_dialect.passes.accesses.places import Place
 
@@ -20,18 +21,28 @@ from pto_dialect.passes.accesses.places import Place
 @dataclass(eq=False)
 class Buffer:
     """Memory that has to be kept: from which operation to which, in which space, how many bytes, and at which address
-    if that is fixed. ``heirs`` may lie exactly where this one does although they begin where it ends; ``uses`` are the
-    operations that use it, by number."""
+    if that is fixed; one that nothing uses is needed never. ``heirs`` may lie exactly where this one does although they
+    begin where it ends; ``uses`` are the operations that use it, by number, ``carried`` the first and last operations of
+    the loops that need it from begin to end."""
 
     op: Operation
     space: str
     size: int
     align: int
     address: int | None = None
-    first: int = -1
+    first: int = 0
     last: int = -1
     heirs: set[Buffer] = field(default_factory=set)
     uses: dict[int, Operation] = field(default_factory=dict)
+    carried: list[tuple[int, int]] = field(default_factory=list)
+
+    def ends_at(self, time: int) -> bool:
+        """Whether nobody needs it behind operation ``time``, in later iterations either."""
+        return self.last == time and not any(begin <= time <= end for begin, end in self.carried)
+
+    def begins_at(self, time: int) -> bool:
+        """Whether nobody needs it before operation ``time``, in earlier iterations either."""
+        return self.first == time and not any(begin <= time <= end for begin, end in self.carried)
 
     def meets(self, other: Buffer) -> bool:
         """Whether both are needed at the same time."""
@@ -44,14 +55,27 @@ class Buffer:
 
 @dataclass
 class _Use:
-    """A read or write by the operation ``time``; ``kills``: it leaves nothing of what was there, whenever its block
-    runs. ``around`` are the loops around it, outermost first."""
+    """A read or write by the operation ``time``, inside of the loops ``around``, outermost first. ``needs``: what was
+    there means something to it."""
 
     time: int
-    kills: bool
+    writes: bool
+    needs: bool
     around: tuple[Loop, ...]
-    nested: bool
-    """Whether it may be passed by in the innermost loop."""
+
+
+@dataclass
+class _Flow:
+    """What a part of the text does to buffers: it needs what was in those of ``exposed`` before it, and leaves nothing
+    of it in those of ``killed``, whenever it runs."""
+
+    exposed: set[SSAValue] = field(default_factory=set)
+    killed: set[SSAValue] = field(default_factory=set)
+
+    def then(self, other: _Flow) -> None:
+        """Goes on with ``other``."""
+        self.exposed |= other.exposed - self.killed
+        self.killed |= other.killed
 
 
 class Lives:
@@ -60,35 +84,43 @@ class Lives:
     def __init__(self) -> None:
         self.time = 0
         self.spans: dict[Loop, tuple[int, int]] = {}
+        self.flows: dict[Loop, _Flow] = {}
         self.uses: dict[SSAValue, list[_Use]] = defaultdict(list)
         self.leaves: list[tuple[int, Leaf]] = []
 
-    def follow(self, sequence: Sequence, loops: tuple[Loop, ...] = (), nested: bool = False) -> None:
+    def follow(self, sequence: Sequence, loops: tuple[Loop, ...] = ()) -> _Flow:
         """Numbers the operations of a sequence and notes what they use."""
+        flow = _Flow()
         for item in sequence.items:
             if isinstance(item, Leaf):
-                self._leaf(item, loops, nested)
+                flow.then(self._leaf(item, loops))
             elif isinstance(item, Loop):
                 begin = self.time
-                self.follow(item.body, (*loops, item), False)
+                body = self.flows[item] = self.follow(item.body, (*loops, item))
                 self.spans[item] = (begin, self.time - 1)
+                flow.then(_Flow(body.exposed))
             elif isinstance(item, Choice):
-                for branch in item.branches:
-                    self.follow(branch, loops, True)
+                branches = [self.follow(branch, loops) for branch in item.branches]
+                killed = set() if item.open else set.intersection(*(branch.killed for branch in branches))
+                flow.then(_Flow(set[SSAValue]().union(*(branch.exposed for branch in branches)), killed))
+        return flow
 
-    def _leaf(self, leaf: Leaf, loops: tuple[Loop, ...], nested: bool) -> None:
+    def _leaf(self, leaf: Leaf, loops: tuple[Loop, ...]) -> _Flow:
         self.leaves.append((self.time, leaf))
-        for place in leaf.reads:
-            self._use(place, False, loops, nested)
+        flow = _Flow()
         keeps = bool(op_spec(type(leaf.op)).in_place) if isinstance(leaf.op, PtoOp) else True
+        alone = len(leaf.writes) == len({one.root for one in leaf.writes})
+        for writes, needs, places in ((False, True, leaf.reads), (True, keeps, leaf.writes)):
+            for place in places:
+                if isinstance(place.root, SSAValue):
+                    self.uses[place.root].append(_Use(self.time, writes, needs, loops))
+                    if needs:
+                        flow.exposed.add(place.root)
         for place in leaf.writes:
-            alone = len(leaf.writes) == len({one.root for one in leaf.writes})
-            self._use(place, place.whole and not keeps and alone and place not in leaf.reads, loops, nested)
+            if place.whole and alone and isinstance(place.root, SSAValue) and place.root not in flow.exposed:
+                flow.killed.add(place.root)
         self.time += 1
-
-    def _use(self, place: Place, kills: bool, loops: tuple[Loop, ...], nested: bool) -> None:
-        if isinstance(place.root, SSAValue):
-            self.uses[place.root].append(_Use(self.time, kills, loops, nested))
+        return flow
 
     def settle(self, buffers: dict[SSAValue, Buffer]) -> None:
         """Fills in the ranges of ``buffers``, which stand by their handles."""
@@ -97,28 +129,37 @@ class Lives:
             if uses:
                 buffer.first, buffer.last = uses[0].time, max(use.time for use in uses)
                 buffer.uses = {use.time: self.leaves[use.time][1].op for use in uses}
-                self._extend(buffer, uses)
+                self._extend(value, buffer, uses)
         for time, leaf in self.leaves:
             self._inherit(time, leaf, buffers)
 
-    def _extend(self, buffer: Buffer, uses: list[_Use]) -> None:
-        """What a loop carries is needed in the whole loop."""
+    def _extend(self, value: SSAValue, buffer: Buffer, uses: list[_Use]) -> None:
+        """What a loop carries from one iteration to the next, or past the others to what is behind it, is needed in
+        the whole loop. What nothing has written is no content."""
+        if not any(use.writes for use in uses):
+            return
         outside = _around(buffer.op)
-        loops = dict.fromkeys(loop for use in uses for loop in use.around if loop.op not in outside)
-        for loop in loops:
-            first = next(use for use in uses if loop in use.around)
-            if not (first.kills and not first.nested and first.around[-1] is loop):
-                begin, end = self.spans[loop]
+        for loop in dict.fromkeys(loop for use in uses for loop in use.around if loop.op not in outside):
+            flow, (begin, end) = self.flows[loop], self.spans[loop]
+            left = value not in flow.killed and any(use.needs and use.time > end for use in uses)
+            if left or value in flow.exposed:
+                buffer.carried.append((begin, end))
                 buffer.first, buffer.last = min(buffer.first, begin), max(buffer.last, end)
 
     def _inherit(self, time: int, leaf: Leaf, buffers: dict[SSAValue, Buffer]) -> None:
-        if not has_role(leaf.op, Role.LANEWISE) or not all(place.whole for place in (*leaf.reads, *leaf.writes)):
+        if not _lanewise(leaf) or not all(place.whole for place in (*leaf.reads, *leaf.writes)):
             return
         sources = _whole(leaf.reads, buffers)
         for target in _whole(leaf.writes, buffers):
             for source in sources if target not in sources else ():
-                if source.last == time == target.first and _alike(source.op, target.op):
+                if source.ends_at(time) and target.begins_at(time) and _alike(source.op, target.op):
                     source.heirs.add(target)
+
+
+def _lanewise(leaf: Leaf) -> bool:
+    """Whether the result may lie where a source lies: in operations of that role, and in conversions that need no
+    scratch."""
+    return leaf.op.tmp is None if isinstance(leaf.op, TCvtOp) else has_role(leaf.op, Role.LANEWISE)
 
 
 def _whole(places: tuple[Place, ...], buffers: dict[SSAValue, Buffer]) -> list[Buffer]:
@@ -126,15 +167,17 @@ def _whole(places: tuple[Place, ...], buffers: dict[SSAValue, Buffer]) -> list[B
     return [buffers[root] for root in roots if isinstance(root, SSAValue) and root in buffers]
 
 
-def _alike(one: Operation, other: Operation) -> bool:
-    """Whether elements of two tiles with the same index have the same distance from the begin."""
-    shapes: list[object] = []
-    for op in (one, other):
-        tile = op.results[0].type
-        if not isinstance(tile, TileBufType):
-            return False
-        shapes.append((tile.rows, tile.cols, tile.blayout, tile.slayout, tile.fractal, byte_width(tile.element)))
-    return shapes[0] == shapes[1]
+def _alike(source: Operation, target: Operation) -> bool:
+    """Whether each element of ``target`` lies where the element of ``source`` with the same index does, or before it,
+    where that has been read already: rows of smaller elements without boxes."""
+    one, other = source.results[0].type, target.results[0].type
+    if not (isinstance(one, TileBufType) and isinstance(other, TileBufType)):
+        return False
+    shapes = [(tile.rows, tile.cols, tile.blayout, tile.slayout, tile.fractal) for tile in (one, other)]
+    size, smaller = byte_width(one.element), byte_width(other.element)
+    if size is None or smaller is None or shapes[0] != shapes[1]:
+        return False
+    return size == smaller or (smaller < size and one.slayout == "none_box")
 
 
 def _around(op: Operation) -> set[Operation]:

@@ -21,20 +21,21 @@ _ORDERS: tuple[_Order, ...] = (
 
 
 def bound(buffers: Sequence[Buffer]) -> int:
-    """The largest sum of bytes that are needed at one point: no plan needs less. An heir and who it inherits from
-    count once."""
-    most = 0
-    for time in {buffer.first for buffer in buffers}:
-        alive = [buffer for buffer in buffers if buffer.first <= time <= buffer.last]
-        total = sum(buffer.size for buffer in alive)
-        taken: set[Buffer] = set()
-        for buffer in alive:
-            heir = next((heir for heir in buffer.heirs if heir in alive and heir not in taken), None)
-            if heir is not None and buffer.last == time == heir.first:
-                taken.add(heir)
-                total -= min(buffer.size, heir.size)
-        most = max(most, total)
-    return most
+    """The largest sum of bytes that are needed at one point: no plan needs less."""
+    return max((needed(buffers, time) for time in {buffer.first for buffer in buffers}), default=0)
+
+
+def needed(buffers: Sequence[Buffer], time: int) -> int:
+    """The bytes that are needed at one point. An heir and who it inherits from count once."""
+    alive = [buffer for buffer in buffers if buffer.first <= time <= buffer.last]
+    total = sum(buffer.size for buffer in alive)
+    taken: set[Buffer] = set()
+    for buffer in alive:
+        heir = next((heir for heir in buffer.heirs if heir in alive and heir not in taken), None)
+        if heir is not None and buffer.last == time == heir.first:
+            taken.add(heir)
+            total -= min(buffer.size, heir.size)
+    return total
 
 
 Share = Callable[[Buffer, Buffer], bool]

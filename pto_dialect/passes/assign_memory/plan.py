@@ -33,7 +33,7 @@ from pto_dialect.verify.buffers.alloc import address_operand, is_view, space_of,
 from ..insert_sync.insert import ordered
 from .live import Buffer, Lives
 from .order import Order
-from .pack import always, bound, never, pack
+from .pack import always, bound, needed, never, pack
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Plan:
     def worst(self) -> int:
         """The number of an operation at which most bytes are needed."""
         times = dict.fromkeys(buffer.first for buffer in self.places)
-        return max(times, key=lambda time: sum(buffer.size for buffer in self.alive(time)), default=0)
+        return max(times, key=lambda time: needed(list(self.places), time), default=0)
 
     def alive(self, time: int) -> list[Buffer]:
         """The buffers that are needed at an operation, large ones first."""

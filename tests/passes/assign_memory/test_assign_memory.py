@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from lowering_programs import SCHEDULES, TILE, add, disorder, kernel, load, lowered, part, results, store
 from random_tile_programs import RandomProgram, arguments
@@ -13,6 +14,7 @@ from pto_dialect.ir.core.registry import all_op_classes
 from pto_dialect.ir.core.roles import Role
 
 HEAD = (part("p", "a", "c0"), part("q", "b", "c0"))
+DTYPES = {"f32": np.float32, "f16": np.float16, "i32": np.int32, "i8": np.int8}
 LOOP = "scf.for %i = %c0 to %n step %c1 {"
 
 
@@ -180,3 +182,114 @@ def test_memory_that_a_program_reserves_gets_an_address(location: str, size: int
         assert location != "vec" or base + size <= address or address + tile_bytes <= base
     printed = print_module(module)
     assert f"base = {base}" in printed and print_module(parse(printed)) == printed
+
+
+SOME = ("%some = arith.cmpi eq, %i, %c1 : index", "scf.if %some {")
+
+
+def test_what_one_iteration_leaves_for_behind_the_loop_is_kept_by_the_others():
+    """x is written in the second iteration alone and stored behind the loop."""
+    lines = (LOOP, *SOME, load("p", "x"), "}", load("p", "z"), store("z", "q"), "}", store("x", "q"))
+    found = addresses(without_addresses(*HEAD, *lines))
+    assert found["x"] != found["z"]
+
+
+def test_what_a_branch_writes_and_reads_itself_is_not_carried():
+    lines = (LOOP, *SOME, load("p", "x"), store("x", "q"), "}", load("p", "z"), store("z", "q"), "}")
+    found = addresses(without_addresses(*HEAD, *lines))
+    assert found["x"] == found["z"]
+
+
+def test_what_both_branches_write_is_not_carried():
+    both = (*SOME, load("p", "x"), "} else {", load("q", "x"), "}", store("x", "q"))
+    found = addresses(without_addresses(*HEAD, LOOP, load("p", "z"), store("z", "q"), *both, "}"))
+    assert found["x"] == found["z"]
+
+
+def test_an_inner_loop_that_may_not_run_leaves_what_was_there():
+    inner = ("scf.for %j = %c0 to %i step %c1 {", load("p", "x"), "}")
+    lines = (LOOP, *inner, store("x", "q"), load("p", "z"), store("z", "q"), "}")
+    found = addresses(without_addresses(*HEAD, *lines))
+    assert found["x"] != found["z"]
+
+
+def test_what_nothing_writes_has_no_content_to_keep():
+    lines = (LOOP, store("x", "q"), load("p", "z"), store("z", "q"), "}")
+    found = addresses(without_addresses(*HEAD, *lines))
+    assert found["x"] == found["z"]
+
+
+def test_tiles_that_nothing_uses_need_no_bytes():
+    spare = [f"%s{number} = pto.alloc_tile : {TILE}" for number in range(3)]
+    found = addresses(without_addresses(*spare, *HEAD, load("p", "x"), store("x", "q")))
+    assert set(found.values()) == {0}
+
+
+@pytest.mark.parametrize("around", [(), SOME])
+def test_what_the_next_iteration_reads_is_not_overwritten_by_the_last_operation(around: tuple[str, ...]):
+    """y is dead and begins where x is read last in the text, but x is read again."""
+    lines = (load("p", "x"), LOOP, *around, store("x", "q"), add("x", "x", "y"), *("}" for _ in around[1:]), "}")
+    found = addresses(without_addresses(*HEAD, *lines))
+    assert found["x"] != found["y"]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "in_place"),
+    [
+        ("f32", "i32", True),
+        ("i32", "f32", True),
+        ("f32", "f16", True),
+        ("f16", "i8", True),
+        ("f16", "f32", False),
+        ("i8", "f16", False),
+    ],
+)
+def test_a_conversion_into_elements_of_at_most_the_size_works_in_place(source: str, target: str, in_place: bool):
+    """The element that is written never lies behind the one that is read."""
+    one, other = (f"!pto.tile_buf<vec, 16x64x{kind}>" for kind in (source, target))
+    view, wide = f"!pto.tensor_view<16x64x{source}>", f"!pto.tensor_view<16x64x{target}>"
+    part, result = (kind.replace("tensor_view", "partition_tensor_view") for kind in (view, wide))
+    arguments = ", ".join((f"%p: !pto.ptr<{source}>", f"%q: !pto.ptr<{target}>"))
+    whole = "offsets = [%c0, %c0], sizes = [%c16, %c64]"
+    text = f"""module attributes {{pto.target_arch = "a5"}} {{
+    func.func @f({arguments}) attributes {{pto.entry}} {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c16 = arith.constant 16 : index
+      %c64 = arith.constant 64 : index
+      %v = pto.make_tensor_view %p, shape = [%c16, %c64], strides = [%c64, %c1] : {view}
+      %w = pto.make_tensor_view %q, shape = [%c16, %c64], strides = [%c64, %c1] : {wide}
+      %vp = pto.partition_view %v, {whole} : {view} -> {part}
+      %wp = pto.partition_view %w, {whole} : {wide} -> {result}
+      %a = pto.alloc_tile : {one}
+      %b = pto.alloc_tile : {other}
+      pto.tload ins(%vp : {part}) outs(%a : {one})
+      pto.tcvt ins(%a {{rmode = #pto<round_mode RINT>}} : {one}) outs(%b : {other})
+      pto.tstore ins(%b : {other}) outs(%wp : {result})
+      return
+    }}
+    }}"""
+    found = addresses(text)
+    assert (found["a"] == found["b"]) == in_place
+    module, diagnostics = lowered(text, "assign-memory", "insert-sync")
+    assert not diagnostics
+    numbers = np.random.default_rng(7).integers(-100, 100, (16, 64)).astype(DTYPES[source])
+    arrays = [numbers, np.zeros((16, 64), DTYPES[target])]
+    expected = [numbers.tobytes(), numbers.astype(DTYPES[target]).tobytes()]
+    assert results(parse(text), arrays) == expected
+    assert results(module, arrays) == expected
+
+
+def test_a_conversion_with_scratch_does_not_work_in_place():
+    one, other = (f"!pto.tile_buf<vec, 16x64x{kind}>" for kind in ("f32", "i32"))
+    text = f"""module attributes {{pto.target_arch = "a5"}} {{
+    func.func @f(%x: f32) {{
+      %a = pto.alloc_tile : {one}
+      %t = pto.alloc_tile : {one}
+      %b = pto.alloc_tile : {other}
+      pto.texpands ins(%x : f32) outs(%a : {one})
+      pto.tcvt ins(%a, %t {{rmode = #pto<round_mode RINT>}} : {one}, {one}) outs(%b : {other})
+      return
+    }}
+    }}"""
+    assert len(set(addresses(text).values())) == 3
