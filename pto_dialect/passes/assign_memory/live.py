@@ -22,8 +22,8 @@ from pto_dialect.passes.accesses.places import Place
 class Buffer:
     """Memory that has to be kept: from which operation to which, in which space, how many bytes, and at which address
     if that is fixed; one that nothing uses is needed never. ``heirs`` may lie exactly where this one does although they
-    begin where it ends; ``uses`` are the operations that use it, by number, ``carried`` the first and last operations of
-    the loops that need it from begin to end."""
+    begin where it ends; ``uses`` are the operations that use it, by number; ``carried`` are the first and last
+    operations of the loops that need it from begin to end."""
 
     op: Operation
     space: str
