@@ -1,4 +1,5 @@
-"""Pages in a real browser: every part, its numbers, both themes, narrow windows, keys. Source: docs/report.md."""
+"""Pages in a real browser: every part, its numbers, both themes, narrow windows, keys. Source:
+docs/report.md, "What is in the page"."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Locations behind statements: where one ends in the text, and whether it is one.
 
 What a location says is not kept, but text that is none is an error as it is in MLIR: an unclosed string in a location
-would otherwise swallow the statements behind it. Source: docs/reference/language.md.
+would otherwise swallow the statements behind it. Source: docs/reference/language.md, "Attributes".
 """
 
 from __future__ import annotations

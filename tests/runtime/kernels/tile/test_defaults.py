@@ -1,5 +1,5 @@
 """What tile operations do where no attribute says it: rows or elements, fillers, indices outside. Source:
-docs/reference/tiles.md, "Irregular operations", "Padding".
+docs/reference/tiles.md, "Irregular operations".
 """
 
 from __future__ import annotations
