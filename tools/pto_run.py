@@ -29,8 +29,10 @@ from .command_line import (
 from .run_options import (
     BESIDE,
     PtoRunCommand,
+    check_debug,
     checks_of,
     content_value,
+    debug,
     given_value,
     number_of,
     order_of,
@@ -73,12 +75,13 @@ NEEDED = {
     "atol": ("expectations", "reference"),
     "seed": ("auto", "init_launch"),
     "windows": ("ranks",),
-    "record_limit": ("record",),
+    "record_limit": ("record", "debug"),
+    "break_on_finding": ("debug",),
 }
 """Parameters that mean nothing without one of others."""
 
 RUNS = ("outputs", "expectations", "dump", "profile", "cycles", "report", "trace", "html", "jobs", "quiet", "schedule",
-        "fix", "auto", "reference", "record")  # fmt: skip
+        "fix", "auto", "reference", "record", "debug")  # fmt: skip
 """Parameters that are about a run, which there is none of with --emit-python and --list."""
 
 RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
@@ -271,12 +274,15 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     given["cycle_request"] = cycle_request(ctx, given)
     if given["ranks"]:
         ctx.exit(_ranks(ctx, path, given))
+    check_debug(ctx, path, given)
     item = _input(ctx, path)
     streams = Streams(_write_stdout, write_stderr, wants_color(given["color"]))
     if given["init_launch"] == BESIDE:
         given["init_launch"] = _beside(ctx, path)
     request = _request(given)
     _check_files(ctx, given, (path, *request.inputs()), request.output_files())
+    if given["debug"]:
+        ctx.exit(exit_status(debug(item, request, streams, given)))
     ctx.exit(exit_status(run_program(item, request, streams)))
 
 
@@ -343,7 +349,8 @@ def _input(ctx: click.Context, path: str) -> Input:
 
 LAUNCH_SUFFIX = ".launch.toml"
 
-ALONE = ("profile", "cycles", "html", "emit_python", "fix", "listing", "auto", "init_launch", "reference", "record")
+ALONE = ("profile", "cycles", "html", "emit_python", "fix", "listing", "auto", "init_launch", "reference", "record",
+         "debug")  # fmt: skip
 """Parameters that are about the run of one kernel."""
 
 PROGRAM_ONLY = (
@@ -362,6 +369,7 @@ PROGRAM_ONLY = (
     ),
     *("cycle_options", "emit_python"),
     *("report", "trace", "trace_costs", "html", "fix", "listing", "auto", "seed", "init_launch", "reference", "record"),
+    "debug",
 )
 """Parameters that a launch file says itself, or that look at one run."""
 
@@ -534,7 +542,8 @@ def _request(given: dict[str, Any]) -> Request:
 
 def _sanitizing(given: dict[str, Any]) -> Sanitizing | None:
     cycles: CycleRequest | None = given.get("cycle_request")
-    if not given["sanitize"] and cycles is None and all(given[one] is None for one in ("trace", "html", "record")):
+    files = [given[one] for one in ("trace", "html", "record")]
+    if not given["sanitize"] and cycles is None and files == [None] * 3 and not given["debug"]:
         return None
     from pto_dialect.driver.run.sanitizing import Sanitizing
     from pto_dialect.sanitize.options import SanitizeOptions

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .command_line import PtoCommand, check_settings, stated_options
+from .command_line import PtoCommand, check_settings, stated_options, wants_color, write_stderr
 
 if TYPE_CHECKING:
+    from pto_dialect.driver.inputs import Input
+    from pto_dialect.driver.run.program import Streams
+    from pto_dialect.driver.run.request import Request
     from pto_dialect.runtime.queues.schedule import Schedule
 
 T = TypeVar("T")
@@ -134,7 +137,48 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Keep at most so many bytes of a recording, those of its end; 0 for all.",
     )  # fmt: skip
     record = click.option("--record", metavar="FILE", help="Write what the run does to a recording, RUN.pto-rec.")
-    return record(limit(command))
+    debug = click.option(
+        "--debug", is_flag=True, help="Debug the run, forwards and backwards, also after an error; or FILE.pto-rec."
+    )
+    stop = click.option("--break-on-finding", is_flag=True, help="Start where a sanitizer has found something.")
+    return record(limit(debug(stop(command))))
+
+
+RECORDING = ".pto-rec"
+
+
+def check_debug(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
+    """Debugs a recording in the place of a program, and complains about options that do not go with --debug."""
+    is_recording = path.endswith(RECORDING)
+    if is_recording and not given["debug"]:
+        raise click.UsageError(f"'{path}' is a recording; --debug shows it", ctx)
+    if not given["debug"]:
+        return
+    for name in ("profile", "fix"):
+        if given[name]:
+            raise click.UsageError(f"--debug does not go with --{name}", ctx)
+    if path == "-":
+        raise click.UsageError("--debug reads its commands from standard input, so the program needs a FILE", ctx)
+    if is_recording:
+        from pto_dialect.driver.run.debugging import debug_recording
+        from pto_dialect.driver.run.program import exit_status
+
+        ctx.exit(exit_status(debug_recording(path, _streams(given), given["break_on_finding"])))
+    if given["break_on_finding"] and not given["sanitize"]:
+        given["sanitize"] = checks_of(ctx, ctx.command.params[0], ("all",))
+
+
+def debug(item: Input, request: Request, streams: Streams, given: dict[str, Any]) -> int:
+    """Runs a program and debugs it."""
+    from pto_dialect.driver.run.debugging import debug_program
+
+    return debug_program(item, request, streams, given["break_on_finding"])
+
+
+def _streams(given: dict[str, Any]) -> Streams:
+    from pto_dialect.driver.run.program import Streams
+
+    return Streams(lambda text: click.echo(text, nl=False), write_stderr, wants_color(given["color"]))
 
 
 def with_settings(ctx: click.Context, path: str, given: dict[str, Any]) -> None:

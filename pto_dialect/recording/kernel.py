@@ -15,6 +15,7 @@ from pto_dialect.sanitize.watch.generator import WatchedGenerator
 
 from .generator import RecordedGenerator
 from .log import Log
+from .model import Change
 from .watch import RecordedCore, RecordingWatch, TimedRecordingWatch
 
 if TYPE_CHECKING:
@@ -30,8 +31,9 @@ class RecordingKernel(WatchedKernel):
     core_class = RecordedCore
     recording_watch: type[RecordingWatch] = RecordingWatch
 
-    def __init__(self, *arguments: Any, limit: int = LIMIT) -> None:
+    def __init__(self, *arguments: Any, limit: int = LIMIT, changes: Sequence[Change] = ()) -> None:
         self.record = Log(limit)
+        self.record.changes = list(changes)
         self.values: Sequence[Any] = ()
         self.bound: list[Any] = []
         self.cores: list[RecordedCore] = []

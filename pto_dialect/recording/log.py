@@ -17,7 +17,7 @@ from pto_dialect.sanitize.state.regions import Bytes, Elements, Region
 
 from .format import COLUMNS, NO_PATTERN
 from .handles import Handles
-from .model import Actor, Memory, Statement
+from .model import Actor, Change, Memory, Statement
 
 CHUNK_BYTES = 8 << 20
 CHUNK_STEPS = 1 << 15
@@ -70,6 +70,7 @@ class Log:
         self._memory_numbers: dict[int, tuple[int, Arena]] = {}
         self._pattern_of: dict[int, tuple[Region, int]] = {}
         self._pending: list[_Write] = []
+        self.changes: list[Change] = []
         self._start_chunk()
 
     def _start_chunk(self) -> None:
@@ -124,11 +125,32 @@ class Log:
         """A statement is executed; the number of the step. What the step before has written is kept."""
         if self._pending:
             self.settle()
+        if self.changes and self.changes[0].position <= self.steps:
+            self._change()
         if self._data_bytes >= CHUNK_BYTES or len(self._step_rows) >= CHUNK_STEPS:
             self._end_chunk()
         self._step_rows.append((issue, actor, kind))
         self.steps += 1
         return self.steps - 1
+
+    def _change(self) -> None:
+        """Memories get the content that somebody wants from here on."""
+        while self.changes and self.changes[0].position <= self.steps:
+            change = self.changes.pop(0)
+            found = [(number, arena) for number, arena in self._memory_numbers.values() if arena.name == change.memory]
+            for number, arena in found:
+                if not isinstance(arena, WatchedArena):
+                    continue
+                region = Region(change.first, len(change.content))
+                if self.steps == 0:
+                    content = self.initial.setdefault(number, arena.memory.copy())
+                    self.memories[number] = self.memories[number]._replace(fill=None)
+                    region.cells(content, 1)[...] = np.frombuffer(change.content, np.uint8)
+                else:
+                    # It belongs to what the step before has written.
+                    self.access(self.steps - 1, arena, region, True)
+                region.cells(arena.memory, 1)[...] = np.frombuffer(change.content, np.uint8)
+            self.settle()
 
     def time(self, step: int, start: float, end: float) -> None:
         """The step takes this time."""

@@ -177,6 +177,15 @@ class Waiting(NamedTuple):
     signals: tuple[str, ...]
 
 
+class Change(NamedTuple):
+    """Bytes that a memory gets, by its name, when ``position`` steps are done."""
+
+    position: int
+    memory: str
+    first: int
+    content: bytes
+
+
 class Argument(NamedTuple):
     """An argument of the entry function: ``value`` is a number, or ``None`` for a buffer, which lies in ``memory`` from
     byte ``address`` on, with ``shape`` and numpy's ``dtype``; ``element`` is the format of its elements."""

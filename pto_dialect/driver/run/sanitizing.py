@@ -17,6 +17,7 @@ from pto_dialect.runtime.run.machine import RunOptions
 from .files import FileError
 
 if TYPE_CHECKING:
+    from pto_dialect.recording.model import Change
     from pto_dialect.runtime.compile.group import Group
     from pto_dialect.sanitize.launch import WatchedKernel
     from pto_dialect.sanitize.options import SanitizeOptions
@@ -34,7 +35,8 @@ class Sanitizing:
     ``suppressions``: file with findings to leave out. ``trace``: file for a timeline, with ``costs`` by a simple model.
     ``fix``: file for the program with what findings advise, ``-`` for standard output. ``cycles``: the run is timed,
     and the timeline has the durations of the cycle model. ``record``: file for a recording, of which at most
-    ``record_limit`` bytes are kept (0: all). ``html``: file for the page of the run.
+    ``record_limit`` bytes are kept (0: all), and ``changes`` what memories get on the way. ``html``: file for the page
+    of the run.
     """
 
     options: SanitizeOptions
@@ -48,6 +50,7 @@ class Sanitizing:
     record: str | None = None
     record_limit: int = 0
     html: str | None = None
+    changes: tuple[Change, ...] = ()
 
 
 def watched_kernel(
@@ -72,7 +75,7 @@ def watched_kernel(
         from pto_dialect.recording.kernel import RecordingKernel
 
         recorded = (module, entry, target, run, request.options, timeline, group)
-        return RecordingKernel(*recorded, limit=request.record_limit)
+        return RecordingKernel(*recorded, limit=request.record_limit, changes=request.changes)
     if tasks:
         from pto_dialect.sanitize.tasks import TaskKernel
 
@@ -113,7 +116,7 @@ def _timed_kernel(
     if request.record is not None:
         from pto_dialect.recording.kernel import TimedRecordingKernel
 
-        return TimedRecordingKernel(*timed, limit=request.record_limit)
+        return TimedRecordingKernel(*timed, limit=request.record_limit, changes=request.changes)
     return kernel_class(*timed)
 
 

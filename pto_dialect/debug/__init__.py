@@ -1,0 +1,1 @@
+"""Debugging recorded runs, forwards and backwards: in the terminal, and from editors."""

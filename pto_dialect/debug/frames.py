@@ -1,0 +1,95 @@
+"""The order of the text in a recording: calls that a step stands in, and what values were last.
+
+Source: docs/debugger.md, "Places".
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from pto_dialect.recording import Recording
+from pto_dialect.runtime.memory.spaces import Array
+
+
+class Frame(NamedTuple):
+    """A function that is carried out: its name, the step of the call (-1 for an entry) and the frame of the caller (-1:
+    none)."""
+
+    function: str
+    call: int
+    parent: int
+
+
+class CoreOrder:
+    """The steps of one core in the order of the text."""
+
+    def __init__(self, recording: Recording, chosen: Array) -> None:
+        self.recording = recording
+        order = recording.steps.order[chosen]
+        places = np.lexsort((chosen, order))
+        self.steps = chosen[places]
+        self.orders = order[places]
+        self.statements = recording.steps.statement[self.steps]
+
+    @cached_property
+    def frames(self) -> tuple[list[Frame], Array]:
+        """The frames, and the frame of each step in the order of the text."""
+        statements = self.recording.statements
+        frames: list[Frame] = []
+        found: list[int] = []
+        current, called = -1, -1
+        for step, number in zip(self.steps.tolist(), self.statements.tolist(), strict=True):
+            statement = statements[number]
+            name = statement.function
+            if called >= 0 and (current < 0 or frames[current].function != name):
+                frames.append(Frame(name, called, current))
+                current = len(frames) - 1
+            else:
+                while current >= 0 and frames[current].function != name:
+                    current = frames[current].parent
+                if current < 0:
+                    frames.append(Frame(name, -1, -1))
+                    current = len(frames) - 1
+            called = step if statement.kind == "call" else -1
+            found.append(current)
+        return frames, np.array(found, np.int64)
+
+    def place(self, step: int) -> int:
+        """Where a step stands in the order of the text."""
+        order = int(self.recording.steps.order[step])
+        first = int(np.searchsorted(self.orders, order))
+        while first < len(self.steps) - 1 and self.steps[first] != step:
+            first += 1
+        return first
+
+    def frame_of(self, step: int) -> int:
+        """The frame of a step."""
+        return int(self.frames[1][self.place(step)])
+
+    @cached_property
+    def _of_statement(self) -> dict[int, Array]:
+        found: dict[int, Array] = {}
+        order = np.argsort(self.statements, kind="stable")
+        numbers, starts = np.unique(self.statements[order], return_index=True)
+        for number, places in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
+            found[number] = places
+        return found
+
+    def latest(self, step: int) -> list[int]:
+        """For each statement of the function of ``step`` the last step of it up to that one, oldest first; none that
+        belong to another frame."""
+        place = self.place(step)
+        frames = self.frames[1]
+        frame = int(frames[place])
+        function = self.recording.statements[int(self.statements[place])].function
+        found: list[int] = []
+        for number, places in self._of_statement.items():
+            if self.recording.statements[number].function != function:
+                continue
+            last = int(np.searchsorted(places, place, side="right")) - 1
+            if last >= 0 and int(frames[places[last]]) == frame:
+                found.append(int(places[last]))
+        return [int(self.steps[each]) for each in sorted(found)]

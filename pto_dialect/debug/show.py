@@ -1,0 +1,84 @@
+"""Texts of a debugging session. Source: docs/debugger.md, "Values"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pto_dialect.recording import Actor, Handle, Recording, Step
+from pto_dialect.runtime.memory.spaces import Array
+
+
+def place(actor: Actor) -> str:
+    """``block 0 AIV0 MTE2``."""
+    return f"block {actor.block} {actor.core} {actor.pipe}"
+
+
+def step_line(recording: Recording, step: Step) -> str:
+    """A step in one line."""
+    loops = ", ".join(f"{name} = {value}" for name, value in zip(step.statement.loops, step.loops, strict=True))
+    time = "" if np.isnan(step.start) else f" @{step.start:.0f}..{step.end:.0f}"
+    kind = "" if step.kind == "operation" else f" ({step.kind})"
+    where = f"{recording.program.file}:{step.statement.line}"
+    return f"#{step.number} {place(step.actor)}{time} {where}{f' [{loops}]' if loops else ''}{kind}"
+
+
+def handle_text(recording: Recording, handle: Handle) -> str:
+    """A handle in one line."""
+    form = handle.form
+    if handle.memory < 0:
+        return handle.type or "no memory"
+    memory = recording.memories[handle.memory].name
+    at = f"{memory} + {handle.address}"
+    if form.kind == "pointer":
+        return f"pointer to {form.element} at {at}"
+    shape = "x".join(map(str, form.shape))
+    if form.kind == "view":
+        return f"view {shape} of {form.element}, strides {'x'.join(map(str, form.strides))}, at {at}"
+    valid = "" if form.valid == form.shape else f", valid {form.valid[0]}x{form.valid[1]}"
+    corner = "" if form.corner == (0, 0) else f", from ({form.corner[0]}, {form.corner[1]})"
+    _, _, blayout, slayout, fractal = form.layout
+    layout = blayout if slayout == "none_box" else f"{blayout}/{slayout}, fractal {fractal}"
+    return f"tile {shape} of {form.element}{valid}{corner}, {layout}, at {at}"
+
+
+def value_text(value: Any) -> str:
+    """A number or an array; large ones are shortened."""
+    if isinstance(value, tuple):
+        return str(value)
+    array = np.asarray(value)
+    if array.ndim == 0:
+        return f"{array.item():.9g}" if array.dtype.kind == "f" else str(array.item())
+    with np.printoptions(threshold=64, edgeitems=3, linewidth=100, precision=6):
+        head = f"{'x'.join(map(str, array.shape))} {array.dtype}"
+        return f"{head}\n{np.array2string(array)}"
+
+
+def bytes_text(content: bytes, first: int) -> str:
+    """Bytes as sixteen in a line, each line with its address."""
+    lines: list[str] = []
+    for start in range(0, len(content), 16):
+        part = content[start : start + 16]
+        text = "".join(chr(one) if 32 <= one < 127 else "." for one in part)
+        lines.append(f"{first + start:#08x}  {part.hex(' '):<47}  {text}")
+    return "\n".join(lines)
+
+
+def difference(one: Array, other: Array) -> str:
+    """Where two arrays of one shape differ."""
+    one, other = np.asarray(one), np.asarray(other)
+    if one.shape != other.shape:
+        return f"the shapes differ: {one.shape} and {other.shape}"
+    same = (one == other) | (np.isnan(one.astype(np.float64)) & np.isnan(other.astype(np.float64)))
+    if same.all():
+        return f"equal: {one.size} elements"
+    places = np.argwhere(~same)
+    first = tuple(int(each) for each in places[0])
+    worst = np.abs(one.astype(np.float64) - other.astype(np.float64))
+    index = ", ".join(map(str, first))
+    largest = np.nanmax(worst) if not np.isnan(worst).all() else np.nan
+    return (
+        f"{len(places)} of {one.size} elements differ, by at most {largest:.6g}; first [{index}]: "
+        f"{one[first].item()!r} and {other[first].item()!r}"
+    )
