@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 import zipfile
 import zlib
@@ -202,6 +203,10 @@ class Recording:
     def _handle(self, row: int, type_: str) -> Handle:
         columns = self._columns
         form = self._forms[int(columns["handle.form"][row])]
+        if form.kind == "pointer":
+            # At run time a pointer knows numpy's type, its type in the program the format.
+            found = _POINTER.match(type_)
+            form = form if found is None else form._replace(element=found[1])
         return Handle(int(columns["handle.memory"][row]), int(columns["handle.address"][row]), form, type_)
 
     @cached_property
@@ -384,6 +389,9 @@ class Recording:
     def end(self, name: str) -> Array | int | float:
         """An argument after the last step."""
         return self.argument_at(self.last, name)
+
+
+_POINTER = re.compile(r"!pto\.ptr<(?:!pto\.)?(\w+)[,>]")
 
 
 def dtype_named(name: str) -> np.dtype[Any]:
