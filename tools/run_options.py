@@ -154,7 +154,7 @@ def check_debug(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
         raise click.UsageError(f"'{path}' is a recording; --debug shows it", ctx)
     if not given["debug"]:
         return
-    for name in ("profile", "fix"):
+    for name in ("profile", "fix", "html"):
         if given[name]:
             raise click.UsageError(f"--debug does not go with --{name}", ctx)
     if path == "-":

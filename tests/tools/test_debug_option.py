@@ -69,6 +69,7 @@ def test_an_error_is_debugged_afterwards() -> None:
         (("--break-on-finding",), "--break-on-finding has no meaning without --debug"),
         (("--debug", "--profile"), "--debug does not go with --profile"),
         (("--debug", "--sanitize", "--fix"), "--debug does not go with --fix"),
+        (("--debug", "--html", "x.html"), "--debug does not go with --html"),
         (("--debug", "--ranks", "2"), "--debug does not go with --ranks"),
     ],
 )
