@@ -13,6 +13,7 @@ import pkgutil
 import signal
 import sys
 import time
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -33,7 +34,9 @@ def used_libraries() -> list[str]:
         for module in pkgutil.walk_packages(package.__path__, "pto_dialect."):
             # Parts for other projects change these when they are imported, or need them.
             if not module.name.endswith("__main__") and ".integrations." not in module.name:
-                import_module(module.name)
+                # Extras that are not installed have no tests to run either.
+                with suppress(ModuleNotFoundError):
+                    import_module(module.name)
         new = [name for name in sys.modules if name not in before and name.partition(".")[0] not in OWN]
         with os.fdopen(writer, "w") as out:
             json.dump(new, out)

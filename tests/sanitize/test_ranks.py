@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from rank_programs import NAMES, TELL, WAIT, Ranks, module_of, text_of
 
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
@@ -75,3 +79,30 @@ def test_a_forgotten_notify_is_a_deadlock_with_the_stacks_of_all_ranks() -> None
         f"holds 0 in pto.comm.twait on S of core of rank {rank}, block 0, called at line {call}"
         for rank in range(3)
     ]
+
+
+def test_a_violation_ends_all_ranks_and_is_found_at_its_place() -> None:
+    text = text_of("reduce_scatter")
+    lines = text.splitlines()
+    line = next(number for number, each in enumerate(lines) if "pto.tload" in each)
+    handle = re.search(r"ins\((%\w+) ", lines[line])
+    assert handle is not None
+    source = next(number for number, each in enumerate(lines) if each.strip().startswith(f"{handle[1]} = "))
+    offsets = re.sub(r"offsets = \[%\w+", "offsets = [%far", lines[source])
+    assert offsets != lines[source]
+    far = "%far = arith.constant 1000000 : index"
+    changed = "\n".join([*lines[:source], f"{far}\n{offsets}", *lines[source + 1 :]])
+    findings, kernel, _ = watched("reduce_scatter", changed)
+    _, found = [finding.diagnostic() for finding in findings]
+    assert found.rule == "mem-oob" and "are outside gm 'x'" in found.message
+    assert kernel.stopped
+    assert found.severity is Severity.ERROR and found.span is not None
+    assert found.span.source.line_col(found.span.start)[0] == line + 2
+    # Without the check for bounds the violation is that of the run.
+    races = SanitizeOptions(frozenset(("race",)))
+    other = WatchedKernel(module_of(changed), None, "a2a3", RunOptions(), races)
+    ranks = Ranks("reduce_scatter", 2, other)
+    with pytest.raises(ProgramError) as caught:
+        run_watched_ranks(ranks.parts, ranks.world)
+    assert caught.value.rule == "mem-oob"
+    assert caught.value.span is not None and caught.value.span.start == found.span.start

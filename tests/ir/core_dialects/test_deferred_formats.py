@@ -2,7 +2,22 @@
 
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
+from typing import Any
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects import test as tests
+from xdsl.dialects.builtin import Builtin, i32
+from xdsl.ir import Dialect
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
+from xdsl.irdl.declarative_assembly_format import FormatProgram
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError
+
+from pto_dialect.ir.core_dialects.deferred_formats import DeferredFormat, deferred_formats
 
 CHECKOUT = Path(__file__).parents[3]
 
@@ -79,3 +94,57 @@ check(text)
 print(print_module(parse(text)))
 """
     assert "    %0 = arith.addi %a, %a : i32\n" in printed(check)
+
+
+def test_a_format_is_read_when_it_is_needed() -> None:
+    """The same class with and without: one program each, made once, for the first operation."""
+    made: list[str] = []
+
+    class Program:
+        """In place of xDSL's."""
+
+        def __init__(self, text: str, op_def: Any) -> None:
+            made.append(f"{text} of {op_def}")
+
+        def parse(self, parser: Any, op_type: Any) -> tuple[Any, ...]:
+            return "read", parser, op_type
+
+        def print(self, printer: Any, op: Any) -> None:
+            printer.append(op)
+
+    deferred, written = DeferredFormat(Program, "$a", "an op"), []
+    assert not made
+    assert deferred.parse("parser", int) == ("read", "parser", int)
+    deferred.print(written, "op")
+    assert (made, written) == (["$a of an op"], ["op"])
+
+
+def test_classes_made_inside_have_deferred_formats() -> None:
+    before = FormatProgram.from_str
+    with deferred_formats():
+
+        @irdl_op_definition
+        class TwiceOp(IRDLOperation):
+            name = "test.twice"
+            value = operand_def(i32)
+            result = result_def(i32)
+            assembly_format = "$value attr-dict"
+
+    assert FormatProgram.from_str is before
+    context = Context()
+    context.load_dialect(Builtin)
+    context.load_dialect(Dialect("test", [TwiceOp, tests.TestOp]))
+    text = """
+builtin.module {
+  %0 = "test.op"() : () -> i32
+  %1 = test.twice %0
+  %2 = test.twice %1 {name = "x"}
+}
+"""
+    module = Parser(context, text).parse_module()
+    assert [op.name for op in module.body.block.ops][1:] == ["test.twice", "test.twice"]
+    stream = StringIO()
+    Printer(stream).print_op(module)
+    assert stream.getvalue().strip() == text.strip()
+    with pytest.raises(ParseError):
+        Parser(context, "%0 = test.twice").parse_module()

@@ -1,5 +1,7 @@
 """Buffers in one memory. Source: docs/reference/memory-planning.md, "Packing"."""
 
+from random import Random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,3 +109,36 @@ def test_what_is_needed_at_one_point(ranges: list[tuple[int, int, int]], expecte
 def test_who_is_needed_at_the_same_time(first: int, last: int, meets: bool):
     one, other = buffer(2, 5, 32), buffer(first, last, 32)
     assert one.meets(other) == other.meets(one) == meets
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(RANGE, min_size=1, max_size=8), st.randoms(use_true_random=False))
+def test_who_inherits_counts_once(ranges: list[tuple[int, int, int]], random: Random):
+    """Buffers in a chain: each may lie where the one before it ends, in the operation in which it ends."""
+    buffers = [buffer(first, first + length, size * 32) for first, length, size in ranges]
+    pairs: list[tuple[Buffer, Buffer]] = []
+    for one in buffers:
+        heirs = [other for other in buffers if other is not one and all(other is not known for _, known in pairs)]
+        for other in random.sample(heirs, min(len(heirs), 1)):
+            one.heirs.add(other)
+            pairs.append((one, other))
+    most = 0
+    for time in range(20):
+        alive = {id(one) for one in buffers if one.first <= time <= one.last}
+        shared = sum(
+            min(one.size, other.size)
+            for one, other in pairs
+            if {id(one), id(other)} <= alive and one.last == time == other.first
+        )
+        most = max(most, sum(one.size for one in buffers if id(one) in alive) - shared)
+    assert bound(buffers) == most
+
+
+def test_the_heir_that_is_there_counts():
+    gone, there = buffer(7, 8, 64), buffer(2, 3, 64)
+    first = buffer(0, 2, 64)
+    first.heirs = {gone, there}
+    assert bound([first, gone, there]) == 64
+    second = buffer(1, 2, 64)
+    second.heirs = {there}
+    assert bound([first, second, there]) == 128
