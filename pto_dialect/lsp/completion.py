@@ -77,7 +77,7 @@ def _items(document: Document, statement: Statement, offset: int) -> Iterator[ty
     mark = statement.prefix[:1]
     opened = statement.opened()
     if mark == "%":
-        yield from _values(document, statement, offset)
+        yield from _values(document, statement)
     elif mark == "!":
         yield from _types(document)
     elif mark == "@":
@@ -110,9 +110,9 @@ def _in_statement(
     elif inside is None:
         yield from _clauses(statement, cls)
         if not statement.behind or statement.behind[-1].text == ",":
-            yield from _values(document, statement, offset)
+            yield from _values(document, statement)
     else:
-        yield from _values(document, statement, offset)
+        yield from _values(document, statement)
 
 
 # ------------------------------------------------------------ kinds of items
@@ -138,11 +138,9 @@ def _operations(with_result: bool) -> Iterator[types.CompletionItem]:
         yield types.CompletionItem(name, kind=Kind.Function)
 
 
-def _values(document: Document, statement: Statement, offset: int) -> Iterator[types.CompletionItem]:
-    base, names = document.names_at(offset)
-    for name in names.visible(statement.start - base if statement.begins else statement.prefix_start - base):
-        if name.end >= statement.prefix_start - base:
-            continue
+def _values(document: Document, statement: Statement) -> Iterator[types.CompletionItem]:
+    names = document.names_before(statement.start)
+    for name in names.visible(len(names.text) + 1):
         line = names.text[names.text.rfind("\n", 0, name.start) + 1 :].split("\n", 1)[0].strip()
         yield types.CompletionItem(name.text, kind=Kind.Variable, detail=line[:120])
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from lsprotocol import types
 
@@ -13,6 +14,7 @@ from pto_dialect.syntax.read.tokens import Tok
 from pto_dialect.syntax.text import split_types
 
 from .program.document import Document
+from .program.lines import Lines
 from .program.names import BLOCK, SYMBOL, VALUE, Names
 from .program.tokens import tokens
 
@@ -47,48 +49,88 @@ def part(server: object, document: Document, params: types.SemanticTokensRangePa
     return _encoded(document, document.offset(params.range.start), document.offset(params.range.end))
 
 
+class _Encoder:
+    """Data of the protocol: each token by its distance from the one before."""
+
+    def __init__(self) -> None:
+        self.data: list[int] = []
+        self.line = self.column = 0
+
+    def add(self, words: Iterable[Word], lines: Lines, first: types.Position) -> None:
+        """Words of a text whose lines are ``lines`` and that begins at ``first``."""
+        for word in sorted(words):
+            begin, end = lines.position(word.start), lines.position(word.end)
+            if begin.line == end.line and end.character > begin.character:
+                size = end.character - begin.character
+                self._token(_behind(first, begin), [size, TYPES.index(word.kind), word.modifiers])
+
+    def _token(self, place: types.Position, rest: list[int]) -> None:
+        same = place.line == self.line
+        self.data += [place.line - self.line, place.character - (self.column if same else 0), *rest]
+        self.line, self.column = place.line, place.character
+
+    def join(self, part: _Encoder, first: types.Position) -> None:
+        """The tokens of ``part``, a text that begins at ``first``."""
+        if part.data:
+            place = _behind(first, types.Position(part.data[0], part.data[1]))
+            self._token(place, part.data[2:5])
+            self.data += part.data[5:]
+            last = _behind(first, types.Position(part.line, part.column))
+            self.line, self.column = last.line, last.character
+
+
+def _behind(first: types.Position, place: types.Position) -> types.Position:
+    """A position of a text that begins at ``first`` in a larger one."""
+    return types.Position(first.line + place.line, place.character + (0 if place.line else first.character))
+
+
 def _encoded(document: Document, start: int, end: int) -> types.SemanticTokens:
-    data: list[int] = []
-    line = column = 0
-    lines = document.lines
-    for word in sorted(_words(document, start, end)):
-        begin, stop = lines.position(word.start), lines.position(word.end)
-        if begin.line != stop.line or stop.character <= begin.character:
-            continue
-        if begin.line != line:
-            column = 0
-        data += [begin.line - line, begin.character - column, stop.character - begin.character]
-        data += [TYPES.index(word.kind), word.modifiers]
-        line, column = begin.line, begin.character
-    return types.SemanticTokens(data)
-
-
-def _words(document: Document, start: int, end: int) -> Iterator[Word]:
+    found = _Encoder()
     last = 0
     for begin, stop in document.pieces.functions if document.pieces is not None else ():
         if begin > start and last < end:
-            yield from _of_tokens(tokens(document.text[last:begin], assembly=False), last)
+            _frame(found, document, last, begin)
         if stop >= start and begin <= end:
-            yield from _of_names(document.names_at(begin)[1], begin)
+            _function(found, document, begin)
         last = stop
     if document.pieces is None:
-        yield from _of_names(document.names_at(0)[1], 0)
+        _function(found, document, 0)
     elif last < end:
-        yield from _of_tokens(tokens(document.text[last:], assembly=False), last)
+        _frame(found, document, last, len(document.text))
+    return types.SemanticTokens(found.data)
 
 
-def _of_names(names: Names, base: int) -> Iterator[Word]:
-    yield from _of_tokens(names.tokens, base, names=True)
+def _frame(found: _Encoder, document: Document, start: int, end: int) -> None:
+    text = document.text[start:end]
+    if not text.isspace():
+        found.add(_of_tokens(tokens(text, assembly=False)), Lines(text), document.lines.position(start))
+
+
+def _function(found: _Encoder, document: Document, start: int) -> None:
+    names = document.names_at(start)[1]
+    part = _PARTS.get(names)
+    if part is None:
+        part = _PARTS[names] = _Encoder()
+        part.add(_of_names(names), Lines(names.text), types.Position(0, 0))
+    found.join(part, document.lines.position(start))
+
+
+_PARTS: WeakKeyDictionary[Names, _Encoder] = WeakKeyDictionary()
+"""The tokens of functions, which stay the same while other functions are edited."""
+
+
+def _of_names(names: Names) -> Iterator[Word]:
+    yield from _of_tokens(names.tokens, names=True)
     body = next((token.start for token in names.tokens if token.type == "LBRACE"), 0)
     parameters = {name.binding for name in names.names if name.kind == VALUE and name.defines and name.start < body}
     for name in names.names:
         kind = "parameter" if name.kind == VALUE and name.binding in parameters else _OF_KIND[name.kind]
-        yield Word(base + name.start, base + name.end, kind, int(name.defines))
+        yield Word(name.start, name.end, kind, int(name.defines))
 
 
-def _of_tokens(found: list[Tok], base: int, names: bool = False) -> Iterator[Word]:
+def _of_tokens(found: list[Tok], names: bool = False) -> Iterator[Word]:
     for number, token in enumerate(found):
-        start, kind = base + token.start, token.type
+        start, kind = token.start, token.type
         if kind.startswith("OP_"):
             yield Word(start, start + len(token.text), "method", 2 * (token.text in DEPRECATED))
         elif kind in ("TYPES", "TYPE_ALIAS"):

@@ -20,6 +20,7 @@ from .names import Names
 from .pieces import Pieces, split
 
 _ALIAS = re.compile(r"^[ \t]*(![A-Za-z_][\w$]*)[ \t]*=[ \t]*([^\n]*?)[ \t]*(?://[^\n]*)?$", re.MULTILINE)
+_FUNCTION = re.compile(r"^[ \t]*(func\.func)(?![\w.])", re.MULTILINE)
 _LONGEST = 100_000
 _KEPT = 16
 """Functions whose names are kept besides those of the present text."""
@@ -36,6 +37,7 @@ class Document:
         self.target = target
         self._before: Checked | None = None
         self._names: dict[str, Names] = {}
+        self._before_line: Names | None = None
 
     @property
     def path(self) -> str | None:
@@ -62,6 +64,16 @@ class Document:
             return 0, self._names_of(self.text if pieces is None else "", pieces is None)
         start, end = pieces.functions[number]
         return start, self._names_of(self.text[start:end], False)
+
+    def names_before(self, offset: int) -> Names:
+        """The names of the function around a place, up to the line of the place; nothing else is looked at."""
+        start = 0
+        for found in _FUNCTION.finditer(self.text, 0, offset):
+            start = found.start(1)
+        text = self.text[start : self.text.rfind("\n", 0, offset) + 1]
+        if self._before_line is None or self._before_line.text != text:
+            self._before_line = Names(text, is_assembly(self.text))
+        return self._before_line
 
     def _names_of(self, text: str, whole: bool) -> Names:
         known = self._names.get(text)
