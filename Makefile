@@ -13,7 +13,7 @@ PYTEST_ARGS ?=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench docs docs-serve clean
+.PHONY: help demo test lint format bench docs docs-serve vscode clean
 
 help:
 	@echo 'make demo     run the examples and compare them with their expected results'
@@ -23,6 +23,7 @@ help:
 	@echo 'make bench    measure, side by side with xdsl-opt and numpy'
 	@echo 'make docs     build the site in build/site; every example on it is verified and run'
 	@echo 'make docs-serve  build it and show it on http://127.0.0.1:8000'
+	@echo 'make vscode   package the extension for VS Code as build/pto-dialect.vsix (needs Node)'
 	@echo 'make clean    remove .venv and everything else that was generated'
 
 demo: $(VENV)/installed
@@ -49,6 +50,9 @@ docs: $(VENV)/installed-docs
 
 docs-serve: $(VENV)/installed-docs
 	$(RUN) -m mkdocs serve
+
+vscode:
+	tools/vscode/build.sh
 
 $(RUN):
 ifeq ($(PYTHON),)
