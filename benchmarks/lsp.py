@@ -4,8 +4,8 @@
     python benchmarks/lsp.py --edits 10000        random edits with questions, each state compared with a fresh open
     python benchmarks/lsp.py --programs FOLDER    opens every program below FOLDER and asks about its words
 
-The programs of the table are functions of 100 (or 200) lines, and for comparison one function of all lines. An edit adds
-a statement to a function; its time is that from the edit to the diagnostics, the pause of the server included.
+The programs of the table are functions of 100 (or 200) lines, and for comparison one function of all lines. An edit
+adds a statement to a function; its time is that from the edit to the diagnostics, the pause of the server included.
 """
 
 from __future__ import annotations
