@@ -5,6 +5,7 @@ Source: docs/reference/synchronisation.md, "Dependences".
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import inf
 
@@ -156,3 +157,17 @@ class Sequence:
         self.flags.remove(flag)
         self.waits[flag.before].remove(flag)
         self.sets[flag.after].remove(flag)
+
+
+def innermost(part: Item | Sequence) -> Iterator[Leaf | Signal]:
+    """The operations and signals of an item or a sequence, those of all regions and calls in it included, in the order
+    of the text."""
+    if isinstance(part, Leaf | Signal):
+        yield part
+        return
+    if isinstance(part, Sequence):
+        parts: list[Item] | list[Sequence] = part.items
+    else:
+        parts = part.branches if isinstance(part, Choice) else [part.body]
+    for inner in parts:
+        yield from innermost(inner)

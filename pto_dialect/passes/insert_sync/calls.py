@@ -6,7 +6,7 @@ Source: docs/reference/synchronisation.md, "Calls".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import combinations
 
 from xdsl.ir import Operation, SSAValue
@@ -16,7 +16,7 @@ from pto_dialect.analysis.facts import word
 from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.accesses.items import Call, Choice, Item, Leaf, Loop, Sequence, Signal, UnsupportedError
+from pto_dialect.passes.accesses.items import Call, Item, Leaf, Sequence, Signal, UnsupportedError, innermost
 from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
 from pto_dialect.passes.accesses.places import Place, Places
 from pto_dialect.passes.accesses.program import MEMORY, Reader
@@ -75,7 +75,7 @@ class CallReader(Reader):
         if len(region.blocks) != 1:
             raise UnsupportedError(function, "it goes from block to block; only structured control flow is followed")
         body = self._sequence(region.block, path, mine)
-        for leaf in leaves(body):
+        for leaf in _leaves(body):
             # Its numbers are of one call, and another may have others.
             leaf.reads, leaf.writes = (tuple(dict.fromkeys(map(_anyhow, all_))) for all_ in (leaf.reads, leaf.writes))
         return body
@@ -85,16 +85,9 @@ def _anyhow(place: Place) -> Place:
     return place._replace(frame=None, sides=())
 
 
-def leaves(sequence: Sequence) -> Iterator[Leaf]:
+def _leaves(sequence: Sequence) -> list[Leaf]:
     """The operations of a sequence and all in it."""
-    for item in sequence.items:
-        if isinstance(item, Leaf):
-            yield item
-        elif isinstance(item, Loop | Call):
-            yield from leaves(item.body)
-        elif isinstance(item, Choice):
-            for branch in item.branches:
-                yield from leaves(branch)
+    return [part for part in innermost(sequence) if isinstance(part, Leaf)]
 
 
 def _check(op: Operation, given: dict[SSAValue, tuple[Place, ...]], body: Sequence) -> None:
@@ -106,7 +99,7 @@ def _check(op: Operation, given: dict[SSAValue, tuple[Place, ...]], body: Sequen
         if any(may_overlap(first, second, same) for first in one for second in other):
             raise UnsupportedError(op, "two of its arguments may be the same memory")
     known = {_anyhow(place) for places in by_argument for place in places}
-    own = {place for leaf in leaves(body) for place in (*leaf.reads, *leaf.writes)} - known
+    own = {place for leaf in _leaves(body) for place in (*leaf.reads, *leaf.writes)} - known
     for place in own:
         if place.root == "bytes" and any(one.root == "bytes" and may_overlap(one, place, same) for one in known):
             raise UnsupportedError(op, "a tile of the function lies where an argument does")

@@ -5,11 +5,10 @@ Source: docs/reference/synchronisation.md, "Judging a program".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.accesses.items import SCALAR, Choice, Leaf, Loop, Sequence, Signal
+from pto_dialect.passes.accesses.items import SCALAR, Leaf, Sequence, Signal, innermost
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.signals import tells_others
 
@@ -101,7 +100,9 @@ class Judge:
                 together[one] = members
         found: dict[int, Group] = {}
         ending = self._ending()
-        for signal in signals(self.sequence):
+        for signal in innermost(self.sequence):
+            if not isinstance(signal, Signal):
+                continue
             if signal.kind in ("join", "barrier"):
                 together[signal] = {signal}
             if signal.kind == "barrier" and _drains(signal):
@@ -177,15 +178,3 @@ def _group(members: set[Signal]) -> Group:
     depth = max(level for level, step in enumerate(steps) if all(one is step[0][0] for one, _ in step))
     places = [path[depth][1] for path in paths]
     return Group(tuple(ordered), paths[0][depth][0], min(places), max(places))
-
-
-def signals(sequence: Sequence) -> Iterator[Signal]:
-    """The signals of a sequence, those in its regions included, in the order of the text."""
-    for item in sequence.items:
-        if isinstance(item, Signal):
-            yield item
-        elif isinstance(item, Loop):
-            yield from signals(item.body)
-        elif isinstance(item, Choice):
-            for branch in item.branches:
-                yield from signals(branch)

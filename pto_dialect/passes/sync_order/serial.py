@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pto_dialect.passes.accesses.items import Choice, Item, Leaf, Loop, Signal
+from pto_dialect.passes.accesses.items import Leaf, Signal, innermost
 
 from .course import Finding, Open
 from .groups import Group
@@ -49,7 +49,7 @@ def _nearest(signal: Signal, needed: set[Leaf], pipe: int, step: int) -> Iterato
     idle: Leaf | None = None
     index += step
     while 0 <= index < len(sequence.items):
-        leaves = [leaf for leaf in leaves_of(sequence.items[index]) if leaf.pipe == pipe]
+        leaves = [leaf for leaf in innermost(sequence.items[index]) if isinstance(leaf, Leaf) and leaf.pipe == pipe]
         wanted = next((leaf for leaf in leaves if leaf in needed), None)
         if wanted is not None:
             if idle is not None:
@@ -57,13 +57,3 @@ def _nearest(signal: Signal, needed: set[Leaf], pipe: int, step: int) -> Iterato
             return
         idle = idle or next(iter(leaves), None)
         index += step
-
-
-def leaves_of(item: Item) -> Iterator[Leaf]:
-    """The operations of an item."""
-    if isinstance(item, Leaf):
-        yield item
-    elif isinstance(item, Loop | Choice):
-        for sequence in [item.body] if isinstance(item, Loop) else item.branches:
-            for inner in sequence.items:
-                yield from leaves_of(inner)

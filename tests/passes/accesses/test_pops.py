@@ -7,10 +7,9 @@ import pytest
 from pto_dialect import parse
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.accesses.items import NUMBER, Leaf
+from pto_dialect.passes.accesses.items import NUMBER, Leaf, innermost
 from pto_dialect.passes.accesses.places import Places
 from pto_dialect.passes.accesses.program import Reader
-from pto_dialect.passes.insert_sync.calls import leaves
 from pto_dialect.targets.profile import get_profile
 
 MAT = "!pto.tile_buf<mat, 64x64xf16, blayout=col_major, slayout=row_major>"
@@ -47,7 +46,7 @@ def loads(program: str, arch: str) -> list[Leaf]:
     module = parse(program, "pops.pto")
     function = next(op for op in walk(module) if op.name == "func.func")
     found = Reader(Places(get_profile(arch)), None).function(function)
-    return [leaf for leaf in leaves(found) if leaf.pipe == NUMBER[Pipe.MTE2]]
+    return [leaf for leaf in innermost(found) if isinstance(leaf, Leaf) and leaf.pipe == NUMBER[Pipe.MTE2]]
 
 
 @pytest.mark.parametrize(("gm", "arch", "count"), [(GM, "a2a3", 1), (GM, "a5", 0), ("", "a5", 0)])
