@@ -45,6 +45,27 @@ PASS_TABLE: dict[str, PassEntry] = {
         options=MappingProxyType({"judge": ("false", "true")}),
     ),
     "check-memory": PassEntry("check_memory", "CheckMemoryPass", "tiles in use that share bytes"),
+    "tile-loops": PassEntry(
+        "loops.tile",
+        "TileLoopsPass",
+        "loops over parts of tall tiles",
+        changes=True,
+        options=MappingProxyType({"rows": ("16", "1", "2", "4", "8", "32", "64", "128")}),
+    ),
+    "unroll": PassEntry(
+        "loops.unroll",
+        "UnrollPass",
+        "several iterations of innermost loops in one",
+        changes=True,
+        options=MappingProxyType({"factor": ("2", "3", "4", "8", "16", "full")}),
+    ),
+    "double-buffer": PassEntry(
+        "loops.buffers",
+        "DoubleBufferPass",
+        "several slots for tiles that each iteration fills anew",
+        changes=True,
+        options=MappingProxyType({"count": ("2", "3", "4")}),
+    ),
     "assign-memory": PassEntry(
         "assign_memory.assign",
         "AssignMemoryPass",

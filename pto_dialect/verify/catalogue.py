@@ -24,6 +24,7 @@ from .engine.rule import (
     RULES,
     RUN,
     SYNC,
+    TILE_LOOPS,
     Rule,
 )
 from .program.inputs import EXPECT, READ
@@ -41,6 +42,7 @@ STAGES: dict[str, str] = {
     INSERT_SYNC: "of the pass `insert-sync`",
     LOWER_CUBE: "of the pass `lower-cube`",
     LOWER_VECTOR: "of the pass `lower-vector`",
+    TILE_LOOPS: "of the pass `tile-loops`",
     PROVE: "of `--prove`",
     REMOVE_SYNC: "of the pass `remove-redundant-sync`",
     FORMS: "of the passes `to-level1`, `to-level2` and `to-assembly`",

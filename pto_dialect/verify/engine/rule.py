@@ -38,6 +38,7 @@ ASSIGN_MEMORY = "assign-memory"
 PROVE = "prove"
 LOWER_CUBE = "lower-cube"
 LOWER_VECTOR = "lower-vector"
+TILE_LOOPS = "tile-loops"
 FORMS = "to-level1, to-level2, to-assembly"
 RUN = "run"
 PASSES = (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)

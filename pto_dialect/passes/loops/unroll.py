@@ -1,0 +1,138 @@
+"""``unroll``: several iterations of a loop become one.
+
+Source: docs/reference/execution.md, "Control flow".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.arith import AddiOp, ConstantOp, DivSIOp, MaxSIOp, MuliOp, SubiOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp
+from xdsl.dialects.scf import ForOp, YieldOp
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.base import PtoPass
+
+from .copies import copy_body, put
+
+LONGEST = 64
+"""Iterations that ``full`` writes one behind the other at most."""
+
+
+@dataclass(frozen=True)
+class UnrollPass(PtoPass):
+    """Puts ``factor`` iterations of each innermost ``scf.for`` into one; what is left of the iterations runs in a loop
+    behind it. ``full``: loops with a known number of iterations, at most 64, disappear, others stay."""
+
+    factor: str = "2"
+
+    name: ClassVar[str] = "unroll"
+
+    def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        """Changes ``module``."""
+        loops = [op for op in walk(module) if isinstance(op, ForOp)]
+        for loop in loops:
+            if any(isinstance(op, ForOp) for op in walk(loop) if op is not loop):
+                continue
+            if self.factor == "full":
+                _dissolve(loop)
+            else:
+                _unroll(loop, int(self.factor))
+
+
+def trips_of(loop: ForOp) -> int | None:
+    """How often a loop runs, if the text says it."""
+    first, last, step = (constant_of(value) for value in (loop.lb, loop.ub, loop.step))
+    if not isinstance(first, int) or not isinstance(last, int) or not isinstance(step, int) or step <= 0:
+        return None
+    return max(-(-(last - first) // step), 0)
+
+
+class _Numbers:
+    """Writes numbers in front of a loop; known ones are folded."""
+
+    def __init__(self, loop: ForOp) -> None:
+        self.loop = loop
+        self.type: Attribute = loop.lb.type
+
+    def constant(self, number: int) -> SSAValue:
+        assert isinstance(self.type, (IndexType, IntegerType))
+        op = ConstantOp(IntegerAttr(number, self.type))
+        op.result.name_hint = f"c{number}".replace("-", "m")
+        return put(op, InsertPoint.before(self.loop), self.loop).results[0]
+
+    def of(self, kind: type[AddiOp | SubiOp | MuliOp | DivSIOp | MaxSIOp], one: SSAValue, other: SSAValue) -> SSAValue:
+        return put(kind(one, other), InsertPoint.before(self.loop), self.loop).results[0]
+
+
+def _unroll(loop: ForOp, factor: int) -> None:
+    """The loop with ``factor`` iterations in one, and a loop for what is left."""
+    trips, numbers = trips_of(loop), _Numbers(loop)
+    if trips is not None and trips < factor:
+        return
+    step = constant_of(loop.step)
+    wide = (
+        numbers.constant(step * factor)
+        if isinstance(step, int)
+        else numbers.of(MuliOp, loop.step, numbers.constant(factor))
+    )
+    middle = _middle(loop, numbers, factor, wide, trips)
+    results = _wide_loop(loop, factor, middle, wide)
+    if trips is None or trips % factor:
+        loop.operands[0] = middle
+        for number, value in enumerate(results):
+            loop.operands[3 + number] = value
+        return
+    Rewriter.replace_op(loop, [], results)
+
+
+def _middle(loop: ForOp, numbers: _Numbers, factor: int, wide: SSAValue, trips: int | None) -> SSAValue:
+    """Where the wide iterations end."""
+    first, step = constant_of(loop.lb), constant_of(loop.step)
+    if trips is not None and isinstance(first, int) and isinstance(step, int):
+        return numbers.constant(first + trips // factor * factor * step)
+    # With u = ub - lb the wide iterations are those that lie wholly in u: none where u is negative.
+    length = numbers.of(MaxSIOp, numbers.of(SubiOp, loop.ub, loop.lb), numbers.constant(0))
+    rounded = numbers.of(MuliOp, numbers.of(DivSIOp, length, wide), wide)
+    return numbers.of(AddiOp, loop.lb, rounded)
+
+
+def _wide_loop(loop: ForOp, factor: int, middle: SSAValue, wide: SSAValue) -> list[SSAValue]:
+    """Writes the loop of wide iterations in front of ``loop``; returns what it leaves."""
+    old = loop.body.block
+    block = Block(arg_types=[argument.type for argument in old.args])
+    for argument, named in zip(block.args, old.args, strict=True):
+        argument.name_hint = named.name_hint
+    made = ForOp(loop.lb, middle, wide, list(loop.iter_args), Region(block))
+    made.attributes.update(loop.attributes)
+    carried = list(block.args[1:])
+    index: SSAValue = block.args[0]
+    for turn in range(factor):
+        if turn:
+            index = put(AddiOp(index, loop.step), InsertPoint.at_end(block), loop).results[0]
+            index.name_hint = old.args[0].name_hint
+        known: dict[SSAValue, SSAValue] = dict(zip(old.args, [index, *carried], strict=True))
+        carried = copy_body(old, known, InsertPoint.at_end(block))
+    block.add_op(YieldOp(*carried))
+    put(made, InsertPoint.before(loop), loop)
+    return list(made.results)
+
+
+def _dissolve(loop: ForOp) -> None:
+    """All iterations one behind the other."""
+    trips, numbers = trips_of(loop), _Numbers(loop)
+    first, step = constant_of(loop.lb), constant_of(loop.step)
+    if trips is None or trips > LONGEST or not isinstance(first, int) or not isinstance(step, int):
+        return
+    carried = list(loop.iter_args)
+    for turn in range(trips):
+        index = numbers.constant(first + turn * step)
+        known: dict[SSAValue, SSAValue] = dict(zip(loop.body.block.args, [index, *carried], strict=True))
+        carried = copy_body(loop.body.block, known, InsertPoint.before(loop))
+    Rewriter.replace_op(loop, [], carried)
