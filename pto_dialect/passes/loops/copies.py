@@ -1,4 +1,4 @@
-"""Copies of operations with other operands. Source: docs/reference/execution.md, "Control flow"."""
+"""Copies of operations with other operands. Source: docs/reference/core-dialects.md, "Control flow"."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """``unroll``: several iterations of a loop become one.
 
-Source: docs/reference/execution.md, "Control flow".
+Source: docs/reference/core-dialects.md, "Control flow".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Iterations side by side. Source: docs/reference/execution.md, "Control flow"."""
+"""Iterations side by side. Source: docs/reference/core-dialects.md, "Control flow"."""
 
 import numpy as np
 import pytest
