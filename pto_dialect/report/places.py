@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import element_type
 from pto_dialect.ir.core.types import element_name
+from pto_dialect.runtime.memory.values import PACKED_OPERANDS
 from pto_dialect.runtime.numerics.format_table import format_of
 from pto_dialect.sanitize.report.sites import Site, Sites, memory_of
 
@@ -124,11 +125,14 @@ def _box(box: Box, format: str) -> dict[str, Any]:
 def _shape(one: Shape) -> dict[str, Any]:
     layout = one.layout
     rows, cols = layout.axes
+    order = layout.blayout if layout.slayout == "none_box" else layout.slayout
+    single = format_of(one.format).is_packed and one.loc in PACKED_OPERANDS
+    pairs = ("cols" if order == "row_major" else "rows") if single else ""
     return {
         "box": one.box, "offset": one.offset, "format": one.format, "loc": one.loc, "rows": one.rows, "cols": one.cols,
         "row": one.row, "col": one.col, "validRows": one.valid_rows, "validCols": one.valid_cols, "kind": layout.kind,
         "itemBytes": layout.item_bytes, "inner": list(layout.inner), "rowAxis": list(rows), "colAxis": list(cols),
-        "bytes": layout.nbytes, "wholeRows": layout.rows, "wholeCols": layout.cols,
+        "bytes": layout.nbytes, "pairs": pairs, "wholeRows": layout.rows, "wholeCols": layout.cols,
     }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from pto_dialect.runtime.memory.layout import TileLayout
 from pto_dialect.runtime.memory.values import Tile
 from pto_dialect.sanitize.report.sites import Sites
 from pto_dialect.sanitize.state.arena import WatchedArena
-from pto_dialect.sanitize.state.regions import Elements, Region, byte_runs
+from pto_dialect.sanitize.state.regions import Bytes, Elements, Region, byte_runs
 
 from .columns import Columns, Ranges
 from .contents import NONE, Contents
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 MOST_RANGES = 16
 """Ranges of one access; more are told as the one range that has them all."""
+
+_FEW = 6
+"""Different regions of one access that are told one by one, even where they touch."""
 
 MOST_SHARED = 1 << 22
 """Bytes of the largest array of the host whose content at the start is kept."""
@@ -193,10 +196,21 @@ Span = tuple[int, int, tuple[tuple[int, int], ...], int]
 """Offset, bytes of a run, counts and strides of the runs, and the kind of a region."""
 
 
+def _exact(region: Bytes) -> Span | None:
+    """A region as it is, where every byte of it is accessed once."""
+    if isinstance(region, Region) and region.plain:
+        return region.offset, region.run, region.dims, WHOLE
+    return None
+
+
 def _joined(group: Sequence[Part]) -> list[Span]:
     """The bytes of some accesses as few regions."""
     if len(group) == 1 and isinstance(region := group[0].region, Region) and region.plain:
         return [(region.offset, region.run, region.dims, WHOLE)]
+    few = {_exact(part.region) for part in group}
+    if len(few) <= _FEW and None not in few:
+        # Tiles that lie side by side stay apart.
+        return sorted(one for one in few if one is not None)
     plain: list[tuple[int, int]] = []
     rough = False
     strided: dict[tuple[int, int, tuple[tuple[int, int], ...]], None] = {}

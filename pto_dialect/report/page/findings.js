@@ -36,6 +36,7 @@ function findingCard(finding, number) {
     el("header", null, el("span", { class: "severity " + finding.severity }, finding.severity === "error" ? "✖ error" : finding.severity === "warning" ? "▲ warning" : finding.severity),
       el("code", null, finding.rule), placeLink(finding.place), finding.count > 1 ? el("span", { class: "quiet" }, `${finding.count} times`) : "",
       el("span", { class: "grow" }),
+      differs(finding),
       steps.length ? button("On the timeline", () => { pickFinding(number); show("timeline"); zoomSteps(steps); }) : ""),
     el("p", { class: "message" }, finding.message),
     el("ul", null, finding.notes.map((note) => el("li", null, note.text, " ", placeLink(note.place)))),
@@ -43,6 +44,20 @@ function findingCard(finding, number) {
     el("div", { class: "pictures" }, pictures.map((one) => one.box)));
   findingCards[number] = { card, draw: () => pictures.forEach((one) => one.sheet.draw()) };
   return card;
+}
+
+/** A way to the buffer whose content is not what was expected. */
+function differs(finding) {
+  const name = Object.keys(M.expected).find((one) => finding.rule === "expectation" && finding.message.includes(one));
+  const box = name === undefined ? -1 : M.boxes.findIndex((one) => M.memories[one.memory].shared && M.memories[one.memory].name === name);
+  if (box < 0) return "";
+  return button("Where it differs", () => {
+    show("tiles");
+    select(M.lastStep);
+    selectBox(box);
+    tileView.against_.value = tileView.against = "expected";
+    showTile();
+  });
 }
 
 function pickFinding(number) {

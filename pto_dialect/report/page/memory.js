@@ -239,8 +239,9 @@ function askByte(byte, at) {
   const step = at ?? (state.step >= 0 ? state.step : M.lastStep), access = lastWriter(memory, byte, step);
   state.byte = byte;
   if (access < 0) { fill(memoryMap.whose, `byte ${byte.toLocaleString("en")}: nothing has written it before that`); return; }
-  const from = M.A.step[access];
-  fill(memoryMap.whose, `byte ${byte.toLocaleString("en")} of ${boxName(M.A.box[access])}: last written by `, stepLink(from), ` on ${whereText(from)}${loopsText(from) ? `, ${loopsText(from)}` : ""}, at ${cycles(M.S.end[from])}`);
+  const from = M.A.step[access], earlier = from === step ? lastWriter(memory, byte, from - 1) : -1;
+  fill(memoryMap.whose, `byte ${byte.toLocaleString("en")} of ${boxName(M.A.box[access])}: last written by `, stepLink(from), ` on ${whereText(from)}${loopsText(from) ? `, ${loopsText(from)}` : ""}, at ${cycles(M.S.end[from])}`,
+    earlier >= 0 ? ["; before it by ", stepLink(M.A.step[earlier])] : "");
 }
 
 /** The last step that has ended at a time. */

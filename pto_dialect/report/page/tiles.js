@@ -10,7 +10,7 @@ function buildTiles(panel) {
     const inside = boxes.filter((one) => M.boxes[one].memory === memory);
     if (inside.length) tileView.list.append(el("optgroup", { label: memoryName(memory) }, inside.map((one) => el("option", { value: one }, `${boxName(one)} · ${M.boxes[one].format} [${M.boxes[one].start}, ${M.boxes[one].stop})`))));
   }
-  tileView.shapes = el("select", { "aria-label": "Seen as", onchange: () => { tileView.shape = Number(tileView.shapes.value); showTile(); } });
+  tileView.shapes = el("select", { "aria-label": "Seen as", onchange: () => { tileView.shape = Number(tileView.shapes.value) || 0; tileView.kind = tileView.shapes.value; showTile(); } });
   tileView.slider = el("input", { type: "range", min: 0, value: 0, "aria-label": "Write that is shown", oninput: () => { tileView.step = tileView.versions[Number(tileView.slider.value)]; showTile(); } });
   tileView.when = el("span", { class: "scope" });
   tileView.against_ = choice("Difference to", [["none", "Values"], ["before", "Difference to the write before"], ["first", "Difference to the first write"], ["pinned", "Difference to the pinned step"], ["expected", "Difference to what was expected"]], (value) => { tileView.against = value; showTile(); });
@@ -48,11 +48,27 @@ function boxOfStep(step) {
   return wrote === undefined ? undefined : M.A.box[wrote];
 }
 
+const KINDS = [["0", "plain memory"], ["NZ", "fractals NZ"], ["ZN", "fractals ZN"], ["ZZ", "fractals ZZ"], ["NN", "fractals NN"]];
+
+/** Buffers of pointers say nothing of fractals, so one can try. */
+function asFractals(kind, plain) {
+  const { bytes } = plain.format, units = Math.floor((plain.stop - plain.start) / bytes), cols = Math.max(1, Math.ceil(plain.cols / plain.format.elements));
+  const short = bytes === 4 && M.memories[M.boxes[tileView.box].memory].space === "l0c" ? 16 : Math.max(1, 32 / bytes), up = (value, to) => Math.ceil(value / to) * to;
+  const [ir, ic] = kind === "NZ" || kind === "ZZ" ? [16, short] : [short, 16], rows = Math.floor(units / cols), per = plain.format.elements;
+  const offsets = {
+    NZ: (row, col) => row * ic + Math.floor(col / ic) * rows * ic + (col % ic), ZN: (row, col) => Math.floor(row / ir) * cols * ir + (row % ir) + col * ir,
+    ZZ: (row, col) => Math.floor(row / ir) * up(cols, ic) * ir + (row % ir) * ic + Math.floor(col / ic) * ir * ic + (col % ic),
+    NN: (row, col) => Math.floor(row / ir) * ir * ic + (row % ir) + Math.floor(col / ic) * up(rows, ir) * ic + (col % ic) * ir,
+  };
+  return { ...plain, kind, rows, cols: cols * per, inner: [ir, ic], unit: (row, col) => { const at = offsets[kind](row, Math.floor(col / per)); return at < units ? at * per + (col % per) : -1; } };
+}
+
 function chooseTile(box) {
   tileView.box = box;
   tileView.list.value = String(box);
   const shapes = M.shapes.map((one, number) => number).filter((number) => number && M.shapes[number].box === box);
-  fill(tileView.shapes, shapes.length ? shapes.map((number) => el("option", { value: number }, shapeText(M.shapes[number]))) : el("option", { value: 0 }, "plain memory"));
+  fill(tileView.shapes, shapes.length ? shapes.map((number) => el("option", { value: number }, shapeText(M.shapes[number]))) : KINDS.map(([kind, text]) => el("option", { value: kind }, text)));
+  tileView.kind = "0";
   tileView.shape = shapes.includes(state.shape) ? state.shape : shapes[0] || 0;
   tileView.shapes.value = String(tileView.shape);
   tileView.columnsLabel.hidden = tileView.shape > 0;
@@ -97,14 +113,19 @@ function geometry() {
   const box = M.boxes[tileView.box], format = M.formats[tileView.shape ? M.shapes[tileView.shape].format : box.format], per = format.elements;
   if (!tileView.shape) {
     const units = Math.floor((box.stop - box.start) / format.bytes), cols = clamp(tileView.cols || 1, 1, units * per);
-    return { format, name: box.format, rows: Math.ceil((units * per) / cols), cols, validRows: Infinity, validCols: Infinity, kind: "plain", start: box.start, stop: box.stop, unit: (row, col) => (row * cols + col < units * per ? row * cols + col : -1), inner: [1, 1] };
+    const plain = { format, name: box.format, rows: Math.ceil((units * per) / cols), cols, validRows: Infinity, validCols: Infinity, kind: "plain", start: box.start, stop: box.stop, unit: (row, col) => (row * cols + col < units * per ? row * cols + col : -1), inner: [1, 1] };
+    return tileView.kind === "0" ? plain : asFractals(tileView.kind, plain);
   }
   const shape = M.shapes[tileView.shape];
   const along = ([block, blockStride, stride], index) => (block ? Math.floor(index / block) * blockStride + (index % block) * stride : index * stride);
-  // Packed pairs count as one element of the layout, unless the tile counts the numbers one by one.
-  const single = per > 1 && shape.wholeCols * shape.itemBytes * per > shape.bytes && false;
-  const unit = (row, col) => (along(shape.rowAxis, row + shape.row) + along(shape.colAxis, Math.floor(col / (single ? 1 : per)) + shape.col)) * per + (col % per);
-  return { format, name: shape.format, rows: shape.rows, cols: shape.cols * per, validRows: shape.validRows, validCols: shape.validCols * per, kind: shape.kind, inner: shape.inner, start: shape.offset, stop: shape.offset + shape.bytes, unit };
+  const at = (row, col) => along(shape.rowAxis, row) + along(shape.colAxis, col);
+  // Halves of a byte lie along the direction that is contiguous, or a column is a pair of them.
+  const down = shape.pairs === "rows" ? per : 1, across = shape.pairs === "rows" ? 1 : per, skip = shape.pairs ? 1 : across;
+  const unit = (row, col) => {
+    const r = row + shape.row, k = col + shape.col * skip;
+    return at(Math.floor(r / down), Math.floor(k / across)) * per + (down > 1 ? r % down : k % across);
+  };
+  return { format, name: shape.format, rows: shape.rows, cols: shape.cols * skip, validRows: shape.validRows, validCols: shape.validCols * skip, kind: shape.kind, inner: shape.inner, start: shape.offset, stop: shape.offset + shape.bytes, unit };
 }
 
 let tileTurn = 0;

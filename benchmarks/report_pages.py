@@ -1,0 +1,158 @@
+"""Pages of all examples and of a long run in a real browser: size, seconds until one can use it, and its complaints.
+
+    python benchmarks/report_pages.py [EXAMPLE...] [--long STEPS] [--keep FOLDER]
+
+Every part of each page is shown; the exit code is 1 when one says an error, needs more than 3 s or has more than 20 MB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "helpers")]
+
+from browser_pages import PARTS, Shown, browser  # noqa: E402
+
+from examples.run_all import EXAMPLES, label, load  # noqa: E402
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions  # noqa: E402
+from pto_dialect.diagnostics.source import SourceFile  # noqa: E402
+from pto_dialect.driver.options import Options  # noqa: E402
+from pto_dialect.driver.pipeline import build_module  # noqa: E402
+from pto_dialect.driver.run.sanitizing import Sanitizing, kept_findings, watched_kernel  # noqa: E402
+from pto_dialect.report import ReportKernel, Run, page_of  # noqa: E402
+from pto_dialect.runtime.run.machine import RunOptions  # noqa: E402
+from pto_dialect.sanitize.options import SanitizeOptions, parse_checks  # noqa: E402
+
+MOST_SECONDS, MOST_BYTES = 3.0, 20_000_000
+
+LONG = """
+!view = !pto.partition_tensor_view<8x64xf32>
+!tile = !pto.tile_buf<vec, 8x64xf32>
+module attributes {{pto.target_arch = "a5"}} {{
+  func.func @long(%a: !pto.ptr<f32>, %b: !pto.ptr<f32>) attributes {{pto.kernel}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = arith.constant {turns} : index
+    %c8 = arith.constant 8 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %rows = arith.constant 128 : index
+    %at = arith.constant 0 : i64
+    %next = arith.constant 8192 : i64
+    %v = pto.make_tensor_view %a, shape = [%rows, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?xf32>
+    %w = pto.make_tensor_view %b, shape = [%rows, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?xf32>
+    %x = pto.alloc_tile addr = %at : !tile
+    %y = pto.alloc_tile addr = %next : !tile
+    pto.texpands ins(%zero : f32) outs(%y : !tile)
+    pto.set_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID0"]
+    pto.set_flag["PIPE_MTE3", "PIPE_V", "EVENT_ID0"]
+    scf.for %i = %c0 to %n step %c1 {{
+      %j = arith.remui %i, %c16 : index
+      %r = arith.muli %j, %c8 : index
+      %p = pto.partition_view %v, offsets = [%r, %c0], sizes = [%c8, %c64] : !pto.tensor_view<?x?xf32> -> !view
+      %q = pto.partition_view %w, offsets = [%r, %c0], sizes = [%c8, %c64] : !pto.tensor_view<?x?xf32> -> !view
+      pto.wait_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID0"]
+      pto.tload ins(%p : !view) outs(%x : !tile)
+      pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+      pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+      pto.wait_flag["PIPE_MTE3", "PIPE_V", "EVENT_ID0"]
+      pto.tadd ins(%x, %y : !tile, !tile) outs(%y : !tile)
+      pto.set_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID0"]
+      pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+      pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+      pto.tstore ins(%y : !tile) outs(%q : !view)
+      pto.set_flag["PIPE_MTE3", "PIPE_V", "EVENT_ID0"]
+    }}
+    pto.wait_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID0"]
+    pto.wait_flag["PIPE_MTE3", "PIPE_V", "EVENT_ID0"]
+    return
+  }}
+}}
+""".replace("    %next =", "    %zero = arith.constant 0.0 : f32\n    %next =")
+"""Eleven steps in a turn, and a tile that never holds the same twice."""
+
+
+def made(source: SourceFile, entry: str, target: str | None, values: list[Any], blocks: int) -> tuple[str, int, float]:
+    """The page of a run, its steps, and the seconds of the run with all that is written down."""
+    engine = DiagnosticEngine(DiagnosticOptions())
+    module = build_module(source, engine, Options(target=target, printing=False))
+    assert module is not None, engine.diagnostics
+    request = Sanitizing(SanitizeOptions(parse_checks(("all",)), "auto"), html="page")
+    kernel = watched_kernel(module, entry, target, RunOptions(fill="poison"), request)
+    assert isinstance(kernel, ReportKernel)
+    started = time.perf_counter()
+    kernel.run(values, blocks)
+    kernel.kept += kept_findings(kernel, request)
+    text = page_of(kernel, Run(source.name, checked=sorted(request.options.checks)))
+    return text, len(kernel.observed.times.steps.rows), time.perf_counter() - started
+
+
+def programs(names: list[str], steps: int) -> Iterator[tuple[str, tuple[str, int, float]]]:
+    """All pages, one after the other."""
+    for name in names:
+        for case in load(name)[0]:
+            for target in case.targets:
+                path = ROOT / "examples" / name / case.program
+                values = [one.copy() if isinstance(one, np.ndarray) else one for one in case.data.values()]
+                source = SourceFile(path.name, path.read_text(encoding="utf-8"))
+                yield f"{label(name, case)} {target}", made(source, case.entry, target, values, case.blocks)
+    if steps:
+        random = np.random.default_rng(1)
+        values = [random.normal(size=(128, 64)).astype(np.float32), np.zeros((128, 64), np.float32)]
+        yield f"{steps} steps", made(SourceFile("long.pto", LONG.format(turns=steps // 11)), "long", None, values, 1)
+
+
+def looked_at(chrome: Any, file: Path) -> tuple[float, float, list[str]]:
+    """Seconds until a page can be used, the longest that a part takes, and what it says about errors."""
+    started = time.perf_counter()
+    slowest = 0.0
+    with Shown(chrome, file) as shown:
+        ready = time.perf_counter() - started
+        for part in PARTS:
+            begun = time.perf_counter()
+            shown.part(part)
+            slowest = max(slowest, time.perf_counter() - begun)
+            if len(shown.page.inner_text(f"#part-{part}").strip()) < 20:
+                shown.said.append(f"{part} is empty")
+        return ready, slowest, list(shown.said)
+
+
+def main() -> int:
+    """Prints a row for each page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("examples", nargs="*", default=list(EXAMPLES))
+    parser.add_argument("--long", type=int, default=100_000, metavar="STEPS")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER")
+    given = parser.parse_args()
+    wrong = 0
+    print(f"{'page':<44} {'steps':>7} {'MB':>6} {'made s':>7} {'ready s':>7} {'part s':>7}")
+    with tempfile.TemporaryDirectory() as temporary, browser() as chrome:
+        folder = given.keep or Path(temporary)
+        folder.mkdir(exist_ok=True)
+        for name, (text, steps, seconds) in programs(given.examples, given.long):
+            file = folder / (name.replace("/", "-").replace(" ", "-") + ".html")
+            file.write_text(text, encoding="utf-8")
+            size = file.stat().st_size
+            ready, slowest, said = looked_at(chrome, file)
+            print(
+                f"{name:<44} {steps:>7} {size / 1e6:>6.2f} {seconds:>7.2f} {ready:>7.2f} {slowest:>7.2f}",
+                *said[:2],
+                flush=True,
+            )
+            wrong += bool(said) or size > MOST_BYTES or ready > MOST_SECONDS
+            if given.keep is None:
+                file.unlink()
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
