@@ -31,6 +31,7 @@ from .run_options import (
     PtoRunCommand,
     check_debug,
     checks_of,
+    compare,
     content_value,
     debug,
     given_value,
@@ -71,8 +72,8 @@ NEEDED = {
     "report": ("sanitize",),
     "suppressions": ("sanitize",),
     "trace_costs": ("trace",),
-    "rtol": ("expectations", "reference"),
-    "atol": ("expectations", "reference"),
+    "rtol": ("expectations", "reference", "compare"),
+    "atol": ("expectations", "reference", "compare"),
     "seed": ("auto", "init_launch"),
     "windows": ("ranks",),
     "record_limit": ("record", "debug"),
@@ -81,7 +82,8 @@ NEEDED = {
 """Parameters that mean nothing without one of others."""
 
 RUNS = ("outputs", "expectations", "dump", "profile", "cycles", "report", "trace", "html", "jobs", "quiet", "schedule",
-        "fix", "auto", "reference", "record", "debug")  # fmt: skip
+        "fix", "auto", "reference", "record", "debug",
+        "compare")  # fmt: skip
 """Parameters that are about a run, which there is none of with --emit-python and --list."""
 
 RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
@@ -281,6 +283,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         given["init_launch"] = _beside(ctx, path)
     request = _request(given)
     _check_files(ctx, given, (path, *request.inputs()), request.output_files())
+    if given["compare"]:
+        ctx.exit(exit_status(compare(ctx, item, request, streams, given)))
     if given["debug"]:
         ctx.exit(exit_status(debug(item, request, streams, given)))
     ctx.exit(exit_status(run_program(item, request, streams)))
@@ -350,7 +354,7 @@ def _input(ctx: click.Context, path: str) -> Input:
 LAUNCH_SUFFIX = ".launch.toml"
 
 ALONE = ("profile", "cycles", "html", "emit_python", "fix", "listing", "auto", "init_launch", "reference", "record",
-         "debug")  # fmt: skip
+         "debug", "compare")  # fmt: skip
 """Parameters that are about the run of one kernel."""
 
 PROGRAM_ONLY = (
@@ -370,6 +374,7 @@ PROGRAM_ONLY = (
     *("cycle_options", "emit_python"),
     *("report", "trace", "trace_costs", "html", "fix", "listing", "auto", "seed", "init_launch", "reference", "record"),
     "debug",
+    "compare",
 )
 """Parameters that a launch file says itself, or that look at one run."""
 
@@ -543,7 +548,7 @@ def _request(given: dict[str, Any]) -> Request:
 def _sanitizing(given: dict[str, Any]) -> Sanitizing | None:
     cycles: CycleRequest | None = given.get("cycle_request")
     files = [given[one] for one in ("trace", "html", "record")]
-    if not given["sanitize"] and cycles is None and files == [None] * 3 and not given["debug"]:
+    if not given["sanitize"] and cycles is None and files == [None] * 3 and not (given["debug"] or given["compare"]):
         return None
     from pto_dialect.driver.run.sanitizing import Sanitizing
     from pto_dialect.sanitize.options import SanitizeOptions

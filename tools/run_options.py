@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .command_line import PtoCommand, check_settings, stated_options, wants_color, write_stderr
+from .command_line import BACKENDS, TARGETS, PtoCommand, check_settings, stated_options, wants_color, write_stderr
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
@@ -141,7 +141,11 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--debug", is_flag=True, help="Debug the run, forwards and backwards, also after an error; or FILE.pto-rec."
     )
     stop = click.option("--break-on-finding", is_flag=True, help="Start where a sanitizer has found something.")
-    return record(limit(debug(stop(command))))
+    compare = click.option(
+        "--compare", metavar="OTHER",
+        help="Run another program (OTHER.pto), target:NAME or backend:NAME as well; tell where the two part.",
+    )  # fmt: skip
+    return record(limit(debug(stop(compare(command)))))
 
 
 RECORDING = ".pto-rec"
@@ -166,6 +170,33 @@ def check_debug(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
         ctx.exit(exit_status(debug_recording(path, _streams(given), given["break_on_finding"])))
     if given["break_on_finding"] and not given["sanitize"]:
         given["sanitize"] = checks_of(ctx, ctx.command.params[0], ("all",))
+
+
+def compare(ctx: click.Context, item: Input, request: Request, streams: Streams, given: dict[str, Any]) -> int:
+    """Runs a program and another one, or the same as another target or backend, and tells where they part."""
+    from dataclasses import replace
+
+    from pto_dialect.driver.inputs import InputError, collect
+    from pto_dialect.driver.run.comparing import compare_programs
+
+    for name in ("profile", "fix", "html", "debug", "record", "outputs", "expectations", "cycles", "reference", "auto"):
+        if given[name]:
+            raise click.UsageError(f"--compare does not go with --{OPTION_NAMES.get(name, name)}", ctx)
+    kind, colon, name = given["compare"].partition(":")
+    other, theirs = item, request
+    if colon and kind == "target" and name in TARGETS:
+        theirs = replace(request, target=name)
+    elif colon and kind == "backend" and name in BACKENDS:
+        theirs = replace(request, run=replace(request.run, backend=name))
+    else:
+        try:
+            other = collect((given["compare"],), lambda: b"")[0]
+        except InputError as error:
+            raise click.UsageError(str(error), ctx) from None
+    return compare_programs(item, (request, theirs), other, streams)
+
+
+OPTION_NAMES = {"outputs": "out", "expectations": "expect"}
 
 
 def debug(item: Input, request: Request, streams: Streams, given: dict[str, Any]) -> int:
