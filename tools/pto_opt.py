@@ -129,8 +129,9 @@ class OptCommand(PtoCommand):
 )
 @click.option("--allow-schematic", is_flag=True, help="Accept '...' in types, as in documentation.")
 @click.option(
-    "--diagnostics-format", "format", type=click.Choice(["text", "json", "sarif"]), default="text",
-    show_default=True, help="Form of the diagnostics on standard error.",
+    "--diagnostics-format", "--output-format", "format", default="text", show_default=True,
+    type=click.Choice(["text", "json", "sarif", "github", "gitlab", "junit"]),
+    help="Form of the diagnostics on standard error.",
 )  # fmt: skip
 @click.option(
     "--max-errors", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
@@ -147,6 +148,7 @@ class OptCommand(PtoCommand):
     SERVER_OPTION, is_flag=True, expose_value=False,
     help="Let a process answer that stays for later calls, as with PTO_SERVER=1.",
 )  # fmt: skip
+@click.option("--watch", is_flag=True, help="Do it again whenever a file changes (extra watch); Ctrl-C ends it.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes for many inputs.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
 @click.option(
@@ -175,6 +177,11 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
 
     Exit code: 0 if all is well, 1 if a program is wrong, 2 if the command line is.
     """
+    if given.pop("watch"):
+        from .watching import watch
+
+        watch(paths)
+        return
     listed: bool = given.pop("list_ops")
     family, as_json = given.pop("family"), given.pop("as_json") or given["format"] == "json"
     if explained is not None or list_rules or listed:

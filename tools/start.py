@@ -11,11 +11,36 @@ ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(si
 INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
 
+NOT_INSTALLED = 2
+"""Exit code: a part of the package that is not there."""
+
 SERVER_VARIABLE, SERVER_OPTION = "PTO_SERVER", "--server"
 
 
-def pto_opt() -> None:
-    """The command ``pto-opt``. Where the user wants so, a server answers instead."""
+def pto() -> None:
+    """The command ``pto``: as if the command behind its first word had been called."""
+    from .subcommands import SUBCOMMANDS
+
+    found = SUBCOMMANDS.get(sys.argv[1]) if len(sys.argv) > 1 and "_PTO_COMPLETE" not in os.environ else None
+    if found is None:
+        _start("pto", "pto")
+        return
+    if not os.path.exists(os.path.join(os.path.dirname(__file__), f"{found.module}.py")):
+        from .pto import missing
+
+        missing(sys.argv[1])
+        sys.exit(NOT_INSTALLED)
+    name = f"pto {sys.argv[1]}"
+    sys.argv[1:2] = found.before
+    sys.argv[0] = name
+    if found.module == "pto_opt":
+        pto_opt(name)
+    else:
+        _start(found.module, name)
+
+
+def pto_opt(name: str | None = None) -> None:
+    """The command ``pto-opt``, told about as ``name``. Where the user wants so, a server answers instead."""
     if _may_want_server():
         from .server.client import call_server
 
@@ -24,12 +49,12 @@ def pto_opt() -> None:
             from .server.copy import finish
 
             try:
-                _start("pto_opt")
+                _start("pto_opt", name)
             except SystemExit as end:
                 finish(end)
                 raise
             return
-    _start("pto_opt")
+    _start("pto_opt", name)
 
 
 def pto_run() -> None:
@@ -61,7 +86,7 @@ def _may_want_server() -> bool:
     return wanted(sys.argv[1:])
 
 
-def _start(module: str) -> None:
+def _start(module: str, name: str | None = None) -> None:
     # While modules load, an interrupt ends the process as it does in programs that do not handle it; an exception would
     # come out of the middle of some import, with a traceback. An ignored signal stays ignored.
     handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -78,7 +103,7 @@ def _start(module: str) -> None:
             for number in ENDINGS:
                 if signal.getsignal(number) is signal.SIG_DFL:
                     signal.signal(number, _end)
-            command()
+            command(prog_name=name)
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
 

@@ -15,7 +15,7 @@ from .options import Options
 from .output import write_module
 from .pipeline import Result, kept_result, process_input
 from .project.place import folder_of, settings_file
-from .report import TEXT, render
+from .report import JSON, SARIF, TEXT, render
 
 if TYPE_CHECKING:
     from pto_dialect.analysis.cycles.static import ModuleCycles
@@ -134,7 +134,7 @@ def check_file(item: Input, task: Task) -> FileResult:
 
 def fixable(found: tuple[Diagnostic, ...], item: Input, task: Task) -> tuple[Diagnostic, ...]:
     """``found``, with fixes where the form of the report has room for them."""
-    if not found or task.format == TEXT:
+    if not found or task.format not in (JSON, SARIF):
         return found
     from .fixes.offer import with_fixes
 

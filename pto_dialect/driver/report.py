@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 TEXT = "text"
 JSON = "json"
 SARIF = "sarif"
-FORMATS = (TEXT, JSON, SARIF)
+GITHUB = "github"
+GITLAB = "gitlab"
+JUNIT = "junit"
+FORMATS = (TEXT, JSON, SARIF, GITHUB, GITLAB, JUNIT)
 
 
 class Reporter:
-    """Passes text on input by input; JSON and SARIF are one document at the end.
+    """Passes text on input by input; The other forms are one document at the end.
 
     ``write`` receives finished text, ``color`` asks for ANSI codes in it. ``verdicts`` keep the texts of rules.
     """
@@ -52,6 +55,11 @@ class Reporter:
             from pto_dialect.diagnostics.formats import to_json
 
             self.write(to_json(self.collected, self.counts))
+        elif self.format in (GITHUB, GITLAB, JUNIT):
+            from pto_dialect.diagnostics import formats_ci
+
+            write = {GITHUB: formats_ci.to_github, GITLAB: formats_ci.to_gitlab, JUNIT: formats_ci.to_junit}
+            self.write(write[self.format](self.collected))
         else:
             from pto_dialect import __version__
             from pto_dialect.diagnostics.formats import to_sarif

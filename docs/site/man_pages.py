@@ -1,0 +1,29 @@
+"""Man pages of the commands, from what click knows of them: ``python docs/site/man_pages.py FOLDER``."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+from click_man.core import write_man_pages
+
+import pto_dialect
+
+MODULES = {
+    "pto-opt": "pto_opt",
+    "pto-run": "pto_run",
+    "pto-fmt": "pto_fmt",
+    "pto-sweep": "pto_sweep",
+    "pto-lsp": "pto_lsp",
+}
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, module in MODULES.items():
+        command: click.Command = import_module(f"pto_dialect.tools.{module}").main
+        write_man_pages(name, command, version=pto_dialect.__version__, target_dir=str(folder))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

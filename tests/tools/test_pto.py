@@ -1,0 +1,102 @@
+"""The command ``pto``, and ``python -m pto_dialect``."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = "func.func @f() {\n  return\n}\n"
+
+
+def pto(*args: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    code = "import pto_dialect, runpy, sys; pto_dialect.__path__.append(sys.argv.pop(1)); "
+    code += "runpy.run_module('pto_dialect', run_name='__main__')"
+    return subprocess.run(
+        [sys.executable, "-c", code, str(ROOT), *args],
+        capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ, **(env or {})},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("args", "out", "err", "code"),
+    [
+        (("check", "x.pto"), "", "", 0),
+        (("check", "y.pto"), "", "no such file or folder: 'y.pto'\n", 2),
+        (
+            ("lower", "x.pto"),
+            f"module {{\n{''.join(f'  {line}' + chr(10) for line in PROGRAM.splitlines())}}}\n",
+            "",
+            0,
+        ),
+        (("run",), "", "Usage: pto run [OPTIONS] FILE|DIR...\n", 2),
+        (("nonsense",), "", "No such command 'nonsense'.\n", 2),
+    ],
+)
+def test_commands_below_pto(tmp_path: Path, args: tuple[str, ...], out: str, err: str, code: int) -> None:
+    (tmp_path / "x.pto").write_text(PROGRAM)
+    told = pto(*(str(tmp_path / arg) if arg == "x.pto" else arg for arg in args))
+    assert (told.returncode, told.stdout) == (code, out) and err in told.stderr
+
+
+def test_every_command_below_pto_is_there_or_says_that_it_is_not() -> None:
+    table = import_module("pto_dialect.tools.subcommands").SUBCOMMANDS
+    group = import_module("pto_dialect.tools.pto").main
+    help = CliRunner().invoke(group, ["--help"]).stdout
+    for name, each in table.items():
+        assert f"\n  {name} " in help
+        if not (ROOT / "tools" / f"{each.module}.py").is_file():
+            told = pto(name)
+            assert (told.returncode, told.stderr) == (2, f"error: pto {name} is not part of this installation\n")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_are_told_how_to_complete(shell: str) -> None:
+    group = import_module("pto_dialect.tools.pto").main
+    text = CliRunner().invoke(group, ["completion", shell]).stdout
+    assert f"_PTO_COMPLETE={shell}_complete" in text and f"_PTO_RUN_COMPLETE={shell}_complete" in text
+
+
+def test_options_of_commands_below_pto_are_completed() -> None:
+    asked = {"_PTO_COMPLETE": "bash_complete", "COMP_WORDS": "pto run --accu", "COMP_CWORD": "2"}
+    assert pto(env=asked).stdout == "plain,--accumulate\n"
+
+
+def test_a_changed_file_is_checked_again(tmp_path: Path) -> None:
+    pytest.importorskip("watchfiles", reason="the extra watch is not installed")
+    file = tmp_path / "x.pto"
+    file.write_text(PROGRAM)
+    code = "import pto_dialect, sys; from importlib import import_module\n"
+    code += "pto_dialect.__path__.append(sys.argv.pop(1)); import_module('pto_dialect.tools.pto_opt').main()"
+    call = [sys.executable, "-c", code, str(ROOT), "--verify-only", "--no-cache", "--watch", str(file)]
+    with subprocess.Popen(call, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stderr is not None
+        try:
+            for attempt in range(200):
+                time.sleep(0.1)
+                file.write_text(f"{PROGRAM}// {attempt}\n")
+                if select.select([process.stderr], [], [], 0)[0]:
+                    break
+            assert process.stderr.readline().endswith("x.pto changed\n")
+        finally:
+            process.send_signal(signal.SIGINT)
+    assert process.returncode == 130
+
+
+def test_watching_needs_files() -> None:
+    told = CliRunner().invoke(import_module("pto_dialect.tools.pto_opt").main, ["--watch", "nowhere.pto"])
+    assert (told.exit_code, told.stderr) == (2, "error: no such file or folder: 'nowhere.pto'\n")
+
+
+def test_the_action_calls_the_command_with_options_that_there_are() -> None:
+    text = (ROOT / ".github" / "actions" / "pto-check" / "action.yml").read_text()
+    call = next(line for line in text.splitlines() if "run: pto-opt" in line).split()
+    options = {name for each in import_module("pto_dialect.tools.pto_opt").main.params for name in each.opts}
+    assert {word for word in call if word.startswith("--") and word != "--"} <= options

@@ -1,0 +1,28 @@
+"""What stands behind the first word of ``pto``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Subcommand(NamedTuple):
+    """A name below ``pto``: the module of its command, what comes before its arguments, and what it does."""
+
+    module: str
+    before: tuple[str, ...]
+    text: str
+
+
+SUBCOMMANDS = {
+    "check": Subcommand("pto_opt", ("--verify-only",), "check programs (pto-opt --verify-only)"),
+    "run": Subcommand("pto_run", (), "run programs on numpy arrays (pto-run)"),
+    "fmt": Subcommand("pto_fmt", (), "lay programs out (pto-fmt)"),
+    "fix": Subcommand("pto_opt", ("--fix",), "mend mistakes (pto-opt --fix)"),
+    "explain": Subcommand("pto_opt", ("--explain",), "tell about an operation or another word (pto-opt --explain)"),
+    "lower": Subcommand("pto_opt", ("--lower",), "lower programs to what a chip runs (pto-opt --lower)"),
+    "opt": Subcommand("pto_opt", (), "parse, check and print programs (pto-opt)"),
+    "lsp": Subcommand("pto_lsp", (), "serve editors (pto-lsp)"),
+    "report": Subcommand("pto_report", (), "write a page about a run"),
+    "sweep": Subcommand("pto_sweep", (), "show results of sweeps (pto-sweep)"),
+}
+"""All of them, in the order in which help lists them."""
