@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-WRITERS = ("write_tables", "kept_relations", "kept_verdicts", "kept_code", "kept_outputs", "kept_runs")
+WRITERS = ("write_tables", "kept_relations", "kept_verdicts", "kept_code", "kept_outputs", "kept_runs", "kept_texts")
 
 if __name__ == "__main__":
     for writer in WRITERS:
