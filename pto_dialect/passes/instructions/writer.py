@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xdsl.dialects.arith import AddiOp, CeilDivSIOp, CmpiOp, ConstantOp, DivSIOp, IndexCastOp, MinSIOp, MuliOp, SubiOp
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, f32, i1, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, f32, i1, i64
 from xdsl.dialects.scf import ForOp, IfOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -57,7 +57,8 @@ class Function:
         self._first = self.entry.first_op
 
     def constant(self, number: Constant, type_: Attribute) -> SSAValue:
-        """A constant, written once."""
+        """A constant, written once; integers beyond their type wrap as sums and products do when the program runs."""
+        number = _wrapped(number, type_)
         known = self._constants.get((type_, number))
         if known is None:
             value = FloatAttr(number, type_) if isinstance(type_, AnyFloat) else IntegerAttr(int(number), type_)  # pyright: ignore
@@ -289,3 +290,10 @@ class Writer:
         outer, self.point = self.point, point
         body()
         self.point = outer
+
+
+def _wrapped(number: Constant, type_: Attribute) -> Constant:
+    width = type_.width.data if isinstance(type_, IntegerType) else 64
+    if isinstance(type_, AnyFloat) or width == 1 or -(1 << (width - 1)) <= number < 1 << width:
+        return number
+    return (int(number) + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
