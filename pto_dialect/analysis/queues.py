@@ -141,9 +141,11 @@ def _in_sibling_modules(op: Operation, name: str) -> FuncOp | None:
         return None
     found = [
         function
-        for module in outer.body.ops
+        for outer_block in outer.body.blocks
+        for module in outer_block.ops
         if isinstance(module, ModuleOp)
-        for function in module.body.ops
+        for block in module.body.blocks
+        for function in block.ops
         if isinstance(function, FuncOp)
         and function.sym_name.data == name
         and not (function.sym_visibility is not None and function.sym_visibility.data == "private")

@@ -44,7 +44,7 @@ class Symbols:
         table = self._tables.get(module)
         if table is None:
             table = self._tables[module] = {}
-            for op in module.body.ops:
+            for op in (op for block in module.body.blocks for op in block.ops):
                 name = op.properties.get("sym_name")
                 if isinstance(name, StringAttr):
                     table.setdefault(name.data, op)

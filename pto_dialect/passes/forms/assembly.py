@@ -81,7 +81,7 @@ def to_assembly(module: ModuleOp, target: str | None = None, drop_attributes: bo
 
 def _function(module: ModuleOp) -> Operation:
     """The one function of a program."""
-    operations = list(module.body.block.ops)
+    operations = [op for block in module.body.blocks for op in block.ops]
     function = next((op for op in operations if has_role(op, Role.FUNCTION) and op.regions[0].blocks), None)
     other = next((op for op in operations if op is not function), None)
     if function is None or other is not None:

@@ -9,6 +9,7 @@ from pto_dialect.ir.core.types import OpaqueType, type_text
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, rule
+from .rules import REGION
 
 _PAGE = 'docs/reference/language.md, "Modules and functions"'
 
@@ -110,7 +111,11 @@ CALLS = frozenset(_CHECKS)
 
 
 def check_symbols(module: Operation, ctx: Context) -> None:
-    """Symbols defined directly in one module."""
+    """The one block of a module, and the symbols defined directly in it."""
+    first = module.regions[0].first_block
+    second = None if first is None else first.next_block
+    if second is not None:
+        ctx.report(REGION, second.first_op or module, "a module has one block, and another begins here")
     seen: dict[str, Operation] = {}
     for op in (op for block in module.regions[0].blocks for op in block.ops):
         name = op.properties.get("sym_name")

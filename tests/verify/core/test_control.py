@@ -61,6 +61,8 @@ def test_statements(head: str, body: str) -> None:
         ("func.func @f(%a: i32) {\nreturn %a : i32\n}", "return-types"),
         ("func.func @f() {\nreturn\nreturn\n}", "block-terminator"),
         ("func.func private @f()\nfunc.func private @f()", "symbol-unique"),
+        ("func.func private @f()\nmodule {\n^bb0:\n  func.func private @g()\n^bb1:\n  func.call @f() : () -> ()\n}",
+         "region-form"),
         ('"func.func"() <{sym_name = "f", function_type = (i32) -> ()}> ({\n^bb0(%a: i64):\nreturn\n}) : () -> ()',
          "function-form"),
         ('"func.func"() <{sym_name = "f", function_type = (i32) -> ()}> ({\nreturn\n}) : () -> ()', "function-form"),
