@@ -93,7 +93,14 @@ def test_attributes_that_nothing_reads_are_reported_whatever_they_are(value: str
     assert [one.rule for one in found] == ["attr-unknown"], found
 
 
-def test_elements_that_a_pointer_steps_over_are_no_functions() -> None:
-    head = "!fn = (i32) -> i32\nfunc.func @f(%p: !llvm.ptr) {\n"
-    text = head + "  %e = llvm.getelementptr %p[1] : (!llvm.ptr) -> !llvm.ptr, !fn\n  return\n}"
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "%e = llvm.getelementptr %p[1] : (!llvm.ptr) -> !llvm.ptr, !fn",
+        "%e = llvm.alloca %n x !fn : (i32) -> !llvm.ptr",
+    ],
+)
+def test_elements_of_pointers_are_no_functions(statement: str) -> None:
+    head = "!fn = (i32) -> i32\nfunc.func @f(%p: !llvm.ptr, %n: i32) {\n"
+    text = head + f"  {statement}\n  return\n}}"
     assert [(rule, line) for rule, line, _, _ in parsed(text)[1]] == [("operand-kind", 3)]

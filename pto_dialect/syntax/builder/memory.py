@@ -160,7 +160,7 @@ class MemoryBuilder(ControlBuilder):
         """``llvm.alloca %n x type``."""
         token, size, _, element, attributes, _, (inputs, outputs) = items
         operands = self.use_typed(size, self.types_of(inputs), inputs)
-        properties = {**attributes, "elem_type": self.one_type(element)}
+        properties = {**attributes, "elem_type": _element(self.one_type(element), token)}
         return self.create(operation_class(token), token.start, operands, self.types_of(outputs), {}, properties)
 
     @statement
@@ -198,8 +198,6 @@ class MemoryBuilder(ControlBuilder):
         stated = self.types_of(outputs)
         if len(stated) != 2:
             raise at(token, "parse-missing-types", "llvm.getelementptr ends with its result type and the element type")
-        if isinstance(stated[1], FunctionType):
-            raise at(token, "operand-kind", f"the elements of {token.text} are no functions")
         static: list[int] = []
         dynamic: list[Tok] = []
         for entry in indices:
@@ -215,7 +213,7 @@ class MemoryBuilder(ControlBuilder):
             raise at(token, "parse-type-count", f"{count(len(operands), 'operand')} but {count(len(types), 'type')}")
         properties = {
             "rawConstantIndices": DenseArrayBase.from_list(i32, static),
-            "elem_type": stated[1],
+            "elem_type": _element(stated[1], token),
             **self._llvm_words(words),
         }
         return self.create(operation_class(token), token.start, operands, stated[:1], attributes, properties)
@@ -379,3 +377,10 @@ def opaque_struct_fields(text: str) -> list[Attribute]:
         return [parse_type(f"!llvm.{s}" if s.startswith(("ptr", "struct", "array")) else s) for s in spellings]
     except TypeSyntaxError:
         return []
+
+
+def _element(stated: Attribute, token: Tok) -> Attribute:
+    """What a pointer of LLVM points to."""
+    if isinstance(stated, FunctionType):
+        raise at(token, "operand-kind", f"the elements of {token.text} are no functions")
+    return stated
