@@ -158,6 +158,28 @@ def cycle_options(ctx: click.Context, param: click.Parameter, texts: tuple[str, 
     return tuple(pairs)
 
 
+def cycle_model_options(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The options about the cycle model, of which ``--cycles`` does what ``text`` says."""
+    form = click.Choice(["text", "json"])
+    stated = "What the cycle model takes about variants, e.g. variant=1D_POST_UPDATE."
+    options = (
+        click.option("--cycles", type=form, metavar="[=text|json]", help=text),
+        click.option(
+            "--cycle-table", metavar="FILE", help="Parameters of the cycle model instead of the shipped ones."
+        ),
+        click.option(
+            "--cycle-option", "cycle_options", metavar="KEY=VALUE", multiple=True, callback=cycle_options, help=stated
+        ),
+    )
+
+    def declare(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return declare
+
+
 def cycle_request(ctx: click.Context, given: dict[str, Any]) -> CycleRequest | None:
     """What ``--cycles`` asks for, ``None`` without it; a table that cannot be used is the command line's fault."""
     if given["cycles"] is None:

@@ -12,7 +12,7 @@ from .command_line import (
     TARGETS,
     PtoCommand,
     check_settings,
-    cycle_options,
+    cycle_model_options,
     cycle_request,
     no_config_option,
     progress,
@@ -107,15 +107,7 @@ class OptCommand(PtoCommand):
     "--stats", type=click.Choice(["text", "json"]), metavar="[=text|json]",
     help="Print counts of operations, memory and flags instead of the module.",
 )  # fmt: skip
-@click.option(
-    "--cycles", type=click.Choice(["text", "json"]), metavar="[=text|json]",
-    help="Print what operations take on the chip by its cycle model instead of the module.",
-)  # fmt: skip
-@click.option("--cycle-table", metavar="FILE", help="Parameters of the cycle model instead of the shipped ones.")
-@click.option(
-    "--cycle-option", "cycle_options", metavar="KEY=VALUE", multiple=True, callback=cycle_options,
-    help="What the cycle model takes about variants, e.g. variant=1D_POST_UPDATE.",
-)  # fmt: skip
+@cycle_model_options("Print what operations take on the chip by its cycle model instead of the module.")
 @click.option(
     "--memory-report", type=click.Choice(["text", "json"]), metavar="[=text|json]",
     help="Print where buffers lie in on-chip memory, and when they are needed, instead of the module.",

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from .command_line import (
     BACKENDS,
     TARGETS,
-    cycle_options,
+    cycle_model_options,
     cycle_request,
     no_config_option,
     progress,
@@ -40,6 +40,7 @@ from .run_options import (
     output_value,
     pairs_of,
     record_options,
+    reporter_of,
     schedule_of,
     size_of,
     timeout_of,
@@ -176,14 +177,11 @@ RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
 )  # fmt: skip
 @click.option("--dump", is_flag=True, help="Print all numbers of what the program wrote.")
 @click.option("--profile", is_flag=True, help="Print time and calls by operation.")
+@cycle_model_options("Print what the run takes on the chip by its cycle model; --trace has its times.")
 @click.option(
-    "--cycles", type=click.Choice(["text", "json"]), metavar="[=text|json]",
-    help="Print what the run takes on the chip by its cycle model; --trace has its times.",
-)  # fmt: skip
-@click.option("--cycle-table", metavar="FILE", help="Parameters of the cycle model instead of the shipped ones.")
-@click.option(
-    "--cycle-option", "cycle_options", metavar="KEY=VALUE", multiple=True, callback=cycle_options,
-    help="What the cycle model takes about variants, e.g. variant=1D_POST_UPDATE.",
+    "--output-format", "--diagnostics-format", "format", default="text", show_default=True,
+    type=click.Choice(["text", "json", "sarif", "github", "gitlab", "junit"]),
+    help="Form of the diagnostics on standard error, for a program that is not run from a launch file.",
 )  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Print no summary of what the program wrote.")
 @click.option("--emit-python", is_flag=True, help="Print the generated source and run nothing.")
@@ -278,7 +276,9 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         ctx.exit(_ranks(ctx, path, given))
     check_debug(ctx, path, given)
     item = _input(ctx, path)
-    streams = Streams(_write_stdout, write_stderr, wants_color(given["color"]))
+    reporter = reporter_of(given["format"])
+    collect = None if reporter is None else lambda found, counts: reporter.add(tuple(found), counts)
+    streams = Streams(_write_stdout, write_stderr, wants_color(given["color"]), collect)
     if given["init_launch"] == BESIDE:
         given["init_launch"] = _beside(ctx, path)
     request = _request(given)
@@ -287,7 +287,10 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         ctx.exit(exit_status(compare(ctx, item, request, streams, given)))
     if given["debug"]:
         ctx.exit(exit_status(debug(item, request, streams, given)))
-    ctx.exit(exit_status(run_program(item, request, streams)))
+    code = run_program(item, request, streams)
+    if reporter is not None:
+        reporter.finish("")
+    ctx.exit(exit_status(code))
 
 
 def _option(ctx: click.Context, name: str) -> str:
@@ -353,13 +356,16 @@ def _input(ctx: click.Context, path: str) -> Input:
 
 LAUNCH_SUFFIX = ".launch.toml"
 
-ALONE = ("profile", "cycles", "html", "emit_python", "fix", "listing", "auto", "init_launch", "reference", "record",
-         "debug", "compare")  # fmt: skip
+ALONE = (
+    *("format", "profile", "cycles", "html", "emit_python", "fix"),
+    *("listing", "auto", "init_launch", "reference", "record", "debug", "compare"),
+)
 """Parameters that are about the run of one kernel."""
 
 PROGRAM_ONLY = (
     *(
         "entry",
+        "format",
         "blocks",
         "windows",
         "arguments",

@@ -11,6 +11,7 @@ from .command_line import BACKENDS, TARGETS, PtoCommand, check_settings, stated_
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
+    from pto_dialect.driver.report import Reporter
     from pto_dialect.driver.run.program import Streams
     from pto_dialect.driver.run.request import Request
     from pto_dialect.runtime.queues.schedule import Schedule
@@ -233,3 +234,12 @@ def with_settings(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
     for name in ("target", "backend"):
         if name not in stated and getattr(settings, name) is not None:
             given[name] = getattr(settings, name)
+
+
+def reporter_of(form: str) -> Reporter | None:
+    """What collects the diagnostics of a run for a report in ``form``; ``None`` for text."""
+    if form == "text":
+        return None
+    from pto_dialect.driver.report import Reporter
+
+    return Reporter(form, False, write_stderr)

@@ -1,5 +1,6 @@
 """The command ``pto``, and ``python -m pto_dialect``."""
 
+import json
 import os
 import select
 import signal
@@ -100,3 +101,25 @@ def test_the_action_calls_the_command_with_options_that_there_are() -> None:
     call = next(line for line in text.splitlines() if "run: pto-opt" in line).split()
     options = {name for each in import_module("pto_dialect.tools.pto_opt").main.params for name in each.opts}
     assert {word for word in call if word.startswith("--") and word != "--"} <= options
+
+
+RACE = """module attributes {pto.target_arch = "a5"} {
+  func.func @f(%p: !pto.ptr<f32>) attributes {pto.kernel} {
+    pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+    return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("form", ["json", "github"])
+def test_runs_report_in_every_form(tmp_path: Path, form: str) -> None:
+    file = tmp_path / "x.pto"
+    file.write_text(RACE)
+    main = import_module("pto_dialect.tools.pto_run").main
+    told = CliRunner().invoke(main, [str(file), "--arg", "p=zeros:f32:8", "--quiet", "--output-format", form])
+    if form == "json":
+        assert [found["rule"] for found in json.loads(told.stderr)["diagnostics"]] == ["sync-unpaired"]
+    else:
+        assert told.stderr.startswith("::warning file=") and told.stderr.count("\n") == 1
+    assert told.exit_code == 0

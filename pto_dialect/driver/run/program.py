@@ -62,6 +62,8 @@ class Streams(NamedTuple):
     out: Callable[[str], None]
     err: Callable[[str], None]
     color: bool = False
+    collect: Callable[[Sequence[Diagnostic], Counts], None] | None = None
+    """Takes the diagnostics where they are not wanted as text."""
 
 
 ENTRY = "entry-single"
@@ -242,7 +244,10 @@ class Launch:
         return None
 
     def report(self, diagnostics: Sequence[Diagnostic], counts: Counts) -> None:
-        """Writes diagnostics and the line that counts them to standard error."""
+        """Writes diagnostics and the line that counts them to standard error, or hands them on."""
+        if self.streams.collect is not None:
+            self.streams.collect(diagnostics, counts)
+            return
         if diagnostics:
             self.streams.err(render(tuple(diagnostics), self.streams.color))
         closing = summaries.single(counts)
