@@ -20,8 +20,9 @@ from pto_dialect.sanitize.report.findings import Finding
 from .columns import encoded
 from .kernel import ReportKernel
 from .order import causes, shifted
-from .places import Places
+from .places import Places, SiteOperands
 from .roofs import roofs
+from .touched import Touched
 
 VERSION = 1
 """Changes when a field of the document changes its meaning."""
@@ -59,7 +60,6 @@ class Document:
         self.watch.settle()
         self.files: dict[str, int] = {}
         self.sources: list[SourceFile] = []
-        self.formats: set[str] = set()
         self.chunks: dict[int, str] = {}
 
     def build(self) -> dict[str, Any]:
@@ -88,8 +88,9 @@ class Document:
             "loops": steps.lists.document(),
         }  # fmt: skip
         document["steps"]["cause"] = encoded("i32", causes(columns, actors))
-        places = Places(watch.touched, watch.sites, {one.name: one for one in self.run.buffers})
-        document |= self._memory(places)
+        places = Places(watch.touched, SiteOperands(watch.sites), {one.name: one for one in self.run.buffers})
+        memory, self.chunks = memory_parts(watch.touched, places, self.run.buffers)
+        document |= memory
         document["findings"] = self._findings(places)
         document["blocked"] = [
             {"actor": one.actor, "site": one.site, "loops": list(one.loops), "text": one.awaited}
@@ -99,7 +100,6 @@ class Document:
         document["files"] = [
             {"name": one.name, "text": one.text, "first": one.first_line} for one in self.sources
         ]  # fmt: skip
-        document["formats"] = {name: _format(format_of(name)) for name in sorted(self.formats)}
         return document
 
     # ------------------------------------------------------------ program
@@ -127,35 +127,6 @@ class Document:
             one["reached"] = site.number in reached
             found.append(one | {"evidence": evidence.get(site.number, "")} | self._place(site.span))
         return found
-
-    # ------------------------------------------------------------ memory
-
-    def _memory(self, places: Places) -> dict[str, Any]:
-        touched = self.watch.touched
-        contents, self.chunks = touched.contents.document()
-        buffers = {one.name: one for one in self.run.buffers}
-        memories: list[dict[str, Any]] = []
-        for one in touched.memories:
-            memories.append(
-                {"space": one.arena.space, "name": one.arena.name, "capacity": one.arena.capacity}
-                | {"shared": one.arena.public, "block": one.block, "core": one.core, "content": one.content}
-                | {"fill": one.arena.fill}
-            )
-        self.formats |= {one["format"] for one in (*places.boxes, *places.shapes) if one is not None}
-        return {
-            "memories": memories,
-            "boxes": places.boxes,
-            "shapes": places.shapes,
-            "regions": touched.regions.document(),
-            "dims": touched.lists.document(),
-            "accesses": touched.accesses.document() | {"box": encoded("u32", places.of_access)},
-            "contents": contents | {"dropped": touched.contents.dropped},
-            "expected": {
-                name: encoded("f64", np.asarray(one.expected, np.float64))
-                for name, one in buffers.items()
-                if one.expected is not None
-            },
-        }  # fmt: skip
 
     # ------------------------------------------------------------ findings
 
@@ -192,6 +163,30 @@ class Document:
         elif one.event:
             found["steps"] = [steps.step_of(one.event)]
         return found
+
+
+def memory_parts(touched: Touched, places: Places, buffers: Sequence[Buffer]) -> tuple[dict[str, Any], dict[int, str]]:
+    """The part of a document that is about memories, and the chunks of their contents."""
+    contents, chunks = touched.contents.document()
+    memories = [
+        {"space": one.arena.space, "name": one.arena.name, "capacity": one.arena.capacity, "shared": one.arena.public}
+        | {"block": one.block, "core": one.core, "content": one.content, "fill": one.arena.fill}
+        for one in touched.memories
+    ]
+    formats = {one["format"] for one in (*places.boxes, *places.shapes) if one is not None}
+    expected = {one.name: one.expected for one in buffers if one.expected is not None}
+    document = {
+        "memories": memories,
+        "boxes": places.boxes,
+        "shapes": places.shapes,
+        "regions": touched.regions.document(),
+        "dims": touched.lists.document(),
+        "accesses": touched.accesses.document() | {"box": encoded("u32", places.of_access)},
+        "contents": contents | {"dropped": touched.contents.dropped},
+        "expected": {name: encoded("f64", np.asarray(one, np.float64)) for name, one in expected.items()},
+        "formats": {name: _format(format_of(name)) for name in sorted(formats)},
+    }
+    return document, chunks
 
 
 def _format(one: Format) -> dict[str, Any]:

@@ -5,8 +5,8 @@ Source: docs/report.md, "Memory map".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from pto_dialect.analysis.facts import element_type
 from pto_dialect.ir.core.types import element_name
 from pto_dialect.runtime.memory.values import PACKED_OPERANDS
 from pto_dialect.runtime.numerics.format_table import format_of
-from pto_dialect.sanitize.report.sites import Site, Sites, memory_of
+from pto_dialect.sanitize.report.sites import Sites, memory_of
 
 from .touched import Box, Shape, Touched
 
@@ -31,13 +31,40 @@ _NAMES = 3
 """Names of pointers that one buffer is called by."""
 
 
+class Operands(Protocol):
+    """What operations access memory through."""
+
+    def names(self, site: int, space: str, writes: bool) -> Sequence[str]:
+        """Names of the operands of a site in a memory."""
+        ...
+
+    def element(self, site: int, space: str) -> str:
+        """Format of the elements that they point to, empty where that is not known."""
+        ...
+
+
+class SiteOperands:
+    """Those of the sites of a program."""
+
+    def __init__(self, sites: Sites) -> None:
+        self.sites = sites
+
+    def names(self, site: int, space: str, writes: bool) -> Sequence[str]:
+        """As in ``Operands``."""
+        return self.sites[site].operands_in(space, writes)
+
+    def element(self, site: int, space: str) -> str:
+        """As in ``Operands``."""
+        return _element(self.sites[site].op, space)
+
+
 class Places:
     """``boxes`` are tiles, buffers and arrays; ``shapes`` handles of tiles (number 0: none); ``of_access`` has the box
     of each access."""
 
-    def __init__(self, touched: Touched, sites: Sites, buffers: Mapping[str, Buffer]) -> None:
+    def __init__(self, touched: Touched, operands: Operands, buffers: Mapping[str, Buffer]) -> None:
         self.touched = touched
-        self.sites = sites
+        self.operands = operands
         self.boxes: list[dict[str, Any]] = []
         self.shapes = [None if one is None else _shape(one) for one in touched.shapes]
         formats = {one["box"]: one["format"] for one in reversed(self.shapes) if one is not None}
@@ -103,7 +130,7 @@ class Places:
                 group["names"] = {}
                 self.boxes.append(group)
             group["stop"] = max(group["stop"], stop)
-            self._name(group, self.sites[site], arena.space, bool(wrote))
+            self._name(group, site, arena.space, bool(wrote))
             assigned[index] = next(place for place in range(len(self.boxes) - 1, -1, -1) if self.boxes[place] is group)
         for one in self.boxes:
             names = one.pop("names", None)
@@ -112,9 +139,9 @@ class Places:
                 one["format"] = one["format"] or _BYTES
         return assigned[inverse.reshape(-1)]
 
-    def _name(self, group: dict[str, Any], site: Site, space: str, writes: bool) -> None:
-        group["names"] |= dict.fromkeys(site.operands_in(space, writes))
-        group["format"] = group["format"] or _element(site.op, space)
+    def _name(self, group: dict[str, Any], site: int, space: str, writes: bool) -> None:
+        group["names"] |= dict.fromkeys(self.operands.names(site, space, writes))
+        group["format"] = group["format"] or self.operands.element(site, space)
 
 
 def _box(box: Box, format: str) -> dict[str, Any]:

@@ -40,11 +40,15 @@ WHOLE, ROUGH = 0, 1
 """Kinds of regions: exactly these bytes were accessed, or some of them."""
 
 
+Span = tuple[int, int, tuple[tuple[int, int], ...], int]
+"""Offset, bytes of a run, counts and strides of the runs, and the kind of a region."""
+
+
 class Memory(NamedTuple):
     """A memory, and the block and core that have it (-1: the host, or no single one). ``content`` is what it held at
     the start, where that is kept."""
 
-    arena: WatchedArena
+    arena: Any
     block: int
     core: str
     content: int
@@ -80,8 +84,8 @@ class Touched:
     """All accesses. ``memories`` has every memory that was accessed, ``boxes`` the tiles, ``shapes`` their handles
     (0: none)."""
 
-    def __init__(self, sites: Sites) -> None:
-        self.sites = sites
+    def __init__(self, sites: Sites | None) -> None:
+        self._sites = sites
         self.contents = Contents()
         self.lists = Ranges()
         self.regions = Columns(memory="u32", offset="f64", run="f64", dims="u32", kind="u8")
@@ -95,6 +99,12 @@ class Touched:
         self._shapes: dict[Shape, int] = {}
         self._regions: dict[tuple[Any, ...], int] = {}
         self._named: dict[int, Counter[str]] = {}
+
+    @property
+    def sites(self) -> Sites:
+        """The places of the program, where it runs just now."""
+        assert self._sites is not None
+        return self._sites
 
     def name_of(self, number: int) -> str:
         """The name of a box: that of the allocation, else those of the operands that it is accessed through most."""
@@ -137,11 +147,7 @@ class Touched:
             arena = group[0].arena
             memory = self.memory(arena)
             for key in _joined(group):
-                number = self._regions.get((memory, *key))
-                if number is None:
-                    offset, run, dims, kind = key
-                    flat = self.lists.number(tuple(each for pair in dims for each in pair))
-                    number = self._regions[memory, *key] = self.regions.add(memory, offset, run, flat, kind)
+                number = self.region_number(memory, key)
                 content = NONE
                 if writes:
                     offset, run, dims, _ = key
@@ -167,33 +173,48 @@ class Touched:
 
     def _numbered(self, tile: Tile, memory: int, start: int, site: int, writes: bool) -> int:
         allocation = getattr(tile, "allocation", None)
+        names: list[str] = []
         if allocation is not None:
             box = Box(memory, allocation.start, allocation.stop, allocation.name, allocation.site.number)
         else:
             box = Box(memory, start, start + tile.layout.nbytes, "", 0)
+            names = self.sites[site].operands_in(tile.pointer.arena.space, writes)
+        return self.shape_number(
+            Shape(
+                self.box_number(box, names), start, tile.layout, tile.fmt.name, tile.loc, tile.rows, tile.cols,
+                tile.row0, tile.col0, tile.valid_rows, tile.valid_cols,
+            )
+        )  # fmt: skip
+
+    def box_number(self, box: Box, names: Sequence[str]) -> int:
+        """The number of a box; ``names`` are operands one of which it is accessed through."""
         number = self._boxes.get(box)
         if number is None:
             number = self._boxes[box] = len(self.boxes)
             self.boxes.append(box)
-        if not box.site:
+        if names:
             known = self._named.setdefault(number, Counter())
             # Where one operand alone is in this memory, the tile is certainly its.
-            names = self.sites[site].operands_in(tile.pointer.arena.space, writes)
             for name in names:
                 known[name] += 1 if len(names) == 1 else 0
-        shape = Shape(
-            number, start, tile.layout, tile.fmt.name, tile.loc, tile.rows, tile.cols, tile.row0, tile.col0,
-            tile.valid_rows, tile.valid_cols,
-        )  # fmt: skip
+        return number
+
+    def shape_number(self, shape: Shape) -> int:
+        """The number of what a handle shows."""
         found = self._shapes.get(shape)
         if found is None:
             found = self._shapes[shape] = len(self.shapes)
             self.shapes.append(shape)
         return found
 
-
-Span = tuple[int, int, tuple[tuple[int, int], ...], int]
-"""Offset, bytes of a run, counts and strides of the runs, and the kind of a region."""
+    def region_number(self, memory: int, key: Span) -> int:
+        """The number of a region of a memory."""
+        number = self._regions.get((memory, *key))
+        if number is None:
+            offset, run, dims, kind = key
+            flat = self.lists.number(tuple(each for pair in dims for each in pair))
+            number = self._regions[memory, *key] = self.regions.add(memory, offset, run, flat, kind)
+        return number
 
 
 def _exact(region: Bytes) -> Span | None:

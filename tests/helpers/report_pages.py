@@ -57,6 +57,7 @@ class Read:
     def __init__(self, text: str) -> None:
         self.text = text
         self.doc = document(text)
+        self._chunks: dict[int, bytes] = {}
         self.steps = columns(self.doc["steps"])
         self.accesses = columns(self.doc["accesses"])
         self.regions = columns(self.doc["regions"])
@@ -71,9 +72,11 @@ class Read:
         chunk = int(self.contents["chunk"][number])
         if not chunk:
             return None
-        found = re.search(rf'id="chunk-{chunk}">([^<]*)<', self.text)
-        assert found is not None
-        whole = zlib.decompress(base64.b64decode(found.group(1)))
+        whole = self._chunks.get(chunk)
+        if whole is None:
+            found = re.search(rf'id="chunk-{chunk}">([^<]*)<', self.text)
+            assert found is not None
+            whole = self._chunks[chunk] = zlib.decompress(base64.b64decode(found.group(1)))
         start = int(self.contents["offset"][number])
         return whole[start : start + int(self.contents["length"][number])]
 

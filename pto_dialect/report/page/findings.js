@@ -3,6 +3,10 @@ const findingCards = [];
 
 function buildFindings(panel) {
   findingCards.length = 0;
+  if (!M.findings.length && M.recorded) {
+    fill(panel, el("p", { class: "empty" }, "The recording has no findings. A run with --sanitize looks for races, deadlocks, bytes that nothing wrote, accesses out of bounds, and tiles that overlap."));
+    return;
+  }
   if (!M.findings.length) {
     fill(panel, el("div", { class: "empty" },
       el("p", null, el("strong", null, M.checked.length ? "Nothing was found." : "This run was not checked.")),

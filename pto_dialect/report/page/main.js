@@ -43,7 +43,7 @@ function head() {
   if (!M.complete) badges.push(el("span", { class: "badge error" }, "did not end"));
   if (errors) badges.push(button(`✖ ${errors} error${errors > 1 ? "s" : ""}`, () => show("findings"), { class: "badge error" }));
   if (others) badges.push(button(`▲ ${others} warning${others > 1 ? "s" : ""}`, () => show("findings"), { class: "badge warning" }));
-  if (!M.findings.length) badges.push(el("span", { class: "badge good" }, M.checked.length ? "✓ nothing found" : "not checked"));
+  if (!M.findings.length) badges.push(el("span", { class: "badge good" }, M.checked.length ? "✓ nothing found" : M.recorded ? "no findings" : "not checked"));
   const theme = button("◐", () => applyTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"), { title: "Dark or light (t)", "aria-label": "Dark or light" });
   return el("header", { class: "top" },
     el("h1", null, `@${M.entry}`), el("span", { class: "quiet file-name" }, M.file),

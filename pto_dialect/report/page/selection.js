@@ -28,7 +28,7 @@ function timeParts(step) {
   if (S.kind[step] === OPERATION && spent > 0) {
     parts.push(["time", `${cycles(spent)} cycles from ${cycles(S.start[step])} on (${time(spent)})`]);
     const evidence = siteOf(step).evidence;
-    parts.push(["band", `${cycles(S.low[step])} – ${cycles(S.high[step])} cycles${evidence ? `, ${evidence}` : ""}`]);
+    if (S.low[step] !== S.high[step]) parts.push(["band", `${cycles(S.low[step])} – ${cycles(S.high[step])} cycles${evidence ? `, ${evidence}` : ""}`]);
   } else parts.push(["time", `at ${cycles(S.start[step])}`]);
   if (wait) {
     const text = [`${cycles(wait.to - wait.from)} cycles`];

@@ -1,0 +1,35 @@
+"""``python -m pto_dialect.report RUN.pto-rec [PAGE.html]``: the page of a recorded run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pto_dialect.diagnostics.files import atomic_write
+from pto_dialect.recording import RecordingError, open
+
+from .recorded import page_of_recording
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the page beside the recording, or where the second argument says; 2 where that is not possible."""
+    if not 1 <= len(arguments) <= 2:
+        print("usage: python -m pto_dialect.report RUN.pto-rec [PAGE.html]", file=sys.stderr)
+        return 2
+    target = arguments[1] if len(arguments) == 2 else str(Path(arguments[0]).with_suffix(".html"))
+    try:
+        with open(arguments[0]) as recording:
+            text = page_of_recording(recording)
+        atomic_write(target, text)
+    except RecordingError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"error: cannot write '{target}': {error.strerror or error}", file=sys.stderr)
+        return 2
+    print(target)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
