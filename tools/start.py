@@ -77,6 +77,11 @@ def pto_lsp() -> None:
     _start("pto_lsp")
 
 
+def pto_debug_adapter() -> None:
+    """The command ``pto-debug-adapter``."""
+    _start("pto_debug_adapter")
+
+
 def _may_want_server() -> bool:
     """False without a look at anything else where nobody speaks of a server."""
     if SERVER_VARIABLE not in os.environ and SERVER_OPTION not in sys.argv:

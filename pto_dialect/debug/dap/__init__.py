@@ -1,0 +1,1 @@
+"""The debug adapter: the debugger for editors, over the Debug Adapter Protocol."""

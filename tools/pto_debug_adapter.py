@@ -1,0 +1,39 @@
+"""The command ``pto-debug-adapter``: the debugger for editors, over standard input and output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from tempfile import TemporaryDirectory
+
+import click
+
+from .command_line import show_version
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version("pto-debug-adapter"),
+    help="Show the version and exit.",
+)  # fmt: skip
+def main() -> None:
+    """Debug PTO programs from an editor, which speaks the Debug Adapter Protocol with this command."""
+    from pto_dialect.debug.dap.adapter import Adapter
+    from pto_dialect.debug.dap.launch import Launcher
+    from pto_dialect.debug.dap.protocol import Connection
+
+    outgoing = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # Nothing else may get between the messages.
+    sys.stdout = sys.stderr
+    connection = Connection(sys.stdin.buffer, outgoing)
+    with TemporaryDirectory(prefix="pto-debug-") as folder:
+        launcher = Launcher(
+            [sys.executable, "-m", f"{__package__}.pto_run"],
+            folder,
+            lambda text: connection.event("output", category="stdout", output=text),
+        )
+        Adapter(connection, launcher).run()
+
+
+if __name__ == "__main__":
+    main()
