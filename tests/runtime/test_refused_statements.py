@@ -1,0 +1,97 @@
+"""Statements that nobody has verified: runs end at their place, with a reason in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pto_dialect
+from pto_dialect.runtime.errors import ProgramError
+
+MATRIX = np.zeros((4, 4), np.float32)
+ZERO = {"a": 4, "b": 0}
+NUMBERS = "%a: i32, %b: i32"
+
+
+def run(arguments: str, body: str, values: dict[str, Any], target: str = "a5", behind: str = "") -> dict[str, Any]:
+    """Runs a function whose body begins in line 3."""
+    head = f'module attributes {{pto.target_arch = "{target}"}} {{\nfunc.func @k({arguments}) {{\n'
+    module = pto_dialect.parse(f"{head}{body}\nreturn\n}}\n{behind}\n}}")
+    return pto_dialect.run(module, values, verify=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "body", "values", "rule", "message"),
+    [
+        *(
+            (NUMBERS, f"%c = arith.{name} %a, %b : i32", ZERO, "division-by-zero", "integer division by zero")
+            for name in ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")
+        ),
+        ("%a: i32", "%c = arith.bitcast %a : i32 to vector<1xi32>", {"a": 1}, "unmodelled", "arith.bitcast of i32"),
+        (
+            "%a: memref<4x4xf32>",
+            "%c = memref.subview %a[0, 0] [2, 4] [1, 1] : memref<4x4xf32> to memref<4xf32>",
+            {"a": MATRIX},
+            "unmodelled",
+            "drops dimensions that are not 1",
+        ),
+        (
+            "%a: i32",
+            "%c:2 = builtin.unrealized_conversion_cast %a : i32 to i32, i32",
+            {"a": 1},
+            "unmodelled",
+            "changes the number of values",
+        ),
+    ],
+)
+@pytest.mark.parametrize("before", [0, 2])
+def test_where_a_run_ends(
+    arguments: str, body: str, values: dict[str, Any], rule: str, message: str, before: int
+) -> None:
+    lines = [f"%n{number} = arith.constant {number} : i32" for number in range(before)]
+    with pytest.raises(ProgramError) as caught:
+        run(arguments, "\n".join([*lines, body]), dict(values))
+    assert (caught.value.rule, message in str(caught.value)) == (rule, True)
+    assert caught.value.span is not None
+    assert caught.value.span.source.line_col(caught.value.span.start) == (3 + before, 1)
+
+
+@pytest.mark.parametrize("a", [-7, -1, 0, 5, 2**31 - 1, -(2**31)])
+@pytest.mark.parametrize("b", [-3, -1, 1, 2, 2**31 - 1])
+def test_quotients_of_any_sign(a: int, b: int) -> None:
+    """Against Python's own integers; results have 32 bits, and unsigned ones read operands so."""
+    size, exact, half = 1 << 32, abs(a) // abs(b), 1 << 31
+    quotient = exact if (a < 0) == (b < 0) else -exact
+    wanted = {
+        "divsi": quotient, "remsi": a - quotient * b, "floordivsi": a // b, "ceildivsi": -(-a // b),
+        "divui": a % size // (b % size), "remui": a % size % (b % size), "ceildivui": -(-(a % size) // (b % size)),
+    }  # fmt: skip
+    names = list(wanted)
+    lines = [f"%{name} = arith.{name} %a, %b : i32" for name in names]
+    stores = [f"memref.store %{name}, %r[%c{place}] : memref<7xi32>" for place, name in enumerate(names)]
+    places = [f"%c{place} = arith.constant {place} : index" for place in range(len(names))]
+    found = run(f"{NUMBERS}, %r: memref<7xi32>", "\n".join([*places, *lines, *stores]),
+                {"a": a, "b": b, "r": np.zeros(7, np.int32)})["r"]  # fmt: skip
+    assert found.tolist() == [(wanted[name] + half) % size - half for name in names]
+
+
+@pytest.mark.parametrize("pipe", ["PIPE_S", "PIPE_ALL", "PIPE_V"])
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_barriers_between_pipes_that_run_side_by_side(pipe: str, target: str) -> None:
+    """The wait stands before its set, so that the text's order alone does not go on."""
+    barrier = f"pto.barrier #pto.pipe<{pipe}>"
+    flag = '["PIPE_V", "PIPE_MTE2", "EVENT_ID1"]'
+    lines = [barrier, f"pto.set_flag{flag}", barrier, f"pto.wait_flag{flag}", barrier]
+    late = [f"pto.wait_flag{flag}", "" if pipe == "PIPE_ALL" else barrier, f"pto.set_flag{flag}"]
+    for body in (lines, late):
+        run("%a: !pto.ptr<f32>", "\n".join(line for line in body if line), {"a": np.zeros(4, np.float32)}, target)
+
+
+def test_a_barrier_for_all_in_front_of_the_set_never_ends() -> None:
+    flag = '["PIPE_V", "PIPE_MTE2", "EVENT_ID1"]'
+    with pytest.raises(ProgramError) as caught:
+        body = "\n".join([f"pto.wait_flag{flag}", "pto.barrier #pto.pipe<PIPE_ALL>", f"pto.set_flag{flag}"])
+        run("%a: !pto.ptr<f32>", body, {"a": np.zeros(4, np.float32)})
+    assert caught.value.rule == "sync-deadlock"
