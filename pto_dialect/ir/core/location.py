@@ -57,6 +57,11 @@ def set_location(op: Operation, span: Span) -> None:
     op.location = loc  # pyright: ignore[reportAttributeAccessIssue]
 
 
+def share_location(op: Operation, other: Operation) -> None:
+    """Gives ``op`` the location of ``other``, whatever that is."""
+    op.location = other.location
+
+
 class _ReadLocation:
     """What ``Operation.location`` is for operations that only say where they were read: made when somebody asks.
 

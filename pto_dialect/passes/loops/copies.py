@@ -5,17 +5,13 @@ from __future__ import annotations
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from pto_dialect.ir.core.location import set_location, span_of
+from pto_dialect.ir.core.location import share_location
 
 
 def put(op: Operation, point: InsertPoint, like: Operation) -> Operation:
     """Inserts ``op`` with the location of another one."""
     Rewriter.insert_op(op, point)
-    span = span_of(like)
-    if span is not None:
-        for inner in op.walk():
-            if span_of(inner) is None:
-                set_location(inner, span)
+    share_location(op, like)
     return op
 
 
@@ -25,9 +21,7 @@ def copy_body(block: Block, known: dict[SSAValue, SSAValue], point: InsertPoint)
     for op in ops:
         made = op.clone(known)
         for one, other in zip(made.walk(), op.walk(), strict=True):
-            span = span_of(other)
-            if span is not None:
-                set_location(one, span)
+            share_location(one, other)
             for result, named in zip(one.results, other.results, strict=True):
                 result.name_hint = named.name_hint
         Rewriter.insert_op(made, point)

@@ -208,7 +208,7 @@ class _Stretch:
         start, stop, step = (self._constant(number, last) for number in (0, self.height, self.rows))
         for op in self.ops:
             self._copy(op, block, known, step)
-        block.add_op(YieldOp())
+        put(YieldOp(), InsertPoint.at_end(block), last)
         put(ForOp(start, stop, step, [], Region(block)), InsertPoint.before(last), last)
         self._remove()
 

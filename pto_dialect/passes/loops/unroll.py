@@ -119,7 +119,7 @@ def _wide_loop(loop: ForOp, factor: int, middle: SSAValue, wide: SSAValue) -> li
             index.name_hint = old.args[0].name_hint
         known: dict[SSAValue, SSAValue] = dict(zip(old.args, [index, *carried], strict=True))
         carried = copy_body(old, known, InsertPoint.at_end(block))
-    block.add_op(YieldOp(*carried))
+    put(YieldOp(*carried), InsertPoint.at_end(block), old.ops.last or loop)
     put(made, InsertPoint.before(loop), loop)
     return list(made.results)
 
