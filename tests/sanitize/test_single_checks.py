@@ -1,4 +1,6 @@
-"""Each check by itself finds what is its own, and all the others together do not. Source: docs/sanitizers.md."""
+"""Each check by itself finds what is its own, and all the others together do not. Source:
+docs/reference/watching.md, "Findings".
+"""
 
 from __future__ import annotations
 
