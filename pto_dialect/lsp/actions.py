@@ -7,9 +7,8 @@ from lsprotocol import types
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.driver.fixes.offer import with_fixes
-from pto_dialect.driver.options import Options
 
-from .diagnostics import shown
+from .diagnostics import heard, shown
 from .program.document import Document
 
 _MOST = 8
@@ -23,8 +22,8 @@ def actions(server: object, document: Document, params: types.CodeActionParams) 
         return []
     start, end = document.offset(params.range.start), document.offset(params.range.end)
     found: list[types.CodeAction] = []
-    near = [one for one in document.checked.diagnostics() if _touches(document, one, start, end)]
-    options = Options(target=document.target)
+    near = [one for one in heard(document) if _touches(document, one, start, end)]
+    options = document.options
     for one in with_fixes(near[:_MOST], options):
         found += _fixes(document, one)
     return found

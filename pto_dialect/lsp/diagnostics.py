@@ -5,6 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.driver.inputs import decode
 
@@ -26,8 +27,32 @@ def diagnostics(document: Document) -> list[types.Diagnostic]:
         if remark is not None:
             span = remark.span
             return [_at(document, remark, document.range(span.start, span.end) if span else document.range(0, 0))]
-    found = [shown(document, one) for one in document.checked.diagnostics()]
+    found = [_at(document, one, _range(document, one.span)) for one in heard(document)]
+    found += [_at(document, one, document.range(*one.span[1:])) for one in _remarks(document) if one.span is not None]
     return sorted(found, key=lambda one: (one.range.start.line, one.range.start.character))
+
+
+def heard(document: Document) -> list[Diagnostic]:
+    """The diagnostics of a document under the policy of its project, without those that its comments allow."""
+    accepted = document.suppressions
+    engine = DiagnosticEngine(document.options.policy)
+    found: list[Diagnostic] = []
+    for one in document.checked.diagnostics():
+        severity = engine.severity_of(one.rule, one.severity)
+        if severity is None:
+            continue
+        if accepted is not None and one.span is not None:
+            place = document.checked.place(one.span)
+            if accepted(one._replace(span=Span(accepted.source, place.start, place.end))):
+                continue
+        found.append(one._replace(severity=severity))
+    return found
+
+
+def _remarks(document: Document) -> list[Diagnostic]:
+    """What is wrong with the comments that allow findings; their places are those of the document."""
+    accepted = document.suppressions
+    return [] if accepted is None else list(accepted.report(document.options.passes))
 
 
 def _range(document: Document, span: Span | None) -> types.Range:

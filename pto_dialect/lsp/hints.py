@@ -40,7 +40,7 @@ def _functions(document: Document, start: int, end: int) -> Iterator[Operation]:
 
 
 def _of_function(document: Document, function: Operation, start: int, end: int) -> Iterator[types.InlayHint]:
-    arch = profile_of(function, document.target).arch
+    arch = profile_of(function, document.options.target).arch
     for op in walk(function):
         span = span_of(op) if is_pto(op) else None
         name = mnemonic_span(op, span)

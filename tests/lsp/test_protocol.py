@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("pygls", reason="the language server needs it")
@@ -74,3 +76,15 @@ def test_the_target_is_a_setting() -> None:
     chosen.notify("workspace/didChangeConfiguration", {"settings": {"pto": {"target": "a5"}}})
     assert chosen.diagnostics("file:///t/d.pto", 1) == []
     assert chosen.end() == 0
+
+
+def test_comments_and_the_project_allow_findings(session: Session, tmp_path: Path) -> None:
+    text = "func.func @f(%a: i32) attributes {pto.odd} { // pto: allow(attr-unknown) because a test\n  return\n}\n"
+    session.open("file:///t/allowed.pto", text)
+    assert session.diagnostics("file:///t/allowed.pto", 1) == []
+    session.open("file:///t/unused.pto", text.replace(" attributes {pto.odd}", ""))
+    assert [one["code"] for one in session.diagnostics("file:///t/unused.pto", 1)] == ["suppression-unused"]
+    (tmp_path / "pto.toml").write_text('deny = ["attr-unknown"]\n', encoding="utf-8")
+    uri = (tmp_path / "denied.pto").as_uri()
+    session.open(uri, text.partition(" //")[0] + "\n  return\n}\n")
+    assert [(one["code"], one["severity"]) for one in session.diagnostics(uri, 1)] == [("attr-unknown", 1)]

@@ -9,6 +9,11 @@ from lsprotocol.types import Position, Range
 from pygls.uris import to_fs_path
 from xdsl.ir import Attribute
 
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.driver.options import Options
+from pto_dialect.driver.pipeline import MARK
+from pto_dialect.driver.project.settings import SettingsError, configured
+from pto_dialect.driver.project.suppression import Suppressions
 from pto_dialect.syntax.errors.types import TypeSyntaxError
 from pto_dialect.syntax.read.lexer import is_assembly
 from pto_dialect.syntax.text import expand_aliases
@@ -50,9 +55,25 @@ class Document:
         return Lines(self.text)
 
     @cached_property
+    def options(self) -> Options:
+        """What `pto-opt` does with the file, by the settings of its project and the target that the client names."""
+        options = Options(target=self.target)
+        if self.path is None:
+            return options
+        try:
+            return configured(options, self.path, ("target",) if self.target is not None else ())
+        except (SettingsError, OSError):
+            return options
+
+    @cached_property
+    def suppressions(self) -> Suppressions | None:
+        """The comments that allow findings, where there are any; they know what they have allowed."""
+        return Suppressions(SourceFile(self.uri, self.text)) if MARK in self.text else None
+
+    @cached_property
     def checked(self) -> Checked:
         """What is found out about the text."""
-        self._before = Checked(self.path or self.uri, self.text, self._before, self.target)
+        self._before = Checked(self.path or self.uri, self.text, self._before, self.options.target)
         return self._before
 
     def names_at(self, offset: int) -> tuple[int, Names]:
@@ -118,7 +139,7 @@ class Document:
 
     def _replace(self, text: str) -> None:
         self.text = text
-        for kept in ("lines", "checked", "pieces", "type_aliases"):
+        for kept in ("lines", "checked", "pieces", "type_aliases", "options", "suppressions"):
             self.__dict__.pop(kept, None)
 
     def offset(self, position: Position) -> int:

@@ -37,7 +37,7 @@ def life(document: Document, function: Operation, made: Operation, size: int) ->
     plans = _PLANS.get(function)
     if plans is None:
         try:
-            plans = memory_plans(function, document.target)
+            plans = memory_plans(function, document.options.target)
         except UnsupportedError:
             plans = []
         _PLANS[function] = plans
