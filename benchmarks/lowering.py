@@ -1,6 +1,6 @@
 """What assign-memory and insert-sync make of the functions of a table, counted and run.
 
-Usage: python benchmarks/lowering.py TABLE --tree NAME=FOLDER... [--only REGEX] [--run]
+Usage: python benchmarks/lowering.py TABLE --tree NAME=FOLDER... [--only REGEX] [--reuse WORD] [--run]
 
 TABLE has a row for each function with what a reference compiler made of it: flags and barriers, peaks and bounds of
 each memory. The programs lie below the folder of the first part of their path. With ``--run`` every program that runs
@@ -93,12 +93,12 @@ def compare_counts(row: dict[str, str], function: Operation, totals: Totals) -> 
         totals.ratios.append(mine / theirs)
 
 
-def compare_peaks(row: dict[str, str], function: Operation, totals: Totals) -> None:
+def compare_peaks(row: dict[str, str], function: Operation, reuse: str, totals: Totals) -> None:
     """Peaks of each memory against those of the table, where the author gave no addresses."""
     if row["addressed"] != "0":
         return
     try:
-        planned = memory_plans(function, row["target"])
+        planned = memory_plans(function, row["target"], reuse)
     except UnsupportedError:
         return
     found = {plan.space: plan.peak for plan in planned if plan.places}
@@ -160,8 +160,9 @@ def rows_of(table: Path, only: str) -> Iterator[tuple[str, list[dict[str, str]]]
 @click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--tree", "trees", multiple=True, metavar="NAME=FOLDER", help="where programs of NAME lie")
 @click.option("--only", default="", metavar="REGEX", help="programs whose path matches")
+@click.option("--reuse", default="auto", show_default=True, help="who may share bytes where peaks are compared")
 @click.option("--run", "runs", is_flag=True, help="run before and after as well")
-def main(table: Path, trees: tuple[str, ...], only: str, runs: bool) -> None:
+def main(table: Path, trees: tuple[str, ...], only: str, reuse: str, runs: bool) -> None:
     """Lower the functions in TABLE and compare."""
     folders = dict(tree.split("=", 1) for tree in trees)
     totals = Totals()
@@ -181,7 +182,7 @@ def main(table: Path, trees: tuple[str, ...], only: str, runs: bool) -> None:
                 totals.above.append(f"{row['function']}: {refused}")
                 continue
             compare_counts(row, functions(lowered)[row["function"]], totals)
-            compare_peaks(row, original[row["function"]], totals)
+            compare_peaks(row, original[row["function"]], reuse, totals)
             if runs:
                 prove(row, text, lowered, totals)
     show(totals)
@@ -196,7 +197,8 @@ def show(totals: Totals) -> None:
     for name, ratios in totals.peaks.items():
         near = sum(ratio <= 1.05 for ratio in ratios)
         print(f"{name}: peak against bound, median {median(ratios):.2f}, at most 1.05 in {near} of {len(ratios)}")
-    print(f"seconds a program: median {median(totals.seconds):.3f}, most {max(totals.seconds):.3f}")
+    if totals.seconds:
+        print(f"seconds a program: median {median(totals.seconds):.3f}, most {max(totals.seconds):.3f}")
     print(*totals.above, *totals.wrong, sep="\n")
 
 
