@@ -1,5 +1,5 @@
 // How values become pictures: heat maps, histogram, numbers.
-const MOST_NUMBERS = 4096;
+const MOST_NUMBERS = 4096, MOST_HIGH = 640;
 
 function cellSize(width, cols, most) { return clamp(Math.floor((width - 2) / Math.max(cols, 1)), 1, most); }
 
@@ -7,18 +7,22 @@ function cellSize(width, cols, most) { return clamp(Math.floor((width - 2) / Mat
 function byteColumns() {
   const { g } = tileView, area = g.inner[0] * g.inner[1];
   const fractal = g.inner[1] * g.format.elements;
-  if (area > 1) return fractal * Math.max(1, Math.floor(Math.min(g.cols, 128) / fractal));
+  if (area > 1) return fractal * Math.max(1, Math.floor(Math.min(g.cols, 64) / fractal));
   return Math.min(g.cols, 128);
 }
 
 function sizeSheets() {
   const { g } = tileView, room = tileView.matrix.canvas.parentElement.clientWidth || 400;
-  tileView.size = cellSize(room, g.cols, 34);
+  // Everything is to be seen, as long as its cells stay points that one can tell apart.
+  tileView.size = Math.min(cellSize(room, g.cols, 34), Math.max(1, Math.floor(MOST_HIGH / g.rows)));
   tileView.scaleDown = tileView.size === 1 ? Math.max(1, Math.ceil(g.cols / Math.max(room - 2, 1))) : 1;
-  tileView.matrix.height = clamp(Math.ceil((g.rows * tileView.size) / tileView.scaleDown) + 4, 30, 560);
+  tileView.matrix.height = clamp(Math.ceil((g.rows * tileView.size) / tileView.scaleDown) + 4, 30, MOST_HIGH + 4);
   const cols = byteColumns();
-  tileView.byteSize = cellSize(room, cols, 34);
-  tileView.memory.height = clamp(Math.ceil(tileView.flat.length / cols) * tileView.byteSize + 4, 30, 560);
+  const rows = Math.ceil(tileView.flat.length / cols);
+  tileView.byteSize = Math.min(cellSize(room, cols, 34), Math.max(1, Math.floor(MOST_HIGH / rows)));
+  tileView.memory.height = clamp(rows * tileView.byteSize + 4, 30, MOST_HIGH + 4);
+  const cut = rows * tileView.byteSize > MOST_HIGH ? ` (the first ${(Math.floor(MOST_HIGH / tileView.byteSize) * cols).toLocaleString("en")} elements)` : "";
+  tileView.caption.textContent = tileView.caption.textContent.replace(/ \(the first .*$/, "") + cut;
 }
 
 /** The colour scale of the values: from both sides of zero, or from the least to the largest. */
@@ -92,10 +96,12 @@ function drawBytes(context) {
   for (let element = 0; element < Math.min(tileView.flat.length, rows * cols); element++) {
     drawCell(context, element, 1 + (element % cols) * size, 1 + Math.floor(element / cols) * size, size, scale);
   }
-  if (block > 1 && block % cols === 0) {
+  if (block > 1 && block % cols === 0 && (block / cols) * size >= 8) {
     context.strokeStyle = c.ink;
     context.lineWidth = 0.8;
+    context.globalAlpha = 0.6;
     for (let row = block / cols; row * size < tileView.memory.height; row += block / cols) { context.beginPath(); context.moveTo(0, 1 + row * size); context.lineTo(cols * size, 1 + row * size); context.stroke(); }
+    context.globalAlpha = 1;
   }
   ring(context, tileView.hover, (element) => [1 + (element % cols) * size, 1 + Math.floor(element / cols) * size, size]);
 }
