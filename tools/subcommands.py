@@ -22,7 +22,7 @@ SUBCOMMANDS = {
     "lower": Subcommand("pto_opt", ("--lower",), "lower programs to what a chip runs (pto-opt --lower)"),
     "opt": Subcommand("pto_opt", (), "parse, check and print programs (pto-opt)"),
     "lsp": Subcommand("pto_lsp", (), "serve editors (pto-lsp)"),
-    "report": Subcommand("pto_report", (), "write a page about a run"),
+    "report": Subcommand("pto_run", ("--html",), "run and write a page about it, FILE.html first (pto-run --html)"),
     "sweep": Subcommand("pto_sweep", (), "show results of sweeps (pto-sweep)"),
 }
 """All of them, in the order in which help lists them."""

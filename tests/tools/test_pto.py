@@ -123,3 +123,11 @@ def test_runs_report_in_every_form(tmp_path: Path, form: str) -> None:
     else:
         assert told.stderr.startswith("::warning file=") and told.stderr.count("\n") == 1
     assert told.exit_code == 0
+
+
+def test_a_report_is_a_run_with_a_page(tmp_path: Path) -> None:
+    program, page = tmp_path / "x.pto", tmp_path / "page.html"
+    program.write_text(RACE)
+    told = pto("report", str(page), str(program), "--arg", "p=zeros:f32:8", "--quiet")
+    assert told.returncode == 0, told.stderr
+    assert page.read_text().lower().startswith("<!doctype html>")
