@@ -38,13 +38,19 @@ class CoreOrder:
     def frames(self) -> tuple[list[Frame], Array]:
         """The frames, and the frame of each step in the order of the text."""
         statements = self.recording.statements
+        names = {name: number for number, name in enumerate(dict.fromkeys(one.function for one in statements))}
+        functions = np.array([names[one.function] for one in statements], np.int64)[self.statements]
+        calls = np.array([one.kind == "call" for one in statements], np.bool_)[self.statements]
         frames: list[Frame] = []
         found: list[int] = []
-        current, called = -1, -1
-        for step, number in zip(self.steps.tolist(), self.statements.tolist(), strict=True):
-            statement = statements[number]
-            name = statement.function
-            if called >= 0 and (current < 0 or frames[current].function != name):
+        current = -1
+        # Only where the function changes, or behind a call, another frame may begin.
+        changes = np.flatnonzero((functions[1:] != functions[:-1]) | calls[:-1]) + 1
+        places = [0, *changes.tolist()] if len(self.steps) else []
+        for place in places:
+            name = statements[int(self.statements[place])].function
+            called = int(self.steps[place - 1]) if place and calls[place - 1] else -1
+            if called >= 0 and frames[current].function != name:
                 frames.append(Frame(name, called, current))
                 current = len(frames) - 1
             else:
@@ -53,9 +59,8 @@ class CoreOrder:
                 if current < 0:
                     frames.append(Frame(name, -1, -1))
                     current = len(frames) - 1
-            called = step if statement.kind == "call" else -1
             found.append(current)
-        return frames, np.array(found, np.int64)
+        return frames, np.repeat(np.array(found, np.int64), np.diff([*places, len(self.steps)]))
 
     def place(self, step: int) -> int:
         """Where a step stands in the order of the text."""

@@ -1,0 +1,108 @@
+"""What recordings of the examples cost, and whether they show the memory of a run that is stopped.
+
+Usage: python benchmarks/recordings.py [NAME ...] [--steps N]    (names of examples; default: all)
+
+For each example: the time of a recorded launch beside a plain one, both with compilation and in turns; bytes of the
+file beside those that the run has written and those of its arguments; and N steps, spread over the run, at which every
+byte of every memory is compared with that of a run that ends there. Then the longest of a thousand steps of the
+debugger in a run of 10^5 operations.
+"""
+
+from __future__ import annotations
+
+import sys
+from io import StringIO
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import click
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
+
+from recorded_runs import memories_at, recorded, recording_kernel
+from sanitize_programs import load as load_bytes
+from sanitize_programs import program, store, ub
+from watched_examples import seconds
+
+import pto_dialect
+from examples.case import Case
+from examples.check import FOLDER, copied
+from examples.run_all import EXAMPLES, label, load
+from pto_dialect.debug.commands import Debugger
+from pto_dialect.debug.session import Session
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
+
+
+def measured(example: str, case: Case, steps: int, folder: Path) -> tuple[float, float, int]:
+    """Slow-down, bytes of the file for each byte written, and steps at which a byte differed."""
+    module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"), case.program)
+    target = case.targets[0]
+
+    def values() -> list[object]:
+        return list(copied(case.data).values())
+
+    def plain() -> None:
+        Kernel(module, case.entry, target, RunOptions()).run(values(), case.blocks)
+
+    def watched() -> None:
+        recording_kernel(module, case.entry, target).run(values(), case.blocks)
+
+    times = seconds(plain, watched)
+    path = folder / "run.pto-rec"
+    with recorded(path, recording_kernel(module, case.entry, target), values(), case.blocks) as found:
+        accesses = found.accesses
+        written = int(accesses.size[accesses.writes != 0].sum()) + sum(
+            one.size for one in found.memories if one.fill is None
+        )
+        wrong = 0
+        for step in np.linspace(-1, found.last, steps, dtype=int).tolist():
+            held = memories_at(recording_kernel(module, case.entry, target), values(), case.blocks, step)
+            wrong += any(found.memory_at(step, name) != content.tobytes() for name, content in held.items())
+    return times[1] / times[0], path.stat().st_size / max(written, 1), wrong
+
+
+def stepping(folder: Path) -> tuple[int, float]:
+    """Steps of a long run, and the longest time of a step of the debugger in it, in seconds."""
+    lines = (ub("x", 0), "%n = arith.constant 50000 : index", "scf.for %i = %i0 to %n step %i1 {")
+    text = program(*lines, load_bytes("%x"), store("%x"), "}")
+    arrays = [np.arange(64, dtype=np.float32), np.zeros(64, np.float32)]
+    kernel = recording_kernel(pto_dialect.parse(text), None, None)
+    with recorded(folder / "long.pto-rec", kernel, arrays) as found:
+        session = Session(found)
+        session.move(session.end // 2)
+        debugger = Debugger(session, StringIO(), StringIO(), echo=True)
+        worst = 0.0
+        for command in ("step", "back", "next", "rnext", "memory ub 0 64", "locals") * 170:
+            started = perf_counter()
+            debugger.onecmd(command)
+            worst = max(worst, perf_counter() - started)
+        return session.end, worst
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--steps", default=8, show_default=True, help="Steps at which memories are compared.")
+def main(names: tuple[str, ...], steps: int) -> None:
+    """Prints a line for each example; exits with 1 where a byte differs."""
+    rows: list[tuple[float, float, int]] = []
+    with TemporaryDirectory() as folder:
+        print(f"{'example':<40} {'time':>7} {'bytes':>7} {'wrong':>6}")
+        for example in names or EXAMPLES:
+            cases, _ = load(example)
+            for case in cases:
+                rows.append(measured(example, case, steps, Path(folder)))
+                slower, larger, wrong = rows[-1]
+                print(f"{label(example, case):<40} {slower:>6.2f}x {larger:>6.2f}x {wrong:>6}", flush=True)
+        long, worst = stepping(Path(folder))
+    print(f"median: {median(row[0] for row in rows):.2f}x time, {median(row[1] for row in rows):.2f}x bytes")
+    print(f"longest step of the debugger in {long} steps: {worst * 1e3:.1f} ms")
+    sys.exit(any(wrong for _, _, wrong in rows))
+
+
+if __name__ == "__main__":
+    main()
