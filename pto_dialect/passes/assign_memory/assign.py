@@ -103,11 +103,13 @@ def _check(plan: Plan, engine: DiagnosticEngine) -> None:
     """Says who is needed at the peak of a plan that does not fit."""
     if plan.capacity is None or plan.peak <= plan.capacity:
         return
-    alive = plan.alive(plan.worst)
+    unused = [buffer for buffer in plan.places if buffer.last < 0 and buffer.size > plan.capacity]
+    alive = unused or plan.alive(plan.worst)
     message = f"the tiles of {plan.space} need {plan.peak} bytes and there are {plan.capacity}"
-    if plan.bound <= plan.capacity:
+    if plan.bound <= plan.capacity and not unused:
         message += f"; {plan.bound} of them are needed at one time, but no place for all was found"
-    notes = tuple(Note(f"{name_of(b)} needs {b.size} bytes at the peak{_used(b)}", span_of(b.op)) for b in alive)
+    when = ", and nothing uses it" if unused else " at the peak"
+    notes = tuple(Note(f"{name_of(b)} needs {b.size} bytes{when}{_used(b)}", span_of(b.op)) for b in alive)
     engine.report(Diagnostic(FULL.id, FULL.severity, message, span_of(alive[0].op), notes, _advice(plan, alive)))
 
 
@@ -123,6 +125,8 @@ def _used(buffer: Buffer) -> str:
 def _advice(plan: Plan, alive: list[Buffer]) -> str:
     """Which tile to shrink, and which to store and load again, because nothing uses it for long."""
     largest = name_of(alive[0])
+    if alive[0].last < 0:
+        return f"remove {largest}"
     advice = f"make {largest} smaller, or use it later or less long"
     for buffer in alive:
         before = [time for time in buffer.uses if time < plan.worst]

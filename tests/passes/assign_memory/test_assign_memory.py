@@ -293,3 +293,11 @@ def test_a_conversion_with_scratch_does_not_work_in_place():
     }}
     }}"""
     assert len(set(addresses(text).values())) == 3
+
+
+def test_a_tile_that_nothing_uses_is_too_large_as_well():
+    spare = "%spare = pto.alloc_tile : !pto.tile_buf<vec, 256x256xf32>"
+    _, (diagnostic,) = lowered(without_addresses(spare, *HEAD, load("p", "x"), target="a2a3"), "assign-memory")
+    assert diagnostic.rule == "assign-memory-full"
+    assert [note.message for note in diagnostic.notes] == ["%spare needs 262144 bytes, and nothing uses it"]
+    assert diagnostic.help == "remove %spare"

@@ -302,3 +302,33 @@ def test_products_of_no_matrix_unit_are_refused_at_their_place(op, lhs, rhs, dst
     assert caught.value.rule == "unmodelled"
     assert "no matrix unit multiplies {} by {} into {}".format(*names) in str(caught.value)
     assert caught.value.span is not None and caught.value.span.source.line_col(caught.value.span.start)[0] == 6
+
+
+def test_a_product_of_memrefs_runs_as_one_of_tiles():
+    def kind(space: str, element: str = "f16") -> str:
+        return f"memref<32x32x{element}, #pto.address_space<{space}>>"
+
+    def move(op: str, source: str, target: str, one: str, other: str) -> str:
+        return f"pto.{op} ins(%{source} : {one}) outs(%{target} : {other})"
+
+    spaces = {"am": "mat", "bm": "mat", "l": "left", "r": "right"}
+    lines = [f"%{name} = memref.alloc() : {kind(space)}" for name, space in spaces.items()]
+    lines += [
+        f"%s = memref.alloc() : {kind('acc', 'f32')}",
+        move("tload", "a", "am", kind("gm"), kind("mat")),
+        move("tload", "b", "bm", kind("gm"), kind("mat")),
+        move("tmov", "am", "l", kind("mat"), kind("left")),
+        move("tmov", "bm", "r", kind("mat"), kind("right")),
+        f"pto.tmatmul ins(%l, %r : {kind('left')}, {kind('right')}) outs(%s : {kind('acc', 'f32')})",
+        move("tstore", "s", "c", kind("acc", "f32"), kind("gm", "f32")),
+        "return",
+    ]
+    arguments = f"%a: {kind('gm')}, %b: {kind('gm')}, %c: {kind('gm', 'f32')}"
+    text = (
+        f'module attributes {{pto.target_arch = "a5"}} {{\nfunc.func @k({arguments}) {{\n' + "\n".join(lines) + "\n}\n}"
+    )
+    numbers = np.random.default_rng(3).integers(-4, 5, (2, 32, 32))
+    a, b = numbers.astype(np.float16)
+    c = np.zeros((32, 32), np.float32)
+    pto_dialect.run(pto_dialect.parse(text), {"a": a, "b": b, "c": c}, verify=False)
+    assert (c == (numbers[0] @ numbers[1])).all()
