@@ -23,7 +23,7 @@ def _result_too_many(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[F
         ins = groups(w).get("ins")
         if ins is not None and outs is not None and outs.types and ins.colon is not None:
             # Values with the groups of buffers.
-            first, last = ins.operands[0].start, ins.operands[-1].end
+            first, last = ins.values[0].start, ins.values[-1].end
             types = ", ".join(part.text for part in ins.types)
             new = f"{w.text[first:last]} : ({types}) -> {outs.types[0].text}"
             operation = w.operation
@@ -41,7 +41,7 @@ def _destination_passed(w: Wrong, start: int, name: str, *, safe: bool) -> Fix:
     group = around(w)
     operation = w.operation
     assert operation is not None
-    ins = f"{', '.join(part.text for part in group.operands)} : {', '.join(part.text for part in group.types)}"
+    ins = f"{', '.join(part.text for part in group.values)} : {', '.join(part.text for part in group.types)}"
     new = f"{operation.text} ins({ins}) outs({name} : {group.results[0].text})"
     return w.replaced(new, start, max(part.end for part in group.results), safe=safe)
 
@@ -59,9 +59,9 @@ def _number_of_operands(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterato
     if found + 1 != wanted:
         return
     yield from _list_too_short(w)
-    places = [len(group.operands), 0] if group.operands else [0]
+    places = [len(group.values), 0] if group.values else [0]
     outs = groups(w).get("outs")
-    usual = [part.text for part in outs.operands] if outs is not None else []
+    usual = [part.text for part in outs.values] if outs is not None else []
     for place in places:
         seen: set[str] = set()
         for name in (*usual, *values_before(w)):
@@ -72,7 +72,7 @@ def _number_of_operands(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterato
             typed = min(place, len(group.types))
             yield Fix(
                 f"add the operand {name}",
-                (_entry(w, [p.start for p in group.operands], [p.end for p in group.operands], place, name),
+                (_entry(w, [p.start for p in group.values], [p.end for p in group.values], place, name),
                  _entry(w, [p.start for p in group.types], [p.end for p in group.types], typed, type_)),
                 safe=False,
             )  # fmt: skip
@@ -112,18 +112,18 @@ def _list_too_short(w: Wrong) -> Iterator[Fix]:
 def _operands_too_many(w: Wrong, wanted: int) -> Iterator[Fix]:
     group = around(w)
     found = groups(w)
-    if len(group.operands) != len(group.types) or not wanted or len(group.operands) <= wanted:
+    if len(group.values) != len(group.types) or not wanted or len(group.values) <= wanted:
         return
-    start, end = group.operands[wanted - 1].end, group.operands[-1].end
+    start, end = group.values[wanted - 1].end, group.values[-1].end
     first, last = group.types[wanted - 1].end, group.types[-1].end
-    surplus = [part.text for part in group.operands[wanted:]]
+    surplus = [part.text for part in group.values[wanted:]]
     outs = found.get("outs")
-    repeated = outs is not None and surplus == [part.text for part in outs.operands]
+    repeated = outs is not None and surplus == [part.text for part in outs.values]
     edits = (Edit(start, end, ""), Edit(first, last, ""))
     yield Fix(f"remove {', '.join(surplus)}", edits, safe=repeated)
     operation = w.operation
     if "all" in found and len(surplus) == 1 and group.arrow is None and operation is not None:
-        ins = w.text[group.operands[0].start : start]
+        ins = w.text[group.values[0].start : start]
         types = w.text[group.types[0].start : first]
         new = f" ins({ins} : {types}) outs({surplus[0]} : {group.types[-1].text})"
         yield Fix("write ins(..) outs(..)", (Edit(operation.end, last, new),))
@@ -149,9 +149,9 @@ def _groups_exchanged(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[
 @told(r"^%\S+ has type .+, but .+ is stated here")
 def _swapped(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
     group = around(w)
-    if len(group.operands) < 2 or len(group.types) < 2:
+    if len(group.values) < 2 or len(group.types) < 2:
         return
-    first, second = group.operands[:2]
+    first, second = group.values[:2]
     one, two = group.types[:2]
     swap = [Edit(first.start, first.end, second.text), Edit(second.start, second.end, first.text)]
     types = [Edit(one.start, one.end, two.text), Edit(two.start, two.end, one.text)]
@@ -160,7 +160,7 @@ def _swapped(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
         yield Fix(title, (*swap, *types), safe=False)
     else:
         yield Fix(title, tuple(swap), safe=False)
-        if len(group.types) == len(group.operands):
+        if len(group.types) == len(group.values):
             yield Fix(title, (*swap, *types), safe=False)
 
 
@@ -219,11 +219,11 @@ def _late_result(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
         yield Fix("move the result type before attributes", edits)
 
 
-@told(r"^(scf\.\w+) is missing before")
+@told(r"^(scf\.(?:(if)|\w+)) is missing before")
 def _lost_name(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
     condition = re.compile(r"%[\w.$\-:]+\s*=\s*").match(w.text, w.start)
-    if m[1] == "scf.if" and condition is not None:
-        yield w.inserted("scf.if ", condition.end())
+    if m[2] and condition is not None:
+        yield w.inserted(f"{m[1]} ", condition.end())
     yield w.inserted(f"{m[1]} ", w.start)
 
 

@@ -25,7 +25,7 @@ class Group(NamedTuple):
     ``colon`` is the offset of the colon, ``arrow`` that of the arrow; ``end`` is behind the last type of the operands.
     """
 
-    operands: list[Part]
+    values: list[Part]
     types: list[Part]
     results: list[Part]
     colon: int | None

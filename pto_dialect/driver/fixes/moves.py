@@ -11,11 +11,14 @@ from .groups import Part, around
 from .statements import fresh, statement_before
 from .wrong import Wrong, told
 
+_NAMES = {"pto.tmov": "moved", "pto.tcvt": "converted"}
+"""What the copy of a tile is called, by the operation that makes it."""
+
 
 def _through(w: Wrong, part: Part, type_: str, operation: str) -> Fix:
     """``operation`` from the operand ``part`` into a new tile of ``type_``, which takes its place."""
     old = w.types[part.text]
-    name = fresh(w, f"{part.text}_moved" if operation == "pto.tmov" else f"{part.text}_converted")
+    name = fresh(w, f"{part.text}_{_NAMES[operation]}")
     if type_.startswith("!pto.tile<"):
         before = [f"{name} = {operation} {part.text} : ({old}) -> {type_}"]
     else:
@@ -23,7 +26,7 @@ def _through(w: Wrong, part: Part, type_: str, operation: str) -> Fix:
     group = around(w)
     edits = [statement_before(w, statement) for statement in before]
     edits.append(Edit(part.start, part.end, name))
-    place = group.operands.index(part)
+    place = group.values.index(part)
     if place < len(group.types):
         edits.append(Edit(group.types[place].start, group.types[place].end, type_))
     return Fix(f"take {part.text} through {operation}", tuple(edits), safe=False)
@@ -35,9 +38,9 @@ def _through(w: Wrong, part: Part, type_: str, operation: str) -> Fix:
 )
 def _moved(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
     group = around(w)
-    types = [w.types.get(part.text) for part in group.operands]
+    types = [w.types.get(part.text) for part in group.values]
     place = re.search(r"must be in (\w+)", m.string)
-    for part, type_ in zip(group.operands, types, strict=True):
+    for part, type_ in zip(group.values, types, strict=True):
         if type_ is None:
             continue
         if place is not None:

@@ -59,7 +59,7 @@ def _literal(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
         if edits:
             yield Fix("define the numbers with arith.constant", tuple(edits), safe=False)
         return
-    numbers = [part.text for part in group.operands]
+    numbers = [part.text for part in group.values]
     typed = group.types[numbers.index(m[1])].text if m[1] in numbers and len(group.types) == len(numbers) else None
     for type_ in dict.fromkeys((typed, group.types[-1].text if group.types else None, "index", "i64", "i32", "f32")):
         if type_ is not None and not type_.startswith("!"):
@@ -95,7 +95,7 @@ def _cast(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
         )
     named = next((group for group in m.groups() if group and group[0] == "%"), None)
     group = around(w)
-    names = [named] if named else [part.text for part in group.operands if w.types.get(part.text) == old]
+    names = [named] if named else [part.text for part in group.values if w.types.get(part.text) == old]
     names += [name for name in re.findall(r"%[\w.$]+", w.text[w.start : w.statement_end]) if w.types.get(name) == old]
     for name in dict.fromkeys(names):
         for use in re.compile(rf"{re.escape(name)}(?![\w.$-])").finditer(w.text, w.statement_start, w.statement_end):
@@ -199,7 +199,7 @@ def _behind_terminator(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator
 @told(r"^func\.return stands directly in func\.func, found in scf\.")
 @told(r"^(?:func\.)?return stands")
 def _return_in_loop(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
-    if w.text[w.line_start : w.line_end(w.start)].split("//")[0].strip() in ("return", "func.return"):
+    if re.fullmatch(r"(?:func\.)?return", w.text[w.line_start : w.line_end(w.start)].split("//")[0].strip()):
         yield w.replaced("", w.line_start, w.line_end(w.start) + 1, safe=False)
 
 
@@ -235,7 +235,7 @@ def _outs(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
     ins = groups(w).get("ins")
     if ins is None or not ins.types:
         return
-    used = {part.text for part in ins.operands}
+    used = {part.text for part in ins.values}
     names = [name for name in values_before(w) if w.types[name] == ins.types[0].text]
     for name in sorted(names, key=lambda each: each in used)[:4]:
         yield w.inserted(f" outs({name} : {w.types[name]})", ins.end + 1, safe=False)
@@ -271,13 +271,13 @@ def _index(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
 @told(r"^the mask of .+ is (!\S+), found (!\S+)")
 def _mask(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
     group = around(w)
-    names = [part.text for part in group.operands]
+    names = [part.text for part in group.values]
     masks = [n for n, name in enumerate(names) if w.types.get(name) == m[2]]
     for name in [name for name in values_before(w) if w.types[name] == m[1]][:4]:
         for n in masks:
             if n < len(group.types):
                 edits = (
-                    Edit(group.operands[n].start, group.operands[n].end, name),
+                    Edit(group.values[n].start, group.values[n].end, name),
                     Edit(group.types[n].start, group.types[n].end, m[1]),
                 )
                 yield Fix(f"take the mask {name}", edits, safe=False)

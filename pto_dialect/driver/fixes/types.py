@@ -15,7 +15,7 @@ _NAME = re.compile(r"%[\w.$\-]*[\w$](?:#\d+)?")
 
 def _types_of(w: Wrong, group: Group) -> str | None:
     """The types of the operands of a group, as a list; ``None`` where one is not known."""
-    names = [name for part in group.operands for name in _NAME.findall(part.text.partition("{")[0])]
+    names = [name for part in group.values for name in _NAME.findall(part.text.partition("{")[0])]
     known = [w.types.get(name) for name in names]
     return ", ".join(type_ for type_ in known if type_ is not None) if names and None not in known else None
 
@@ -26,7 +26,7 @@ def _types_missing(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix
     found = groups(w)
     group = around(w)
     types = _types_of(w, group)
-    last = group.operands[-1].end if group.operands else None
+    last = group.values[-1].end if group.values else None
     if types is None or last is None:
         yield from _call_types(w)
         return
@@ -40,9 +40,9 @@ def _types_missing(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix
         edits: list[Edit] = []
         for each in found.values():
             own = _types_of(w, each)
-            if own is None or not each.operands:
+            if own is None or not each.values:
                 return
-            edits.append(Edit(each.operands[-1].end, each.operands[-1].end, f" : {own}"))
+            edits.append(Edit(each.values[-1].end, each.values[-1].end, f" : {own}"))
         behind = max(each.end for each in found.values()) + 1
         rest = re.compile(r"\s*:[^\n]*").match(w.text, behind)
         if rest is not None:
@@ -73,7 +73,7 @@ def _constant_type(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix
 @told(r"^(%\S+) has type (.+), but (.+) is stated here")
 def _stated_type(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
     group = around(w)
-    names = [part.text for part in group.operands]
+    names = [part.text for part in group.values]
     if m[1] in names and len(group.types) == len(names):
         part = group.types[names.index(m[1])]
         yield w.replaced(m[2], part.start, part.end)

@@ -265,7 +265,7 @@ def _array(part: PartitionViewOp) -> SSAValue:
     """The memory that a view shows."""
     source = part.source
     while isinstance(source.owner, (MakeTensorViewOp, PtoOp)) and source.owner.operands:
-        source = source.owner.operands[0]
+        source, *_ = source.owner.operands
     return source
 
 

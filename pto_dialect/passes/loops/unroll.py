@@ -85,9 +85,7 @@ def _unroll(loop: ForOp, factor: int) -> None:
     middle = _middle(loop, numbers, factor, wide, trips)
     results = _wide_loop(loop, factor, middle, wide)
     if trips is None or trips % factor:
-        loop.operands[0] = middle
-        for number, value in enumerate(results):
-            loop.operands[3 + number] = value
+        loop.operands = [middle, loop.ub, loop.step, *results]
         return
     Rewriter.replace_op(loop, [], results)
 
