@@ -133,12 +133,21 @@ def check_file(item: Input, task: Task) -> FileResult:
 
 
 def fixable(found: tuple[Diagnostic, ...], item: Input, task: Task) -> tuple[Diagnostic, ...]:
-    """``found``, with fixes where the form of the report has room for them."""
+    """``found``, with fixes where the form of the report has room for them; they are kept as verdicts are."""
     if not found or task.format not in (JSON, SARIF):
         return found
+    options = task.options_of(item)
+    texts = dict.fromkeys(diag.span.source.text for diag in found if diag.span is not None)
+    text, name = "\0".join(texts), f"{item.name}\0fixes"
+    kept = task.verdicts.find(text, name, options) if task.verdicts is not None else None
+    if kept is not None and len(kept.diagnostics) == len(found):
+        return kept.diagnostics
     from .fixes.offer import with_fixes
 
-    return with_fixes(found, task.options_of(item))
+    fixed = with_fixes(found, options)
+    if task.verdicts is not None:
+        task.verdicts.keep(text, name, options, Result(False, fixed, Counts(), None))
+    return fixed
 
 
 def _finished(item: Input, result: Result, task: Task) -> FileResult:

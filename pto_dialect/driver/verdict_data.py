@@ -10,6 +10,7 @@ from typing import Any
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import Counts
+from pto_dialect.diagnostics.fix import Edit, Fix
 from pto_dialect.diagnostics.source import SourceFile, Span
 
 from .pipeline import Result
@@ -49,11 +50,12 @@ def decode(stored: bytes, key: str, text: str) -> Result | None:
 
 def _diagnostic(diag: Diagnostic, sources: dict[SourceFile, int]) -> list[Any]:
     notes = [[note.message, _span(note.span, sources)] for note in diag.notes]
-    return [diag.rule, int(diag.severity), diag.message, _span(diag.span, sources), notes, diag.help]
+    fixes = [[fix.title, fix.safe, fix.edits] for fix in diag.fixes]
+    return [diag.rule, int(diag.severity), diag.message, _span(diag.span, sources), notes, diag.help, fixes]
 
 
 def _read_diagnostic(entry: list[Any], sources: list[SourceFile]) -> Diagnostic:
-    rule, severity, message, span, notes, help = entry
+    rule, severity, message, span, notes, help, fixes = entry
     return Diagnostic(
         _string(rule),
         Severity(severity),
@@ -61,7 +63,13 @@ def _read_diagnostic(entry: list[Any], sources: list[SourceFile]) -> Diagnostic:
         _read_span(span, sources),
         tuple(Note(_string(told), _read_span(place, sources)) for told, place in notes),
         None if help is None else _string(help),
+        tuple(_read_fix(*fix) for fix in fixes),
     )
+
+
+def _read_fix(title: object, safe: object, edits: list[list[object]]) -> Fix:
+    found = tuple(Edit(_number(start), _number(end), _string(text)) for start, end, text in edits)
+    return Fix(_string(title), found, _boolean(safe))
 
 
 def _span(span: Span | None, sources: dict[SourceFile, int]) -> list[int] | None:

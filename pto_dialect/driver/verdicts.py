@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .options import Options
     from .pipeline import Result
 
-FORMAT = 1
+FORMAT = 2
 """Raised by every change of what an entry looks like."""
 
 FOLDER = "verdicts"

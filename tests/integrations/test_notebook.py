@@ -82,6 +82,8 @@ def test_the_example_notebooks_run() -> None:
         "-q",
         "-p",
         "no:cacheprovider",
+        "-p",
+        "no:pytest-lsp",
         "--nbmake",
         str(ROOT / "examples" / "notebooks"),
     ]

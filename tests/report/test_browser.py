@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser_pages import PARTS, Shown, browser
-from report_pages import ROOT, page
+from read_pages import ROOT, page
 
 FAULTY = ROOT / "examples" / "faulty"
 SIDE = 32

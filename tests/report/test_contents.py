@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from report_pages import column
+from read_pages import column
 
 from pto_dialect.report import contents
 from pto_dialect.report.contents import NONE, Contents

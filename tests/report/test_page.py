@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from report_pages import Read, page
+from read_pages import Read, page
 
 from pto_dialect.report import page as pages
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from report_pages import ROOT, Read, page
+from read_pages import ROOT, Read, page
 
 from pto_dialect.recording import open as opened
 from pto_dialect.report.__main__ import main as write

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_pages import ROOT, Read, column, page
+from read_pages import ROOT, Read, column, page
 
 from pto_dialect.report.columns import Columns, Ranges, encoded
 from pto_dialect.report.order import causes, shifted

@@ -11,7 +11,7 @@ import shlex
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from report_pages import ROOT, Read
+from read_pages import ROOT, Read
 
 from tools.pto_run import main
 

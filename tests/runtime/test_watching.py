@@ -18,7 +18,8 @@ def watching(core: WatchedCore) -> Watching:
 
 
 def test_code_of_watched_runs_may_call_what_the_protocol_has() -> None:
-    assert {*METHODS, "parts", "check", "signals", "lock"} == CALLS
+    recorded = ("note", "alone", "structure")
+    assert {*METHODS, *recorded, "parts", "check", "signals", "lock"} == CALLS
     assert CALLS <= ATTRIBUTES
 
 

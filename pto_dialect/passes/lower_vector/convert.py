@@ -13,10 +13,11 @@ from xdsl.ir import Attribute, SSAValue
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import VRegType, byte_width, element_name
+from pto_dialect.ir.sync.flags import MemBarOp
 from pto_dialect.ir.vector.convert import VBitcastOp, VCvtOp, VTrcOp
 from pto_dialect.ir.vector.rearrange import VIntlvOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
-from pto_dialect.passes.instructions.writer import Number, Writer
+from pto_dialect.passes.instructions.writer import Number, Writer, enum
 from pto_dialect.targets.rounding import ROUND_MODE_LETTERS
 from pto_dialect.targets.tcvt_pairs import wraps_by_default
 from pto_dialect.targets.vcvt_contract import vcvt_clauses
@@ -110,6 +111,8 @@ class Conversion:
         self.chain = chain
         self.width = max(src.bytes, dst.bytes, *(byte_width(step.element) or 1 for step in chain))
         self.lanes = VL_BYTES // self.width
+        self.fenced = dst.bytes < src.bytes and may_overlap(src, dst)
+        """Whether a register is stored over elements that an earlier turn has loaded."""
         self.masks: dict[int, SSAValue] = {}
         """All lanes, by the bytes of an element."""
 
@@ -157,6 +160,8 @@ class Conversion:
             kind = VRegType(VL_BYTES // self.dst.bytes, self.dst.type.element)
             value = self.writer.pto(VBitcastOp, {"input": value}, result=kind)
         dist = {1: "", 2: f"PK_B{8 * self.width}", 4: "PK4_B32"}[ratio]
+        if self.fenced:
+            self.writer.pto(MemBarOp, {}, {"kind": enum("membar", "VLD_VST")})
         registers.store(value, self.dst.pointer, offset_in(self.writer, self.dst, line, at), mask, dist)
 
     def _load(self, line: Number, at: Number, left: Number | None) -> SSAValue:
