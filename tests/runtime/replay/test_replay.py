@@ -289,7 +289,10 @@ def test_attention_leaves_the_same_buffers(target: str, causal: bool) -> None:
 @pytest.mark.parametrize("accumulate", ["fast", "exact"])
 @pytest.mark.parametrize("example", ["gemm", "gemv_decode", "rms_norm", "swiglu_mlp"])
 def test_examples_leave_the_same_buffers(example: str, accumulate: str) -> None:
-    for case in load(example)[0]:
+    # Micro-instructions are not replayed.
+    tiles = [case for case in load(example)[0] if not case.program.endswith("_instructions.pto")]
+    assert tiles
+    for case in tiles:
         text = (ROOT / "examples" / example / case.program).read_text(encoding="utf-8")
         module, _ = parsed(text)
         for target in case.targets:
