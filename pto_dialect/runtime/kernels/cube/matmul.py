@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.facts import element_type
 from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import element_name
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
@@ -156,8 +157,8 @@ _FORMS: dict[str, tuple[str, ...]] = {
 
 def _check_elements(op: PtoOp, g: Generator, dst: SSAValue, form: str) -> None:
     """Programs that were not verified may ask for products that no matrix unit has; a5 has all there are."""
-    tiles = (dst, *(g.operand(op, name) for name in _FORMS[form][:2]))
-    out, *given = (element_name(kind) if (kind := element_type(tile.type)) else "?" for tile in tiles)
+    kinds = (element_type(tile.type) for tile in (dst, *(named(op, name) for name in _FORMS[form][:2])))
+    out, *given = (element_name(kind) if kind else "?" for kind in kinds)
     if not (A5.mx_allowed if ".mx" in form else A5.matmul_allowed)(out, *given):
         raise g.error("unmodelled", f"no matrix unit multiplies {' by '.join(given)} into {out}", op)
 
