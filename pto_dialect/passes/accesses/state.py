@@ -8,7 +8,7 @@ docs/reference/watching.md, "Order of events".
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from .items import PIPES, SCALAR, Flag, Leaf
@@ -27,11 +27,24 @@ class Access(NamedTuple):
     place: Place
     turn: Hashable
 
-    def covers(self, earlier: Access) -> bool:
-        """Whether all bytes of an earlier access certainly belong to this one too."""
-        place, other = self.place, earlier.place
-        # One rectangle is the same for both in one iteration: what it depends on is defined around them.
-        return place.holds(other) or (bool(place.sides) and place == other and self.turn == earlier.turn)
+    def outside(self, known: tuple[Access, ...]) -> Iterable[Access]:
+        """Those of ``known``, all of the memory and root of this access, of which some byte may not belong to this
+        access too."""
+        place = self.place
+        if place.sides:
+            # One rectangle is the same for both in one iteration: what it depends on is defined around them.
+            return [one for one in known if self.turn != one.turn or place != one.place]
+        if not place.whole:
+            return known
+        if place.root != "bytes":
+            return ()
+        start, stop = place.start, place.stop
+        assert stop is not None
+        return [
+            one
+            for one in known
+            if one.place.start < start or (end := one.place.stop) is None or not one.place.start <= end <= stop
+        ]
 
 
 class State:
@@ -129,25 +142,28 @@ class State:
 
     # ------------------------------------------------------------ accesses
 
-    def earlier(self, place: Place) -> Iterator[Access]:
+    def earlier(self, place: Place) -> Sequence[Access]:
         """Accesses of roots that may be that of ``place``."""
-        for (space, root), accesses in self.accesses.items():  # pyright: ignore[reportGeneralTypeIssues]
-            if space == place.space and (
-                root == place.root or root is None or place.root is None or "bytes" in (root, place.root)
-            ):
-                yield from accesses
+        found = [
+            accesses
+            for (space, root), accesses in self.accesses.items()  # pyright: ignore[reportGeneralTypeIssues]
+            if space == place.space
+            and (root == place.root or root is None or place.root is None or "bytes" in (root, place.root))
+        ]
+        return found[0] if len(found) == 1 else [access for accesses in found for access in accesses]
 
     def record(self, access: Access, keep_reads: bool) -> None:
         """Keeps an access; earlier ones that it stands for are forgotten, reads for reads only if not
         ``keep_reads``."""
         place = access.place
         key = (place.space, place.root)
-        known = self.accesses.get(key, ())
+        known: Iterable[Access] = self.accesses.get(key, ())
         if access.writes:
-            known = tuple([one for one in known if not access.covers(one)])
+            known = access.outside(known)
         elif not keep_reads:
             pipe = access.leaf.pipe
-            known = tuple([one for one in known if one.writes or one.leaf.pipe != pipe or not access.covers(one)])
+            outside = {id(one) for one in access.outside(known)}
+            known = [one for one in known if one.writes or one.leaf.pipe != pipe or id(one) in outside]
         self.accesses[key] = (*known, access)
 
 
@@ -195,13 +211,22 @@ def merged(before: State, ways: list[State]) -> State:
             )
     for pipe in range(found.WIDTH):
         found.last[pipe] = max(way.last[pipe] for way in ways)
-        found.done[pipe] = [*before.done[pipe], *sorted({number for way in ways for number in way.done[pipe]})]
-    accesses: dict[Hashable, dict[Access, None]] = {}
+        # The state before is gone: its list goes on.
+        found.done[pipe] = before.done[pipe]
+        found.done[pipe] += sorted({number for way in ways for number in way.done[pipe]})
+    accesses: dict[Hashable, list[tuple[Access, ...]]] = {}
     for way in ways:
         for key, all_ in way.accesses.items():
-            accesses.setdefault(key, {}).update(dict.fromkeys(all_))
-    found.accesses = {key: tuple(all_) for key, all_ in accesses.items()}
+            accesses.setdefault(key, []).append(all_)
+    found.accesses = {key: _union(tuples) for key, tuples in accesses.items()}
     return found
+
+
+def _union(tuples: list[tuple[Access, ...]]) -> tuple[Access, ...]:
+    """The accesses of all ways, each once: those that were before them are the same objects in all."""
+    if all(one is tuples[0] for one in tuples):
+        return tuples[0]
+    return tuple({id(access): access for one in tuples for access in one}.values())
 
 
 def common(before: State, way: State, number: int, source: int, now: int) -> int:

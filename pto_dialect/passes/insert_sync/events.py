@@ -24,7 +24,8 @@ _NONE: Mapping[tuple[int, int], set[int]] = MappingProxyType({})
 
 
 class _Watched(State):
-    """A state that knows which flags are set, and when the last wait for each began."""
+    """A state that knows which flags are set, and, for each pair of pipes, when the last wait for each of its flags
+    began that the source of the pair may not know to be over."""
 
     __slots__ = ("pending", "waited")
     WIDTH = 2 * COUNT
@@ -32,13 +33,14 @@ class _Watched(State):
     def __init__(self) -> None:
         super().__init__()
         self.pending: dict[Flag, None] = {}
-        self.waited: dict[Flag, int] = {}
+        self.waited: dict[tuple[int, int], dict[Flag, int]] = {}
 
     def copy(self) -> _Watched:
         """The same state, to go on with by itself."""
         other = _Watched.__new__(_Watched)
         self.copied(other)
-        other.pending, other.waited = dict(self.pending), dict(self.waited)
+        other.pending = dict(self.pending)
+        other.waited = {pair: dict(waits) for pair, waits in self.waited.items()}
         return other
 
 
@@ -57,9 +59,13 @@ class _Rivals(Runner):
         known = state.issue(flag.source)[COUNT + flag.target]
         for other in state.pending:
             self._rival(self.text, other, flag)
-        for other, number in state.waited.items():
+        waited = state.waited.get((flag.source, flag.target), {})
+        for other, number in list(waited.items()):
             if number > known:
                 self._rival(self.run, other, flag)
+            else:
+                # Only the source sets flags of this pair, and forgets nothing.
+                del waited[other]
         state.pending[flag] = None
         super().set(flag, state)
 
@@ -68,7 +74,7 @@ class _Rivals(Runner):
         assert isinstance(state, _Watched)
         super().wait(flag, state)
         state.pending.pop(flag, None)
-        state.waited[flag] = state.waits(flag.target)
+        state.waited.setdefault((flag.source, flag.target), {})[flag] = state.waits(flag.target)
 
     def turns(self, loop: Loop, state: State) -> State:
         """Two iterations, so that each flag meets those of the iteration before."""
@@ -82,8 +88,10 @@ class _Rivals(Runner):
         for way in ways:
             assert isinstance(way, _Watched)
             found.pending |= way.pending
-            for flag, number in way.waited.items():
-                found.waited[flag] = max(number, found.waited.get(flag, 0))
+            for pair, waits in way.waited.items():
+                waited = found.waited.setdefault(pair, {})
+                for flag, number in waits.items():
+                    waited[flag] = max(number, waited.get(flag, 0))
         return found
 
     @staticmethod

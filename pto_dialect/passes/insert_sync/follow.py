@@ -160,8 +160,13 @@ class Follower(Runner):
         row = state.issue(leaf.pipe)
         for writes, places in ((False, leaf.reads), (True, leaf.writes)):
             for place in places:
+                start, stop = place.start, place.stop
+                known = stop is not None and place.root == "bytes"
                 for access in state.earlier(place):
                     if not (writes or access.writes) or access.number <= row[access.leaf.pipe]:
+                        continue
+                    other = access.place
+                    if known and other.stop is not None and (other.stop <= start or stop <= other.start):  # pyright: ignore
                         continue
                     if self._within(access, leaf, state) or not must_wait(access, leaf, writes, state, self.arch):
                         continue
