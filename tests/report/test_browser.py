@@ -168,7 +168,7 @@ def test_an_element_is_found_in_its_fractal(product: Product) -> None:
 
 def test_counts_and_work_are_told(product: Product) -> None:
     shown = product[0].anew()
-    assert shown.texts("#part-source .count").count("1×") == 6
+    assert shown.written("#part-source .count").count("1×") == 6
     roof = shown.part("roofline")
     assert f"{2 * SIDE**3 / 1e3:.1f}k" in roof.inner_text() and roof.locator("circle").count() == 1
     # Two loads from global memory, and a store.
@@ -209,7 +209,7 @@ def test_a_race_has_its_pictures(race: Shown) -> None:
     assert "race-war" in card.inner_text() and card.locator("canvas").count() == 2
     for number in range(2):
         assert card.locator("canvas").nth(number).evaluate("(one) => one.width") > 100
-    assert race.texts("#part-source .mark-cell button") == ["✖", "✖"]
+    assert race.written("#part-source .mark-cell button") == ["✖", "✖"]
     card.locator("button:has-text('On the timeline')").click()
     assert race.page.inner_text("[aria-selected=true]") == "Timeline"
 
@@ -271,6 +271,6 @@ module attributes {{pto.target_arch = "a5"}} {{
 """
     page(tmp_path, program, "--arg", "0=zeros:f32:8", "--entry", hostile)
     with Shown(chrome, tmp_path / "report.html") as shown:
-        assert hostile in shown.page.inner_text("h1") and hostile in shown.page.inner_text("#part-source")
+        assert hostile in shown.page.inner_text("h1") and hostile in (shown.page.text_content("#part-source") or "")
         look_through(shown)
         assert shown.page.locator("#broken, img").count() == 0
