@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.runtime.run.core_expression import COMPARISONS
+
 MOST_TEXT = 1000
 MOST_ELEMENTS = 1 << 26
 """Characters of an expression, and elements of a value that it makes."""
@@ -43,16 +45,6 @@ _BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = MappingProxyTy
 )
 _UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = MappingProxyType(
     {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert, ast.Not: operator.not_}
-)
-_COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = MappingProxyType(
-    {
-        ast.Eq: operator.eq,
-        ast.NotEq: operator.ne,
-        ast.Lt: operator.lt,
-        ast.LtE: operator.le,
-        ast.Gt: operator.gt,
-        ast.GtE: operator.ge,
-    }
 )
 FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
@@ -112,7 +104,7 @@ class Expression:
     def _check(self, tree: ast.AST) -> None:
         for node in ast.walk(tree):
             kind = type(node)
-            if kind in _BINARY or kind in _UNARY or kind in _COMPARE or kind in _PLAIN or isinstance(node, _NODES):
+            if kind in _BINARY or kind in _UNARY or kind in COMPARISONS or kind in _PLAIN or isinstance(node, _NODES):
                 continue
             raise ExpressionError(f"'{self.text}': {kind.__name__.lower()} is not possible in expressions")
 
@@ -160,7 +152,11 @@ class Expression:
         result: Any = True
         for op, right_node in zip(node.ops, node.comparators, strict=True):
             right = self._value(right_node, lookup)
-            result = result & _COMPARE[type(op)](left, right) if result is not True else _COMPARE[type(op)](left, right)
+            result = (
+                result & COMPARISONS[type(op)](left, right)
+                if result is not True
+                else COMPARISONS[type(op)](left, right)
+            )
             left = right
         return result
 

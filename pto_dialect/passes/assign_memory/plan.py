@@ -57,8 +57,9 @@ class Plan:
     @cached_property
     def worst(self) -> int:
         """The number of an operation at which most bytes are needed."""
-        times = dict.fromkeys(buffer.first for buffer in self.places)
-        return max(times, key=lambda time: needed(list(self.places), time), default=0)
+        buffers = list(self.places)
+        times = dict.fromkeys(buffer.first for buffer in buffers)
+        return max(times, key=lambda time: needed(buffers, time), default=0)
 
     def alive(self, time: int) -> list[Buffer]:
         """The buffers that are needed at an operation, large ones first."""

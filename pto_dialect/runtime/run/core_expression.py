@@ -10,6 +10,7 @@ import ast
 import operator
 import warnings
 from collections.abc import Callable, Mapping
+from typing import Any
 
 VARIABLES = {
     "block": "index of the block",
@@ -46,7 +47,7 @@ _BITWISE: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.BitXor: operator.xor,
 }
 _UNARY: dict[type[ast.unaryop], Callable[[Number], Number]] = {ast.USub: operator.neg, ast.UAdd: operator.pos}
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Number, Number], bool]] = {
+COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -100,8 +101,8 @@ class CoreExpression:
                 return self._both(left, right, combine)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BITWISE:
                 return self._both(left, right, self._bitwise(_BITWISE[type(op)], type(op)))
-            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
-                compare = _COMPARISONS[type(op)]
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
+                compare = COMPARISONS[type(op)]
                 return self._both(left, right, lambda a, b: int(compare(a, b)))
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 chosen, then, otherwise = self._built(test), self._built(body), self._built(orelse)
