@@ -13,13 +13,14 @@ PYTEST_ARGS ?=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench docs docs-serve man vscode clean
+.PHONY: help demo test lint format generated bench docs docs-serve man vscode clean
 
 help:
 	@echo 'make demo     run the examples and compare them with their expected results'
 	@echo 'make test     run all tests (PYTEST_ARGS="-k name" selects)'
 	@echo 'make lint     check style, types, and which room imports which'
 	@echo 'make format   rewrite the sources in the project style'
+	@echo 'make generated  write again what follows from declarations: pages, the index, the grammar of editors'
 	@echo 'make bench    measure, side by side with xdsl-opt and numpy'
 	@echo 'make docs     build the site in build/site; every example on it is verified and run'
 	@echo 'make docs-serve  build it and show it on http://127.0.0.1:8000'
@@ -42,6 +43,13 @@ lint: $(VENV)/installed-test $(VENV)/installed-lint $(VENV)/installed-bench
 format: $(VENV)/installed-lint
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format .
+
+generated: $(VENV)/installed
+	$(RUN) -m pto_dialect.ir.core.make_index
+	$(RUN) -m pto_dialect.verify.catalogue
+	$(RUN) -m pto_dialect.driver.reference
+	$(RUN) -m pto_dialect.driver.textmate
+	$(RUN) -m pto_dialect.runtime.kernels.refusals > docs/semantics.md
 
 bench: $(VENV)/installed-bench
 	$(RUN) benchmarks/run.py

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from .tile_dtypes import A2A3_TILE_DTYPES, A5_TILE_DTYPES, without_types
+
 _FORMS = ("", ".acc", ".bias")
 _MATMUL_OPS: Final = frozenset(f"{base}{form}" for base in ("tmatmul", "tgemv") for form in _FORMS)
 _MX_OPS: Final = frozenset(f"{base}.mx{form}" for base in ("tmatmul", "tgemv") for form in _FORMS)
 
-A2A3_UNAVAILABLE: Final = _MX_OPS | {
-    "thistogram",
-    "trandom",
-    "tget_scale_addr",
-    "tquant.mx",
-}
-A5_UNAVAILABLE: Final = frozenset({"taddrelu"})
-"""Tile operations (mnemonics without ``pto.``) that are an error on the profile."""
+A2A3_UNAVAILABLE: Final = without_types(A2A3_TILE_DTYPES) | _MX_OPS | {"tget_scale_addr"}
+A5_UNAVAILABLE: Final = without_types(A5_TILE_DTYPES)
+"""Tile operations (mnemonics without ``pto.``) that are an error on the profile: those that have no element type there
+in any form, and operations without such a row."""
 
 MICRO_LEVELS: Final = frozenset({"micro-vector", "micro-cube", "simt", "micro-vmi"})
 """Catalogue levels that select a5 when nothing else names a target (docs/reference/targets.md, "Choice of the target").

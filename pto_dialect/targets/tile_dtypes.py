@@ -108,6 +108,12 @@ def _table(profile: str) -> DtypeTable:
     return MappingProxyType({op: frozenset(getattr(row, profile).split()) for row in _ROWS for op in row.ops.split()})
 
 
+def without_types(table: DtypeTable) -> frozenset[str]:
+    """Operations of ``table`` that accept no element type in any of their forms."""
+    accepted = {op.partition("[")[0] for op, types in table.items() if types}
+    return frozenset(op.partition("[")[0] for op in table) - accepted
+
+
 A2A3_TILE_DTYPES: Final = _table("a2a3")
 A5_TILE_DTYPES: Final = _table("a5")
 """Operation (or operation form) -> element types of its data operands; ``iN`` stands for every sign."""

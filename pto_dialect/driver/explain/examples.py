@@ -3,6 +3,9 @@
 An entry begins with a line ``## pto.name target``; several operations may share one. What follows are statements, or a
 whole function or module. Names that statements use and do not define become arguments of the types that they state, or
 constants (``%c16``); a last line ``return %a : T`` gives the function its results.
+
+An operation without an entry has that of an operation of its file which is declared alike, of the same base class and
+with the same operands and attributes, under its own name.
 """
 
 from __future__ import annotations
@@ -12,13 +15,18 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from pto_dialect.families import FAMILIES
+from pto_dialect.families import FAMILIES, level_of
+from pto_dialect.ir.core.base import PtoOp, signature
 from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import op_class
+from pto_dialect.targets.a2a3 import A2A3
+from pto_dialect.targets.a5 import A5
 from pto_dialect.verify.engine.example_programs import example_program
 
 _HEAD = re.compile(r"^## (pto\.[\w. ]+) (a5|a2a3)$", re.MULTILINE)
 _FUNCTION = re.compile(r"^  func\.func @example\((.*)\) \{$", re.MULTILINE)
 _WIDTH = 100
+_PROFILES = {"a2a3": A2A3, "a5": A5}
 
 
 class Example(NamedTuple):
@@ -74,6 +82,42 @@ def _of_module(module: str) -> dict[str, Example]:
     return {name: Example(name, target, body.strip("\n")) for names, target, body in heads for name in names.split()}
 
 
+def _form(name: str) -> tuple[object, ...]:
+    """What operations have in common that are declared alike."""
+    cls = op_class(name)
+    assert issubclass(cls, PtoOp)
+    declared = signature(cls)
+    return OPS[name][0], cls.__mro__[1], declared.operands, declared.results, declared.attributes
+
+
+def _fits(example: Example, name: str) -> bool:
+    """Whether the target of ``example`` has the operation ``name``, for the elements of its tiles."""
+    profile, short = _PROFILES[example.target], name.removeprefix("pto.")
+    elements = re.findall(r"!pto\.tile_buf<\w+, (?:\d+x)+(\w+)", example.text)
+    level = level_of(OPS[name][0])
+    foreign = level is not None and profile.is_foreign(short, level)
+    return not foreign and profile.available(short) and all(profile.dtype_allowed(short, e) for e in elements)
+
+
+def _like(example: Example, name: str) -> Example:
+    """``example`` with the operation ``name`` in place of its own; a result that is called as the operation is keeps
+    to that."""
+    text = re.sub(rf"{re.escape(example.name)}(?![\w.])", name, example.text)
+    for found in re.findall(r"^%(\w+) = ", example.text, re.MULTILINE):
+        lead = example.name.removesuffix(found)
+        if lead != example.name and name.startswith(lead):
+            text = re.sub(rf"%{found}\b", f"%{name.removeprefix(lead)}", text)
+    return Example(name, example.target, text)
+
+
+@cache
 def example_of(name: str) -> Example:
-    """The example of operation ``name``."""
-    return _of_module(str(FAMILIES[OPS[name][0]].operations))[name]
+    """The example of operation ``name``; raises KeyError where neither it nor one like it has an entry."""
+    entries = _of_module(str(FAMILIES[OPS[name][0]].operations))
+    if name in entries:
+        return entries[name]
+    form = _form(name)
+    for entry in entries.values():
+        if _form(entry.name) == form and _fits(entry, name):
+            return _like(entry, name)
+    raise KeyError(name)

@@ -39,6 +39,7 @@ from xdsl.irdl import (
     var_result_def,
 )
 
+from .clauses import Clauses
 from .effects import DeclaredEffects
 from .kinds import ANY, Kind
 from .queues import QueueAction
@@ -136,7 +137,9 @@ class OpSpec:
 
     ``text`` gives the order of operands in the text where that differs from the declaration, ``typed`` the
     operands whose types the text spells (``None``: all, in text order); ``tokens`` names the attributes
-    spelled outside the dictionary, in text order; ``outs`` names the operands that stand in ``outs(...)``;
+    spelled outside the dictionary, in text order; where ``clauses`` is the table of what stands behind the operands,
+    they are those of its attributes that the class declares, without those that stand ``in_braces`` all the same;
+    ``outs`` names the operands that stand in ``outs(...)``;
     ``defaults`` pairs an attribute with the text of the value that its absence means; ``fixed_results``
     gives the types of results that the text never spells. ``roles`` is what those ask about who follow a program,
     ``self_ordered`` that a2a3 carries it out on several pipes, with an order between these and the scalar unit,
@@ -163,6 +166,8 @@ class OpSpec:
     text: tuple[str, ...] = ()
     typed: tuple[str, ...] | None = None
     tokens: tuple[str, ...] = ()
+    clauses: Clauses | None = None
+    in_braces: tuple[str, ...] = ()
     defaults: tuple[tuple[str, str], ...] = ()
     fixed_results: tuple[str, ...] = ()
     since: str = "both"
@@ -268,6 +273,8 @@ class PtoOp(IRDLOperation):
             if options:
                 cls.irdl_options = options
             irdl_op_definition(cls)
+            if (table := _SPECS[cls].clauses) is not None:
+                _SPECS[cls] = replace(_SPECS[cls], tokens=_words_of_clauses(cls, table))
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe this operation runs on; ``None`` for pure value computations and structural operations.
@@ -299,6 +306,11 @@ def _segment_options(cls: type[PtoOp]) -> tuple[Any, ...]:
     if sum(d in (OptResultDef, VarResultDef) for d in declared) > 1:
         options.append(AttrSizedResultSegments())
     return tuple(options)
+
+
+def _words_of_clauses(cls: type[PtoOp], table: Clauses) -> tuple[str, ...]:
+    declared, braces = cls.get_irdl_definition().attributes, _SPECS[cls].in_braces
+    return tuple(name for name in table.sets_in_order if name in declared and name not in braces)
 
 
 def op_spec(cls: type[Operation]) -> OpSpec:

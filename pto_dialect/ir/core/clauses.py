@@ -154,6 +154,17 @@ class Clauses:
         return tuple(keyword for row in rows for keyword in row.keywords)
 
     @property
+    def sets_in_order(self) -> tuple[str, ...]:
+        """What the words of the clauses set, by name, in the order of the rows; operands by name are among it."""
+        return tuple(name for row in self.rows for name in (row.attribute, *(key for _, key in row.named)) if name)
+
+    @property
     def in_order(self) -> str:
         """The clauses after the leading one, for messages."""
         return " -> ".join(row.name for row in self.rows if not row.leads)
+
+    @property
+    def order_in_words(self) -> str:
+        """The same in a sentence."""
+        names = (row.name.replace("/", " or ") for row in self.rows if not row.leads)
+        return f"clauses stand in the order {', '.join(names)}"

@@ -131,7 +131,7 @@ MAD = Clauses(
     unknown="mad-clause-unknown",
     duplicate="mad-clause-duplicate",
     order="mad-clause-order",
-    foreign=Said("mad-mx-no-tf32", "{} takes no {}", "clauses: unit_flag, disable_gemv, sat, nosat, n_dir"),
+    foreign=Said("mad-mx-no-tf32", "{} takes no {}", "clauses: {}"),
     rows=(
         Clause(
             "unit_flag",

@@ -8,10 +8,10 @@ from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I64, INT_OR_FLOAT, PAYLOAD, PTR, PTR_OR_MEMREF, enum
 from ..core.roles import Role
 from ..core.unexecuted import CONTROL_WORD
+from .clauses import ACC_STORE
 
 _FIRST = ("source", "destination", "m", "n", "src_stride", "dst_stride")
 _LOOP3 = ("loop3_count", "loop3_src_stride", "loop3_dst_stride")
-_CLAUSES = ("unit_flag", "pre_quant_mode", "pre_relu_mode", "mode", "sat_mode")
 
 
 def _in_text(*own: str) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ class WriteBackOp(
     writes=("destination",),
     text=_in_text(),
     typed=_typed(),
-    tokens=_CLAUSES,
+    clauses=ACC_STORE,
     roles=Role.ADDRESSES,
 ):
     """What the write-backs with clauses begin with. Operands follow each other in the order of the base classes."""
@@ -83,7 +83,6 @@ class MteL0cGmOp(
     reads=("source", "pre_quant", "pre_relu", "destination"),
     text=_in_text("sid", "l2_cache_ctrl"),
     typed=_typed("sid", "l2_cache_ctrl"),
-    tokens=(*_CLAUSES, "atomic_type", "atomic_op"),
 ):
     """L0C to global memory; ``destination`` is read as well when an atomic clause is given
     (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses").
@@ -94,7 +93,7 @@ class MteL0cGmOp(
     atomic_op = opt_attr_def(enum("acc_store_atomic_op"))
 
 
-class MteL0cL1Op(WriteBackOp, RepeatedWriteBackOp):
+class MteL0cL1Op(WriteBackOp, RepeatedWriteBackOp, in_braces=("atomic_type", "atomic_op")):
     """L0C to L1 (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses")."""
 
     name = "pto.mte_l0c_l1"
@@ -108,7 +107,6 @@ class MteL0cUbOp(
     RepeatedWriteBackOp,
     text=_in_text("sub_blockid"),
     typed=_typed("sub_blockid"),
-    tokens=("dst_mode", *_CLAUSES),
 ):
     """L0C to the unified buffer of one vector core (``sub_blockid``) or split over both
     (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses").

@@ -11,6 +11,7 @@ from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I64, PTR, PTR_OR_MEMREF, SCALAR, UNIT, enum
 from ..core.roles import Role
 from ..core.unexecuted import CONTROL_WORD
+from .clauses import MAD
 
 
 class ClausedMadOp(
@@ -18,7 +19,7 @@ class ClausedMadOp(
     shape=Shape.MAD,
     pipe=Pipe.M,
     writes=("dst",),
-    tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "tf32_mode", "n_dir"),
+    clauses=MAD,
     roles=Role.ADDRESSES,
 ):
     """What all multiply-adds with clauses have behind their buffers: sizes m, n, k in elements."""
@@ -66,9 +67,7 @@ class MadBiasOp(ClausedMadOp, reads=("lhs", "rhs", "bias")):
     tf32_mode = opt_attr_def(enum("tf32_mode"))
 
 
-class ScaledMadOp(
-    ClausedMadOp, state_reads=("mx_scale",), tokens=("unit_flag_mode", "disable_gemv", "sat_mode", "n_dir")
-):
+class ScaledMadOp(ClausedMadOp, state_reads=("mx_scale",)):
     """Operands have one power-of-two scale per 32 elements along k, in the scale area of L0A and L0B."""
 
 

@@ -8,6 +8,7 @@ from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ANY, BOOL, I64, INDEX, NUMBER, TILE_OR_VIEW, enum
 from ..core.placement import location
 from ..core.roles import Role
+from .clauses import LOAD_FIELDS
 
 
 class TLoadOp(
@@ -16,7 +17,7 @@ class TLoadOp(
     pipe=Pipe.MTE2,
     reads=("src",),
     writes=("dst",),
-    tokens=("pad_mode", "init_out_buffer"),
+    clauses=LOAD_FIELDS,
     roles=Role.TILE_LOAD,
 ):
     """dst valid region = the elements of the src view; what lies outside follows the padding of the tile type

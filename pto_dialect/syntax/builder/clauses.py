@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, op_spec, signature
 from pto_dialect.ir.core.clauses import Clause, Clauses, Form
@@ -132,7 +133,9 @@ class ClauseReading:
         """One clause."""
         if row.declares and row.declares not in op_spec(self.cls).tokens:
             said = row.foreign or table.foreign
-            raise at(word, said.rule, said.message.format(self.token.text, word.text), said.help or None)
+            taken = ", ".join(keyword for taken in clauses_of(self.cls) for keyword in taken.row.keywords)
+            message = said.message.format(self.token.text, word.text)
+            raise at(word, said.rule, message, said.help.format(taken) or None)
         _READERS[row.form](self, row, word, arguments)
 
     def flag(self, row: Clause, word: Tok, arguments: list[Any]) -> None:

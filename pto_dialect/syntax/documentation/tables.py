@@ -5,6 +5,8 @@ Source: docs/reference/language.md, "Level 1 and Level 2", "Notations of documen
 
 from __future__ import annotations
 
+from pto_dialect.ir.core.index import OPS
+
 UNSUPPORTED = frozenset(
     word
     for words in (
@@ -15,8 +17,10 @@ UNSUPPORTED = frozenset(
         "vslide vtranspose vsort32 vsld vsst vstu vidu copy_vreg_to_ub",
     )
     for word in words.split()
+    if f"pto.{word}" not in OPS
 )
-"""Operations that the manual describes and the dialect does not have; they become operations of dialect ``manual``."""
+"""Operations that the manual describes and the dialect does not have; they become operations of dialect ``manual``. One
+that the dialect gets is read as what it is, whether it stands here or not."""
 
 OTHER_NAMES = frozenset(("vbroadcast", "vperm", "tsync.op"))
 """Operations that the dialect has under a name that the operands decide."""

@@ -11,6 +11,7 @@ from pto_dialect.analysis.addresses import space_text
 from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import PtrType, type_text
+from pto_dialect.ir.cube.clauses import ACC_STORE
 from pto_dialect.ir.cube.fixpipe import MteL0cGmOp
 
 from ..engine.context import Context
@@ -49,7 +50,7 @@ rule(
 for _id, _text, _bad, _good in (
     (
         "fixp-clause-order",
-        "clauses stand in the order unit_flag, pre_quant, pre_relu, layout, loop3, sat or nosat, atomic",
+        ACC_STORE.order_in_words,
         store_example("sat, nz2nd"),
         store_example("nz2nd, sat"),
     ),

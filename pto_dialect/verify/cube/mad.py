@@ -13,6 +13,7 @@ from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import I64, PtrType, element_name, is_float, type_text
+from pto_dialect.ir.cube.clauses import MAD
 from pto_dialect.ir.cube.mad import ScaledMadOp
 from pto_dialect.targets.element_types import FP4, FP8
 from pto_dialect.targets.matmul_types import (
@@ -55,7 +56,7 @@ for _id, _text, _bad, _good in (
     ),
     (
         "mad-clause-order",
-        "clauses stand in the order unit_flag, disable_gemv, sat or nosat, tf32_mode, n_dir",
+        MAD.order_in_words,
         _mad(" sat disable_gemv"),
         _mad(" disable_gemv sat", sizes="%c1, %c16, %c16"),
     ),

@@ -1,9 +1,11 @@
 """Every operation has an example, which says nothing wrong and runs."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from pto_dialect.driver.explain import examples
 from pto_dialect.driver.explain.examples import example_of
 from pto_dialect.driver.explain.running import run
 from pto_dialect.driver.explain.wrong import wrong
@@ -11,6 +13,12 @@ from pto_dialect.ir.core.aliases import DEPRECATED
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.runtime.kernels.refusals import reason
 
+LIKE_OTHERS = {
+    "pto.tsub": "pto.tsub ins(%src0, %src1 : !pto.tile_buf<vec, 8x64xf32>, !pto.tile_buf<vec, 8x64xf32>)",
+    "pto.tor": "pto.tor ins(%src0, %src1 : !pto.tile_buf<vec, 8x64xi32>, !pto.tile_buf<vec, 8x64xi32>)",
+    "pto.vexp": "%exp = pto.vexp %input, %r : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>",
+}
+"""A line of examples that nobody wrote: that of the first operation declared alike which takes the same types."""
 STOPS = {"pto.trap"}
 """Operations that end a run."""
 FAMILIES = sorted({family for family, _, _ in OPS.values()})
@@ -32,6 +40,20 @@ def test_every_example_is_verified_and_run(family: str) -> None:
         ran = run(example)
         assert {finding.rule for finding in ran.findings} <= ({"op-deprecated"} if name in DEPRECATED else set()), name
         assert bool(ran.refused) == (reason(name) is not None or name in STOPS), (name, ran.refused)
+
+
+@pytest.mark.parametrize("name", LIKE_OTHERS)
+def test_an_operation_without_an_entry_has_that_of_one_declared_alike(name: str) -> None:
+    folder = Path(examples.__file__).parent / "examples"
+    assert not any(f"## {name} " in path.read_text(encoding="utf-8") for path in folder.glob("*/*.txt"))
+    assert LIKE_OTHERS[name] in example_of(name).text.split("\n")
+
+
+def test_an_operation_that_no_other_is_like_needs_an_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    tmov = example_of("pto.tmov")
+    monkeypatch.setattr(examples, "_of_module", lambda module: {"pto.tmov": tmov})
+    with pytest.raises(KeyError, match=r"pto\.tload"):
+        examples.example_of.__wrapped__("pto.tload")
 
 
 @pytest.mark.parametrize(
