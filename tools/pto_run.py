@@ -178,6 +178,7 @@ RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
 @click.option("--dump", is_flag=True, help="Print all numbers of what the program wrote.")
 @click.option("--profile", is_flag=True, help="Print time and calls by operation.")
 @cycle_model_options("Print what the run takes on the chip by its cycle model; --trace has its times.")
+@click.option("--no-advice", is_flag=True, help="Do not try what would shorten the run that --cycles tells of.")
 @click.option(
     "--output-format", "--diagnostics-format", "format", default="text", show_default=True,
     type=click.Choice(["text", "json", "sarif", "github", "gitlab", "junit"]),
@@ -272,6 +273,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     if given["html"] is not None and (given["profile"] or given["fix"] or given["record"]):
         raise click.UsageError("--html does not go with --profile, --fix and --record", ctx)
     given["cycle_request"] = cycle_request(ctx, given)
+    if given["no_advice"] and not given["cycles"]:
+        raise click.UsageError("--no-advice has no meaning without --cycles", ctx)
     if given["ranks"]:
         ctx.exit(_ranks(ctx, path, given))
     check_debug(ctx, path, given)
@@ -357,7 +360,7 @@ def _input(ctx: click.Context, path: str) -> Input:
 LAUNCH_SUFFIX = ".launch.toml"
 
 ALONE = (
-    *("format", "profile", "cycles", "html", "emit_python", "fix"),
+    *("format", "profile", "cycles", "no_advice", "html", "emit_python", "fix"),
     *("listing", "auto", "init_launch", "reference", "record", "debug", "compare"),
 )
 """Parameters that are about the run of one kernel."""
@@ -375,6 +378,7 @@ PROGRAM_ONLY = (
         "atol",
         "profile",
         "cycles",
+        "no_advice",
         "cycle_table",
     ),
     *("cycle_options", "emit_python"),
@@ -536,6 +540,7 @@ def _request(given: dict[str, Any]) -> Request:
         dump=given["dump"],
         profile=given["profile"],
         cycles=given["cycles"],
+        advice=not given["no_advice"],
         quiet=given["quiet"],
         emit_python=given["emit_python"],
         sanitizing=watched,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pto_dialect.analysis.cycles.static import Line, ModuleCycles, Total
+    from pto_dialect.analysis.cycles.waits import Advice, Wait
 
 _HEAD = ("operation", "line", "pipe", "times", "cycles", "low", "high", "evidence")
 
@@ -31,6 +32,43 @@ def as_data(program: ModuleCycles) -> dict[str, Any]:
         "whole": _total(program.whole) | {"microseconds": round(program.whole.cycles / program.clock_mhz, 3)},
         "open": program.open,
         "without_figures": program.ranges,
+        **(_of_run(program) if program.run else {}),
+    }
+
+
+def _of_run(program: ModuleCycles) -> dict[str, Any]:
+    return {
+        "waits": [_wait(one) for one in program.waits],
+        "advice": [_advice(one) for one in program.advice],
+        "untried": program.untried or None,
+    }
+
+
+def _wait(one: Wait) -> dict[str, Any]:
+    return {
+        "pipe": _pipe(one.pipe),
+        "for": _pipe(one.awaited),
+        "kind": one.kind,
+        "cycles": round(one.cycles, 1),
+        "share": round(one.share, 4),
+        "operation": one.operation,
+        "line": one.line,
+        "other": one.other or None,
+        "other_line": one.other_line,
+        "through_line": one.through,
+        "text": wait_text(one),
+    }
+
+
+def _advice(one: Advice) -> dict[str, Any]:
+    return {
+        "text": advice_text(one),
+        "passes": one.passes or None,
+        "lines": list(one.lines),
+        "before": round(one.before, 1),
+        "after": round(one.after, 1),
+        "saved": round(one.saved, 4),
+        "bytes": dict(one.more),
     }
 
 
@@ -74,7 +112,53 @@ def _text(program: ModuleCycles) -> str:
     if program.open:
         lines.append(f"{program.open} operations stand in loops or choices that a run decides; they count as one turn")
     lines += [f"no figures of {name}: a range" for name in program.ranges]
+    lines += [wait_text(one) for one in shown_waits(program)]
+    lines += [advice_text(one) for one in program.advice]
+    if program.untried:
+        lines.append(f"no advice: {program.untried}")
     return "".join(f"{line}\n" for line in lines)
+
+
+LEAST_SHOWN = 0.05
+"""Part of the time from which waits are told as text."""
+
+
+def shown_waits(program: ModuleCycles) -> list[Wait]:
+    """The longest wait of each pipe, where it takes long."""
+    longest: dict[str, Wait] = {}
+    for one in program.waits:
+        if one.share >= LEAST_SHOWN:
+            longest.setdefault(one.pipe, one)
+    return list(longest.values())
+
+
+_WHY = {
+    "reads": "{operation} reads what {other} writes",
+    "overwrites": "{operation} overwrites what {other} reads",
+    "rewrites": "{operation} writes what {other} writes as well",
+    "unit-flag": "the unit flag of {operation} comes from {other}",
+    "scalar": "the scalar unit issues {operation} late",
+}
+
+
+def wait_text(one: Wait) -> str:
+    """``V waits 61 % for MTE2: event 0 (line 12) comes behind pto.tload (line 10)``."""
+    operation = f"{one.operation} (line {one.line})"
+    other = f"{one.other} (line {one.other_line})" if one.other else "what comes before"
+    if one.kind in _WHY:
+        why = _WHY[one.kind].format(operation=operation, other=other)
+    else:
+        what = {"flag": f"event {one.event}" if one.event else "the flag"}.get(one.kind, f"the {one.kind}")
+        why = f"{what} (line {one.through}) comes behind {other}"
+    return f"{_pipe(one.pipe)} waits {100 * one.share:.0f} % of the time for {_pipe(one.awaited)}: {why}"
+
+
+def advice_text(one: Advice) -> str:
+    """What helps, by how much, and what it takes."""
+    memory = ", ".join(f"{abs(size)} {'more' if size > 0 else 'fewer'} bytes of {space}" for space, size in one.more)
+    passes = f" (-p {one.passes})" if one.passes else ""
+    numbers = f"{one.after:.0f} cycles instead of {one.before:.0f}"
+    return f"saves {100 * one.saved:.0f} %: {one.text}{passes}: {numbers}{f', {memory}' if memory else ''}"
 
 
 def _numbers(total: Total) -> tuple[str, str, str]:

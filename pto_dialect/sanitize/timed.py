@@ -20,4 +20,4 @@ class CycleKernel(WatchedKernel):
     def cycles(self, file: str) -> ModuleCycles:
         """What its runs have taken."""
         assert isinstance(self.timeline, CycleTimeline)
-        return self.timeline.cycles(file, self.profile.name, self.watch.log.actors)
+        return self.timeline.cycles(file, self.profile.name, self.watch.log.actors, self.watch.sites)

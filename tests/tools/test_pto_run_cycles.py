@@ -107,6 +107,32 @@ def test_flags_order_the_pipes_where_the_program_does(tiles: int, tmp_path: Path
     assert {one["operation"] for one in program["operations"]} >= {"pto.set_flag", "pto.wait_flag"}
 
 
+@pytest.mark.parametrize("flags", [False, True])
+@pytest.mark.parametrize("tiles", [1, 2])
+def test_waits_and_work_of_a_pipe_are_its_time(tiles: int, flags: bool, tmp_path: Path) -> None:
+    text = scale(tiles)
+    if flags:
+        plain = tmp_path / "plain.pto"
+        plain.write_text(text, encoding="utf-8")
+        text = CliRunner().invoke(OPT, ["-p", "insert-sync", str(plain)]).stdout
+    program = timed(tmp_path, text, "--no-advice")
+    waited: dict[str, float] = {}
+    for one in program["waits"]:
+        waited[one["pipe"]] = waited.get(one["pipe"], 0.0) + one["cycles"]
+        assert one["share"] == pytest.approx(one["cycles"] / program["whole"]["cycles"], abs=1e-3)
+        assert one["kind"] == ("flag" if flags else {"MTE2": "overwrites"}.get(one["pipe"], "reads"))
+        assert one["text"].startswith(f"{one['pipe']} waits {100 * one['share']:.0f} % of the time for {one['for']}: ")
+    # The store ends last, the others before it; flags take a cycle each, and some wait behind the last operation.
+    ends = {"MTE3": chained(8, tiles), "V": chained(8, tiles) - STORE, "MTE2": chained(8, tiles) - STORE - MULS}
+    for pipe, end in ends.items():
+        assert waited[pipe] + program["pipes"][pipe]["cycles"] == pytest.approx(end, abs=60 if flags else 1.5)
+    longest = {"MTE3": ("V", "pto.tstore", "pto.tmuls"), "V": ("MTE2", "pto.tmuls", "pto.tload"),
+               "MTE2": ("MTE3", "pto.tload", "pto.tstore")}  # fmt: skip
+    for pipe, expected in longest.items():
+        one = next(one for one in program["waits"] if one["pipe"] == pipe)
+        assert (one["for"], one["operation"], one["other"]) == expected
+
+
 def test_a_run_says_what_the_text_says_of_one_execution(tmp_path: Path) -> None:
     program = timed(tmp_path, scale())
     text = json.loads(CliRunner().invoke(OPT, ["--cycles=json", str(tmp_path / "scale.pto")]).stdout)["programs"][0]

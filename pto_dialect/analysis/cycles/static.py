@@ -18,6 +18,7 @@ from pto_dialect.ir.core.walk import walk
 from .estimate import Estimate, estimate
 from .operations import counted
 from .table import CycleTable, read_table, shipped
+from .waits import Advice, Wait
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class ModuleCycles:
 
     ``pipes``: for each pipe what its operations take, one after the other. ``whole``: with all pipes; from the busiest
     one alone to all of them one after the other; of a run the end of its schedule. ``open``: operations whose number of
-    executions is not known. ``ranges``: operations and types without figures, with their number.
+    executions is not known. ``ranges``: operations and types without figures, with their number. ``waits``: what the
+    pipes of a run have waited for, and ``advice`` what helps; ``untried`` says why nothing was tried.
     """
 
     file: str
@@ -66,6 +68,9 @@ class ModuleCycles:
     open: int = 0
     ranges: dict[str, int] = field(default_factory=dict[str, int])
     run: bool = False
+    waits: list[Wait] = field(default_factory=list[Wait])
+    advice: list[Advice] = field(default_factory=list[Advice])
+    untried: str = ""
 
 
 def table_for(arch: str, path: str | None) -> CycleTable:

@@ -38,7 +38,7 @@ from .memory_budget import memory_budget
 from .outputs import Output, Place, Places, dump, memory_of, summary
 from .profile_table import profile_table
 from .request import Request
-from .sanitizing import collected, save_recording, show_cycles, unchecked_lines, watched_kernel
+from .sanitizing import collected, save_recording, unchecked_lines, watched_kernel
 from .value_text import Given, OutputFile
 
 if TYPE_CHECKING:
@@ -170,7 +170,8 @@ class Launch:
         before = self.copies(bound)
         values = [one.value for one in bound]
         fixing = request.sanitizing is not None and request.sanitizing.fix is not None
-        originals = [one._replace(value=one.value.copy()) if one.is_array else one for one in bound] if fixing else []
+        kept = fixing or (request.cycles is not None and request.advice)
+        originals = [one._replace(value=one.value.copy()) if one.is_array else one for one in bound] if kept else []
 
         def carried_out() -> int:
             started = perf_counter()
@@ -193,7 +194,9 @@ class Launch:
             if self.log is not None:
                 streams.out(profile_table(self.log, seconds, compile_seconds))
             if request.cycles is not None:
-                streams.out(show_cycles(cast("WatchedKernel", kernel), self.item.name, request.cycles))
+                from .timing import show_cycles
+
+                streams.out(show_cycles(self, kernel, originals, [*(one.launched for one in bound), *returned]))
             self.mismatches = mismatches
             for text in mismatches:
                 streams.err(text)

@@ -136,15 +136,6 @@ def save_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int, fail
     return None
 
 
-def show_cycles(kernel: WatchedKernel, file: str, form: str) -> str:
-    """What the runs of a timed kernel have taken, as text or JSON."""
-    from pto_dialect.driver.cycle_text import document
-    from pto_dialect.sanitize.timed import CycleKernel
-
-    assert isinstance(kernel, CycleKernel)
-    return document([kernel.cycles(file)], form)
-
-
 def collected(
     kernel: WatchedKernel, request: Sanitizing, policy: DiagnosticOptions
 ) -> tuple[tuple[Diagnostic, ...], Counts]:

@@ -215,7 +215,7 @@ class WatchedCore(QueueCore):
         transfers = isinstance(self.watch.sites[site].op, FenceBarrierAllOp)
         for pipe in _TRANSFERS if transfers else self.actors:
             scalar.join(self.actors[pipe].snapshot())
-            scalar.time = max(scalar.time, self.actors[pipe].time)
+            self.watch.linger(scalar, self.actors[pipe].time, "barrier", self.actors[pipe], site)
 
     def reach(self, pipe: str) -> Generator[None, None, None]:
         """Waits until the work of ``pipe`` is done."""
@@ -232,7 +232,7 @@ class WatchedCore(QueueCore):
         for actor in actors:
             for other in actors:
                 actor.join(other.snapshot())
-                actor.time = max(actor.time, other.time)
+                self.watch.linger(actor, other.time, "barrier", other, self.site)
 
     # ------------------------------------------------------------ signals in memory
 

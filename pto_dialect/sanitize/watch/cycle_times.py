@@ -17,10 +17,11 @@ from pto_dialect.analysis.cycles.work import Work
 from pto_dialect.runtime.kernels.tile.operands import TILES
 
 from ..report.timeline import Timeline
+from .cycle_waits import Waits
 
 if TYPE_CHECKING:
     from ..context import Context
-    from ..report.sites import Site
+    from ..report.sites import Site, Sites
     from ..state.clocks import Actor
 
 _PATHS = {"PIPE_MTE1": "l1:l0a", "PIPE_MTE3": "ub:gm", "PIPE_FIX": "l0c:gm"}
@@ -56,6 +57,10 @@ class CycleTimeline(Timeline):
         self.kept = kept
         self.executed: dict[tuple[int, str], Executed] = {}
         self.busy: dict[int, Total] = {}
+        self.waits = Waits()
+        self.leaving: dict[int, int] = {}
+        """The last operation in front of each signal on its way, by the number of its flow."""
+        self._flows = 0
         self.warm: set[tuple[int, int, int]] = set()
         self._counted: dict[int, Counted | None] = {}
         self._known: dict[Work, Estimate] = {}
@@ -78,10 +83,12 @@ class CycleTimeline(Timeline):
 
     def sent(self, actor: Actor, site: Site, loops: tuple[int, ...]) -> int:
         """A signal leaves; the number of its flow."""
-        if self.kept:
-            return super().sent(actor, site, loops)
-        self._sync(actor, site)
-        return 0
+        self._flows += 1
+        flow = super().sent(actor, site, loops) if self.kept else self._flows
+        if not self.kept:
+            self._sync(actor, site)
+        self.leaving[flow] = self.waits.behind.get(actor.number, 0)
+        return flow
 
     def taken(self, actor: Actor, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
         """A signal was waited for and is there now."""
@@ -156,8 +163,8 @@ class CycleTimeline(Timeline):
 
     # ------------------------------------------------------------ result
 
-    def cycles(self, file: str, target: str, actors: Sequence[Actor]) -> ModuleCycles:
-        """What the run has taken, with the ``actors`` that took part."""
+    def cycles(self, file: str, target: str, actors: Sequence[Actor], sites: Sites) -> ModuleCycles:
+        """What the run has taken, with the ``actors`` that took part and the places of their operations."""
         table = self.table
         found = ModuleCycles(file, target, table.one("machine", "clock_mhz"), run=True)
         for entry in sorted(self.executed.values(), key=lambda each: (each.site.number, each.pipe)):
@@ -170,15 +177,18 @@ class CycleTimeline(Timeline):
             found.lines.append(Line(entry.site.name, line, entry.pipe, entry.count, False, mean))
             if entry.evidence == "assumed":
                 found.ranges[entry.site.name] = entry.count
+        busiest: dict[str, Actor] = {}
         for actor in actors:
             busy = self.busy.get(actor.number)
             if busy is not None and busy.cycles > found.pipes.get(actor.pipe, Total()).cycles:
                 found.pipes[actor.pipe] = busy
+                busiest[actor.pipe] = actor
         end = _end(actors, int(table.one("machine", "cores")))
         totals = found.pipes.values()
         less = max((each.cycles - each.low for each in totals), default=0.0)
         more = max((each.high - each.cycles for each in totals), default=0.0)
         found.whole = Total(end, max(end - less, 0.0), end + more)
+        found.waits = self.waits.found(list(busiest.values()), sites, end)
         return found
 
 

@@ -10,12 +10,24 @@ from typing import Any
 
 from ..context import Context
 from ..state.arena import WatchedArena
+from ..state.clocks import Actor, Mark, Token
 from ..state.regions import Bytes
 from .cycle_times import CycleTimeline
+from .cycle_waits import Cause
 from .watch import Watch
 
 _MOST = 256
 """Ranges of one memory whose last accesses are remembered; the oldest make place."""
+
+
+class Accesses:
+    """When the last write of a range ends, and the last read; the pipe and the site of each."""
+
+    __slots__ = ("read", "reader", "writer", "written")
+
+    def __init__(self) -> None:
+        self.written = self.read = 0.0
+        self.writer = self.reader = ("", 0)
 
 
 class CycleWatch(Watch):
@@ -26,8 +38,8 @@ class CycleWatch(Watch):
         self.regions: list[tuple[WatchedArena, Bytes, bool]] = []
         self.span = (0.0, 0.0)
         """When the last instruction has started and ended."""
-        self.accessed: dict[int, dict[tuple[int, int], list[float]]] = {}
-        """By memory and range: when the last write of it ends, and the last read."""
+        self.accessed: dict[int, dict[tuple[int, int], Accesses]] = {}
+        """The last accesses by memory and range."""
 
     def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Runs an instruction."""
@@ -56,36 +68,74 @@ class CycleWatch(Watch):
                 self.begin(context)
             context.nbytes += region.size
 
+    # ------------------------------------------------------------ waits
+
+    def arrived(self, token: Token, actor: Actor, mark: Mark) -> None:
+        """``actor`` has taken a signal."""
+        timeline = self.timeline
+        assert isinstance(timeline, CycleTimeline)
+        since = max(actor.time, mark.time)
+        cause = Cause("flag", self.log.actors[token.sender].pipe, 0, timeline.leaving.pop(token.flow, 0), mark.site)
+        timeline.waits.hold(actor, cause, token.time - since)
+        super().arrived(token, actor, mark)
+
+    def linger(self, actor: Actor, until: float, kind: str, other: Actor | None = None, site: int = 0) -> None:
+        """``actor`` goes on at ``until`` at the earliest."""
+        timeline = self.timeline
+        assert isinstance(timeline, CycleTimeline)
+        if other is not None and other is not actor:
+            behind = timeline.waits.behind.get(other.number, 0)
+            timeline.waits.hold(actor, Cause(kind, other.pipe, 0, behind, site), until - actor.time)
+        super().linger(actor, until, kind, other, site)
+
+    # ------------------------------------------------------------ times
+
     def timed(self, context: Context, first: int) -> None:
         """An instruction has run: it gets its place on its pipe."""
         timeline, actor, mark = self.timeline, context.actor, context.mark
         assert isinstance(timeline, CycleTimeline)
         site = self.sites[self.log.site[first]]
         cost = timeline.cost(actor, site, context, self.regions)
-        start = max(actor.time, mark.time, self._ready() if self.ordered else 0.0)
+        before = actor.time
+        start, cause = max(before, mark.time), None
+        if start > before:
+            cause = timeline.waits.issued(actor, site.number)
+        if self.ordered:
+            ready, found = self._ready(site.number)
+            if ready > start:
+                start, cause = ready, found
+        timeline.waits.settle(actor, site.number, cause, start - before)
         actor.time = start + cost.cycles
         self.span = (start, actor.time)
         if self.ordered:
-            self._remember(actor.time)
+            self._remember(actor, site.number)
         timeline.record(actor, site, cost)
         timeline.operation(actor, site, mark.loops, start, cost.cycles, range(first, len(self.log.count)))
 
-    def _ready(self) -> float:
-        """When what the instruction reads is written, and what it overwrites is written and read."""
-        found = 0.0
+    def _ready(self, site: int) -> tuple[float, Cause | None]:
+        """When what the instruction reads is written, and what it overwrites is written and read; and why so late."""
+        found, cause = 0.0, None
         for arena, region, writes in self.regions:
             start, stop = region.offset, region.stop
-            for (low, high), (written, read) in self.accessed.get(id(arena), {}).items():
-                if low < stop and start < high:
-                    found = max(found, written, read if writes else 0.0)
-        return found
+            for (low, high), one in self.accessed.get(id(arena), {}).items():
+                if low >= stop or start >= high:
+                    continue
+                if one.written > found:
+                    found, cause = one.written, _cause("rewrites" if writes else "reads", site, one.writer)
+                if writes and one.read > found:
+                    found, cause = one.read, _cause("overwrites", site, one.reader)
+        return found, cause
 
-    def _remember(self, end: float) -> None:
+    def _remember(self, actor: Actor, site: int) -> None:
+        end, who = actor.time, (actor.pipe, site)
         for arena, region, writes in self.regions:
             ranges = self.accessed.setdefault(id(arena), {})
-            times = ranges.pop((region.offset, region.stop), None) or [0.0, 0.0]
-            times[not writes] = max(times[not writes], end)
-            ranges[region.offset, region.stop] = times
+            one = ranges.pop((region.offset, region.stop), None) or Accesses()
+            if writes and end > one.written:
+                one.written, one.writer = end, who
+            elif not writes and end > one.read:
+                one.read, one.reader = end, who
+            ranges[region.offset, region.stop] = one
             if len(ranges) > _MOST:
                 del ranges[next(iter(ranges))]
 
@@ -93,3 +143,7 @@ class CycleWatch(Watch):
         """Takes the cores that run side by side from now on; each group starts at zero."""
         super().open_device(cores)
         self.accessed = {}
+
+
+def _cause(kind: str, site: int, other: tuple[str, int]) -> Cause:
+    return Cause(kind, other[0], site, other[1])

@@ -38,7 +38,7 @@ class Signals:
         self.core = core
         self.tokens: dict[Key, deque[Token]] = {}
         self.levels: dict[Key, list[Clock]] = {}
-        self.level_times: dict[Key, list[float]] = {}
+        self.level_tokens: dict[Key, list[Token]] = {}
         self.held: Counter[tuple[str, int]] = Counter()
         self.holders: dict[tuple[str, int], int] = {}
 
@@ -75,8 +75,8 @@ class Signals:
             if reached:
                 known = [max(pair) for pair in zip(known, reached[-1], strict=True)]
             reached.append(known)
-            times = self.level_times.setdefault(key, [])
-            times.append(max(token.time, times[-1]) if times else token.time)
+            tokens = self.level_tokens.setdefault(key, [])
+            tokens.append(max(token, tokens[-1], key=lambda one: one.time) if tokens else token)
             return
         self.tokens.setdefault(key, deque()).append(token)
         if isinstance(key, Entry):
@@ -106,7 +106,10 @@ class Signals:
         actor.join(mark.known)
         if level:
             actor.join(self.levels[key][level - 1])
-            actor.time = max(actor.time, mark.time, self.level_times[key][level - 1])
+            token = self.level_tokens[key][level - 1]
+            watch = self.core.watch
+            actor.time = max(actor.time, mark.time)
+            watch.linger(actor, token.time, "lock", watch.log.actors[token.sender], mark.site)
 
     # ------------------------------------------------------------ findings
 

@@ -67,11 +67,12 @@ class UnitFlags:
 
     def passed(self, actor: Actor, check: UnitCheck) -> None:
         """The instruction goes on and learns what the other side knew."""
+        other = self.core.actors["PIPE_M" if check.full else "PIPE_FIX"]
         for block in check.blocks:
             known = self.known.get(block)
             if known is not None:
                 actor.join(known)
-                actor.time = max(actor.time, self.times[block])
+                self.core.watch.linger(actor, self.times[block], "unit-flag", other)
 
     def hand(self, actor: Actor, check: UnitCheck) -> None:
         """The instruction is done with its blocks."""

@@ -100,6 +100,10 @@ class Watch:
             actor.time = max(since, token.time)
             self.timeline.taken(actor, self.sites[mark.site], mark.loops, since, token.flow)
 
+    def linger(self, actor: Actor, until: float, kind: str, other: Actor | None = None, site: int = 0) -> None:
+        """``actor`` goes on at ``until`` at the earliest, because of ``other`` and what stands at ``site``."""
+        actor.time = max(actor.time, until)
+
     def timed(self, context: Context, first: int) -> None:
         """An instruction, with the events from ``first`` on, has run: it gets its place in the timeline."""
         timeline, actor, mark = self.timeline, context.actor, context.mark

@@ -1,0 +1,169 @@
+"""Tries proposals on copies of a program: verified, run on the same arguments, compared bit by bit, timed.
+
+Source: docs/cycles.md, "Waits and advice".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException
+
+from pto_dialect.analysis.cycles.static import ModuleCycles
+from pto_dialect.analysis.cycles.waits import Advice
+from pto_dialect.deadline import TimedOut
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.accesses.items import UnsupportedError
+from pto_dialect.passes.assign_memory.plan import memory_plans
+from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.sanitize.report.findings import Finding
+from pto_dialect.sanitize.timed import CycleKernel
+from pto_dialect.verify.verifier import verify_module
+
+from .proposals import Proposal, proposals
+
+LEAST_SAVING = 0.01
+"""Changes that save less of the time are not told."""
+
+MOST_TRIALS = 32
+MOST_EVENTS = 20_000
+"""Accesses of a run up to which changes are tried: each trial runs the program again."""
+
+
+@dataclass
+class Subject:
+    """A program that has run. ``again`` makes the kernel of another module whose runs are watched by all checks,
+    ``values`` fresh arguments; ``expected`` is what the run has left in them and returned."""
+
+    module: ModuleOp
+    target: str | None
+    blocks: int
+    again: Callable[[ModuleOp], CycleKernel]
+    values: Callable[[], list[Any]]
+    expected: list[Any]
+    _before: frozenset[object] | None = field(default=None, init=False)
+
+    def advise(self, found: ModuleCycles, events: int) -> None:
+        """Adds to ``found``, which is what the run has taken with so many ``events``, the advice that helps."""
+        if events > MOST_EVENTS:
+            found.untried = f"the run is long: {events} accesses, changes are tried up to {MOST_EVENTS}"
+            return
+        best: dict[str, Advice] = {}
+        try:
+            for number, proposal in enumerate(proposals(self.module, self.target, found.waits)):
+                if number >= MOST_TRIALS:
+                    break
+                advice = self._tried(proposal, found)
+                known = best.get(proposal.group)
+                if advice is not None and (known is None or advice.after < known.after - LEAST_SAVING * advice.before):
+                    # More slots cost more memory, so fewer are told as well.
+                    key = f"{proposal.group} {number}" if known is not None and advice.more else proposal.group
+                    best[key] = advice
+        except TimedOut:
+            found.untried = "the time limit is over"
+        found.advice = sorted(worthwhile(list(best.values())), key=lambda one: (one.after, one.text))
+
+    def _tried(self, proposal: Proposal, found: ModuleCycles) -> Advice | None:
+        """The advice, if the change is right and helps."""
+        copy = self.module.clone()
+        try:
+            text = proposal.change(copy)
+        except (UnsupportedError, DiagnosticException):
+            return None
+        if not text or not verified(copy, self.target):
+            return None
+        outcome = self.outcome(copy, found)
+        if outcome is None or outcome.whole.cycles > found.whole.cycles * (1 - LEAST_SAVING):
+            return None
+        try:
+            more = difference(peaks(self.module, self.target), peaks(copy, self.target))
+        except UnsupportedError:
+            more = ()
+        return Advice(text, proposal.passes, proposal.lines, found.whole.cycles, outcome.whole.cycles, more)
+
+    def outcome(self, module: ModuleOp, found: ModuleCycles) -> ModuleCycles | None:
+        """What a changed program takes; ``None`` where it fails, leaves other bits or has findings of its own."""
+        try:
+            kernel = self.again(module)
+            results = run_quietly(kernel, self.values(), self.blocks)
+        except (ProgramError, BindingError, MemoryError):
+            return None
+        news = keys(kernel.watch.findings.all)
+        if kernel.stopped or not same_bits(self.expected, results) or (news and news - self.before()):
+            return None
+        return kernel.cycles(found.file)
+
+    def before(self) -> frozenset[object]:
+        """What is found in the program as it is."""
+        if self._before is None:
+            kernel = self.again(self.module)
+            run_quietly(kernel, self.values(), self.blocks)
+            self._before = keys(kernel.watch.findings.all)
+        return self._before
+
+
+def worthwhile(advice: Sequence[Advice]) -> list[Advice]:
+    """Without the advice that takes more memory than another one and saves no more."""
+
+    def size(one: Advice) -> int:
+        return sum(more for _, more in one.more)
+
+    def beaten(one: Advice) -> bool:
+        return any(size(other) < size(one) and other.after <= one.after + 0.01 * one.before for other in advice)
+
+    return [one for one in advice if not beaten(one)]
+
+
+def run_quietly(kernel: CycleKernel, values: list[Any], blocks: int) -> list[Any]:
+    """Runs a kernel, without what its program prints; the arguments after that, and what it returns."""
+    with redirect_stdout(StringIO()):
+        returned = kernel.run(values, blocks)
+    return [*values, *returned]
+
+
+def same_bits(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Whether two runs have left the same bits."""
+    pairs = list(zip(one, other, strict=True))
+    return all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in pairs if _is_data(a))
+
+
+def _is_data(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic | int | float)
+
+
+def keys(findings: Sequence[Finding]) -> frozenset[object]:
+    """What makes findings the same in two forms of a program."""
+    return frozenset((one.rule, None if one.span is None else one.span.line) for one in findings)
+
+
+def verified(module: ModuleOp, target: str | None) -> bool:
+    """Whether no rule is broken."""
+    engine = DiagnosticEngine()
+    verify_module(module, engine, target=target)
+    return not engine.has_errors
+
+
+def peaks(module: ModuleOp, target: str | None) -> dict[str, int]:
+    """Bytes that the tiles of a program need, by memory: of its functions the one that needs most. Tiles without
+    addresses lie where assign-memory would put them. Raises ``UnsupportedError``."""
+    found: dict[str, int] = {}
+    for function in walk(module):
+        if has_role(function, Role.FUNCTION) and function.regions[0].blocks:
+            for plan in memory_plans(function, target, "auto"):
+                found[plan.space] = max(found.get(plan.space, 0), plan.peak)
+    return found
+
+
+def difference(before: dict[str, int], after: dict[str, int]) -> tuple[tuple[str, int], ...]:
+    """By memory what is needed besides."""
+    spaces = sorted(before.keys() | after.keys())
+    changes = ((space, after.get(space, 0) - before.get(space, 0)) for space in spaces)
+    return tuple((space, change) for space, change in changes if change)
