@@ -1,4 +1,7 @@
-"""What pipes have waited for in a run, and what would spare them the wait.  Source: docs/cycles.md, "Waits and advice"."""
+"""What pipes have waited for in a run, and what would spare them the wait.
+
+Source: docs/cycles.md, "Waits and advice".
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ class Accesses:
 
     def __init__(self) -> None:
         self.written = self.read = 0.0
-        self.writer = self.reader = ("", 0)
+        self.writer: tuple[str, int] = ("", 0)
+        self.reader: tuple[str, int] = ("", 0)
 
 
 class CycleWatch(Watch):
