@@ -31,7 +31,7 @@ CHIPS = ("a5", "a2a3")
 REFUSALS = frozenset(
     (
         *("assign-memory-unsupported", "assign-memory-full", "insert-sync-unsupported"),
-        *("lower-cube-unsupported", "lower-vector-unsupported"),
+        *("lower-cube-unsupported", "lower-vector-unsupported", "lower-transfers-unsupported"),
     )
 )
 PROOFS = frozenset(("prove-difference", "prove-finding", "prove-reread"))

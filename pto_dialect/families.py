@@ -279,6 +279,7 @@ PASSES_WITH_RULES: tuple[str, ...] = (
     "passes.sync_order.rules",
     "passes.lower_cube.lower",
     "passes.lower_vector.lower",
+    "passes.lower_transfers.lower",
     "passes.loops.tile",
     "passes.forms.level1",
     "passes.forms.level2",

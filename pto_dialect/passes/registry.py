@@ -96,6 +96,12 @@ PASS_TABLE: dict[str, PassEntry] = {
         changes=True,
         options=MappingProxyType({"fuse": ("true", "false")}),
     ),
+    "lower-transfers": PassEntry(
+        "lower_transfers.lower",
+        "LowerTransfersPass",
+        "transfers for loads and stores of vector cores, and for single elements",
+        changes=True,
+    ),
     "to-level1": PassEntry("forms.level1", "ToLevel1Pass", "tile values for buffers", changes=True),
     "to-level2": PassEntry("forms.level2", "ToLevel2Pass", "buffers for tile values", changes=True),
     "to-assembly": PassEntry(

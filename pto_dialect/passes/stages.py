@@ -20,11 +20,14 @@ STAGES: dict[str, Stage] = {
     "sync": Stage(("insert-sync",)),
     "cube": Stage(("lower-cube",), usual=False),
     "vector": Stage(("lower-vector",), usual=False),
+    "transfers": Stage(("lower-transfers",), usual=False),
 }
 """Every stage. They run in this order: flags depend on who shares bytes with whom, and instructions on both."""
 
 USUAL = "usual"
 """Stands for the stages that run where none is named."""
+ALL = "all"
+"""Stands for every stage."""
 
 
 class UnknownStageError(ValueError):
@@ -40,7 +43,9 @@ def lowering(text: str) -> tuple[str, ...]:
     Raises :class:`UnknownStageError`.
     """
     named = {name.strip() for name in text.split(",")}
-    for name in sorted(named - STAGES.keys() - {USUAL}):
+    for name in sorted(named - STAGES.keys() - {USUAL, ALL}):
         raise UnknownStageError(name)
+    if ALL in named:
+        named |= STAGES.keys()
     chosen = (stage for name, stage in STAGES.items() if name in named or (stage.usual and USUAL in named))
     return tuple(name for stage in chosen for name in stage.passes)

@@ -60,6 +60,9 @@ class InstructionPass(PtoPass):
             for function in functions:
                 function.take_back()
         else:
+            for function in functions:
+                for old, new in function.replaced:
+                    old.replace_all_uses_with(new)
             _remove(lowered)
             for function in functions:
                 function.sweep()

@@ -53,6 +53,8 @@ class Function:
         self.sums = Sums()
         self.made: list[Operation] = []
         self.pointers: dict[tuple[SSAValue, Attribute], SSAValue] = {}
+        self.replaced: list[tuple[SSAValue, SSAValue]] = []
+        """Results of operations that go, with what takes their place when all are lowered."""
         self._constants: dict[tuple[Attribute, Constant], SSAValue] = {}
         self._first = self.entry.first_op
 

@@ -12,11 +12,11 @@ from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.cube.mte import MteGmL1FracOp, MteGmL1Op, MteL1BtOp, MteL1FbOp, MteL1L0aOp, MteL1L0bOp
 from pto_dialect.ir.tile.memory import TLoadOp
 from pto_dialect.passes.instructions.geometry import FRACTAL_ROWS, ROW_BYTES, NotLoweredError, Reader, Tile
+from pto_dialect.passes.instructions.views import Step, View, fitted, view_of
 from pto_dialect.passes.instructions.writer import Number, Writer, enum
 from pto_dialect.targets.profile import Profile
 
 from .scales import holds_scales, load_scales
-from .views import Step, View, fitted, view_of
 
 _MOST_STEPS = 255
 _ZERO_PAD = 1

@@ -14,11 +14,11 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import PtrType
 from pto_dialect.ir.cube.fixpipe import MteL0cGmOp, MteL0cL1Op, MteL0cUbOp
 from pto_dialect.passes.instructions.geometry import FRACTAL_ROWS, NotLoweredError, Reader, Tile
+from pto_dialect.passes.instructions.views import fitted, view_of
 from pto_dialect.passes.instructions.writer import Number, Writer, enum
 from pto_dialect.targets.profile import Profile
 
 from .conversion import Conversion, conversion_of
-from .views import fitted, view_of
 
 _TO_CORES = {
     "": ("single", 0),

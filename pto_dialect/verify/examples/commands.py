@@ -54,6 +54,7 @@ COMMANDS: Final[dict[str, Commands]] = {
     "insert-sync-unsupported": _both("pto-opt -p insert-sync example.pto"),
     "lower-cube-unsupported": _both("pto-opt -p lower-cube example.pto"),
     "lower-vector-unsupported": _both("pto-opt -p lower-vector example.pto"),
+    "lower-transfers-unsupported": _both("pto-opt -p lower-transfers example.pto"),
     "tile-loops-unsupported": _both("pto-opt -p tile-loops example.pto"),
     "to-level1-unsupported": _both("pto-opt -p to-level1 example.pto"),
     "to-assembly-unsupported": _both("pto-opt -p 'to-assembly{attributes=drop}' example.pto"),

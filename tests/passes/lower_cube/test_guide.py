@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[3] / "docs"
-PAGES = {"lower-cube.md": 3, "lower-vector.md": 3, "from-tiles-to-instructions.md": 6}
+PAGES = {"lower-cube.md": 3, "lower-vector.md": 3, "from-tiles-to-instructions.md": 6, "lower-transfers.md": 2}
 PAGES |= {"tile-loops.md": 2, "double-buffer.md": 1, "unroll.md": 1}
 
 _PROGRAM = re.compile(r"^`([\w.]+)` [^`]*?:\n\n```mlir\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -13,8 +13,9 @@ from pto_dialect.analysis.facts import word
 from pto_dialect.ir.buffers.views import MakeTensorViewOp, PartitionViewOp
 from pto_dialect.ir.core.base import operand_groups
 from pto_dialect.ir.core.types import PtrType
-from pto_dialect.passes.instructions.geometry import NotLoweredError
-from pto_dialect.passes.instructions.writer import Number, Writer
+
+from .geometry import NotLoweredError
+from .writer import Number, Writer
 
 _RANK = 5
 _DIMENSIONS = {"nd": ((0, 1, 2, 3), (4,)), "dn": ((3,), (0, 1, 2, 4)), "nz": ((2, 3), (0, 1, 4))}

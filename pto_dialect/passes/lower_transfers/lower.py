@@ -1,0 +1,78 @@
+"""``lower-transfers``: loads and stores of the unified buffer become bursts, accesses to elements those of pointers.
+
+Source: docs/reference/layouts.md, "Transfers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.placement import location
+from pto_dialect.passes.instructions.geometry import NotLoweredError
+from pto_dialect.passes.instructions.rewrite import InstructionPass
+from pto_dialect.passes.instructions.writer import Function, Writer
+from pto_dialect.verify.engine.rule import ERROR, LOWER_TRANSFERS, Rule, rule
+
+from .bursts import load, store
+from .elements import get, put
+
+_TILE = "!pto.tile_buf<vec, 16x16xf32>"
+_GOOD = f"""module attributes {{pto.target_arch = "a5"}} {{
+  func.func @f() {{
+    %c0 = arith.constant 0 : i64
+    %first = arith.constant 0 : index
+    %a = pto.alloc_tile addr = %c0 : {_TILE}
+    %value = pto.tgetval ins(%a, %first : {_TILE}, index) outs : f32
+    return
+  }}
+}}
+"""
+
+NOT_LOWERED = rule(
+    "lower-transfers-unsupported",
+    ERROR,
+    LOWER_TRANSFERS,
+    "loads and stores of tiles in the unified buffer have addresses, and transfers that copy the same elements",
+    source='docs/reference/layouts.md, "Transfers"',
+    bad=_GOOD.replace(" addr = %c0", ""),
+    good=_GOOD,
+)
+
+_LOWERINGS: dict[str, tuple[str, Callable[[Writer], None]]] = {
+    "pto.tload": ("dst", load),
+    "pto.tstore": ("src", store),
+    "pto.tgetval": ("src", get),
+    "pto.tsetval": ("dst", put),
+}
+"""Which operand of an operation lies in the unified buffer, and what lowers it."""
+
+
+@dataclass(frozen=True)
+class LowerTransfersPass(InstructionPass):
+    """Puts transfers in the place of loads and stores of vector cores, and accesses through pointers in the place of
+    those to single elements of tiles."""
+
+    name: ClassVar[str] = "lower-transfers"
+    unsupported: ClassVar[Rule] = NOT_LOWERED
+
+    def owns(self, op: Operation) -> bool:
+        """Whether ``op`` moves elements of a tile in the unified buffer."""
+        side, _ = _LOWERINGS.get(op.name, ("", None))
+        return bool(side) and isinstance(op, PtoOp) and any(location(one) == "vec" for one in operand_groups(op)[side])
+
+    def lower(self, op: Operation, function: Function) -> NotLoweredError | None:
+        """Writes the transfer of ``op`` in front of it; returns what stands in the way."""
+        profile = profile_of(op, self.target)
+        if profile.arch != "a5":
+            return NotLoweredError(op, f"{profile.arch} has no transfers with sizes as operands", "a5 has")
+        try:
+            _LOWERINGS[op.name][1](Writer(function, op))
+        except NotLoweredError as error:
+            return error
+        return None
