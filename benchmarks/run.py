@@ -1,11 +1,13 @@
 """Measures what users feel, each figure beside its anchor, in one run.
 
-Usage: python benchmarks/run.py [NAME ...] [--tree FOLDER]... [--slow] [--json FILE] [--compare OLD NEW]
+Usage: python benchmarks/run.py [NAME ...] [--tree FOLDER]... [--slow] [--clock wall|processor] [--json FILE]
+       [--compare OLD NEW]
 
 NAMEs are those of the rows in ``rows/``; without one, all but the slow ones.  Every sample has a process of its own,
 in which both sides run; the table shows medians, and the smallest and largest ratio.  ``--tree`` names folders with
 programs (by default the project's examples and tests).  ``--compare`` takes two trees of this project and runs each
-row with the package of one and of the other in turns.  Exits with 1 when a goal is missed (with ``--compare``: when
+row with the package of one and of the other in turns, with the interpreter of the tree's ``.venv`` where there is one.
+``--clock processor`` counts time of the processor, for machines that do other work as well.  Exits with 1 when a goal is missed (with ``--compare``: when
 the second version is more than 3 % slower than the first, its spread left aside).
 """
 
@@ -23,7 +25,7 @@ from statistics import median
 from typing import NamedTuple
 
 from rows import front, runs, start, watch
-from rows.row import Row, Times
+from rows.row import CLOCK, Row, Times
 
 ROWS: dict[str, Row] = {**front.ROWS, **start.ROWS, **runs.ROWS, **watch.ROWS}
 TOLERANCE = 1.03
@@ -79,9 +81,15 @@ def environment(tree: Path | None) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(tree)} if tree is not None else kept
 
 
+def interpreter(tree: Path | None) -> str:
+    """Python of a tree's own environment, in which its commands are installed, else the one that runs this."""
+    own = tree / ".venv" / "bin" / "python" if tree is not None else Path(sys.executable)
+    return str(own if own.exists() else sys.executable)
+
+
 def call(name: str, what: str, folder: Path, tree: Path | None = None) -> str:
     """Runs a part of a row in a fresh process."""
-    line = [sys.executable, __file__, f"--{what}", name, str(folder)]
+    line = [interpreter(tree), __file__, f"--{what}", name, str(folder)]
     ended = subprocess.run(line, stdout=subprocess.PIPE, text=True, env=environment(tree))
     if ended.returncode:
         raise SystemExit(f"{name}: the process of the measurement ended with {ended.returncode}")
@@ -142,6 +150,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"rows: {', '.join(ROWS)}")
     parser.add_argument("--tree", type=Path, action="append", help="folder with programs")
     parser.add_argument("--slow", action="store_true", help="the slow rows as well")
+    parser.add_argument("--clock", choices=("wall", "processor"), default="wall")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--compare", type=Path, nargs=2, metavar=("OLD", "NEW"))
     for part in ("prepare", "sample"):
@@ -159,6 +168,7 @@ def main() -> int:
         parser.error(f"unknown row {unknown[0]!r}; there are {', '.join(ROWS)}")
     if args.tree:
         os.environ["PTO_BENCH_TREES"] = os.pathsep.join(str(path.resolve()) for path in args.tree)
+    os.environ[CLOCK] = args.clock
     names = args.names or [name for name, row in ROWS.items() if args.slow or not row.slow]
     return compare(names, *args.compare) if args.compare else table(names, args.json)
 

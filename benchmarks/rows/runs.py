@@ -8,6 +8,7 @@ import timeit
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import kernels
@@ -251,13 +252,14 @@ def processes(rounds: int, _: Path) -> Times:
     """
     work = kernels.gelu(rounds=rounds)
     kernel = ready(work)
-    alone, together = alternate(partial(exponentials, 1), partial(exponentials, 2), 5)
+    alone, together = alternate(partial(exponentials, 1), partial(exponentials, 2), 5, now=perf_counter)
     print(f"two processes of plain numpy on this machine: {alone / together:.2f} x the speed of one", file=sys.stderr)
     return alternate(
         lambda: kernel(*work.arguments, blocks=work.blocks, jobs=2),
         lambda: kernel(*work.arguments, blocks=work.blocks),
         9,
         warm_up=3,
+        now=perf_counter,
     )
 
 
@@ -265,8 +267,9 @@ def short(_: Path) -> Times:
     """One small block after another in one process, with and without the wish for two."""
     work = kernels.softmax(16, 256)
     kernel = ready(work)
-    times = alternate(partial(kernel, *work.arguments, jobs=2), partial(kernel, *work.arguments), 31)
-    return times
+    return alternate(
+        partial(kernel, *work.arguments, jobs=2), partial(kernel, *work.arguments), 31, now=perf_counter
+    )
 
 
 def arrays(make: Callable[[], kernels.Workload]) -> Callable[[Path], Times]:

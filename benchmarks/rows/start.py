@@ -46,7 +46,7 @@ def served(folder: Path) -> Times:
         if perf_counter() > end:
             raise SystemExit("no server has come")
         sleep(0.1)
-    times = alternate(ours, command("xdsl-opt", folder / "small.mlir"), 9, warm_up=2)
+    times = alternate(ours, command("xdsl-opt", folder / "small.mlir"), 9, warm_up=2, now=perf_counter)
     for path in sockets.iterdir():
         # The server ends without it.
         path.unlink()
