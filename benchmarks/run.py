@@ -7,8 +7,8 @@ NAMEs are those of the rows in ``rows/``; without one, all but the slow ones.  E
 in which both sides run; the table shows medians, and the smallest and largest ratio.  ``--tree`` names folders with
 programs (by default the project's examples and tests).  ``--compare`` takes two trees of this project and runs each
 row with the package of one and of the other in turns, with the interpreter of the tree's ``.venv`` where there is one.
-``--clock processor`` counts time of the processor, for machines that do other work as well.  Exits with 1 when a goal is missed (with ``--compare``: when
-the second version is more than 3 % slower than the first, its spread left aside).
+``--clock processor`` counts time of the processor, for machines that do other work as well.  Exits with 1 when a goal
+is missed (with ``--compare``: when the second version is more than 3 % slower than the first, its spread left aside).
 """
 
 from __future__ import annotations

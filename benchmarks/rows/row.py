@@ -78,15 +78,16 @@ def seconds(function: Callable[[], Any], now: Callable[[], float] | None = None)
     return now() - started
 
 
-def command(*words: str | Path) -> Callable[[], None]:
-    """Runs a command of this environment, or fails; Python may write its compiled files."""
+def command(*words: str | Path, succeeds: bool = True) -> Callable[[], None]:
+    """Runs a command of this environment, or fails; Python may write its compiled files. Without ``succeeds`` the
+    command may end with an error, as it does on wrong programs."""
     scripts = Path(sys.executable).parent
     first = scripts / str(words[0])
     line = [str(first if first.exists() else words[0]), *map(str, words[1:])]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
 
     def call() -> None:
-        subprocess.run(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, env=environment)
+        subprocess.run(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=succeeds, env=environment)
 
     return call
 

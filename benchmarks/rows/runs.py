@@ -267,9 +267,7 @@ def short(_: Path) -> Times:
     """One small block after another in one process, with and without the wish for two."""
     work = kernels.softmax(16, 256)
     kernel = ready(work)
-    return alternate(
-        partial(kernel, *work.arguments, jobs=2), partial(kernel, *work.arguments), 31, now=perf_counter
-    )
+    return alternate(partial(kernel, *work.arguments, jobs=2), partial(kernel, *work.arguments), 31, now=perf_counter)
 
 
 def arrays(make: Callable[[], kernels.Workload]) -> Callable[[Path], Times]:

@@ -446,30 +446,39 @@ def operand_name(op: PtoOp, index: int) -> str:
 
 def operand_groups(op: PtoOp) -> dict[str, tuple[SSAValue, ...]]:
     """Operands of ``op`` by declared name; an absent optional operand is an empty tuple."""
-    declared = signature(type(op))
     # A part of xDSL's own tuple costs ten times as much as one of a plain tuple.
     operands = tuple(op._operands)
+    return {name: operands[start:end] for name, start, end in operand_layout(op)}
+
+
+OperandLayout = tuple[tuple[str, int, int], ...]
+"""Names of operands in their order, and the positions where each begins and ends."""
+
+
+def operand_layout(op: PtoOp) -> OperandLayout:
+    """Where the operands of ``op`` lie. Raises ``ValueError`` where the numbers of operands contradict each other."""
+    declared = signature(type(op))
+    number = len(op._operands)
     segments: Attribute | None = None
     if declared.segmented:
         segments = op.seen_attributes().get("operandSegmentSizes") or op.properties.get("operandSegmentSizes")
     # Known sizes are told by identity, as they are those of interned attributes.
-    key = (type(op), len(operands), id(segments) if id(segments) in _sizes_of_interned else None)
+    key = (type(op), number, id(segments) if id(segments) in _sizes_of_interned else None)
     layout = _layouts.get(key) if key[2] is not None or segments is None else None
     if layout is None:
-        layout = _layout(declared, len(operands), sizes_of(segments))
+        layout = _layout(declared, number, sizes_of(segments))
         if (key[2] is not None or segments is None) and len(_layouts) < _MOST_LAYOUTS:
             _layouts[key] = layout
-    return {name: operands[start:end] for name, start, end in layout}
+    return layout
 
 
-_Layout = tuple[tuple[str, int, int], ...]
-_layouts: dict[tuple[type[Operation], int, int | None], _Layout] = {}
-"""Names of operands and where they begin and end, by class, number of operands and interned segment sizes."""
+_layouts: dict[tuple[type[Operation], int, int | None], OperandLayout] = {}
+"""Layouts by class, number of operands and interned segment sizes."""
 
 _MOST_LAYOUTS = 10_000
 
 
-def _layout(declared: Signature, number: int, sizes: Sequence[int] | None) -> _Layout:
+def _layout(declared: Signature, number: int, sizes: Sequence[int] | None) -> OperandLayout:
     if sizes is None:
         spare = number - declared.required
         sizes = [spare if size is None else size for size in declared.sizes]

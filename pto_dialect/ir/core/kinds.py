@@ -45,7 +45,16 @@ class Kind(AttrConstraint):
 
 def _of(label: str, *classes: type[Attribute]) -> Kind:
     allowed = (*classes, t.OpaqueType)
-    return Kind(label, lambda attr: isinstance(attr, allowed))
+    # isinstance asks all classes below when the answer is no; no class of attributes changes its bases.
+    answers: dict[type[Attribute], bool] = {}
+
+    def accepts(attr: Attribute) -> bool:
+        answer = answers.get(type(attr))
+        if answer is None:
+            answer = answers[type(attr)] = isinstance(attr, allowed)
+        return answer
+
+    return Kind(label, accepts)
 
 
 def _exact(*names: str) -> Kind:

@@ -10,7 +10,7 @@ from functools import cache
 
 from xdsl.ir import Operation, SSAValue
 
-from .base import PtoOp, operand_groups, signature
+from .base import PtoOp, operand_groups, operand_layout, signature
 
 
 @cache
@@ -46,8 +46,15 @@ def first(op: PtoOp, name: str) -> SSAValue | None:
     place = _place(type(op), name)
     if place is not None:
         return op._operands[place] if place < len(op._operands) else None
-    values = operand_groups(op).get(name, ())
-    return values[0] if values else None
+    return _first(op, name)
+
+
+def _first(op: PtoOp, name: str) -> SSAValue | None:
+    for found, start, end in operand_layout(op):
+        if found == name:
+            # A part of xDSL's own tuple costs ten times as much as one of a plain tuple.
+            return next(iter(tuple(op._operands)[start:end]), None)
+    return None
 
 
 def shown(view: Operation) -> SSAValue:
@@ -65,7 +72,6 @@ def find(op: Operation, name: str) -> SSAValue | None:
     if not isinstance(op, PtoOp):
         return None
     try:
-        values = operand_groups(op).get(name, ())
+        return _first(op, name)
     except ValueError:
         return None
-    return values[0] if values else None

@@ -468,8 +468,12 @@ def element_name(attr: Attribute) -> str:
 
 def bit_width(attr: Attribute) -> int | None:
     """Storage bits of one element (a packed pair counts as one element); ``None`` for a type without a size."""
-    if isinstance(attr, IntegerType):
+    # Not isinstance, which asks all classes below when the answer is no; names of classes tell the others apart.
+    if type(attr) is IntegerType:
         return attr.width.data
+    known = _BITS_BY_NAME.get(attr.name)
+    if known is not None:
+        return known
     if isinstance(attr, builtin.AnyFloat):
         return attr.bitwidth
     if isinstance(attr, builtin.VectorType):
@@ -478,7 +482,7 @@ def bit_width(attr: Attribute) -> int | None:
         for dim in attr.get_shape():
             count *= dim
         return None if lane is None else lane * count
-    return _BITS_BY_NAME.get(attr.name)
+    return None
 
 
 def byte_width(attr: Attribute) -> int | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.base import PtoOp, is_pto, operand_groups
+from pto_dialect.ir.core.operands import first
 from pto_dialect.ir.core.types import DYNAMIC, I1, MultiTileBufType, TileBufType, byte_width, element_name, type_text
 from pto_dialect.targets.element_types import FP4, is_low_precision
 from pto_dialect.targets.memory import BASE_ALIGNMENT, LOC_TO_SPACE
@@ -263,10 +264,8 @@ def place(op: Operation, ctx: Context) -> None:
 
 def address_operand(op: Operation) -> SSAValue | None:
     """The address that an allocation is given."""
-    assert isinstance(op, PtoOp)
-    if not op._operands:
-        return None
-    return next(iter(operand_groups(op)["addr"]), None)
+    assert is_pto(op)
+    return first(op, "addr") if op._operands else None
 
 
 @checks(STRUCTURE, "pto.tassign")

@@ -71,8 +71,10 @@ class _Buffer(NamedTuple):
 def _buffers(scan: FunctionScan, ctx: Context) -> Iterator[_Buffer]:
     for op in scan.named("pto.alloc_tile", "pto.alloc_multi_tile"):
         kind = op.results[0].type
-        count = kind.count if isinstance(kind, MultiTileBufType) else 1
-        tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
+        tile, count = kind, 1
+        # Most are tiles, and isinstance takes long where the answer is no.
+        if not isinstance(kind, TileBufType) and isinstance(kind, MultiTileBufType):
+            tile, count = kind.slot, kind.count
         if not isinstance(tile, TileBufType):
             continue
         try:

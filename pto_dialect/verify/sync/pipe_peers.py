@@ -16,6 +16,7 @@ from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, 
 from ..engine.context import Context
 
 BUFFERS = ("c2v_consumer_buf", "v2c_consumer_buf")
+_CORE_INITS = frozenset((AicInitializePipeOp, AivInitializePipeOp))
 
 
 class Queues:
@@ -27,13 +28,14 @@ class Queues:
         self.transfers: dict[FuncOp, list[Operation]] = {}
         self.imports: dict[tuple[str, FuncOp], list[Operation]] = {}
         self._ctx = ctx
-        for function in (op for op in walk(program) if isinstance(op, FuncOp)):
+        # Not isinstance, which asks all classes below when the answer is no: this is every operation of a program.
+        for function in (op for op in walk(program) if type(op) is FuncOp):
             for op in walk(function):
-                if isinstance(op, (AicInitializePipeOp, AivInitializePipeOp)):
+                if type(op) in _CORE_INITS:
                     self.inits.setdefault(function, []).append(op)
                 elif (action := action_of(op)) is not None and action.core is not None and action.transfers:
                     self.transfers.setdefault(function, []).append(op)
-                elif isinstance(op, ImportReservedBufferOp) and (consumer := self.exporter(op)) is not None:
+                elif type(op) is ImportReservedBufferOp and (consumer := self.exporter(op)) is not None:
                     self.imports.setdefault((text(op, "name"), consumer), []).append(op)
 
     def exporter(self, imported: Operation) -> FuncOp | None:
