@@ -1,0 +1,52 @@
+"""What the package says and computes where the recipes of docs/contributing.md were followed, as JSON.
+
+Run in a folder with a changed copy of the package, which is imported from there.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path.cwd()))
+
+from pto_dialect import targets
+from pto_dialect.diagnostics.engine import DiagnosticOptions
+from pto_dialect.driver.explain.examples import example_of
+from pto_dialect.driver.explain.running import run
+from pto_dialect.driver.options import Options
+from pto_dialect.driver.pipeline import process
+from pto_dialect.targets.a2a3 import A2A3
+from pto_dialect.verify.engine.example_programs import example_program
+
+TILES = "pto.tsubrelu ins(%a, %b : {0}, {0}) outs(%d : {0})"
+MAD = "pto.mad %x, %y, %z, %c16, {n}, %c16{words} : !A16, !B16, !C32, i64, i64, i64"
+
+
+def said(statement: str) -> tuple[list[str], list[str]]:
+    """The printed lines with a name of the recipes in them, and what is told about the statement."""
+    result = process(example_program(statement, "a5"), "x.pto", Options(policy=DiagnosticOptions(pedantic=True)))
+    lines = [line.strip() for line in (result.text or "").split("\n") if "tsubrelu" in line or "k_dir" in line]
+    return lines, [f"{found.rule}: {found.message}" for found in result.diagnostics]
+
+
+def results() -> dict[str, object]:
+    """The results by what they are about."""
+    ran = run(example_of("pto.tsubrelu"))
+    return {
+        "package": str(Path(targets.__file__).parents[1]),
+        "operation": said(TILES.format("!pto.tile_buf<vec, 8x64xf32>")),
+        "refused type": said(TILES.format("!pto.tile_buf<vec, 8x64xi32>")),
+        "run": [[row.way, row.name, row.elements] for row in ran.rows],
+        "findings": [found.message for found in ran.findings],
+        "clause": said(MAD.format(n="%c16", words=" n_dir k_dir")),
+        "clause out of order": said(MAD.format(n="%c16", words=" k_dir n_dir")),
+        "rule": said(MAD.format(n="%c17", words="")),
+        "rule kept": said(MAD.format(n="%c16", words="")),
+        "limit": dict(A2A3.planner_limit),
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(results()))
