@@ -13,8 +13,7 @@ class TileConfigOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("
     """Memref seen as a tile with the layout ``config``."""
 
     source = operand_def(MEMREF)
-    valid_row = opt_operand_def(INDEX)
-    valid_col = opt_operand_def(INDEX)
+    valid_row = valid_col = opt_operand_def(INDEX)
     config = attr_def(ANY_ATTR)
     result = result_def(MEMREF)
 
@@ -34,8 +33,7 @@ class MaterializeTileOp(
 
     name = "pto.materialize_tile"
     source = operand_def(MEMREF)
-    valid_row = opt_operand_def(INDEX)
-    valid_col = opt_operand_def(INDEX)
+    valid_row = valid_col = opt_operand_def(INDEX)
     config = attr_def(ANY_ATTR)
     result = result_def(TILE)
 
@@ -52,8 +50,7 @@ class PointerCastOp(PtoOp, shape=Shape.RETIRED_CAST, effect=Effect.HANDLE, typed
 
     name = "pto.pointer_cast"
     addrs = var_operand_def(I64)
-    valid_row = opt_operand_def(INDEX)
-    valid_col = opt_operand_def(INDEX)
+    valid_row = valid_col = opt_operand_def(INDEX)
     config = opt_attr_def(ANY_ATTR)
     result = result_def(MEMREF)
 

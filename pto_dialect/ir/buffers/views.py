@@ -32,8 +32,7 @@ class AllocTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), role
 
     name = "pto.alloc_tile"
     addr = opt_operand_def(I64)
-    valid_row = opt_operand_def(INDEX)
-    valid_col = opt_operand_def(INDEX)
+    valid_row = valid_col = opt_operand_def(INDEX)
     result = result_def(TILE)
 
 
@@ -49,8 +48,7 @@ class AllocMultiTileOp(
 
     name = "pto.alloc_multi_tile"
     addr = opt_operand_def(I64)
-    valid_row = opt_operand_def(INDEX)
-    valid_col = opt_operand_def(INDEX)
+    valid_row = valid_col = opt_operand_def(INDEX)
     result = result_def(MULTI_TILE)
 
 
@@ -102,8 +100,7 @@ class SubviewOp(
     name = "pto.subview"
     source = operand_def(TILE)
     offsets = var_operand_def(INDEX)
-    valid_row = opt_operand_def(INDEX)
-    valid_col = opt_operand_def(INDEX)
+    valid_row = valid_col = opt_operand_def(INDEX)
     sizes = attr_def(ARRAY)
     result = result_def(TILE)
 
@@ -137,8 +134,7 @@ class GetValidshapeOp(
 
     name = "pto.get_validshape"
     source = operand_def(TILE)
-    valid_row = result_def(INDEX)
-    valid_col = result_def(INDEX)
+    valid_row = valid_col = result_def(INDEX)
 
 
 class SetValidshapeOp(PtoOp, shape=Shape.FLAT_VOID, state_writes=("valid_shape",), typed=("source",)):
@@ -148,8 +144,7 @@ class SetValidshapeOp(PtoOp, shape=Shape.FLAT_VOID, state_writes=("valid_shape",
 
     name = "pto.set_validshape"
     source = operand_def(TILE)
-    valid_row = operand_def(INDEX)
-    valid_col = operand_def(INDEX)
+    valid_row = valid_col = operand_def(INDEX)
 
 
 class MakeTensorViewOp(PtoOp, shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed=()):
@@ -159,8 +154,7 @@ class MakeTensorViewOp(PtoOp, shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, type
 
     name = "pto.make_tensor_view"
     ptr = operand_def(PTR)
-    shape = var_operand_def(INDEX)
-    strides = var_operand_def(INDEX)
+    shape = strides = var_operand_def(INDEX)
     layout = opt_attr_def(enum("layout"))
     result = result_def(ANY)
 
@@ -172,8 +166,7 @@ class PartitionViewOp(PtoOp, shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed
 
     name = "pto.partition_view"
     source = operand_def(TENSOR_VIEW)
-    offsets = var_operand_def(INDEX)
-    sizes = var_operand_def(INDEX)
+    offsets = sizes = var_operand_def(INDEX)
     result = result_def(PARTITION_VIEW)
 
 

@@ -19,49 +19,39 @@ class BurstOp(PtoOp, shape=Shape.DMA_BURST, reads=("source",), writes=("destinat
 class BurstStridesOp(BurstOp):
     """How many bursts, and their distances."""
 
-    n_burst = operand_def(I64)
-    nburst_src_stride = operand_def(I64)
-    nburst_dst_stride = operand_def(I64)
+    n_burst = nburst_src_stride = nburst_dst_stride = operand_def(I64)
 
 
 class LoopsOp(BurstOp):
     """Up to any number of outer loops, inner to outer."""
 
-    loop_counts = var_operand_def(I64)
-    loop_src_strides = var_operand_def(I64)
-    loop_dst_strides = var_operand_def(I64)
+    loop_counts = loop_src_strides = loop_dst_strides = var_operand_def(I64)
 
 
 class PaddingOp(BurstOp):
     """What each burst is filled up with."""
 
     pad_value = opt_operand_def(INT_OR_FLOAT)
-    left_padding_count = opt_operand_def(I64)
-    right_padding_count = opt_operand_def(I64)
+    left_padding_count = right_padding_count = opt_operand_def(I64)
 
 
 class LoopedBurstOp(BurstStridesOp, LoopsOp):
     """Bursts of ``len_burst`` bytes, repeated by outer loops."""
 
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
+    source = destination = operand_def(PTR_OR_MEMREF)
     len_burst = operand_def(I64)
 
 
 class StridedCopyOp(PtoOp, shape=Shape.FLAT_VOID, reads=("source",), writes=("destination",)):
     """Strided bursts as the hardware encodes them."""
 
-    n_burst = operand_def(I64)
-    len_burst = operand_def(I64)
-    src_stride = operand_def(I64)
-    dst_stride = operand_def(I64)
+    n_burst = len_burst = src_stride = dst_stride = operand_def(I64)
 
 
 class NumberedCopyOp(StridedCopyOp):
     """Strided bursts with a stream identifier."""
 
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
+    source = destination = operand_def(PTR)
     sid = operand_def(I64)
 
 
@@ -74,5 +64,4 @@ class PlainBurstOp(
 ):
     """Strided bursts with the clause of a transfer, without loops."""
 
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
+    source = destination = operand_def(PTR)

@@ -49,8 +49,7 @@ class RemfOp(IRDLOperation):
     """Floating-point remainder with the sign of the dividend."""
 
     name = "arith.remf"
-    lhs = operand_def()
-    rhs = operand_def()
+    lhs = rhs = operand_def()
     fastmath = opt_prop_def(AnyAttr())
     result = result_def()
 

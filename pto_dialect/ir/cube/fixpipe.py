@@ -37,14 +37,9 @@ class WriteBackOp(
 ):
     """What the write-backs with clauses begin with. Operands follow each other in the order of the base classes."""
 
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    m = operand_def(I64)
-    n = operand_def(I64)
-    src_stride = operand_def(I64)
-    dst_stride = operand_def(I64)
-    pre_quant = opt_operand_def(PAYLOAD)
-    pre_relu = opt_operand_def(PAYLOAD)
+    source = destination = operand_def(PTR_OR_MEMREF)
+    m = n = src_stride = dst_stride = operand_def(I64)
+    pre_quant = pre_relu = opt_operand_def(PAYLOAD)
     clip_value = opt_operand_def(INT_OR_FLOAT)
     mode = opt_attr_def(enum("acc_store_mode"))
     unit_flag = opt_attr_def(enum("unit_flag_ctrl"))
@@ -56,18 +51,13 @@ class WriteBackOp(
 class RepeatedWriteBackOp(PtoOp):
     """What the write-backs with clauses end with."""
 
-    split = opt_operand_def(I64)
-    loop0_src_stride = opt_operand_def(I64)
-    loop3_count = opt_operand_def(I64)
-    loop3_src_stride = opt_operand_def(I64)
-    loop3_dst_stride = opt_operand_def(I64)
+    split = loop0_src_stride = loop3_count = loop3_src_stride = loop3_dst_stride = opt_operand_def(I64)
 
 
 class SidedWriteBackOp(PtoOp):
     """What only the write-back to global memory has."""
 
-    sid = operand_def(I64)
-    l2_cache_ctrl = operand_def(I64)
+    sid = l2_cache_ctrl = operand_def(I64)
 
 
 class SplitWriteBackOp(PtoOp):
@@ -121,10 +111,8 @@ class PackedWriteBackOp(
 ):
     """Write-back whose sizes and modes are bit fields of two configuration words."""
 
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
-    config0 = operand_def(I64)
-    config1 = operand_def(I64)
+    source = destination = operand_def(PTR)
+    config0 = config1 = operand_def(I64)
 
 
 class CopyMatrixCcToCbufOp(PackedWriteBackOp):
@@ -147,7 +135,5 @@ class CopyMatrixCcToGmOp(
     """
 
     name = "pto.copy_matrix_cc_to_gm"
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
-    xm = operand_def(I64)
-    xt = operand_def(I64)
+    source = destination = operand_def(PTR)
+    xm = xt = operand_def(I64)

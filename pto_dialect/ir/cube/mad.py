@@ -24,9 +24,7 @@ class ClausedMadOp(
 ):
     """What all multiply-adds with clauses have behind their buffers: sizes m, n, k in elements."""
 
-    m = operand_def(SCALAR)
-    n = operand_def(SCALAR)
-    k = operand_def(SCALAR)
+    m = n = k = operand_def(SCALAR)
     unit_flag_mode = opt_attr_def(enum("mad_unit_flag_mode"))
     disable_gemv = opt_attr_def(UNIT)
     sat_mode = opt_attr_def(enum("mad_sat_mode"))
@@ -36,9 +34,7 @@ class ClausedMadOp(
 class PlainMadOp(ClausedMadOp):
     """``lhs`` in L0A, ``rhs`` in L0B, ``dst`` in L0C."""
 
-    lhs = operand_def(PTR_OR_MEMREF)
-    rhs = operand_def(PTR_OR_MEMREF)
-    dst = operand_def(PTR_OR_MEMREF)
+    lhs = rhs = dst = operand_def(PTR_OR_MEMREF)
     tf32_mode = opt_attr_def(enum("tf32_mode"))
 
 
@@ -60,10 +56,7 @@ class MadBiasOp(ClausedMadOp, reads=("lhs", "rhs", "bias")):
     """
 
     name = "pto.mad_bias"
-    lhs = operand_def(PTR_OR_MEMREF)
-    rhs = operand_def(PTR_OR_MEMREF)
-    dst = operand_def(PTR_OR_MEMREF)
-    bias = operand_def(PTR_OR_MEMREF)
+    lhs = rhs = dst = bias = operand_def(PTR_OR_MEMREF)
     tf32_mode = opt_attr_def(enum("tf32_mode"))
 
 
@@ -74,9 +67,7 @@ class ScaledMadOp(ClausedMadOp, state_reads=("mx_scale",)):
 class UnbiasedScaledMadOp(ScaledMadOp):
     """``lhs`` in L0A, ``rhs`` in L0B, ``dst`` in L0C."""
 
-    lhs = operand_def(PTR_OR_MEMREF)
-    rhs = operand_def(PTR_OR_MEMREF)
-    dst = operand_def(PTR_OR_MEMREF)
+    lhs = rhs = dst = operand_def(PTR_OR_MEMREF)
 
 
 class MadMxOp(UnbiasedScaledMadOp, reads=("lhs", "rhs")):
@@ -97,10 +88,7 @@ class MadMxBiasOp(ScaledMadOp, reads=("lhs", "rhs", "bias")):
     """
 
     name = "pto.mad_mx_bias"
-    lhs = operand_def(PTR_OR_MEMREF)
-    rhs = operand_def(PTR_OR_MEMREF)
-    dst = operand_def(PTR_OR_MEMREF)
-    bias = operand_def(PTR_OR_MEMREF)
+    lhs = rhs = dst = bias = operand_def(PTR_OR_MEMREF)
 
 
 class RawMadOp(
@@ -108,9 +96,7 @@ class RawMadOp(
 ):
     """Sizes and modes are bit fields of the configuration word ``xt``."""
 
-    lhs = operand_def(PTR)
-    rhs = operand_def(PTR)
-    dst = operand_def(PTR)
+    lhs = rhs = dst = operand_def(PTR)
     xt = operand_def(I64)
 
 
@@ -140,10 +126,7 @@ class BiasedRawMadOp(
 ):
     """As the other raw forms, with the address of the bias table."""
 
-    lhs = operand_def(PTR)
-    rhs = operand_def(PTR)
-    dst = operand_def(PTR)
-    bias = operand_def(PTR)
+    lhs = rhs = dst = bias = operand_def(PTR)
     xt = operand_def(I64)
 
 

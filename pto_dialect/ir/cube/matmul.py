@@ -26,8 +26,7 @@ class PhasedProductOp(
 class ProductOp(PhasedProductOp, reads=("lhs", "rhs")):
     """Product of a left tile (M x K) and a right tile (K x N)."""
 
-    lhs = operand_def(TILE_OR_VIEW)
-    rhs = operand_def(TILE_OR_VIEW)
+    lhs = rhs = operand_def(TILE_OR_VIEW)
 
 
 class TMatmulOp(ProductOp):
@@ -39,9 +38,7 @@ class TMatmulOp(ProductOp):
 class AccumulatingProductOp(PhasedProductOp, reads=("acc_in", "lhs", "rhs"), roles=Role.ACCUMULATES):
     """Product added to an accumulator tile, which may be ``dst`` itself."""
 
-    acc_in = operand_def(TILE_OR_VIEW)
-    lhs = operand_def(TILE_OR_VIEW)
-    rhs = operand_def(TILE_OR_VIEW)
+    acc_in = lhs = rhs = operand_def(TILE_OR_VIEW)
 
 
 class TMatmulAccOp(AccumulatingProductOp):
@@ -53,9 +50,7 @@ class TMatmulAccOp(AccumulatingProductOp):
 class BiasedProductOp(PhasedProductOp, reads=("a", "b", "bias")):
     """Product that starts from one bias per column."""
 
-    a = operand_def(TILE_OR_VIEW)
-    b = operand_def(TILE_OR_VIEW)
-    bias = operand_def(TILE_OR_VIEW)
+    a = b = bias = operand_def(TILE_OR_VIEW)
 
 
 class TMatmulBiasOp(BiasedProductOp):
@@ -67,10 +62,7 @@ class TMatmulBiasOp(BiasedProductOp):
 class ScaledProductOp(PhasedProductOp, reads=("a", "a_scale", "b", "b_scale")):
     """Product of MX operands: one power-of-two scale per 32 elements along k."""
 
-    a = operand_def(TILE_OR_VIEW)
-    a_scale = operand_def(TILE_OR_VIEW)
-    b = operand_def(TILE_OR_VIEW)
-    b_scale = operand_def(TILE_OR_VIEW)
+    a = a_scale = b = b_scale = operand_def(TILE_OR_VIEW)
 
 
 class TMatmulMxOp(ScaledProductOp):
@@ -86,11 +78,7 @@ class AccumulatingScaledProductOp(
 ):
     """MX product added to an accumulator tile."""
 
-    c_in = operand_def(TILE_OR_VIEW)
-    a = operand_def(TILE_OR_VIEW)
-    a_scale = operand_def(TILE_OR_VIEW)
-    b = operand_def(TILE_OR_VIEW)
-    b_scale = operand_def(TILE_OR_VIEW)
+    c_in = a = a_scale = b = b_scale = operand_def(TILE_OR_VIEW)
 
 
 class TMatmulMxAccOp(AccumulatingScaledProductOp):
@@ -108,11 +96,7 @@ class BiasedScaledProductOp(
 ):
     """MX product that starts from one bias per column."""
 
-    a = operand_def(TILE_OR_VIEW)
-    a_scale = operand_def(TILE_OR_VIEW)
-    b = operand_def(TILE_OR_VIEW)
-    b_scale = operand_def(TILE_OR_VIEW)
-    bias = operand_def(TILE_OR_VIEW)
+    a = a_scale = b = b_scale = bias = operand_def(TILE_OR_VIEW)
     dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)
 

@@ -25,12 +25,8 @@ class MteL1UbOp(LoopedBurstOp, pipe=Pipe.MTE1):
 class TableBurstOp(BurstOp):
     """Bursts whose gaps are counted between the end of one burst and the start of the next."""
 
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    len_burst = operand_def(I64)
-    n_burst = operand_def(I64)
-    nburst_src_gap = operand_def(I64)
-    nburst_dst_gap = operand_def(I64)
+    source = destination = operand_def(PTR_OR_MEMREF)
+    len_burst = n_burst = nburst_src_gap = nburst_dst_gap = operand_def(I64)
 
 
 class MteL1BtOp(TableBurstOp, pipe=Pipe.MTE1):
@@ -79,16 +75,9 @@ class MteGmL1FracOp(
     """
 
     name = "pto.mte_gm_l1_frac"
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    n_value = operand_def(I64)
-    d_value = operand_def(I64)
-    src_inner_stride = operand_def(I64)
-    group_count = operand_def(I64)
-    dst_loop2_stride = operand_def(I64)
-    dst_loop3_stride = operand_def(I64)
-    dst_loop4_stride = operand_def(I64)
-    l2_cache_ctrl = operand_def(I64)
+    source = destination = operand_def(PTR_OR_MEMREF)
+    n_value = d_value = src_inner_stride = group_count = dst_loop2_stride = dst_loop3_stride = operand_def(I64)
+    dst_loop4_stride = l2_cache_ctrl = operand_def(I64)
     smallc0_en = operand_def(I1)
     src_outer_stride = opt_operand_def(I64)
     mode = attr_def(enum("cube_load_frac_mode"))
@@ -103,46 +92,28 @@ class L0LoadOp(
 class LeftLoadOp(L0LoadOp):
     """Image of m x k elements from a start position."""
 
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    m = opt_operand_def(I64)
-    k = opt_operand_def(I64)
-    start_row = opt_operand_def(I64)
-    start_col = opt_operand_def(I64)
+    source = destination = operand_def(PTR_OR_MEMREF)
+    m = k = start_row = start_col = opt_operand_def(I64)
 
 
 class RightLoadOp(L0LoadOp):
     """Image of k x n elements from a start position."""
 
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    k = opt_operand_def(I64)
-    n = opt_operand_def(I64)
-    start_row = opt_operand_def(I64)
-    start_col = opt_operand_def(I64)
+    source = destination = operand_def(PTR_OR_MEMREF)
+    k = n = start_row = start_col = opt_operand_def(I64)
 
 
 class FractalWindowOp(PtoOp):
     """Window of fractals."""
 
-    m_start = opt_operand_def(I64)
-    k_start = opt_operand_def(I64)
-    m_step = opt_operand_def(I64)
-    k_step = opt_operand_def(I64)
-    src_stride = opt_operand_def(I64)
-    dst_stride = opt_operand_def(I64)
+    m_start = k_start = m_step = k_step = src_stride = dst_stride = opt_operand_def(I64)
     transpose = opt_attr_def(BOOL)
 
 
 class ScaleWindowOp(PtoOp):
     """Window of scales."""
 
-    x_start = opt_operand_def(I64)
-    y_start = opt_operand_def(I64)
-    x_step = opt_operand_def(I64)
-    y_step = opt_operand_def(I64)
-    src_stride = opt_operand_def(I64)
-    dst_stride = opt_operand_def(I64)
+    x_start = y_start = x_step = y_step = src_stride = dst_stride = opt_operand_def(I64)
 
 
 class MteL1L0aOp(LeftLoadOp, FractalWindowOp, defaults=(("transpose", "false"),)):

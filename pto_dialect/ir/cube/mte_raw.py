@@ -14,8 +14,7 @@ class CopyGmToCbufOp(StridedCopyOp, pipe=Pipe.MTE2):
     """Global memory to L1, ``n_burst`` strided bursts (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_gm_to_cbuf"
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
+    source = destination = operand_def(PTR)
 
 
 class CopyCbufToUbufOp(NumberedCopyOp, pipe=Pipe.MTE1):
@@ -33,18 +32,14 @@ class CopyUbufToCbufOp(NumberedCopyOp, pipe=Pipe.MTE3):
 class TableCopyOp(PtoOp, shape=Shape.FLAT_VOID, reads=("source",), writes=("destination",)):
     """Bursts into a parameter table, with gaps."""
 
-    n_burst = operand_def(I64)
-    len_burst = operand_def(I64)
-    source_gap = operand_def(I64)
-    dst_gap = operand_def(I64)
+    n_burst = len_burst = source_gap = dst_gap = operand_def(I64)
 
 
 class CopyCbufToBtOp(TableCopyOp, pipe=Pipe.MTE1):
     """L1 to the bias table; ``conv_control`` converts f16 to f32 (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_cbuf_to_bt"
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
+    source = destination = operand_def(PTR)
     conv_control = operand_def(I1)
 
 
@@ -52,8 +47,7 @@ class CopyCbufToFbufOp(TableCopyOp, pipe=Pipe.FIX):
     """L1 to the fixpipe buffer (docs/reference/layouts.md, "Transfers")."""
 
     name = "pto.copy_cbuf_to_fbuf"
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
+    source = destination = operand_def(PTR)
 
 
 class FractalLoadOp(
@@ -61,14 +55,8 @@ class FractalLoadOp(
 ):
     """Global matrix to L1 fractals; destination strides come from the ``set_mte2_nz_para`` register."""
 
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
-    sid = operand_def(I64)
-    loop1_src_stride = operand_def(I64)
-    l2_cache_ctrl = operand_def(I64)
-    n_value = operand_def(I64)
-    d_value = operand_def(I64)
-    loop4_src_stride = operand_def(I64)
+    source = destination = operand_def(PTR)
+    sid = loop1_src_stride = l2_cache_ctrl = n_value = d_value = loop4_src_stride = operand_def(I64)
     smallc0_en = operand_def(I1)
 
 
@@ -87,14 +75,8 @@ class CopyGmToCbufMultiNd2nzOp(FractalLoadOp):
 class RawWindowOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE1, reads=("source",), writes=("destination",)):
     """Copies a window of 512-byte fractals."""
 
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
-    m_start = operand_def(I64)
-    k_start = operand_def(I64)
-    m_step = operand_def(I64)
-    k_step = operand_def(I64)
-    src_stride = operand_def(I64)
-    dst_stride = operand_def(I64)
+    source = destination = operand_def(PTR)
+    m_start = k_start = m_step = k_step = src_stride = dst_stride = operand_def(I64)
 
 
 class TransposedOp(PtoOp):
@@ -145,8 +127,7 @@ class LoadCbufToCaMxOp(
     """
 
     name = "pto.load_cbuf_to_ca_mx"
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
+    source = destination = operand_def(PTR)
     controls = var_operand_def(I64)
 
 
@@ -156,14 +137,8 @@ class LoadCbufToCbMxOp(
     """MX scales to L0B (docs/reference/layouts.md, "MX scales")."""
 
     name = "pto.load_cbuf_to_cb_mx"
-    source = operand_def(PTR)
-    destination = operand_def(PTR)
-    x_start_position = operand_def(I64)
-    y_start_position = operand_def(I64)
-    x_step = operand_def(I64)
-    y_step = operand_def(I64)
-    src_stride = operand_def(I64)
-    dst_stride = operand_def(I64)
+    source = destination = operand_def(PTR)
+    x_start_position = y_start_position = x_step = y_step = src_stride = dst_stride = operand_def(I64)
 
 
 class CreateCbufMatrixOp(
@@ -176,9 +151,7 @@ class CreateCbufMatrixOp(
     name = "pto.create_cbuf_matrix"
     dst = operand_def(PTR)
     raw_value = operand_def(I32)
-    repeat_times = operand_def(I64)
-    block_num_32b = operand_def(I64)
-    dst_gap_32b = operand_def(I64)
+    repeat_times = block_num_32b = dst_gap_32b = operand_def(I64)
     fill_word_bits = attr_def(I64_ATTR)
 
 
@@ -191,7 +164,5 @@ class RawFillL1Op(
     dst = operand_def(PTR_OR_MEMREF)
     byte_offset = operand_def(I64)
     raw_value = operand_def(I32)
-    repeat_times = operand_def(I64)
-    block_num_32b = operand_def(I64)
-    dst_gap_32b = operand_def(I64)
+    repeat_times = block_num_32b = dst_gap_32b = operand_def(I64)
     fill_word_bits = attr_def(I64_ATTR)

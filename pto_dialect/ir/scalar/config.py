@@ -26,8 +26,7 @@ class SetCtrlOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.S, state_writes=("ctrl",
 class BitOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.PURE):
     """One bit of a 64-bit value."""
 
-    first = operand_def(I64)
-    second = operand_def(I64)
+    first = second = operand_def(I64)
     result = result_def(I64)
 
 
@@ -49,10 +48,7 @@ class GetVms4SrOp(PtoOp, shape=Shape.NULLARY_TYPED, pipe=Pipe.S, state_reads=("v
     """
 
     name = "pto.get_vms4_sr"
-    list0 = result_def(I16)
-    list1 = result_def(I16)
-    list2 = result_def(I16)
-    list3 = result_def(I16)
+    list0 = list1 = list2 = list3 = result_def(I16)
 
 
 class AtomicModeOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.S, state_writes=("atomic",)):
@@ -211,8 +207,7 @@ class SetMovPadValOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.S, state_writes=("m
 class RegisterPairOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.S):
     """One register, two words."""
 
-    first = operand_def(I64)
-    second = operand_def(I64)
+    first = second = operand_def(I64)
 
 
 class SetLoop1StrideOuttoubOp(RegisterPairOp, state_writes=("loop1_stride_outtoub",)):

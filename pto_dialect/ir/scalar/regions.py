@@ -44,9 +44,7 @@ class SectionSimtOp(
 
     name = "pto.section.simt"
     traits = traits_def(NoTerminator())
-    dimX = attr_def(I32_ATTR)
-    dimY = attr_def(I32_ATTR)
-    dimZ = attr_def(I32_ATTR)
+    dimX = dimY = dimZ = attr_def(I32_ATTR)
     body = region_def()
 
 

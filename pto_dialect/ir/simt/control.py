@@ -21,9 +21,7 @@ class SimtLaunchOp(
     """Runs the callee once per work item of a dimX x dimY x dimZ grid (docs/reference/work-items.md, "Launches")."""
 
     name = "pto.simt_launch"
-    dimX = operand_def(I32)
-    dimY = operand_def(I32)
-    dimZ = operand_def(I32)
+    dimX = dimY = dimZ = operand_def(I32)
     args = var_operand_def(ANY)
     callee = attr_def(SYMBOL)
 
@@ -34,9 +32,7 @@ class StoreVfsimtInfoOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=
     """
 
     name = "pto.store_vfsimt_info"
-    dimZ = operand_def(I32)
-    dimY = operand_def(I32)
-    dimX = operand_def(I32)
+    dimZ = dimY = dimX = operand_def(I32)
 
 
 class KeepOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, reads=("payload",), state_writes=("slots",), roles=Role.LANE):

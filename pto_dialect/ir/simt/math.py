@@ -64,8 +64,7 @@ class PowOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Lhs raised to rhs (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.pow"
-    lhs = operand_def(SIMT_FLOAT)
-    rhs = operand_def(SIMT_FLOAT)
+    lhs = rhs = operand_def(SIMT_FLOAT)
     result = result_def(SIMT_FLOAT)
 
 
@@ -103,8 +102,7 @@ class RoundOp(SimtRoundingOp):
 class SimtExtremumOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Larger or smaller of two floats."""
 
-    lhs = operand_def(SIMT_FLOAT_FMA)
-    rhs = operand_def(SIMT_FLOAT_FMA)
+    lhs = rhs = operand_def(SIMT_FLOAT_FMA)
     result = result_def(SIMT_FLOAT_FMA)
 
 
@@ -124,9 +122,7 @@ class FmaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Lhs·rhs + acc with one rounding (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.fma"
-    lhs = operand_def(SIMT_FLOAT_FMA)
-    rhs = operand_def(SIMT_FLOAT_FMA)
-    acc = operand_def(SIMT_FLOAT_FMA)
+    lhs = rhs = acc = operand_def(SIMT_FLOAT_FMA)
     result = result_def(SIMT_FLOAT_FMA)
 
 
@@ -151,8 +147,7 @@ class MulhiOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE, t
     """High half of the product (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.mulhi"
-    lhs = operand_def(I32_OR_I64)
-    rhs = operand_def(I32_OR_I64)
+    lhs = rhs = operand_def(I32_OR_I64)
     signedness = attr_def(enum("signedness"))
     result = result_def(I32_OR_I64)
 
@@ -161,8 +156,7 @@ class MulI32toi64Op(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.P
     """Full 64-bit product (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.mul_i32toi64"
-    lhs = operand_def(I32)
-    rhs = operand_def(I32)
+    lhs = rhs = operand_def(I32)
     signedness = attr_def(enum("signedness"))
     result = result_def(I64)
 
@@ -173,7 +167,5 @@ class PrmtOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """
 
     name = "pto.prmt"
-    lhs = operand_def(I32)
-    rhs = operand_def(I32)
-    selector = operand_def(I32)
+    lhs = rhs = selector = operand_def(I32)
     result = result_def(I32)

@@ -128,8 +128,7 @@ class AtomicCasOp(
 
     name = "pto.atomic_cas"
     ptr = operand_def(PTR)
-    compare = operand_def(ATOMIC_VALUE)
-    value = operand_def(ATOMIC_VALUE)
+    compare = value = operand_def(ATOMIC_VALUE)
     l2cache = opt_attr_def(enum("st_l2cache"))
     signedness = opt_attr_def(enum("signedness"))
     old = result_def(ATOMIC_VALUE)

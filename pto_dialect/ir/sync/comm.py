@@ -37,9 +37,7 @@ class CommTPutOp(
     """
 
     name = "pto.comm.tput"
-    dst = operand_def(TILE_OR_VIEW)
-    src = operand_def(TILE_OR_VIEW)
-    ping = operand_def(TILE_OR_VIEW)
+    dst = src = ping = operand_def(TILE_OR_VIEW)
     pong = opt_operand_def(TILE_OR_VIEW)
     atomicType = opt_attr_def(enum("atomic_type"))
 
@@ -56,9 +54,7 @@ class CommTGetOp(
     """dst = src (remote), staged through the ping and pong tiles (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tget"
-    dst = operand_def(TILE_OR_VIEW)
-    src = operand_def(TILE_OR_VIEW)
-    ping = operand_def(TILE_OR_VIEW)
+    dst = src = ping = operand_def(TILE_OR_VIEW)
     pong = opt_operand_def(TILE_OR_VIEW)
 
 
@@ -73,8 +69,7 @@ class GroupWriteOp(
 ):
     """Root's source to all members of the group, staged through the ping and pong tiles."""
 
-    src = operand_def(TILE_OR_VIEW)
-    ping = operand_def(TILE_OR_VIEW)
+    src = ping = operand_def(TILE_OR_VIEW)
     pong = opt_operand_def(TILE_OR_VIEW)
     group = var_operand_def(TILE_OR_VIEW)
     root = attr_def(I32_ATTR)
@@ -104,8 +99,7 @@ class CommTGatherOp(
     """dst = the members of the group, concatenated (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tgather"
-    dst = operand_def(TILE_OR_VIEW)
-    ping = operand_def(TILE_OR_VIEW)
+    dst = ping = operand_def(TILE_OR_VIEW)
     pong = opt_operand_def(TILE_OR_VIEW)
     group = var_operand_def(TILE_OR_VIEW)
     root = attr_def(I32_ATTR)
@@ -125,9 +119,7 @@ class CommTReduceOp(
     """
 
     name = "pto.comm.treduce"
-    dst = operand_def(TILE_OR_VIEW)
-    acc = operand_def(TILE_OR_VIEW)
-    recvPing = operand_def(TILE_OR_VIEW)
+    dst = acc = recvPing = operand_def(TILE_OR_VIEW)
     recvPong = opt_operand_def(TILE_OR_VIEW)
     group = var_operand_def(TILE_OR_VIEW)
     reduceOp = attr_def(enum("reduce_op"))
@@ -175,8 +167,7 @@ class CommBuildAsyncSessionOp(PtoOp, shape=Shape.PAREN, writes=("scratch", "work
     scratch = operand_def(TILE)
     workspace = operand_def(PTR_OR_MEMREF)
     sync_id = opt_attr_def(I32_ATTR)
-    block_bytes = opt_attr_def(I64_ATTR)
-    comm_block_offset = opt_attr_def(I64_ATTR)
+    block_bytes = comm_block_offset = opt_attr_def(I64_ATTR)
     queue_num = opt_attr_def(I32_ATTR)
     channel_group_idx = opt_attr_def(I64_ATTR)
     session = result_def(ASYNC_SESSION)
@@ -185,8 +176,7 @@ class CommBuildAsyncSessionOp(PtoOp, shape=Shape.PAREN, writes=("scratch", "work
 class AsyncTransferOp(PtoOp, shape=Shape.PAREN, reads=("src",), writes=("dst",), roles=Role.PEERS | Role.JOINS):
     """Transfer that completes later."""
 
-    dst = operand_def(TILE_OR_VIEW)
-    src = operand_def(TILE_OR_VIEW)
+    dst = src = operand_def(TILE_OR_VIEW)
     session = operand_def(ASYNC_SESSION)
     event = result_def(ASYNC_EVENT)
 

@@ -106,8 +106,7 @@ class SyncallOp(
     name = "pto.syncall"
     gm_workspace = opt_operand_def(PTR_OR_VIEW)
     used_cores = opt_operand_def(I32)
-    ub_workspace = opt_operand_def(TILE_OR_VIEW)
-    l1_workspace = opt_operand_def(TILE_OR_VIEW)
+    ub_workspace = l1_workspace = opt_operand_def(TILE_OR_VIEW)
     mode = attr_def(enum("sync_all_mode"))
     core_type = attr_def(enum("sync_core_type"))
 

@@ -18,8 +18,7 @@ class FlagOp(
 ):
     """One flag between two pipes of a core."""
 
-    src_pipe = attr_def(enum("pipe"))
-    dst_pipe = attr_def(enum("pipe"))
+    src_pipe = dst_pipe = attr_def(enum("pipe"))
     event_id = attr_def(enum("event"))
 
 
@@ -55,8 +54,7 @@ class DynamicFlagOp(
     """Flag whose number, 0 to 7, is computed at run time."""
 
     event_id = operand_def(INDEX)
-    src_pipe = attr_def(enum("pipe"))
-    dst_pipe = attr_def(enum("pipe"))
+    src_pipe = dst_pipe = attr_def(enum("pipe"))
 
 
 class SetFlagDynOp(DynamicFlagOp, roles=Role.PIPES | Role.SETS):
@@ -102,8 +100,7 @@ class OperationEventOp(
 ):
     """Flag between the pipes of two operation classes."""
 
-    src_op = attr_def(enum("pipe_event_type", "sync_op_type"))
-    dst_op = attr_def(enum("pipe_event_type", "sync_op_type"))
+    src_op = dst_op = attr_def(enum("pipe_event_type", "sync_op_type"))
     event_id = attr_def(enum("event"))
 
 
@@ -286,5 +283,4 @@ class EventidArraySetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, writes=("array"
 
     name = "pto.eventid_array_set"
     array = operand_def(EVENTID_ARRAY)
-    index = operand_def(INDEX)
-    value = operand_def(INDEX)
+    index = value = operand_def(INDEX)

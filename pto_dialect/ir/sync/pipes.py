@@ -39,13 +39,11 @@ class CorePipeOp(
 
     gm_slot_buffer = opt_operand_def(PTR)
     gm_slot_tensor = opt_operand_def(TENSOR_VIEW)
-    c2v_consumer_buf = opt_operand_def(I32)
-    v2c_consumer_buf = opt_operand_def(I32)
+    c2v_consumer_buf = v2c_consumer_buf = opt_operand_def(I32)
     id = opt_attr_def(I32_ATTR)
     dir_mask = attr_def(I8_ATTR)
     slot_size = attr_def(I32_ATTR)
-    slot_num = opt_attr_def(I32_ATTR)
-    local_slot_num = opt_attr_def(I32_ATTR)
+    slot_num = local_slot_num = opt_attr_def(I32_ATTR)
     nosplit = opt_attr_def(BOOL)
     acc_push_epilogue = opt_attr_def(ANY_ATTR)
 
@@ -77,8 +75,7 @@ class InitializeL2lPipeOp(
     local_addr = operand_def(ANY)
     peer_local_addr = opt_operand_def(ANY)
     dir_mask = attr_def(I8_ATTR)
-    slot_size = attr_def(I32_ATTR)
-    slot_num = attr_def(I32_ATTR)
+    slot_size = slot_num = attr_def(I32_ATTR)
     flag_base = opt_attr_def(I32_ATTR)
     nosplit = opt_attr_def(BOOL)
     acc_push_epilogue = opt_attr_def(ANY_ATTR)
@@ -98,13 +95,10 @@ class InitializeL2g2lPipeOp(
 
     name = "pto.initialize_l2g2l_pipe"
     gm_addr = operand_def(ANY)
-    local_addr = opt_operand_def(ANY)
-    peer_local_addr = opt_operand_def(ANY)
+    local_addr = peer_local_addr = opt_operand_def(ANY)
     dir_mask = attr_def(I8_ATTR)
-    slot_size = attr_def(I32_ATTR)
-    slot_num = attr_def(I32_ATTR)
-    local_slot_num = opt_attr_def(I32_ATTR)
-    flag_base = opt_attr_def(I32_ATTR)
+    slot_size = slot_num = attr_def(I32_ATTR)
+    local_slot_num = flag_base = opt_attr_def(I32_ATTR)
     nosplit = opt_attr_def(BOOL)
     acc_push_epilogue = opt_attr_def(ANY_ATTR)
     pipe = result_def(PIPE)
@@ -283,8 +277,7 @@ class TPopFromAicOp(NumberedPopOp, queue=QueueAction("pop", "vector", C2V)):
     """
 
     name = "pto.tpop_from_aic"
-    valid_row = opt_operand_def(INDEX)
-    valid_col = opt_operand_def(INDEX)
+    valid_row = valid_col = opt_operand_def(INDEX)
     aiv_subblockid = opt_operand_def(I64)
 
 
@@ -294,8 +287,7 @@ class TPopFromAivOp(NumberedPopOp, queue=QueueAction("pop", "cube", V2C)):
     """
 
     name = "pto.tpop_from_aiv"
-    valid_row = opt_operand_def(INDEX)
-    valid_col = opt_operand_def(INDEX)
+    valid_row = valid_col = opt_operand_def(INDEX)
 
 
 class TAllocOp(

@@ -75,8 +75,7 @@ class TRsqrtOp(
 
     name = "pto.trsqrt"
     src = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    tmp = opt_operand_def(TILE_OR_VIEW)
+    dst = tmp = opt_operand_def(TILE_OR_VIEW)
     precisionType = opt_attr_def(enum("rsqrt_precision"))
     result = opt_result_def(ANY)
 
@@ -95,8 +94,7 @@ class TCvtOp(
 
     name = "pto.tcvt"
     src = operand_def(TILE_OR_VIEW)
-    tmp = opt_operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
+    tmp = dst = opt_operand_def(TILE_OR_VIEW)
     rmode = opt_attr_def(enum("round_mode"))
     sat_mode = opt_attr_def(enum("saturation_mode"))
     result = opt_result_def(ANY)
@@ -184,8 +182,7 @@ class TCmpOp(PtoOp, shape=Shape.DPS_INNER, pipe=Pipe.V, reads=("src0", "src1"), 
     """
 
     name = "pto.tcmp"
-    src0 = operand_def(TILE_OR_VIEW)
-    src1 = operand_def(TILE_OR_VIEW)
+    src0 = src1 = operand_def(TILE_OR_VIEW)
     dst = opt_operand_def(TILE_OR_VIEW)
     cmpMode = opt_attr_def(enum("cmp"))
     result = opt_result_def(ANY)
@@ -225,10 +222,8 @@ class TPowOp(
     """dst[i,j] = base[i,j] raised to exp[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tpow"
-    base = operand_def(TILE_OR_VIEW)
-    exp = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    tmp = opt_operand_def(TILE_OR_VIEW)
+    base = exp = operand_def(TILE_OR_VIEW)
+    dst = tmp = opt_operand_def(TILE_OR_VIEW)
     precisionType = opt_attr_def(enum("pow_precision"))
     result = opt_result_def(ANY)
 
@@ -251,9 +246,6 @@ class TSelOp(
     """dst[i,j] = bit (i,j) of mask ? src0[i,j] : src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsel"
-    mask = operand_def(TILE_OR_VIEW)
-    src0 = operand_def(TILE_OR_VIEW)
-    src1 = operand_def(TILE_OR_VIEW)
-    tmp = opt_operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
+    mask = src0 = src1 = operand_def(TILE_OR_VIEW)
+    tmp = dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)

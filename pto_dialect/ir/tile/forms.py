@@ -20,16 +20,14 @@ class UnaryScratchTileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), wr
     """One source tile, optional scratch tile."""
 
     src = operand_def(TILE_OR_VIEW)
-    tmp = opt_operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
+    tmp = dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)
 
 
 class BinaryTileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0", "src1"), writes=("dst",)):
     """Two source tiles, one destination tile."""
 
-    src0 = operand_def(TILE_OR_VIEW)
-    src1 = operand_def(TILE_OR_VIEW)
+    src0 = src1 = operand_def(TILE_OR_VIEW)
     dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)
 
@@ -37,19 +35,15 @@ class BinaryTileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0", "src1"), 
 class BinaryScratchTileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0", "src1"), writes=("tmp", "dst")):
     """Two source tiles, optional scratch tile."""
 
-    src0 = operand_def(TILE_OR_VIEW)
-    src1 = operand_def(TILE_OR_VIEW)
-    tmp = opt_operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
+    src0 = src1 = operand_def(TILE_OR_VIEW)
+    tmp = dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)
 
 
 class TernaryTileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0", "src1", "src2"), writes=("dst",)):
     """Three source tiles."""
 
-    src0 = operand_def(TILE_OR_VIEW)
-    src1 = operand_def(TILE_OR_VIEW)
-    src2 = operand_def(TILE_OR_VIEW)
+    src0 = src1 = src2 = operand_def(TILE_OR_VIEW)
     dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)
 
@@ -68,8 +62,7 @@ class TileScalarScratchOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), w
 
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
-    tmp = opt_operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
+    tmp = dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)
 
 

@@ -27,10 +27,7 @@ class TGatherOp(
 
     name = "pto.tgather"
     src = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    cdst = opt_operand_def(TILE_OR_VIEW)
-    indices = opt_operand_def(TILE_OR_VIEW)
-    tmp = opt_operand_def(TILE_OR_VIEW)
+    dst = cdst = indices = tmp = opt_operand_def(TILE_OR_VIEW)
     kValue = opt_operand_def(NUMBER)
     maskPattern = opt_attr_def(enum("mask_pattern"))
     axis = opt_attr_def(AXIS)
@@ -55,8 +52,7 @@ class TScatterOp(
 
     name = "pto.tscatter"
     src = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    indexes = opt_operand_def(TILE_OR_VIEW)
+    dst = indexes = opt_operand_def(TILE_OR_VIEW)
     axis = opt_attr_def(AXIS)
     maskPattern = opt_attr_def(enum("mask_pattern"))
     result = opt_result_def(ANY)
@@ -70,8 +66,7 @@ class TGatherbOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "offsets"), 
     """32-byte blocks of src at the byte offsets in offsets (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tgatherb"
-    src = operand_def(TILE_OR_VIEW)
-    offsets = operand_def(TILE_OR_VIEW)
+    src = offsets = operand_def(TILE_OR_VIEW)
     dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)
 
@@ -82,10 +77,8 @@ class TSort32Op(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "idx"), write
     """
 
     name = "pto.tsort32"
-    src = operand_def(TILE_OR_VIEW)
-    idx = operand_def(TILE_OR_VIEW)
-    tmp = opt_operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
+    src = idx = operand_def(TILE_OR_VIEW)
+    tmp = dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)
 
 
@@ -119,9 +112,7 @@ class TDequantOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "scale", "of
     """dst[i,j] = (src[i,j] − offset[i])·scale[i] (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tdequant"
-    src = operand_def(TILE_OR_VIEW)
-    scale = operand_def(TILE_OR_VIEW)
-    offset = operand_def(TILE_OR_VIEW)
+    src = scale = offset = operand_def(TILE_OR_VIEW)
     dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)
 
@@ -140,11 +131,8 @@ class TQuantOp(
     """
 
     name = "pto.tquant"
-    src = operand_def(TILE_OR_VIEW)
-    fp = operand_def(TILE_OR_VIEW)
-    offset = opt_operand_def(TILE_OR_VIEW)
-    tmp = opt_operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
+    src = fp = operand_def(TILE_OR_VIEW)
+    offset = tmp = dst = opt_operand_def(TILE_OR_VIEW)
     quant_type = attr_def(enum("quant_type"))
     result = opt_result_def(ANY)
 
@@ -169,11 +157,7 @@ class TQuantMxOp(
 
     name = "pto.tquant.mx"
     src = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    exp = opt_operand_def(TILE_OR_VIEW)
-    max = opt_operand_def(TILE_OR_VIEW)
-    scaling = opt_operand_def(TILE_OR_VIEW)
-    exp_zz = opt_operand_def(TILE_OR_VIEW)
+    dst = exp = max = scaling = exp_zz = opt_operand_def(TILE_OR_VIEW)
     quant_type = attr_def(enum("quant_type"))
     quantScaleAlg = opt_attr_def(enum("quant_scale_alg"))
     storeMode = opt_attr_def(enum("vec_store_mode"))
@@ -188,8 +172,7 @@ class THistogramOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "idx"), wr
     """
 
     name = "pto.thistogram"
-    src = operand_def(TILE_OR_VIEW)
-    idx = operand_def(TILE_OR_VIEW)
+    src = idx = operand_def(TILE_OR_VIEW)
     dst = opt_operand_def(TILE_OR_VIEW)
     byte = opt_attr_def(I32_ATTR)
     result = opt_result_def(ANY)
@@ -207,12 +190,7 @@ class TRandomOp(
     """
 
     name = "pto.trandom"
-    key0 = operand_def(SIGNLESS)
-    key1 = operand_def(SIGNLESS)
-    counter0 = operand_def(SIGNLESS)
-    counter1 = operand_def(SIGNLESS)
-    counter2 = operand_def(SIGNLESS)
-    counter3 = operand_def(SIGNLESS)
+    key0 = key1 = counter0 = counter1 = counter2 = counter3 = operand_def(SIGNLESS)
     dst = opt_operand_def(TILE_OR_VIEW)
     rounds = opt_attr_def(I32_ATTR)
     result = opt_result_def(ANY)
@@ -230,8 +208,7 @@ class TCiOp(
 
     name = "pto.tci"
     S = operand_def(INTEGER)
-    tmp = opt_operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
+    tmp = dst = opt_operand_def(TILE_OR_VIEW)
     descending = opt_attr_def(BOOL)
     result = opt_result_def(ANY)
 

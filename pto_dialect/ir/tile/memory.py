@@ -29,8 +29,7 @@ class TLoadOp(
     dst = opt_operand_def(TILE_OR_VIEW)
     pad_value = opt_operand_def(ANY)
     left_padding_num = opt_operand_def(INDEX)
-    right_padding_num = opt_operand_def(ANY)
-    init_condition = opt_operand_def(ANY)
+    right_padding_num = init_condition = opt_operand_def(ANY)
     pad_mode = opt_attr_def(enum("padmode"))
     init_out_buffer = opt_attr_def(BOOL)
     result = opt_result_def(ANY)
@@ -57,8 +56,7 @@ class TStoreOp(
     """
 
     name = "pto.tstore"
-    src = operand_def(TILE_OR_VIEW)
-    dst = operand_def(TILE_OR_VIEW)
+    src = dst = operand_def(TILE_OR_VIEW)
     fp = opt_operand_def(TILE_OR_VIEW)
     preQuantScalar = opt_operand_def(I64)
     stPhase = opt_attr_def(enum("st_phase"))
@@ -77,9 +75,7 @@ class TStoreFpOp(PtoOp, shape=Shape.DPS, pipe=Pipe.FIX, reads=("src", "fp"), wri
     """
 
     name = "pto.tstore_fp"
-    src = operand_def(TILE_OR_VIEW)
-    fp = operand_def(TILE_OR_VIEW)
-    dst = operand_def(TILE_OR_VIEW)
+    src = fp = dst = operand_def(TILE_OR_VIEW)
 
 
 class TPrefetchOp(PtoOp, shape=Shape.DPS, pipe=Pipe.MTE2, reads=("src",), roles=Role.PARTIAL):
@@ -107,10 +103,8 @@ class MGatherOp(
     """
 
     name = "pto.mgather"
-    mem = operand_def(TILE_OR_VIEW)
-    idx = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    scratch = opt_operand_def(TILE_OR_VIEW)
+    mem = idx = operand_def(TILE_OR_VIEW)
+    dst = scratch = opt_operand_def(TILE_OR_VIEW)
     coalesce = opt_attr_def(enum("coalesce"))
     gatherOob = opt_attr_def(enum("gather_oob"))
     result = opt_result_def(ANY)
@@ -140,9 +134,7 @@ class MScatterOp(
     """
 
     name = "pto.mscatter"
-    src = operand_def(TILE_OR_VIEW)
-    idx = operand_def(TILE_OR_VIEW)
-    mem = operand_def(TILE_OR_VIEW)
+    src = idx = mem = operand_def(TILE_OR_VIEW)
     coalesce = opt_attr_def(enum("coalesce"))
     scatterAtomicOp = opt_attr_def(enum("scatter_atomic_op"))
     scatterOob = opt_attr_def(enum("scatter_oob"))

@@ -20,8 +20,7 @@ class ConvertingMoveOp(
 ):
     """A move that may pass the fixpipe: what stands behind its inputs."""
 
-    dst = opt_operand_def(TILE_OR_VIEW)
-    fp = opt_operand_def(TILE_OR_VIEW)
+    dst = fp = opt_operand_def(TILE_OR_VIEW)
     preQuantScalar = opt_operand_def(I64)
     accToVecMode = opt_attr_def(enum("acc_to_vec_mode"))
     reluPreMode = opt_attr_def(enum("relu_pre_mode"))
@@ -60,8 +59,7 @@ class TMovFpOp(PtoOp, shape=Shape.DPS, pipe=Pipe.FIX, reads=("src", "fp"), write
     """
 
     name = "pto.tmov.fp"
-    src = operand_def(TILE_OR_VIEW)
-    fp = operand_def(TILE_OR_VIEW)
+    src = fp = operand_def(TILE_OR_VIEW)
     dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)
 
@@ -78,8 +76,7 @@ class TExtractOp(
 
     name = "pto.textract"
     src = operand_def(TILE_OR_VIEW)
-    indexRow = operand_def(INDEX)
-    indexCol = operand_def(INDEX)
+    indexRow = indexCol = operand_def(INDEX)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, which follows from where both tiles lie."""
@@ -104,8 +101,7 @@ class TInsertOp(
 
     name = "pto.tinsert"
     src = operand_def(TILE_OR_VIEW)
-    indexRow = operand_def(INDEX)
-    indexCol = operand_def(INDEX)
+    indexRow = indexCol = operand_def(INDEX)
     tinsertMode = opt_attr_def(enum("tinsert_mode"))
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
@@ -128,10 +124,8 @@ class ParameterWindowOp(
 ):
     """Window of an accumulator tile, quantised with one parameter per channel."""
 
-    src = operand_def(TILE_OR_VIEW)
-    fp = operand_def(TILE_OR_VIEW)
-    indexRow = operand_def(INDEX)
-    indexCol = operand_def(INDEX)
+    src = fp = operand_def(TILE_OR_VIEW)
+    indexRow = indexCol = operand_def(INDEX)
     dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)
 
@@ -212,9 +206,6 @@ class TConcatIdxOp(
     """
 
     name = "pto.tconcatidx"
-    src0 = operand_def(TILE_OR_VIEW)
-    src1 = operand_def(TILE_OR_VIEW)
-    src0Idx = operand_def(TILE_OR_VIEW)
-    src1Idx = operand_def(TILE_OR_VIEW)
+    src0 = src1 = src0Idx = src1Idx = operand_def(TILE_OR_VIEW)
     dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)

@@ -47,12 +47,8 @@ class PartialArgOp(
 ):
     """Values with an index tile each; the index of the winner is kept."""
 
-    src0 = operand_def(TILE_OR_VIEW)
-    src1 = operand_def(TILE_OR_VIEW)
-    src0Idx = operand_def(TILE_OR_VIEW)
-    src1Idx = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    dstIdx = opt_operand_def(TILE_OR_VIEW)
+    src0 = src1 = src0Idx = src1Idx = operand_def(TILE_OR_VIEW)
+    dst = dstIdx = opt_operand_def(TILE_OR_VIEW)
     results_ = up_to(2)
 
 

@@ -82,7 +82,6 @@ class TColSumOp(PtoOp, shape=Shape.DPS_INNER, pipe=Pipe.V, reads=("src",), write
 
     name = "pto.tcolsum"
     src = operand_def(TILE_OR_VIEW)
-    tmp = opt_operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
+    tmp = dst = opt_operand_def(TILE_OR_VIEW)
     isBinary = opt_attr_def(BOOL)
     result = opt_result_def(ANY)

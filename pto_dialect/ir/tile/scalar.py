@@ -65,8 +65,7 @@ class TDivsOp(
     """
 
     name = "pto.tdivs"
-    src = operand_def(ANY)
-    scalar = operand_def(ANY)
+    src = scalar = operand_def(ANY)
     dst = opt_operand_def(TILE_OR_VIEW)
     precisionType = opt_attr_def(enum("div_precision"))
     result = opt_result_def(ANY)
@@ -143,8 +142,7 @@ class TPowsOp(
     name = "pto.tpows"
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    tmp = opt_operand_def(TILE_OR_VIEW)
+    dst = tmp = opt_operand_def(TILE_OR_VIEW)
     precisionType = opt_attr_def(enum("pow_precision"))
     result = opt_result_def(ANY)
 
@@ -179,8 +177,7 @@ class TXorsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("tmp"
     name = "pto.txors"
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(SIGNLESS)
-    tmp = opt_operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
+    tmp = dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)
 
 
@@ -202,8 +199,7 @@ class TSelsOp(
     """dst[i,j] = bit (i,j) of mask ? src[i,j] : scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsels"
-    mask = operand_def(TILE_OR_VIEW)
-    src = operand_def(TILE_OR_VIEW)
+    mask = src = operand_def(TILE_OR_VIEW)
     tmp = opt_operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
     dst = opt_operand_def(TILE_OR_VIEW)

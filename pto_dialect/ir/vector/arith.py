@@ -170,9 +170,7 @@ class VShrsOp(MaskedScalarOp):
 class MultiplyAddOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Two factors, an addend and a mask."""
 
-    acc = operand_def(VREG)
-    lhs = operand_def(VREG)
-    rhs = operand_def(VREG)
+    acc = lhs = rhs = operand_def(VREG)
     mask = operand_def(MASK)
     result = result_def(VREG)
 
@@ -193,8 +191,7 @@ class VAxpyOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """lane i = alpha·src0[i] + src1[i] with one rounding (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vaxpy"
-    src0 = operand_def(VREG)
-    src1 = operand_def(VREG)
+    src0 = src1 = operand_def(VREG)
     alpha = operand_def(ANY)
     mask = operand_def(MASK)
     result = result_def(VREG)
@@ -204,18 +201,15 @@ class VMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Low and high words of the double-width products (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmull"
-    lhs = operand_def(VREG)
-    rhs = operand_def(VREG)
+    lhs = rhs = operand_def(VREG)
     mask = operand_def(MASK)
-    low = result_def(VREG)
-    high = result_def(VREG)
+    low = high = result_def(VREG)
 
 
 class CarryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Integer sum or difference with a carry per lane."""
 
-    lhs = operand_def(VREG)
-    rhs = operand_def(VREG)
+    lhs = rhs = operand_def(VREG)
     mask = operand_def(MASK)
     result = result_def(VREG)
     carry = result_def(MASK)
@@ -236,10 +230,8 @@ class VSubcOp(CarryOp):
 class CarryChainOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """As the plain form, with the carry of the lower word."""
 
-    lhs = operand_def(VREG)
-    rhs = operand_def(VREG)
-    carry_in = operand_def(MASK)
-    mask = operand_def(MASK)
+    lhs = rhs = operand_def(VREG)
+    carry_in = mask = operand_def(MASK)
     result = result_def(VREG)
     carry = result_def(MASK)
 
@@ -261,8 +253,7 @@ class VSubcsOp(CarryChainOp):
 class FusedConversionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, unexecuted=CONVERTED_LANES):
     """Arithmetic and conversion to a narrower type in one step."""
 
-    lhs = operand_def(VREG)
-    rhs = operand_def(VREG)
+    lhs = rhs = operand_def(VREG)
     result = result_def(VREG)
 
 
@@ -284,8 +275,7 @@ class VExpdifOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, 
     """
 
     name = "pto.vexpdif"
-    input = operand_def(VREG)
-    max = operand_def(VREG)
+    input = max = operand_def(VREG)
     mask = operand_def(MASK)
     part = attr_def(EVEN_ODD)
     result = result_def(VREG)

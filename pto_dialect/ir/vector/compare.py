@@ -13,8 +13,7 @@ class VCmpOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tok
     """mask[i] = lane i is active and src0[i] compares with src1[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vcmp"
-    src0 = operand_def(VREG)
-    src1 = operand_def(VREG)
+    src0 = src1 = operand_def(VREG)
     mask = operand_def(MASK)
     cmp_mode = attr_def(COMPARE)
     result = result_def(MASK)
@@ -35,8 +34,7 @@ class VSelOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """lane i = mask[i] ? src0[i] : src1[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vsel"
-    src0 = operand_def(VREG)
-    src1 = operand_def(VREG)
+    src0 = src1 = operand_def(VREG)
     mask = operand_def(MASK)
     result = result_def(VREG)
 
@@ -44,8 +42,7 @@ class VSelOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
 class LaneSelectOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Lanes of one register picked by another."""
 
-    src0 = operand_def(VREG)
-    src1 = operand_def(VREG)
+    src0 = src1 = operand_def(VREG)
     result = result_def(VREG)
 
 

@@ -15,10 +15,8 @@ class MteGmUbOp(BurstStridesOp, LoopsOp, PaddingOp, pipe=Pipe.MTE2):
     """
 
     name = "pto.mte_gm_ub"
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    l2_cache_ctl = operand_def(I64)
-    len_burst = operand_def(I64)
+    source = destination = operand_def(PTR_OR_MEMREF)
+    l2_cache_ctl = len_burst = operand_def(I64)
 
 
 class MteUbGmOp(LoopsOp, pipe=Pipe.MTE3):
@@ -27,12 +25,8 @@ class MteUbGmOp(LoopsOp, pipe=Pipe.MTE3):
     """
 
     name = "pto.mte_ub_gm"
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    len_burst = operand_def(I64)
-    n_burst = operand_def(I64)
-    nburst_src_stride = operand_def(I64)
-    nburst_dst_stride = operand_def(I64)
+    source = destination = operand_def(PTR_OR_MEMREF)
+    len_burst = n_burst = nburst_src_stride = nburst_dst_stride = operand_def(I64)
     l2_cache_ctl = opt_operand_def(I64)
 
 
@@ -54,17 +48,10 @@ class CopyGmToUbufOp(
     """
 
     name = "pto.copy_gm_to_ubuf"
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    sid = operand_def(I64)
-    n_burst = operand_def(I64)
-    len_burst = operand_def(I64)
-    left_padding_count = operand_def(I64)
-    right_padding_count = operand_def(I64)
+    source = destination = operand_def(PTR_OR_MEMREF)
+    sid = n_burst = len_burst = left_padding_count = right_padding_count = operand_def(I64)
     data_select_bit = operand_def(I1)
-    l2_cache_ctl = operand_def(I64)
-    gm_stride = operand_def(I64)
-    ub_stride = operand_def(I64)
+    l2_cache_ctl = gm_stride = ub_stride = operand_def(I64)
 
 
 class CopyUbufToGmOp(
@@ -79,14 +66,8 @@ class CopyUbufToGmOp(
     """
 
     name = "pto.copy_ubuf_to_gm"
-    source = operand_def(PTR_OR_MEMREF)
-    destination = operand_def(PTR_OR_MEMREF)
-    sid = operand_def(I64)
-    n_burst = operand_def(I64)
-    len_burst = operand_def(I64)
-    l2_cache_ctl = operand_def(I64)
-    burst_dst_stride = operand_def(I64)
-    burst_src_stride = operand_def(I64)
+    source = destination = operand_def(PTR_OR_MEMREF)
+    sid = n_burst = len_burst = l2_cache_ctl = burst_dst_stride = burst_src_stride = operand_def(I64)
 
 
 class CopyUbufToUbufOp(NumberedCopyOp, pipe=Pipe.V):

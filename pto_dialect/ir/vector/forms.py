@@ -19,8 +19,7 @@ class MaskedUnaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PU
 class MaskedBinaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Two registers and a mask."""
 
-    lhs = operand_def(VREG)
-    rhs = operand_def(VREG)
+    lhs = rhs = operand_def(VREG)
     mask = operand_def(MASK)
     result = result_def(VREG)
 

@@ -32,8 +32,7 @@ class VLdsx2Op(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), token
     source = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
     dist = attr_def(LOAD_PAIR_DIST)
-    low = result_def(VREG)
-    high = result_def(VREG)
+    low = high = result_def(VREG)
     updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
@@ -42,8 +41,7 @@ class VSldbOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
 
     name = "pto.vsldb"
     source = operand_def(PTR_OR_MEMREF)
-    block_stride = operand_def(INTEGER)
-    repeat_stride = operand_def(INTEGER)
+    block_stride = repeat_stride = operand_def(INTEGER)
     mask = operand_def(MASK)
     result = result_def(VREG)
     updated_base = opt_result_def(PTR_OR_MEMREF)
@@ -133,8 +131,7 @@ class VStsx2Op(PtoOp, shape=Shape.INDEXED_STORE, pipe=Pipe.V, writes=("destinati
     """
 
     name = "pto.vstsx2"
-    low = operand_def(VREG)
-    high = operand_def(VREG)
+    low = high = operand_def(VREG)
     destination = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
     mask = operand_def(MASK)
@@ -149,8 +146,7 @@ class VSstbOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)
     name = "pto.vsstb"
     value = operand_def(VREG)
     destination = operand_def(PTR_OR_MEMREF)
-    block_stride = operand_def(INTEGER)
-    repeat_stride = operand_def(INTEGER)
+    block_stride = repeat_stride = operand_def(INTEGER)
     mask = operand_def(MASK)
     updated_base = opt_result_def(PTR_OR_MEMREF)
 

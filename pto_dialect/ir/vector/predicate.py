@@ -129,9 +129,7 @@ class PltmB32Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, 
 class MaskedLogicOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Two predicates under a mask."""
 
-    src0 = operand_def(MASK)
-    src1 = operand_def(MASK)
-    mask = operand_def(MASK)
+    src0 = src1 = mask = operand_def(MASK)
     result = result_def(MASK)
 
 
@@ -163,8 +161,7 @@ class PnotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Complement of input where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pnot"
-    input = operand_def(MASK)
-    mask = operand_def(MASK)
+    input = mask = operand_def(MASK)
     result = result_def(MASK)
 
 

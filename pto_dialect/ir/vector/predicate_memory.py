@@ -12,10 +12,8 @@ from ..core.words import MASK_LOAD_DIST, MASK_STORE_DIST
 class InterleaveB8Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Two b8 predicates to two."""
 
-    lhs = operand_def(MASK_B8)
-    rhs = operand_def(MASK_B8)
-    low = result_def(MASK_B8)
-    high = result_def(MASK_B8)
+    lhs = rhs = operand_def(MASK_B8)
+    low = high = result_def(MASK_B8)
 
 
 class PintlvB8Op(InterleaveB8Op):
@@ -33,10 +31,8 @@ class PdintlvB8Op(InterleaveB8Op):
 class InterleaveB16Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Two b16 predicates to two."""
 
-    lhs = operand_def(MASK_B16)
-    rhs = operand_def(MASK_B16)
-    low = result_def(MASK_B16)
-    high = result_def(MASK_B16)
+    lhs = rhs = operand_def(MASK_B16)
+    low = high = result_def(MASK_B16)
 
 
 class PintlvB16Op(InterleaveB16Op):
@@ -54,10 +50,8 @@ class PdintlvB16Op(InterleaveB16Op):
 class InterleaveB32Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Two b32 predicates to two."""
 
-    lhs = operand_def(MASK_B32)
-    rhs = operand_def(MASK_B32)
-    low = result_def(MASK_B32)
-    high = result_def(MASK_B32)
+    lhs = rhs = operand_def(MASK_B32)
+    low = high = result_def(MASK_B32)
 
 
 class PintlvB32Op(InterleaveB32Op):

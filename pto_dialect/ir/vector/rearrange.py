@@ -12,10 +12,8 @@ from ..core.words import HALF
 class InterleaveOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     """Two registers to two registers."""
 
-    lhs = operand_def(VREG)
-    rhs = operand_def(VREG)
-    low = result_def(VREG)
-    high = result_def(VREG)
+    lhs = rhs = operand_def(VREG)
+    low = high = result_def(VREG)
 
 
 class VIntlvOp(InterleaveOp):
@@ -35,8 +33,7 @@ class VDintlvOp(InterleaveOp):
 class HalfInterleaveOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("part",)):
     """One half of an interleave."""
 
-    lhs = operand_def(VREG)
-    rhs = operand_def(VREG)
+    lhs = rhs = operand_def(VREG)
     part = attr_def(HALF)
     result = result_def(VREG)
 
@@ -116,9 +113,7 @@ class VBitsortOp(
     """
 
     name = "pto.vbitsort"
-    destination = operand_def(PTR)
-    source = operand_def(PTR)
-    indices = operand_def(PTR)
+    destination = source = indices = operand_def(PTR)
     repeat_times = operand_def(INDEX)
 
 
@@ -135,10 +130,5 @@ class VMrgsort4Op(
     """
 
     name = "pto.vmrgsort4"
-    destination = operand_def(PTR)
-    source0 = operand_def(PTR)
-    source1 = operand_def(PTR)
-    source2 = operand_def(PTR)
-    source3 = operand_def(PTR)
-    count = operand_def(I64)
-    config = operand_def(I64)
+    destination = source0 = source1 = source2 = source3 = operand_def(PTR)
+    count = config = operand_def(I64)

@@ -89,8 +89,7 @@ class VCbminOp(BroadcastExtremumOp):
 class HistogramOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
     """Counts of bytes in one half of 256 bins, added to ``acc``."""
 
-    acc = operand_def(VREG)
-    source = operand_def(VREG)
+    acc = source = operand_def(VREG)
     mask = operand_def(MASK_B8)
     bin = operand_def(I32)
     result = result_def(VREG)

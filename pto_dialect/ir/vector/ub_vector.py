@@ -14,19 +14,14 @@ from ..core.kinds import I64, PTR
 class StridedOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("dst",), state_reads=("mask",), since="august"):
     """Goes along both vectors in repeats; strides in blocks of 32 bytes."""
 
-    repeat = operand_def(I64)
-    dstBlockStride = operand_def(I64)
-    srcBlockStride = operand_def(I64)
-    dstRepeatStride = operand_def(I64)
-    srcRepeatStride = operand_def(I64)
+    repeat = dstBlockStride = srcBlockStride = dstRepeatStride = srcRepeatStride = operand_def(I64)
 
 
 class UbSetMaskOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=("mask",), since="august"):
     """mask register = mask1:mask0 (docs/reference/language.md, "Versions")."""
 
     name = "pto.ub.set_mask"
-    mask0 = operand_def(I64)
-    mask1 = operand_def(I64)
+    mask0 = mask1 = operand_def(I64)
 
 
 class MaskModeOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.V, state_writes=("mask",), since="august"):
@@ -48,8 +43,7 @@ class UbSetMaskCountOp(MaskModeOp):
 class UbUnaryOp(StridedOp, reads=("src",)):
     """One source."""
 
-    dst = operand_def(PTR)
-    src = operand_def(PTR)
+    dst = src = operand_def(PTR)
 
 
 class UbVAbsOp(UbUnaryOp):
@@ -113,16 +107,9 @@ class UbBinaryOp(
 ):
     """Two sources."""
 
-    dst = operand_def(PTR)
-    src0 = operand_def(PTR)
-    src1 = operand_def(PTR)
-    repeat = operand_def(I64)
-    dstBlockStride = operand_def(I64)
-    src0BlockStride = operand_def(I64)
-    src1BlockStride = operand_def(I64)
-    dstRepeatStride = operand_def(I64)
-    src0RepeatStride = operand_def(I64)
-    src1RepeatStride = operand_def(I64)
+    dst = src0 = src1 = operand_def(PTR)
+    repeat = dstBlockStride = src0BlockStride = src1BlockStride = dstRepeatStride = operand_def(I64)
+    src0RepeatStride = src1RepeatStride = operand_def(I64)
 
 
 class UbVAddOp(UbBinaryOp):
@@ -182,8 +169,7 @@ class UbVOrOp(UbBinaryOp):
 class UbScalarOp(StridedOp, reads=("src",)):
     """One source and a scalar in a 64-bit register."""
 
-    dst = operand_def(PTR)
-    src = operand_def(PTR)
+    dst = src = operand_def(PTR)
     shiftDist = operand_def(I64)
 
 

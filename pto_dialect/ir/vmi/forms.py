@@ -19,8 +19,7 @@ class VmiUnaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE,
 class VmiBinaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
     """Two logical vectors."""
 
-    lhs = operand_def(VMI_VREG)
-    rhs = operand_def(VMI_VREG)
+    lhs = rhs = operand_def(VMI_VREG)
     result = result_def(VMI_VREG)
 
 
@@ -36,8 +35,7 @@ class VmiMaskedUnaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect
 class VmiMaskedBinaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
     """Two logical vectors, optional mask."""
 
-    lhs = operand_def(VMI_VREG)
-    rhs = operand_def(VMI_VREG)
+    lhs = rhs = operand_def(VMI_VREG)
     mask = var_operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
     result = result_def(VMI_VREG)
@@ -46,8 +44,7 @@ class VmiMaskedBinaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effec
 class VmiMaskedBitwiseOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
     """Two logical vectors or predicates, optional mask."""
 
-    lhs = operand_def(VMI_ANY)
-    rhs = operand_def(VMI_ANY)
+    lhs = rhs = operand_def(VMI_ANY)
     mask = var_operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
     result = result_def(VMI_ANY)

@@ -28,8 +28,7 @@ class VmiDeinterleaveLoadOp(OffsetLoadOp):
     name = "pto.vmi.deinterleave_load"
     source = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
-    low = result_def(VMI_VREG)
-    high = result_def(VMI_VREG)
+    low = high = result_def(VMI_VREG)
 
 
 class VmiPassthruLoadOp(OffsetLoadOp, typed=("source", "mask", "passthru")):
@@ -72,8 +71,7 @@ class VmiGroupLoadOp(OffsetLoadOp):
 
     name = "pto.vmi.group_load"
     source = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
-    row_stride = operand_def(INDEX)
+    offset = row_stride = operand_def(INDEX)
     num_groups = attr_def(I64_ATTR)
     result = result_def(VMI_VREG)
 
@@ -82,8 +80,7 @@ class VmiGroupElementLoadOp(OffsetLoadOp):
     """One element per group."""
 
     source = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
-    source_group_stride = operand_def(INDEX)
+    offset = source_group_stride = operand_def(INDEX)
     num_groups = attr_def(I64_ATTR)
     result = result_def(VMI_VREG)
 
@@ -106,8 +103,7 @@ class VmiStrideLoadOp(OffsetLoadOp, typed=("source", "block_stride", "repeat_str
     name = "pto.vmi.stride_load"
     source = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
-    block_stride = operand_def(I16)
-    repeat_stride = operand_def(I16)
+    block_stride = repeat_stride = operand_def(I16)
     mask = operand_def(VMI_MASK)
     result = result_def(VMI_VREG)
 
@@ -121,8 +117,7 @@ class VmiVLoadOp(OffsetLoadOp, by_type=True):
     source = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
     stride = opt_operand_def(INDEX)
-    block_stride = opt_operand_def(I16)
-    repeat_stride = opt_operand_def(I16)
+    block_stride = repeat_stride = opt_operand_def(I16)
     dist_mode = opt_attr_def(VMI_LOAD_DIST)
     group = opt_attr_def(I64_ATTR)
     pmode = opt_attr_def(VMI_PMODE)

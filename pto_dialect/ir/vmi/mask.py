@@ -68,8 +68,7 @@ class VmiCreateGroupMaskOp(MaskOp):
 
     name = "pto.vmi.create_group_mask"
     active_elems_per_group = operand_def(INDEX)
-    num_groups = attr_def(I64_ATTR)
-    group_size = attr_def(I64_ATTR)
+    num_groups = group_size = attr_def(I64_ATTR)
     result = result_def(VMI_MASK)
 
 
@@ -84,8 +83,7 @@ class VmiConstantMaskOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.P
 class VmiMaskLogicOp(MaskOp):
     """Two predicates."""
 
-    lhs = operand_def(VMI_MASK)
-    rhs = operand_def(VMI_MASK)
+    lhs = rhs = operand_def(VMI_MASK)
     result = result_def(VMI_MASK)
 
 
@@ -152,8 +150,7 @@ class ComparisonOp(
 ):
     """Compares lanes; the predicate is a word before the operands."""
 
-    lhs = operand_def(VMI_VREG)
-    rhs = operand_def(VMI_VREG)
+    lhs = rhs = operand_def(VMI_VREG)
     result = result_def(VMI_MASK)
 
 
@@ -181,8 +178,7 @@ class VmiVCmpOp(MaskOp):
     """
 
     name = "pto.vmi.vcmp"
-    lhs = operand_def(VMI_VREG)
-    rhs = operand_def(VMI_VREG)
+    lhs = rhs = operand_def(VMI_VREG)
     seed = operand_def(VMI_MASK)
     cmp = attr_def(COMPARE_ORDERED)
     pmode = opt_attr_def(VMI_COMPARE_PMODE)
@@ -207,8 +203,7 @@ class VmiChoiceOp(MaskOp):
     """Choice between two logical vectors."""
 
     mask = operand_def(VMI_MASK)
-    true_value = operand_def(VMI_VREG)
-    false_value = operand_def(VMI_VREG)
+    true_value = false_value = operand_def(VMI_VREG)
     result = result_def(VMI_VREG)
 
 

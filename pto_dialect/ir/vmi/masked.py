@@ -176,9 +176,7 @@ class VmiVMulaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE,
     """
 
     name = "pto.vmi.vmula"
-    acc = operand_def(VMI_VREG)
-    lhs = operand_def(VMI_VREG)
-    rhs = operand_def(VMI_VREG)
+    acc = lhs = rhs = operand_def(VMI_VREG)
     mask = var_operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
     result = result_def(VMI_VREG)
@@ -188,20 +186,17 @@ class VmiVMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE,
     """Low and high words of the double-width products (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vmull"
-    a = operand_def(VMI_VREG)
-    b = operand_def(VMI_VREG)
+    a = b = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
-    low = result_def(VMI_VREG)
-    high = result_def(VMI_VREG)
+    low = high = result_def(VMI_VREG)
 
 
 class VmiVAxpyOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
     """lane i = acc[i] + alpha·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vaxpy"
-    x = operand_def(VMI_VREG)
-    acc = operand_def(VMI_VREG)
+    x = acc = operand_def(VMI_VREG)
     alpha = operand_def(FLOAT)
     mask = operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
@@ -223,8 +218,7 @@ class VmiVPreluOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE
     """lane i = x[i] > 0 ? x[i] : alpha[i]·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vprelu"
-    x = operand_def(VMI_VREG)
-    alpha = operand_def(VMI_VREG)
+    x = alpha = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
     result = result_def(VMI_VREG)
@@ -234,8 +228,7 @@ class VmiVExpdifOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PUR
     """lane i = e^(x[i] − max[i]) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vexpdif"
-    x = operand_def(VMI_VREG)
-    max = operand_def(VMI_VREG)
+    x = max = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
     result = result_def(VMI_VREG)
@@ -247,8 +240,7 @@ class VmiVAddcOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE,
     """
 
     name = "pto.vmi.vaddc"
-    lhs = operand_def(VMI_VREG)
-    rhs = operand_def(VMI_VREG)
+    lhs = rhs = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
     result = result_def(VMI_VREG)
     carry = result_def(VMI_MASK)
@@ -260,9 +252,7 @@ class VmiVAddcsOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE
     """
 
     name = "pto.vmi.vaddcs"
-    lhs = operand_def(VMI_VREG)
-    rhs = operand_def(VMI_VREG)
-    carry_in = operand_def(VMI_MASK)
-    mask = operand_def(VMI_MASK)
+    lhs = rhs = operand_def(VMI_VREG)
+    carry_in = mask = operand_def(VMI_MASK)
     result = result_def(VMI_VREG)
     carry = result_def(VMI_MASK)

@@ -171,7 +171,5 @@ class VmiFmaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, s
     """
 
     name = "pto.vmi.fma"
-    lhs = operand_def(VMI_VREG)
-    rhs = operand_def(VMI_VREG)
-    acc = operand_def(VMI_VREG)
+    lhs = rhs = acc = operand_def(VMI_VREG)
     result = result_def(VMI_VREG)

@@ -40,20 +40,17 @@ class VmiVSelrOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE,
     """lane i = source[index[i]] (docs/reference/vectors.md, "Reductions and rearrangement", "Logical vectors")."""
 
     name = "pto.vmi.vselr"
-    source = operand_def(VMI_VREG)
-    index = operand_def(VMI_VREG)
+    source = index = operand_def(VMI_VREG)
     result = result_def(VMI_VREG)
 
 
 class VmiInterleaveOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
     """Two logical vectors to two."""
 
-    lhs = operand_def(VMI_VREG)
-    rhs = operand_def(VMI_VREG)
+    lhs = rhs = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
-    low = result_def(VMI_VREG)
-    high = result_def(VMI_VREG)
+    low = high = result_def(VMI_VREG)
 
 
 class VmiVIntlvOp(VmiInterleaveOp):

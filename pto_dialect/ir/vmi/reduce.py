@@ -151,8 +151,7 @@ class VmiGroupReduceMiniOp(VmiGroupReductionOp):
 class VmiHistogramOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
     """Counts of bytes in 256 bins, added to ``acc``."""
 
-    acc = operand_def(VMI_VREG)
-    source = operand_def(VMI_VREG)
+    acc = source = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
     result = result_def(VMI_VREG)
 

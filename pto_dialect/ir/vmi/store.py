@@ -33,8 +33,7 @@ class VmiInterleaveStoreOp(OffsetStoreOp, typed=("low", "high", "destination")):
     """Lanes of low and high alternating from destination + offset (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.interleave_store"
-    low = operand_def(VMI_VREG)
-    high = operand_def(VMI_VREG)
+    low = high = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
 
@@ -76,8 +75,7 @@ class VmiGroupStoreOp(OffsetStoreOp):
     name = "pto.vmi.group_store"
     value = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
-    row_stride = operand_def(INDEX)
+    offset = row_stride = operand_def(INDEX)
     num_groups = attr_def(I64_ATTR)
 
 
@@ -88,8 +86,7 @@ class VmiStrideStoreOp(OffsetStoreOp, typed=("value", "destination", "block_stri
     value = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
-    block_stride = operand_def(I16)
-    repeat_stride = operand_def(I16)
+    block_stride = repeat_stride = operand_def(I16)
     mask = operand_def(VMI_MASK)
 
 
@@ -103,8 +100,7 @@ class VmiVStoreOp(OffsetStoreOp, typed=("values", "destination", "mask"), by_typ
     destination = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
     stride = opt_operand_def(INDEX)
-    block_stride = opt_operand_def(I16)
-    repeat_stride = opt_operand_def(I16)
+    block_stride = repeat_stride = opt_operand_def(I16)
     mask = var_operand_def(VMI_MASK)
     dist_mode = opt_attr_def(VMI_STORE_DIST)
     group = opt_attr_def(I64_ATTR)
