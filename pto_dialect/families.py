@@ -23,6 +23,11 @@ class Family(NamedTuple):
     level: str | None = None
 
 
+_VMI_RULES = ("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use")
+_TILES, _SCRATCH = ("tile.common", "tile.arith"), ("tile.scratch", "tile.scratch_shape")
+_LANES = ("vector.common", "vector.elements", "vector.scopes")
+"""Rules that families of operations on vector registers share."""
+
 FAMILIES: dict[str, Family] = {
     "builtin": Family(None, kernels=("core.scalar",)),
     "arith": Family(None, kernels=("core.scalar",)),
@@ -55,24 +60,16 @@ FAMILIES: dict[str, Family] = {
     ),
     "tile_elementwise": Family(
         "tile.elementwise",
-        rules=("tile.common", "tile.arith", "tile.scalar", "tile.scratch", "tile.scratch_shape", "tile.convert"),
+        rules=(*_TILES, "tile.scalar", *_SCRATCH, "tile.convert"),
         kernels=("tile.elementwise", "tile.convert", "tile.compare"),
     ),
     "tile_scalar": Family(
         "tile.scalar",
-        rules=("tile.common", "tile.arith", "tile.scalar", "tile.scratch", "tile.scratch_shape"),
+        rules=(*_TILES, "tile.scalar", *_SCRATCH),
         kernels=("tile.scalar", "tile.compare"),
     ),
-    "tile_expand": Family(
-        "tile.expand",
-        rules=("tile.common", "tile.arith", "tile.expand", "tile.scratch", "tile.scratch_shape"),
-        kernels=("tile.expand",),
-    ),
-    "tile_reduce": Family(
-        "tile.reduce",
-        rules=("tile.common", "tile.arith", "tile.reduce", "tile.scratch", "tile.scratch_shape"),
-        kernels=("tile.reduce",),
-    ),
+    "tile_expand": Family("tile.expand", rules=(*_TILES, "tile.expand", *_SCRATCH), kernels=("tile.expand",)),
+    "tile_reduce": Family("tile.reduce", rules=(*_TILES, "tile.reduce", *_SCRATCH), kernels=("tile.reduce",)),
     "tile_partial": Family(
         "tile.partial",
         rules=("tile.common", "tile.arith", "tile.reduce"),
@@ -121,27 +118,17 @@ FAMILIES: dict[str, Family] = {
     "vector_arith": Family(
         "vector.arith",
         level="micro-vector",
-        rules=("vector.common", "vector.elements", "vector.scopes"),
+        rules=_LANES,
         kernels=("vector.arith", "vector.convert"),
     ),
-    "vector_compare": Family(
-        "vector.compare",
-        level="micro-vector",
-        rules=("vector.common", "vector.elements", "vector.scopes"),
-        kernels=("vector.arith",),
-    ),
+    "vector_compare": Family("vector.compare", level="micro-vector", rules=_LANES, kernels=("vector.arith",)),
     "vector_convert": Family(
         "vector.convert",
         level="micro-vector",
         rules=("vector.common", "vector.elements", "vector.convert", "vector.scopes"),
         kernels=("vector.arith", "vector.convert"),
     ),
-    "vector_reduce": Family(
-        "vector.reduce",
-        level="micro-vector",
-        rules=("vector.common", "vector.elements", "vector.scopes"),
-        kernels=("vector.collect",),
-    ),
+    "vector_reduce": Family("vector.reduce", level="micro-vector", rules=_LANES, kernels=("vector.collect",)),
     "vector_rearrange": Family(
         "vector.rearrange",
         level="micro-vector",
@@ -169,54 +156,19 @@ FAMILIES: dict[str, Family] = {
         rules=("vector.predicate", "vector.memory", "vector.align", "vector.scopes"),
         kernels=("vector.predicate",),
     ),
-    "vmi_plain": Family(
-        "vmi.plain",
-        level="micro-vmi",
-        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
-        kernels=("vmi.arith",),
-    ),
-    "vmi_masked": Family(
-        "vmi.masked",
-        level="micro-vmi",
-        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
-        kernels=("vmi.arith",),
-    ),
-    "vmi_mask": Family(
-        "vmi.mask",
-        level="micro-vmi",
-        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
-        kernels=("vmi.mask", "vmi.arith"),
-    ),
+    "vmi_plain": Family("vmi.plain", level="micro-vmi", rules=_VMI_RULES, kernels=("vmi.arith",)),
+    "vmi_masked": Family("vmi.masked", level="micro-vmi", rules=_VMI_RULES, kernels=("vmi.arith",)),
+    "vmi_mask": Family("vmi.mask", level="micro-vmi", rules=_VMI_RULES, kernels=("vmi.mask", "vmi.arith")),
     "vmi_convert": Family(
         "vmi.convert",
         level="micro-vmi",
-        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
+        rules=_VMI_RULES,
         kernels=("vmi.convert", "vmi.collect", "vmi.mask", "vmi.arith", "vmi.registers"),
     ),
-    "vmi_reduce": Family(
-        "vmi.reduce",
-        level="micro-vmi",
-        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
-        kernels=("vmi.collect",),
-    ),
-    "vmi_rearrange": Family(
-        "vmi.rearrange",
-        level="micro-vmi",
-        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
-        kernels=("vmi.collect",),
-    ),
-    "vmi_load": Family(
-        "vmi.load",
-        level="micro-vmi",
-        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
-        kernels=("vmi.load",),
-    ),
-    "vmi_store": Family(
-        "vmi.store",
-        level="micro-vmi",
-        rules=("vmi.common", "vmi.memory", "vmi.convert", "vmi.layout", "vmi.layout_use"),
-        kernels=("vmi.store",),
-    ),
+    "vmi_reduce": Family("vmi.reduce", level="micro-vmi", rules=_VMI_RULES, kernels=("vmi.collect",)),
+    "vmi_rearrange": Family("vmi.rearrange", level="micro-vmi", rules=_VMI_RULES, kernels=("vmi.collect",)),
+    "vmi_load": Family("vmi.load", level="micro-vmi", rules=_VMI_RULES, kernels=("vmi.load",)),
+    "vmi_store": Family("vmi.store", level="micro-vmi", rules=_VMI_RULES, kernels=("vmi.store",)),
     "simt_control": Family(
         "simt.control", level="simt", rules=("simt.common", "simt.scopes"), kernels=("simt.launch", "simt.state")
     ),

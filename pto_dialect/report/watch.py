@@ -13,6 +13,7 @@ from pto_dialect.analysis.cycles.estimate import Estimate
 from pto_dialect.analysis.cycles.work import Work
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.sanitize.context import Context
+from pto_dialect.sanitize.report.timeline import Ran
 from pto_dialect.sanitize.state.arena import WatchedArena
 from pto_dialect.sanitize.state.clocks import Actor
 from pto_dialect.sanitize.state.regions import Bytes
@@ -116,24 +117,15 @@ class ReportTimeline(CycleTimeline):
         self._work = super()._completed(work, actor, context)
         return self._work
 
-    def operation(
-        self,
-        actor: Actor,
-        site: Site,
-        loops: tuple[int, ...],
-        start: float,
-        duration: float,
-        events: Iterable[int] = (),
-    ) -> None:
+    def operation(self, actor: Actor, site: Site, ran: Ran) -> None:
         """An operation has run; signals come here as well, but have steps of their own."""
-        super().operation(actor, site, loops, start, duration, events)
+        super().operation(actor, site, ran)
         if self._signals:
             return
         work = operations_of(self._work, actor.pipe)
-        self.last = self.steps.add(
-            OPERATION, actor, site.number, loops, start, start + duration, -1, work, self._cost
-        )  # fmt: skip
-        self.steps.belongs(events, self.last)
+        end = ran.start + ran.duration
+        self.last = self.steps.add(OPERATION, actor, site.number, ran.loops, ran.start, end, -1, work, self._cost)
+        self.steps.belongs(ran.events, self.last)
 
     def sent(self, actor: Actor, site: Site, loops: tuple[int, ...]) -> int:
         """A signal leaves; the number of its flow."""

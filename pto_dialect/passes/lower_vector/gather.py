@@ -5,7 +5,7 @@ Source: docs/reference/tiles.md, "Irregular operations"; docs/reference/vectors.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects.arith import IndexCastOp
 from xdsl.dialects.builtin import IntegerType, StringAttr
@@ -96,6 +96,20 @@ def _same_bits(writer: Writer, src: Tile, dst: Tile) -> None:
         raise NotLoweredError(writer.anchor, f"its tiles hold {src.element} and {dst.element}")
 
 
+def _elements(writer: Writer, reader: Reader, src: Tile, dst: Tile, *positions: Tile) -> None:
+    """What holds where elements of ``src`` go to ``dst`` one by one, maybe to ``positions``."""
+    _rows(reader, src, dst, *positions)
+    _same_bits(writer, src, dst)
+    _apart(writer, dst, src, *positions)
+
+
+def _opened(writer: Writer) -> tuple[PtoOp, Mapping[str, Sequence[SSAValue]], Reader]:
+    """The operation that is written, its operands by name, and who reads its tiles."""
+    op = writer.anchor
+    assert isinstance(op, PtoOp)
+    return op, operand_groups(op), Reader(writer)
+
+
 def _whole(writer: Writer, tile: Tile) -> None:
     if (tile.row, tile.col) != (0, 0) or (tile.type.rows, tile.type.cols) != (tile.whole.rows, tile.whole.cols):
         raise NotLoweredError(writer.anchor, "positions count from the beginning of a tile, not of a part of one")
@@ -108,13 +122,9 @@ def _gathered(writer: Writer, places: Places, src: Tile, index: SSAValue, mask: 
 
 def lower_transposition(writer: Writer) -> None:
     """Writes the vector function of ``ttrans``. Raises :class:`NotLoweredError`."""
-    op = writer.anchor
-    assert isinstance(op, PtoOp)
-    groups, reader = operand_groups(op), Reader(writer)
+    _, groups, reader = _opened(writer)
     src, dst = (reader.tile(groups[name][0]) for name in ("src", "dst"))
-    _rows(reader, src, dst)
-    _same_bits(writer, src, dst)
-    _apart(writer, dst, src)
+    _elements(writer, reader, src, dst)
     places, registers, step = Places(writer, src), Registers(writer, dst.type.element), src.whole.cols
 
     def column(line: Number, turn: Number, left: Number | None) -> None:
@@ -133,9 +143,7 @@ def lower_transposition(writer: Writer) -> None:
 
 def lower_gather(writer: Writer) -> None:
     """Writes the vector function of ``tgather``. Raises :class:`NotLoweredError`."""
-    op = writer.anchor
-    assert isinstance(op, PtoOp)
-    groups, reader = operand_groups(op), Reader(writer)
+    op, groups, reader = _opened(writer)
     if groups.get("kValue"):
         raise NotLoweredError(op, "how many positions it stores in a row only a run knows")
     src, dst = (reader.tile(groups[name][0]) for name in ("src", "dst"))
@@ -144,9 +152,7 @@ def lower_gather(writer: Writer) -> None:
         _gather_pattern(writer, reader, src, dst, pattern.value)
         return
     indices = reader.tile(groups["indices"][0])
-    _rows(reader, src, dst, indices)
-    _same_bits(writer, src, dst)
-    _apart(writer, dst, src, indices)
+    _elements(writer, reader, src, dst, indices)
     _whole(writer, src)
     places, registers = Places(writer, src), Registers(writer, dst.type.element)
     lanes = min(registers.lanes, Registers(writer, indices.type.element).lanes)
@@ -207,9 +213,7 @@ def _along_rows(op: object) -> bool:
 
 def lower_block_gather(writer: Writer) -> None:
     """Writes the vector function of ``tgatherb``. Raises :class:`NotLoweredError`."""
-    op = writer.anchor
-    assert isinstance(op, PtoOp)
-    groups, reader = operand_groups(op), Reader(writer)
+    op, groups, reader = _opened(writer)
     src, offsets, dst = (reader.tile(groups[name][0]) for name in ("src", "offsets", "dst"))
     _rows(reader, src, offsets, dst)
     _same_bits(writer, src, dst)
@@ -236,18 +240,14 @@ def lower_block_gather(writer: Writer) -> None:
 
 def lower_scatter(writer: Writer) -> None:
     """Writes the vector function of ``tscatter``. Raises :class:`NotLoweredError`."""
-    op = writer.anchor
-    assert isinstance(op, PtoOp)
-    groups, reader = operand_groups(op), Reader(writer)
+    op, groups, reader = _opened(writer)
     src, dst = (reader.tile(groups[name][0]) for name in ("src", "dst"))
     pattern = op.attributes.get("maskPattern")
     if isinstance(pattern, EnumAttr):
         _scatter_pattern(writer, reader, src, dst, pattern.value)
         return
     indexes = reader.tile(groups["indexes"][0])
-    _rows(reader, src, dst, indexes)
-    _same_bits(writer, src, dst)
-    _apart(writer, dst, src, indexes)
+    _elements(writer, reader, src, dst, indexes)
     _whole(writer, dst)
     places, registers = Places(writer, dst), Registers(writer, src.type.element)
     if indexes.bytes != src.bytes:
@@ -271,9 +271,7 @@ def lower_scatter(writer: Writer) -> None:
 def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, pattern: str) -> None:
     """Zeros, and in a second function the elements of each row at the places that a pattern names."""
     op = writer.anchor
-    _rows(reader, src, dst)
-    _same_bits(writer, src, dst)
-    _apart(writer, dst, src)
+    _elements(writer, reader, src, dst)
     step, first = MASK_PATTERNS[pattern]
     if _along_rows(op):
         raise NotLoweredError(op, "rows are spread over rows")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from ..state.clocks import Actor
@@ -33,6 +33,15 @@ BYTES_PER_UNIT = {
 
 _SIGNAL = 0.25
 _EVERY = ("PIPE_S", "PIPE_MTE2", "PIPE_MTE1", "PIPE_M", "PIPE_V", "PIPE_FIX", "PIPE_MTE3")
+
+
+class Ran(NamedTuple):
+    """That an operation ran: in which turns of the loops around it, when, how long, and the numbers of its events."""
+
+    loops: tuple[int, ...]
+    start: float
+    duration: float
+    events: Iterable[int] = ()
 
 
 class Timeline:
@@ -60,29 +69,21 @@ class Timeline:
         """How long an instruction takes that accesses ``nbytes`` bytes."""
         return START_UP + nbytes / BYTES_PER_UNIT[actor.pipe] if self.costs else 1.0
 
-    def operation(
-        self,
-        actor: Actor,
-        site: Site,
-        loops: tuple[int, ...],
-        start: float,
-        duration: float,
-        events: Iterable[int] = (),
-    ) -> None:
-        """An operation on its pipe, and the numbers of its events."""
-        indices = {f"%{name}": value for name, value in zip(site.loops, loops, strict=False)}
+    def operation(self, actor: Actor, site: Site, ran: Ran) -> None:
+        """An operation has run on its pipe."""
+        indices = {f"%{name}": value for name, value in zip(site.loops, ran.loops, strict=False)}
         args: dict[str, Any] = {"operation": site.name, "place": site.place}
         args |= {"core": actor.core.name, "block": actor.core.block.index, **indices}
         label = ", ".join((f"{site.name} ({site.place})", *(f"{name} = {value}" for name, value in indices.items())))
-        slice_ = {"ph": "X", "name": label, "cat": "operation", "ts": start, "dur": duration, "args": args}
+        slice_ = {"ph": "X", "name": label, "cat": "operation", "ts": ran.start, "dur": ran.duration, "args": args}
         self.events.append(slice_ | self._place(actor))
-        for event in events:
-            self.starts[event] = (actor, start)
+        for event in ran.events:
+            self.starts[event] = (actor, ran.start)
 
     def sent(self, actor: Actor, site: Site, loops: tuple[int, ...]) -> int:
         """A signal leaves; the number of its flow."""
         self.flows += 1
-        self.operation(actor, site, loops, actor.time, _SIGNAL)
+        self.operation(actor, site, Ran(loops, actor.time, _SIGNAL))
         flow = {"ph": "s", "name": "signal", "cat": "signal", "id": self.flows, "ts": actor.time}
         self.events.append(flow | self._place(actor))
         actor.time += _SIGNAL
@@ -90,7 +91,7 @@ class Timeline:
 
     def taken(self, actor: Actor, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
         """A signal was waited for since ``since`` and is there now."""
-        self.operation(actor, site, loops, since, actor.time - since + _SIGNAL)
+        self.operation(actor, site, Ran(loops, since, actor.time - since + _SIGNAL))
         arrival = {"ph": "f", "bp": "e", "name": "signal", "cat": "signal", "id": flow, "ts": actor.time}
         self.events.append(arrival | self._place(actor))
         actor.time += _SIGNAL

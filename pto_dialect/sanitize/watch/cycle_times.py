@@ -5,7 +5,7 @@ Source: docs/reference/cycles.md, "Pipes".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from pto_dialect.analysis.cycles.table import FIT, CycleTable
 from pto_dialect.analysis.cycles.work import Work
 from pto_dialect.runtime.kernels.tile.operands import TILES
 
-from ..report.timeline import Timeline
+from ..report.timeline import Ran, Timeline
 from .cycle_waits import Waits
 
 if TYPE_CHECKING:
@@ -68,18 +68,10 @@ class CycleTimeline(Timeline):
 
     # ------------------------------------------------------------ slices
 
-    def operation(
-        self,
-        actor: Actor,
-        site: Site,
-        loops: tuple[int, ...],
-        start: float,
-        duration: float,
-        events: Iterable[int] = (),
-    ) -> None:
+    def operation(self, actor: Actor, site: Site, ran: Ran) -> None:
         """As in ``Timeline``, where slices are wanted."""
         if self.kept:
-            super().operation(actor, site, loops, start, duration, events)
+            super().operation(actor, site, ran)
 
     def sent(self, actor: Actor, site: Site, loops: tuple[int, ...]) -> int:
         """A signal leaves; the number of its flow."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..context import Context
+from ..report.timeline import Ran
 from ..state.arena import WatchedArena
 from ..state.clocks import Actor, Mark, Token
 from ..state.regions import Bytes
@@ -111,7 +112,8 @@ class CycleWatch(Watch):
         if self.ordered:
             self._remember(actor, site.number)
         timeline.record(actor, site, cost)
-        timeline.operation(actor, site, mark.loops, start, cost.cycles, range(first, len(self.log.count)))
+        events = range(first, len(self.log.count))
+        timeline.operation(actor, site, Ran(mark.loops, start, cost.cycles, events))
 
     def _ready(self, site: int) -> tuple[float, Cause | None]:
         """When what the instruction reads is written, and what it overwrites is written and read; and why so late."""

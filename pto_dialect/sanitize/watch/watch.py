@@ -21,7 +21,7 @@ from ..context import Context
 from ..options import SanitizeOptions
 from ..report.findings import Findings
 from ..report.sites import Sites
-from ..report.timeline import Timeline
+from ..report.timeline import Ran, Timeline
 from ..state.arena import WatchedArena
 from ..state.clocks import PIPES, Actor, Clock, EventLog, Mark, OrderedActor, Token
 from ..state.regions import Bytes
@@ -113,7 +113,7 @@ class Watch:
         duration = timeline.duration(actor, context.nbytes)
         actor.time = self.latest = start + duration
         site = self.sites[self.log.site[first]]
-        timeline.operation(actor, site, mark.loops, start, duration, range(first, len(self.log.count)))
+        timeline.operation(actor, site, Ran(mark.loops, start, duration, range(first, len(self.log.count))))
 
     # ------------------------------------------------------------ operations
 

@@ -13,7 +13,7 @@ from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
-from pto_dialect.sanitize.report.timeline import Timeline
+from pto_dialect.sanitize.report.timeline import Ran, Timeline
 from pto_dialect.syntax.read.parser import parse_program
 
 BYTES = {"S": 8, "V": 256, "M": 4096, "MTE1": 256, "MTE2": 64, "MTE3": 64, "FIX": 128}
@@ -54,7 +54,7 @@ def test_a_signal_starts_where_it_is_sent_and_ends_where_it_is_taken() -> None:
 
 def test_labels_of_operations_and_rows() -> None:
     timeline = Timeline(costs=False)
-    timeline.operation(actor("V"), SITE, (5,), 1.0, 2.0)
+    timeline.operation(actor("V"), SITE, Ran((5,), 1.0, 2.0))
     events = json.loads(timeline.document([]))["traceEvents"]
     slice_ = events[-1]
     assert slice_["name"] == "pto.x (line 4), %i = 5"
@@ -68,14 +68,14 @@ def test_cores_have_processes_of_their_own() -> None:
     timeline = Timeline(costs=False)
     other = SimpleNamespace(name="AIC", block=SimpleNamespace(index=0))
     for one in (actor("V"), actor("M", other), actor("FIX", other)):
-        timeline.operation(one, SITE, (0,), 0.0, 1.0)
+        timeline.operation(one, SITE, Ran((0,), 0.0, 1.0))
     slices = [e for e in json.loads(timeline.document([]))["traceEvents"] if e["ph"] == "X"]
     assert slices[0]["pid"] != slices[1]["pid"] == slices[2]["pid"]
 
 
 def test_findings_stand_where_the_operation_starts() -> None:
     timeline = Timeline(costs=False)
-    timeline.operation(actor("V"), SITE, (0,), 7.0, 1.0, events=(41,))
+    timeline.operation(actor("V"), SITE, Ran((0,), 7.0, 1.0, events=(41,)))
     shown: Any = SimpleNamespace(event=41, rule="race-raw", message="a race")
     elsewhere: Any = SimpleNamespace(event=5, rule="race-war", message="another")
     instants = [e for e in json.loads(timeline.document([shown, elsewhere]))["traceEvents"] if e["ph"] == "i"]

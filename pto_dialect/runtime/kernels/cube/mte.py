@@ -4,6 +4,7 @@ with a change of layout", "Loads into L0", "MX scales".
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -116,18 +117,6 @@ def load_table(dst: Pointer, src: Pointer, length: int, bursts: int, dst_gap: in
 _TABLE_GAPS = ("nburst_dst_gap", "nburst_src_gap")
 
 
-@kernel("pto.mte_l1_bt")
-def l1_bt(op: PtoOp, g: Generator) -> None:
-    """Bursts from L1 to the bias table."""
-    call_load_bias(op, g, _TABLE_GAPS)
-
-
-@kernel("pto.mte_l1_fb")
-def l1_fb(op: PtoOp, g: Generator) -> None:
-    """Bursts from L1 to the fixpipe buffer."""
-    call_load_table(op, g, _TABLE_GAPS)
-
-
 def call_load_bias(op: PtoOp, g: Generator, gaps: tuple[str, str]) -> None:
     """Writes the call of ``load_bias``; ``gaps`` are the operands with the gaps of destination and source."""
     names = ("destination", "source", "len_burst", "n_burst", *gaps)
@@ -140,6 +129,10 @@ def call_load_table(op: PtoOp, g: Generator, gaps: tuple[str, str]) -> None:
     names = ("destination", "source", "len_burst", "n_burst", *gaps)
     unit = 128 if g.profile.arch == "a2a3" else 64
     g.call(load_table, *(named(op, name) for name in names), unit, pipe=Pipe.FIX)
+
+
+kernel("pto.mte_l1_bt")(partial(call_load_bias, gaps=_TABLE_GAPS))
+kernel("pto.mte_l1_fb")(partial(call_load_table, gaps=_TABLE_GAPS))
 
 
 def load_frac(dst: Pointer, src: Pointer, mode: str, *sizes: Any) -> None:
@@ -186,19 +179,8 @@ class OperandLoad:
         load_fractals(dst, src, *numbers, transpose=self.transpose, packed=self.packed)
 
 
-@kernel("pto.mte_l1_l0a")
-def l1_l0a(op: PtoOp, g: Generator) -> None:
-    """A left operand from L1 to L0A."""
-    _l1_l0(op, g, left=True)
-
-
-@kernel("pto.mte_l1_l0b")
-def l1_l0b(op: PtoOp, g: Generator) -> None:
-    """A right operand from L1 to L0B."""
-    _l1_l0(op, g, left=False)
-
-
 def _l1_l0(op: PtoOp, g: Generator, left: bool) -> None:
+    """A left operand from L1 to L0A, or a right one to L0B."""
     groups = g.operands(op)
     flag = op.attributes.get("transpose")
     transpose = flag is not None and bool(flag.value.data)  # pyright: ignore[reportAttributeAccessIssue]
@@ -211,6 +193,10 @@ def _l1_l0(op: PtoOp, g: Generator, left: bool) -> None:
     extents = [first(groups, name) for name in (("m", "k") if left else ("k", "n"))]
     starts = [first(groups, name) for name in ("start_row", "start_col")]
     g.call(load.extents, target, source, *extents, *(0 if s is None else s for s in starts), pipe=Pipe.MTE1)
+
+
+kernel("pto.mte_l1_l0a")(partial(_l1_l0, left=True))
+kernel("pto.mte_l1_l0b")(partial(_l1_l0, left=False))
 
 
 class ScaleLoad:
@@ -228,19 +214,8 @@ class ScaleLoad:
         load_mx_fragments(core.arena(self.space), mx_scale_address(dst.offset), src, *numbers)
 
 
-@kernel("pto.mte_l1_l0a_mx")
-def l1_l0a_mx(op: PtoOp, g: Generator) -> None:
-    """The scales of a left operand from L1 to the memory beside L0A."""
-    _l1_l0_mx(op, g, left=True)
-
-
-@kernel("pto.mte_l1_l0b_mx")
-def l1_l0b_mx(op: PtoOp, g: Generator) -> None:
-    """The scales of a right operand from L1 to the memory beside L0B."""
-    _l1_l0_mx(op, g, left=False)
-
-
 def _l1_l0_mx(op: PtoOp, g: Generator, left: bool) -> None:
+    """The scales of a left or right operand from L1 to the memory beside L0A or L0B."""
     groups = g.operands(op)
     load = ScaleLoad("scale_left" if left else "scale_right")
     source, target = groups["source"][0], groups["destination"][0]
@@ -251,3 +226,7 @@ def _l1_l0_mx(op: PtoOp, g: Generator, left: bool) -> None:
     outer, k = (first(groups, name) for name in (("m", "k") if left else ("n", "k")))
     starts = [first(groups, name) for name in ("start_row", "start_col")]
     g.call(load.extents, g.core, target, source, outer, k, *(0 if s is None else s for s in starts), pipe=Pipe.MTE1)
+
+
+kernel("pto.mte_l1_l0a_mx")(partial(_l1_l0_mx, left=True))
+kernel("pto.mte_l1_l0b_mx")(partial(_l1_l0_mx, left=False))

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.tile.expand import TColExpandOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.memory.values import Tile
@@ -116,19 +117,10 @@ def sliced(g: Generator, value: SSAValue, rows: bool) -> Expr | None:
     return Expr(f"{view}[:1]" if rows else f"{view}[:, :1]")
 
 
-@kernel("pto.tcolexpand")
-def tcolexpand(op: PtoOp, g: Generator) -> None:
-    """dst(r,c) = src(0,c)."""
-    _expand(op, g, by_columns=True)
-
-
-@kernel("pto.trowexpand")
-def trowexpand(op: PtoOp, g: Generator) -> None:
-    """dst(r,c) = src(r,0)."""
-    _expand(op, g, by_columns=False)
-
-
-def _expand(op: PtoOp, g: Generator, by_columns: bool) -> None:
+@kernel("pto.tcolexpand", "pto.trowexpand")
+def expand(op: PtoOp, g: Generator) -> None:
+    """dst(r,c) = src(0,c), or src(r,0)."""
+    by_columns = isinstance(op, TColExpandOp)
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     label = op.name.removeprefix("pto.")
     source, target, pipe = sliced(g, src, by_columns), g.view(dst), op.active_pipe(g.profile.arch)

@@ -19,7 +19,7 @@ from pto_dialect.runtime.vector.register import constant, lanes
 from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..registry import kernel
-from .values import give, register_format, word
+from .values import direct, give, register_format, word
 
 INSTRUCTIONS: dict[str, c.LaneWise] = {
     f"pto.{name}": c.LaneWise(function, name)
@@ -56,22 +56,19 @@ def vaxpy(op: PtoOp, g: Generator) -> None:
     give(op, g, FUSED, src0, alpha, src1, mask)
 
 
-@kernel("pto.vmull")
-def vmull(op: PtoOp, g: Generator) -> None:
-    """Low and high words of the products of the active lanes."""
-    give(op, g, c.long_product, *op.operands)
-
-
-@kernel("pto.vaddc")
-def vaddc(op: PtoOp, g: Generator) -> None:
-    """Sums of unsigned 32-bit lanes, and their carries as a predicate."""
-    give(op, g, c.add_carry, *op.operands)
-
-
-@kernel("pto.vsubc")
-def vsubc(op: PtoOp, g: Generator) -> None:
-    """Differences of unsigned 32-bit lanes, and as a predicate which of them borrow nothing."""
-    give(op, g, c.subtract_carry, *op.operands)
+direct(
+    {
+        # Low and high words of the products of the active lanes.
+        "pto.vmull": (c.long_product,),
+        # Sums of unsigned 32-bit lanes and their carries; differences, and which of them borrow nothing.
+        "pto.vaddc": (c.add_carry,),
+        "pto.vsubc": (c.subtract_carry,),
+        # Lanes of one register where the predicate is set, else of the other.
+        "pto.vsel": (c.select,),
+        # Lane i = the lane of the source whose number lane i of the index register holds.
+        "pto.vselr": (c.select_lanes,),
+    }
+)
 
 
 @kernel("pto.vaddcs")
@@ -100,18 +97,6 @@ def compare(op: PtoOp, g: Generator) -> None:
     mode = word(op, "cmp_mode")
     assert mode is not None
     give(op, g, c.Comparison(mode), *op.operands)
-
-
-@kernel("pto.vsel")
-def vsel(op: PtoOp, g: Generator) -> None:
-    """Lanes of one register where the predicate is set, else of the other."""
-    give(op, g, c.select, *op.operands)
-
-
-@kernel("pto.vselr")
-def vselr(op: PtoOp, g: Generator) -> None:
-    """Lane i = the lane of the source whose number lane i of the index register holds."""
-    give(op, g, c.select_lanes, *op.operands)
 
 
 # ------------------------------------------------------------ registers from scalars

@@ -13,7 +13,7 @@ from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.vector import collect, sort
 
 from ..registry import kernel
-from .values import give, register_format, word
+from .values import direct, give, register_format, word
 
 STATE = Expr("core.state")
 
@@ -24,76 +24,31 @@ def vcadd(op: PtoOp, g: Generator) -> None:
     give(op, g, collect.total, *op.operands, register_format(op.results[0], g).storage)
 
 
-@kernel("pto.vcmax")
-def vcmax(op: PtoOp, g: Generator) -> None:
-    """The largest active lane in lane 0, the number of its first lane in lane 1."""
-    give(op, g, collect.extremum, *op.operands, True)
-
-
-@kernel("pto.vcmin")
-def vcmin(op: PtoOp, g: Generator) -> None:
-    """The smallest active lane in lane 0, the number of its first lane in lane 1."""
-    give(op, g, collect.extremum, *op.operands, False)
-
-
-@kernel("pto.vcbmax")
-def vcbmax(op: PtoOp, g: Generator) -> None:
-    """The largest active lane in lane 0, and the predicate of the active lanes that equal it."""
-    give(op, g, collect.broadcast_extremum, *op.operands, True)
-
-
-@kernel("pto.vcbmin")
-def vcbmin(op: PtoOp, g: Generator) -> None:
-    """The smallest active lane in lane 0, and the predicate of the active lanes that equal it."""
-    give(op, g, collect.broadcast_extremum, *op.operands, False)
-
-
-@kernel("pto.vcgadd")
-def vcgadd(op: PtoOp, g: Generator) -> None:
-    """The sum of the active lanes of each block of 32 bytes, in lanes 0 to 7."""
-    give(op, g, collect.group_sums, *op.operands)
-
-
-@kernel("pto.vcgmax")
-def vcgmax(op: PtoOp, g: Generator) -> None:
-    """The largest active lane of each block of 32 bytes, in lanes 0 to 7."""
-    give(op, g, collect.group_extrema, *op.operands, True)
-
-
-@kernel("pto.vcgmin")
-def vcgmin(op: PtoOp, g: Generator) -> None:
-    """The smallest active lane of each block of 32 bytes, in lanes 0 to 7."""
-    give(op, g, collect.group_extrema, *op.operands, False)
-
-
-@kernel("pto.vcpadd")
-def vcpadd(op: PtoOp, g: Generator) -> None:
-    """The sums of neighbouring lanes in the lower half; lanes that are not active count 0."""
-    give(op, g, collect.pair_sums, *op.operands)
-
-
-@kernel("pto.chistv2")
-def chistv2(op: PtoOp, g: Generator) -> None:
-    """Adds to each of 128 bins how many active bytes are not larger than its number."""
-    give(op, g, collect.histogram, *op.operands, True)
-
-
-@kernel("pto.dhistv2")
-def dhistv2(op: PtoOp, g: Generator) -> None:
-    """Adds to each of 128 bins how many active bytes have its number."""
-    give(op, g, collect.histogram, *op.operands, False)
-
-
-@kernel("pto.vintlv")
-def vintlv(op: PtoOp, g: Generator) -> None:
-    """The lanes of two registers alternating, as two registers."""
-    give(op, g, collect.interleave, *op.operands)
-
-
-@kernel("pto.vdintlv")
-def vdintlv(op: PtoOp, g: Generator) -> None:
-    """The even lanes of two registers in one register, the odd ones in another."""
-    give(op, g, collect.deinterleave, *op.operands)
+direct(
+    {
+        # Largest and smallest active lane in lane 0, and in lane 1 the number of its first lane.
+        "pto.vcmax": (collect.extremum, True),
+        "pto.vcmin": (collect.extremum, False),
+        # The same in lane 0, and the predicate of the active lanes that equal it.
+        "pto.vcbmax": (collect.broadcast_extremum, True),
+        "pto.vcbmin": (collect.broadcast_extremum, False),
+        # Of the active lanes of each block of 32 bytes, in lanes 0 to 7.
+        "pto.vcgadd": (collect.group_sums,),
+        "pto.vcgmax": (collect.group_extrema, True),
+        "pto.vcgmin": (collect.group_extrema, False),
+        # The sums of neighbouring lanes in the lower half; lanes that are not active count 0.
+        "pto.vcpadd": (collect.pair_sums,),
+        # To each of 128 bins is added how many active bytes are not larger than its number, or have it.
+        "pto.chistv2": (collect.histogram, True),
+        "pto.dhistv2": (collect.histogram, False),
+        # The lanes of two registers alternating, as two registers, and back.
+        "pto.vintlv": (collect.interleave,),
+        "pto.vdintlv": (collect.deinterleave,),
+        # The active lanes moved together, counted in bytes in register SQZN; how many of them stand before each lane.
+        "pto.vsqz": (collect.squeeze, STATE),
+        "pto.vusqz": (collect.ranks, STATE),
+    }
+)
 
 
 @kernel("pto.vintlvv2")
@@ -111,18 +66,6 @@ def vdintlvv2(op: PtoOp, g: Generator) -> None:
 def _half(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
     text = ", ".join(g.name(operand) for operand in op.operands)
     g.define(op.results[0], f"{g.argument(function)}({text})[{int(word(op, 'part') == 'HIGHER')}]")
-
-
-@kernel("pto.vsqz")
-def vsqz(op: PtoOp, g: Generator) -> None:
-    """The active lanes moved together; their bytes are counted in register SQZN."""
-    give(op, g, collect.squeeze, *op.operands, STATE)
-
-
-@kernel("pto.vusqz")
-def vusqz(op: PtoOp, g: Generator) -> None:
-    """Lane i = the number of active lanes before it."""
-    give(op, g, collect.ranks, *op.operands, STATE)
 
 
 @kernel("pto.vpack")

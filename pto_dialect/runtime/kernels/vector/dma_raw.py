@@ -5,6 +5,7 @@ A register holds for later copies of its core until it is written again; a copy 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -163,16 +164,8 @@ def copy_gm_to_cbuf(op: PtoOp, g: Generator) -> None:
     g.call(gap_copy, *(groups[name][0] for name in names), pipe=Pipe.MTE2)
 
 
-@kernel("pto.copy_cbuf_to_bt")
-def copy_cbuf_to_bt(op: PtoOp, g: Generator) -> None:
-    """Bursts from L1 to the bias table."""
-    call_load_bias(op, g, _TABLE_GAPS)
-
-
-@kernel("pto.copy_cbuf_to_fbuf")
-def copy_cbuf_to_fbuf(op: PtoOp, g: Generator) -> None:
-    """Bursts from L1 to the fixpipe buffer."""
-    call_load_table(op, g, _TABLE_GAPS)
+kernel("pto.copy_cbuf_to_bt")(partial(call_load_bias, gaps=_TABLE_GAPS))
+kernel("pto.copy_cbuf_to_fbuf")(partial(call_load_table, gaps=_TABLE_GAPS))
 
 
 @kernel("pto.get_vms4_sr")

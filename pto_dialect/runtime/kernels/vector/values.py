@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from xdsl.dialects.builtin import StringAttr
@@ -13,6 +14,8 @@ from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.vector.register import FINEST
+
+from ..registry import kernel
 
 
 def register_format(value: SSAValue, g: Generator) -> Format:
@@ -43,6 +46,16 @@ def give(op: PtoOp, g: Generator, function: Any, *arguments: Any) -> None:
         return
     names = [g.bind(result) for result in op.results]
     g.emitter.line(f"{', '.join(names)} = {text}")
+
+
+def direct(table: Mapping[str, tuple[Any, ...]]) -> None:
+    """Registers operations, by name, whose results are what a function makes of all operands; what stands behind the
+    function in its row are further arguments."""
+
+    @kernel(*table)
+    def applied(op: PtoOp, g: Generator) -> None:
+        function, *more = table[op.name]
+        give(op, g, function, *op.operands, *more)
 
 
 def pointer(value: SSAValue, g: Generator) -> Expr:

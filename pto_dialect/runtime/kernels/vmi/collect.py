@@ -18,7 +18,7 @@ from pto_dialect.runtime.vector import logical_compute as lc
 from pto_dialect.runtime.vector.compute import select_lanes
 
 from ..registry import kernel
-from ..vector.values import give
+from ..vector.values import direct, give
 from .mask import dense_values
 from .values import group_count, lane_format, lanes_of, number_format
 
@@ -44,18 +44,6 @@ def minimum(op: PtoOp, g: Generator) -> None:
     """The smallest active lane of each group."""
     number_format(named(op, "source"), g)
     give(op, g, collect.extrema, *op.operands, group_count(op), False)
-
-
-@kernel("pto.vmi.vchist")
-def vchist(op: PtoOp, g: Generator) -> None:
-    """Adds to each bin how many active lanes are not larger than its number."""
-    give(op, g, collect.histogram, *op.operands, True)
-
-
-@kernel("pto.vmi.vdhist")
-def vdhist(op: PtoOp, g: Generator) -> None:
-    """Adds to each bin how many active lanes have its number."""
-    give(op, g, collect.histogram, *op.operands, False)
 
 
 # ------------------------------------------------------------ broadcast
@@ -100,28 +88,20 @@ def constant(op: PtoOp, g: Generator) -> None:
 # ------------------------------------------------------------ rearrangement
 
 
-@kernel("pto.vmi.vintlv")
-def vintlv(op: PtoOp, g: Generator) -> None:
-    """The active lanes of two vectors alternating, as two vectors."""
-    give(op, g, INTERLEAVE, *op.operands)
-
-
-@kernel("pto.vmi.vdintlv")
-def vdintlv(op: PtoOp, g: Generator) -> None:
-    """The even lanes of two vectors in one vector, the odd ones in another."""
-    give(op, g, DEINTERLEAVE, *op.operands)
-
-
-@kernel("pto.vmi.compress")
-def compress(op: PtoOp, g: Generator) -> None:
-    """The active lanes moved together, zeros behind them."""
-    give(op, g, collect.compress, *op.operands)
-
-
-@kernel("pto.vmi.vselr")
-def vselr(op: PtoOp, g: Generator) -> None:
-    """Lane i = the lane of the source whose number lane i of the index vector holds."""
-    give(op, g, select_lanes, *op.operands)
+direct(
+    {
+        # To each bin is added how many active lanes are not larger than its number, or have it.
+        "pto.vmi.vchist": (collect.histogram, True),
+        "pto.vmi.vdhist": (collect.histogram, False),
+        # The active lanes of two vectors alternating, as two vectors, and back.
+        "pto.vmi.vintlv": (INTERLEAVE,),
+        "pto.vmi.vdintlv": (DEINTERLEAVE,),
+        # The active lanes moved together, zeros behind them.
+        "pto.vmi.compress": (collect.compress,),
+        # Lane i = the lane of the source whose number lane i of the index vector holds.
+        "pto.vmi.vselr": (select_lanes,),
+    }
+)
 
 
 @kernel("pto.vmi.shuffle")
