@@ -34,6 +34,7 @@ BEFORE: dict[str, tuple[str, ...]] = {
     "check-sync": ("assign-memory", "insert-sync"),
     "lower-vector": ("assign-memory", "insert-sync"),
     "lower-vector{fuse=false}": ("assign-memory", "insert-sync"),
+    "sums-in-place": (),
     "lower-transfers": ("assign-memory", "insert-sync"),
 }
 """Each pass, and the ones that run first."""

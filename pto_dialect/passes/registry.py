@@ -66,6 +66,12 @@ PASS_TABLE: dict[str, PassEntry] = {
         changes=True,
         options=MappingProxyType({"count": ("2", "3", "4")}),
     ),
+    "sums-in-place": PassEntry(
+        "loops.sums",
+        "SumsInPlacePass",
+        "products write the accumulator that they add to",
+        changes=True,
+    ),
     "assign-memory": PassEntry(
         "assign_memory.assign",
         "AssignMemoryPass",

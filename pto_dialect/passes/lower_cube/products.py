@@ -60,7 +60,11 @@ def product(writer: Writer, profile: Profile) -> None:
     left, right, dst = (reader.tile(groups[name][0]) for name in (form.left, form.right, "dst"))
     start = reader.tile(groups[form.start][0]) if form.start else None
     if start is not None and form.start != "bias" and not _same_place(writer, start, dst):
-        raise NotLoweredError(op, "it adds to another tile than the one that it writes", "add in place")
+        raise NotLoweredError(
+            op,
+            "it adds to another tile than the one that it writes",
+            "the pass sums-in-place adds in place where nobody needs the old sum",
+        )
     made = Product(writer, form, left, right, dst, start)
     for name, side, operand in zip(form.scales, ("left", "right"), (form.left, form.right), strict=False):
         check_scales(writer, groups[name][0], groups[operand][0], side, made.k)

@@ -1,0 +1,129 @@
+"""``sums-in-place``: products that go on with a sum write it where it is, as the hardware does.
+
+Source: docs/reference/numerics.md, "Matrix products".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.buffers.views import AllocTileOp
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
+from pto_dialect.ir.core.location import set_location, span_of
+from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import DYNAMIC, TileBufType
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.base import PtoPass
+
+from .webs import UnfollowedError, Webs, Write
+
+_ADDS = {
+    **{f"pto.{name}.acc": "acc_in" for name in ("tmatmul", "tgemv")},
+    **{f"pto.{name}.mx.acc": "c_in" for name in ("tmatmul", "tgemv")},
+}
+"""The operand with the sum that a product goes on with."""
+_WHOLE = frozenset(
+    f"pto.{name}{form}" for name in ("tmatmul", "tgemv") for form in ("", ".acc", ".bias", ".mx", ".mx.acc", ".mx.bias")
+)
+
+
+@dataclass(frozen=True)
+class SumsInPlacePass(PtoPass):
+    """Lets a product write the accumulator that it adds to, where nobody needs what that held; other uses of the value
+    follow. Accumulators without address, whose sizes are stated and of which no handle shows a part, are followed."""
+
+    name: ClassVar[str] = "sums-in-place"
+
+    def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        """Changes ``module``."""
+        for op in list(walk(module)):
+            if has_role(op, Role.FUNCTION) and op.regions[0].blocks:
+                _in_place(op)
+
+
+def _in_place(function: Operation) -> None:
+    sums = [op for op in walk(function) if op.name in _ADDS]
+    buffers = [op.results[0] for op in walk(function) if isinstance(op, AllocTileOp) and _is_followed(op)]
+    if all(map(_is_in_place, sums)) or not buffers or len(function.regions[0].blocks) > 1:
+        return
+    try:
+        webs = Webs(function.regions[0].blocks[0], buffers, _WHOLE)
+    except UnfollowedError:
+        return
+    pairs = {op: values for op in sums if (values := _values(webs, op)) is not None}
+    for op, values in pairs.items():
+        if _is_in_place(op):
+            webs.join(*values)
+    merged: dict[Write, set[SSAValue]] = {}
+    for op, values in pairs.items():
+        one, other = map(webs.value, values)
+        if _is_in_place(op) or one == other or webs.together(one, other) or {one, other} & webs.held_before():
+            continue
+        places = merged.pop(one, {one.buffer}) | merged.pop(other, {other.buffer})
+        merged[webs.join(one, other)] = places
+    _rename(webs, merged)
+
+
+def _values(webs: Webs, op: Operation) -> tuple[Write, Write] | None:
+    """The sum that a product adds to and the one that it makes, where both are followed and alike."""
+    start, dst = find(op, _ADDS[op.name]), find(op, "dst")
+    if start not in webs.buffers or dst not in webs.buffers or start is None or dst is None or start.type != dst.type:
+        return None
+    numbers = [number for number, value in enumerate(op.operands) if value in (start, dst)]
+    first, last = (webs.seen[op, number] for number in (numbers[0], numbers[-1]))
+    return first, last
+
+
+def _is_in_place(op: Operation) -> bool:
+    return find(op, _ADDS[op.name]) is find(op, "dst")
+
+
+def _is_followed(op: AllocTileOp) -> bool:
+    type_ = op.result.type
+    if not isinstance(type_, TileBufType) or type_.loc != "acc" or op.addr is not None:
+        return False
+    if DYNAMIC in (type_.valid_rows, type_.valid_cols):
+        return False
+    return all(_touches_memory(use.operation) for use in op.result.uses)
+
+
+def _touches_memory(op: Operation) -> bool:
+    return isinstance(op, PtoOp) and op_spec(type(op)).effect is not Effect.HANDLE and not op.results
+
+
+def _rename(webs: Webs, merged: dict[Write, set[SSAValue]]) -> None:
+    """Gives each value that was made of several a buffer of its own."""
+    homes: dict[Write, SSAValue] = {}
+    for value, places in merged.items():
+        allocations = [place.owner for place in places]
+        blocks = {one.parent for one in allocations if isinstance(one, AllocTileOp)}
+        if len(blocks) == 1:
+            homes[value] = _home([one for one in allocations if isinstance(one, AllocTileOp)])
+    for (op, number), write in webs.seen.items():
+        home = homes.get(webs.value(write))
+        if home is not None:
+            op.operands[number] = home
+    for buffer in webs.buffers:
+        if isinstance(buffer.owner, AllocTileOp) and not buffer.uses and any(buffer in one for one in merged.values()):
+            buffer.owner.detach()
+            buffer.owner.erase()
+
+
+def _home(allocations: list[AllocTileOp]) -> SSAValue:
+    """Allocates a buffer in front of the first of some."""
+    block = allocations[0].parent
+    assert block is not None
+    first = next(op for op in block.ops if op in allocations)
+    made = first.clone()
+    Rewriter.insert_op(made, InsertPoint.before(first))
+    made.results[0].name_hint = first.results[0].name_hint
+    if (span := span_of(first)) is not None:
+        set_location(made, span)
+    return made.results[0]

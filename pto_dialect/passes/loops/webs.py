@@ -1,0 +1,164 @@
+"""Values of buffers in structured programs: which writes each read may see, and which values are needed at one time.
+
+Source: docs/reference/language.md, "Level 1 and Level 2".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from xdsl.dialects.scf import ForOp, IfOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+
+
+class Write(NamedTuple):
+    """A write of a whole buffer; without an operation what it holds when it is allocated."""
+
+    op: Operation | None
+    buffer: SSAValue
+
+
+State = dict[SSAValue, frozenset[Write]]
+"""The writes that each buffer may hold the value of."""
+
+
+class UnfollowedError(Exception):
+    """The program has control flow that is not followed."""
+
+
+class Webs:
+    """The values of some buffers in a function. Writes that one read may see make one value.
+
+    ``whole`` are the operations that write all of their destination. Raises :class:`UnfollowedError`.
+    """
+
+    def __init__(self, entry: Block, buffers: Collection[SSAValue], whole: Collection[str]) -> None:
+        self.buffers = frozenset(buffers)
+        self.whole = whole
+        self.seen: dict[tuple[Operation, int], Write] = {}
+        """For each operand that is a buffer a write that makes its value."""
+        self._above: dict[Write, Write] = {}
+        self._apart: dict[Write, set[Write]] = {}
+        """Values that are needed while one is written; kept for the write that stands for a value."""
+        start: State = {buffer: frozenset((Write(None, buffer),)) for buffer in buffers}
+        self._forward(entry, start)
+        self._backward(entry, frozenset())
+
+    # ------------------------------------------------------------ values
+
+    def value(self, write: Write) -> Write:
+        """The write that stands for the value of ``write``."""
+        while (above := self._above.get(write)) is not None:
+            write = above
+        return write
+
+    def join(self, one: Write, other: Write) -> Write:
+        """Makes one value of two."""
+        one, other = self.value(one), self.value(other)
+        if one != other:
+            self._above[other] = one
+            self._apart.setdefault(one, set()).update(self._apart.pop(other, ()))
+        return one
+
+    def together(self, one: Write, other: Write) -> bool:
+        """Whether two values are needed at one time."""
+        one, other = self.value(one), self.value(other)
+        return any(
+            self.value(place) == second
+            for first, second in ((one, other), (other, one))
+            for place in self._apart.get(first, ())
+        )
+
+    def held_before(self) -> set[Write]:
+        """The values that a buffer may have had before all writes."""
+        return {self.value(Write(None, buffer)) for buffer in self.buffers}
+
+    # ------------------------------------------------------------ uses
+
+    def _uses(self, op: Operation) -> Iterable[tuple[int, SSAValue, bool, bool]]:
+        """Operands that are buffers: number, buffer, whether it is read, whether it is written."""
+        if not isinstance(op, PtoOp) or self.buffers.isdisjoint(op.operands):
+            return
+        spec, number = op_spec(type(op)), 0
+        for name, values in operand_groups(op).items():
+            for value in values:
+                if value in self.buffers:
+                    writes = name in spec.writes
+                    yield number, value, name in spec.reads or (writes and op.name not in self.whole), writes
+                number += 1
+
+    def _forward(self, block: Block, state: State) -> State:
+        for op in block.ops:
+            for number, buffer, reads, writes in self._uses(op):
+                if reads:
+                    first, *others = sorted(state[buffer], key=id)
+                    for other in others:
+                        self.join(first, other)
+                    self.seen[op, number] = first
+                if writes and not reads:
+                    self.seen[op, number] = Write(op, buffer)
+            for _, buffer, reads, writes in self._uses(op):
+                if writes and not reads:
+                    state = {**state, buffer: frozenset((Write(op, buffer),))}
+            state = self._through(op, state)
+        return state
+
+    def _through(self, op: Operation, state: State) -> State:
+        blocks = _blocks(op)
+        if isinstance(op, ForOp):
+            while True:
+                after = _merged(state, self._forward(blocks[0], state))
+                if after == state:
+                    return state
+                state = after
+        if isinstance(op, IfOp):
+            ends = [self._forward(block, state) for block in blocks]
+            return _merged(*ends) if len(ends) > 1 else _merged(state, ends[0])
+        for block in blocks:
+            state = self._forward(block, state)
+        return state
+
+    def _backward(self, block: Block, live: frozenset[Write]) -> frozenset[Write]:
+        """What is needed before a block, where ``live`` is needed behind it."""
+        for op in reversed(list(block.ops)):
+            live = self._before(op, live)
+            uses = list(self._uses(op))
+            for number, _, reads, writes in uses:
+                if writes:
+                    value = self.value(self.seen[op, number])
+                    self._apart.setdefault(value, set()).update(one for one in live if one != value)
+                    if not reads:
+                        live -= {value}
+            live |= {self.value(self.seen[op, number]) for number, _, reads, _ in uses if reads}
+        return live
+
+    def _before(self, op: Operation, live: frozenset[Write]) -> frozenset[Write]:
+        blocks = _blocks(op)
+        if isinstance(op, ForOp):
+            while True:
+                before = live | self._backward(blocks[0], live)
+                if before == live:
+                    return live
+                live = before
+        if isinstance(op, IfOp):
+            found = [self._backward(block, live) for block in blocks]
+            return frozenset[Write]().union(*found, live if len(blocks) == 1 else frozenset())
+        for block in reversed(blocks):
+            live = self._backward(block, live)
+        return live
+
+
+def _blocks(op: Operation) -> list[Block]:
+    """The blocks of an operation that runs each of them once, of a loop or of a branch."""
+    blocks = [block for region in op.regions for block in region.blocks]
+    known = isinstance(op, (ForOp, IfOp, PtoOp))
+    if blocks and (not known or any(len(region.blocks) > 1 for region in op.regions)):
+        raise UnfollowedError
+    return blocks
+
+
+def _merged(one: State, other: State) -> State:
+    return {buffer: writes | other[buffer] for buffer, writes in one.items()}
