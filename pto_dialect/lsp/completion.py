@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import islice
 
 from lsprotocol import types
 
@@ -35,6 +36,8 @@ from .program.statement import Opened, Statement
 _PIPE = re.compile(r"PIPE_\w+")
 _NUMBERS = {pipe.value: number for pipe, number in NUMBER.items()}
 Kind = types.CompletionItemKind
+_MOST = 250
+"""Values that are offered, the nearest ones; what is written further chooses among all of them."""
 TRIGGERS = [".", "%", "!", "@", "#", "^", "<", "{", "[", "(", '"', " "]
 
 
@@ -52,7 +55,7 @@ def completion(server: object, document: Document, params: types.CompletionParam
         item.insert_text = None
         item.filter_text = item.filter_text or item.label
         item.sort_text = item.sort_text or f"{number:05}"
-    return types.CompletionList(False, items)
+    return types.CompletionList(len(items) >= _MOST, items)
 
 
 def _fits(prefix: str, label: str) -> bool:
@@ -140,9 +143,11 @@ def _operations(with_result: bool) -> Iterator[types.CompletionItem]:
 
 def _values(document: Document, statement: Statement) -> Iterator[types.CompletionItem]:
     names = document.names_before(statement.start)
-    for name in names.visible(len(names.text) + 1):
-        line = names.text[names.text.rfind("\n", 0, name.start) + 1 :].split("\n", 1)[0].strip()
-        yield types.CompletionItem(name.text, kind=Kind.Variable, detail=line[:120])
+    fitting = (name for name in names.visible(len(names.text) + 1) if _fits(statement.prefix, name.text))
+    for name in islice(fitting, _MOST):
+        first = names.text.rfind("\n", 0, name.start) + 1
+        line = names.text[first : names.text.find("\n", first)]
+        yield types.CompletionItem(name.text, kind=Kind.Variable, detail=line.strip()[:120])
 
 
 def _types(document: Document) -> Iterator[types.CompletionItem]:

@@ -21,7 +21,6 @@ from pto_dialect.ir.core.base import PtoOp, Slot, signature
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import type_text
-from pto_dialect.ir.core.walk import walk
 from pto_dialect.syntax.read.tokens import Tok
 from pto_dialect.syntax.text import split_types
 
@@ -47,7 +46,7 @@ def hover(server: object, document: Document, params: types.HoverParams) -> type
             text = None if value is None else _value(document, name.text, value)
         area = document.range(base + name.start, base + name.end)
         return None if text is None else _shown(text, area)
-    token = next((t for t in names.tokens if t.start <= offset - base <= t.end), None)
+    token = names.token_at(offset - base)
     return None if token is None else _token(document, base, offset, token)
 
 
@@ -80,7 +79,7 @@ def _life(document: Document, made: Operation) -> list[str]:
     function = made
     while (outer := function.parent_op()) is not None and not has_role(function, Role.FUNCTION):
         function = outer
-    found = life(document, function, made, sum(1 for _ in walk(function)))
+    found = life(document, function, made)
     if found is None:
         return []
     if found.first is None or found.last is None:

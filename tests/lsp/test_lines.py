@@ -12,7 +12,8 @@ pytest.importorskip("lsprotocol", reason="the language server needs pygls")
 
 from lsprotocol.types import Position, Range
 
-from pto_dialect.lsp.program.lines import Lines, changed
+from pto_dialect.lsp.program.document import Document
+from pto_dialect.lsp.program.lines import Lines
 
 TEXTS = st.text(st.sampled_from("ab\n\r\u2028\u2029\x0b\x0c\x85é\U0001f600\U00010000"), max_size=30)
 
@@ -48,7 +49,9 @@ def test_an_edit_replaces_what_stands_between_two_positions(text: str, new: str,
         if text[place - 1 : place + 1] == "\r\n":
             return
     area = Range(lines.position(start), lines.position(end))
-    assert changed(text, lines, area, new) == text[:start] + new + text[end:]
+    document = Document("file:///t/p.pto", text)
+    document.change(area, new)
+    assert document.text == text[:start] + new + text[end:]
 
 
 @given(TEXTS, st.integers(0, 8), st.integers(0, 50))

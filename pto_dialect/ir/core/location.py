@@ -78,15 +78,26 @@ class _ReadLocation:
 Operation.location = _ReadLocation()  # pyright: ignore[reportAttributeAccessIssue]
 
 
+def _trimmed(text: str, start: int, end: int) -> int:
+    """The end of what stands between two places, without trailing space and comments."""
+    # Only the last line that has more than these can hold it; a search through a long function would take its time.
+    first = end
+    while (found := text.rfind("\n", start, first)) >= 0:
+        line = text[found + 1 : first].lstrip()
+        if line and not line.startswith("//"):
+            break
+        first = found
+    trailer = _TRAILER.search(text, max(found + 1, start), end)
+    return trailer.start() if trailer else end
+
+
 def span_of(op: Operation | None) -> Span | None:
     """The source text of ``op`` without trailing space, or of the nearest enclosing operation that has one."""
     while op is not None:
         loc: object = op.location
         if isinstance(loc, SourceLoc):
             source, start, end = loc.data
-            text = source.text
-            trailer = _TRAILER.search(text, start, end)
-            return Span(source, start, trailer.start() if trailer else end)
+            return Span(source, start, _trimmed(source.text, start, end))
         op = op.parent_op()
     return None
 

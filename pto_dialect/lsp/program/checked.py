@@ -62,11 +62,18 @@ class Place(NamedTuple):
 class Checked:
     """The outcome for one text."""
 
-    def __init__(self, name: str, text: str, before: Checked | None = None, target: str | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        before: Checked | None = None,
+        target: str | None = None,
+        pieces: Pieces | None = None,
+    ) -> None:
         self.name = name
         self.text = text
         self.target = target
-        self.pieces = split(text) or Pieces(text, (), text)
+        self.pieces = pieces or split(text) or Pieces(text, (), text)
         self.places = self.pieces.places()
         self.module: ModuleOp | None = None
         self.functions: list[Function] = []

@@ -20,12 +20,13 @@ from pto_dialect.syntax.text import expand_aliases
 from pto_dialect.syntax.types.parser import parse_type
 
 from .checked import Checked
-from .lines import Lines, changed
+from .lines import Lines
 from .names import Names
-from .pieces import Pieces, split
+from .parts import Part
+from .pieces import Pieces, edited, split
 
 _ALIAS = re.compile(r"^[ \t]*(![A-Za-z_][\w$]*)[ \t]*=[ \t]*([^\n]*?)[ \t]*(?://[^\n]*)?$", re.MULTILINE)
-_FUNCTION = re.compile(r"^[ \t]*(func\.func)(?![\w.])", re.MULTILINE)
+_FUNCTION = re.compile(r"[ \t]*func\.func(?![\w.])")
 _LONGEST = 100_000
 _KEPT = 16
 """Functions whose names are kept besides those of the present text."""
@@ -42,6 +43,7 @@ class Document:
         self.target = target
         self._before: Checked | None = None
         self._names: dict[str, Names] = {}
+        self._parts: dict[str, Part] = {}
         self._before_line: Names | None = None
 
     @property
@@ -73,7 +75,7 @@ class Document:
     @cached_property
     def checked(self) -> Checked:
         """What is found out about the text."""
-        self._before = Checked(self.path or self.uri, self.text, self._before, self.options.target)
+        self._before = Checked(self.path or self.uri, self.text, self._before, self.options.target, self.pieces)
         return self._before
 
     def names_at(self, offset: int) -> tuple[int, Names]:
@@ -88,12 +90,14 @@ class Document:
 
     def names_before(self, offset: int) -> Names:
         """The names of the function around a place, up to the line of the place; nothing else is looked at."""
-        start = 0
-        for found in _FUNCTION.finditer(self.text, 0, offset):
-            start = found.start(1)
+        start = self.text.rfind("func.func", 0, offset)
+        while start > 0 and not _FUNCTION.match(self.text, self.text.rfind("\n", 0, start) + 1, start + 10):
+            start = self.text.rfind("func.func", 0, start)
+        start = max(start, 0)
         text = self.text[start : self.text.rfind("\n", 0, offset) + 1]
         if self._before_line is None or self._before_line.text != text:
-            self._before_line = Names(text, is_assembly(self.text))
+            known = self.__dict__.get("pieces") is not None
+            self._before_line = Names(text, not known and is_assembly(self.text), self._parts)
         return self._before_line
 
     def _names_of(self, text: str, whole: bool) -> Names:
@@ -101,7 +105,7 @@ class Document:
         if known is None:
             if len(self._names) > _KEPT + 2 * len(self.pieces.functions if self.pieces is not None else ()):
                 self._names.clear()
-            known = self._names[text] = Names(text, whole and is_assembly(text))
+            known = self._names[text] = Names(text, whole and is_assembly(text), self._parts)
         return known
 
     @cached_property
@@ -129,7 +133,14 @@ class Document:
 
     def change(self, area: Range | None, new: str) -> None:
         """Replaces what stands in ``area``, or everything."""
-        self._replace(new if area is None else changed(self.text, self.lines, area, new))
+        if area is None:
+            self._replace(new)
+            return
+        start, end = sorted((self.lines.offset(area.start), self.lines.offset(area.end)))
+        pieces = edited(self.__dict__.get("pieces"), start, end, new)
+        self._replace(self.text[:start] + new + self.text[end:])
+        if pieces is not None:
+            self.__dict__["pieces"] = pieces
 
     def look_anew(self, target: str | None) -> None:
         """Takes another target."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from xdsl.ir import Operation, SSAValue
@@ -49,12 +50,19 @@ def operation_at(document: Document, offset: int) -> Operation | None:
     found: Operation | None = None
     pending = list(functions_at(document, offset))
     while pending:
-        op = next((op for op in pending if _around(document, op, offset)), None)
+        number = bisect_right(pending, offset, key=lambda op: _start(document, op))
+        op = next((op for op in pending[max(0, number - 2) : number] if _around(document, op, offset)), None)
         if op is None:
             break
         found = op
         pending = [inner for region in op.regions for block in region.blocks for inner in block.ops]
     return found
+
+
+def _start(document: Document, op: Operation) -> int:
+    """Where an operation begins; those of a region stand in the order of the text."""
+    place = place_of(document, op)
+    return 0 if place is None else place.start
 
 
 def value_of(document: Document, base: int, name: Name) -> SSAValue | None:

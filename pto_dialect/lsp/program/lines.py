@@ -78,9 +78,3 @@ class Lines:
     def line_of(self, offset: int) -> int:
         """The number of the line of a character, from 0."""
         return bisect_right(self.starts, min(max(offset, 0), len(self.text))) - 1
-
-
-def changed(text: str, lines: Lines, area: Range, new: str) -> str:
-    """``text`` with what stands in ``area`` replaced; its ends may be given in any order."""
-    start, end = sorted((lines.offset(area.start), lines.offset(area.end)))
-    return text[:start] + new + text[end:]

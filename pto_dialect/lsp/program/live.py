@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from xdsl.ir import Operation
 
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.program import UnsupportedError
 from pto_dialect.passes.assign_memory.plan import Plan, memory_plans
 
@@ -29,10 +31,9 @@ class Life(NamedTuple):
 _PLANS: WeakKeyDictionary[Operation, list[Plan]] = WeakKeyDictionary()
 
 
-def life(document: Document, function: Operation, made: Operation, size: int) -> Life | None:
-    """About the tile that ``made`` allocates; ``None`` where it cannot be told. ``size`` counts the operations
-    of the function."""
-    if size > _MOST:
+def life(document: Document, function: Operation, made: Operation) -> Life | None:
+    """About the tile that ``made`` allocates; ``None`` where it cannot be told."""
+    if next(islice(walk(function), _MOST, None), None) is not None:
         return None
     plans = _PLANS.get(function)
     if plans is None:

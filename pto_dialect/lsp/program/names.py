@@ -1,6 +1,6 @@
-"""Names in a function, and what each stands for: values and blocks by the regions that they are visible in.
+"""The names in a text: which values, blocks and functions stand where, and what each of them stands for.
 
-Taken from the tokens, so that it holds while statements are incomplete.
+Taken from the tokens, statement by statement, so that it holds while statements are incomplete.
 """
 
 from __future__ import annotations
@@ -9,22 +9,21 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from pto_dialect.syntax.read.tokens import Tok
 
-from .tokens import tokens
+from .parts import BLOCK, CLOSE, OPEN, SYMBOL, VALUE, Event, Part, starts_of_parts
 
-VALUE, BLOCK, SYMBOL = "value", "block", "symbol"
-_VALUE = re.compile(r"%[\w$.\-]+")
-_SYMBOL = re.compile(r"@(?:[\w$.]+|\"(?:[^\"\\\n]|\\.)*\")")
-_DEFINING = ("OP_FUNC", "OP_MODULE")
-_BETWEEN = ("private", "public", "nested", "constant")
+__all__ = ["BLOCK", "SYMBOL", "VALUE", "Name", "Names", "is_symbol_definition"]
+_MOST = 60_000
+"""Statements that are kept."""
 
 
 class Name(NamedTuple):
-    """A name where it stands, as offsets in the text of its function; ``binding`` is what it stands for, ``None`` for
-    a symbol and for what nothing defines."""
+    """A name where it stands, as offsets in the text of its function; ``binding`` is where what it stands for is
+    defined, ``None`` for a symbol and for what nothing defines."""
 
     kind: str
     text: str
@@ -36,188 +35,150 @@ class Name(NamedTuple):
 
 @dataclass
 class _Scope:
-    """A region: the names it defines, each with the numbers of its bindings."""
+    """A region: the names it defines, each with the places where it does."""
 
     outer: _Scope | None
     bindings: dict[str, list[int]] = field(default_factory=dict)
 
+    def binding(self, text: str, start: int, defines: bool) -> int | None:
+        """Where the name that stands at ``start`` is defined."""
+        if defines:
+            return start
+        scope: _Scope | None = self
+        while scope is not None:
+            places = scope.bindings.get(text)
+            if places:
+                return next((place for place in reversed(places) if place < start), places[0])
+            scope = scope.outer
+        return None
+
 
 class Names:
-    """The names in ``text``, a function or a program without functions."""
+    """The names in ``text``, a function or a program without functions. ``known`` are statements that were looked at
+    before; new ones are added."""
 
-    def __init__(self, text: str, assembly: bool = False) -> None:
+    def __init__(self, text: str, assembly: bool = False, known: dict[str, Part] | None = None) -> None:
         self.text = text
-        self.tokens = tokens(text, assembly)
-        self._scopes = [(0, _Scope(None))]
-        self._found: list[tuple[str, str, int, int, bool, _Scope | None]] = []
-        self._starts_of_bindings: list[int] = []
-        self._walk()
-        self.names = [Name(*found[:5], self._binding(*found)) for found in sorted(self._found, key=lambda f: f[2])]
-        self._starts = [name.start for name in self.names]
-        del self._found
+        self._assembly = assembly
+        self._starts = [0] if assembly else starts_of_parts(text)
+        self._texts = [text[a:b] for a, b in zip(self._starts, [*self._starts[1:], len(text)], strict=True)]
+        self._known = {} if known is None or assembly else known
+        if len(self._known) > _MOST:
+            self._known.clear()
+
+    def _part(self, number: int) -> Part:
+        """A statement, which is looked at on the first question about it."""
+        text = self._texts[number]
+        part = self._known.get(text)
+        if part is None:
+            part = self._known[text] = Part(text, self._assembly)
+        return part
 
     # ------------------------------------------------------------ questions
+
+    @cached_property
+    def names(self) -> list[Name]:
+        """All of them, in the order of the text."""
+        return self._resolved(None)
+
+    @cached_property
+    def tokens(self) -> list[Tok]:
+        """The tokens of the text."""
+        found: list[Tok] = []
+        for number, base in enumerate(self._starts):
+            tokens = self._part(number).tokens
+            found += [Tok(token.type, token.text, base + token.start, token.value) for token in tokens]
+        return found
+
+    def token_at(self, offset: int) -> Tok | None:
+        """The first token that the character, or the one in front of it, belongs to."""
+        number = bisect_right(self._starts, offset) - 1
+        for one in (number - 1, number) if number else (number,):
+            base = self._starts[one]
+            for token in self._part(one).tokens:
+                if base + token.start <= offset <= base + token.end:
+                    return Tok(token.type, token.text, base + token.start, token.value)
+        return None
 
     def at(self, offset: int) -> Name | None:
         """The name that the character, or the one in front of it, belongs to."""
         for place in (offset, offset - 1):
             number = bisect_right(self._starts, place) - 1
-            if number >= 0 and self.names[number].start <= place < self.names[number].end:
-                return self.names[number]
+            inside = place - self._starts[number]
+            for event in self._part(number).events if number >= 0 else ():
+                if event.start <= inside < event.end:
+                    start = self._starts[number] + event.start
+                    return next(name for name in self._resolved(event.text) if name.start == start)
         return None
 
     def same(self, name: Name) -> list[Name]:
         """All places of what ``name`` stands for, in the order of the text."""
+        found = [other for other in self._resolved(name.text) if other.kind == name.kind]
         if name.kind == SYMBOL or name.binding is None:
-            return [other for other in self.names if (other.kind, other.text) == (name.kind, name.text)]
-        return [other for other in self.names if other.binding == name.binding and other.kind == name.kind]
+            return found
+        return [other for other in found if other.binding == name.binding]
 
-    def visible(self, offset: int) -> list[Name]:
-        """Definitions of values that may be named at a place: those in front of it, in regions around it."""
-        number = bisect_right(self._scopes, offset, key=lambda entry: entry[0]) - 1
-        scope: _Scope | None = self._scopes[number][1]
-        by_start = {name.start: name for name in self.names if name.defines}
-        found: dict[str, Name] = {}
-        while scope is not None:
-            for numbers in scope.bindings.values():
-                for binding in reversed(numbers):
-                    start = self._starts_of_bindings[binding]
-                    name = by_start.get(start)
-                    if name is not None and name.kind == VALUE and start < offset:
-                        found.setdefault(name.text, name)
-                        break
-            scope = scope.outer
-        return sorted(found.values(), key=lambda name: -name.start)
+    def visible(self, offset: int) -> Iterator[Name]:
+        """Definitions of values that may be named at a place: those in front of it, in regions around it; the nearest
+        one first."""
+        inner = 0
+        found: set[str] = set()
+        for number in range(bisect_right(self._starts, offset) - 1, -1, -1):
+            text = self._texts[number]
+            if inner and not _has_regions(text):
+                continue
+            base = self._starts[number]
+            events = self._part(number).events
+            # What is defined behind the beginning of a later region belongs to that.
+            later = (place for place, event in enumerate(events) if not event.text and base + event.start > offset)
+            for event in reversed(events[: next(later, len(events))]):
+                start = base + event.start
+                if not event.text:
+                    inner = inner + 1 if event.kind == CLOSE else max(inner - 1, 0)
+                elif event.defines and event.kind == VALUE and start < offset and not inner and event.text not in found:
+                    found.add(event.text)
+                    yield Name(VALUE, event.text, start, base + event.end, True, start)
 
-    # ------------------------------------------------------------ the walk
+    # ------------------------------------------------------------ what names stand for
 
-    def _walk(self) -> None:
-        walk = _Walk(self, self._scopes[0][1])
-        for number, token in enumerate(self.tokens):
-            walk.token(number, token)
-        # A header without a body, as while it is written.
-        for text, start in walk.pending:
-            self.define(VALUE, text, start, walk.scope)
+    def _events(self, text: str | None) -> Iterator[tuple[int, Event]]:
+        """The names of one spelling, or all, with the regions between them, and where their statements begin."""
+        for number, (base, written) in enumerate(zip(self._starts, self._texts, strict=True)):
+            if text is None or text in written or _has_regions(written):
+                for event in self._part(number).events:
+                    if text is None or event.text == text or not event.text:
+                        yield base, event
 
-    def enter(self, start: int, scope: _Scope) -> None:
-        """From ``start`` on, ``scope`` is the innermost region."""
-        self._scopes.append((start, scope))
-
-    def symbols(self, token: Tok, defined: bool) -> None:
-        """The names of functions and modules in a token."""
-        for part in _SYMBOL.finditer(token.text):
-            start = token.start + part.start()
-            self._found.append((SYMBOL, part[0], start, start + len(part[0]), defined, None))
-
-    def define(self, kind: str, text: str, start: int, scope: _Scope) -> None:
-        """A name that ``scope`` defines."""
-        scope.bindings.setdefault(text, []).append(len(self._starts_of_bindings))
-        self._starts_of_bindings.append(start)
-        self._found.append((kind, text, start, start + len(text), True, scope))
-
-    def use(self, kind: str, text: str, start: int, scope: _Scope) -> None:
-        """A name that is used in ``scope``."""
-        self._found.append((kind, text, start, start + len(text), False, scope))
-
-    def _binding(self, kind: str, text: str, start: int, end: int, defines: bool, scope: _Scope | None) -> int | None:
-        while scope is not None:
-            numbers = scope.bindings.get(text)
-            if numbers:
-                if defines:
-                    return next(n for n in numbers if self._starts_of_bindings[n] == start)
-                earlier = [n for n in numbers if self._starts_of_bindings[n] < start]
-                return earlier[-1] if earlier else numbers[0]
-            scope = scope.outer
-        return None
-
-
-class _Walk:
-    """One walk through the tokens: the region that it is in, and the names that the next region will define."""
-
-    def __init__(self, names: Names, scope: _Scope) -> None:
-        self.names = names
-        self.scope = scope
-        self.pending: list[tuple[str, int]] = []
-        self.depth = 0
-        self.header = self.label = False
-
-    def token(self, number: int, token: Tok) -> None:
-        """Takes the next token."""
-        kind = token.type
-        if kind == "LBRACE":
-            self._open(token)
-        elif kind == "RBRACE":
-            self.scope = self.scope.outer or self.scope
-            self.names.enter(token.start, self.scope)
-        elif kind in ("LPAR", "RPAR", "INS", "OUTS"):
-            self.depth = max(self.depth + (1 if kind != "RPAR" else -1), 0)
-            self.label = self.label and self.depth > 0
-        elif kind in ("RESULTS", "BINDINGS", "USES"):
-            self._values(number, token)
-        elif kind == "BLOCK":
-            self._block(number, token)
-        elif kind == "SYMBOL":
-            self.names.symbols(token, _is_definition(self.names.tokens, number))
-        elif kind == "OP_FUNC":
-            self.header, self.depth, self.pending = True, 0, []
-
-    def _open(self, token: Tok) -> None:
-        inner = _Scope(self.scope)
-        self.names.enter(token.end, inner)
-        if self.depth == 0:
-            for text, start in self.pending:
-                self.names.define(VALUE, text, start, inner)
-            self.pending, self.header = [], False
-        self.scope = inner
-
-    def _values(self, number: int, token: Tok) -> None:
-        toks = self.names.tokens
-        before = toks[number - 1].type if number else ""
-        typed = number + 1 < len(toks) and toks[number + 1].type == "COLON"
-        in_header = self.header and self.depth > 0 and typed
-        in_head = before == "LPAR" and _is_head(toks, number)
-        for place, (text, start) in enumerate(_values(token)):
-            if token.type == "BINDINGS":
-                defines, later = place % 2 == 0, True
-            elif token.type == "RESULTS":
-                defines, later = True, before == "OP_FOR"
+    def _resolved(self, text: str | None) -> list[Name]:
+        scope = _Scope(None)
+        found: list[tuple[int, int, Event, _Scope]] = []
+        for base, event in self._events(text):
+            if event.kind == OPEN:
+                scope = _Scope(scope)
+            elif event.kind == CLOSE:
+                scope = scope.outer or scope
             else:
-                defines, later = (self.label and typed) or in_header or in_head, not (self.label and typed)
-            if not defines:
-                self.names.use(VALUE, text, start, self.scope)
-            elif later:
-                self.pending.append((text, start))
-            else:
-                self.names.define(VALUE, text, start, self.scope)
-
-    def _block(self, number: int, token: Tok) -> None:
-        toks = self.names.tokens
-        before = toks[number - 1].type if number else ""
-        if (before in ("COMMA", "COLON") or before.startswith("OP_")) and not _begins_label(toks, number):
-            self.names.use(BLOCK, token.text, token.start, self.scope)
-        else:
-            self.names.define(BLOCK, token.text, token.start, self.scope)
-            self.label = number + 1 < len(toks) and toks[number + 1].type == "LPAR"
-
-
-def _values(token: Tok) -> Iterator[tuple[str, int]]:
-    """The names of values in a token, without the numbers of packs."""
-    return ((found[0], token.start + found.start()) for found in _VALUE.finditer(token.text))
+                start = base + event.start
+                if event.defines and event.kind != SYMBOL:
+                    scope.bindings.setdefault(event.text, []).append(start)
+                found.append((start, base + event.end, event, scope))
+        found.sort(key=lambda one: one[0])
+        return [
+            Name(
+                event.kind,
+                event.text,
+                start,
+                end,
+                event.defines,
+                None if event.kind == SYMBOL else scope.binding(event.text, start, event.defines),
+            )
+            for start, end, event, scope in found
+        ]
 
 
-def _is_head(toks: list[Tok], number: int) -> bool:
-    """Whether the values in parentheses are those of a loop: ``(%i, %j) = ..``, ``(%i) in ..``."""
-    following = [token.text for token in toks[number + 1 : number + 3]]
-    return len(following) == 2 and following[0] == ")" and following[1] in ("=", "in")
-
-
-def _begins_label(toks: list[Tok], number: int) -> bool:
-    """Whether a block is the label behind an operation without operands, such as an early ``return``."""
-    before = toks[number - 1]
-    if before.type == "COMMA" or (before.type == "COLON"):
-        return False
-    after = toks[number + 1].type if number + 1 < len(toks) else ""
-    return after == "COLON"
+def _has_regions(text: str) -> bool:
+    """Whether regions may begin or end in a statement."""
+    return "{" in text or "}" in text
 
 
 _DEFINES = re.compile(r"(?:\bfunc\.func|(?<![\w.])module)\s+(?:(?:private|public|nested)\s+)?\Z")
@@ -226,10 +187,3 @@ _DEFINES = re.compile(r"(?:\bfunc\.func|(?<![\w.])module)\s+(?:(?:private|public
 def is_symbol_definition(text: str, offset: int) -> bool:
     """Whether the symbol at a place is that of a function or module."""
     return _DEFINES.search(text, max(0, text.rfind("\n", 0, offset)), offset) is not None
-
-
-def _is_definition(toks: list[Tok], number: int) -> bool:
-    place = number - 1
-    while place >= 0 and toks[place].text in _BETWEEN:
-        place -= 1
-    return place >= 0 and toks[place].type in _DEFINING

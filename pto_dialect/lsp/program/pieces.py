@@ -62,6 +62,47 @@ def split(text: str) -> Pieces | None:
     return Pieces(text, tuple(functions), frame + text[last:])
 
 
+_MARKS = re.compile(r"[{}\"\r]|//|func\.func")
+
+
+def edited(pieces: Pieces | None, start: int, end: int, new: str) -> Pieces | None:
+    """The pieces after the characters from ``start`` to ``end`` were replaced by ``new``, where that can be told from
+    the lines of the edit: they are inside of one function and have nothing that says where functions end."""
+    if pieces is None:
+        return None
+    text = pieces.text
+    number = pieces.at(start)
+    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    if number is None or last < 0:
+        return None
+    begin, stop = pieces.functions[number]
+    # What stands behind a brace says whether the function ends there.
+    brace = text.rfind("}", 0, first)
+    if not begin < first <= last < stop or (brace >= begin and _after(text, brace + 1) >= first):
+        return None
+    written = text[first:start] + new + text[end:last]
+    if _MARKS.search(text, first, last) or _MARKS.search(written) or not _has_braces(text, begin, first):
+        return None
+    # A tile operation without its dialect makes the text one of the assembly form.
+    if is_assembly(f"\n{written}\n"):
+        return None
+    grown = len(new) - (end - start)
+    functions = [*pieces.functions[:number], (begin, stop + grown)]
+    functions += [(a + grown, b + grown) for a, b in pieces.functions[number + 1 :]]
+    return Pieces(text[:start] + new + text[end:], tuple(functions), pieces.frame)
+
+
+def _after(text: str, offset: int) -> int:
+    """Where white space and comments end."""
+    found = _BEHIND.match(text, offset)
+    assert found is not None
+    return found.end()
+
+
+def _has_braces(text: str, begin: int, first: int) -> bool:
+    return "{" in text[begin:first]
+
+
 def _by_braces(text: str) -> list[tuple[int, int]] | None:
     functions: list[tuple[int, int]] = []
     depth = level = 0
