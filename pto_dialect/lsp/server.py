@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from lsprotocol import types
@@ -36,6 +37,7 @@ class Server(LanguageServer):
         self.documents: dict[str, Document] = {}
         self.settings = Settings()
         self._pending: dict[str, asyncio.TimerHandle] = {}
+        self._worker = ThreadPoolExecutor(1, "check")
 
     def look_soon(self, uri: str, delay: float = DELAY) -> None:
         """Looks at a document when nobody has edited it for a moment."""
@@ -45,12 +47,36 @@ class Server(LanguageServer):
         self._pending[uri] = asyncio.get_running_loop().call_later(delay, self.look, uri)
 
     def look(self, uri: str) -> None:
-        """Tells the client everything about a document."""
+        """Tells the client everything about a document, as soon as that is found out; other questions are answered
+        meanwhile."""
         self._pending.pop(uri, None)
         document = self.documents.get(uri)
         if document is None:
             return
         document.look_anew(self.settings.target)
+        if document.is_checked:
+            self._tell(document)
+        elif (running := document.check(self._worker)) is not None:
+            loop, text = asyncio.get_running_loop(), document.text
+            running.add_done_callback(lambda done: loop.call_soon_threadsafe(self._looked, document, text, done))
+
+    def _looked(self, document: Document, text: str, done: Future[Any]) -> None:
+        """The worker is through with a text of a document."""
+        document.finish(done)
+        uri, fault = document.uri, done.exception()
+        if fault is not None:
+            # A fault of the tools must not end the session; the next edit asks anew.
+            log.error("%s could not be checked", uri, exc_info=fault)
+        if self.documents.get(uri) is not document:
+            return
+        if document.is_checked:
+            self._tell(document)
+        elif uri not in self._pending and (fault is None or document.text != text):
+            # It has changed meanwhile.
+            self.look(uri)
+
+    def _tell(self, document: Document) -> None:
+        uri = document.uri
         try:
             found = diagnostics(document)
         except Exception:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,14 @@ import pytest
 pytest.importorskip("lsprotocol", reason="the language server needs pygls")
 
 from lsprotocol.types import Position, Range
+from xdsl.ir import Operation
 
+from pto_dialect.analysis.constants import constant_of
 from pto_dialect.lsp.program import names as names_module
 from pto_dialect.lsp.program.document import Document
+from pto_dialect.lsp.program.found import place_of, value_of
 from pto_dialect.lsp.program.names import Names
-from pto_dialect.lsp.program.parts import Part
+from pto_dialect.lsp.program.parts import Part, starts_of_parts
 from pto_dialect.lsp.program.pieces import split
 from pto_dialect.lsp.program.tokens import tokens
 
@@ -124,3 +128,51 @@ def test_pieces_after_edits_are_those_of_the_text(seed: int) -> None:
             end = min(len(document.text), start + chosen.choice((0, 0, 1, 4, 60)))
             document.change(document.range(start, end), chosen.choice(parts))
             assert document.pieces == split(document.text)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_names_after_edits_are_those_of_the_text(seed: int) -> None:
+    chosen = random.Random(seed)
+    parts = ("", "", "x", "%a, ", "{", "}", "\n", ",", "=", "/", "pto.tadd ins(%a", "\n  pto.tadd %a", "%q = ", "func.")
+    for path in PROGRAMS[seed::12]:
+        text = path.read_text(encoding="utf-8")
+        names = Names(text)
+        for _ in range(25):
+            start = chosen.randrange(len(text) + 1)
+            end = min(len(text), start + chosen.choice((0, 0, 1, 4, 60)))
+            text = text[:start] + chosen.choice(parts) + text[end:]
+            names = Names(text, before=names)
+            assert names._starts == starts_of_parts(text)
+        assert names.names == Names(text).names
+
+
+def test_questions_are_answered_from_what_was_seen_before() -> None:
+    body = "".join(f"  %x{number} = arith.constant {number} : index\n" for number in range(40))
+    document = Document("file:///t/p.pto", f"func.func @f() {{\n{body}  return\n}}\n")
+    before = document.checked
+    document._took = 1.0
+    document.change(Range(Position(20, 0), Position(20, 0)), "  %new = arith.constant 7 : index\n")
+    assert document.seen.checked is before
+    for line, number in ((5, "4"), (20, None), (30, "28")):
+        base, names = document.names_at(document.offset(Position(line, 3)))
+        name = names.at(document.offset(Position(line, 3)) - base)
+        assert name is not None
+        value = value_of(document, base, name)
+        assert (None if value is None else str(constant_of(value))) == number
+        if value is not None and isinstance(value.owner, Operation):
+            place = place_of(document, value.owner)
+            assert place is not None and document.text[place.start :].startswith(f"%x{number} =")
+    assert document.checked is not before
+    assert document.seen.checked is document.checked
+
+
+def test_what_a_worker_finds_about_an_earlier_text_is_gone_on_with() -> None:
+    document = Document("file:///t/p.pto", "func.func @f() {\n  return\n}\nfunc.func @g() {\n  return\n}\n")
+    with ThreadPoolExecutor(1) as worker:
+        running = document.check(worker)
+        assert running is not None and document.check(worker) is None
+        document.change(Range(Position(4, 2), Position(4, 8)), "rturn")
+        document.finish(running)
+        assert not document.is_checked
+        assert any("rturn" in found.message for found in document.checked.diagnostics())
+        assert document.checked.functions[0] is running.result().functions[0]

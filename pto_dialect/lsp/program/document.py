@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from lsprotocol.types import Position, Range
 from pygls.uris import to_fs_path
@@ -24,10 +28,16 @@ from .lines import Lines
 from .names import Names
 from .parts import Part
 from .pieces import Pieces, edited, split
+from .seen import Seen, seen_before
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 _ALIAS = re.compile(r"^[ \t]*(![A-Za-z_][\w$]*)[ \t]*=[ \t]*([^\n]*?)[ \t]*(?://[^\n]*)?$", re.MULTILINE)
 _FUNCTION = re.compile(r"[ \t]*func\.func(?![\w.])")
 _LONGEST = 100_000
+_SOON = 0.02
+"""Seconds up to which a question waits for what it is about."""
 _KEPT = 16
 """Functions whose names are kept besides those of the present text."""
 
@@ -42,9 +52,12 @@ class Document:
         self.version = version
         self.target = target
         self._before: Checked | None = None
+        self._running: Future[Checked] | None = None
+        self._took = 0.0
         self._names: dict[str, Names] = {}
         self._parts: dict[str, Part] = {}
         self._before_line: Names | None = None
+        self._recent: Names | None = None
 
     @property
     def path(self) -> str | None:
@@ -74,9 +87,58 @@ class Document:
 
     @cached_property
     def checked(self) -> Checked:
-        """What is found out about the text."""
-        self._before = Checked(self.path or self.uri, self.text, self._before, self.options.target, self.pieces)
+        """What is found out about the text; waited for where somebody is at it."""
+        self.finish()
+        if self._is_present(self._before):
+            return self._before
+        self._before = self._inquiry()()
+        self.__dict__.pop("seen", None)
         return self._before
+
+    def _inquiry(self) -> Callable[[], Checked]:
+        arguments = (self.path or self.uri, self.text, self._before, self.options.target, self.pieces)
+
+        def carry_out() -> Checked:
+            start = time.perf_counter()
+            found = Checked(*arguments)
+            self._took = time.perf_counter() - start
+            return found
+
+        return carry_out
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether everything about the text is found out."""
+        return "checked" in self.__dict__
+
+    def check(self, worker: Executor) -> Future[Checked] | None:
+        """Lets ``worker`` find out everything about the text; ``None`` where one is still at an earlier text."""
+        if self._running is not None:
+            return None
+        self._running = worker.submit(self._inquiry())
+        return self._running
+
+    def finish(self, running: Future[Checked] | None = None) -> None:
+        """Takes over what the worker finds, which may be about an earlier text; ``running``: only if it is at that."""
+        if self._running is None or running not in (None, self._running):
+            return
+        running, self._running = self._running, None
+        # After a fault the operations that it was made of may be in pieces.
+        self._before = None if running.exception() is not None else running.result()
+        self.__dict__.pop("seen", None)
+        if self._is_present(self._before):
+            self.__dict__["checked"] = self._before
+
+    def _is_present(self, found: Checked | None) -> TypeIs[Checked]:
+        return found is not None and found.text == self.text and found.target == self.options.target
+
+    @cached_property
+    def seen(self) -> Seen:
+        """What is found out about the text, or, where that takes its time, about the text before."""
+        before = self._before
+        if self.is_checked or before is None or self._took < _SOON:
+            return Seen(self.checked, len(self.text), 0, 0)
+        return seen_before(before, self.text)
 
     def names_at(self, offset: int) -> tuple[int, Names]:
         """The names of the function around a character (of the whole text where there are no functions), and where it
@@ -97,7 +159,7 @@ class Document:
         text = self.text[start : self.text.rfind("\n", 0, offset) + 1]
         if self._before_line is None or self._before_line.text != text:
             known = self.__dict__.get("pieces") is not None
-            self._before_line = Names(text, not known and is_assembly(self.text), self._parts)
+            self._before_line = Names(text, not known and is_assembly(self.text), self._parts, self._recent)
         return self._before_line
 
     def _names_of(self, text: str, whole: bool) -> Names:
@@ -105,7 +167,8 @@ class Document:
         if known is None:
             if len(self._names) > _KEPT + 2 * len(self.pieces.functions if self.pieces is not None else ()):
                 self._names.clear()
-            known = self._names[text] = Names(text, whole and is_assembly(text), self._parts)
+            known = Names(text, whole and is_assembly(text), self._parts, self._recent)
+            self._names[text] = self._recent = known
         return known
 
     @cached_property
@@ -150,7 +213,7 @@ class Document:
 
     def _replace(self, text: str) -> None:
         self.text = text
-        for kept in ("lines", "checked", "pieces", "type_aliases", "options", "suppressions"):
+        for kept in ("lines", "checked", "pieces", "type_aliases", "options", "suppressions", "seen"):
             self.__dict__.pop(kept, None)
 
     def offset(self, position: Position) -> int:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.walk import walk
@@ -20,8 +20,10 @@ _PACK = re.compile(r":(\d+)")
 
 def functions_at(document: Document, offset: int) -> Iterator[Operation]:
     """The operations of the program around a character that stand directly in a module: one, the function."""
-    checked = document.checked
-    number = checked.pieces.at(offset)
+    checked, place = document.seen.checked, document.seen.offset(offset)
+    number = None if place is None else checked.pieces.at(place)
+    if place is None:
+        return
     if number is not None:
         yield from checked.functions[number].operations
     elif checked.module is not None:
@@ -36,7 +38,7 @@ def _around(document: Document, op: Operation, offset: int) -> bool:
 def place_of(document: Document, op: Operation) -> Place | None:
     """Where an operation is written."""
     span = span_of(op)
-    return None if span is None else document.checked.place(span)
+    return None if span is None else document.seen.place(document.seen.checked.place(span))
 
 
 def operations_at(document: Document, offset: int) -> Iterator[Operation]:
@@ -55,8 +57,16 @@ def operation_at(document: Document, offset: int) -> Operation | None:
         if op is None:
             break
         found = op
-        pending = [inner for region in op.regions for block in region.blocks for inner in block.ops]
+        pending = [inner for region in op.regions for block in region.blocks for inner in _operations(block)]
     return found
+
+
+def _operations(block: Block) -> Iterator[Operation]:
+    """The operations of a block; xDSL's own iterator costs more than what is done with them."""
+    op = block.first_op
+    while op is not None:
+        yield op
+        op = op.next_op
 
 
 def _start(document: Document, op: Operation) -> int:

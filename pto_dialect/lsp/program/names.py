@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from pto_dialect.syntax.read.tokens import Tok
 
-from .parts import BLOCK, CLOSE, OPEN, SYMBOL, VALUE, Event, Part, starts_of_parts
+from .parts import BLOCK, CLOSE, OPEN, SYMBOL, VALUE, Event, Part, starts_after, starts_of_parts
 
 __all__ = ["BLOCK", "SYMBOL", "VALUE", "Name", "Names", "is_symbol_definition"]
 _MOST = 60_000
@@ -55,12 +55,21 @@ class _Scope:
 
 class Names:
     """The names in ``text``, a function or a program without functions. ``known`` are statements that were looked at
-    before; new ones are added."""
+    before; new ones are added. ``before`` are the names of a text that may be like this one."""
 
-    def __init__(self, text: str, assembly: bool = False, known: dict[str, Part] | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        assembly: bool = False,
+        known: dict[str, Part] | None = None,
+        before: Names | None = None,
+    ) -> None:
         self.text = text
         self._assembly = assembly
-        self._starts = [0] if assembly else starts_of_parts(text)
+        if before is None or assembly or before._assembly:
+            self._starts = [0] if assembly else starts_of_parts(text)
+        else:
+            self._starts = starts_after(text, before.text, before._starts)
         self._texts = [text[a:b] for a, b in zip(self._starts, [*self._starts[1:], len(text)], strict=True)]
         self._known = {} if known is None or assembly else known
         if len(self._known) > _MOST:

@@ -7,11 +7,13 @@ statement begins one, whatever is open before it: brackets that are not closed y
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from pto_dialect.syntax.read.tokens import Tok
 
+from .ends import common_ends
 from .tokens import tokens
 
 VALUE, BLOCK, SYMBOL = "value", "block", "symbol"
@@ -50,6 +52,21 @@ class Part:
 def starts_of_parts(text: str) -> list[int]:
     """Where the parts of a function begin; the first one is its header."""
     return [0, *(found.end() for found in _BEGIN.finditer(text))]
+
+
+def starts_after(text: str, old: str, starts: list[int]) -> list[int]:
+    """The same, where ``starts`` are those of ``old``, of which ``text`` may be an edit: lines that are in both are not
+    looked at again."""
+    begin, tail = common_ends(old, text)
+    # Whether a line begins a part is said by itself and the end of the line in front.
+    first = text.rfind("\n", 0, begin) + 1
+    last = text.find("\n", len(text) - tail + 1)
+    moved = len(text) - len(old)
+    found = starts[: max(bisect_left(starts, first), 1)]
+    found += [one.end() for one in _BEGIN.finditer(text, max(first - 1, 0), last if last >= 0 else len(text))]
+    if last >= 0:
+        found += [start + moved for start in starts[bisect_right(starts, last - moved) :]]
+    return found
 
 
 class _Walk:

@@ -1,0 +1,18 @@
+"""What two texts have in common at their ends."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+
+
+def common_ends(old: str, new: str) -> tuple[int, int]:
+    """How many characters are the same at the beginning of two texts, and how many behind these at the end."""
+    least = min(len(old), len(new))
+    begin = _longest(least, lambda size: old[:size] == new[:size])
+    return begin, _longest(least - begin, lambda size: old[len(old) - size :] == new[len(new) - size :])
+
+
+def _longest(most: int, same: Callable[[int], bool]) -> int:
+    """The largest size up to ``most`` for which ``same`` holds, as it does for all smaller ones."""
+    return bisect_left(range(1, most + 1), True, key=lambda size: not same(size))
