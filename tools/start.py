@@ -5,6 +5,11 @@ import signal
 import sys
 from importlib import import_module
 
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """What the system, or the end of a terminal, asks a process to stop with."""
 
@@ -46,10 +51,10 @@ def pto_opt(name: str | None = None) -> None:
 
         if call_server():
             # This process has become a copy of the server that carries out the call of another one.
-            from .server.copy import finish
+            from .server.copy import finish, listen
 
             try:
-                _start("pto_opt", name)
+                _start("pto_opt", name, listen)
             except SystemExit as end:
                 finish(end)
                 raise
@@ -91,12 +96,15 @@ def _may_want_server() -> bool:
     return wanted(sys.argv[1:])
 
 
-def _start(module: str, name: str | None = None) -> None:
+def _start(module: str, name: str | None = None, listen: "Callable[[], None] | None" = None) -> None:
+    """Carries a command out. ``listen`` lets signals through that were held back so far."""
     # While modules load, an interrupt ends the process as it does in programs that do not handle it; an exception would
     # come out of the middle of some import, with a traceback. An ignored signal stays ignored.
     handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if handled:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if listen is not None:
+        listen()
     from pto_dialect.regex_code import kept
 
     # What the command imports compiles expressions as well.

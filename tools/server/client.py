@@ -32,6 +32,7 @@ def call_server() -> bool:
     """
     if sys.platform != "linux":
         return False
+    blocked: set[int] | None = None
     try:
         for number in range(3):
             os.fstat(number)
@@ -40,11 +41,16 @@ def call_server() -> bool:
             return False
         connection = _connected(folder, place.socket_name(identity))
         if connection is not None:
+            # From the request on signals are for whoever carries it out; they wait until there is somebody to hand
+            # them on.
+            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in FORWARDED])
             _send(connection, _request(identity))
     except (OSError, ValueError, ImportError):
+        if blocked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         return False
     if connection is not None:
-        _wait(connection)
+        _wait(connection, blocked or set())
         return False
     return _start(identity, folder)
 
@@ -92,8 +98,9 @@ def _send(connection, request: bytes, streams: tuple[int, int, int] = (0, 1, 2))
         os.close(here)
 
 
-def _wait(connection) -> None:
-    """Ends as the call ends; returns when the server does not take it."""
+def _wait(connection, blocked: set[int]) -> None:
+    """Ends as the call ends; returns when the server does not take it. ``blocked`` are the signals that are not
+    listened to."""
 
     def forward(number: int, _: object) -> None:
         # When it has ended, the answer is on its way.
@@ -107,6 +114,7 @@ def _wait(connection) -> None:
         if old in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, forward)
             handled.append((number, old))
+    signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     begun = _received(connection, 1) == place.STARTED
     answer = _received(connection, 2) if begun else place.LEFT
     if answer[:1] == place.LEFT:

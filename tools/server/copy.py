@@ -16,10 +16,12 @@ _STREAMS = (("stdin", "rb"), ("stdout", "wb"), ("stderr", "wb"))
 
 
 class Call:
-    """A request that was understood; ``descriptors`` are closed where it is refused."""
+    """A request that was understood; ``descriptors`` are closed where it is refused. ``blocked`` are the signals that
+    its process does not listen to once its command can take the others."""
 
     def __init__(self, request: bytes, descriptors: list[int], identity: str) -> None:
         self.descriptors = descriptors
+        self.blocked: set[int] = set()
         fields = request.split(b"\0")
         try:
             own, mask, ignored, count = (os.fsdecode(field) for field in fields[:4])
@@ -49,8 +51,21 @@ class Call:
             signal.signal(number, signal.SIG_IGN if name in self.ignored else usual)
 
 
+class _Carried:
+    """What this process carries out."""
+
+    call: Call | None = None
+
+
+def listen() -> None:
+    """Lets the signals through that have waited while this process became that of a call."""
+    if _Carried.call is not None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, _Carried.call.blocked)
+
+
 def become(call: Call) -> None:
-    """Makes this process that of a call."""
+    """Makes this process that of a call; it takes signals from :func:`listen` on."""
+    _Carried.call = call
     for number, own in zip(range(3), call.descriptors, strict=False):
         os.dup2(own, number)
     os.fchdir(call.descriptors[3])

@@ -200,20 +200,20 @@ class Server:
         """Makes the copy for a call; the call in the copy."""
         # Before there is a copy: a caller that does not know of one would do its work as well.
         caller.say(place.STARTED)
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
+        call.blocked = signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
         try:
             worker = os.fork()
-            if not worker:
-                self._leave()
-                call.restore_signals()
         except OSError:
+            signal.pthread_sigmask(signal.SIG_SETMASK, call.blocked)
             call.close()
             caller.say(place.LEFT + b"\0")
             raise Refused from None
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         if not worker:
+            # Signals wait until the command can take them.
+            self._leave()
+            call.restore_signals()
             return call
+        signal.pthread_sigmask(signal.SIG_SETMASK, call.blocked)
         caller.worker = worker
         call.close()
         return None

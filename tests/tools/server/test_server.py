@@ -51,8 +51,43 @@ def test_signals_reach_the_call(commands: Commands, number: signal.Signals, code
     # Before its standard input ends, after which it would be done by itself.
     call.wait(timeout=60)
     assert call.communicate(timeout=60) == (b"", b"")
-    # Before the call has its handlers the signal ends it by itself, which a shell shows as the same number.
+    # Before its command can take it the signal ends the worker by itself, which a shell shows as the same number.
     assert call.returncode in (code, -number)
+    assert not alive(worker) and alive(server)
+
+
+SLOW = """
+import signal, time
+from pto_dialect.tools.server import client, copy
+{}
+"""
+SLOW_CALLER = """
+send, wait = client._send, client._wait
+client._send = lambda *given: (send(*given), time.sleep(0.5))
+client._wait = lambda *given: (time.sleep(0.5), wait(*given))
+"""
+SLOW_WORKER = """
+become = copy.become
+copy.become = lambda call: (become(call), time.sleep(1.5))
+"""
+
+
+@pytest.mark.parametrize("slow", [SLOW_CALLER, SLOW_WORKER], ids=["caller", "worker"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_wait_for_whoever_takes_them(commands: Commands, number: signal.Signals, slow: str) -> None:
+    """A caller that is slow to have its handlers, and a worker that is slow to begin."""
+    if signal.getsignal(number) is signal.SIG_IGN:
+        pytest.skip(f"{number.name} is ignored here")
+    script = commands.script.read_text()
+    commands.script.write_text(
+        script.replace("from pto_dialect.tools.start", SLOW.format(slow) + "from pto_dialect.tools.start")
+    )
+    server = commands.start()
+    call, worker = waiting_call(commands, server)
+    call.send_signal(number)
+    call.wait(timeout=60)
+    assert call.communicate(timeout=60) == (b"", b"")
+    assert call.returncode in (128 + number, -number)
     assert not alive(worker) and alive(server)
 
 
