@@ -23,6 +23,7 @@ SUBCOMMANDS = {
     "opt": Subcommand("pto_opt", (), "parse, check and print programs (pto-opt)"),
     "lsp": Subcommand("pto_lsp", (), "serve editors (pto-lsp)"),
     "report": Subcommand("pto_run", ("--html",), "run and write a page about it, FILE.html first (pto-run --html)"),
+    "tune": Subcommand("pto_tune", (), "find the best tile sizes, buffers and loop orders of a kernel"),
     "sweep": Subcommand("pto_sweep", (), "show results of sweeps (pto-sweep)"),
 }
 """All of them, in the order in which help lists them."""

@@ -14,6 +14,7 @@ MODULES = {
     "pto-run": "pto_run",
     "pto-fmt": "pto_fmt",
     "pto-sweep": "pto_sweep",
+    "pto-tune": "pto_tune",
     "pto-lsp": "pto_lsp",
 }
 

@@ -1,0 +1,224 @@
+"""One candidate: verified, changed by its passes, run on its arguments, compared, timed by the cycle model.
+
+Source: docs/tune.md, "What is done with each candidate".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from pto_dialect.analysis.cycles.static import Total
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.passes.accesses.items import UnsupportedError
+from pto_dialect.passes.registry import VERIFY_PASSES
+from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.sanitize.options import SanitizeOptions
+from pto_dialect.sanitize.timed import CycleKernel
+
+from ..advice.trial import peaks, run_quietly
+from ..inputs import Input, read
+from ..launch.document import LaunchError
+from ..launch.places import Folder
+from ..launch.plan import Plan, default_program, plans_of
+from ..launch.session import Prepared, Session, Settings
+from ..options import CycleRequest, Options
+from ..pipeline import build_module
+from ..run.compare import Tolerance
+from ..run.program import Failure, Streams, mismatches_of
+from ..run.sanitizing import Sanitizing
+from .space import Candidate, program_at
+
+
+@dataclass
+class Measured:
+    """What became of a candidate: ``reason`` where it is no use. ``whole`` in cycles; ``memory``: peak bytes by
+    on-chip memory; ``front``: no other one is faster and smaller."""
+
+    candidate: Candidate
+    reason: str = ""
+    whole: Total = field(default_factory=Total)
+    clock_mhz: float = 1.0
+    memory: Mapping[str, int] = field(default_factory=dict[str, int])
+    front: bool = False
+    module: ModuleOp | None = None
+
+    @property
+    def microseconds(self) -> float:
+        """The time of the run."""
+        return self.whole.cycles / self.clock_mhz
+
+    @property
+    def bytes(self) -> int:
+        """All on-chip memories together."""
+        return sum(self.memory.values())
+
+
+class Refused(Exception):
+    """A candidate is no use; the message says why."""
+
+
+@dataclass
+class Tuner:
+    """Measures candidates of one launch file. ``against`` are the results that others have to give, of the one called
+    ``reference``; the first good one gives them where nothing is expected."""
+
+    path: str
+    target: str | None
+    allow_outside: bool = False
+    cycles: CycleRequest = field(default_factory=CycleRequest)
+    tolerance: Tolerance | None = None
+    against: list[Any] | None = None
+    reference: str = ""
+
+    def measure(self, candidate: Candidate) -> Measured:
+        """All about one candidate. Raises ``LaunchError`` for what is wrong whatever the values are."""
+        found = Measured(candidate)
+        try:
+            self._measure(candidate, found)
+        except Refused as error:
+            found.reason = str(error)
+        return found
+
+    def compare_with(self, candidate: Candidate) -> None:
+        """Takes the program of ``candidate`` without its passes for the reference, where it runs so, nothing is
+        expected, and the program does not depend on what varies. Raises ``LaunchError``."""
+        plan = self._plan(candidate)
+        if plan.steps[0].expect or not candidate.passes or "${" in self._text(plan, candidate):
+            return
+        if not self.measure(candidate._replace(passes=())).reason:
+            self.reference = "the program without passes"
+
+    def _measure(self, candidate: Candidate, found: Measured) -> None:
+        plan = self._plan(candidate)
+        target = self.target or plan.target
+        module = found.module = self._module(plan, candidate, target)
+        try:
+            found.memory = {space: size for space, size in sorted(peaks(module, target).items()) if size}
+        except UnsupportedError as error:
+            raise Refused(f"its memory cannot be planned: {error.reason}") from None
+        prepared = self._prepared(plan, module)
+        kernel = prepared.kernel
+        assert isinstance(kernel, CycleKernel)
+        try:
+            results = run_quietly(kernel, [one.launched for one in prepared.bound], prepared.step.blocks)
+        except ProgramError as error:
+            raise Refused(f"{error.message} [{error.rule}]") from None
+        except BindingError as error:
+            raise Refused(str(error)) from None
+        except MemoryError:
+            raise Refused("the run does not fit into memory") from None
+        errors = [one for one in kernel.watch.findings.all if one.diagnostic().severity is Severity.ERROR]
+        if errors:
+            raise Refused(_first(one.diagnostic() for one in errors))
+        self._compare(prepared, results)
+        cycles = kernel.cycles(self.path)
+        found.whole, found.clock_mhz = cycles.whole, cycles.clock_mhz
+
+    # ------------------------------------------------------------ steps
+
+    def _plan(self, candidate: Candidate) -> Plan:
+        document = candidate.document
+        folder = Folder(os.path.dirname(self.path), self.allow_outside)
+        plan = plans_of(document, folder, default_program(self.path))[0]
+        if len(plan.steps) != 1 or plan.steps[0].group or plan.steps[0].task or plan.rank is not None:
+            raise document.error((), "what is tuned is one launch of one function")
+        return plan
+
+    def _text(self, plan: Plan, candidate: Candidate) -> str:
+        program = plan.steps[0].program
+        text, remark = read(Input(program, program, program))
+        if remark is not None and remark.severity is Severity.ERROR:
+            raise candidate.document.error(("program",), remark.message)
+        return text
+
+    def _module(self, plan: Plan, candidate: Candidate, target: str | None) -> ModuleOp:
+        text = program_at(self._text(plan, candidate), candidate.point, candidate.document)
+        source = SourceFile(plan.steps[0].program, text)
+        engine = DiagnosticEngine()
+        module = build_module(source, engine, Options(target, (*VERIFY_PASSES, *candidate.passes, *VERIFY_PASSES)))
+        if module is None or engine.has_errors:
+            raise Refused(_first(engine.diagnostics))
+        return module
+
+    def _prepared(self, plan: Plan, module: ModuleOp) -> Prepared:
+        step = plan.steps[0]
+        told: list[Diagnostic] = []
+        lines: list[str] = []
+        streams = Streams(lambda text: None, lines.append, False, lambda found, counts: told.extend(found))
+        sanitizing = Sanitizing(SanitizeOptions(), cycles=self.cycles)
+        settings = Settings(target=self.target, quiet=True, sanitizing=sanitizing, allow_outside=self.allow_outside)
+        session = Session(plan, settings, streams, {os.path.realpath(step.program): module})
+        try:
+            prepared = session.prepare(step)
+            session.check_buffers()
+        except Failure:
+            raise Refused(_first(told) or "".join(lines).strip() or "it cannot be compiled") from None
+        except LaunchError as error:
+            if error.diagnostic.rule:
+                raise Refused(f"{error.diagnostic.message} [{error.diagnostic.rule}]") from None
+            raise
+        return prepared
+
+    def _compare(self, prepared: Prepared, results: Sequence[Any]) -> None:
+        """Raises :class:`Refused` where the results are not those that are wanted."""
+        if prepared.expected:
+            values = [one.value for one in prepared.bound]
+            returned = list(results[len(prepared.bound) :])
+            wrong = mismatches_of(prepared.expected, lambda place: prepared.places.output(place, values, returned))
+            if wrong:
+                raise Refused(" ".join(wrong[0].split()))
+            self.reference = "the expectations of the launch file"
+            return
+        if self.against is None:
+            self.against = [np.array(_array(one)) for one in results]
+            self.reference = "the first candidate that runs"
+            return
+        names = [one.name for one in prepared.bound]
+        for number, (wanted, found) in enumerate(zip(self.against, map(_array, results), strict=True)):
+            name = names[number] if number < len(names) else f"result {number - len(names)}"
+            if wanted.shape != found.shape:
+                raise Refused(f"{name} has another shape than that of {self.reference}; state what is expected")
+            if not self._same(wanted, found):
+                raise Refused(f"{name} differs from that of {self.reference}")
+
+    def _same(self, wanted: Any, found: Any) -> bool:
+        if wanted.tobytes() == found.tobytes():
+            return True
+        if self.tolerance is None or wanted.dtype.kind in "iub":
+            return False
+        one, other = wanted.astype(np.float64), found.astype(np.float64)
+        relative, absolute = self.tolerance
+        return np.allclose(other, one, relative or 0.0, absolute or 0.0, equal_nan=True)
+
+
+def _array(value: Any) -> Any:
+    return np.asarray(value) if isinstance(value, np.ndarray | np.generic | int | float) else np.zeros(0)
+
+
+def _first(found: Iterable[Diagnostic]) -> str:
+    """The first error in one line, with its place."""
+    worst = next((one for one in found if one.severity is Severity.ERROR), None)
+    if worst is None:
+        return ""
+    where = f"line {worst.span.line}: " if worst.span is not None else ""
+    return f"{where}{worst.message}{f' [{worst.rule}]' if worst.rule else ''}"
+
+
+def mark_front(found: Sequence[Measured]) -> None:
+    """Marks the candidates that no other one beats in time without needing more memory, or the other way round."""
+    good = [one for one in found if not one.reason]
+    for one in good:
+        one.front = not any(
+            other.whole.cycles <= one.whole.cycles
+            and other.bytes <= one.bytes
+            and (other.whole.cycles, other.bytes) != (one.whole.cycles, one.bytes)
+            for other in good
+        )

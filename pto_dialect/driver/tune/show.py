@@ -1,0 +1,122 @@
+"""What a tuning has found: a table, a document, a plot, and the program of the best.
+
+Source: docs/tune.md, "What is done with each candidate".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from ..sweep.points import value_text
+from .measure import Measured
+
+
+class PlotError(ValueError):
+    """The plot cannot be drawn or written."""
+
+
+def table_text(found: Sequence[Measured], reference: str, left: int) -> str:
+    """A row for each candidate in their order, then what they were compared with."""
+    names = list(dict.fromkeys(name for one in found for name in one.candidate.point))
+    spaces = sorted({space for one in found for space in one.memory})
+    head = [*names, "cycles", "low", "high", "µs", *(f"{space} bytes" for space in spaces), "result"]
+    rows = [head]
+    for one in found:
+        values = [value_text(one.candidate.point[name]) for name in names]
+        memory = [str(one.memory[space]) if space in one.memory else "" for space in spaces]
+        if one.reason:
+            rows.append([*values, "", "", "", "", *memory, one.reason])
+            continue
+        whole = one.whole
+        numbers = [f"{whole.cycles:.0f}", f"{whole.low:.0f}", f"{whole.high:.0f}", f"{one.microseconds:.2f}"]
+        rows.append([*values, *numbers, *memory, "front" if one.front else "ok"])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if column == len(head) - 1 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+    good = [one for one in found if not one.reason]
+    lines.append(_summary(good, len(found), reference, left))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _summary(good: Sequence[Measured], count: int, reference: str, left: int) -> str:
+    more = f", {left} left out" if left else ""
+    if not good:
+        return f"{count} candidates{more}: none is right"
+    best = fastest(good)
+    point = ", ".join(f"{name}={value_text(value)}" for name, value in best.candidate.point.items())
+    against = f", compared with {reference}" if reference else ""
+    return f"{count} candidates{more}: {len(good)} right{against}; the fastest is {point}"
+
+
+def fastest(good: Sequence[Measured]) -> Measured:
+    """The one that takes the least time, of several the one with the least memory."""
+    return min(good, key=lambda one: (one.whole.cycles, one.bytes))
+
+
+def document(found: Sequence[Measured], file: str, reference: str, left: int) -> str:
+    """The same as JSON."""
+    candidates = [_candidate(one) for one in found]
+    content = {"version": 1, "file": file, "reference": reference, "left_out": left, "candidates": candidates}
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _candidate(one: Measured) -> dict[str, Any]:
+    told: dict[str, Any] = {"values": dict(one.candidate.point), "passes": list(one.candidate.passes)}
+    if one.reason:
+        return told | {"right": False, "reason": one.reason}
+    whole = {key: round(getattr(one.whole, key), 1) for key in ("cycles", "low", "high")}
+    times = {"microseconds": round(one.microseconds, 3)}
+    return told | {"right": True} | whole | times | {"bytes": dict(one.memory), "front": one.front}
+
+
+def plot(found: Sequence[Measured], path: str) -> None:
+    """Draws time against memory, a point for each candidate with its band, and the front as steps. Raises
+    :class:`PlotError`."""
+    good = [one for one in found if not one.reason]
+    if not good:
+        raise PlotError("there is nothing to plot: no candidate is right")
+    try:
+        import matplotlib
+    except ModuleNotFoundError:
+        raise PlotError("a plot needs the extra plot: pip install 'pto_dialect[plot]'") from None
+    matplotlib.use("Agg")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.add_subplot()
+    front = sorted((one for one in good if one.front), key=lambda one: one.bytes)
+    rest = [one for one in good if not one.front]
+    for some, color, label in ((rest, "0.6", "others"), (front, "C0", "front")):
+        if some:
+            times = [one.microseconds for one in some]
+            bars = [
+                [max(one.whole.cycles - one.whole.low, 0) / one.clock_mhz for one in some],
+                [max(one.whole.high - one.whole.cycles, 0) / one.clock_mhz for one in some],
+            ]
+            places = [one.bytes / 1024 for one in some]
+            axes.errorbar(places, times, yerr=bars, fmt="o", color=color, label=label, elinewidth=0.8, capsize=2)
+    axes.step([one.bytes / 1024 for one in front], [one.microseconds for one in front], where="post", color="C0")
+    largest = max(one.bytes for one in good)
+    for one in front:
+        text = ", ".join(f"{name}={value_text(value)}" for name, value in one.candidate.point.items())
+        side = "right" if one.bytes > 0.6 * largest else "left"
+        axes.annotate(
+            text, (one.bytes / 1024, one.microseconds), xytext=(-6 if side == "right" else 6, 8), fontsize=8, ha=side,
+            textcoords="offset points",
+        )  # fmt: skip
+    axes.margins(x=0.12, y=0.15)
+    axes.set_xlabel("on-chip memory, KiB")
+    axes.set_ylabel("time by the cycle model, µs")
+    axes.legend()
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise PlotError(f"cannot write '{os.path.basename(path)}': {error}") from None

@@ -1,0 +1,160 @@
+"""The command ``pto tune``: the best tile sizes, buffers and loop orders of a kernel by the cycle model."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .command_line import TARGETS, cycle_options, show_version, write_stderr
+
+if TYPE_CHECKING:
+    from pto_dialect.driver.launch.document import Document
+    from pto_dialect.driver.tune.measure import Measured, Tuner
+
+LAUNCH_SUFFIX = ".launch.toml"
+LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
+"""Options that a launch file says itself."""
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("path", metavar="FILE", type=click.Path())
+@click.option("--param", "params", metavar="NAME=V,V,...", multiple=True, help="Values of ${NAME} in the program.")
+@click.option(
+    "-p", "--passes", metavar="PASSES", multiple=True,
+    help="Passes of each candidate; an option may have several values: 'tile-loops{rows=[16,32]}'.",
+)  # fmt: skip
+@click.option("--arg", "arguments", metavar="NAME=VALUE", multiple=True, help="Value of an argument, as of pto-run.")
+@click.option(
+    "--expect", "expectations", metavar="NAME=VALUE", multiple=True, help="What an argument holds at the end."
+)
+@click.option("--entry", metavar="NAME", help="Function to run, if there are several.")
+@click.option("--blocks", type=click.IntRange(1, 65_535), help="Number of blocks.")
+@click.option("--target", type=click.Choice(TARGETS), help="Chip, if the program does not say or another one is meant.")
+@click.option("--rtol", type=click.FloatRange(min=0), help="Relative tolerance of results; without it all bits count.")
+@click.option("--atol", type=click.FloatRange(min=0), help="Absolute tolerance of results.")
+@click.option("--limit", type=click.IntRange(min=1), default=200, show_default=True, help="Candidates at the most.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--plot", "plot_file", metavar="FILE", help="Write time against memory: .png, .svg or .pdf (extra plot).")
+@click.option("-o", "output", metavar="FILE", help="Write the program of the fastest candidate.")
+@click.option("--cycle-table", metavar="FILE", help="Parameters of the cycle model instead of the shipped ones.")
+@click.option(
+    "--cycle-option", "cycle_options", metavar="KEY=VALUE", multiple=True, callback=cycle_options,
+    help="What the cycle model takes about variants, e.g. variant=1D_POST_UPDATE.",
+)  # fmt: skip
+@click.option("--allow-outside", is_flag=True, help="The launch file may name files outside of its folder.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version("pto tune", "xDSL", "numpy"),
+    help="Show the version and exit.",
+)  # fmt: skip
+@click.pass_context
+def main(ctx: click.Context, path: str, **given: Any) -> None:
+    """Try a kernel with all combinations of values: of --param and -p, or of the table [tune] of a launch file.
+
+    Each candidate is verified, run and compared with the others or what is expected; the cycle model tells its time.
+
+    Exit code: 0 if a candidate is right, 1 if none is, 2 if the command line or the launch file is wrong.
+    """
+    from pto_dialect.driver.launch.document import LaunchError
+    from pto_dialect.driver.report import render
+    from pto_dialect.driver.tune.measure import mark_front
+    from pto_dialect.driver.tune.space import SpaceError, candidates
+
+    _check(ctx, path, given)
+    tuner = _tuner(path, given)
+    try:
+        ways = candidates(_document(path, given))
+        chosen = ways[: given["limit"]]
+        tuner.compare_with(chosen[0])
+        found = [tuner.measure(one) for one in chosen]
+    except SpaceError as error:
+        raise click.UsageError(str(error), ctx) from None
+    except LaunchError as error:
+        write_stderr(render((error.diagnostic,), False))
+        ctx.exit(2)
+    mark_front(found)
+    _show(ctx, path, found, tuner, len(ways) - len(chosen), given)
+
+
+def _check(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
+    """Options that go together, and a table and files that can be used."""
+    from pto_dialect.analysis.cycles.table import CycleTableError, read_table
+
+    if path.endswith(LAUNCH_SUFFIX):
+        for name in LAUNCH_ONLY:
+            if given[name]:
+                option = {"params": "param", "arguments": "arg", "expectations": "expect"}.get(name, name)
+                raise click.UsageError(f"--{option} does not go with a launch file, which says that itself", ctx)
+    if not os.path.isfile(path):
+        raise click.UsageError(f"no such file: '{path}'", ctx)
+    if given["cycle_table"] is not None:
+        try:
+            read_table(given["cycle_table"])
+        except CycleTableError as error:
+            raise click.UsageError(str(error), ctx) from None
+
+
+def _document(path: str, given: dict[str, Any]) -> Document:
+    """The launch file, or what the command line says in its place."""
+    from pto_dialect.driver.launch.document import Document
+    from pto_dialect.driver.tune.space import SpaceError, document_of, with_passes
+
+    if path.endswith(LAUNCH_SUFFIX):
+        with open(path, "rb") as stream:
+            document = Document(path, stream.read().decode("utf-8-sig", "replace"))
+        return with_passes(document, given["passes"])
+    launch: dict[str, Any] = {}
+    tolerances = ("rtol", "atol") if given["expectations"] else ()
+    for key in ("entry", "blocks", *tolerances):
+        if given[key] is not None:
+            launch[key] = given[key]
+    for key, texts in (("arguments", given["arguments"]), ("expect", given["expectations"])):
+        pairs = [text.partition("=") for text in texts]
+        for text, (name, equal, _) in zip(texts, pairs, strict=True):
+            if not name or not equal:
+                raise SpaceError(f"'{text}' is not written as NAME=VALUE")
+        launch[key] = {name: value for name, _, value in pairs}
+    return document_of(os.path.basename(path), given["params"], given["passes"], launch)
+
+
+def _tuner(path: str, given: dict[str, Any]) -> Tuner:
+    from pto_dialect.driver.options import CycleRequest
+    from pto_dialect.driver.run.compare import Tolerance
+    from pto_dialect.driver.tune.measure import Tuner
+
+    stated = given["rtol"] is not None or given["atol"] is not None
+    tolerance = Tolerance(given["rtol"] or 0.0, given["atol"] or 0.0) if stated else None
+    request = CycleRequest(given["cycle_table"], given["cycle_options"])
+    return Tuner(path, given["target"], given["allow_outside"], request, tolerance)
+
+
+def _show(ctx: click.Context, path: str, found: list[Measured], tuner: Tuner, left: int, given: dict[str, Any]) -> None:
+    """Prints the result, and writes what was asked for."""
+    from pto_dialect.diagnostics.files import atomic_write
+    from pto_dialect.driver.tune.show import PlotError, document, fastest, plot, table_text
+    from pto_dialect.syntax.print.printer import print_module
+
+    if given["as_json"]:
+        click.echo(document(found, path, tuner.reference, left), nl=False)
+    else:
+        click.echo(table_text(found, tuner.reference, left), nl=False)
+    good = [one for one in found if not one.reason]
+    try:
+        if given["plot_file"] is not None and good:
+            plot(found, given["plot_file"])
+        if given["output"] is not None and good:
+            module = fastest(good).module
+            assert module is not None
+            atomic_write(given["output"], print_module(module))
+    except PlotError as error:
+        write_stderr(f"error: {error}\n")
+        ctx.exit(2)
+    except OSError as error:
+        write_stderr(f"error: cannot write '{given['output']}': {error.strerror or error}\n")
+        ctx.exit(2)
+    ctx.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
