@@ -282,6 +282,11 @@ def check_open(stream: object) -> None:
         raise OSError(errno.EBADF, "it is closed")
 
 
+def say(text: str) -> None:
+    """Prints ``text`` as it is, without an end of line."""
+    click.echo(text, nl=False)
+
+
 def write_stderr(text: str) -> None:
     """Writes finished text, colours included, to standard error."""
     click.echo(text, nl=False, err=True, color=True)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from .command_line import (
     BACKENDS,
@@ -15,17 +13,15 @@ from .command_line import (
     cycle_model_options,
     cycle_request,
     no_config_option,
-    progress,
-    rated_progress,
     read_stdin,
     rule_ids,
+    say,
     show_version,
     stated_options,
-    verdicts_of,
     wants_color,
-    write_over_progress,
     write_stderr,
 )
+from .run_checks import LAUNCH_ONLY, LAUNCH_SUFFIX, check_files, check_options, option_of
 from .run_options import (
     BESIDE,
     PtoRunCommand,
@@ -36,7 +32,6 @@ from .run_options import (
     debug,
     given_value,
     number_of,
-    order_of,
     output_value,
     pairs_of,
     record_options,
@@ -46,15 +41,10 @@ from .run_options import (
     timeout_of,
     with_settings,
 )
+from .run_requests import request_of
 
 if TYPE_CHECKING:
-    from pto_dialect.diagnostics.engine import DiagnosticOptions
     from pto_dialect.driver.inputs import Input
-    from pto_dialect.driver.launch.session import Settings
-    from pto_dialect.driver.launch.suite import Outcome
-    from pto_dialect.driver.options import CycleRequest
-    from pto_dialect.driver.run.request import Request
-    from pto_dialect.driver.run.sanitizing import Sanitizing
 
 MOST_RANKS = 64
 """A context of communication has room for so many."""
@@ -65,29 +55,6 @@ MOST_BLOCKS = 65_535
 FLOAT_MAX = 1.7976931348623157e308
 MOST_SEED = 2**32 - 1
 TIMEOUT_MAX = 10_000_000.0
-
-NEEDED = {
-    "sync": ("sanitize", "schedule"),
-    "fix": ("sanitize",),
-    "sanitize_max": ("sanitize",),
-    "report": ("sanitize",),
-    "suppressions": ("sanitize",),
-    "trace_costs": ("trace",),
-    "rtol": ("expectations", "reference", "compare"),
-    "atol": ("expectations", "reference", "compare"),
-    "seed": ("auto", "init_launch"),
-    "windows": ("ranks",),
-    "record_limit": ("record", "debug"),
-    "break_on_finding": ("debug",),
-}
-"""Parameters that mean nothing without one of others."""
-
-RUNS = ("outputs", "expectations", "dump", "profile", "cycles", "report", "trace", "html", "jobs", "quiet", "schedule",
-        "fix", "auto", "reference", "record", "debug",
-        "compare")  # fmt: skip
-"""Parameters that are about a run, which there is none of with --emit-python and --list."""
-
-RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
 
 
 @click.command(cls=PtoRunCommand, context_settings={"help_option_names": ["-h", "--help"]})
@@ -262,10 +229,12 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     if not given["no_config"]:
         with_settings(ctx, path, given)
     if others or os.path.isdir(path) or path.endswith(LAUNCH_SUFFIX):
-        ctx.exit(_launches(ctx, paths, given))
-    _check_options(ctx)
+        from .run_launches import run_launches
+
+        ctx.exit(run_launches(ctx, paths, given))
+    check_options(ctx)
     for parameter in LAUNCH_ONLY & stated_options(ctx):
-        raise click.UsageError(f"{_option(ctx, parameter)} goes with launch files only", ctx)
+        raise click.UsageError(f"{option_of(ctx, parameter)} goes with launch files only", ctx)
     if given["profile"] and (given["sanitize"] or given["trace"] or given["record"]):
         raise click.UsageError("--profile times plain runs; it does not go with --sanitize, --trace and --record", ctx)
     if given["cycles"] and (given["profile"] or given["fix"]):
@@ -276,16 +245,18 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     if given["no_advice"] and not given["cycles"]:
         raise click.UsageError("--no-advice has no meaning without --cycles", ctx)
     if given["ranks"]:
-        ctx.exit(_ranks(ctx, path, given))
+        from .run_launches import run_ranks
+
+        ctx.exit(run_ranks(ctx, path, given))
     check_debug(ctx, path, given)
     item = _input(ctx, path)
     reporter = reporter_of(given["format"])
     collect = None if reporter is None else lambda found, counts: reporter.add(tuple(found), counts)
-    streams = Streams(_write_stdout, write_stderr, wants_color(given["color"]), collect)
+    streams = Streams(say, write_stderr, wants_color(given["color"]), collect)
     if given["init_launch"] == BESIDE:
         given["init_launch"] = _beside(ctx, path)
-    request = _request(given)
-    _check_files(ctx, given, (path, *request.inputs()), request.output_files())
+    request = request_of(given)
+    check_files(ctx, given, (path, *request.inputs()), request.output_files())
     if given["compare"]:
         ctx.exit(exit_status(compare(ctx, item, request, streams, given)))
     if given["debug"]:
@@ -294,41 +265,6 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     if reporter is not None:
         reporter.finish("")
     ctx.exit(exit_status(code))
-
-
-def _option(ctx: click.Context, name: str) -> str:
-    return next(max(parameter.opts, key=len) for parameter in ctx.command.params if parameter.name == name)
-
-
-def _check_options(ctx: click.Context) -> None:
-    """Complains about options that would change nothing."""
-    stated = stated_options(ctx)
-    for name, others in NEEDED.items():
-        if name in stated and not stated & {*others}:
-            needed = " or ".join(_option(ctx, other) for other in others)
-            raise click.UsageError(f"{_option(ctx, name)} has no meaning without {needed}", ctx)
-    for option, text in RUNS_NOTHING.items():
-        for name in RUNS if option in stated else ():
-            if name in stated:
-                raise click.UsageError(f"{text} runs nothing, so there is nothing for {_option(ctx, name)}", ctx)
-
-
-def _check_files(
-    ctx: click.Context, given: dict[str, Any], inputs: Sequence[str], outputs: Sequence[tuple[str, str]]
-) -> None:
-    """Complains about outputs that are inputs or each other; ``outputs`` are those of buffers, which may be inputs."""
-    from pto_dialect.driver.output import OutputError, check_distinct
-
-    files = ("report", "trace", "html", "junit", "record")
-    own = [(f"--{name}", given[name]) for name in files if given[name] is not None]
-    if given["fix"] not in (None, "-") and given["fix"] not in inputs:
-        # Naming the program itself asks for it to be replaced.
-        own.append(("--fix", given["fix"]))
-    suppressions = [given["suppressions"]] if given["suppressions"] is not None else []
-    try:
-        check_distinct(own, [*inputs, *suppressions], outputs)
-    except OutputError as error:
-        raise click.UsageError(str(error), ctx) from None
 
 
 def _beside(ctx: click.Context, path: str) -> str:
@@ -340,10 +276,6 @@ def _beside(ctx: click.Context, path: str) -> str:
     return launch_path(path)
 
 
-def _write_stdout(text: str) -> None:
-    click.echo(text, nl=False)
-
-
 def _input(ctx: click.Context, path: str) -> Input:
     from pto_dialect.driver.inputs import InputError, collect
 
@@ -353,221 +285,6 @@ def _input(ctx: click.Context, path: str) -> Input:
         raise click.UsageError(str(error), ctx) from None
     except OSError as error:
         raise click.UsageError(f"cannot read standard input: {error.strerror or error}", ctx) from None
-
-
-# ------------------------------------------------------------ launch files
-
-LAUNCH_SUFFIX = ".launch.toml"
-
-ALONE = (
-    *("format", "profile", "cycles", "no_advice", "html", "emit_python", "fix"),
-    *("listing", "auto", "init_launch", "reference", "record", "debug", "compare"),
-)
-"""Parameters that are about the run of one kernel."""
-
-PROGRAM_ONLY = (
-    *(
-        "entry",
-        "format",
-        "blocks",
-        "windows",
-        "arguments",
-        "outputs",
-        "expectations",
-        "rtol",
-        "atol",
-        "profile",
-        "cycles",
-        "no_advice",
-        "cycle_table",
-    ),
-    *("cycle_options", "emit_python"),
-    *("report", "trace", "trace_costs", "html", "fix", "listing", "auto", "seed", "init_launch", "reference", "record"),
-    "debug",
-    "compare",
-)
-"""Parameters that a launch file says itself, or that look at one run."""
-
-LAUNCH_ONLY = {"junit", "allow_outside", "cluster", "results"}
-
-
-def _launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any]) -> int:
-    """Runs the launch files that ``paths`` name."""
-    from pto_dialect.driver.batch import WorkerError
-    from pto_dialect.driver.inputs import InputError
-    from pto_dialect.driver.launch import suite
-    from pto_dialect.driver.run.program import Streams, exit_status
-    from pto_dialect.driver.sweep.places import has_sweep
-
-    stated = stated_options(ctx)
-    for name in PROGRAM_ONLY:
-        if name in stated:
-            raise click.UsageError(f"{_option(ctx, name)} does not go with launch files", ctx)
-    _check_options(ctx)
-    try:
-        files = suite.launch_files(paths)
-    except InputError as error:
-        raise click.UsageError(str(error), ctx) from None
-    color = wants_color(given["color"])
-    many = len(files) > 1 or os.path.isdir(paths[0])
-    settings = _settings(ctx, given, many)
-    if given["junit"] is not None and os.path.exists(given["junit"]):
-        _check_files(ctx, given, suite.input_files(files, settings), ())
-    if given["cluster"] is not None or given["results"] is not None or has_sweep(files):
-        return _points(files, settings, given, color)
-    if not many and given["junit"] is None:
-        return exit_status(suite.run_file(files[0], settings, Streams(_write_stdout, write_stderr, color)))
-    try:
-        if many:
-            streams = Streams(_write_stdout, write_over_progress, color)
-            results = suite.run_suite(files, settings, given["jobs"], streams, progress)
-        else:
-            results = [suite.outcome_of(files[0], settings, color)]
-            _write_stdout(results[0].out)
-            write_stderr(results[0].err)
-    except WorkerError as error:
-        write_stderr(f"error: {error}\n")
-        return 1
-    if given["junit"] is not None and not _write_junit(given["junit"], results):
-        return 2
-    return suite.exit_code(results)
-
-
-def _points(files: list[str], settings: Settings, given: dict[str, Any], color: bool) -> int:
-    """Runs all points of launch files."""
-    from pto_dialect.driver.batch import WorkerError
-    from pto_dialect.driver.launch.suite import exit_code
-    from pto_dialect.driver.run.program import Streams
-    from pto_dialect.driver.sweep.cluster import ClusterError
-    from pto_dialect.driver.sweep.run import WriteError, run_points
-    from pto_dialect.driver.sweep.store import StoreError
-
-    streams = Streams(_write_stdout, write_over_progress, color)
-    where = {"jobs": given["jobs"], "cluster": given["cluster"], "results": given["results"]}
-    try:
-        results = run_points(files, settings, streams, rated_progress, **where)
-    except (ClusterError, StoreError, WriteError) as error:
-        write_stderr(f"error: {error}\n")
-        return 2
-    except WorkerError as error:
-        write_stderr(f"error: {error}\n")
-        return 1
-    if given["junit"] is not None and not _write_junit(given["junit"], results):
-        return 2
-    return exit_code(results)
-
-
-def _ranks(ctx: click.Context, path: str, given: dict[str, Any]) -> int:
-    """Runs the program in ``path`` on several ranks."""
-    from pto_dialect.driver.launch.rank_command import run_ranks_of
-    from pto_dialect.driver.run.program import Streams, exit_status
-
-    for name in (name for name in ALONE if name in stated_options(ctx)):
-        raise click.UsageError(f"{_option(ctx, name)} does not go with --ranks", ctx)
-    streams = Streams(_write_stdout, write_stderr, wants_color(given["color"]))
-    return exit_status(run_ranks_of(path, given, _settings(ctx, given, False), streams))
-
-
-def _settings(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings:
-    from pto_dialect.driver.launch.session import Settings
-
-    def stated(name: str) -> str | None:
-        return None if ctx.get_parameter_source(name) is ParameterSource.DEFAULT else given[name]
-
-    return Settings(
-        target=given["target"],
-        backend=given["backend"],
-        accumulate=stated("accumulate"),
-        fill=stated("fill"),
-        jobs=1 if many else given["jobs"],
-        ranks=given["ranks"],
-        dump=given["dump"],
-        quiet=given["quiet"],
-        policy=_policy(given),
-        sanitizing=_sanitizing(given),
-        timeout=given["timeout"],
-        max_memory=given["max_memory"],
-        allow_outside=given["allow_outside"],
-        schedule=order_of(given),
-        cross_core=given["cross_core"],
-        plans=not given["no_plans"],
-        verdicts=verdicts_of(given["no_cache"]),
-    )
-
-
-def _write_junit(path: str, results: list[Outcome]) -> bool:
-    from pto_dialect.diagnostics.files import atomic_write
-    from pto_dialect.driver.launch.junit import junit_xml
-
-    try:
-        atomic_write(path, junit_xml(results))
-    except OSError as error:
-        write_stderr(f"error: cannot write '{path}': {error.strerror or error}\n")
-        return False
-    return True
-
-
-def _policy(given: dict[str, Any]) -> DiagnosticOptions:
-    from pto_dialect.diagnostics.engine import DiagnosticOptions
-
-    policy = DiagnosticOptions(given["allow"], given["deny"], given["werror"], given["pedantic"], given["max_errors"])
-    return policy._replace(warn=given.get("warn", frozenset()))
-
-
-def _request(given: dict[str, Any]) -> Request:
-    from pto_dialect.driver.run.compare import Tolerance
-    from pto_dialect.driver.run.request import Request
-    from pto_dialect.runtime.run.machine import RunOptions
-
-    watched = _sanitizing(given)
-    return Request(
-        arguments=given["arguments"],
-        outputs=given["outputs"],
-        expectations=given["expectations"],
-        entry=given["entry"],
-        target=given["target"],
-        blocks=given["blocks"],
-        jobs=given["jobs"],
-        tolerance=Tolerance(given["rtol"], given["atol"]),
-        run=RunOptions(
-            accumulate=given["accumulate"],
-            fill=given["fill"] or ("poison" if given["sanitize"] or given["trace"] else "zero"),
-            backend=given["backend"],
-            schedule=order_of(given),
-            cross_core=given["cross_core"],
-        ),
-        policy=_policy(given),
-        dump=given["dump"],
-        profile=given["profile"],
-        cycles=given["cycles"],
-        advice=not given["no_advice"],
-        quiet=given["quiet"],
-        emit_python=given["emit_python"],
-        sanitizing=watched,
-        timeout=given["timeout"],
-        max_memory=given["max_memory"],
-        plans=not given["no_plans"],
-        verdicts=verdicts_of(given["no_cache"]),
-        listing=given["listing"],
-        auto=given["auto"],
-        seed=given["seed"],
-        init_launch=given["init_launch"],
-        reference=given["reference"],
-    )
-
-
-def _sanitizing(given: dict[str, Any]) -> Sanitizing | None:
-    cycles: CycleRequest | None = given.get("cycle_request")
-    files = [given[one] for one in ("trace", "html", "record")]
-    if not given["sanitize"] and cycles is None and files == [None] * 3 and not (given["debug"] or given["compare"]):
-        return None
-    from pto_dialect.driver.run.sanitizing import Sanitizing
-    from pto_dialect.sanitize.options import SanitizeOptions
-
-    options = SanitizeOptions(given["sanitize"], given["sync"])
-    files = (given["report"], given["suppressions"], given["trace"])
-    shown = (given["record"], given["record_limit"], given["html"])
-    return Sanitizing(options, given["sanitize_max"], *files, given["trace_costs"], given["fix"], cycles, *shown)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,126 @@
+"""``pto-run`` on launch files, their sweeps, and several ranks."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .command_line import (
+    progress,
+    rated_progress,
+    say,
+    stated_options,
+    wants_color,
+    write_over_progress,
+    write_stderr,
+)
+from .run_checks import check_files, check_options, option_of
+from .run_requests import settings_of
+
+if TYPE_CHECKING:
+    from pto_dialect.driver.launch.session import Settings
+    from pto_dialect.driver.launch.suite import Outcome
+
+ALONE = (
+    *("format", "profile", "cycles", "no_advice", "html", "emit_python", "fix"),
+    *("listing", "auto", "init_launch", "reference", "record", "debug", "compare"),
+)
+"""Parameters that are about the run of one kernel."""
+
+PROGRAM_ONLY = (
+    *("entry", "format", "blocks", "windows", "arguments", "outputs", "expectations", "rtol", "atol", "profile"),
+    *("cycles", "no_advice", "cycle_table", "cycle_options", "emit_python", "report", "trace", "trace_costs", "html"),
+    *("fix", "listing", "auto", "seed", "init_launch", "reference", "record", "debug", "compare"),
+)
+"""Parameters that a launch file says itself, or that look at one run."""
+
+
+def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any]) -> int:
+    """Runs the launch files that ``paths`` name."""
+    from pto_dialect.driver.batch import WorkerError
+    from pto_dialect.driver.inputs import InputError
+    from pto_dialect.driver.launch import suite
+    from pto_dialect.driver.run.program import Streams, exit_status
+    from pto_dialect.driver.sweep.places import has_sweep
+
+    stated = stated_options(ctx)
+    for name in PROGRAM_ONLY:
+        if name in stated:
+            raise click.UsageError(f"{option_of(ctx, name)} does not go with launch files", ctx)
+    check_options(ctx)
+    try:
+        files = suite.launch_files(paths)
+    except InputError as error:
+        raise click.UsageError(str(error), ctx) from None
+    color = wants_color(given["color"])
+    many = len(files) > 1 or os.path.isdir(paths[0])
+    settings = settings_of(ctx, given, many)
+    if given["junit"] is not None and os.path.exists(given["junit"]):
+        check_files(ctx, given, suite.input_files(files, settings), ())
+    if given["cluster"] is not None or given["results"] is not None or has_sweep(files):
+        return _points(files, settings, given, color)
+    if not many and given["junit"] is None:
+        return exit_status(suite.run_file(files[0], settings, Streams(say, write_stderr, color)))
+    try:
+        if many:
+            streams = Streams(say, write_over_progress, color)
+            results = suite.run_suite(files, settings, given["jobs"], streams, progress)
+        else:
+            results = [suite.outcome_of(files[0], settings, color)]
+            say(results[0].out)
+            write_stderr(results[0].err)
+    except WorkerError as error:
+        write_stderr(f"error: {error}\n")
+        return 1
+    if given["junit"] is not None and not _write_junit(given["junit"], results):
+        return 2
+    return suite.exit_code(results)
+
+
+def _points(files: list[str], settings: Settings, given: dict[str, Any], color: bool) -> int:
+    """Runs all points of launch files."""
+    from pto_dialect.driver.batch import WorkerError
+    from pto_dialect.driver.launch.suite import exit_code
+    from pto_dialect.driver.run.program import Streams
+    from pto_dialect.driver.sweep.cluster import ClusterError
+    from pto_dialect.driver.sweep.run import WriteError, run_points
+    from pto_dialect.driver.sweep.store import StoreError
+
+    streams = Streams(say, write_over_progress, color)
+    where = {"jobs": given["jobs"], "cluster": given["cluster"], "results": given["results"]}
+    try:
+        results = run_points(files, settings, streams, rated_progress, **where)
+    except (ClusterError, StoreError, WriteError) as error:
+        write_stderr(f"error: {error}\n")
+        return 2
+    except WorkerError as error:
+        write_stderr(f"error: {error}\n")
+        return 1
+    if given["junit"] is not None and not _write_junit(given["junit"], results):
+        return 2
+    return exit_code(results)
+
+
+def run_ranks(ctx: click.Context, path: str, given: dict[str, Any]) -> int:
+    """Runs the program in ``path`` on several ranks."""
+    from pto_dialect.driver.launch.rank_command import run_ranks_of
+    from pto_dialect.driver.run.program import Streams, exit_status
+
+    for name in (name for name in ALONE if name in stated_options(ctx)):
+        raise click.UsageError(f"{option_of(ctx, name)} does not go with --ranks", ctx)
+    streams = Streams(say, write_stderr, wants_color(given["color"]))
+    return exit_status(run_ranks_of(path, given, settings_of(ctx, given, False), streams))
+
+
+def _write_junit(path: str, results: list[Outcome]) -> bool:
+    from pto_dialect.diagnostics.files import atomic_write
+    from pto_dialect.driver.launch.junit import junit_xml
+
+    try:
+        atomic_write(path, junit_xml(results))
+    except OSError as error:
+        write_stderr(f"error: cannot write '{path}': {error.strerror or error}\n")
+        return False
+    return True
