@@ -42,7 +42,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Starts what the options ask for."""
     config.addinivalue_line("markers", f"{MARK}(rule, ...): findings of these rules do not fail the test")
-    if config.option.pto_pypto or os.environ.get(PYPTO) == "1":
+    pypto = config.option.pto_pypto or os.environ.get(PYPTO) == "1"
+    if pypto:
         from .pypto import install
 
         try:
@@ -50,6 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
         except ImportError as error:
             raise pytest.UsageError(f"--pto-pypto: PyPTO cannot be imported: {error}") from None
     watch, report = config.option.pto_sanitize, config.option.pto_report
+    if getattr(config.option, "forked", False) and (pypto or watch):
+        from .ahead import load_ahead
+
+        load_ahead(watch)
     if not watch and not report:
         return
     from pto_dialect.sanitize.options import UnknownCheckError
