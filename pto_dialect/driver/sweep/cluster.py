@@ -11,14 +11,17 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from pto_dialect import __version__
 
 from ..launch.suite import Outcome
 from ..run.program import WRONG_PROGRAM
+from .ahead import ENVIRONMENT, FORKS, start_ahead
+from .batches import Batch, Batches
 from .jobs import Contents, Job
-from .work import Done, run_job
+from .work import Done, run_batch
 
 MISSING = "--cluster needs the extra cluster: pip install 'pto_dialect[cluster]'"
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})")
@@ -36,7 +39,10 @@ class ClusterError(Exception):
 def connected(address: str) -> Iterator[Any]:
     """A client of the cluster at ``address``: ``tcp://host:port``, a scheduler file, or ``local:N`` for N processes of
     this machine. Raises ``ClusterError``."""
+    local = _LOCAL.fullmatch(address)
     try:
+        if local is not None and find_spec("distributed") is not None:
+            start_ahead()
         dask, distributed = import_module("dask"), import_module("distributed")
     except ModuleNotFoundError:
         raise ClusterError(MISSING) from None
@@ -48,11 +54,12 @@ def connected(address: str) -> Iterator[Any]:
         "distributed.worker.profile.enabled": False,
         "distributed.admin.tick.interval": "1s",
         # Memory that is given back at once has to be asked for again at once.
-        "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1, "MKL_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1},
+        "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
         "distributed.logging": {"distributed": "critical"},
     }
+    if FORKS:
+        settings["distributed.worker.multiprocessing-method"] = "forkserver"
     with dask.config.set(settings):
-        local = _LOCAL.fullmatch(address)
         if local is None and (address.startswith("local") or not _is_place(address)):
             raise ClusterError(f"'{address}' is no cluster, expected local:N, tcp://HOST:PORT or a scheduler file")
         cluster = None
@@ -119,22 +126,34 @@ def run_jobs(client: Any, jobs: Sequence[Job], contents: Contents) -> Generator[
 
     # Tasks, not scattered data: what a task has made can be made again when the worker that has it dies.
     files = {digest: client.submit(kept, content, key=f"pto-file-{digest}") for digest, content in contents.items()}
-    waiting: dict[str, Job] = {}
-    futures: list[Any] = []
-    for job in jobs:
-        needed = {digest: files[digest] for digest in job.large()}
-        futures.append(client.submit(run_job, job, needed, key=f"pto-job-{job.key}"))
-        waiting[futures[-1].key] = job
-    ended = as_completed(futures, loop=client.loop)
-    futures.clear()
+    batches = Batches(jobs, sum(client.nthreads().values()))
+    running: dict[str, Batch] = {}
+    ended = as_completed(loop=client.loop)
+
+    def submit() -> None:
+        for batch in batches.next():
+            needed = {digest: files[digest] for job in batch for digest in job.large()}
+            future = client.submit(run_batch, batch, needed, key=f"pto-jobs-{len(batch)}-{batch[0].key}")
+            running[future.key] = batch
+            ended.add(future)
+
     try:
+        submit()
         for future in ended:
-            job = waiting.pop(future.key)
-            yield job, _done(job, future)
+            batch = running.pop(future.key)
+            if future.status == "error" and len(batch) > 1:
+                # One of them is to blame, and what the others come to is not known.
+                batches.again(batch)
+            else:
+                done = _done(batch[0], future) if future.status != "finished" else future.result()
+                batches.ended(batch, sum(one.outcome.seconds for one in done))
+                for job, one in zip(batch, done, strict=True):
+                    yield job, _checked(one)
             future.release()
+            submit()
     finally:
-        if waiting:
-            client.cancel(list(waiting), force=True)
+        if running:
+            client.cancel(list(running), force=True)
 
 
 def kept(content: bytes) -> bytes:
@@ -142,16 +161,18 @@ def kept(content: bytes) -> bytes:
     return content
 
 
-def _done(job: Job, future: Any) -> Done:
-    if future.status == "finished":
-        done: Done = future.result()
-        if done.version != __version__:
-            raise ClusterError(f"worker {done.worker} has version {done.version} of pto_dialect, this is {__version__}")
-        return done
+def _checked(done: Done) -> Done:
+    if done.version != __version__:
+        raise ClusterError(f"worker {done.worker} has version {done.version} of pto_dialect, this is {__version__}")
+    return done
+
+
+def _done(job: Job, future: Any) -> list[Done]:
+    """What is told of a job that has no result."""
     if future.status != "error":
         raise ClusterError("the scheduler is lost; what has ended is kept, and the same command goes on with the rest")
     error = future.exception()
     text = f"error: {type(error).__name__}: {error}\n"
     if type(error).__name__ == "KilledWorker":
         text = f"error: {_DEATHS} workers have ended while they ran this\n"
-    return Done(job.key, Outcome(job.label, WRONG_PROGRAM, 0.0, "", text))
+    return [Done(job.key, Outcome(job.label, WRONG_PROGRAM, 0.0, "", text))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -72,6 +72,11 @@ def run_job(job: Job, contents: Mapping[str, bytes]) -> Done:
         texts = [_named("".join(text), folder) for text in (out, err)]
     outcome = Outcome(job.label, code, seconds, *texts)
     return Done(job.key, outcome, files if code == 0 else {}, f"{socket.gethostname()}:{os.getpid()}")
+
+
+def run_batch(jobs: Sequence[Job], contents: Mapping[str, bytes]) -> list[Done]:
+    """What becomes of several jobs, one after the other."""
+    return [run_job(job, contents) for job in jobs]
 
 
 def _code(job: Job, folder: Folder, streams: Streams) -> int:

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ import pytest
 from pto_dialect.driver.launch.session import Settings
 from pto_dialect.driver.launch.suite import Outcome
 from pto_dialect.driver.run.program import Streams
-from pto_dialect.driver.sweep.cluster import ClusterError
+from pto_dialect.driver.sweep.cluster import ClusterError, connected, run_jobs
+from pto_dialect.driver.sweep.jobs import jobs_of
 from pto_dialect.driver.sweep.run import run_points
 from pto_dialect.driver.sweep.store import read_records
 
@@ -151,6 +153,17 @@ def test_faults_are_those_of_one_process(folder: Path, cluster: Any) -> None:
     assert [one[1] for one in want] == [1, 0]
     assert str(want[0][3]).startswith("add.pto:")
     assert plain(run(cluster.scheduler_address)) == want
+
+
+def test_a_launch_that_cannot_run_takes_no_other_with_it(folder: Path, cluster: Any) -> None:
+    jobs = jobs_of("t.launch.toml", Settings(), {})
+    wrong: Any = dict.fromkeys(jobs[30].small, "no bytes")
+    jobs[30] = replace(jobs[30], small=wrong)
+    with connected(cluster.scheduler_address) as client:
+        found = {job.point["seed"]: done.outcome for job, done in run_jobs(client, jobs, {})}
+    assert sorted(found) == list(range(40))
+    assert [seed for seed, outcome in found.items() if outcome.code] == [30]
+    assert found[30].err.startswith("error: TypeError: ")
 
 
 @pytest.mark.parametrize("address", ["somewhere", "local:0", "local:x", "local"])

@@ -1,0 +1,30 @@
+"""A process that has loaded what every launch needs, from which the workers of this machine are forked."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from multiprocessing import forkserver
+
+FORKS = sys.platform == "linux"
+"""Elsewhere a fork is not safe, or there is none."""
+
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""Every worker computes in one thread; this has to be known when numpy is loaded."""
+
+MODULES = ["distributed", "pto_dialect.driver.sweep.loaded"]
+
+
+def start_ahead() -> None:
+    """Starts the process where there can be one; it loads while this one goes on."""
+    if not FORKS:
+        return
+    multiprocessing.get_context("forkserver").set_forkserver_preload(MODULES)
+    before = dict(os.environ)
+    os.environ.update(ENVIRONMENT)
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
