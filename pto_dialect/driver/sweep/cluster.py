@@ -53,6 +53,9 @@ def connected(address: str) -> Iterator[Any]:
         # Nobody looks at what workers measure of themselves.
         "distributed.worker.profile.enabled": False,
         "distributed.admin.tick.interval": "1s",
+        "distributed.admin.system-monitor.interval": "10s",
+        "distributed.scheduler.active-memory-manager.start": False,
+        "distributed.scheduler.work-stealing-interval": "1s",
         # Memory that is given back at once has to be asked for again at once.
         "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
         "distributed.logging": {"distributed": "critical"},
