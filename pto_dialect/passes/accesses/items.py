@@ -171,3 +171,13 @@ def innermost(part: Item | Sequence) -> Iterator[Leaf | Signal]:
         parts = part.branches if isinstance(part, Choice) else [part.body]
     for inner in parts:
         yield from innermost(inner)
+
+
+def users_of(sequence: Sequence) -> dict[str, frozenset[int]]:
+    """The pipes that touch each memory in a sequence."""
+    found: dict[str, set[int]] = {}
+    for part in innermost(sequence):
+        if isinstance(part, Leaf):
+            for place in (*part.reads, *part.writes):
+                found.setdefault(place.space, set()).add(part.pipe)
+    return {space: frozenset(pipes) for space, pipes in found.items()}

@@ -20,7 +20,7 @@ from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrTy
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
 
-from .items import NUMBER, SCALAR, Choice, Item, Leaf, Loop, Sequence, UnsupportedError
+from .items import NUMBER, SCALAR, Choice, Item, Leaf, Loop, Sequence, UnsupportedError, users_of
 from .overlap import Range, Turn
 from .places import GLOBAL, Place, Places
 from .pops import Pops
@@ -40,6 +40,8 @@ class Reader:
         self.side = side
         self.ranges: dict[SSAValue, Range] = {}
         self.pops: Pops | None = None
+        self.users: dict[str, frozenset[int]] = {}
+        """The pipes that touch each memory in the function that was read."""
 
     def function(self, op: Operation) -> Sequence:
         """The sequence of a function. Raises :class:`UnsupportedError`."""
@@ -47,7 +49,9 @@ class Reader:
         region, *_ = op.regions
         if len(region.blocks) != 1:
             raise UnsupportedError(op, "it goes from block to block; only structured control flow is followed")
-        return self._sequence(region.block, (), self.side is None)
+        found = self._sequence(region.block, (), self.side is None)
+        self.users = users_of(found)
+        return found
 
     def _sequence(self, block: Block, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Sequence:
         """``mine``: whether the core runs what stands in ``block`` itself, not in a section of it."""

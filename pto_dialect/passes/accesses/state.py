@@ -8,13 +8,18 @@ docs/reference/watching.md, "Order of events".
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from .items import PIPES, SCALAR, Flag, Leaf
+from pto_dialect.ir.core.base import Pipe
+
+from .items import NUMBER, PIPES, SCALAR, Flag, Leaf
 from .places import Place
 
 COUNT = len(PIPES)
+_V = NUMBER[Pipe.V]
+_FEW = 24
+"""Accesses to one memory that are kept without asking who may still depend on them."""
 Clocks = tuple[tuple[int, ...], ...]
 
 
@@ -52,12 +57,16 @@ class State:
     state was copied.
 
     ``WIDTH`` is how many things a clock counts: the work of each pipe, and behind it, where that is asked, its waits.
+    ``users`` are the pipes that touch each memory; accesses that all of these know to be done are forgotten. Where it
+    is not given, nothing is.
     """
 
-    __slots__ = ("accesses", "clock", "done", "last", "now", "tokens", "turn")
+    __slots__ = ("accesses", "clock", "done", "last", "limits", "now", "tokens", "turn", "users")
     WIDTH = COUNT
 
-    def __init__(self) -> None:
+    def __init__(self, users: Mapping[str, frozenset[int]] | None = None) -> None:
+        self.users = users
+        self.limits: dict[Hashable, int] = {}
         self.clock = [[0] * self.WIDTH for _ in PIPES]
         self.now = 0
         self.turn: Hashable = 0
@@ -79,6 +88,7 @@ class State:
         other.done = [[] for _ in range(self.WIDTH)]
         other.tokens = dict(self.tokens)
         other.accesses = dict(self.accesses)
+        other.users, other.limits = self.users, dict(self.limits)
 
     def clocks(self) -> Clocks:
         """The clocks as they are now."""
@@ -144,12 +154,11 @@ class State:
 
     def earlier(self, place: Place) -> Sequence[Access]:
         """Accesses of roots that may be that of ``place``."""
-        found = [
-            accesses
-            for (space, root), accesses in self.accesses.items()  # pyright: ignore[reportGeneralTypeIssues]
-            if space == place.space
-            and (root == place.root or root is None or place.root is None or "bytes" in (root, place.root))
-        ]
+        space, root = place.space, place.root
+        if root is None or root == "bytes":
+            found = [all_ for (other, _), all_ in self.accesses.items() if other == space]  # pyright: ignore[reportGeneralTypeIssues]
+        else:
+            found = [all_ for one in (root, "bytes", None) if (all_ := self.accesses.get((space, one)))]
         return found[0] if len(found) == 1 else [access for accesses in found for access in accesses]
 
     def record(self, access: Access, keep_reads: bool) -> None:
@@ -162,9 +171,26 @@ class State:
             known = access.outside(known)
         elif not keep_reads:
             pipe = access.leaf.pipe
-            outside = {id(one) for one in access.outside(known)}
-            known = [one for one in known if one.writes or one.leaf.pipe != pipe or id(one) in outside]
+            if any(not one.writes and one.leaf.pipe == pipe for one in known):
+                outside = {id(one) for one in access.outside(known)}
+                known = [one for one in known if one.writes or one.leaf.pipe != pipe or id(one) in outside]
+        if self.users is not None and len(known) >= self.limits.get(key, _FEW):
+            known = self._open(known, self.users.get(place.space, frozenset(range(COUNT))))
+            self.limits[key] = max(_FEW, 2 * len(known))
         self.accesses[key] = (*known, access)
+
+    def _open(self, known: Iterable[Access], users: frozenset[int]) -> list[Access]:
+        """Those of ``known`` that some pipe among ``users`` may not know to be done."""
+        all_ = self.clock[SCALAR]
+        others = [min((self.clock[q][p] for q in users if q != p), default=self.now) for p in range(COUNT)]
+        least = [max(pair) for pair in zip(others, all_, strict=False)]
+        both = [min(number, max(all_[p], self.clock[p][p])) for p, number in enumerate(least)]
+        return [
+            one
+            for one in known
+            # A pipe may depend on its own writes; on its own reads only that of the vector unit does.
+            if one.number > (both if one.writes or one.leaf.pipe == _V else least)[one.leaf.pipe]
+        ]
 
 
 class SlotState(State):
@@ -204,11 +230,13 @@ def merged(before: State, ways: list[State]) -> State:
             # Whatever comes behind is issued by the scalar unit, with what it has learnt on this way.
             way.issue(pipe)
     found.now = max(way.now for way in ways)
-    for target in range(COUNT):
-        for source in range(found.WIDTH):
-            found.clock[target][source] = min(
-                common(before, way, way.clock[target][source], source, found.now) for way in ways
-            )
+    for source in range(found.WIDTH):
+        last, dones = before.last[source], [(way.clock, way.done[source]) for way in ways]
+        for target, row in enumerate(found.clock):
+            least = found.now
+            for clock, done in dones:
+                least = min(least, _common(last, done, clock[target][source], least))
+            row[source] = least
     for pipe in range(found.WIDTH):
         found.last[pipe] = max(way.last[pipe] for way in ways)
         # The state before is gone: its list goes on.
@@ -231,8 +259,12 @@ def _union(tuples: list[tuple[Access, ...]]) -> tuple[Access, ...]:
 
 def common(before: State, way: State, number: int, source: int, now: int) -> int:
     """``number`` as a number of all ways: work that this way has not done is not missing."""
-    if number < before.last[source]:
+    return _common(before.last[source], way.done[source], number, now)
+
+
+def _common(last: int, done: list[int], number: int, now: int) -> int:
+    """The same for one pipe, whose work was ``last`` before all ways and ``done`` on this one."""
+    if number < last:
         return number
-    done = way.done[source]
     place = bisect_right(done, number)
     return done[place] - 1 if place < len(done) else now

@@ -30,7 +30,7 @@ def solve(sequence: Sequence, reader: Reader) -> None:
 
 
 def _state(reader: Reader) -> State:
-    return SlotState() if reader.places.indices else State()
+    return (SlotState if reader.places.indices else State)(reader.users)
 
 
 def _iterations(loop: Loop, reader: Reader) -> None:
@@ -147,6 +147,8 @@ class _Solver:
         barriers: tuple[()] | set[int],
     ) -> list[Need]:
         """What is missing with these flags and barriers in front of ``item``."""
+        if isinstance(item, Leaf) and not (flags or barriers):
+            return self.follower.missing(item, state)
         trial = state.copy()
         for flag, token in flags:
             trial.wait(flag, token)

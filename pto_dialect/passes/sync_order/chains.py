@@ -28,6 +28,7 @@ def reasons(reader: Reader, sequence: Sequence, groups: Many[Group]) -> dict[Gro
     """For each of ``groups``, which are all gone, the first dependence that it is between; those without one have no
     reason to be there at all."""
     told = _Told(reader, groups)
+    # Accesses that are in order are what is looked for: none is forgotten.
     told.items(sequence, Known())
     return told.reasons
 

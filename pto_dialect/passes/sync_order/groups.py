@@ -81,7 +81,7 @@ class Judge:
 
     def _walk(self) -> Course:
         course = _Recorder(self.reader, self.gone)
-        course.items(self.sequence, Known())
+        course.items(self.sequence, Known(self.reader.users))
         self.visits = course.visits
         return course
 
@@ -159,7 +159,7 @@ class Judge:
                 changed.append((visit, index + 1, state.copy()))
             else:
                 if group.sequence is not self.sequence:
-                    trial.items(self.sequence, Known())
+                    trial.items(self.sequence, Known(self.reader.users))
                     return None
         return changed if simple else None
 

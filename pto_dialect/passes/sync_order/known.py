@@ -5,7 +5,7 @@ Source: docs/reference/watching.md, "Order of events".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pto_dialect.passes.accesses.items import PIPES, SCALAR, Leaf, Signal
@@ -39,8 +39,8 @@ class Known(State):
     __slots__ = ("queues", "released", "waited", "why")
     WIDTH = _WIDTH
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, users: Mapping[str, frozenset[int]] | None = None) -> None:
+        super().__init__(users)
         self.turn = ()
         self.queues: dict[Key, tuple[Token, ...]] = {}
         self.released: dict[int, Token] = {}
