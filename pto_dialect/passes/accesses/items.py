@@ -5,9 +5,10 @@ Source: docs/reference/synchronisation.md, "Dependences".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
+from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -173,11 +174,22 @@ def innermost(part: Item | Sequence) -> Iterator[Leaf | Signal]:
         yield from innermost(inner)
 
 
-def users_of(sequence: Sequence) -> dict[str, frozenset[int]]:
-    """The pipes that touch each memory in a sequence."""
-    found: dict[str, set[int]] = {}
+class Users(NamedTuple):
+    """The pipes that touch each memory in a sequence, and all that it has work or signals for."""
+
+    spaces: Mapping[str, frozenset[int]]
+    pipes: frozenset[int]
+
+
+def users_of(sequence: Sequence) -> Users:
+    """Who does something in a sequence."""
+    spaces: dict[str, set[int]] = {}
+    pipes = {SCALAR}
     for part in innermost(sequence):
         if isinstance(part, Leaf):
+            pipes.add(part.pipe)
             for place in (*part.reads, *part.writes):
-                found.setdefault(place.space, set()).add(part.pipe)
-    return {space: frozenset(pipes) for space, pipes in found.items()}
+                spaces.setdefault(place.space, set()).add(part.pipe)
+        else:
+            pipes |= {part.source, part.target}
+    return Users({space: frozenset(found) for space, found in spaces.items()}, frozenset(pipes))

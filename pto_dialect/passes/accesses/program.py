@@ -20,7 +20,7 @@ from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrTy
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
 
-from .items import NUMBER, SCALAR, Choice, Item, Leaf, Loop, Sequence, UnsupportedError, users_of
+from .items import NUMBER, SCALAR, Choice, Item, Leaf, Loop, Sequence, UnsupportedError, Users, users_of
 from .overlap import Range, Turn
 from .places import GLOBAL, Place, Places
 from .pops import Pops
@@ -40,8 +40,8 @@ class Reader:
         self.side = side
         self.ranges: dict[SSAValue, Range] = {}
         self.pops: Pops | None = None
-        self.users: dict[str, frozenset[int]] = {}
-        """The pipes that touch each memory in the function that was read."""
+        self.users: Users | None = None
+        """Who does something in the function that was read."""
 
     def function(self, op: Operation) -> Sequence:
         """The sequence of a function. Raises :class:`UnsupportedError`."""

@@ -8,17 +8,17 @@ docs/reference/watching.md, "Order of events".
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from pto_dialect.ir.core.base import Pipe
 
-from .items import NUMBER, PIPES, SCALAR, Flag, Leaf
+from .items import NUMBER, PIPES, SCALAR, Flag, Leaf, Users
 from .places import Place
 
 COUNT = len(PIPES)
 _V = NUMBER[Pipe.V]
-_FEW = 24
+FEW = 24
 """Accesses to one memory that are kept without asking who may still depend on them."""
 Clocks = tuple[tuple[int, ...], ...]
 
@@ -57,15 +57,16 @@ class State:
     state was copied.
 
     ``WIDTH`` is how many things a clock counts: the work of each pipe, and behind it, where that is asked, its waits.
-    ``users`` are the pipes that touch each memory; accesses that all of these know to be done are forgotten. Where it
-    is not given, nothing is.
+    ``users`` says which pipes do something: accesses that all who touch the memory know to be done are forgotten. Where
+    it is not given, nothing is.
     """
 
-    __slots__ = ("accesses", "clock", "done", "last", "limits", "now", "tokens", "turn", "users")
+    __slots__ = ("accesses", "clock", "done", "few", "last", "limits", "now", "tokens", "turn", "users")
     WIDTH = COUNT
 
-    def __init__(self, users: Mapping[str, frozenset[int]] | None = None) -> None:
+    def __init__(self, users: Users | None = None) -> None:
         self.users = users
+        self.few = FEW
         self.limits: dict[Hashable, int] = {}
         self.clock = [[0] * self.WIDTH for _ in PIPES]
         self.now = 0
@@ -88,7 +89,14 @@ class State:
         other.done = [[] for _ in range(self.WIDTH)]
         other.tokens = dict(self.tokens)
         other.accesses = dict(self.accesses)
-        other.users, other.limits = self.users, dict(self.limits)
+        other.users, other.few, other.limits = self.users, self.few, dict(self.limits)
+
+    def after(self, state: State) -> State:
+        """This state as one that comes out of ``state`` itself, of which it was a copy."""
+        for earlier, done in zip(state.done, self.done, strict=True):
+            earlier += done
+        self.done = state.done
+        return self
 
     def clocks(self) -> Clocks:
         """The clocks as they are now."""
@@ -174,9 +182,9 @@ class State:
             if any(not one.writes and one.leaf.pipe == pipe for one in known):
                 outside = {id(one) for one in access.outside(known)}
                 known = [one for one in known if one.writes or one.leaf.pipe != pipe or id(one) in outside]
-        if self.users is not None and len(known) >= self.limits.get(key, _FEW):
-            known = self._open(known, self.users.get(place.space, frozenset(range(COUNT))))
-            self.limits[key] = max(_FEW, 2 * len(known))
+        if self.users is not None and len(known) >= self.limits.get(key, self.few):
+            known = self._open(known, self.users.spaces[place.space])
+            self.limits[key] = max(self.few, 2 * len(known))
         self.accesses[key] = (*known, access)
 
     def _open(self, known: Iterable[Access], users: frozenset[int]) -> list[Access]:
@@ -225,15 +233,20 @@ def learn(row: list[int], other: tuple[int, ...] | list[int]) -> None:
 def merged(before: State, ways: list[State]) -> State:
     """What holds behind ways of which one was gone, all of them copies of ``before``, whose numbers differ."""
     found = before.copy()
+    pipes = range(COUNT) if before.users is None else before.users.pipes
     for way in ways:
-        for pipe in range(COUNT):
+        for pipe in pipes:
             # Whatever comes behind is issued by the scalar unit, with what it has learnt on this way.
             way.issue(pipe)
     found.now = max(way.now for way in ways)
     for source in range(found.WIDTH):
         last, dones = before.last[source], [(way.clock, way.done[source]) for way in ways]
-        for target, row in enumerate(found.clock):
-            least = found.now
+        idle = not last and not any(done for _, done in dones)
+        for target in pipes:
+            row, least = found.clock[target], found.now
+            if idle:
+                row[source] = least
+                continue
             for clock, done in dones:
                 least = min(least, _common(last, done, clock[target][source], least))
             row[source] = least

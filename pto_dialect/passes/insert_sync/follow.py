@@ -189,6 +189,10 @@ class Follower(Runner):
         """A slot comes from the last iteration that had it: ``token`` is what that one knew."""
         learn(state.issue(flag.target), (*(0,) * COUNT, *token[COUNT:]))
 
+    def done(self, access: Access, place: Place, row: list[int], state: State) -> bool:
+        """Whether an access is done for who knows ``row``."""
+        return access.number <= row[access.leaf.pipe] or self._by_slot(access, place, row, state)
+
     def _by_slot(self, access: Access, place: Place, row: list[int], state: State) -> bool:
         """Whether an access of an earlier iteration is done because both are of one slot."""
         if not self.sides or access.turn == state.turn or access.number > row[COUNT + access.leaf.pipe]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pto_dialect.passes.accesses.items import Choice, Flag, Item, Leaf, Loop, Sequence
 from pto_dialect.passes.accesses.program import Reader
-from pto_dialect.passes.accesses.state import COUNT, Clocks, SlotState, State
+from pto_dialect.passes.accesses.state import COUNT, Clocks, SlotState, State, learn
 
 from .follow import Follower, Need
 from .slots import chosen_by, common_slot, number_slots
@@ -63,6 +63,8 @@ class _Solver:
         self.loop: Loop | None = None
         self.marks: list[tuple[Clocks, int]] = []
         self.earlier: list[tuple[Clocks, int]] = []
+        self.behind: State | None = None
+        """The state behind a loop or a branch that needs nothing, which was tried already."""
 
     def run(self, state: State) -> State:
         """Goes through all items; the state behind the last."""
@@ -71,7 +73,8 @@ class _Solver:
         for index, item in enumerate(sequence.items):
             self.follower.before(sequence, index, state)
             self._settle(index, item, state)
-            state = self.follower.item(item, state)
+            behind, self.behind = self.behind, None
+            state = self.follower.item(item, state) if behind is None else behind.after(state)
             self.marks.append((state.clocks(), state.now))
             self.follower.behind(sequence, index, state)
         return state
@@ -102,10 +105,10 @@ class _Solver:
         kept = list(flags)
         for one in sorted(flags, key=lambda pair: pair[1][pair[0].source]):
             rest = [other for other in kept if other is not one]
-            if not self._missing(item, state, rest, barriers):
+            if self._enough(item, state, rest, barriers, needs, latest[one[0].source, one[0].target]):
                 kept = rest
         for pipe in sorted(barriers):
-            if not self._missing(item, state, kept, barriers - {pipe}):
+            if self._enough(item, state, kept, barriers - {pipe}, needs, None):
                 barriers = barriers - {pipe}
         for flag, token in kept:
             self.sequence.add(flag)
@@ -139,6 +142,34 @@ class _Solver:
             needs = self._missing(item, state, (), ())
         return needs
 
+    def _enough(
+        self,
+        item: Item,
+        state: State,
+        flags: list[tuple[Flag, tuple[int, ...]]],
+        barriers: set[int],
+        needs: list[Need],
+        without: Need | None,
+    ) -> bool:
+        """Whether nothing is missing with these flags and barriers; ``needs`` is what is without any of them. The flag
+        that is left out brings ``without``."""
+        if isinstance(item, Leaf):
+            # Only its own pipe has to know.
+            row = list(state.issue(item.pipe))
+            for _, token in flags:
+                learn(row, token)
+            if barriers:
+                for kind in range(item.pipe, len(row), COUNT):
+                    row[kind] = state.now
+            return all(self.follower.done(need.access, need.place, row, state) for need in needs)
+        if without is not None:
+            source, target, number = without.access.leaf.pipe, without.leaf.pipe, without.access.number
+            others = (row for pipe, row in enumerate(state.clock) if pipe != target)
+            if all(row[source] < number for row in (*others, *(token for _, token in flags))):
+                # Nobody could tell the pipe.
+                return False
+        return not self._missing(item, state, flags, barriers)
+
     def _missing(
         self,
         item: Item,
@@ -157,5 +188,6 @@ class _Solver:
         if isinstance(item, Leaf):
             return self.follower.missing(item, trial)
         self.follower.needs = []
-        self.follower.item(item, trial)
+        trial = self.follower.item(item, trial)
+        self.behind = None if flags or barriers or self.follower.needs else trial
         return self.follower.needs

@@ -6,6 +6,7 @@ Source: docs/reference/synchronisation.md, "Judging a program".
 from __future__ import annotations
 
 from collections.abc import Sequence as Many
+from contextlib import suppress
 from typing import NamedTuple
 
 from pto_dialect.passes.accesses.items import Leaf, Sequence, Signal
@@ -14,6 +15,9 @@ from pto_dialect.passes.accesses.program import Reader
 from .course import Course
 from .groups import Group
 from .known import Known, Why
+
+_RECENT = 200
+"""Accesses to one memory among which the reason for a signal is looked for first."""
 
 
 class Reason(NamedTuple):
@@ -28,15 +32,27 @@ def reasons(reader: Reader, sequence: Sequence, groups: Many[Group]) -> dict[Gro
     """For each of ``groups``, which are all gone, the first dependence that it is between; those without one have no
     reason to be there at all."""
     told = _Told(reader, groups)
-    # Accesses that are in order are what is looked for: none is forgotten.
-    told.items(sequence, Known())
+    for users in (reader.users, None):
+        # What is looked for are accesses that are in order, mostly of not long ago: few are forgotten, then none.
+        state = Known(users)
+        state.few = _RECENT
+        with suppress(_ToldError):
+            told.items(sequence, state)
+        if len(told.reasons) == len(groups):
+            break
+        told.marks, told.open, told.steps = {}, {}, 0
     return told.reasons
+
+
+class _ToldError(Exception):
+    """All reasons are known."""
 
 
 class _Told(Course):
     def __init__(self, reader: Reader, groups: Many[Group]) -> None:
         super().__init__(reader, frozenset(signal for group in groups for signal in group.signals))
         self.groups = {signal: group for group in groups for signal in group.signals}
+        self.asked = len(groups)
         self.marks: dict[Group, int] = {}
         """The number up to which work was done when the group was last set."""
         self.open: dict[Group, int] = {}
@@ -72,6 +88,8 @@ class _Told(Course):
                 if access.number <= self.open[group]:
                     self.reasons[group] = Reason(access.leaf, leaf, _chain(state.why[leaf.pipe][source]))
                     del self.open[group]
+                    if len(self.reasons) == self.asked:
+                        raise _ToldError
 
 
 def _between(group: Group, source: int | None, target: int) -> bool:

@@ -5,10 +5,12 @@ Source: docs/reference/synchronisation.md, "Judging a program".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence as Many
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.accesses.items import SCALAR, Leaf, Sequence, Signal, innermost
+from pto_dialect.passes.accesses.items import SCALAR, Sequence, Signal, innermost
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.signals import tells_others
 
@@ -35,7 +37,37 @@ class _NeededError(Exception):
     """Without the group something is not in order any more."""
 
 
-class _Trial(Course):
+@dataclass(eq=False)
+class Visit:
+    """One run through ``sequence``: the states before each of its items and behind the last, and for each item the
+    visits of the sequences in it, in the order in which they were run."""
+
+    sequence: Sequence
+    states: list[Known]
+    parts: list[list[Visit]] = field(default_factory=list)
+
+
+class _Recorder(Course):
+    """A run that keeps its visits; ``visits`` are those of the sequence that runs, item by item."""
+
+    def __init__(self, reader: Reader, without: frozenset[Signal]) -> None:
+        super().__init__(reader, without)
+        self.visits: list[Visit] = []
+
+    def items(self, sequence: Sequence, state: Known) -> Known:
+        visit = Visit(sequence, [state.copy()])
+        outside, inside = self.visits, visit.parts
+        for item in sequence.items:
+            self.visits = []
+            inside.append(self.visits)
+            state = self.item(item, state)
+            visit.states.append(state.copy())
+        self.visits = outside
+        outside.append(visit)
+        return state
+
+
+class _Trial(_Recorder):
     """A run that ends at the first finding that is not known."""
 
     def __init__(self, reader: Reader, without: frozenset[Signal], known: dict[Finding, None]) -> None:
@@ -47,20 +79,13 @@ class _Trial(Course):
             raise _NeededError
 
 
-class _Recorder(Course):
-    """A run that keeps the state before each item, and behind the last, of every visit of a sequence."""
+class _Changed(NamedTuple):
+    """A place in a visit behind which the state is another one without a group."""
 
-    def __init__(self, reader: Reader, without: frozenset[Signal]) -> None:
-        super().__init__(reader, without)
-        self.visits: dict[Sequence, list[list[Known]]] = {}
-
-    def items(self, sequence: Sequence, state: Known) -> Known:
-        visit = [state.copy()]
-        self.visits.setdefault(sequence, []).append(visit)
-        for item in sequence.items:
-            state = self.item(item, state)
-            visit.append(state.copy())
-        return state
+    visit: Visit
+    index: int
+    state: Known
+    parts: list[Visit]
 
 
 class Judge:
@@ -74,16 +99,11 @@ class Judge:
         self.reader = reader
         self.sequence = sequence
         self.gone: frozenset[Signal] = frozenset()
-        self.course = self._walk()
+        self.course = _Recorder(reader, self.gone)
+        end = self.course.items(sequence, Known(reader.users))
         self.found = self.course.found
-        end = self.visits[sequence][0][-1]
+        (self.visit,) = self.course.visits
         self.left = [signal for tokens in end.queues.values() for token in tokens for signal in token.sets]
-
-    def _walk(self) -> Course:
-        course = _Recorder(self.reader, self.gone)
-        course.items(self.sequence, Known(self.reader.users))
-        self.visits = course.visits
-        return course
 
     def groups(self) -> list[Group]:
         """All groups: first full barriers, then others, then flags, each in the order of the text.
@@ -100,13 +120,18 @@ class Judge:
                 together[one] = members
         found: dict[int, Group] = {}
         ending = self._ending()
+        telling: dict[Sequence, int] = {}
         for signal in innermost(self.sequence):
             if not isinstance(signal, Signal):
                 continue
             if signal.kind in ("join", "barrier"):
                 together[signal] = {signal}
-            if signal.kind == "barrier" and _drains(signal):
-                continue
+            if signal.kind == "barrier":
+                sequence, index = signal.path[-1]
+                if sequence not in telling:
+                    telling[sequence] = _last_telling(sequence)
+                if index < telling[sequence]:
+                    continue
             members = together.get(signal)
             if members is not None and id(members) not in found and not members.intersection(ending):
                 found[id(members)] = _group(members)
@@ -130,11 +155,9 @@ class Judge:
         except _NeededError:
             return False
         self.gone = without
-        if changed is None:
-            self._walk()
-        else:
-            for visit, index, state in changed:
-                visit[index] = state
+        for one in changed:
+            one.visit.states[one.index + 1] = one.state
+            one.visit.parts[one.index] = one.parts
         return True
 
     def lost(self, group: Group) -> list[Finding]:
@@ -143,31 +166,50 @@ class Judge:
         self._without(trial, group)
         return [finding for finding in trial.found if finding not in self.found]
 
-    def _without(self, trial: Course, group: Group) -> list[tuple[list[Known], int, Known]] | None:
-        """Runs what may change without ``group``, each visit of its sequence from its first signal until all is known
-        again that was before. The states that have changed, each with its place; ``None`` if more than these have."""
-        changed: list[tuple[list[Known], int, Known]] = []
-        simple = True
-        items = group.sequence.items
-        for visit in self.visits[group.sequence]:
-            state = visit[group.first].copy()
-            for index in range(group.first, len(items)):
-                simple &= isinstance(items[index], Leaf | Signal)
-                state = trial.item(items[index], state)
-                if index >= group.last and state.order() == visit[index + 1].order():
+    def _without(self, trial: Course, group: Group) -> list[_Changed]:
+        """Runs what may change without ``group``: its sequence from its first signal until all is known again that was
+        before, else what is around that. What has changed."""
+        path = group.signals[0].path
+        depth = next(level for level, (sequence, _) in enumerate(path) if sequence is group.sequence)
+        first, last = group.first, group.last
+        while True:
+            changed, closed = self._run(trial, path[:depth], path[depth][0], first, last)
+            if closed or not depth:
+                return changed
+            depth -= 1
+            first = last = path[depth][1]
+
+    def _run(
+        self, trial: Course, path: Many[tuple[Sequence, int]], sequence: Sequence, first: int, last: int
+    ) -> tuple[list[_Changed], bool]:
+        """Runs every visit of ``sequence``, which lies at the end of ``path``, from ``first`` until what is known
+        behind ``last`` is what it was. What has changed, and whether each visit came to that."""
+        visits = [self.visit]
+        for level, (_, index) in enumerate(path):
+            inner = path[level + 1][0] if level + 1 < len(path) else sequence
+            visits = [part for visit in visits for part in visit.parts[index] if part.sequence is inner]
+        changed: list[_Changed] = []
+        closed = True
+        for visit in visits:
+            state = visit.states[first].copy()
+            for index in range(first, len(sequence.items)):
+                parts: list[Visit] = []
+                if isinstance(trial, _Recorder):
+                    trial.visits = parts
+                state = trial.item(sequence.items[index], state)
+                same = index >= last and state.order() == visit.states[index + 1].order()
+                changed.append(_Changed(visit, index, state.copy(), parts))
+                if same:
                     break
-                changed.append((visit, index + 1, state.copy()))
             else:
-                if group.sequence is not self.sequence:
-                    trial.items(self.sequence, Known(self.reader.users))
-                    return None
-        return changed if simple else None
+                closed = False
+        return changed, closed
 
 
-def _drains(signal: Signal) -> bool:
-    """Whether something behind a barrier, in its sequence, tells others that work is done."""
-    sequence, index = signal.path[-1]
-    return any(tells_others(op) for item in sequence.items[index + 1 :] for op in walk(item.op))
+def _last_telling(sequence: Sequence) -> int:
+    """The last item of a sequence in which others are told that work is done; -1 if there is none."""
+    items = enumerate(sequence.items)
+    return max((index for index, item in items if any(tells_others(op) for op in walk(item.op))), default=-1)
 
 
 def _group(members: set[Signal]) -> Group:

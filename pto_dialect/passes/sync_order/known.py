@@ -5,10 +5,10 @@ Source: docs/reference/watching.md, "Order of events".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from pto_dialect.passes.accesses.items import PIPES, SCALAR, Leaf, Signal
+from pto_dialect.passes.accesses.items import PIPES, SCALAR, Leaf, Signal, Users
 from pto_dialect.passes.accesses.state import COUNT, Clocks, State, common, merged
 
 Why = tuple[object, ...]
@@ -39,7 +39,7 @@ class Known(State):
     __slots__ = ("queues", "released", "waited", "why")
     WIDTH = _WIDTH
 
-    def __init__(self, users: Mapping[str, frozenset[int]] | None = None) -> None:
+    def __init__(self, users: Users | None = None) -> None:
         super().__init__(users)
         self.turn = ()
         self.queues: dict[Key, tuple[Token, ...]] = {}
@@ -120,7 +120,7 @@ def together(before: Known, ways: list[Known]) -> Known:
     found = merged(before, list(ways))
     assert isinstance(found, Known)
     now = found.now
-    for target in range(COUNT):
+    for target in range(COUNT) if found.users is None else found.users.pipes:
         for source in range(_WIDTH):
             least = min(ways, key=lambda way: common(before, way, way.clock[target][source], source, now))
             found.why[target][source] = least.why[target][source]
