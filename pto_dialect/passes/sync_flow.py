@@ -368,10 +368,10 @@ class Flow:
 
     def _access(self, pipe: str, clock: Clock, step: Step) -> None:
         access = Access(pipe, clock[pipe], step.op, step.order)
-        for place in _places(step, writing=False):
+        for place in _places(step, self.arch, writing=False):
             self._conflict("raw", self.writers.get(place), access, clock)
             self.readers.setdefault(place, {})[pipe] = access
-        for place in _places(step, writing=True):
+        for place in _places(step, self.arch, writing=True):
             writer = self.writers.get(place)
             self._conflict("waw", writer, access, clock)
             for reader in self.readers.pop(place, {}).values():
@@ -437,7 +437,7 @@ def _merge(clock: Clock, other: Clock) -> None:
 _MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType)
 
 
-def _places(step: Step, writing: bool) -> list[Place]:
+def _places(step: Step, arch: str, writing: bool) -> list[Place]:
     """Where in memory an operation certainly reads or writes: handles from whose start on it does, elements."""
     op = step.op
     if not isinstance(op, PtoOp):
@@ -446,7 +446,8 @@ def _places(step: Step, writing: bool) -> list[Place]:
     if "offsets" in groups:
         return []
     spec = op_spec(type(op))
-    names = (*spec.writes, *spec.outs) if writing else spec.reads
+    unused = ("tmp",) if spec.scratch_unused and arch in spec.scratch_unused else ()
+    names = [name for name in ((*spec.writes, *spec.outs) if writing else spec.reads) if name not in unused]
     positions = {value: index for index, value in reversed(list(enumerate(op.operands)))}
     values = [value for name in dict.fromkeys(names) for value in groups.get(name, ())]
     offsets = groups.get("offset", ())

@@ -2,11 +2,13 @@
 
 from pto_dialect.analysis.affine import Sum
 from pto_dialect.api import parse
+from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.accesses.items import Leaf
+from pto_dialect.passes.accesses.items import NUMBER, Leaf, Users
 from pto_dialect.passes.accesses.places import Place, Side
 from pto_dialect.passes.accesses.state import Access, State
 
+V, MTE2, MTE3 = (NUMBER[pipe] for pipe in (Pipe.V, Pipe.MTE2, Pipe.MTE3))
 OP = next(op for op in walk(parse("func.func @f() {\nreturn\n}")) if op.name == "func.return")
 LEAF = Leaf(OP, 1, (), ())
 PART = Place("gm", "a", frame="v", sides=(Side(Sum(0), Sum(8)),))
@@ -38,3 +40,25 @@ def test_bytes_that_are_not_known_stand_for_nothing():
     somewhere = Place("ub", "bytes", 64, None)
     assert kept((somewhere, True, 0), (somewhere, True, 0)) == [0, 1]
     assert kept((Place("ub", "bytes", 64, 96), True, 0), (Place("ub", "bytes", 0, 128), True, 0)) == [1]
+
+
+def test_what_everybody_knows_to_be_done_is_forgotten():
+    """Only V and MTE2 touch this memory: V knows the loads up to number 3, MTE2 only those up to 2 of its own."""
+    state = State(Users({"ub": frozenset((V, MTE2))}, frozenset((V, MTE2))))
+    state.few = 4
+    for number in range(1, 5):
+        place = Place("ub", "bytes", 64 * number, 64 * number + 64)
+        state.record(Access(Leaf(OP, MTE2, (), ()), number, True, place, 0), keep_reads=False)
+    state.clock[V][MTE2], state.clock[MTE2][MTE2] = 3, 2
+    state.record(Access(LEAF, 5, False, Place("ub", "bytes", 0, 32), 0), keep_reads=False)
+    assert [access.number for access in state.earlier(Place("ub", "bytes", 0, 999))] == [3, 4, 5]
+
+
+def test_nothing_is_forgotten_of_which_another_pipe_does_not_know():
+    state = State(Users({"ub": frozenset((V, MTE2, MTE3))}, frozenset((V, MTE2, MTE3))))
+    state.few = 1
+    for number in range(1, 4):
+        place = Place("ub", "bytes", 64 * number, 64 * number + 64)
+        state.clock[V][MTE2] = state.clock[MTE2][MTE2] = number - 1
+        state.record(Access(Leaf(OP, MTE2, (), ()), number, True, place, 0), keep_reads=False)
+    assert [access.number for access in state.earlier(Place("ub", "bytes", 0, 999))] == [1, 2, 3]

@@ -10,9 +10,13 @@ from random_tile_programs import RandomProgram
 from pto_dialect import parse, print_module
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.passes.accesses.items import Leaf
 from pto_dialect.passes.registry import make_pass
+from pto_dialect.passes.sync_order.known import Known
+from pto_dialect.passes.sync_order.tell import judges
 
 HEAD = (part("p", "a", "c0"), part("q", "b", "c0"))
+BARRIER = "pto.barrier <PIPE_MTE3>"
 LOOP = "scf.for %i = %c0 to %n step %c1 {"
 
 
@@ -103,3 +107,21 @@ def test_without_any_one_flag_the_proof_fails(seed: int):
     for one in flags:
         less = [line for line in lines if line.strip().replace("set_flag", "wait_flag") != one]
         assert any(found.rule == "sync-undecided" for found in said("\n".join(less))), one
+
+
+def test_what_only_the_next_iteration_needs_is_found_in_the_loop(monkeypatch: pytest.MonkeyPatch):
+    """The second store of an iteration comes behind the first of the one before: no run of what is around the loop."""
+    around = [line for _ in range(40) for line in (load("p", "x"), *pair("MTE2", "V"), add("x", "x", "y"))]
+    loop = (LOOP, BARRIER, store("z", "q"), add("x", "x", "x"), "}")
+    (judge,) = judges(next(iter(parse(kernel(*HEAD, *around, *loop, *around)).ops)), None)
+    (group,) = [group for group in judge.groups() if group.signals[0].kind == "barrier"]
+    steps: list[Leaf] = []
+    step = Known.step
+
+    def counted(state: Known, leaf: Leaf) -> int:
+        steps.append(leaf)
+        return step(state, leaf)
+
+    monkeypatch.setattr(Known, "step", counted)
+    assert not judge.dispensable(group)
+    assert 2 <= len(steps) < 20
