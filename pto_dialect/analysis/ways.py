@@ -80,6 +80,7 @@ class Walk(Generic[M]):
         self.depth = 0
         self.nesting = 0
         self.order = 0
+        self.turns: tuple[tuple[Operation, int], ...] = ()
         self.questions = Questions(function)
         self.position = 0
         self.visits = 0
@@ -247,12 +248,11 @@ class Walk(Generic[M]):
 
     def take(self, plan: Plan) -> None:
         """Gives an operation to the machines; worlds end where nothing can follow."""
-        certain = self.certain
-        order = self.order
+        certain, here = self.certain, (self.order, self.turns)
         self.worlds = [
             world
             for world in self.worlds
-            if world.machine.take(Step(plan.op, tuple([world.of(value) for value in plan.operands]), order), certain)
+            if world.machine.take(Step(plan.op, tuple([world.of(value) for value in plan.operands]), *here), certain)
         ]
 
     # ------------------------------------------------------------ several worlds
@@ -365,27 +365,29 @@ class Walk(Generic[M]):
 
     def counted(self, op: Operation, bounds: tuple[Number, ...]) -> None:
         """A loop whose bounds are the same in all worlds."""
-        body = op.regions[0].block
         for world in self.worlds:
             world.given = [world.number(value) for value in list(op.operands)[3:]]
         turns = _turns(bounds)
         if turns is not None:
             for index in turns:
-                self.turn(body, index)
+                self.turn(op, index, (index - bounds[0]) // bounds[2])  # pyright: ignore[reportOperatorIssue]
         else:
-            self.uncounted(body, bounds)
+            self.uncounted(op, bounds)
         for world in self.worlds:
             world.give(op.results)
 
-    def turn(self, body: Block, index: Number) -> None:
-        """One turn of a loop, with the value of its index."""
+    def turn(self, op: Operation, index: Number, number: int) -> None:
+        """One turn of a loop, with the value of its index; ``number`` turns come before it."""
+        body = op.regions[0].block
+        outside, self.turns = self.turns, (*self.turns, (op, number + 1))
         for world in self.worlds:
             world.values[id(body.args[0])] = index
             world.vary(body.args[1:], world.given)
         self.block(body)
+        self.turns = outside
         self.join()
 
-    def uncounted(self, body: Block, bounds: tuple[Number, ...]) -> None:
+    def uncounted(self, op: Operation, bounds: tuple[Number, ...]) -> None:
         """One to three turns; which is a question that other loops with the same bounds have the same answer to."""
         low, _, step = bounds
         question: Unknown = ("trips", *bounds)
@@ -393,7 +395,7 @@ class Walk(Generic[M]):
         self.open_loops += 1
         for turn in range(_TRIPS):
             known = isinstance(low, int) and isinstance(step, int)
-            self.turn(body, low + step * turn if known else ("turn", low, step, turn))  # pyright: ignore
+            self.turn(op, low + step * turn if known else ("turn", low, step, turn), turn)  # pyright: ignore
             going: list[World[M]] = []
             for world in self.worlds:
                 answer = world.answers.get(question)
@@ -431,11 +433,14 @@ class Walk(Generic[M]):
                 world.given = world.given[1:]
 
         def turns(number: int) -> None:
-            for _ in range(1 + number):
+            outside = self.turns
+            for turn in range(1 + number):
+                self.turns = (*outside, (op, turn + 1))
                 passed()
                 for world in self.worlds:
                     world.vary(after.args, world.given)
                 self.block(after)
+            self.turns = outside
             passed()
             for world in self.worlds:
                 world.give(op.results)

@@ -13,11 +13,13 @@ from .questions import FOREVER
 
 
 class Step(NamedTuple):
-    """One operation where it runs: the numbers of its operands, and its place in the order of the text."""
+    """One operation where it runs: the numbers of its operands, its place in the order of the text, and which
+    iterations of the loops around it these are, counted from 1."""
 
     op: Operation
     numbers: tuple[Number, ...]
     order: int
+    turns: tuple[tuple[Operation, int], ...] = ()
 
 
 class Machine(Protocol):

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.analysis.ways import TooMuch, Walk
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
@@ -19,12 +19,14 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.verify.buffers.alloc import address_operand, space_of
 from pto_dialect.verify.engine.rule import ERROR, SYNC, WARNING, Rule, rule
 from pto_dialect.verify.program.runs import RUN_RULES
 
 from .base import PtoPass
-from .sync_flow import Access, Flow, Key, order_of
+from .sync_flow import Access, Flow, Key, Place, order_of
 
 _PAGE = 'docs/reference/watching.md, "Findings"'
 
@@ -73,6 +75,7 @@ HAZARD = rule(
 
 _ORDERING = ("set", "wait", "get", "release")
 _BALANCE = "a set and its wait belong under the same conditions, each as often as the other"
+_DONE = {"raw": "has written", "war": "has read", "waw": "has written"}
 _VERBS = {"raw": ("writes", "reads"), "war": ("reads", "overwrites"), "waw": ("writes", "overwrites")}
 
 
@@ -91,7 +94,11 @@ class CheckSyncPass(PtoPass):
         """Reports what the functions of ``module`` do wrong with flags and barriers."""
         for function in entry_functions(module):
             if any(order_of(op) in _ORDERING for op in walk(function)):
-                _check(function, profile_of(function, self.target).arch, engine)
+                followed = _check(function, self.target, engine)
+                if not followed and self.judge != "true":
+                    from .sync_order.tell import told_partly
+
+                    engine.report(told_partly(function))
             if self.judge == "true":
                 self._judge(function, engine)
 
@@ -118,13 +125,34 @@ def _symbol(function: Operation) -> str:
     return function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def _check(function: Operation, arch: str, engine: DiagnosticEngine) -> None:
+def _starts(function: Operation, target: str | None) -> dict[int, Place]:
+    """Where the tiles begin that have an address."""
+    found: dict[int, Place] = {}
+    profile = profile_of(function, target)
+    for op in walk(function):
+        if has_role(op, Role.TILE_ALLOCATION) and isinstance(tile := op.results[0].type, TileBufType):
+            address = address_operand(op)
+            start = constant_of(address) if address is not None else None
+            if isinstance(start, int):
+                found[id(op.results[0])] = ("tile", space_of(tile, profile), start)
+    return found
+
+
+def _check(function: Operation, target: str | None, engine: DiagnosticEngine) -> bool:
+    """Reports what is wrong; whether every way was followed to its end."""
+    arch = profile_of(function, target).arch
     sections = {section_of(op) for op in walk(function)}
+    starts = _starts(function, target)
     sides = [name for name in ("cube", "vector") if name in sections] or [None]
+    whole = True
     for side in sides:
-        # Nothing is said about functions that are too long to follow.
-        with suppress(TooMuch):
-            Walk(function, side, Flow(arch, _Reporter(engine))).run()
+        ways = Walk(function, side, Flow(arch, _Reporter(engine), starts))
+        try:
+            ways.run()
+        except TooMuch:
+            whole = False
+        whole &= not ways.partial
+    return whole
 
 
 class _Reporter:
@@ -164,8 +192,8 @@ class _Reporter:
             message = f"{target} {now} what {source} {before}, but the flags let the second run first"
         else:
             message = f"{target} {now} what {source} {before}, and nothing orders the two"
-        note = Note(f"{first.op.name} on {source} {before} it", span_of(first.op))
-        self.report(HAZARD, second.op, message + _where(certain), (note,), advice, first.op, certain=certain)
+        notes = (Note(f"{first.op.name} on {source} {before} it", span_of(first.op)), *_iterations(kind, first, second))
+        self.report(HAZARD, second.op, message + _where(certain), notes, advice, first.op, certain=certain)
 
     def report(
         self,
@@ -183,6 +211,23 @@ class _Reporter:
             # A path may be one that no run takes.
             severity = declared.severity if certain else Severity.WARNING
             self.engine.report(Diagnostic(declared.id, severity, message, span_of(op), notes, help))
+
+
+def _iterations(kind: str, first: Access, second: Access) -> Iterator[Note]:
+    """In which iterations it happens, of the innermost loop that matters."""
+    _, now = _VERBS[kind]
+    around: Note | None = None
+    for (loop, one), (other, two) in zip(first.turns, second.turns, strict=False):
+        if loop is not other:
+            break
+        place = span_of(loop)
+        line = "" if place is None else f" at line {place.line}"
+        if one != two:
+            yield Note(f"iteration {two} of the loop{line} {now} it before iteration {one} {_DONE[kind]} it", place)
+            return
+        around = Note(f"both are in iteration {one} of the loop{line}", place)
+    if around is not None:
+        yield around
 
 
 def _where(certain: bool) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple, Protocol, Self
 
 from xdsl.ir import Operation, SSAValue
@@ -38,16 +39,18 @@ Clock = dict[str, int]
 Key = tuple[str, str, Number]
 """A flag: both ends and the number."""
 Place = Number
-"""Memory that two operations certainly share when it is equal: the handle that both use."""
+"""Memory that two operations certainly share when it is equal: the handle that both use, or where both begin."""
+_NO_STARTS: Mapping[int, Place] = MappingProxyType({})
 
 
 class Access(NamedTuple):
-    """A read or write: who, when, by which operation, and where in the text of the way."""
+    """A read or write: who, when, by which operation, where in the text of the way, and in which iterations."""
 
     pipe: str
     number: int
     op: Operation
     order: int
+    turns: tuple[tuple[Operation, int], ...] = ()
 
 
 class Findings(Protocol):
@@ -115,9 +118,11 @@ def flag_of(step: Step) -> Key:
 class Flow:
     """The pipes of one core: what waits in them, what each knows of the others, who touched what last."""
 
-    def __init__(self, arch: str, findings: Findings) -> None:
+    def __init__(self, arch: str, findings: Findings, starts: Mapping[int, Place] = _NO_STARTS) -> None:
         self.arch = arch
         self.findings = findings
+        self.starts = starts
+        """The places of tiles with an address, by the ``id`` of the value: other tiles may have the same."""
         self.queues: dict[str, deque[_Item]] = {}
         self.clocks: dict[str, Clock] = {}
         self.settled: Clock = {}
@@ -141,7 +146,7 @@ class Flow:
 
     def copy(self) -> Self:
         """The same state, to go on with by itself."""
-        other = type(self)(self.arch, self.findings)
+        other = type(self)(self.arch, self.findings, self.starts)
         other.queues = {pipe: deque(queue) for pipe, queue in self.queues.items() if queue}
         other.clocks = {pipe: dict(clock) for pipe, clock in self.clocks.items()}
         other.settled = dict(self.settled)
@@ -366,12 +371,16 @@ class Flow:
 
     # ------------------------------------------------------------ accesses
 
+    def _places(self, step: Step, writing: bool) -> list[Place]:
+        places = _places(step, self.arch, writing)
+        return [self.starts.get(one[0], one) if isinstance(one, tuple) else one for one in places]  # pyright: ignore
+
     def _access(self, pipe: str, clock: Clock, step: Step) -> None:
-        access = Access(pipe, clock[pipe], step.op, step.order)
-        for place in _places(step, self.arch, writing=False):
+        access = Access(pipe, clock[pipe], step.op, step.order, step.turns)
+        for place in self._places(step, writing=False):
             self._conflict("raw", self.writers.get(place), access, clock)
             self.readers.setdefault(place, {})[pipe] = access
-        for place in _places(step, self.arch, writing=True):
+        for place in self._places(step, writing=True):
             writer = self.writers.get(place)
             self._conflict("waw", writer, access, clock)
             for reader in self.readers.pop(place, {}).values():

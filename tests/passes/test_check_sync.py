@@ -8,8 +8,11 @@ import pytest
 from sanitize_programs import barrier, found, load, program, set_flag, store, ub, wait_flag
 
 import pto_dialect.passes.check_sync as sync_pass
+from pto_dialect import parse
+from pto_dialect.analysis import ways
 from pto_dialect.analysis.ways import Walk
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.passes.sync_flow import Flow
 
 X = ub("x", 0)
@@ -70,6 +73,90 @@ def test_a_missing_wait_before_a_store():
 def test_a_loop_without_the_way_back():
     body = [load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")]
     assert rules("scf.for %i = %i0 to %i3 step %i1 {", *body, "}") == ["sync-static-hazard"]
+
+
+def notes(*lines: str) -> list[str]:
+    (diagnostic,) = found(program(X, *lines))
+    return [note.message for note in diagnostic.notes]
+
+
+def test_a_counterexample_names_the_iterations():
+    """The store is waited for by the load of the iteration after the next one only."""
+    body = [load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")]
+    assert notes("scf.for %i = %i0 to %i3 step %i1 {", *body, "}") == [
+        "pto.mte_ub_gm on MTE3 reads it",
+        "iteration 2 of the loop at line 11 overwrites it before iteration 1 has read it",
+    ]
+    outer = ["scf.for %j = %i1 to %i3 step %i1 {", barrier("ALL"), "scf.for %i = %i0 to %i3 step %i1 {"]
+    assert notes(*outer, *body, "}", barrier("ALL"), "}")[1].startswith("iteration 2 of the loop at line 13 ")
+    late = ["%later = arith.cmpi sgt, %i, %i1 : index", "scf.if %later {", load("%x"), store("%x"), "}"]
+    order = [set_flag("MTE2", "V"), wait_flag("MTE2", "V")]
+    assert notes("scf.for %i = %i0 to %i3 step %i1 {", *late, *order, barrier("ALL"), "}") == [
+        "pto.mte_gm_ub on MTE2 writes it",
+        "both are in iteration 3 of the loop at line 11",
+    ]
+
+
+def test_two_tiles_at_one_address_are_one_place():
+    tile = "!pto.tile_buf<vec, 16x16xf32>"
+    view = "!pto.partition_tensor_view<16x16xf32>"
+
+    def kernel(second: int, between: str = "") -> list[str]:
+        text = f"""module attributes {{pto.target_arch = "a5"}} {{
+          func.func @k(%p: {view}, %k: f32) {{
+            %at = arith.constant 1024 : i64
+            %too = arith.constant {second} : i64
+            %x = pto.alloc_tile addr = %at : {tile}
+            %y = pto.alloc_tile addr = %too : {tile}
+            pto.tload ins(%p : {view}) outs(%x : {tile})
+            {set_flag("MTE2", "MTE3")}
+            {wait_flag("MTE2", "MTE3")}
+            {between}
+            pto.texpands ins(%k : f32) outs(%y : {tile})
+            return
+          }}
+        }}"""
+        return [diagnostic.rule for diagnostic in found(text)]
+
+    assert kernel(1024) == ["sync-static-hazard"]
+    assert kernel(2048) == []
+    assert kernel(1024, f"{set_flag('MTE2', 'V')}\n{wait_flag('MTE2', 'V')}") == []
+
+
+def test_scratch_that_the_chip_does_not_use_is_nobodys():
+    """On a5 trowmax leaves its scratch alone, so the store may go on reading it."""
+    tile, column = "!pto.tile_buf<vec, 16x16xf32>", "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
+    view = "!pto.partition_tensor_view<16x16xf32>"
+
+    def kernel(target: str) -> list[str]:
+        text = f"""module attributes {{pto.target_arch = "{target}"}} {{
+          func.func @k(%p: {view}) {{
+            %x = pto.alloc_tile : {tile}
+            %y = pto.alloc_tile : {tile}
+            %z = pto.alloc_tile : {column}
+            {set_flag("V", "MTE3")}
+            {wait_flag("V", "MTE3")}
+            pto.tstore ins(%x : {tile}) outs(%p : {view})
+            pto.trowmax ins(%y, %x : {tile}, {tile}) outs(%z : {column})
+            return
+          }}
+        }}"""
+        return [diagnostic.rule for diagnostic in found(text)]
+
+    assert kernel("a5") == []
+    assert kernel("a2a3") == ["sync-static-hazard"]
+
+
+def test_ways_that_are_not_followed_are_said(monkeypatch: pytest.MonkeyPatch):
+    text = program(X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"))
+    engine = DiagnosticEngine(DiagnosticOptions(pedantic=True))
+    monkeypatch.setattr(ways, "FEW_VISITS", 1)
+    monkeypatch.setattr(ways, "VISITS", 0)
+    monkeypatch.setattr(ways, "MAX_VISITS", 1)
+    sync_pass.CheckSyncPass(None).run(parse(text), engine)
+    (diagnostic,) = engine.diagnostics
+    assert diagnostic.rule == "sync-undecided"
+    assert "more ways than are followed" in diagnostic.message
 
 
 def test_a_loop_with_a_primed_flag_is_right():

@@ -59,7 +59,7 @@ UNDECIDED = rule(
     "sync-undecided",
     INFO,
     SYNC,
-    "with judge=true: the order of a function is proved for all numbers of iterations",
+    "the order of a function is looked at on all ways; with judge=true it is proved for all numbers of iterations",
     source=_PAGE,
     bad=_COMPUTED,
     good=_program(*_PAIR),

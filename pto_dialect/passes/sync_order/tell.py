@@ -121,6 +121,14 @@ def told_undecided(function: Operation, error: UnsupportedError | None, judge: J
     return Diagnostic(UNDECIDED.id, UNDECIDED.severity, message, span_of(op), notes)
 
 
+def told_partly(function: Operation) -> Diagnostic:
+    """That a function has more ways than were followed."""
+    name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
+    message = f"@{name} has more ways than are followed: what is wrong on the others is not said"
+    help_ = "check-sync{judge=true} looks at all of them at once"
+    return Diagnostic(UNDECIDED.id, UNDECIDED.severity, message, span_of(function), (), help_)
+
+
 def told_kept(error: UnsupportedError) -> Diagnostic:
     """Why a function keeps all of its signals."""
     message = f"all flags and barriers of this function stay: {error.reason}"
