@@ -32,7 +32,7 @@ class Access(NamedTuple):
     place: Place
     turn: Hashable
 
-    def outside(self, known: tuple[Access, ...]) -> Iterable[Access]:
+    def outside(self, known: Sequence[Access]) -> Sequence[Access]:
         """Those of ``known``, all of the memory and root of this access, of which some byte may not belong to this
         access too."""
         place = self.place
@@ -174,7 +174,7 @@ class State:
         ``keep_reads``."""
         place = access.place
         key = (place.space, place.root)
-        known: Iterable[Access] = self.accesses.get(key, ())
+        known: Sequence[Access] = self.accesses.get(key, ())
         if access.writes:
             known = access.outside(known)
         elif not keep_reads:
@@ -187,7 +187,7 @@ class State:
             self.limits[key] = max(self.few, 2 * len(known))
         self.accesses[key] = (*known, access)
 
-    def _open(self, known: Iterable[Access], users: frozenset[int]) -> list[Access]:
+    def _open(self, known: Sequence[Access], users: frozenset[int]) -> list[Access]:
         """Those of ``known`` that some pipe among ``users`` may not know to be done."""
         all_ = self.clock[SCALAR]
         others = [min((self.clock[q][p] for q in users if q != p), default=self.now) for p in range(COUNT)]

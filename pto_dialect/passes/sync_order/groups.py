@@ -83,7 +83,7 @@ class _Changed(NamedTuple):
     """A place in a visit behind which the state is another one without a group."""
 
     visit: Visit
-    index: int
+    item: int
     state: Known
     parts: list[Visit]
 
@@ -156,8 +156,8 @@ class Judge:
             return False
         self.gone = without
         for one in changed:
-            one.visit.states[one.index + 1] = one.state
-            one.visit.parts[one.index] = one.parts
+            one.visit.states[one.item + 1] = one.state
+            one.visit.parts[one.item] = one.parts
         return True
 
     def lost(self, group: Group) -> list[Finding]:
