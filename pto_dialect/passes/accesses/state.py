@@ -8,7 +8,7 @@ docs/reference/watching.md, "Order of events".
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from pto_dialect.ir.core.base import Pipe
