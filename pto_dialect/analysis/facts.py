@@ -44,9 +44,9 @@ def space_of(type_: Attribute) -> str | None:
 
 def element_type(type_: Attribute) -> Attribute | None:
     """Element type of a pointer, memref, tile, view or vector type; ``None`` for others."""
-    if isinstance(type_, MemRefType):
-        return type_.element_type
     element = getattr(type_, "element", None)
+    if element is None:
+        return type_.element_type if isinstance(type_, MemRefType) else None
     return element if isinstance(element, Attribute) else None
 
 

@@ -5,12 +5,15 @@ Where the class is known, its own attribute does the same (``op.src``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from xdsl.ir import Operation, SSAValue
 
-from .base import PtoOp, operand_groups, operand_layout, signature
+from .base import PtoOp, is_pto, operand_groups, operand_layout, signature
+
+_at: Callable[[tuple[SSAValue, ...], int], SSAValue] = tuple.__getitem__
+"""xDSL's own tuple asks what kind of index it is given first."""
 
 
 @cache
@@ -30,10 +33,10 @@ def named(op: Operation, name: str) -> SSAValue:
     Raises ``KeyError`` or ``AttributeError`` for a name that the class does not declare, ``ValueError`` for an optional
     operand that is absent.
     """
-    if isinstance(op, PtoOp):
+    if is_pto(op):
         place = _place(type(op), name)
         if place is not None:
-            return op._operands[place]
+            return _at(op._operands, place)
         (value,) = operand_groups(op)[name]
         return value
     value = getattr(op, name)
@@ -45,11 +48,13 @@ def first(op: PtoOp, name: str) -> SSAValue | None:
     """The first operand of ``op`` that is declared as ``name``, ``None`` when there is none; ``op`` is sound."""
     place = _place(type(op), name)
     if place is not None:
-        return op._operands[place] if place < len(op._operands) else None
-    return _first(op, name)
+        return _at(op._operands, place) if place < len(op._operands) else None
+    return first_of(op, name)
 
 
-def _first(op: PtoOp, name: str) -> SSAValue | None:
+def first_of(op: PtoOp, name: str) -> SSAValue | None:
+    """As ``first``, for operations that need not be sound; raises ``ValueError`` where numbers of operands contradict
+    each other."""
     for found, start, end in operand_layout(op):
         if found == name:
             # A part of xDSL's own tuple costs ten times as much as one of a plain tuple.
@@ -69,9 +74,9 @@ def listed(op: Operation, name: str) -> Sequence[SSAValue]:
 
 def find(op: Operation, name: str) -> SSAValue | None:
     """The operand ``name`` of any operation, sound or not; ``None`` when it has none that can be told apart."""
-    if not isinstance(op, PtoOp):
+    if not is_pto(op):
         return None
     try:
-        return _first(op, name)
+        return first_of(op, name)
     except ValueError:
         return None

@@ -420,7 +420,9 @@ _BITS_BY_NAME = {
     "pto.f8E8M0": 8,
     "pto.bf16x2": 32,
     "index": 64,
+    **{"bf16": 16, "f16": 16, "f32": 32, "f64": 64},
 }
+"""Storage bits of elements by the name of their class; classes of all other names are asked themselves."""
 
 _SELF_SPELLED = (PtoType, OpaqueType, IntegerType, builtin.IndexType, builtin.AnyFloat)
 _text_cache: dict[Attribute, str] = {}

@@ -13,8 +13,9 @@ from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import Span
-from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.base import is_pto
 from pto_dialect.ir.core.location import span_of, span_of_value
+from pto_dialect.ir.core.operands import first_of
 from pto_dialect.ir.core.types import OpaqueType, element_name, type_text
 from pto_dialect.targets.profile import Profile, get_profile
 
@@ -59,9 +60,8 @@ class Context:
 
     def operand(self, op: Operation, name: str) -> SSAValue | None:
         """The operand declared as ``name``; ``None`` when it is absent."""
-        assert isinstance(op, PtoOp)
-        values = operand_groups(op).get(name, ())
-        return values[0] if values else None
+        assert is_pto(op)
+        return first_of(op, name)
 
     def facts(self, op: Operation, read: Callable[[Operation], T]) -> T:
         """What ``read`` finds out about ``op``, kept until another operation is asked about.
