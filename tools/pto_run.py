@@ -41,7 +41,6 @@ from .run_options import (
     timeout_of,
     with_settings,
 )
-from .run_requests import request_of
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
@@ -224,6 +223,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     3 if a sanitizer has found an error.
     """
     from pto_dialect.driver.run.program import Streams, exit_status, run_program
+
+    from .run_requests import request_of
 
     path, *others = paths
     if not given["no_config"]:
