@@ -8,6 +8,7 @@ parameters, or one row of the large tables in `TABLES`, which together take too 
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -58,9 +59,9 @@ def pytest_runtest_setup(item: Any) -> None:
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    """Adds up what the parts of a test take."""
+    """Adds up what the parts of a test take; one that fails takes for ever."""
     name = test_of(report.nodeid)
-    _SECONDS[name] = _SECONDS.get(name, 0.0) + report.duration
+    _SECONDS[name] = _SECONDS.get(name, 0.0) + (math.inf if report.failed else report.duration)
 
 
 def pytest_unconfigure(config: Any) -> None:

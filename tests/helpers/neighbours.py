@@ -2,9 +2,10 @@
 
 Every statement of ``lit-tests/roundtrip`` stands alone in a function with the statements that make its operands. Its
 neighbours have another type of one value, or of all values of that type, another attribute, another word or number, or
-another target. What the package says about each (rules, places, a digest of the messages; of correct ones a digest of
-the printed forms) is kept in ``tests/neighbours``; whoever changes it on purpose writes these files again with
-``python tests/helpers/write_neighbours.py`` and reads the difference.
+another target; some have two types or attributes changed, and constants among the operands take other numbers or become
+arguments, whose numbers only a run knows. What the package says about each (rules, places, a digest of the messages; of
+correct ones a digest of the printed forms) is kept in ``tests/neighbours``; whoever changes it on purpose writes these
+files again with ``python tests/helpers/write_neighbours.py`` and reads the difference.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import enum
 import hashlib
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from roundtrip_files import file_of
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, IntegerType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -38,6 +40,10 @@ from pto_dialect.targets.op_availability import MICRO_LEVELS
 FOLDER = Path(__file__).parents[1] / "neighbours"
 PER_KIND = 8
 """Neighbours of a statement by types, by attributes and by words, each."""
+PER_PAIR = 5
+"""Neighbours by two types, and by two attributes."""
+PER_NUMBERS = 10
+"""Neighbours by the number of one constant, and of two."""
 
 _LONGEST = 40
 """Statements that a function may need; those of longer programs are left out."""
@@ -120,19 +126,25 @@ class Function:
         types: dict[SSAValue, Attribute],
         changed: dict[str, Attribute | None],
         target: str,
-        constants: dict[Operation, Attribute] | None = None,
+        constants: Mapping[Operation, Attribute | None] | None = None,
     ) -> ModuleOp:
-        """The program; ``constants`` are those that have another value."""
+        """The program; ``constants`` are those that have another value, or, with None, are arguments."""
         numbers = constants or {}
-        block = Block(arg_types=[types.get(value, value.type) for value in self.arguments])
-        known: dict[SSAValue, SSAValue] = dict(zip(self.arguments, block.args, strict=True))
+        opened = [result for part, number in numbers.items() if number is None for result in part.results]
+        arguments = [*self.arguments, *opened]
+        argument_types = [types.get(value) or value.type for value in arguments]
+        block = Block(arg_types=argument_types)
+        known: dict[SSAValue, SSAValue] = dict(zip(arguments, block.args, strict=True))
         inner = block
         for parent in _around(self.statement.op):
             region = Region(Block())
             inner.add_op(type(parent).create(attributes=dict(parent.attributes), regions=[region]))
             inner = region.blocks[0]
         for part in self.parts:
+            if part.results and part.results[0] in opened:
+                continue
             attributes = dict(part.attributes)
+            number = numbers.get(part)
             if part is self.statement.op:
                 for name, value in changed.items():
                     attributes.pop(name, None)
@@ -142,7 +154,7 @@ class Function:
                 operands=[known[value] for value in part.operands],
                 result_types=[types.get(result, result.type) for result in part.results],
                 attributes=attributes,
-                properties={**part.properties, **({"value": numbers[part]} if part in numbers else {})},
+                properties={**part.properties, **({"value": number} if number is not None else {})},
             )
             known.update(zip(part.results, new.results, strict=True))
             inner.add_op(new)
@@ -240,6 +252,50 @@ def neighbours(statement: Statement) -> Iterator[str]:
     spellings = other_words(lines[place])
     for line in rng.sample(spellings, min(len(spellings), PER_KIND)):
         yield "\n".join([*lines[:place], line, *lines[place + 1 :]])
+
+    yield from _with_two_changes(function)
+    yield from _with_other_numbers(function)
+
+
+def _with_two_changes(function: Function) -> Iterator[str]:
+    """Two attributes, or the types of two values, differ."""
+    statement = function.statement
+    rng = random.Random(f"two {statement.label}")
+    attributes = [(name, other_attributes(value)) for name, value in sorted(statement.op.attributes.items())]
+    for _ in range(PER_PAIR if len(attributes) > 1 else 0):
+        yield function.text({}, {name: rng.choice(near) for name, near in rng.sample(attributes, 2)}, statement.target)
+    for _ in range(PER_PAIR if len(function.values) > 1 else 0):
+        try:
+            two = rng.sample(function.values, 2)
+            yield function.text(
+                {value: parse_type(rng.choice(other_types(str(value.type)))) for value in two}, {}, statement.target
+            )
+        except Exception:
+            continue
+
+
+_NUMBERS = (0, 1, -1, 2, 3, 8, 15, 16, 17, 31, 32, 33, 63, 64, 127, 128, 255, 256, 4095, 4096, 65535, 65536, 1 << 40)
+
+
+def _with_other_numbers(function: Function) -> Iterator[str]:
+    """Constants have other numbers, or are arguments: one of them, then two."""
+    statement = function.statement
+    rng = random.Random(f"numbers {statement.label}")
+    constants = [
+        part for part in function.parts if isinstance(part, ConstantOp) and isinstance(part.value, IntegerAttr)
+    ]
+
+    def near(part: ConstantOp) -> Attribute | None:
+        assert isinstance(part.value, IntegerAttr)
+        number = part.value.value.data
+        choice = rng.choice((None, None, number + 1, number - 1, 2 * number, *rng.sample(_NUMBERS, 5)))
+        width = part.value.type.width.data if isinstance(part.value.type, IntegerType) else 64
+        return None if choice is None or choice >> (width - 1) not in (0, -1) else IntegerAttr(choice, part.value.type)
+
+    for count in (1, 2):
+        for _ in range(PER_NUMBERS if len(constants) >= count else 0):
+            other: dict[Operation, Attribute | None] = {part: near(part) for part in rng.sample(constants, count)}
+            yield print_module(function.module({}, {}, statement.target, other))
 
 
 # --- what is said -----------------------------------------------------------------------------------------
