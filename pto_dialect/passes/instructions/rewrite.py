@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.scf import ForOp
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.constants import constant_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.location import span_of
@@ -46,10 +48,14 @@ class InstructionPass(PtoPass):
         lowered: list[Operation] = []
         functions: list[Function] = []
         errors: list[NotLoweredError] = []
+        empty: list[ForOp] = []
         for op in walk(module):
             if not has_role(op, Role.FUNCTION) or not op.regions[0].blocks:
                 continue
-            found = [inner for inner in walk(op) if self.owns(inner)]
+            owned = [inner for inner in walk(op) if self.owns(inner)]
+            around = [_never_run_loop(inner, op) for inner in owned]
+            empty += [loop for loop in dict.fromkeys(around) if loop is not None]
+            found = [inner for inner, loop in zip(owned, around, strict=True) if loop is None]
             if found:
                 functions.append(Function(op))
                 errors += self.lower_all(found, functions[-1])
@@ -64,6 +70,11 @@ class InstructionPass(PtoPass):
                 for old, new in function.replaced:
                     old.replace_all_uses_with(new)
             _remove(lowered)
+            for loop in empty:
+                for result, start in zip(loop.results, loop.iter_args, strict=True):
+                    result.replace_all_uses_with(start)
+                loop.detach()
+                loop.erase()
             for function in functions:
                 function.sweep()
 
@@ -71,6 +82,19 @@ class InstructionPass(PtoPass):
         message = f"{self.name} cannot lower {error.op.name}: {error.reason}"
         rule = self.unsupported
         return Diagnostic(rule.id, rule.severity, message, span_of(error.op), (), error.help)
+
+
+def _never_run_loop(op: Operation, function: Operation) -> ForOp | None:
+    """The outermost loop around ``op`` that has no iteration: nothing in it has bytes of its own."""
+    found: ForOp | None = None
+    place = op.parent_op()
+    while place is not None and place is not function:
+        if isinstance(place, ForOp):
+            first, end = constant_of(place.lb), constant_of(place.ub)
+            if isinstance(first, int) and isinstance(end, int) and first >= end:
+                found = place
+        place = place.parent_op()
+    return found
 
 
 def _remove(lowered: Sequence[Operation]) -> None:

@@ -20,7 +20,7 @@ from pto_dialect.passes.instructions.writer import Function, Writer
 from pto_dialect.verify.engine.rule import ERROR, LOWER_TRANSFERS, Rule, rule
 
 from .bursts import load, store
-from .elements import get, put
+from .elements import count, get, put
 
 _TILE = "!pto.tile_buf<vec, 16x16xf32>"
 _GOOD = f"""module attributes {{pto.target_arch = "a5"}} {{
@@ -49,6 +49,7 @@ _LOWERINGS: dict[str, tuple[str, Callable[[Writer], None]]] = {
     "pto.tstore": ("src", store),
     "pto.tgetval": ("src", get),
     "pto.tsetval": ("dst", put),
+    "pto.tci": ("dst", count),
 }
 """Which operand of an operation lies in the unified buffer, and what lowers it."""
 

@@ -8,9 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.arith import AndIOp, TruncIOp
+from xdsl.dialects.builtin import StringAttr, i16
 from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups, signature
+from pto_dialect.ir.core.types import MaskType
+from pto_dialect.ir.vector.arith import VShlsOp, VShrsOp
+from pto_dialect.ir.vector.compare import VCmpsOp, VSelOp
 from pto_dialect.ir.vector.convert import VBrOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
@@ -121,7 +127,7 @@ class Loops:
 
     def _numbers(self, step: Step, formula: Formula) -> None:
         """Writes the registers with a number in all lanes once, before the loops."""
-        if isinstance(formula, str):
+        if not isinstance(formula, tuple):
             return
         cls, *parts = formula
         for part in parts:
@@ -135,6 +141,8 @@ class Loops:
     def _number(self, step: Step, name: object) -> SSAValue:
         if name == ONE:
             return self.writer.function.constant(1.0, step.dst.type.element)
+        if isinstance(name, int):
+            return self.writer.function.constant(name, step.dst.type.element)
         assert step.number is not None
         return step.number
 
@@ -196,15 +204,37 @@ class Loops:
         """The register that a formula stands for."""
         if formula in values:
             return values[formula]
-        if isinstance(formula, str):
+        if not isinstance(formula, tuple):
             return self._number(step, formula)
         cls, *parts = formula
         if cls is VBrOp:
             return self.everywhere[self._number(step, parts[0])]
         operands = [*(self._value(step, part, values, mask) for part in parts), mask]
+        if cls in (VShlsOp, VShrsOp):
+            operands[1] = self._count(step, operands[1])
+        if cls is VSelOp:
+            operands[2:] = [self._positive(step, operands[2], mask)]
         names = [slot.name for slot in signature(cls).operands]
         kind = Registers(self.writer, step.dst.type.element).type
         return self.writer.pto(cls, dict(zip(names, operands, strict=True)), result=kind)
+
+    def _count(self, step: Step, number: SSAValue) -> SSAValue:
+        """The distance of a shift, modulo the width of the elements."""
+        writer, last = self.writer, 8 * step.dst.bytes - 1
+        known = constant_of(number)
+        if isinstance(known, int):
+            return writer.function.constant(known & last, i16)
+        if number.type != i16:
+            number = writer.put(TruncIOp(number, i16))
+        return writer.put(AndIOp(number, writer.function.constant(last, i16)))
+
+    def _positive(self, step: Step, value: SSAValue, mask: SSAValue) -> SSAValue:
+        """The lanes that are more than 0."""
+        element = step.dst.type.element
+        zero = self.writer.function.constant(0.0, element)
+        operands = {"src": value, "scalar": zero, "mask": mask}
+        kind = MaskType(f"b{8 * step.dst.bytes}")
+        return self.writer.pto(VCmpsOp, operands, {"cmp_mode": StringAttr("gt")}, kind)
 
     def _offset(self, spread: bool, tile: Tile, line: Number, at: Number) -> Number:
         writer = self.writer

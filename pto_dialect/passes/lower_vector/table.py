@@ -5,19 +5,22 @@ Source: docs/reference/tiles.md, "Elementwise"; docs/reference/vectors.md, "Arit
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple, TypeAlias
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.placement import location
-from pto_dialect.ir.core.types import DYNAMIC, TileBufType, element_name
+from pto_dialect.ir.core.types import DYNAMIC, TileBufType, byte_width, element_name
 from pto_dialect.ir.tile.move import TMovOp
 from pto_dialect.ir.vector.arith import (
     VAbsOp,
     VAddOp,
     VAddsOp,
     VAndOp,
+    VAxpyOp,
     VDivOp,
     VExpOp,
     VLnOp,
@@ -32,10 +35,14 @@ from pto_dialect.ir.vector.arith import (
     VNotOp,
     VOrOp,
     VReluOp,
+    VShlOp,
+    VShlsOp,
+    VShrsOp,
     VSqrtOp,
     VSubOp,
     VXorOp,
 )
+from pto_dialect.ir.vector.compare import VSelOp
 from pto_dialect.ir.vector.convert import VBrOp, VDupOp
 
 FLOATS = frozenset(("f16", "f32"))
@@ -45,8 +52,9 @@ COPIED = BOTH | {"bf16"}
 """Elements that are not computed with."""
 
 
-Formula: TypeAlias = "str | tuple[Any, ...]"
-"""An operand by name, or an operation of vector registers and the formulas of its operands."""
+Formula: TypeAlias = "str | int | tuple[Any, ...]"
+"""An operand by name, a number, or an operation of vector registers and the formulas of its operands; the third one of
+``vsel`` is what has to be more than 0."""
 ONE = "1"
 """The name of the number 1."""
 
@@ -105,6 +113,13 @@ ROWS: dict[str, Row] = {
     "pto.tand": Row(VAndOp, _TWO, elements=WHOLE),
     "pto.tor": Row(VOrOp, _TWO, elements=WHOLE),
     "pto.txor": Row(VXorOp, _TWO, elements=WHOLE),
+    **{
+        f"pto.t{name}s": Row((cls, "src", (VBrOp, "scalar")), number="scalar", elements=WHOLE)
+        for name, cls in (("and", VAndOp), ("or", VOrOp), ("xor", VXorOp))
+    },
+    "pto.tshl": Row(VShlOp, _TWO, elements=frozenset(("i32",)), others=False),
+    "pto.tshls": Row(VShlsOp, number="scalar", elements=WHOLE),
+    "pto.tshrs": Row(VShrsOp, number="scalar", elements=WHOLE),
     "pto.tabs": Row(VAbsOp),
     "pto.tneg": Row(VNegOp),
     "pto.tnot": Row(VNotOp, elements=WHOLE),
@@ -116,7 +131,14 @@ ROWS: dict[str, Row] = {
     "pto.tmuls": Row(VMulsOp, ("src0",), "scalar"),
     "pto.tmaxs": Row(VMaxsOp, number="scalar"),
     "pto.tmins": Row(VMinsOp, number="scalar"),
-    "pto.tlrelu": Row(VLreluOp, number="slope", elements=FLOATS),
+    "pto.tlrelu": Row((VSelOp, "src", (VMulsOp, "src", "slope"), "src"), number="slope", elements=FLOATS),
+    "pto.tprelu": Row((VSelOp, "src0", (VMulOp, *_TWO), "src0"), _TWO, elements=FLOATS),
+    "pto.taddrelu": Row((VReluOp, (VAddOp, *_TWO)), _TWO, elements=frozenset(("f32",)), others=False),
+    "pto.taxpy": Row((VAxpyOp, "src", "dst", "scalar"), ("src", "dst"), "scalar", elements=FLOATS),
+    **{
+        f"pto.tpart{name}": Row(_BINARY[name][0], _TWO, elements=BOTH, others=False)
+        for name in ("add", "mul", "max", "min")
+    },
     "pto.tsubs": Row((VSubOp, "src", (VBrOp, "scalar")), number="scalar"),
     "pto.tdivs": Row((VDivOp, "src", (VBrOp, "scalar")), number="scalar", elements=FLOATS, others=False),
     "pto.trecip": Row((VDivOp, (VBrOp, ONE), "src"), elements=FLOATS),
@@ -127,6 +149,17 @@ ROWS: dict[str, Row] = {
 
 _NUMBER_FIRST = Row((VDivOp, (VBrOp, "src"), "scalar"), ("scalar",), "src", elements=FLOATS, others=False)
 """A number divided by a tile: the only operation that takes both orders."""
+
+_RISING = Row(VLreluOp, number="slope", elements=FLOATS)
+"""The slope is a finite number above 0: zeros, of which the register has its own opinion, stay zeros."""
+_POWERS = frozenset(1 << bit for bit in range(1, 15))
+
+
+def _quotient(divisor: int, bits: int) -> Row:
+    """Integers divided by a power of two, toward zero: negative ones are brought up to the next multiple first."""
+    sign = (VShrsOp, "src", bits - 1)
+    raised = (VAddOp, "src", (VAndOp, sign, (VBrOp, divisor - 1)))
+    return Row((VShrsOp, raised, divisor.bit_length() - 1), elements=WHOLE)
 
 
 def row_of(op: Operation) -> Row | None:
@@ -141,7 +174,32 @@ def row_of(op: Operation) -> Row | None:
     elif row.column == "src1" and _swapped(op):
         row = _by_rows(op.name.removeprefix("pto.trowexpand"), "src0")
     element = getattr(getattr(dst, "type", None), "element", None)
+    if row.number and op.name in ("pto.tlrelu", "pto.tdivs"):
+        row = _by_number(op, row, constant_of(operand_groups(op)[row.number][0]), element)
+    if op.name in _PARTS and not _same_regions(op):
+        return None
     return row if row.others or (element is not None and element_name(element) in row.elements) else None
+
+
+def _by_number(op: Operation, row: Row, number: Any, element: Attribute | None) -> Row:
+    """The row of an operation whose number the text says."""
+    if op.name == "pto.tlrelu" and isinstance(number, float) and 0 < number < inf:
+        return _RISING
+    if op.name == "pto.tdivs" and row is not _NUMBER_FIRST and number in _POWERS and element is not None:
+        name = element_name(element)
+        return _quotient(number, 8 * (byte_width(element) or 1)) if name in WHOLE else row
+    return row
+
+
+_PARTS = frozenset(f"pto.tpart{name}" for name in ("add", "mul", "max", "min"))
+
+
+def _same_regions(op: PtoOp) -> bool:
+    """Whether both sources of a partial operation certainly are as large as its destination."""
+    groups = operand_groups(op)
+    sizes = [groups[name][0].type for name in ("src0", "src1", "dst")]
+    regions = {(one.valid_rows, one.valid_cols) for one in sizes if isinstance(one, TileBufType)}
+    return len(regions) == 1 and DYNAMIC not in next(iter(regions))
 
 
 def _is_copy(op: PtoOp) -> bool:

@@ -56,3 +56,23 @@ def test_numbers_of_another_type_are_refused():
     found.tiles.append("%half = arith.constant 0.5 : f16")
     found.lines[-2] = found.lines[-2].replace("%one : index, f32", "%half : index, f16")
     assert refusals(found, LAST) == ["pto.tsetval: its number is f16, its tile holds f32"]
+
+
+@pytest.mark.parametrize(
+    ("element", "falls", "start"), [("i32", "false", 7), ("i16", "true", 3), ("i32", "true", -(2**31))]
+)
+def test_counting(element, falls, start):
+    found = Program(c=element, start=f"={element}")
+    found.tile("x", "vec", 2, 64, element, valid="2x50")
+    found.view("vc", "c", (2, 50), (50, 1))
+    found.view("va", "c", (2, 50), (50, 1))
+    found.op("tload", "va", to="x")
+    found.lines.append(f"pto.tci ins(%start : {element}) outs(%x : {found.types['x']}) {{descending = {falls}}}")
+    found.op("tstore", "x", to="vc")
+    kind = np.dtype(STORAGE.get(element, np.int16))
+    c = np.full((2, 50), 9, kind)
+    module, result = lowered(found, LAST, c=c, start=start)
+    steps = np.arange(50) * (-1 if falls == "true" else 1)
+    assert np.array_equal(result["c"][0], (start + steps).astype(kind))
+    assert (result["c"][1] == 9).all()
+    assert "pto.tci" not in print_module(module)

@@ -41,7 +41,9 @@ def program(name: str, element: str, rows: int, cols: int, valid: int) -> Progra
         found.view(f"v{tile}", array, (height, valid), (valid, 1))
         own = {"valid": f"{height}x{valid}"} if part else {}
         found.tile(tile, "vec", height, cols, element, **own)
-    tiles = ["x", "y"][: len(row.sources)]
+    tiles = ["x", "y"][: len([source for source in row.sources if source != "dst"])]
+    if "dst" in row.sources:
+        found.op("tload", "vz", to="z")
     for tile in tiles:
         found.op("tload", f"v{tile}", to=tile)
     if row.number and not tiles:
@@ -72,10 +74,66 @@ def test_a_vector_function_computes_the_same_bits(name, element, shape):
     assert found["c"].any()
 
 
+@pytest.mark.parametrize("slope", [-1.5, 0.0, -0.0, 0.25, 3.0, np.inf, np.nan])
+@pytest.mark.parametrize("known", [True, False])
+def test_zeros_keep_what_a_slope_makes_of_them(slope, known):
+    found = program("pto.tlrelu", "f32", 1, 64, 64)
+    if known and np.isfinite(slope):
+        found.tiles.append(f"%slope = arith.constant {slope:e} : f32")
+        found.lines = [line.replace("%number", "%slope") for line in found.lines]
+    a = values((1, 64), "f32")
+    arrays = {"a": a, "b": a, "c": np.zeros_like(a), "number": slope}
+    module, result = lowered(found, last="lower-vector", **arrays)
+    with np.errstate(all="ignore"):
+        expected = np.where(a > 0, a, a * np.float32(slope))
+    assert np.array_equal(result["c"], expected, equal_nan=True)
+    assert np.array_equal(np.signbit(result["c"][expected == 0]), np.signbit(expected[expected == 0]))
+    assert ("vlrelu" in print_module(module)) == (known and slope in (0.25, 3.0))
+
+
+@pytest.mark.parametrize(("element", "divisor"), [("i32", 64), ("i32", 2), ("i16", 16384)])
+def test_integers_divided_by_a_power_of_two_go_toward_zero(element, divisor):
+    found = program("pto.tadds", element, 2, 64, 50)
+    found.tiles.append(f"%divisor = arith.constant {divisor} : {element}")
+    found.lines = [line.replace("tadds", "tdivs").replace("%number", "%divisor") for line in found.lines]
+    a = RNG.integers(np.iinfo(STORAGE[element]).min, np.iinfo(STORAGE[element]).max, (2, 50)).astype(STORAGE[element])
+    a[0, :5] = (-divisor, -divisor + 1, -1, np.iinfo(STORAGE[element]).min, np.iinfo(STORAGE[element]).max)
+    module, result = lowered(found, last="lower-vector", a=a, b=a, c=np.zeros_like(a), number=0)
+    assert np.array_equal(result["c"], np.trunc(a / divisor).astype(STORAGE[element]))
+    assert "tdivs" not in print_module(module)
+
+
+def test_shifts_count_modulo_the_width():
+    for name, expected in (("pto.tshls", lambda a: a << 5), ("pto.tshrs", lambda a: a >> 5)):
+        a = RNG.integers(-(2**20), 2**20, (1, 64)).astype(np.int32)
+        arrays = {"a": a, "b": a, "c": np.zeros_like(a), "number": 37}
+        _, result = lowered(program(name, "i32", 1, 64, 64), last="lower-vector", **arrays)
+        assert np.array_equal(result["c"], expected(a))
+
+
+def test_partial_operations_on_parts_stay():
+    found = Program(a="f32", b="f32", c="f32")
+    for name, cols in (("x", 64), ("y", 32), ("z", 64)):
+        found.tile(name, "vec", 4, 64, "f32", valid=f"4x{cols}")
+        array = {"x": "a", "y": "b", "z": "c"}[name]
+        found.view(f"v{name}", array, (4, cols), (64, 1))
+    found.op("tload", "vx", to="x")
+    found.op("tload", "vy", to="y")
+    found.op("tpartadd", "x", "y", to="z")
+    found.op("tstore", "z", to="vz")
+    a, b = values((4, 64), "f32"), values((4, 64), "f32")
+    module, _ = lowered(found, last="lower-vector", a=a, b=b, c=np.zeros_like(a))
+    assert "tpartadd" in print_module(module)
+
+
 FORMULAS = {
     "pto.tadd": lambda a, b, s: a + b,
     "pto.tmul": lambda a, b, s: a * b,
     "pto.tmaxs": lambda a, b, s: np.maximum(a, s),
+    "pto.tprelu": lambda a, b, s: np.where(a > 0, a, a * b),
+    "pto.taxpy": lambda a, b, s: a * s,
+    "pto.taddrelu": lambda a, b, s: np.maximum(a + b, 0),
+    "pto.tpartmul": lambda a, b, s: a * b,
     "pto.tcolexpandsub": lambda a, b, s: a - b,
     "pto.trowexpandsub": lambda a, b, s: a - b.reshape(-1)[: len(a), None],
     "pto.trowexpand": lambda a, b, s: b.reshape(-1)[: len(a), None] + np.zeros_like(a),

@@ -1,0 +1,28 @@
+"""What passes have in common that put instructions in the place of tile operations."""
+
+import numpy as np
+from cube_programs import Program, lowered, passed
+
+from pto_dialect import print_module
+
+
+def test_a_loop_without_iterations_is_taken_out():
+    found = Program(a="f32", c="f32")
+    for name, rows in (("x", 4), ("row", 1)):
+        found.tile(name, "vec", rows, 64, "f32")
+    for name in "ac":
+        found.view(f"v{name}", name, (4, 64), (64, 1))
+    found.op("tload", "va", to="x")
+    found.lines.append("%kept = scf.for %i = %c1 to %c1 step %c1 iter_args(%same = %c0) -> (index) {")
+    found.op("tcolexpand", "row", to="x")
+    found.lines += ["%next = arith.addi %same, %c1 : index", "scf.yield %next : index", "}"]
+    found.lines.append(f"%first = pto.tgetval ins(%x, %kept : {found.types['x']}, index) outs : f32")
+    found.op("tadds", "x", to="x", extra=", %first", extra_types=", f32")
+    found.op("tstore", "x", to="vc")
+    # Both tiles lie at one address, for the loop needs no bytes; a function could not spread the row.
+    assert print_module(passed(str(found), "assign-memory")[0]).count("addr = %c0_i64") == 2
+    a = np.arange(256, dtype=np.float32).reshape(4, 64) + 3
+    module, result = lowered(found, "lower-vector", a=a, c=np.zeros_like(a))
+    assert np.array_equal(result["c"], a + 3)
+    assert "tcolexpand" not in print_module(module)
+    assert "iter_args" not in print_module(module)
