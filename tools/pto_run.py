@@ -202,6 +202,7 @@ TIMEOUT_MAX = 10_000_000.0
 @click.option("--no-cache", is_flag=True, help="Check the program although an earlier run found nothing in it.")
 @click.option("--no-plans", is_flag=True, help="Let the grammar read statements that are like earlier ones.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
+@click.option("--watch", is_flag=True, help="Do it again whenever a file changes (extra watch); Ctrl-C ends it.")
 @click.option(
     "--version",
     is_flag=True,
@@ -226,6 +227,11 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
 
     from .run_requests import request_of
 
+    if given.pop("watch"):
+        from .watching import watch
+
+        watch(paths, "run")
+        return
     path, *others = paths
     if not given["no_config"]:
         with_settings(ctx, path, given)

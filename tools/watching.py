@@ -15,8 +15,9 @@ SUFFIXES = (".pto", ".toml")
 """Files that matter: programs, launch files and settings."""
 
 
-def watch(paths: tuple[str, ...]) -> None:
-    """Runs this command line without ``--watch`` now and after every change below ``paths``, until Ctrl-C."""
+def watch(paths: tuple[str, ...], command: str = "opt") -> None:
+    """Runs this command line of ``pto COMMAND`` without ``--watch`` now and after every change below ``paths``, until
+    Ctrl-C."""
     try:
         from watchfiles import watch as changes
     except ModuleNotFoundError:
@@ -29,7 +30,7 @@ def watch(paths: tuple[str, ...]) -> None:
         sys.exit(MISSING)
     arguments = [argument for argument in sys.argv[1:] if argument != "--watch"]
     # A process of its own each time: what it keeps in memory is never out of date.
-    call = [sys.executable, "-m", "pto_dialect", "opt", *arguments]
+    call = [sys.executable, "-m", "pto_dialect", command, *arguments]
     subprocess.run(call, check=False)
     # Editors replace files, so the folders are watched.
     folders = {path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path)) for path in paths}

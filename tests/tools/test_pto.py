@@ -70,22 +70,29 @@ def test_options_of_commands_below_pto_are_completed() -> None:
     assert pto(env=asked).stdout == "plain,--accumulate\n"
 
 
-def test_a_changed_file_is_checked_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("module", "option"), [("pto_opt", "--verify-only"), ("pto_run", "--list")])
+def test_a_changed_file_is_looked_at_again(tmp_path: Path, module: str, option: str) -> None:
     pytest.importorskip("watchfiles", reason="the extra watch is not installed")
     file = tmp_path / "x.pto"
     file.write_text(PROGRAM)
     code = "import pto_dialect, sys; from importlib import import_module\n"
-    code += "pto_dialect.__path__.append(sys.argv.pop(1)); import_module('pto_dialect.tools.pto_opt').main()"
-    call = [sys.executable, "-c", code, str(ROOT), "--verify-only", "--no-cache", "--watch", str(file)]
-    with subprocess.Popen(call, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        assert process.stderr is not None
+    code += f"pto_dialect.__path__.append(sys.argv.pop(1)); import_module('pto_dialect.tools.{module}').main()"
+    call = [sys.executable, "-c", code, str(ROOT), option, "--no-cache", "--watch", str(file)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(call, stdout=pipe, stderr=pipe, text=True, cwd=ROOT) as process:
+        assert process.stderr is not None and process.stdout is not None
         try:
             for attempt in range(200):
                 time.sleep(0.1)
-                file.write_text(f"{PROGRAM}// {attempt}\n")
+                # At once, as editors do: half a program would be told about.
+                (tmp_path / "new").write_text(f"{PROGRAM}// {attempt}\n")
+                (tmp_path / "new").replace(file)
                 if select.select([process.stderr], [], [], 0)[0]:
                     break
             assert process.stderr.readline().endswith("x.pto changed\n")
+            if module == "pto_run":
+                # At the start, and because of the change.
+                assert [process.stdout.readline()[:3] for _ in range(2)] == ["@f "] * 2
         finally:
             process.send_signal(signal.SIGINT)
     assert process.returncode == 130

@@ -1,0 +1,135 @@
+"""The built site in a browser: what is looked at on each page, and what it finds.
+
+`python tests/helpers/site_pages.py build/site` looks at the whole site, in both themes, wide and narrow.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from browser_pages import AXE, browser
+
+PAGES = ("index.html", "tutorial.html", "operations/pto.tmatmul.html", "rules.html", "reference/README.html")
+QUESTIONS = {"tload": "pto.tload", "row maximum": "pto.trowmax"}
+"""What is written into the search, and the page that is to be among the first."""
+NARROW, WIDE = 360, 1400
+FIRST_PAINT = 1000
+"""Milliseconds up to the first picture."""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files and says nothing about it."""
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a folder on this machine."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def opened(started: Any, address: str, said: list[str], width: int = WIDE, theme: str = "light") -> Any:
+    """A page of the site; what it complains of, and what it fetches from elsewhere, is added to ``said``."""
+    page = started.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)
+    page.on("console", lambda one: said.append(f"{address}: {one.text}") if one.type == "error" else None)
+    page.on("pageerror", lambda one: said.append(f"{address}: {one}"))
+    local = ("http://127.0.0.1", "file:", "data:", "blob:")
+    page.on("request", lambda one: None if one.url.startswith(local) else said.append(f"{address}: {one.url}"))
+    page.goto(address)
+    page.wait_for_load_state("load")
+    return page
+
+
+def complaints(page: Any) -> list[str]:
+    """What axe finds that is serious or worse, as rule and place."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("() => axe.run({resultTypes: ['violations']})")
+    serious = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
+    return [f"{one['id']} {node['target']} {node['failureSummary']}" for one in serious for node in one["nodes"][:2]]
+
+
+def looks(started: Any, address: str, width: int, theme: str) -> list[str]:
+    """What is wrong with a page in a window of a width and a theme of the system."""
+    said: list[str] = []
+    page = opened(started, address, said, width, theme)
+    where = f"{address} ({theme}, {width} points)"
+    scheme = page.evaluate("() => document.body.getAttribute('data-md-color-scheme')")
+    if scheme != {"light": "default", "dark": "slate"}[theme]:
+        said.append(f"{where}: shown in {scheme}")
+    wider = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+    if wider > 0:
+        said.append(f"{where}: {wider} points wider than the window")
+    said += [f"{where}: {one}" for one in complaints(page)]
+    page.close()
+    return said
+
+
+def paint(started: Any, address: str) -> float:
+    """Milliseconds until something of a page is shown."""
+    page = opened(started, address, [])
+    page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length > 0")
+    time = page.evaluate("() => performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    page.close()
+    return time
+
+
+def found(page: Any, question: str) -> list[str]:
+    """The titles that the search finds first, with the keyboard alone."""
+    page.keyboard.press("/")
+    page.wait_for_function("() => document.activeElement.classList.contains('md-search__input')")
+    page.keyboard.press("Control+a")
+    page.keyboard.type(question)
+    page.wait_for_selector(".md-search-result__item", timeout=30_000)
+    page.wait_for_timeout(500)
+    titles = page.locator(".md-search-result__item h1, .md-search-result__item h2").all_inner_texts()
+    page.keyboard.press("Escape")
+    return titles
+
+
+def searched(started: Any, address: str) -> list[str]:
+    """What is wrong with the search."""
+    said: list[str] = []
+    page = opened(started, address, said)
+    for question, wanted in QUESTIONS.items():
+        titles = found(page, question)[:5]
+        if not any(wanted in title for title in titles):
+            said.append(f"{address}: {question!r} finds {titles}")
+    page.close()
+    return said
+
+
+def main(folder: Path) -> int:
+    """Looks at the site; the number of things that are wrong."""
+    wrong: list[str] = []
+    with browser() as started, served(folder) as address:
+        for path in PAGES:
+            for width in (WIDE, NARROW):
+                for theme in ("light", "dark"):
+                    wrong += looks(started, f"{address}/{path}", width, theme)
+            time = min(paint(started, f"{address}/{path}") for _ in range(3))
+            print(f"{path}: first paint after {time:.0f} ms")
+            if time > FIRST_PAINT:
+                wrong.append(f"{path}: first paint after {time:.0f} ms")
+        wrong += searched(started, f"{address}/index.html")
+        # Without a server, as a folder that was copied.
+        wrong += searched(started, (folder / "index.html").resolve().as_uri())
+    for one in wrong:
+        print(one)
+    print(f"{len(PAGES)} pages, {len(wrong)} things wrong")
+    return len(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(Path(sys.argv[1])), 1))
