@@ -13,7 +13,7 @@ PYTEST_ARGS ?=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help demo test lint format generated bench docs docs-serve man vscode clean
+.PHONY: help demo test lint format generated bench docs docs-serve docs-test man vscode clean
 
 help:
 	@echo 'make demo     run the examples and compare them with their expected results'
@@ -24,6 +24,7 @@ help:
 	@echo 'make bench    measure, side by side with xdsl-opt and numpy'
 	@echo 'make docs     build the site in build/site; every example on it is verified and run'
 	@echo 'make docs-serve  build it and show it on http://127.0.0.1:8000'
+	@echo 'make docs-test  look at pages of the site in Chromium: errors, themes, narrow windows, axe, search'
 	@echo 'make man      write man pages of the commands to build/man'
 	@echo 'make vscode   package the extension for VS Code as build/pto-dialect.vsix (needs Node)'
 	@echo 'make clean    remove .venv and everything else that was generated'
@@ -56,6 +57,9 @@ bench: $(VENV)/installed-bench
 
 docs: $(VENV)/installed-docs
 	$(RUN) -m mkdocs build --strict --quiet
+
+docs-test: docs $(VENV)/installed-test
+	$(RUN) tests/helpers/site_pages.py build/site
 
 man: $(VENV)/installed-man
 	$(RUN) docs/site/man_pages.py build/man

@@ -1,6 +1,6 @@
 """The built site in a browser: what is looked at on each page, and what it finds.
 
-`python tests/helpers/site_pages.py build/site` looks at the whole site, in both themes, wide and narrow.
+`python tests/helpers/site_pages.py build/site` looks at pages of the whole site: wide and light, narrow and dark.
 """
 
 from __future__ import annotations
@@ -115,11 +115,10 @@ def main(folder: Path) -> int:
     wrong: list[str] = []
     with browser() as started, served(folder) as address:
         for path in PAGES:
-            for width in (WIDE, NARROW):
-                for theme in ("light", "dark"):
-                    wrong += looks(started, f"{address}/{path}", width, theme)
+            for width, theme in ((WIDE, "light"), (NARROW, "dark")):
+                wrong += looks(started, f"{address}/{path}", width, theme)
             time = min(paint(started, f"{address}/{path}") for _ in range(3))
-            print(f"{path}: first paint after {time:.0f} ms")
+            print(f"{path}: first paint after {time:.0f} ms", flush=True)
             if time > FIRST_PAINT:
                 wrong.append(f"{path}: first paint after {time:.0f} ms")
         wrong += searched(started, f"{address}/index.html")
