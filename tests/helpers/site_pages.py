@@ -47,7 +47,7 @@ def opened(started: Any, address: str, said: list[str], width: int = WIDE, theme
     page.on("pageerror", lambda one: said.append(f"{address}: {one}"))
     local = ("http://127.0.0.1", "file:", "data:", "blob:")
     page.on("request", lambda one: None if one.url.startswith(local) else said.append(f"{address}: {one.url}"))
-    page.goto(address)
+    page.goto(address, timeout=120_000)  # A page of all rules takes its time on a busy machine.
     page.wait_for_load_state("load")
     return page
 
