@@ -85,6 +85,7 @@ PASS_TABLE: dict[str, PassEntry] = {
         "the flags and barriers that a program without them needs",
         changes=True,
         orders=True,
+        options=MappingProxyType({"style": ("flags", "events", "buf")}),
     ),
     "remove-redundant-sync": PassEntry(
         "sync_order.remove",

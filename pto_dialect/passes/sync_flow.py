@@ -340,7 +340,8 @@ class Flow:
 
     def _execute(self, pipe: str, item: _Item) -> None:
         clock = self.clocks.setdefault(pipe, {})
-        _merge(clock, item.known)
+        # What the scalar unit had waited for is complete.
+        self._learn(pipe, clock, item.known)
         kind, key = item.kind, item.key
         if kind == "work":
             clock[pipe] = clock.get(pipe, 0) + 1

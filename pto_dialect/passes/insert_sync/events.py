@@ -8,7 +8,7 @@ Source: docs/reference/synchronisation.md, "Event numbers".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from pto_dialect.ir.core.attributes import ENUMS
@@ -101,14 +101,19 @@ class _Rivals(Runner):
             found.add((other, one))
 
 
-def number_events(sequence: Sequence, reader: Reader, used: Mapping[tuple[int, int], set[int]] = _NONE) -> int:
+def number_events(
+    sequence: Sequence,
+    reader: Reader,
+    used: Mapping[tuple[int, int], set[int]] = _NONE,
+    left_out: Callable[[Flag], bool] = lambda flag: False,
+) -> int:
     """Gives every flag its number, and makes flags one where there are too many. Returns how many went. ``used`` are
-    the numbers between two pipes that functions use which are called."""
+    the numbers between two pipes that functions use which are called. Flags that are ``left_out`` get none."""
     gone = 0
     while True:
         rivals = _Rivals(reader)
         rivals.items(sequence, _Watched())
-        flags = list(all_flags(sequence))
+        flags = [flag for flag in all_flags(sequence) if not left_out(flag)]
         crowded = _colour(flags, rivals, used)
         if crowded is None:
             return gone

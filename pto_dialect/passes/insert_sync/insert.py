@@ -6,7 +6,6 @@ Source: docs/reference/synchronisation.md, "Placement".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -52,13 +51,18 @@ UNSUPPORTED = rule(
 
 @dataclass(frozen=True)
 class InsertSyncPass(PtoPass):
-    """Puts flags and barriers into every function with a body that has none."""
+    """Puts flags and barriers into every function with a body that has none.
+
+    ``style``: ``flags``, ``events`` of operations in their place, or ``buf`` for brackets of buffer numbers, which only
+    a5 has. The scalar unit, and slots of multi-buffers among events, keep flags.
+    """
 
     name: ClassVar[str] = "insert-sync"
+    style: str = "flags"
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Changes ``module``; a function that is not followed is an error, and nothing changes then."""
-        solver = Solver(self.target)
+        solver = Solver(self.target, self.style)
         for function in walk(module):
             if not has_role(function, Role.FUNCTION) or not function.regions[0].blocks or ordered(function):
                 continue
@@ -68,8 +72,7 @@ class InsertSyncPass(PtoPass):
                 message = f"insert-sync cannot order this: {error.reason}"
                 engine.report(Diagnostic(UNSUPPORTED.id, UNSUPPORTED.severity, message, span_of(error.op)))
         if not engine.has_errors:
-            for sequence in solver.sequences:
-                write(sequence)
+            solver.write()
 
 
 def ordered(function: Operation) -> bool:
@@ -80,30 +83,47 @@ def ordered(function: Operation) -> bool:
 class Solver:
     """Finds what the functions of a module need, those that are called before those that call them."""
 
-    def __init__(self, target: str | None) -> None:
+    def __init__(self, target: str | None, style: str = "flags") -> None:
         self.target = target
+        self.style = style
         self.symbols = Symbols()
         self._solved: dict[Operation, list[Sequence]] = {}
 
-    @property
-    def sequences(self) -> Iterator[Sequence]:
-        """All that was found."""
-        for found in self._solved.values():
-            yield from found
+    def write(self) -> None:
+        """Writes all that was found into the functions."""
+        for function, found in self._solved.items():
+            if self.style == "buf":
+                from .locks import without_needless, write_locks
+
+                brackets = [bracket for one in found for bracket in write_locks(one)]
+                fences = [fence for one in found for fence in write(one, self.style)]
+                without_needless(function, self.target, brackets, fences)
+                continue
+            for one in found:
+                write(one, self.style)
 
     def solved(self, function: Operation) -> list[Sequence]:
         """The sequences of the cores that run ``function``, with what they need. Raises :class:`UnsupportedError`."""
         known = self._solved.get(function)
         if known is not None:
             return known
+        profile = profile_of(function, self.target)
+        if self.style == "buf" and profile.arch != "a5":
+            raise UnsupportedError(function, f"{profile.arch} has no buffer numbers, only a5 does")
         sections = {section_of(op) for op in walk(function)}
         found: list[Sequence] = []
         for side in [name for name in ("cube", "vector") if name in sections] or [None]:
-            places = Places(profile_of(function, self.target))
+            places = Places(profile)
             reader = CallReader(places, side, self.symbols, self.numbers, (function,))
             sequence = reader.function(function)
             solve(sequence, reader)
-            number_events(sequence, reader, reader.used)
+            if self.style == "buf":
+                from .locks import is_lock, number_locks
+
+                number_events(sequence, reader, reader.used, is_lock)
+                number_locks(sequence, set().union(*reader.used.values()))
+            else:
+                number_events(sequence, reader, reader.used)
             found.append(sequence)
         self._solved[function] = found
         return found

@@ -105,6 +105,10 @@ class Judge:
         (self.visit,) = self.course.visits
         self.left = [signal for tokens in end.queues.values() for token in tokens for signal in token.sets]
 
+    def signals(self) -> list[Signal]:
+        """All signals, in the order of the text."""
+        return [part for part in innermost(self.sequence) if isinstance(part, Signal)]
+
     def groups(self) -> list[Group]:
         """All groups: first full barriers, then others, then flags, each in the order of the text.
 
@@ -134,7 +138,7 @@ class Judge:
                     continue
             members = together.get(signal)
             if members is not None and id(members) not in found and not members.intersection(ending):
-                found[id(members)] = _group(members)
+                found[id(members)] = group_of(members)
         return sorted(found.values(), key=lambda group: _ORDER[group.signals[0].kind])
 
     def _ending(self) -> set[Signal]:
@@ -212,7 +216,7 @@ def _last_telling(sequence: Sequence) -> int:
     return max((index for index, item in items if any(tells_others(op) for op in walk(item.op))), default=-1)
 
 
-def _group(members: set[Signal]) -> Group:
+def group_of(members: set[Signal]) -> Group:
     """The group of these signals, in the order of the text."""
     ordered = sorted(members, key=lambda one: [index for _, index in one.path])
     paths = [one.path for one in ordered]
