@@ -10,7 +10,8 @@ import numpy as np
 
 from pto_dialect.runtime.memory.spaces import Array
 
-from .format import COLUMNS, FLOATS, KINDS, NO_PATTERN
+from .format import COLUMNS, KINDS, NO_PATTERN
+from .issues import counts_of
 from .model import Actor, RecordingError, Statement
 
 
@@ -40,18 +41,7 @@ class Columns:
 
     def starts(self, statements: Sequence[Statement]) -> Starts:
         """Where the values of issues begin."""
-        counts = np.array(
-            [
-                (
-                    len(one.loops),
-                    sum(type_ not in FLOATS for _, type_ in one.scalars),
-                    sum(type_ in FLOATS for _, type_ in one.scalars),
-                    len(one.handles),
-                )
-                for one in statements
-            ],
-            np.int64,
-        ).reshape(-1, 4)
+        counts = np.array([counts_of(one) for one in statements], np.int64).reshape(-1, 4)
         sums = np.cumsum(counts[self._columns["issue.statement"]], axis=0)
         return Starts(*np.concatenate((np.zeros((1, 4), np.int64), sums)).T)
 

@@ -14,7 +14,7 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
-from pto_dialect.sanitize.report.sites import value_name
+from pto_dialect.sanitize.report.sites import Site, value_name
 from pto_dialect.sanitize.watch.generator import WatchedGenerator, is_watched
 
 from .log import Log
@@ -29,9 +29,14 @@ _QUEUED = ("core.issue(", "core.queue_set(", "core.queue_wait(", "core.signal(",
 class RecordedGenerator(WatchedGenerator):
     """Writes the body of one function, with a note before each operation that is recorded."""
 
-    def __init__(self, *arguments: Any, log: Log, **options: Any) -> None:
+    def __init__(self, *arguments: Any, log: Log, light: bool, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.log = log
+        self.light = light
+        """Nobody else watches the run."""
+        self._number = -1
+        self._told = ""
+        """What the operation that comes next tells the recording."""
         self._new: dict[Block, list[SSAValue]] = {}
         """By block: the numbers that no note has told yet."""
 
@@ -72,9 +77,35 @@ class RecordedGenerator(WatchedGenerator):
         loops, numbers, others = (
             "".join(f"{self.names[value]}, " for value in values) for values in (indices, scalars, handles)
         )
-        self.emitter.line(f"core.note({number}, ({loops}), ({numbers}), ({others}))")
+        if kind != "operation" or not self.light:
+            self.emitter.line(f"core.note({number}, ({loops}), ({numbers}), ({others}))")
         if kind != "operation":
             self.emitter.line("core.structure()")
+        self._told = f"({numbers}), ({others})"
+        self._number = number
+
+    def announce(self, site: int, loops: str) -> None:
+        """Tells the core which operation comes next, with what the recording has of it."""
+        if self.light:
+            method = "reached" if self.queued else "reached_part"
+            self.emitter.line(f"core.{method}({self._number}, {site}, ({loops}), {self._told})")
+        else:
+            super().announce(site, loops)
+
+    def through(self, op: Operation, site: Site) -> None:
+        """Tells the core what checks want to know, where there are any."""
+        if not self.light:
+            super().through(op, site)
+
+    def aligned(self, op: Operation) -> None:
+        """Tells the core what checks want to know, where there are any."""
+        if not self.light:
+            super().aligned(op)
+
+    def part(self, op: Operation) -> None:
+        """Tells the core what checks want to know, where there are any."""
+        if not self.light:
+            super().part(op)
 
     def _is_number(self, value: SSAValue) -> bool:
         known = isinstance(value.type, _SCALARS) and value in self.names
@@ -118,10 +149,10 @@ def _structure(op: Operation) -> str | None:
 
 
 def _named(value: SSAValue) -> str:
-    return value_name(value) or f"%{_number(value)}"
+    return value_name(value) or f"%{_unnamed(value)}"
 
 
-def _number(value: SSAValue) -> str:
+def _unnamed(value: SSAValue) -> str:
     """A name for a value that has none in the text."""
     owner = value.owner
     if isinstance(owner, Operation):

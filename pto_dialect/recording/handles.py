@@ -24,13 +24,29 @@ class Handles:
         self._numbers: dict[tuple[int, int, int], int] = {}
         self._forms: dict[Form, int] = {}
         self._known: dict[int, tuple[Any, int, int, int]] = {}
+        self._places: dict[tuple[Any, ...], int] = {}
+        """Rows of pointers and views by all that they are."""
 
     def number(self, value: Any) -> int:
         """The row of a tile, a view or a pointer."""
+        place: tuple[Any, ...] = ()
+        # Programs make new pointers and views in each round of a loop.
+        if type(value) is Pointer:
+            place = (id(value.arena), value.offset, value.dtype, value.item_bytes)
+        elif type(value) is GmTensor and isinstance(value.pointer, Pointer):
+            start = value.pointer
+            place = (id(start.arena), start.offset, start.item_bytes, value.fmt.name, *value.shape, *value.strides)
+        if place:
+            row = self._places.get(place)
+            if row is None:
+                row = self._places[place] = self._row(value)
+            return row
         known = self._known.get(id(value))
         # An object of the same number may be another one; a tile may have got another valid region.
-        if known is not None and known[0] is value and (known[1] < 0 or known[1:3] == _valid(value)):
-            return known[3]
+        if known is not None and known[0] is value:
+            _, rows, cols, found = known
+            if rows < 0 or (rows == value.valid_rows and cols == value.valid_cols):
+                return found
         found = self._row(value)
         if len(self._known) >= _MOST:
             self._known.clear()

@@ -14,6 +14,7 @@ from pto_dialect.sanitize.timed import CycleKernel
 from pto_dialect.sanitize.watch.generator import WatchedGenerator
 
 from .generator import RecordedGenerator
+from .light import LightCore, LightWatch
 from .log import Log
 from .model import Change
 from .watch import RecordedCore, RecordingWatch, TimedRecordingWatch
@@ -28,12 +29,11 @@ LIMIT = 1 << 30
 class RecordingKernel(WatchedKernel):
     """An entry function that is ready to run and be recorded; ``record`` has what its last run has done."""
 
-    core_class = RecordedCore
     recording_watch: type[RecordingWatch] = RecordingWatch
 
     def __init__(self, *arguments: Any, limit: int = LIMIT, changes: Sequence[Change] = ()) -> None:
         self.record = Log(limit)
-        self.record.changes = list(changes)
+        self.record.change(changes)
         self.values: Sequence[Any] = ()
         self.bound: list[Any] = []
         self.cores: list[RecordedCore] = []
@@ -41,11 +41,21 @@ class RecordingKernel(WatchedKernel):
         super().__init__(*arguments)
 
     @property
+    def light(self) -> bool:
+        """True where the recording alone wants to know what happens."""
+        return not self.sanitize.checks and self.timeline is None
+
+    @property
+    def core_class(self) -> type[RecordedCore]:
+        """Cores that tell the recording."""
+        return LightCore if self.light else RecordedCore
+
+    @property
     def watch(self) -> Watch:
         """What observes the runs of this kernel."""
         if self._watch is None:
             ordered = self.sanitize.sync == "auto" and not self.orders_pipes
-            watch = self.recording_watch(self.sanitize, ordered, self.timeline)
+            watch = (LightWatch if self.light else self.recording_watch)(self.sanitize, ordered, self.timeline)
             watch.record = self.record
             self._watch = watch
         return self._watch
@@ -53,7 +63,7 @@ class RecordingKernel(WatchedKernel):
     @property
     def generator_class(self) -> Callable[..., WatchedGenerator]:
         """What writes the code."""
-        return partial(RecordedGenerator, sites=self.watch.sites, log=self.record)
+        return partial(RecordedGenerator, sites=self.watch.sites, log=self.record, light=self.light)
 
     def _compile(self, queued: bool) -> CompiledModule:
         # Code that hands instructions to queues may take the place of code that does not: only one of them runs.

@@ -6,6 +6,7 @@ Source: docs/reference/recording.md, "What is kept".
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from pto_dialect.sanitize.state.regions import Bytes, Elements, Region
 
 from .format import COLUMNS, NO_PATTERN
 from .handles import Handles
+from .issues import Issues, OpenIssues
 from .model import Actor, Change, Memory, Statement
 
 CHUNK_BYTES = 8 << 20
@@ -24,16 +26,10 @@ CHUNK_STEPS = 1 << 15
 """Bytes written, and steps, that fill a chunk."""
 
 _FILLS = {"zero": 0, "poison": POISON}
-_ISSUE_BYTES = 256
-"""Bytes that an issue takes while the run goes on."""
-
 _RECENT = 4096
 """Issues at the end of a chunk that steps of later chunks may belong to as well."""
 
 _Write = tuple[WatchedArena, Bytes]
-
-Issue = tuple[int, int, tuple[int, ...], tuple[Any, ...], tuple[int, ...]]
-"""Statement, place in the text's order, loop indices, numbers, rows of handles."""
 
 
 class Chunk(NamedTuple):
@@ -41,10 +37,13 @@ class Chunk(NamedTuple):
 
     first_step: int
     first_issue: int
-    issues: list[Issue]
+    issues: Issues
     columns: dict[str, Array]
-    data: bytes
-    writes: list[tuple[int, Bytes, int]]
+    data: list[bytes]
+    """What one write after the other has written."""
+    size: int
+    """Bytes of it."""
+    writes: list[tuple[int, Bytes]]
     nbytes: int
 
 
@@ -65,23 +64,35 @@ class Log:
         self.kept = 0
         self.steps = 0
         self.issues = 0
-        self.late: dict[int, Issue] = {}
-        """Issues of dropped chunks that steps may still belong to."""
+        self.late = (np.zeros(0, np.int64), Issues.joined(()))
+        """Issues of dropped chunks that steps may still belong to, with their numbers."""
         self._memory_numbers: dict[int, tuple[int, Arena]] = {}
-        self._pattern_of: dict[int, tuple[Region, int]] = {}
         self._pending: list[_Write] = []
         self.changes: list[Change] = []
         self._start_chunk()
 
+    def change(self, changes: Iterable[Change]) -> None:
+        """Memories are to have other content from these steps on."""
+        self.changes = list(changes)
+        if self.changes:
+            self._last = min(self._last, self.changes[0].position)
+
     def _start_chunk(self) -> None:
         self._first_step, self._first_issue = self.steps, self.issues
-        self._issue_rows: list[Issue] = []
-        self._step_rows: list[tuple[int, int, int]] = []
+        self._issues = OpenIssues()
+        self._step_numbers: list[int] = []
+        """Issue, actor and kind of one step after the other."""
         self._times: dict[int, tuple[float, float]] = {}
-        self._accesses: list[tuple[int, int, Bytes, bool]] = []
+        self._accesses: list[Any] = []
+        """Step, memory, region and whether it is written, of one access after the other. Objects for each of them would
+        keep the garbage collector busy."""
         self._signals: list[tuple[int, bool, int, int]] = []
         self._data: list[bytes] = []
         self._data_bytes = 0
+        self._last = self.steps + CHUNK_STEPS
+        """The step before which there is something to do."""
+        if self.changes:
+            self._last = min(self._last, self.changes[0].position)
 
     # ------------------------------------------------------------ what there is
 
@@ -116,22 +127,39 @@ class Log:
 
     def issue(self, statement: int, order: int, loops: tuple[int, ...], numbers: Any, handles: Any) -> int:
         """The scalar unit reaches a statement; the number of the issue."""
-        row = self.handles.number
-        self._issue_rows.append((statement, order, loops, numbers, tuple([row(each) for each in handles])))
-        self.issues += 1
-        return self.issues - 1
+        issues = self._issues
+        issues.heads += (statement, order)
+        if loops:
+            issues.loops += loops
+        if numbers:
+            issues.numbers += numbers
+        if handles:
+            issues.handles += map(self.handles.number, handles)
+        number = self.issues
+        self.issues = number + 1
+        return number
 
     def step(self, issue: int, actor: int, kind: int) -> int:
         """A statement is executed; the number of the step. What the step before has written is kept."""
         if self._pending:
             self.settle()
+        number = self.steps
+        if number >= self._last:
+            self._pause()
+        self._step_numbers += (issue, actor, kind)
+        self.steps = number + 1
+        return number
+
+    def _pause(self) -> None:
+        """Something is to be done before the next step."""
         if self.changes and self.changes[0].position <= self.steps:
             self._change()
-        if self._data_bytes >= CHUNK_BYTES or len(self._step_rows) >= CHUNK_STEPS:
+        if self._data_bytes >= CHUNK_BYTES or self.steps - self._first_step >= CHUNK_STEPS:
             self._end_chunk()
-        self._step_rows.append((issue, actor, kind))
-        self.steps += 1
-        return self.steps - 1
+        elif self.changes:
+            self._last = min(self._first_step + CHUNK_STEPS, self.changes[0].position)
+        else:
+            self._last = self._first_step + CHUNK_STEPS
 
     def _change(self) -> None:
         """Memories get the content that somebody wants from here on."""
@@ -158,7 +186,8 @@ class Log:
 
     def access(self, step: int, arena: WatchedArena, region: Bytes, writes: bool) -> None:
         """The step is about to read or write bytes."""
-        self._accesses.append((step, self.memory(arena), region, writes))
+        known = self._memory_numbers.get(id(arena))
+        self._accesses += (step, self.memory(arena) if known is None else known[0], region, writes)
         if writes:
             self._pending.append((arena, region))
 
@@ -174,15 +203,23 @@ class Log:
             self._data.append(content)
             self._data_bytes += len(content)
         self._pending.clear()
+        if self._data_bytes >= CHUNK_BYTES:
+            self._last = 0
 
-    def issued(self, number: int) -> Issue | None:
-        """An issue by its number; ``None`` where it was dropped."""
-        if number >= self._first_issue:
-            return self._issue_rows[number - self._first_issue]
-        for chunk in self.chunks:
-            if chunk.first_issue <= number < chunk.first_issue + len(chunk.issues):
-                return chunk.issues[number - chunk.first_issue]
-        return self.late.get(number)
+    def issued(self, number: int) -> tuple[int, tuple[int, ...]] | None:
+        """Statement and loop indices of an issue, after the run; ``None`` where it was dropped."""
+        numbers, issues = self.all_issues()
+        rows = np.flatnonzero(numbers == number)
+        if not rows.size:
+            return None
+        found = issues.chosen(rows[:1], self.statements)
+        return int(found.statement[0]), tuple(found.loops.tolist())
+
+    def all_issues(self) -> tuple[Array, Issues]:
+        """Numbers of all issues that are kept, and these, after the run."""
+        numbers = [self.late[0]]
+        numbers += [np.arange(len(one.issues.statement)) + one.first_issue for one in self.chunks]
+        return np.concatenate(numbers), Issues.joined([self.late[1], *(one.issues for one in self.chunks)])
 
     # ------------------------------------------------------------ chunks
 
@@ -192,18 +229,18 @@ class Log:
         self._end_chunk()
 
     def _end_chunk(self) -> None:
-        if not self._step_rows and not self._issue_rows:
+        if not self._step_numbers and not len(self._issues):
             return
         columns = self._columns()
-        data = b"".join(self._data)
-        writes: list[tuple[int, Bytes, int]] = []
-        position = 0
-        for _, memory, region, is_write in self._accesses:
-            if is_write and self.limit:
-                writes.append((memory, region, position))
-                position += region.size
-        nbytes = len(data) + sum(column.nbytes for column in columns.values()) + _ISSUE_BYTES * len(self._issue_rows)
-        chunk = Chunk(self._first_step, self._first_issue, self._issue_rows, columns, data, writes, nbytes)
+        writes: list[tuple[int, Bytes]] = []
+        if self.limit:
+            for memory, region, is_write in zip(*(self._accesses[place::4] for place in (1, 2, 3)), strict=True):
+                if is_write:
+                    writes.append((memory, region))
+        issues = self._issues.packed(self.statements)
+        nbytes = self._data_bytes + sum(column.nbytes for column in (*columns.values(), *issues))
+        places = (self._first_step, self._first_issue, issues, columns)
+        chunk = Chunk(*places, self._data, self._data_bytes, writes, nbytes)
         self.chunks.append(chunk)
         self.kept += nbytes
         self._start_chunk()
@@ -213,24 +250,25 @@ class Log:
     def _drop(self, chunk: Chunk) -> None:
         """What the chunk has written becomes the content at the start; issues that wait in a queue stay."""
         self.kept -= chunk.nbytes
-        executed = set(chunk.columns["step.issue"].tolist())
-        last = chunk.first_issue + len(chunk.issues)
-        self.late = {number: issue for number, issue in self.late.items() if number not in executed}
-        for number, issue in enumerate(chunk.issues, chunk.first_issue):
-            if number not in executed or last - number <= _RECENT:
-                self.late[number] = issue
-        for memory, region, position in chunk.writes:
+        executed = chunk.columns["step.issue"]
+        count = len(chunk.issues.statement)
+        late, issues = self.late
+        numbers = np.arange(count) + chunk.first_issue
+        before = np.flatnonzero(np.isin(late, executed, invert=True))
+        new = np.flatnonzero(np.isin(numbers, executed, invert=True) | (np.arange(count) >= count - _RECENT))
+        kept = [issues.chosen(before, self.statements), chunk.issues.chosen(new, self.statements)]
+        self.late = (np.concatenate((late[before], numbers[new])), Issues.joined(kept))
+        for (memory, region), data in zip(chunk.writes, chunk.data, strict=True):
             content = self.initial.get(memory)
             if content is None:
                 known = self.memories[memory]
                 content = self.initial[memory] = np.full(known.size, known.fill, np.uint8)
                 self.memories[memory] = known._replace(fill=None)
-            values = np.frombuffer(chunk.data, np.uint8, region.size, position)
-            store(content, region, values)
+            store(content, region, np.frombuffer(data, np.uint8))
 
     def _columns(self) -> dict[str, Array]:
         found: dict[str, Any] = {}
-        steps = np.array(self._step_rows, np.int64).reshape(-1, 3)
+        steps = np.array(self._step_numbers, np.int64).reshape(-1, 3)
         found["step.issue"], found["step.actor"], found["step.kind"] = steps.T
         times = np.full((len(steps), 2), np.nan)
         for step, pair in self._times.items():
@@ -242,33 +280,30 @@ class Log:
         return {name: np.ascontiguousarray(column, COLUMNS[name]) for name, column in found.items()}
 
     def _access_columns(self) -> dict[str, Any]:
-        rows: list[tuple[int, int, bool, int, int, int]] = []
-        gathers: list[tuple[int, int]] = []
-        starts: list[Array] = []
-        for step, memory, region, writes in self._accesses:
-            if isinstance(region, Elements):
-                rows.append((step, memory, writes, region.offset, NO_PATTERN, region.size))
-                gathers.append((region.starts.size, region.item))
-                starts.append(region.starts.astype(np.int64))
-            else:
-                rows.append((step, memory, writes, region.offset, self._pattern(region), region.size))
-        columns = np.array(rows, np.int64).reshape(-1, 6)
-        gathered = np.array(gathers, np.int64).reshape(-1, 2)
-        names = ("step", "memory", "writes", "first", "pattern", "size")
-        found: dict[str, Any] = {f"access.{name}": column for name, column in zip(names, columns.T, strict=True)}
-        found["gather.count"], found["gather.item"] = gathered.T
+        steps, memories, regions, writes = (self._accesses[place::4] for place in range(4))
+        # Few regions are accessed again and again.
+        keys = list(map(id, regions))
+        different = dict(zip(keys, regions, strict=True))
+        rows = np.array([self._region(each) for each in different.values()], np.int64).reshape(-1, 3)
+        places = {key: place for place, key in enumerate(different)}
+        columns = rows[np.fromiter(map(places.__getitem__, keys), np.intp, len(keys))]
+        found: dict[str, Any] = {"access.step": steps, "access.memory": memories, "access.writes": writes}
+        found["access.first"], found["access.pattern"], found["access.size"] = columns.T
+        gathers: list[Elements] = []
+        if any(isinstance(each, Elements) for each in different.values()):
+            gathers = [each for each in regions if isinstance(each, Elements)]
+        found["gather.count"] = [each.starts.size for each in gathers]
+        found["gather.item"] = [each.item for each in gathers]
+        starts = [each.starts.astype(np.int64) for each in gathers]
         found["gather.starts"] = np.concatenate(starts) if starts else np.zeros(0, np.int64)
         return found
 
-    def _pattern(self, region: Region) -> int:
-        known = self._pattern_of.get(id(region))
-        if known is not None and known[0] is region:
-            return known[1]
-        number = self.patterns.setdefault((region.run, region.dims), len(self.patterns))
-        if len(self._pattern_of) > 1 << 15:
-            self._pattern_of.clear()
-        self._pattern_of[id(region)] = (region, number)
-        return number
+    def _region(self, region: Bytes) -> tuple[int, int, int]:
+        """The first byte, the pattern and the size of a region."""
+        if isinstance(region, Elements):
+            return region.offset, NO_PATTERN, region.size
+        pattern = self.patterns.setdefault((region.run, region.dims), len(self.patterns))
+        return region.offset, pattern, region.size
 
 
 def store(content: Array, region: Bytes, values: Array) -> None:

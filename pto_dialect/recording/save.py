@@ -79,7 +79,7 @@ def _waiting(kernel: RecordingKernel) -> list[Waiting]:
             if issue is not None:
                 texts = {WAIT: keys, LEVEL: keys[:1]}.get(kind, ())
                 signals = tuple(signal_text(key) for key in texts if not core.flags.get(key, 0) or kind == LEVEL)
-                found.append(Waiting(core.actors[pipe].number, issue[0], issue[2], signals))
+                found.append(Waiting(core.actors[pipe].number, *issue, signals))
     return found
 
 

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.kernels.sync.buffers import BufferKey
 from pto_dialect.runtime.queues.run import Key, describe
 from pto_dialect.runtime.run.machine import Block, Core
@@ -30,11 +29,6 @@ class RecordingWatch(Watch):
 
     record: Log
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.plain = not self.options.checks and self.timeline is None
-        """Nobody else wants to know."""
-
     def open_device(self, cores: Sequence[WatchedCore]) -> None:
         """Takes the cores that run side by side from now on."""
         super().open_device(cores)
@@ -44,19 +38,9 @@ class RecordingWatch(Watch):
     def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Runs an instruction."""
         self.begin_step(context)
-        if not self.plain:
-            result = super().run(context, action, arguments)
-            self.record.event_steps.setdefault(context.event, context.step)
-            return result
-        outer = self.current
-        self.current = context
-        try:
-            return action(*arguments)
-        except Fault:
-            self.failed = context
-            raise
-        finally:
-            self.current = outer
+        result = super().run(context, action, arguments)
+        self.record.event_steps.setdefault(context.event, context.step)
+        return result
 
     def begin_step(self, context: Context, kind: int = OPERATION) -> int:
         """The step of an operation, which begins now."""
@@ -84,8 +68,7 @@ class RecordingWatch(Watch):
         if context is not None and not self.muted:
             step = context.step if context.step >= 0 else self.begin_step(context)
             self.record.access(step, arena, region, False)
-            if not self.plain:
-                super().read(arena, region)
+            super().read(arena, region)
 
     def write(self, arena: WatchedArena, region: Bytes) -> None:
         """The current operation is about to write."""
@@ -93,8 +76,7 @@ class RecordingWatch(Watch):
         if context is not None and not self.muted:
             step = context.step if context.step >= 0 else self.begin_step(context)
             self.record.access(step, arena, region, True)
-            if not self.plain:
-                super().write(arena, region)
+            super().write(arena, region)
 
 
 class TimedRecordingWatch(RecordingWatch, CycleWatch):

@@ -6,7 +6,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from io import BytesIO
 from typing import Any
@@ -15,11 +15,13 @@ import numpy as np
 
 from pto_dialect.runtime.memory.spaces import Array
 
-from .format import COLUMNS, DATA, FLOATS, HEADER, INITIAL, MAGIC, VERSION
-from .log import Issue, Log
+from .format import COLUMNS, DATA, HEADER, INITIAL, MAGIC, VERSION
+from .log import Log
 from .model import Argument, Finding, Outcome, Program, RecordingError, Waiting
 
 _SAMPLE = 1 << 16
+_TOGETHER = 256
+"""Pieces of a member that are written at once."""
 _WORTH = 0.85
 """Members are packed where a sample of them shrinks to this part."""
 
@@ -54,19 +56,19 @@ def write(
         "waiting": [list(one) for one in waiting],
         "dropped": first,
         "limit": log.limit,
-        "data": [len(chunk.data) for chunk in log.chunks],
+        "data": [chunk.size for chunk in log.chunks],
     }
     target = os.path.realpath(path)
     temporary = os.path.join(os.path.dirname(target), f".pto-{os.getpid()}-{os.urandom(6).hex()}.tmp")
     try:
         with zipfile.ZipFile(temporary, "x", allowZip64=True) as archive:
-            _add(archive, HEADER, json.dumps(header, separators=(",", ":")).encode())
+            _add(archive, HEADER, [json.dumps(header, separators=(",", ":")).encode()])
             for name, column in columns.items():
                 _add_array(archive, f"{name}.npy", column)
             for number, content in log.initial.items():
                 _add_array(archive, INITIAL.format(number), content)
             for number, chunk in enumerate(log.chunks):
-                _add_array(archive, DATA.format(number), np.frombuffer(chunk.data, np.uint8))
+                _add_bytes(archive, DATA.format(number), chunk.data, chunk.size)
         size = os.path.getsize(temporary)
         os.replace(temporary, target)
         return size
@@ -90,12 +92,13 @@ def _columns(log: Log) -> tuple[Mapping[str, Array], int]:
         if name.partition(".")[0] in ("step", "access", "gather", "signal")
     }
     first = chunks[0].first_step if chunks else 0
-    issues = dict(log.late)
-    for chunk in chunks:
-        issues.update(enumerate(chunk.issues, chunk.first_issue))
     used, places = np.unique(found["step.issue"], return_inverse=True)
     found["step.issue"] = places.reshape(-1)
-    found |= _issue_columns(log, [issues[number] for number in used.tolist()])
+    numbers, issues = log.all_issues()
+    order = np.argsort(numbers)
+    rows = order[np.searchsorted(numbers, used, sorter=order)] if used.size else used
+    chosen = issues.chosen(rows, log.statements)
+    found |= {f"issue.{name}": column for name, column in chosen._asdict().items()}
     for name in ("access.step", "signal.step", "signal.peer"):
         found[name] = found[name] - first
     found["signal.peer"] = np.maximum(found["signal.peer"], -1)
@@ -104,46 +107,35 @@ def _columns(log: Log) -> tuple[Mapping[str, Array], int]:
     return {name: np.ascontiguousarray(found[name], type_) for name, type_ in COLUMNS.items()}, first
 
 
-def _issue_columns(log: Log, issues: list[Issue]) -> dict[str, Any]:
-    loops: list[int] = []
-    integers: list[int] = []
-    floats: list[float] = []
-    handles: list[int] = []
-    for statement, _, indices, numbers, rows in issues:
-        loops.extend(map(signed_64, indices))
-        handles.extend(rows)
-        for (_, type_), number in zip(log.statements[statement].scalars, numbers, strict=True):
-            if type_ in FLOATS:
-                floats.append(float(number))
-            else:
-                integers.append(signed_64(int(number)))
-    return {
-        "issue.statement": np.array([issue[0] for issue in issues], np.int32),
-        "issue.order": np.array([issue[1] for issue in issues], np.int64),
-        "issue.loops": np.array(loops, np.int64),
-        "issue.integers": np.array(integers, np.int64),
-        "issue.floats": np.array(floats, np.float64),
-        "issue.handles": np.array(handles, np.int32),
-    }
-
-
-def signed_64(number: int) -> int:
-    """An integer as 64 bits in two's complement hold it."""
-    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
 def _add_array(archive: zipfile.ZipFile, name: str, array: Array) -> None:
+    content = np.ascontiguousarray(array)
+    _add(archive, name, [_head(content.dtype, content.size), content.view(np.uint8).data])
+
+
+def _add_bytes(archive: zipfile.ZipFile, name: str, pieces: Sequence[bytes], size: int) -> None:
+    _add(archive, name, [_head(np.dtype(np.uint8), size), *pieces])
+
+
+def _head(dtype: np.dtype[Any], size: int) -> bytes:
+    """What a member begins with that is an array of one dimension."""
     stream = BytesIO()
-    np.lib.format.write_array(stream, np.ascontiguousarray(array), (1, 0), allow_pickle=False)
-    _add(archive, name, stream.getbuffer())
+    described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (size,)}
+    np.lib.format.write_array_header_1_0(stream, described)
+    return stream.getvalue()
 
 
-def _add(archive: zipfile.ZipFile, name: str, content: bytes | memoryview) -> None:
-    sample = content[:_SAMPLE]
+def _add(archive: zipfile.ZipFile, name: str, pieces: Sequence[bytes | memoryview]) -> None:
+    sample = b""
+    for piece in pieces:
+        sample += piece[: _SAMPLE - len(sample)]
+        if len(sample) == _SAMPLE:
+            break
+    size = sum(map(len, pieces))
     packed = len(zlib.compress(sample, 1)) < _WORTH * len(sample)
     # The time of a member is no part of a recording: the same run gives the same file.
     info = zipfile.ZipInfo(name)
     info.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
     info._compresslevel = 1  # pyright: ignore[reportAttributeAccessIssue]
-    with archive.open(info, "w", force_zip64=len(content) >= 1 << 31) as member:
-        member.write(content)
+    with archive.open(info, "w", force_zip64=size >= 1 << 31) as member:
+        for first in range(0, len(pieces), _TOGETHER):
+            member.write(b"".join(pieces[first : first + _TOGETHER]))

@@ -107,6 +107,18 @@ class Recorded(Protocol):
         """What was noted last is no instruction: a loop, a branch or a call begins."""
         ...
 
+    def reached(
+        self, statement: int, site: int, loops: tuple[int, ...], numbers: tuple[Any, ...], handles: tuple[Any, ...]
+    ) -> None:
+        """The scalar unit reaches a statement of the recording, which is the operation ``site``."""
+        ...
+
+    def reached_part(
+        self, statement: int, site: int, loops: tuple[int, ...], numbers: tuple[Any, ...], handles: tuple[Any, ...]
+    ) -> None:
+        """The instruction that runs, or its work-items, reach a statement of the recording."""
+        ...
+
 
 def _names(*protocols: type) -> frozenset[str]:
     return frozenset(name for protocol in protocols for name in vars(protocol) if not name.startswith("_"))

@@ -128,7 +128,7 @@ def test_the_limit_keeps_the_last_part(tmp_path: Path, monkeypatch: pytest.Monke
     module = pto_dialect.parse(COPY, "k.pto")
     values = [np.arange(64, dtype=np.float32), np.zeros(64, np.float32)]
     whole = recorded(tmp_path / "whole.pto-rec", recording_kernel(module, None, None), [v.copy() for v in values])
-    part = recorded(tmp_path / "part.pto-rec", recording_kernel(module, None, None, limit=3000), values)
+    part = recorded(tmp_path / "part.pto-rec", recording_kernel(module, None, None, limit=1200), values)
     assert whole.dropped == 0
     assert 0 < part.dropped < len(whole)
     assert len(part) + part.dropped == len(whole)

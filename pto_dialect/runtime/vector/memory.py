@@ -26,6 +26,11 @@ def window(pointer: Pointer, start: int, size: int) -> Array:
     return arena.bytes[low : low + size]
 
 
+def _inside(pointer: Pointer, start: int, size: int) -> bool:
+    low = pointer.offset + start
+    return low >= 0 and low + size <= pointer.arena.capacity
+
+
 # ------------------------------------------------------------ registers
 
 
@@ -108,7 +113,12 @@ def store_pair(low: Array, high: Array, pointer: Pointer, start: int, size: int)
 def load_blocks(pointer: Pointer, start: int, dtype: Any, stride: int, mask: Array) -> Array:
     """Blocks of 32 bytes, ``stride`` blocks apart; those whose bit of a 32-bit lane is not set are 0."""
     result = np.zeros(VL_BYTES, np.uint8)
-    for block in np.flatnonzero(mask[::4][:BLOCKS]).tolist():
+    blocks = np.flatnonzero(mask[::4][:BLOCKS]).tolist()
+    size = len(blocks) * VLANE_BYTES
+    if stride == 1 and blocks and blocks[-1] == len(blocks) - 1 and _inside(pointer, start, size):
+        result[:size] = window(pointer, start, size)
+        return result.view(dtype)
+    for block in blocks:
         result[block * VLANE_BYTES : (block + 1) * VLANE_BYTES] = window(
             pointer, start + block * stride * VLANE_BYTES, VLANE_BYTES
         )

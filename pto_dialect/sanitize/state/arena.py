@@ -56,7 +56,7 @@ class WatchedArena(Arena):
     initialised.
     """
 
-    __slots__ = ("_original", "_regions", "_start", "memory", "public", "shadow", "watch")
+    __slots__ = ("_original", "_regions", "_start", "_window", "memory", "public", "shadow", "watch")
 
     def __init__(self, original: Arena, watch: Listener, content: Array | None = None, public: bool = False) -> None:
         super().__init__(
@@ -76,7 +76,7 @@ class WatchedArena(Arena):
 
     def __getattr__(self, name: str) -> Any:
         # Most memories are never accessed, so their bytes are made when somebody asks for them.
-        if name not in ("memory", "_start"):
+        if name not in ("memory", "_start", "_window"):
             raise AttributeError(name)
         self._keep(self._original.bytes)
         return getattr(self, name)
@@ -84,6 +84,7 @@ class WatchedArena(Arena):
     def _keep(self, content: Array) -> None:
         self.memory: Array = content
         self._start: int = content.__array_interface__["data"][0]
+        self._window = Window(self, content, 0)
 
     def copy(self) -> Arena:
         """As in ``Arena``, under the same watch."""
@@ -93,7 +94,7 @@ class WatchedArena(Arena):
     @property
     def bytes(self) -> Any:
         """The bytes as a window, shape [capacity]."""
-        return Window(self, self.memory)
+        return self._window
 
     def array(self, shape: Sequence[int], dtype: DType, offset: int, byte_strides: Sequence[int]) -> Any:
         """Elements as a window."""

@@ -55,7 +55,7 @@ class Region:
         """Where a shadow has the bytes, as of its ``version``."""
         self.version = -1
         self._content: Cells | None = None
-        self._placed: dict[int, tuple[tuple[int, ...], int, tuple[int, ...]]] = {}
+        self._placed: dict[int, tuple[tuple[int, ...], int, tuple[int, ...]]] | None = None
 
     @classmethod
     def of(cls, offset: int, shape: Sequence[int], strides: Sequence[int], item: int) -> Region | None:
@@ -86,6 +86,8 @@ class Region:
         """The cells of the region in a shadow of that grain, as a view."""
         if not self.dims:
             return shadow[self.offset // grain : (self.offset + self.run) // grain]
+        if self._placed is None:
+            self._placed = {}
         placed = self._placed.get(grain)
         if placed is None:
             shape = (*(count for count, _ in self.dims), self.run // grain)

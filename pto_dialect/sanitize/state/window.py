@@ -78,6 +78,9 @@ class Window(NDArrayOperatorsMixin):
         return values if dtype is None else values.astype(dtype, copy=False)
 
     def __getitem__(self, key: Any) -> Any:
+        if type(key) is slice and self.offset is not None:
+            first = key.indices(len(self.data))[0] * self.data.strides[0]
+            return Window(self.arena, self.data[key], self.offset + first)
         if _basic(key):
             part = self.data[key]
             if isinstance(part, np.ndarray):
@@ -247,7 +250,11 @@ class Window(NDArrayOperatorsMixin):
 
     def view(self, dtype: Any = None) -> Window:
         """The same bytes as elements of another type."""
-        return Window(self.arena, self.data.view() if dtype is None else self.data.view(dtype))
+        return Window(self.arena, self.data.view() if dtype is None else self.data.view(dtype), self.offset)
+
+    def copy(self) -> np.ndarray[Any, Any]:
+        """The elements, read now."""
+        return self.taken()
 
     def __bool__(self) -> bool:
         return bool(self.taken())

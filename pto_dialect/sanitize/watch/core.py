@@ -142,8 +142,7 @@ class WatchedCore(QueueCore):
 
     def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
         """Queues ``action`` on ``pipe``, after what the core has done so far."""
-        context = Context(self.actors[pipe], self.mark(pipe))
-        context.handles = self.handles
+        context = self.context(pipe)
         if self.ordered and not self.waiting:
             self.issued += 1
             self.watch.run(context, action, arguments)
@@ -154,6 +153,12 @@ class WatchedCore(QueueCore):
         self._append(pipe, (self.issued, line, RUN, context, (action, arguments)))
         if check is not None and check.sets is not None:
             self._append(pipe, (self.issued, line, HAND, context, (check,)))
+
+    def context(self, pipe: str) -> Context:
+        """What is known of an operation that is issued now to ``pipe``."""
+        context = Context(self.actors[pipe], self.mark(pipe))
+        context.handles = self.handles
+        return context
 
     # ------------------------------------------------------------ signals
 

@@ -50,22 +50,25 @@ class WatchedGenerator(Generator):
             names = tuple(value.name_hint or str(number) for number, value in enumerate(indices))
             site = self.sites.add(op, names)
             self.emitter.current = op
-            values = "".join(f"{self.names[value]}, " for value in indices)
-            # The body of a scope is one instruction; what stands in it does not concern the scalar unit.
-            method = "at" if self.queued else "inside" if self.lanes is None else "in_body"
-            self.emitter.line(f"core.{method}({site.number}, ({values}))")
+            self.announce(site.number, "".join(f"{self.names[value]}, " for value in indices))
             if self.queued:
-                self._through(op, site)
+                self.through(op, site)
             self._unit_flag(op)
             self._fence(op)
-            self._aligned(op)
-        self._part(op)
+            self.aligned(op)
+        self.part(op)
         super().operation(op)
         if has_role(op, Role.TILE_ALLOCATION) and not is_view(op):
             name = self.names[op.results[0]]
             self.emitter.line(f"{name} = core.allocated({name})")
 
-    def _through(self, op: Operation, site: Site) -> None:
+    def announce(self, site: int, loops: str) -> None:
+        """Tells the core which operation comes next, with the indices of the loops around it."""
+        # The body of a scope is one instruction; what stands in it does not concern the scalar unit.
+        method = "at" if self.queued else "inside" if self.lanes is None else "in_body"
+        self.emitter.line(f"core.{method}({site}, ({loops}))")
+
+    def through(self, op: Operation, site: Site) -> None:
         """Tells the core which handles those tiles have whose allocation the text leaves open."""
         numbers = dict.fromkeys((*site.travelled(False), *site.travelled(True)))
         handles = [(number, self.names.get(root_of(op.operands[number]))) for number in numbers]
@@ -73,7 +76,7 @@ class WatchedGenerator(Generator):
         if known:
             self.emitter.line(f"core.through({{{known}}})")
 
-    def _aligned(self, op: Operation) -> None:
+    def aligned(self, op: Operation) -> None:
         """Tells the core the address of a vector access that has to be aligned."""
         base = base_operand(op)
         if base is None or not isinstance(op, PtoOp):
@@ -87,7 +90,7 @@ class WatchedGenerator(Generator):
         step = f"{self.names[groups['offset'][0]]} * {address}.item_bytes" if moves else "0"
         self.emitter.line(f"core.aligned({address}, {step}, {alignment(op)})")
 
-    def _part(self, op: Operation) -> None:
+    def part(self, op: Operation) -> None:
         """Tells the core which part of which view comes next."""
         if not isinstance(op, PtoOp) or not has_role(op, Role.PART) or not self.queued:
             return

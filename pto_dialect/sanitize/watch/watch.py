@@ -42,6 +42,8 @@ _OF_ARGUMENTS: dict[type, Callable[[Watch, Context, Sequence[Any]], None]] = {
 class Watch:
     """State of one run: events, findings, and the checks that accesses pass through."""
 
+    actor_class: type[Actor] = Actor
+
     def __init__(self, options: SanitizeOptions, ordered: bool, timeline: Timeline | None = None) -> None:
         self.options = options
         self.timeline = timeline
@@ -82,7 +84,7 @@ class Watch:
         actors: list[Actor] = []
         for core in cores:
             for pipe in PIPES:
-                kind = OrderedActor if together else Actor
+                kind = OrderedActor if together else self.actor_class
                 actor = kind(len(self.log.actors), core, pipe, self.devices, len(actors))
                 self.log.actors.append(actor)
                 actors.append(actor)

@@ -1,0 +1,124 @@
+"""A recording that nobody else watches: what checks would ask for is left out. Source: docs/reference/recording.md,
+"Steps".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.run.machine import Block
+from pto_dialect.sanitize.context import Context
+from pto_dialect.sanitize.state.arena import WatchedArena
+from pto_dialect.sanitize.state.clocks import Actor, Clock, Mark
+from pto_dialect.sanitize.state.regions import Bytes
+from pto_dialect.sanitize.watch.core import WatchedCore
+
+from .watch import OPERATION, PART, RecordedCore, RecordingWatch
+
+
+class Doing(Context):
+    """One operation while it runs; ``part`` is the place of the one inside of it that runs now, and its loop indices."""
+
+    __slots__ = ("part",)
+
+    def __init__(self, actor: Actor, mark: Mark, issue: int = -1) -> None:
+        self.actor = actor
+        self.mark = mark
+        self.issue = issue
+        self.step = -1
+        self.part: tuple[int, tuple[int, ...]] | None = None
+
+
+class IdleActor(Actor):
+    """One pipe of a core that nobody asks what it knows."""
+
+    __slots__ = ()
+
+    def tick(self) -> int:
+        """Starts the next event; nobody counts them."""
+        return 0
+
+    def snapshot(self) -> Clock:
+        """The clock, which stands still."""
+        return self.clock
+
+    def join(self, other: Clock) -> None:
+        """Learns nothing."""
+
+
+class LightWatch(RecordingWatch):
+    """Writes what it sees to ``record``, and looks for nothing."""
+
+    actor_class = IdleActor
+
+    def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Runs an instruction."""
+        context.step = self.record.step(context.issue, context.actor.number, OPERATION)
+        outer = self.current
+        self.current = context
+        try:
+            return action(*arguments)
+        except Fault:
+            part = getattr(context, "part", None)
+            if part is not None:
+                context.mark = context.mark._replace(site=part[0], loops=part[1])
+            self.failed = context
+            raise
+        finally:
+            self.current = outer
+
+    def read(self, arena: WatchedArena, region: Bytes) -> None:
+        """The current operation is about to read."""
+        context = self.current
+        if context is not None and not self.muted:
+            step = context.step if context.step >= 0 else self.begin_step(context)
+            self.record.access(step, arena, region, False)
+
+    def write(self, arena: WatchedArena, region: Bytes) -> None:
+        """The current operation is about to write."""
+        context = self.current
+        if context is not None and not self.muted:
+            step = context.step if context.step >= 0 else self.begin_step(context)
+            self.record.access(step, arena, region, True)
+
+
+class LightCore(RecordedCore):
+    """A core that tells the recording alone what it does."""
+
+    def __init__(self, block: Block, kind: str, index: int, watch: RecordingWatch, ordered: bool) -> None:
+        super().__init__(block, kind, index, watch, ordered)
+        self.place = Mark(0, (), [])
+
+    def reached(
+        self, statement: int, site: int, loops: tuple[int, ...], numbers: Sequence[Any], handles: Sequence[Any]
+    ) -> None:
+        """The scalar unit reaches an operation."""
+        self.order += 1
+        self.site = site
+        self.loops = loops
+        self.noted = self.record.issue(statement, self.order, loops, numbers, handles)
+        self.numbers.append(self.noted)
+        scalar = self.actors["PIPE_S"]
+        self.place = Mark(site, loops, scalar.clock, order=self.order)
+        self.watch.current = Doing(scalar, self.place, self.noted)
+
+    def mark(self, pipe: str) -> Mark:
+        """What an operation that is issued now to ``pipe`` takes with it."""
+        return self.place
+
+    def context(self, pipe: str) -> Context:
+        """What an operation on ``pipe`` is told of that is issued now."""
+        return Doing(self.actors[pipe], self.place, self.numbers[-1])
+
+    def reached_part(
+        self, statement: int, site: int, loops: tuple[int, ...], numbers: Sequence[Any], handles: Sequence[Any]
+    ) -> None:
+        """The instruction that runs reaches one of its parts."""
+        watch: Any = self.watch
+        context = watch.current
+        if context is not None and not watch.muted:
+            context.part = (site, loops)
+            issue = self.record.issue(statement, self.order + 1, loops, numbers, handles)
+            context.step = self.record.step(issue, context.actor.number, PART)
