@@ -62,7 +62,7 @@ def session_of(folder: Path, text: str = PROGRAM, given: Sequence[Any] | None = 
         nonlocal made
         made += 1
         kernel = recording_kernel(module, "k", None, checks)
-        kernel.record.changes = list(changes)
+        kernel.record.change(changes)
         arrays = [np.copy(value) for value in given or values()]
         return recorded(folder / f"{made}.pto-rec", kernel, arrays)
 
