@@ -246,8 +246,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError("--profile times plain runs; it does not go with --sanitize, --trace and --record", ctx)
     if given["cycles"] and (given["profile"] or given["fix"]):
         raise click.UsageError("--cycles does not go with --profile and --fix", ctx)
-    if given["html"] is not None and (given["profile"] or given["fix"] or given["record"]):
-        raise click.UsageError("--html does not go with --profile, --fix and --record", ctx)
+    if given["html"] is not None and (given["profile"] or given["fix"]):
+        raise click.UsageError("--html does not go with --profile and --fix", ctx)
     given["cycle_request"] = cycle_request(ctx, given)
     if given["no_advice"] and not given["cycles"]:
         raise click.UsageError("--no-advice has no meaning without --cycles", ctx)

@@ -21,6 +21,7 @@ NEEDED = {
     "seed": ("auto", "init_launch"),
     "windows": ("ranks",),
     "record_limit": ("record", "debug"),
+    "record_every": ("record",),
     "break_on_finding": ("debug",),
 }
 """Parameters that mean nothing without one of others."""

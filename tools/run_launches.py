@@ -31,8 +31,8 @@ ALONE = (
 
 PROGRAM_ONLY = (
     *("entry", "format", "blocks", "windows", "arguments", "outputs", "expectations", "rtol", "atol", "profile"),
-    *("cycles", "no_advice", "cycle_table", "cycle_options", "emit_python", "report", "trace", "trace_costs", "html"),
-    *("fix", "listing", "auto", "seed", "init_launch", "reference", "record", "debug", "compare"),
+    *("cycles", "no_advice", "cycle_table", "cycle_options", "emit_python", "report", "trace", "trace_costs"),
+    *("fix", "listing", "auto", "seed", "init_launch", "reference", "debug", "compare"),
 )
 """Parameters that a launch file says itself, or that look at one run."""
 
@@ -57,6 +57,10 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
     color = wants_color(given["color"])
     many = len(files) > 1 or os.path.isdir(paths[0])
     settings = settings_of(ctx, given, many)
+    for name in ("record", "html") if many or given["cluster"] or given["results"] or has_sweep(files) else ():
+        if name in stated:
+            text = "goes with a single launch file, and one without a sweep"
+            raise click.UsageError(f"{option_of(ctx, name)} {text}", ctx)
     if given["junit"] is not None and os.path.exists(given["junit"]):
         check_files(ctx, given, suite.input_files(files, settings), ())
     if given["cluster"] is not None or given["results"] is not None or has_sweep(files):

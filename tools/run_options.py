@@ -137,6 +137,10 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--record-limit", metavar="SIZE", callback=size_of, default="1G", show_default=True,
         help="Keep at most so many bytes of a recording, those of its end; 0 for all.",
     )  # fmt: skip
+    every = click.option(
+        "--record-every", type=click.FloatRange(min=0.1), metavar="SECONDS",
+        help="Write the recording while the run goes on as well, so often; pto report --serve shows it.",
+    )  # fmt: skip
     record = click.option("--record", metavar="FILE", help="Write what the run does to a recording, RUN.pto-rec.")
     debug = click.option(
         "--debug", is_flag=True, help="Debug the run, forwards and backwards, also after an error; or FILE.pto-rec."
@@ -146,7 +150,7 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--compare", metavar="OTHER",
         help="Run another program (OTHER.pto), target:NAME or backend:NAME as well; tell where the two part.",
     )  # fmt: skip
-    return record(limit(debug(stop(compare(command)))))
+    return record(every(limit(debug(stop(compare(command))))))
 
 
 RECORDING = ".pto-rec"
@@ -156,7 +160,7 @@ def check_debug(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
     """Debugs a recording in the place of a program, and complains about options that do not go with --debug."""
     is_recording = path.endswith(RECORDING)
     if is_recording and not given["debug"]:
-        raise click.UsageError(f"'{path}' is a recording; --debug shows it", ctx)
+        raise click.UsageError(f"'{path}' is a recording; --debug shows it, pto report makes a page of it", ctx)
     if not given["debug"]:
         return
     for name in ("profile", "fix", "html"):

@@ -104,5 +104,5 @@ def _sanitizing(given: dict[str, Any]) -> Sanitizing | None:
 
     options = SanitizeOptions(given["sanitize"], given["sync"])
     files = (given["report"], given["suppressions"], given["trace"])
-    shown = (given["record"], given["record_limit"], given["html"])
+    shown = (given["record"], given["record_limit"], given["html"], given["record_every"])
     return Sanitizing(options, given["sanitize_max"], *files, given["trace_costs"], given["fix"], cycles, *shown)

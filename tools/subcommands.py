@@ -22,7 +22,7 @@ SUBCOMMANDS = {
     "lower": Subcommand("pto_opt", ("--lower",), "lower programs to what a chip runs (pto-opt --lower)"),
     "opt": Subcommand("pto_opt", (), "parse, check and print programs (pto-opt)"),
     "lsp": Subcommand("pto_lsp", (), "serve editors (pto-lsp)"),
-    "report": Subcommand("pto_run", ("--html",), "run and write a page about it, FILE.html first (pto-run --html)"),
+    "report": Subcommand("pto_report", (), "make or serve the page of a recording, or run and write one"),
     "tune": Subcommand("pto_tune", (), "find the best tile sizes, buffers and loop orders of a kernel"),
     "sweep": Subcommand("pto_sweep", (), "show results of sweeps (pto-sweep)"),
 }

@@ -6,7 +6,8 @@ Source: docs/reference/recording.md, "What is kept".
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,12 @@ CHUNK_STEPS = 1 << 15
 """Bytes written, and steps, that fill a chunk."""
 
 _FILLS = {"zero": 0, "poison": POISON}
+_LOOK = 256
+"""Steps after which somebody looks at the clock."""
+
+_PATIENCE = 9
+"""Times as long as the listener takes the run goes on before it is called again."""
+
 _RECENT = 4096
 """Issues at the end of a chunk that steps of later chunks may belong to as well."""
 
@@ -69,13 +76,31 @@ class Log:
         self._memory_numbers: dict[int, tuple[int, Arena]] = {}
         self._pending: list[_Write] = []
         self.changes: list[Change] = []
+        self._listener: Callable[[], None] | None = None
+        self._seconds = self._next = 0.0
         self._start_chunk()
+
+    def tell(self, seconds: float, listener: Callable[[], None]) -> None:
+        """Calls ``listener`` about every so many ``seconds`` while the run goes on, between two steps; less often where
+        that takes long."""
+        self._listener, self._seconds = listener, seconds
+        self._next = monotonic() + seconds
+        self._plan()
+
+    def _tell(self) -> None:
+        """Calls the listener where it is time to."""
+        now = monotonic()
+        if self._listener is None or now < self._next:
+            return
+        self._end_chunk()
+        self._listener()
+        spent = monotonic() - now
+        self._next = now + spent + max(self._seconds, _PATIENCE * spent)
 
     def change(self, changes: Iterable[Change]) -> None:
         """Memories are to have other content from these steps on."""
         self.changes = list(changes)
-        if self.changes:
-            self._last = min(self._last, self.changes[0].position)
+        self._plan()
 
     def _start_chunk(self) -> None:
         self._first_step, self._first_issue = self.steps, self.issues
@@ -89,10 +114,9 @@ class Log:
         self._signals: list[tuple[int, bool, int, int]] = []
         self._data: list[bytes] = []
         self._data_bytes = 0
-        self._last = self.steps + CHUNK_STEPS
+        self._last = 0
         """The step before which there is something to do."""
-        if self.changes:
-            self._last = min(self._last, self.changes[0].position)
+        self._plan()
 
     # ------------------------------------------------------------ what there is
 
@@ -156,10 +180,16 @@ class Log:
             self._change()
         if self._data_bytes >= CHUNK_BYTES or self.steps - self._first_step >= CHUNK_STEPS:
             self._end_chunk()
-        elif self.changes:
-            self._last = min(self._first_step + CHUNK_STEPS, self.changes[0].position)
-        else:
-            self._last = self._first_step + CHUNK_STEPS
+        self._tell()
+        self._plan()
+
+    def _plan(self) -> None:
+        """Finds the step before which there is something to do next."""
+        self._last = self._first_step + CHUNK_STEPS
+        if self.changes:
+            self._last = min(self._last, self.changes[0].position)
+        if self._listener is not None:
+            self._last = min(self._last, self.steps + _LOOK)
 
     def _change(self) -> None:
         """Memories get the content that somebody wants from here on."""

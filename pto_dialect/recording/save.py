@@ -25,6 +25,8 @@ from .write import write
 
 ENDED = "ended"
 FAILED = "failed"
+RUNNING = "running"
+"""What has become of a run."""
 
 
 def save(
@@ -33,12 +35,13 @@ def save(
     blocks: int,
     findings: Iterable[Found] = (),
     failure: Diagnostic | None = None,
+    running: bool = False,
 ) -> int:
     """Writes what the last run of ``kernel`` has done to ``path``; the number of bytes. ``failure`` is what has ended
-    it. Raises ``RecordingError``."""
+    it; or it is still ``running``. Raises ``RecordingError``."""
     log = kernel.record
     found = [_finding(one, log) for one in findings]
-    outcome = _outcome(kernel, found, failure)
+    outcome = Outcome(RUNNING, step=log.steps - 1) if running else _outcome(kernel, found, failure)
     waiting = _waiting(kernel) if outcome.kind == FAILED else []
     return write(path, log, _program(kernel, blocks), _arguments(kernel), found, outcome, waiting)
 

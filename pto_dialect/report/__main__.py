@@ -16,9 +16,14 @@ def main(arguments: list[str]) -> int:
     if not 1 <= len(arguments) <= 2:
         print("usage: python -m pto_dialect.report RUN.pto-rec [PAGE.html]", file=sys.stderr)
         return 2
-    target = arguments[1] if len(arguments) == 2 else str(Path(arguments[0]).with_suffix(".html"))
+    return write_page(*arguments)
+
+
+def write_page(path: str, target: str | None = None) -> int:
+    """Writes the page of the recording ``path`` to ``target``, by default beside it; 2 where that is not possible."""
+    target = str(Path(path).with_suffix(".html")) if target is None else target
     try:
-        with open(arguments[0]) as recording:
+        with open(path) as recording:
             text = page_of_recording(recording)
         atomic_write(target, text)
     except RecordingError as error:

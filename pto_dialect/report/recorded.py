@@ -195,7 +195,7 @@ class RecordedPage:
             for one in self.recording.findings
         ]
         end = self.recording.outcome
-        if end.kind != "ended" and all(one["rule"] != end.rule for one in found):
+        if end.kind == "failed" and all(one["rule"] != end.rule for one in found):
             notes = [(text, 0) for text in end.notes]
             found.append(self._finding(end.rule, "error", end.message, None, (end.line, end.col), notes))
         return found

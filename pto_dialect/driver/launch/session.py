@@ -46,6 +46,7 @@ from ..run.request import Request
 from ..run.sanitizing import Sanitizing
 from ..run.value_text import NPZ, Given, OutputFile
 from .document import Key, LaunchError
+from .kept import is_kept, of_launch, page_of_launch
 from .plan import Argument, BufferName, Expect, Plan, Step, Target
 from .rank_values import RankContext, Window
 
@@ -162,6 +163,8 @@ class Session:
             write_files(writings)
         for text in mismatches:
             self.streams.err(text)
+        if any(one.launch.unsaved for one in prepared):
+            return WRONG_LAUNCH
         return WRONG_PROGRAM if mismatches else OK
 
     def prepare_all(self) -> list[Prepared]:
@@ -204,7 +207,7 @@ class Session:
             policy=settings.policy,
             dump=settings.dump,
             quiet=settings.quiet,
-            sanitizing=settings.sanitizing,
+            sanitizing=of_launch(settings.sanitizing, plan.steps.index(step) + 1, len(plan.steps)),
             plans=settings.plans,
             verdicts=settings.verdicts,
             tasks=step.task is not None,
@@ -246,7 +249,8 @@ class Session:
             entry = launch.entry(self.modules[path])
         except BindingError as error:
             raise self.plan.document.error((*step.key, "entry"), str(error), rule=error.rule) from None
-        if (path, entry) not in self.kernels:
+        # What a launch leaves is its own, so is the kernel that writes it down.
+        if (path, entry) not in self.kernels or is_kept(self.settings.sanitizing):
             self.kernels[path, entry] = launch.kernel(self.modules[path], entry)
         return self.kernels[path, entry]
 
@@ -256,7 +260,7 @@ class Session:
 
         paths = [os.path.realpath(part.program) for part in step.group]
         key = tuple((path, part.entry, part.core) for path, part in zip(paths, step.group, strict=True))
-        if key not in self.kernels:
+        if key not in self.kernels or is_kept(self.settings.sanitizing):
             for part in step.group:
                 self.read(part.program, part.key, launch, verified=len({*paths}) == 1)
             group = group_of(self.plan.document, step, launch, self.modules if len({*paths}) == 1 else self.parts)
@@ -378,6 +382,12 @@ class Session:
 
     def execute(self, one: Prepared, writings: list[Writing]) -> Sequence[str]:
         """Runs a launch, shows what it wrote and adds what is to be stored; reports of what it missed."""
+        with page_of_launch(one):
+            one.launch.mismatches = [*self.carried_out(one, writings)]
+        return one.launch.mismatches
+
+    def carried_out(self, one: Prepared, writings: list[Writing]) -> Sequence[str]:
+        """As ``execute``, without a page."""
         before = one.launch.copies(one.bound)
         try:
             returned = one.launch.execute(self.spread(one), [argument.launched for argument in one.bound])

@@ -14,6 +14,7 @@ from ..inputs import InputError
 from ..report import render
 from ..run.program import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Streams, exit_status
 from .document import LaunchError
+from .kept import check_kept
 from .plan import SUFFIX, Plan, read_plan, read_plans
 from .session import Settings, run_plan
 
@@ -100,6 +101,10 @@ def run_file(path: str, settings: Settings, streams: Streams) -> int:
 
 def run_plans(plans: Sequence[Plan], settings: Settings, streams: Streams) -> int:
     """Runs one plan, or those of several ranks; the code is that of ``run_plan``."""
+    wrong = check_kept(plans, settings.sanitizing)
+    if wrong is not None:
+        streams.err(f"error: {wrong}\n")
+        return WRONG_LAUNCH
     if plans[0].rank is None:
         return run_plan(plans[0], settings, streams)
     from .ranks import run_rank_plans

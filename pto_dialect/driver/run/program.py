@@ -38,7 +38,7 @@ from .memory_budget import memory_budget
 from .outputs import Output, Place, Places, dump, memory_of, summary
 from .profile_table import profile_table
 from .request import Request
-from .sanitizing import collected, save_recording, unchecked_lines, watched_kernel
+from .sanitizing import collected, keep_recording, save_recording, unchecked_lines, watched_kernel
 from .value_text import Given, OutputFile
 
 if TYPE_CHECKING:
@@ -324,6 +324,8 @@ class Launch:
     def execute(self, kernel: Kernel, values: list[object]) -> list[object]:
         """Runs all blocks; what the function returns."""
         code = WRONG_PROGRAM
+        if self.request.sanitizing is not None:
+            keep_recording(cast("WatchedKernel", kernel), self.request.sanitizing, self.request.blocks)
         try:
             returned = kernel.run(values, self.request.blocks, self.request.jobs)
             self.save(kernel, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,8 +36,8 @@ class Sanitizing:
     ``suppressions``: file with findings to leave out. ``trace``: file for a timeline, with ``costs`` by a simple model.
     ``fix``: file for the program with what findings advise, ``-`` for standard output. ``cycles``: the run is timed,
     and the timeline has the durations of the cycle model. ``record``: file for a recording, of which at most
-    ``record_limit`` bytes are kept (0: all), and ``changes`` what memories get on the way. ``html``: file for the page
-    of the run.
+    ``record_limit`` bytes are kept (0: all), and ``changes`` what memories get on the way; it is written about every
+    ``record_every`` seconds of the run as well. ``html``: file for the page of the run.
     """
 
     options: SanitizeOptions
@@ -50,6 +51,7 @@ class Sanitizing:
     record: str | None = None
     record_limit: int = 0
     html: str | None = None
+    record_every: float | None = None
     changes: tuple[Change, ...] = ()
 
 
@@ -116,8 +118,32 @@ def _timed_kernel(
     if request.record is not None:
         from pto_dialect.recording.kernel import TimedRecordingKernel
 
-        return TimedRecordingKernel(*timed, limit=request.record_limit, changes=request.changes)
+        recording_class = TimedRecordingKernel
+        if request.html is not None:
+            from pto_dialect.report.recording import ShownRecordingKernel
+
+            recording_class = ShownRecordingKernel
+        return recording_class(*timed, limit=request.record_limit, changes=request.changes)
     return kernel_class(*timed)
+
+
+def keep_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int) -> None:
+    """Has the recording written while the run goes on, if that was asked for."""
+    if request.record is None or request.record_every is None:
+        return
+    from pto_dialect.recording.kernel import RecordingKernel
+    from pto_dialect.recording.model import RecordingError
+    from pto_dialect.recording.save import save
+
+    path = request.record
+    assert isinstance(kernel, RecordingKernel)
+
+    def listener() -> None:
+        # A file that cannot be written is told at the end, when the whole recording cannot be written either.
+        with suppress(RecordingError):
+            save(path, kernel, blocks, kernel.watch.findings.all, running=True)
+
+    kernel.record.tell(request.record_every, listener)
 
 
 def save_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int, failure: Diagnostic | None) -> str | None:

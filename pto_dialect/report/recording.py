@@ -1,0 +1,19 @@
+"""Runs that are recorded and shown at once. Source: docs/report.md, "From a recording"."""
+
+from __future__ import annotations
+
+from pto_dialect.recording.kernel import TimedRecordingKernel
+from pto_dialect.recording.watch import RecordingWatch
+
+from .kernel import ReportKernel
+from .watch import ReportWatch
+
+
+class ShownRecordingWatch(RecordingWatch, ReportWatch):
+    """Writes down what a recording has, and what a page shows."""
+
+
+class ShownRecordingKernel(TimedRecordingKernel, ReportKernel):
+    """An entry function that is ready to run and be recorded and shown."""
+
+    recording_watch = ShownRecordingWatch
