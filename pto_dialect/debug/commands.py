@@ -106,6 +106,11 @@ class Debugger(cmd.Cmd):
         """step [N]: carries out the next operation, or N of them, on whatever core it is."""
         self._moved(self.session.position + _count(text))
 
+    def do_run(self, text: str) -> None:
+        """run: starts again from the begin; what set has changed is forgotten, breakpoints stay."""
+        self.session.restart()
+        self.here()
+
     def do_back(self, text: str) -> None:
         """back [N]: goes back one operation, or N of them."""
         self._moved(self.session.position - _count(text))
@@ -420,7 +425,7 @@ ALIASES = {
     **{"s": "step", "stepi": "step", "rstep": "back", "b": "break", "n": "next", "c": "continue", "rc": "rcontinue"},
     **{"p": "print", "x": "memory", "bt": "where", "backtrace": "where", "l": "list", "q": "quit", "d": "delete"},
     **{"finish": "out", "reverse-step": "back", "reverse-next": "rnext", "reverse-continue": "rcontinue"},
-    **{"h": "help", "i": "info", "exit": "quit"},
+    **{"h": "help", "i": "info", "exit": "quit", "r": "run", "restart": "run"},
 }
 """Other names of commands."""
 

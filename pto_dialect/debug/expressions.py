@@ -141,6 +141,9 @@ class Expression:
                 if bool(result) is wanted:
                     break
             return result
+        if isinstance(node, ast.IfExp):
+            chosen = node.body if self._value(node.test, lookup) else node.orelse
+            return self._value(chosen, lookup)
         if isinstance(node, ast.Subscript):
             return np.asarray(self._value(node.value, lookup))[self._index(node.slice, lookup)]
         if isinstance(node, ast.Call):
@@ -149,14 +152,14 @@ class Expression:
 
     def _comparison(self, node: ast.Compare, lookup: Callable[[str], Any]) -> Any:
         left = self._value(node.left, lookup)
-        result: Any = True
+        result: Any = None
         for op, right_node in zip(node.ops, node.comparators, strict=True):
             right = self._value(right_node, lookup)
-            result = (
-                result & COMPARISONS[type(op)](left, right)
-                if result is not True
-                else COMPARISONS[type(op)](left, right)
-            )
+            each = COMPARISONS[type(op)](left, right)
+            result = each if result is None else result & each
+            if np.ndim(result) == 0 and not result:
+                # As in Python, what comes behind a comparison that is false is not computed.
+                break
             left = right
         return result
 
@@ -175,7 +178,8 @@ class Expression:
         return operator.index(self._value(node, lookup))
 
 
-_NODES = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Subscript, ast.Call, ast.Tuple)
+_NODES = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Subscript, ast.Call, ast.Tuple,
+          ast.IfExp)  # fmt: skip
 _PLAIN = frozenset((ast.Load, ast.Slice, ast.And, ast.Or))
 
 

@@ -293,6 +293,18 @@ class Session:
 
     # ------------------------------------------------------------ changes
 
+    def restart(self) -> None:
+        """Goes to the begin of the run as it was before anything was changed. Raises ``DebugError``."""
+        if self.changes:
+            assert self.rerun is not None
+            try:
+                self.recording = self.rerun([])
+            except RecordingError as error:
+                raise DebugError(str(error)) from None
+            self.changes = []
+            self._orders.clear()
+        self.position = 0
+
     def change(self, memory: str, first: int, content: bytes) -> None:
         """Gives bytes of a memory another content, and runs the program on from here. Raises ``DebugError``."""
         if self.rerun is None:

@@ -8,6 +8,8 @@ import sys
 from threading import Timer
 from typing import Any
 
+from dap_schema import mistakes
+
 SECONDS = 60
 
 
@@ -48,14 +50,14 @@ class Editor:
             assert (found["request_seq"], found["command"]) == (number, command)
             if not found["success"]:
                 raise RequestFailed(found["message"])
-            return found["body"]
+            return found.get("body")
 
     def wait(self, name: str) -> Any:
         """What the next event of a kind says; those before it are dropped."""
         while True:
             event = self.events.pop(0) if self.events else self.receive()
             if event["event"] == name:
-                return event["body"]
+                return event.get("body")
 
     def receive(self) -> dict[str, Any]:
         """The next message."""
@@ -66,7 +68,9 @@ class Editor:
         name, _, length = header.partition(b":")
         assert name == b"Content-Length"
         assert self.process.stdout.readline() == b"\r\n"
-        return json.loads(self.process.stdout.read(int(length)))
+        found = json.loads(self.process.stdout.read(int(length)))
+        assert mistakes(found) == [], found
+        return found
 
     def close(self) -> int:
         """Goes away without a word; the exit code of the adapter."""

@@ -80,13 +80,16 @@ class Adapter:
         except (KeyError, IndexError, TypeError, ValueError) as error:
             self._fail(answer, f"{command}: {error}")
             return
-        self.connection.send("response", success=True, body=body or {}, **answer)
+        # Requests that ask for nothing have an answer without a body; clients read what is there.
+        told = {"body": body} if body else {}
+        self.connection.send("response", success=True, **told, **answer)
         after = getattr(self, f"after_{command}", None)
         if after is not None:
             after()
 
     def _fail(self, answer: dict[str, Any], text: str) -> None:
-        self.connection.send("response", success=False, message=text, **answer)
+        error = {"id": 1, "format": "{text}", "variables": {"text": text}, "showUser": True}
+        self.connection.send("response", success=False, message=text, body={"error": error}, **answer)
 
     @property
     def ready(self) -> Session:

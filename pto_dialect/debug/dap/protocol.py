@@ -62,4 +62,4 @@ class Connection:
 
     def event(self, name: str, **body: Any) -> None:
         """Sends an event."""
-        self.send("event", event=name, body=body)
+        self.send("event", event=name, **({"body": body} if body else {}))
