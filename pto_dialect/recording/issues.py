@@ -44,9 +44,7 @@ class Issues(NamedTuple):
     @classmethod
     def of(cls, columns: Sequence[Any]) -> Issues:
         """Columns of any type as those of a recording."""
-        return cls(
-            *(np.asarray(one, COLUMNS[f"issue.{name}"]) for name, one in zip(cls._fields, columns, strict=True))
-        )
+        return cls(*(np.asarray(one, COLUMNS[f"issue.{name}"]) for name, one in zip(cls._fields, columns, strict=True)))
 
     @classmethod
     def joined(cls, parts: Sequence[Issues]) -> Issues:

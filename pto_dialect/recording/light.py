@@ -13,13 +13,12 @@ from pto_dialect.sanitize.context import Context
 from pto_dialect.sanitize.state.arena import WatchedArena
 from pto_dialect.sanitize.state.clocks import Actor, Clock, Mark
 from pto_dialect.sanitize.state.regions import Bytes
-from pto_dialect.sanitize.watch.core import WatchedCore
 
 from .watch import OPERATION, PART, RecordedCore, RecordingWatch
 
 
 class Doing(Context):
-    """One operation while it runs; ``part`` is the place of the one inside of it that runs now, and its loop indices."""
+    """One operation while it runs; ``part`` is the place of the one inside of it that runs now, with loop indices."""
 
     __slots__ = ("part",)
 

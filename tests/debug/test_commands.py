@@ -195,6 +195,15 @@ def test_what_was_changed_goes_on(session: Session) -> None:
     ].startswith("error: the run is over")
 
 
+def test_run_starts_again_as_the_program_was(session: Session) -> None:
+    said = dialogue(
+        session, "break tadd", "goto 2", "set ub 0 f32 = -1", "goto end", "run", "continue", "goto end", "p %b[:4]"
+    )  # fmt: skip
+    assert said[4].startswith("#0 ")
+    assert lines_of(said)[5] == TADD
+    assert said[7] == "4 float32\n[  0.  64. 128. 192.]"
+
+
 def test_a_recording_alone_cannot_be_changed(session: Session) -> None:
     session.rerun = None
     (_, said) = dialogue(session, "goto 5", "set %x[0, 0] = 1")

@@ -15,7 +15,7 @@ def definitions() -> dict[str, Any] | None:
     found = find_spec("debugpy")
     if found is None or find_spec("jsonschema") is None:
         return None
-    folder = Path(list(found.submodule_search_locations or ())[0])
+    folder = Path(next(iter(found.submodule_search_locations or ())))
     path = folder / "_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json"
     return json.loads(path.read_text(encoding="utf-8"))["definitions"] if path.exists() else None
 

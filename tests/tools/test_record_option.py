@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,7 @@ def test_a_deadlock_leaves_everything_until_then(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
+        (("--record-every", "5"), "--record-every has no meaning without --record"),
         (("--record-limit", "1M"), "--record-limit has no meaning without --record"),
         (("--record", "x.rec", "--profile"), "--profile times plain runs"),
         (("--record", "x.rec", "--ranks", "2"), "--record does not go with --ranks"),
@@ -66,6 +68,121 @@ def test_options_that_mean_nothing_together_are_refused(options: tuple[str, ...]
     code, output = run(FAULTY / "race.pto", *options)
     assert code == 2
     assert says in " ".join(output.split())
+
+
+def test_a_run_leaves_a_page_and_a_recording(tmp_path: Path) -> None:
+    path, page = tmp_path / "run.pto-rec", tmp_path / "run.html"
+    race = ("--arg", "a=ones:f32:64", "--arg", "b=zeros:f32:64")
+    assert run(FAULTY / "race.pto", *race, "--record", path, "--html", page, "--sanitize")[0] == 3
+    found = open_recording(path)
+    assert [one.rule for one in found.findings] == ["race-war"]
+    assert found.timed
+    assert "race-war" in page.read_text(encoding="utf-8")
+
+
+TWICE = """program = "{program}"
+[[launch]]
+arguments = {{ a = "ones:f32:64", b = "zeros:f32:64" }}
+[[launch]]
+arguments = {{ a = "zeros:f32:64", b = "zeros:f32:64" }}
+"""
+
+
+def test_each_launch_of_a_file_has_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "t.launch.toml"
+    (tmp_path / "race.pto").write_text((FAULTY / "race.pto").read_text(encoding="utf-8"), encoding="utf-8")
+    file.write_text(TWICE.format(program="race.pto"), encoding="utf-8")
+    code, output = run(file, "--record", tmp_path / "run.pto-rec", "--html", tmp_path / "run.html")
+    assert code == 0, output
+    assert sorted(path.name for path in tmp_path.glob("run*")) == [
+        "run-1.html", "run-1.pto-rec", "run-2.html", "run-2.pto-rec",
+    ]  # fmt: skip
+    found = [open_recording(tmp_path / f"run-{number}.pto-rec") for number in (1, 2)]
+    assert [float(np.asarray(one.begin("a"))[0]) for one in found] == [1, 0]
+    assert len(found[0]) == len(found[1]) > 0
+
+
+def test_a_group_leaves_one_recording(tmp_path: Path) -> None:
+    from group_programs import cube, module, vector
+
+    (tmp_path / "cube.pto").write_text(module(cube()))
+    (tmp_path / "vector.pto").write_text(module(vector()))
+    np.save(tmp_path / "out.npy", np.zeros(4, np.int32))
+    file = tmp_path / "t.launch.toml"
+    file.write_text(GROUP)
+    code, output = run(file, "--allow", "sync-ffts-base", "--record", tmp_path / "run.pto-rec")
+    assert code == 0, output
+    found = open_recording(tmp_path / "run.pto-rec")
+    assert {one.core for one in found.actors} == {"AIC", "AIV0", "AIV1"}
+    assert {one.function for one in found.statements} == {"produce", "consume"}
+    assert np.asarray(found.end("consume.arg1")).tolist() == [70, 70, 80, 80]
+
+
+GROUP = """blocks = 2
+[[launch]]
+arguments = { arg0 = "zeros:i32:2" }
+[[launch.group]]
+program = "cube.pto"
+arguments = { 1 = "per-core:block", arg2 = "per-core:block + 7" }
+[[launch.group]]
+program = "vector.pto"
+arguments = { arg1 = "out.npy" }
+"""
+
+
+@pytest.mark.parametrize("option", ["--record", "--html"])
+def test_launches_that_leave_nothing_are_told(tmp_path: Path, option: str) -> None:
+    ranks = Path("examples/ranks/all_gather.launch.toml").resolve()
+    code, output = run(ranks, option, tmp_path / "x")
+    assert code == 2
+    assert f"error: {option} does not go with launch files that have ranks" in output
+    code, output = run(ranks.parent, option, tmp_path / "x")
+    assert code == 2
+    assert f"{option} goes with a single launch file" in " ".join(output.split())
+
+
+def test_the_recording_is_there_while_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pto_dialect.recording import log
+
+    seen: list[tuple[str, int, bool]] = []
+    path = tmp_path / "run.pto-rec"
+    tell = log.Log.tell
+
+    def looking(self: log.Log, seconds: float, listener: Callable[[], None]) -> None:
+        def look() -> None:
+            listener()
+            with open_recording(path) as found:
+                seen.append((found.outcome.kind, len(found), bool(found.memory_at(found.last, "ub"))))
+
+        tell(self, 0.0, look)
+
+    monkeypatch.setattr(log, "_LOOK", 4)
+    monkeypatch.setattr(log, "_PATIENCE", 0)
+    monkeypatch.setattr(log.Log, "tell", looking)
+    race = ("--arg", "a=ones:f32:64", "--arg", "b=zeros:f32:64")
+    assert run(FAULTY / "race.pto", *race, "--record", path, "--record-every", "1")[0] == 0
+    whole = open_recording(path)
+    assert whole.outcome.kind == "ended"
+    assert [kind for kind, _, _ in seen] == ["running"] * len(seen)
+    assert [steps for _, steps, _ in seen] == list(range(4, len(whole), 4))
+
+
+def test_a_disk_that_is_full_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import errno
+    import zipfile
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    from pto_dialect.recording import log
+
+    monkeypatch.setattr(log, "_LOOK", 4)
+    monkeypatch.setattr(zipfile._ZipWriteFile, "write", full)
+    race = ("--arg", "a=ones:f32:64", "--arg", "b=zeros:f32:64", "--quiet")
+    path = tmp_path / "run.pto-rec"
+    code, output = run(FAULTY / "race.pto", *race, "--record", path, "--record-every", "0.1")
+    assert (code, output) == (2, f"error: cannot write '{path}': No space left on device\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_recording_that_cannot_be_written_costs_no_result(tmp_path: Path) -> None:
