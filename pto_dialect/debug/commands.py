@@ -353,6 +353,16 @@ class Debugger(cmd.Cmd):
             statement = recording.statements[one.statement]
             signals = ", ".join(one.signals)
             self.say(f"{show.place(recording.actors[one.actor])}: waits at line {statement.line} for {signals}")
+        if recording.waiting and position == self.session.end:
+            self._left()
+
+    def _left(self) -> None:
+        """Tells the signals that nobody has taken, which may be those that others wait for by another name."""
+        recording = self.session.recording
+        for one in recording.signals:
+            if not one.waits and one.peer < 0:
+                line = recording.step(one.step).statement.line
+                self.say(f"{one.text} was set at line {line} (#{one.step}), and nobody has taken it")
 
     def do_list(self, text: str) -> None:
         """list [LINE]: the program around a line, by default the current one; > is here, * has a breakpoint."""

@@ -1,4 +1,6 @@
-"""Recordings and pages of the launches of a file: each launch has its own. Source: docs/recording.md."""
+"""Recordings and pages of the launches of a file: each launch has its own. Source: docs/report.md,
+"A run that fails".
+"""
 
 from __future__ import annotations
 
