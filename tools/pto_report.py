@@ -14,17 +14,17 @@ RECORDING = ".pto-rec"
 class Report(click.Command):
     """The command; what begins with no recording is for ``pto-run --html``."""
 
-    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **more: Any) -> Any:
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *more: Any, **named: Any) -> Any:
         """Carries out the command."""
         given = sys.argv[1:] if args is None else list(args)
         values = [number + 1 for number, one in enumerate(given) if one in ("-o", "--out", "--port")]
         words = (one for number, one in enumerate(given) if number not in values and not one.startswith("-"))
         first = next(words, RECORDING)
         if first.endswith(RECORDING):
-            return super().main(given, prog_name, **more)
+            return super().main(given, prog_name, *more, **named)
         from .pto_run import main as run
 
-        return run.main(["--html", *given], prog_name, **more)
+        return run.main(["--html", *given], prog_name, *more, **named)
 
 
 @click.command(cls=Report, context_settings={"help_option_names": ["-h", "--help"]})

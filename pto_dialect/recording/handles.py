@@ -45,7 +45,8 @@ class Handles:
         # An object of the same number may be another one; a tile may have got another valid region.
         if known is not None and known[0] is value:
             _, rows, cols, found = known
-            if rows < 0 or (rows == value.valid_rows and cols == value.valid_cols):
+            tile: Any = known[0]
+            if rows < 0 or (rows == tile.valid_rows and cols == tile.valid_cols):
                 return found
         found = self._row(value)
         if len(self._known) >= _MOST:

@@ -11,6 +11,7 @@ from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.run.launch import Started
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.timed import CycleKernel
+from pto_dialect.sanitize.watch.core import WatchedCore
 from pto_dialect.sanitize.watch.generator import WatchedGenerator
 
 from .generator import RecordedGenerator
@@ -29,6 +30,7 @@ LIMIT = 1 << 30
 class RecordingKernel(WatchedKernel):
     """An entry function that is ready to run and be recorded; ``record`` has what its last run has done."""
 
+    core_class: type[WatchedCore] = RecordedCore
     recording_watch: type[RecordingWatch] = RecordingWatch
 
     def __init__(self, *arguments: Any, limit: int = LIMIT, changes: Sequence[Change] = ()) -> None:
@@ -39,16 +41,12 @@ class RecordingKernel(WatchedKernel):
         self.cores: list[RecordedCore] = []
         """Those that have run last."""
         super().__init__(*arguments)
+        self.core_class = LightCore if self.light else RecordedCore
 
     @property
     def light(self) -> bool:
         """True where the recording alone wants to know what happens."""
         return not self.sanitize.checks and self.timeline is None
-
-    @property
-    def core_class(self) -> type[RecordedCore]:
-        """Cores that tell the recording."""
-        return LightCore if self.light else RecordedCore
 
     @property
     def watch(self) -> Watch:

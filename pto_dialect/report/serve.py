@@ -102,10 +102,9 @@ def _told(text: str) -> str:
 class Handler(BaseHTTPRequestHandler):
     """Answers requests for a frame, the page in it, and how far the run is."""
 
-    server: Server
-
     def do_GET(self) -> None:
         """One request."""
+        pages: Pages = getattr(self.server, "pages")  # noqa: B009
         name = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
         place = self.path.partition("?")[0]
         if name not in _NAMES:
@@ -113,9 +112,9 @@ class Handler(BaseHTTPRequestHandler):
         elif place == "/":
             self._answer(200, "text/html", FRAME)
         elif place == "/page":
-            self._answer(200, "text/html", self.server.pages.current()[1])
+            self._answer(200, "text/html", pages.current()[1])
         elif place == "/state":
-            token, _, text = self.server.pages.current()
+            token, _, text = pages.current()
             self._answer(200, "application/json", json.dumps({"token": token, "text": text}))
         else:
             self._answer(404, "text/plain", "there is no such page")
@@ -130,7 +129,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, format: str, *_: Any) -> None:
         """Says nothing."""
 
 
