@@ -96,6 +96,7 @@ def test_the_clause_is_read_printed_and_ordered(followed: dict[str, Any]) -> Non
     (line,), told = followed["clause"]
     assert " n_dir k_dir : " in line and told == []
     assert followed["clause out of order"][1] == ["mad-clause-order: n_dir is out of place: it comes before k_dir"]
+    assert followed["clause means"] == "goes along k first"
 
 
 def test_the_rule_is_reported(followed: dict[str, Any]) -> None:

@@ -14,9 +14,12 @@ sys.path.insert(0, str(Path.cwd()))
 from pto_dialect import targets
 from pto_dialect.diagnostics.engine import DiagnosticOptions
 from pto_dialect.driver.explain.examples import example_of
+from pto_dialect.driver.explain.operand_words import meaning
 from pto_dialect.driver.explain.running import run
 from pto_dialect.driver.options import Options
 from pto_dialect.driver.pipeline import process
+from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.cube.mad import MadOp
 from pto_dialect.targets.a2a3 import A2A3
 from pto_dialect.verify.engine.example_programs import example_program
 
@@ -42,6 +45,7 @@ def results() -> dict[str, object]:
         "findings": [found.message for found in ran.findings],
         "clause": said(MAD.format(n="%c16", words=" n_dir k_dir")),
         "clause out of order": said(MAD.format(n="%c16", words=" k_dir n_dir")),
+        "clause means": meaning(MadOp, signature(MadOp).attributes["k_dir"], True),
         "rule": said(MAD.format(n="%c17", words="")),
         "rule kept": said(MAD.format(n="%c16", words="")),
         "limit": dict(A2A3.planner_limit),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.base import PtoOp, Slot, op_spec
 
 
@@ -302,9 +303,13 @@ _ROLES = ("reads and writes", "reads", "writes")
 
 
 def meaning(cls: type[PtoOp], slot: Slot, attribute: bool = False) -> str:
-    """What an operand or attribute of ``cls`` means."""
+    """What an operand or attribute of ``cls`` means; without an entry here what its clause says."""
     table = ATTRIBUTES if attribute else OPERANDS
-    return OF_ONE.get((cls.name, slot.name)) or table.get(slot.name, "")
+    said = OF_ONE.get((cls.name, slot.name)) or table.get(slot.name)
+    if said is not None:
+        return said
+    clauses = clauses_of(cls)
+    return next((row.summary for row, names, _ in clauses if slot.name in (row.declares, *names)), "")
 
 
 def access(cls: type[PtoOp], name: str) -> str:
