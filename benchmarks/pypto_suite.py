@@ -3,9 +3,10 @@
     python benchmarks/pypto_suite.py PYPTO_TREE [--platform a2a3sim] [--sanitize] [--jobs 2] [--select WORDS] [PATHS]
 
 runs the tests below `tests/st` of a checkout of PyPTO, or those in PATHS, with the plug-in for pytest, and prints a
-table of outcomes. PyPTO has to be built and installed in the Python environment that runs this script (docs/pypto.md
-says how), with pytest, pytest-forked, and pytest-xdist for `--jobs` above 1. `--report DIR` keeps what each test has
-run and what the sanitizers have found.
+table of outcomes. Every folder is a session of its own, because files of some choose a chip for the whole process when
+they are read. Times are CPU seconds of all processes, tests and compilers alike. PyPTO has to be built and installed in
+the Python environment that runs this script (docs/pypto.md says how), with pytest, pytest-forked, and pytest-xdist for
+`--jobs` above 1. `--report DIR` keeps what each test has run and what the sanitizers have found.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -31,7 +33,6 @@ class Outcome(NamedTuple):
     test: str
     word: str
     reason: str
-    seconds: float
 
 
 def outcomes(report: Path) -> list[Outcome]:
@@ -39,12 +40,11 @@ def outcomes(report: Path) -> list[Outcome]:
     found: list[Outcome] = []
     for case in ElementTree.parse(report).getroot().iter("testcase"):
         test = f"{case.get('classname')}::{case.get('name')}"
-        seconds = float(case.get("time", 0))
         parts = {part.tag: part for part in case if part.tag in ("failure", "error", "skipped")}
         tag = next(iter(parts), None)
         words = {"failure": "failed", "error": "error", "skipped": "skipped"}
         text = "" if tag is None else f"{parts[tag].get('message') or ''}\n{parts[tag].text or ''}"
-        found.append(Outcome(test, words[tag] if tag else "passed", reason(text), seconds))
+        found.append(Outcome(test, words[tag] if tag else "passed", reason(text)))
     return found
 
 
@@ -57,8 +57,18 @@ def reason(text: str) -> str:
     return ""
 
 
-def command(given: argparse.Namespace, report: Path) -> list[str]:
-    """What runs the tests."""
+def sessions(tree: Path, paths: Sequence[str]) -> Iterator[list[str]]:
+    """The files of each session: those of one folder, or what is named."""
+    for path in paths:
+        files = sorted((tree / path).rglob("test_*.py"))
+        if not files:
+            yield [path]
+        for _, some in groupby(sorted(files, key=lambda file: file.parent), lambda file: file.parent):
+            yield [str(file.relative_to(tree)) for file in some]
+
+
+def command(given: argparse.Namespace, files: Sequence[str], report: Path) -> list[str]:
+    """What runs the tests of a session."""
     made = [sys.executable, "-m", "pytest", "--pto-pypto", f"--platform={given.platform}", f"--junitxml={report}"]
     # PyPTO compiles for one chip in a process, and some of its files refuse a platform altogether.
     made += ["--forked", "--continue-on-collection-errors", "-q", "--no-header", "-p", "no:cacheprovider", "--tb=short"]
@@ -70,14 +80,20 @@ def command(given: argparse.Namespace, report: Path) -> list[str]:
         made.append(f"--pto-report={os.path.abspath(given.report)}")
     if given.select:
         made += ["-k", given.select]
-    return [*made, *(given.paths or ["tests/st"])]
+    return [*made, *files]
+
+
+def processor_seconds() -> float:
+    """CPU seconds of all processes that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def show(found: list[Outcome], seconds: float) -> None:
     """The table: numbers of outcomes, then reasons with their numbers and tests."""
     counts = Counter(one.word for one in found)
     numbers = ", ".join(f"{counts[word]} {word}" for word in ("passed", "failed", "error", "skipped"))
-    print(f"{len(found)} tests: {numbers}; {seconds:.0f} s, {sum(one.seconds for one in found):.0f} s inside the tests")
+    print(f"{len(found)} tests: {numbers}; {seconds:.0f} CPU seconds, reading the tests among them")
     reasons: dict[tuple[str, str], list[str]] = {}
     for one in found:
         if one.word != "passed":
@@ -100,15 +116,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--select", default="")
     parser.add_argument("--report", default="")
     given = parser.parse_intermixed_args(arguments)
+    found: list[Outcome] = []
+    code = 0
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.xml"
-        started = time.perf_counter()
-        done = subprocess.run(command(given, report), cwd=given.tree, stdout=sys.stderr)
-        seconds = time.perf_counter() - started
-        if not report.exists():
-            return done.returncode or 1
-        show(outcomes(report), seconds)
-    return 0
+        for index, files in enumerate(sessions(given.tree, given.paths or ["tests/st"])):
+            report = Path(folder) / f"report{index}.xml"
+            done = subprocess.run(command(given, files, report), cwd=given.tree, stdout=sys.stderr)
+            if report.exists():
+                found += outcomes(report)
+            else:
+                code = done.returncode or 1
+    show(found, processor_seconds())
+    return code
 
 
 if __name__ == "__main__":

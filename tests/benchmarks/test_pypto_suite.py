@@ -38,14 +38,28 @@ def test_outcomes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ]
     pypto_suite.show(found, 3.0)
     shown = capsys.readouterr().out
-    assert shown.startswith("4 tests: 1 passed, 2 failed, 0 error, 1 skipped; 3 s, 2 s inside the tests\n")
+    numbers = "4 tests: 1 passed, 2 failed, 0 error, 1 skipped"
+    assert shown.startswith(f"{numbers}; 3 CPU seconds, reading the tests among them\n")
     assert "   1 skipped: needs a board\n     tests.st.test_a::test_board\n" in shown
 
 
 def test_command(tmp_path: Path) -> None:
-    plain = Namespace(platform="a5sim", jobs=1, sanitize=False, report="", select="", paths=[])
-    made = pypto_suite.command(plain, tmp_path / "x.xml")
-    assert "--platform=a5sim" in made and made[-1] == "tests/st" and "-n" not in made
-    asked = Namespace(platform="a5", jobs=2, sanitize=True, report="reports", select="add", paths=["tests/st/x.py"])
-    made = pypto_suite.command(asked, tmp_path / "x.xml")
+    plain = Namespace(platform="a5sim", jobs=1, sanitize=False, report="", select="")
+    made = pypto_suite.command(plain, ["tests/st/x.py", "tests/st/y.py"], tmp_path / "x.xml")
+    assert "--platform=a5sim" in made and made[-2:] == ["tests/st/x.py", "tests/st/y.py"] and "-n" not in made
+    asked = Namespace(platform="a5", jobs=2, sanitize=True, report="reports", select="add")
+    made = pypto_suite.command(asked, ["tests/st/x.py"], tmp_path / "x.xml")
     assert {"--pto-sanitize", "-n", "-k", "tests/st/x.py", "--pto-pypto"} <= set(made)
+
+
+def test_folders_are_sessions_of_their_own(tmp_path: Path) -> None:
+    for name in ("st/ops/test_b.py", "st/ops/test_a.py", "st/ops/deep/test_c.py", "st/conftest.py", "st/test_d.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    test = "st/ops/test_a.py::test_one"
+    assert list(pypto_suite.sessions(tmp_path, ["st", test])) == [
+        ["st/test_d.py"],
+        ["st/ops/test_a.py", "st/ops/test_b.py"],
+        ["st/ops/deep/test_c.py"],
+        [test],
+    ]

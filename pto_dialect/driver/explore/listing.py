@@ -24,7 +24,7 @@ from pto_dialect.runtime.compile.program import (
     find_program,
     symbol_of,
 )
-from pto_dialect.runtime.compile.usage import access_of
+from pto_dialect.runtime.compile.usage import access_of, directions_of
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.arguments import argument_format
 from pto_dialect.runtime.run.launch import orders_blocks
@@ -91,10 +91,11 @@ def _listed(module: ModuleOp, function: Operation, symbols: Symbols, entry: bool
         program = find_program(module, symbol_of(function), profile.arch, symbols)
     except ProgramError as error:
         problem = error.message
-    block = function.regions[0].blocks[0]
     arguments = tuple(
-        _argument(name, type_, access_of(value, symbols).direction)
-        for (name, type_), value in zip(arguments_of(function), block.args, strict=True)
+        _argument(name, type_, direction)
+        for (name, type_), direction in zip(
+            arguments_of(function), _directions(function, program, symbols), strict=True
+        )
     )
     span = span_of(function)
     function_type = function.properties["function_type"]
@@ -112,6 +113,15 @@ def _listed(module: ModuleOp, function: Operation, symbols: Symbols, entry: bool
         tuple(t.type_text(type_) for type_ in function_type.outputs.data),
         problem,
     )
+
+
+def _directions(function: Operation, program: Program | None, symbols: Symbols) -> list[str]:
+    """What a launch of a function does with each of its arguments: also what starts together with it takes them."""
+    if program is None:
+        return [access_of(value, symbols).direction for value in function.regions[0].blocks[0].args]
+    found = directions_of(program)
+    root = next((root for root in program.roots.values() if root.function is function), None)
+    return found if root is None else [found[position] for position in root.positions]
 
 
 def _argument(name: str, type_: Attribute, direction: str) -> ListedArgument:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
-from pto_dialect.runtime.compile.usage import access_of
+from pto_dialect.runtime.compile.usage import directions_of as text_directions
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.tasks import Task, Use, connect, in_order
 
@@ -22,14 +22,7 @@ if TYPE_CHECKING:
 
 def directions_of(kernel: Kernel) -> list[str]:
     """What the functions of a kernel do with each argument, as far as their text tells."""
-    found = ["none"] * len(kernel.arguments)
-    for root in kernel.program.roots.values():
-        arguments = root.function.regions[0].blocks[0].args
-        for position, argument in zip(root.positions, arguments, strict=True):
-            direction = access_of(argument, kernel.program.symbols).direction
-            both = {found[position], direction} - {"none", "unused"}
-            found[position] = "inout" if len(both) > 1 else next(iter(both), "none")
-    return found
+    return ["none" if direction == "unused" else direction for direction in text_directions(kernel.program)]
 
 
 class TaskRun:

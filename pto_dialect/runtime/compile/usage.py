@@ -17,6 +17,9 @@ from pto_dialect.ir.core.roles import RUNS, Role, has_role
 
 from .program import Program, Symbols, call_arguments, writes_control
 
+QUEUE_MEMORY = ("gm_slot_tensor", "gm_slot_buffer", "gm_addr")
+"""Operands of a queue that may be the global memory of its entries."""
+
 _PLAIN = frozenset(("atomic_none", "none"))
 
 
@@ -71,6 +74,17 @@ def access_of(value: SSAValue, symbols: Symbols) -> Access:
     return Access(reads, writes)
 
 
+def directions_of(program: Program) -> list[str]:
+    """What all functions that a launch starts do with each of its arguments: a direction, or ``unused``."""
+    found = [Access(False, False)] * len(program.arguments)
+    for root in program.roots.values():
+        arguments = root.function.regions[0].blocks[0].args
+        for position, argument in zip(root.positions, arguments, strict=True):
+            one, other = found[position], access_of(argument, program.symbols)
+            found[position] = Access(one.reads or other.reads, one.writes or other.writes)
+    return [access.direction for access in found]
+
+
 _NOTHING, _READ, _WRITTEN, _BOTH = Access(False, False), Access(True, False), Access(False, True), Access(True, True)
 
 
@@ -92,6 +106,9 @@ def _use(op: Operation, index: int, symbols: Symbols) -> tuple[list[SSAValue], A
         return [], _NOTHING if has_role(op, Role.EXTENT | Role.RETURN) else _BOTH
     spec = op_spec(type(op))
     name = operand_name(op, index)
+    if spec.queue is not None and spec.queue.role == "init" and name in QUEUE_MEMORY:
+        # Entries are written and read by the operations on the queue, on both ends.
+        return [], _BOTH
     if spec.effect in (Effect.HANDLE, Effect.PURE):
         return list(op.results), _NOTHING
     reads, writes = name in spec.reads, name in spec.writes

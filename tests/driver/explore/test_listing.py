@@ -52,6 +52,35 @@ def test_directions() -> None:
     assert (function.entry, function.cores, function.blocks) == (True, ("one",), "one")
 
 
+PAIR = """
+func.func @k_aic(%a: !pto.ptr<f32>, %slots: !pto.ptr<f32>, %out: !pto.ptr<f32>)
+    attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  %c0 = arith.constant 0 : index
+  %v = pto.load_scalar %a[%c0] : !pto.ptr<f32> -> f32
+  %buffer = pto.import_reserved_buffer {name = "fifo", peer_func = @k_aiv} -> i32
+  pto.aic_initialize_pipe {id = 0, dir_mask = 1, slot_size = 1024}
+    (gm_slot_buffer = %slots : !pto.ptr<f32>, c2v_consumer_buf = %buffer : i32)
+  return
+}
+func.func @k_aiv(%a: !pto.ptr<f32>, %slots: !pto.ptr<f32>, %out: !pto.ptr<f32>)
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %v = arith.constant 1.0 : f32
+  %buffer = pto.reserve_buffer {name = "fifo", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32
+  pto.store_scalar %v, %out[%c0] : !pto.ptr<f32>, f32
+  return
+}
+"""
+
+
+def test_functions_that_start_together_share_their_arguments() -> None:
+    found = listed(PAIR)
+    wanted = {"a": "in", "slots": "inout", "out": "out"}
+    for name, other in (("k_aic", "k_aiv"), ("k_aiv", "k_aic")):
+        assert found[name].starts_with == other
+        assert {one.name: one.direction for one in found[name].arguments} == wanted
+
+
 def test_stores_of_tiles_read_what_they_add_to() -> None:
     text = """
 func.func @f(%x: !pto.ptr<f32>) {{
