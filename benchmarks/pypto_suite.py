@@ -3,10 +3,10 @@
     python benchmarks/pypto_suite.py PYPTO_TREE [--platform a2a3sim] [--sanitize] [--jobs 2] [--select WORDS] [PATHS]
 
 runs the tests below `tests/st` of a checkout of PyPTO, or those in PATHS, with the plug-in for pytest, and prints a
-table of outcomes. Every folder is a session of its own, because files of some choose a chip for the whole process when
-they are read. Times are CPU seconds of all processes, tests and compilers alike. PyPTO has to be built and installed in
-the Python environment that runs this script (docs/pypto.md says how), with pytest, pytest-forked, and pytest-xdist for
-`--jobs` above 1. `--report DIR` keeps what each test has run and what the sanitizers have found.
+table of outcomes. Every folder is a session of its own; times are CPU seconds of all processes, tests and compilers
+alike. PyPTO has to be built and installed in the Python environment that runs this script (docs/pypto.md says how),
+with pytest, pytest-forked, and pytest-xdist for `--jobs` above 1. `--report DIR` keeps what each test has run and what
+the sanitizers have found.
 """
 
 from __future__ import annotations

@@ -39,10 +39,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--pto-pypto", action="store_true", help="PyPTO compiles and runs its programs with pto-dialect")
 
 
+def _runs_pypto(config: pytest.Config) -> bool:
+    return bool(config.option.pto_pypto) or os.environ.get(PYPTO) == "1"
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Starts what the options ask for."""
     config.addinivalue_line("markers", f"{MARK}(rule, ...): findings of these rules do not fail the test")
-    pypto = config.option.pto_pypto or os.environ.get(PYPTO) == "1"
+    pypto = _runs_pypto(config)
     if pypto:
         from .pypto import install
 
@@ -70,6 +74,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_session] = session
     config.stash[_stack] = ExitStack()
     config.stash[_stack].enter_context(session.open())
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leaves the choice of the chip to the tests."""
+    if _runs_pypto(session.config):
+        from .pypto.platform import forget_chip
+
+        forget_chip()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 import subprocess
 import sys
@@ -147,3 +148,43 @@ def test_without_pypto_the_error_is_one_line(tmp_path: Path) -> None:
     if done.returncode == 0:
         pytest.skip("PyPTO is installed")
     assert "No module named 'pypto'" in done.stderr.splitlines()[-1]
+
+
+CHIP = """
+chip = None
+
+def set_backend_type(name):
+    global chip
+    if chip not in (None, name):
+        raise ValueError("already set")
+    chip = name
+
+def reset_for_testing():
+    global chip
+    chip = None
+"""
+"""What PyPTO has of the kind."""
+
+CHOOSING = """
+from pypto import backend
+
+backend.set_backend_type("a2a3")
+
+def test_a5():
+    backend.set_backend_type("a5")
+"""
+
+
+def test_files_that_choose_a_chip_leave_the_choice_to_tests(tmp_path: Path) -> None:
+    folder = tmp_path / "pypto" / "backend"
+    folder.mkdir(parents=True)
+    (tmp_path / "pypto" / "__init__.py").touch()
+    (folder / "__init__.py").write_text(CHIP)
+    (folder / "pto_backend.py").touch()
+    (tmp_path / "test_it.py").write_text(CHOOSING)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "pto_dialect.integrations.pytest_plugin", "test_it.py"]
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    for option, passes in (("--pto-pypto", True), ("-q", False)):
+        done = subprocess.run([*command, option], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert (done.returncode == 0) is passes, done.stdout + done.stderr

@@ -117,3 +117,11 @@ def install() -> None:
     # PyPTO versions that have another function for it start the executable, which does the same more slowly.
     if hasattr(backend, "_run_ptoas"):
         backend._run_ptoas = _assemble
+
+
+def forget_chip() -> None:
+    """Lets PyPTO choose its chip anew, of which it knows one in a process: tests choose theirs when they run, and what
+    was chosen while their files were read is not it."""
+    backend: Any = import_module("pypto.backend")
+    if hasattr(backend, "reset_for_testing"):
+        backend.reset_for_testing()
