@@ -1,5 +1,5 @@
 // How the timeline is painted.
-const labelWidth = () => (timeline.sheet.width < 500 ? 62 : 104);
+const labelWidth = () => (timeline.sheet.width < 500 ? 84 : 104);
 const timeOf = (x) => timeline.from + ((x - labelWidth()) / (timeline.sheet.width - labelWidth())) * (timeline.to - timeline.from);
 
 function drawAxis(context, scale, width, height, left) {
@@ -130,7 +130,7 @@ function drawLaneLabel(context, row, left) {
   if (row.first) {
     context.fillStyle = c.quiet;
     const text = (manyBlocks() ? `${lane.block}·` : "") + (lane.core === "core" ? "core" : lane.core);
-    context.fillText(left < 80 ? text.slice(0, 5) : text, 4, y + LANE / 2);
+    context.fillText(left < 90 ? text.slice(0, 5) : text, 4, y + LANE / 2);
   }
   context.textBaseline = "alphabetic";
 }
