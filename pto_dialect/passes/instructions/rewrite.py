@@ -84,15 +84,19 @@ class InstructionPass(PtoPass):
         return Diagnostic(rule.id, rule.severity, message, span_of(error.op), (), error.help)
 
 
+def never_runs(loop: ForOp) -> bool:
+    """Whether the bounds of a loop say that it has no iteration."""
+    first, end = constant_of(loop.lb), constant_of(loop.ub)
+    return isinstance(first, int) and isinstance(end, int) and first >= end
+
+
 def _never_run_loop(op: Operation, function: Operation) -> ForOp | None:
     """The outermost loop around ``op`` that has no iteration: nothing in it has bytes of its own."""
     found: ForOp | None = None
     place = op.parent_op()
     while place is not None and place is not function:
-        if isinstance(place, ForOp):
-            first, end = constant_of(place.lb), constant_of(place.ub)
-            if isinstance(first, int) and isinstance(end, int) and first >= end:
-                found = place
+        if isinstance(place, ForOp) and never_runs(place):
+            found = place
         place = place.parent_op()
     return found
 

@@ -77,8 +77,8 @@ def _values(webs: Webs, op: Operation) -> tuple[Write, Write] | None:
     if start not in webs.buffers or dst not in webs.buffers or start is None or dst is None or start.type != dst.type:
         return None
     numbers = [number for number, value in enumerate(op.operands) if value in (start, dst)]
-    first, last = (webs.seen[op, number] for number in (numbers[0], numbers[-1]))
-    return first, last
+    first, last = (webs.seen.get((op, number)) for number in (numbers[0], numbers[-1]))
+    return None if first is None or last is None else (first, last)
 
 
 def _is_in_place(op: Operation) -> bool:

@@ -12,6 +12,7 @@ from xdsl.dialects.scf import ForOp, IfOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+from pto_dialect.passes.instructions.rewrite import never_runs
 
 
 class Write(NamedTuple):
@@ -108,7 +109,7 @@ class Webs:
 
     def _through(self, op: Operation, state: State) -> State:
         blocks = _blocks(op)
-        if isinstance(op, ForOp):
+        if isinstance(op, ForOp) and blocks:
             while True:
                 after = _merged(state, self._forward(blocks[0], state))
                 if after == state:
@@ -137,7 +138,7 @@ class Webs:
 
     def _before(self, op: Operation, live: frozenset[Write]) -> frozenset[Write]:
         blocks = _blocks(op)
-        if isinstance(op, ForOp):
+        if isinstance(op, ForOp) and blocks:
             while True:
                 before = live | self._backward(blocks[0], live)
                 if before == live:
@@ -152,8 +153,10 @@ class Webs:
 
 
 def _blocks(op: Operation) -> list[Block]:
-    """The blocks of an operation that runs each of them once, of a loop or of a branch."""
+    """The blocks of an operation that runs each of them once, of a loop that runs or of a branch."""
     blocks = [block for region in op.regions for block in region.blocks]
+    if isinstance(op, ForOp) and never_runs(op):
+        return []
     known = isinstance(op, (ForOp, IfOp, PtoOp))
     if blocks and (not known or any(len(region.blocks) > 1 for region in op.regions)):
         raise UnfollowedError

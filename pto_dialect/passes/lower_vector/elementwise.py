@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.arith import AndIOp, TruncIOp
-from xdsl.dialects.builtin import StringAttr, i16
+from xdsl.dialects.arith import AndIOp, ExtUIOp, TruncIOp
+from xdsl.dialects.builtin import IntegerType, StringAttr, i16
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
@@ -75,7 +75,8 @@ def _check(reader: Reader, step: Step) -> None:
         if tile.kind != "ND":
             raise NotLoweredError(op, f"its tiles lie in the layout {tile.kind}, registers are loaded from rows")
         reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
-    if step.number is not None and step.number.type != dst.type.element:
+    counts = row.formula in (VShlsOp, VShrsOp)
+    if step.number is not None and step.number.type != dst.type.element and not counts:
         raise NotLoweredError(op, f"its number is no {dst.element}")
     if any(may_overlap(step.sources[name], dst) for name in step.alone):
         raise NotLoweredError(op, "its destination takes the place of values that later rows need")
@@ -224,7 +225,9 @@ class Loops:
         known = constant_of(number)
         if isinstance(known, int):
             return writer.function.constant(known & last, i16)
-        if number.type != i16:
+        if isinstance(number.type, IntegerType) and number.type.width.data < i16.width.data:
+            number = writer.put(ExtUIOp(number, i16))
+        elif number.type != i16:
             number = writer.put(TruncIOp(number, i16))
         return writer.put(AndIOp(number, writer.function.constant(last, i16)))
 

@@ -45,6 +45,7 @@ IN_PLACE = {
     "a sum that goes on in place": (("=s", "+st", "+tt", "+tu", ">u"), (4,)),
     "to and fro in a loop": (("=s", LOOP, "+st", "+ts", "}", ">s"), (7,)),
     "begun anew in each turn": (("=u", LOOP, "=s", "+su", "}", ">u"), (2,)),
+    "a loop without iterations": (("=s", "scf.for %i = %c1 to %c1 step %c1 {", "=u", "+ut", "}", "+st", ">t"), (2,)),
     "two sums": (("=s", "=t", "+su", "+ts", ">s", ">u"), (2, 2)),
     "two places for one sum": (("=s", "+st", ">t", "=s", "+su", "+uu", ">u"), (2, 3)),
 }

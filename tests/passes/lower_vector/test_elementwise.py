@@ -111,6 +111,17 @@ def test_shifts_count_modulo_the_width():
         assert np.array_equal(result["c"], expected(a))
 
 
+@pytest.mark.parametrize("kind", ["i8", "i16", "i64"])
+def test_counts_of_shifts_have_a_type_of_their_own(kind):
+    found = program("pto.tshls", "i32", 1, 64, 64)
+    found.arguments["number"] = f"={kind}"
+    found.lines = [line.replace(", i32) outs", f", {kind}) outs") for line in found.lines]
+    a = RNG.integers(-(2**20), 2**20, (1, 64)).astype(np.int32)
+    module, result = lowered(found, last="lower-vector", a=a, b=a, c=np.zeros_like(a), number=35)
+    assert np.array_equal(result["c"], a << 3)
+    assert "vshls" in print_module(module)
+
+
 def test_partial_operations_on_parts_stay():
     found = Program(a="f32", b="f32", c="f32")
     for name, cols in (("x", 64), ("y", 32), ("z", 64)):
