@@ -5,9 +5,12 @@
 CYCLES.csv has measurements of single operations (docs/reference/cycles.md, "Measurements"). For each chip the shipped
 table is set back to the values that a fit starts from, fitted to all rows but some, and asked for these: once for each
 operation with its types, once for all rows of an operation whatever its types, once for each shape. Rows that a formula
-has made (EQ_FIT_TABLE and CLOSED_FORM in their notes) are counted apart. Operations of which nothing is left to predict
-from - neither another one of their class nor published latencies - get a range from the tool; they are counted as
-"ranges". The line "public" has the errors that the public model states for the same rows.
+has made (EQ_FIT_TABLE and CLOSED_FORM in their notes) are counted apart. Some rows have nothing left to predict from,
+neither another operation of their class nor published latencies. They are left out of the first line of each kind, that
+counts them as "without neighbours", and predicted from the values that a fit starts from in the second line, which has
+all rows. "inside" is how many rows lie in the band of a neighbour. The line "families" has the laws that operations
+without figures get, for all rows as if none of them had figures. The line "public model" has the
+errors that the public model states for the same rows.
 
 KERNELS.csv has times of whole kernels; cycle_kernels.py says how they are scheduled.
 """
@@ -17,8 +20,10 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -54,34 +59,53 @@ def orphan(one: Measurement, base: CycleTable, known: frozenset[object]) -> bool
     return bool(own) and not any(key in known for key in own)
 
 
+class Left(NamedTuple):
+    """A row that was left out: the error of its prediction, the row, whether anything is left to predict from, and
+    whether the row lies in the band of a neighbour."""
+
+    error: float
+    row: Measurement
+    orphan: bool
+    inside: bool
+
+
 def left_out(
     rows: Sequence[Measurement], base: CycleTable, key: Callable[[Measurement], Hashable]
-) -> tuple[list[tuple[float, Measurement]], int]:
-    """Errors of rows predicted from all others, and how many had nothing to be predicted from."""
+) -> list[Left]:  # fmt: skip
+    """Each row, predicted from all that do not share its ``key``."""
     groups: dict[Hashable, list[Measurement]] = defaultdict(list)
     for one in rows:
         groups[key(one)].append(one)
-    errors: list[tuple[float, Measurement]] = []
-    ranges = 0
+    band = base.one("band", "neighbour")
+    found: list[Left] = []
     for name, group in groups.items():
         rest = [one for one in rows if key(one) != name]
         table = fit(base, rest)
         known: frozenset[object] = frozenset(each for one in rest for each in touched(one, base))
         for one in group:
-            if orphan(one, base, known):
-                ranges += 1
-            else:
-                errors.append((estimate(one.work, table).cycles / one.cycles - 1, one))
-    return errors, ranges
+            error = estimate(one.work, table).cycles / one.cycles - 1
+            inside = 1 / (1 + band) <= 1 + error <= 1 + band
+            found.append(Left(error, one, orphan(one, base, known), inside))
+    return found
 
 
-def line(text: str, errors: Sequence[float], ranges: int = 0) -> str:
+def line(text: str, errors: Sequence[float], more: str = "") -> str:
     if not errors:
         return f"  {text:34} no rows"
     found = sorted(abs(error) for error in errors)
-    tail = f"  ranges {ranges}" if ranges else ""
     return (f"  {text:34} rows {len(found):4}  median {100 * median(found):5.1f} %"
-            f"  90 % {100 * found[int(0.9 * len(found))]:5.1f} %  most {100 * found[-1]:5.1f} %{tail}")  # fmt: skip
+            f"  90 % {100 * found[int(0.9 * len(found))]:5.1f} %  most {100 * found[-1]:5.1f} %{more}")  # fmt: skip
+
+
+def families(rows: Sequence[Measurement], table: CycleTable) -> str:
+    """How the laws of families do, for rows as if nothing had figures of its own."""
+    entries = {key: one for key, one in table.entries.items() if key[0] in ("family", "machine", "band", "range")}
+    alone = CycleTable("families", entries)
+    vector = [one for one in rows if not one.work.path and not one.work.k]
+    found = [(one, estimate(replace(one.work, name=f"t{one.work.name}"), alone)) for one in vector]
+    inside = sum(each.low <= one.cycles <= each.high for one, each in found)
+    share = f"  inside {100 * inside / max(len(found), 1):.0f} %"
+    return line("families, any operation", [each.cycles / one.cycles - 1 for one, each in found], share)
 
 
 def chip_report(chip: str, rows: Sequence[Measurement], details: bool) -> None:
@@ -91,16 +115,21 @@ def chip_report(chip: str, rows: Sequence[Measurement], details: bool) -> None:
     print(line("shipped table, all rows", [estimate(one.work, table).cycles / one.cycles - 1 for one in rows]))
     real = [one for one in rows if not one.modelled]
     for text, key in (("operation and types", typed), ("operation", named), ("shape", shaped)):
-        errors, ranges = left_out(rows, base, key)
-        print(line(f"left out by {text}", [error for error, one in errors if not one.modelled], ranges))
+        found = left_out(rows, base, key)
+        plain = [one for one in found if not one.row.modelled]
+        some = [one.error for one in plain if not one.orphan]
+        inside = 100 * sum(one.inside for one in plain) / max(len(plain), 1)
+        print(line(f"left out by {text}", some, f"  without neighbours {len(plain) - len(some)}"))
+        print(line("   all rows", [one.error for one in plain], f"  inside {inside:.0f} %"))
         if any(one.modelled for one in rows):
-            print(line("   rows made by a formula", [error for error, one in errors if one.modelled]))
+            print(line("   rows made by a formula", [one.error for one in found if one.row.modelled]))
         if details:
             by: dict[Hashable, list[float]] = defaultdict(list)
-            for error, one in errors:
-                by[typed(one)].append(error)
-            for name, found in by.items():
-                print(line("      " + " ".join(map(str, name if isinstance(name, tuple) else (name,))), found))
+            for one in found:
+                by[typed(one.row)].append(one.error)
+            for name, errors in by.items():
+                print(line("      " + " ".join(map(str, name if isinstance(name, tuple) else (name,))), errors))
+    print(families(real, table))
     print(line("public model, the same rows", [one.baseline for one in real if one.baseline is not None]))
 
 

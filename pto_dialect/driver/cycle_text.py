@@ -111,7 +111,7 @@ def _text(program: ModuleCycles) -> str:
     lines += [_aligned(row, widths) for row in rows]
     if program.open:
         lines.append(f"{program.open} operations stand in loops or choices that a run decides; they count as one turn")
-    lines += [f"no figures of {name}: a range" for name in program.ranges]
+    lines += [f"no figures of {name}: a range, or the law of its family" for name in program.ranges]
     lines += [wait_text(one) for one in shown_waits(program)]
     lines += [advice_text(one) for one in program.advice]
     if program.untried:

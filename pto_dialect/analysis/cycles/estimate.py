@@ -9,12 +9,12 @@ from .moves import move_cycles, product_cycles
 from .repeats import repeat_cycles
 from .table import CycleTable
 from .vector_flow import flow_cycles
-from .work import Work
+from .work import Work, ceil_div
 
 
 class Estimate(NamedTuple):
-    """``cycles`` between ``low`` and ``high``; ``evidence`` is ``measured``, ``neighbour``, ``published`` or
-    ``assumed``, where ``assumed`` stands for operations and types without figures."""
+    """``cycles`` between ``low`` and ``high``; ``evidence`` is ``measured``, ``neighbour``, ``published``, ``family``
+    or ``assumed``. The last two are of operations and types without figures."""
 
     cycles: float
     low: float
@@ -29,7 +29,7 @@ def estimate(work: Work, table: CycleTable) -> Estimate:
         return Estimate(cycles, cycles, 20 * cycles, table.evidence("sync", work.name, "*"))
     found = _cycles(work, table)
     if found is None:
-        return _unknown(work, table)
+        return _of_family(work, table) or _unknown(work, table)
     cycles, evidence = found
     if not work.certain:
         evidence = "assumed"
@@ -49,6 +49,23 @@ def _cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
     if table.one("machine", "flow"):
         return flow_cycles(work, table)
     return repeat_cycles(work, table)
+
+
+def _of_family(work: Work, table: CycleTable) -> Estimate | None:
+    """What the family of an operation takes: a fixed part, rows and registers, with a wide band; ``None`` for one
+    without a family, and for shapes that only a run knows."""
+    family = table.family_of(work.name)
+    if family is None or work.path or work.k:
+        return None
+    p = table.group("family", family, "*")
+    if not work.certain and (p["row"] or p["fixed"]):
+        return None
+    size = int(table.one("machine", "vector_bytes"))
+    registers = ceil_div(work.bytes(), size)
+    if not work.full:
+        registers = work.valid_rows * ceil_div(ceil_div(work.bytes(), work.valid_rows), size)
+    cycles = p["fixed"] + p["row"] * work.valid_rows + p["slope"] * registers
+    return Estimate(cycles, cycles / (1 + p["error"]), cycles * (1 + p["error"]), "family")
 
 
 def _unknown(work: Work, table: CycleTable) -> Estimate:

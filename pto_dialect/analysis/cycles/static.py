@@ -20,6 +20,9 @@ from .operations import counted
 from .table import CycleTable, read_table, shipped
 from .waits import Advice, Wait
 
+WITHOUT = ("family", "assumed")
+"""Evidence of what has no figures of its own."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -95,7 +98,7 @@ def static_cycles(
         found.lines.append(Line(op.name, span.line if span else None, one.pipe, count, open_, cycles))
         found.open += open_
         found.pipes.setdefault(one.pipe, Total()).add(cycles, count)
-        if cycles.evidence == "assumed":
+        if cycles.evidence in WITHOUT:
             name = f"{op.name} {one.work.source}"
             found.ranges[name] = found.ranges.get(name, 0) + 1
     sum_up(found)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 COLUMNS: Final = ("law", "name", "type", "parameter", "value", "prior", "evidence", "note")
 
-FIT: Final = ("measured", "neighbour", "published", "assumed")
+FIT: Final = ("measured", "neighbour", "published", "family", "assumed")
 """Classes of evidence, the best first."""
 
 PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -30,6 +30,7 @@ PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
     "reduce": ("row", "row_more", "fixed", "fixed_more", "partial"),
     "broadcast": ("row", "row_more", "fixed"),
     "column": ("row", "row_more", "fixed", "fixed_more", "partial_row"),
+    "family": ("fixed", "row", "slope", "error"),
     "copy": ("fixed", "block"),
     "move": ("fixed", "rate"),
     "cube": ("head", "passes"),
@@ -43,6 +44,15 @@ SIGNED: Final = frozenset(("flat_step", "row_gap", "fixed_more", "prior"))
 
 Key = tuple[str, str, str, str]
 """Law, name, type and parameter."""
+
+
+POSITIVE: Final = frozenset(("rate", "flat_lanes", "row_lanes"))
+"""Parameters that others are divided by."""
+
+POSITIVE_OF_MACHINE: Final = frozenset(("clock_mhz", "cores", "memory_gbps", "vector_bytes"))
+
+BANDS: Final = tuple(each for each in FIT if each != "family")
+"""Classes of evidence with one band each; each family has one of its own."""
 
 
 class CycleTableError(ValueError):
@@ -80,6 +90,15 @@ class CycleTable:
         """The type under which ``law`` has figures of ``name`` for ``type_``; ``None`` where it has none."""
         known = self.types.get((law, name), ())
         return type_ if type_ in known else "*" if "*" in known else None
+
+    def family_of(self, name: str) -> str | None:
+        """The family of an operation: the longest name, or beginning with a ``*`` behind it, that fits."""
+        fitting = [
+            family
+            for law, family in self.types
+            if law == "family" and (name.startswith(family[:-1]) if family.endswith("*") else name == family)
+        ]
+        return max(fitting, key=lambda family: len(family.rstrip("*")) + (not family.endswith("*")), default=None)
 
     def get(self, law: str, name: str, type_: str, parameter: str) -> float:
         """The value of a parameter that exists."""
@@ -184,6 +203,10 @@ def _entry(row: Mapping[str, str], place: str, line: int) -> tuple[Key, Entry]:
         raise CycleTableError(f"{place}: there is no evidence '{evidence}', but {', '.join(FIT)}")
     value = _number(row["value"], parameter, place)
     prior = row.get("prior", "")
+    if not value and (parameter in POSITIVE or (law == "machine" and row["name"] in POSITIVE_OF_MACHINE)):
+        raise CycleTableError(f"{place}: {parameter}: {row['value']} is not positive")
+    if law == "machine" and row["name"] == "flow" and value not in (0, 1):
+        raise CycleTableError(f"{place}: the flow is 1, loops over registers, or 0, repeated instructions")
     entry = Entry(value, _number(prior, parameter, place) if prior else None, evidence, line)
     return (law, row["name"], row["type"] or "*", parameter), entry
 
@@ -207,17 +230,31 @@ def _check_complete(entries: Mapping[Key, Entry], name: str) -> None:
         for parameter in PARAMETERS[law]:
             if (law, entry, type_, parameter) not in entries:
                 raise CycleTableError(f"{name}:{line}: '{law} {entry} {type_}' has no parameter '{parameter}'")
-    for law, entry in (*(("band", each) for each in FIT), *REQUIRED):
+    for law, entry, type_ in [each for each in seen if each[0] == "range"]:
+        if entries[law, entry, type_, "low"].value > entries[law, entry, type_, "high"].value:
+            raise CycleTableError(f"{name}:{seen[law, entry, type_]}: 'range {entry}' has a low above its high")
+    kind = FLOWS[int(entries["machine", "flow", "*", "value"].value)] if ("machine", "flow", "*") in seen else ()
+    for law, entry in (*(("band", each) for each in BANDS), *REQUIRED, *kind):
         if (law, entry, "*") not in seen:
             raise CycleTableError(f"{name}: '{law} {entry}' is missing")
 
 
 REQUIRED: Final = (
-    *(("machine", name) for name in ("clock_mhz", "cores", "vector_bytes", "flow")),
+    *(("machine", name) for name in ("clock_mhz", "cores", "memory_gbps", "vector_bytes", "flow")),
     *(("move", name) for name in ("gm:ub", "gm:l1", "ub:gm", "l0c:gm", "l1:l0a", "l1:l0b", "ub:ub")),
     *(("cube", "tmatmul"), ("sync", "flag"), ("sync", "barrier"), ("range", "vector"), ("range", "other")),
 )
 """What every table has to have: law and name."""
+
+FLOWS: Final = (
+    (("flow", "partial"), ("copy", "row")),
+    (
+        *(("flow", name) for name in ("flat_start", "single", "second_load", "row_start", "row_least", "row_gap")),
+        *(("flow", name) for name in ("port_one", "port_two", "window")),
+        ("select", "tsel"),
+    ),
+)
+"""What one for repeated instructions has to have, and one for loops over registers."""
 
 
 def _text(key: Key) -> str:

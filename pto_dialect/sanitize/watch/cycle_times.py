@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pto_dialect.analysis.cycles.estimate import Estimate, estimate
 from pto_dialect.analysis.cycles.operations import Counted, counted
-from pto_dialect.analysis.cycles.static import Line, ModuleCycles, Total
+from pto_dialect.analysis.cycles.static import WITHOUT, Line, ModuleCycles, Total
 from pto_dialect.analysis.cycles.table import FIT, CycleTable
 from pto_dialect.analysis.cycles.work import Work
 from pto_dialect.runtime.kernels.tile.operands import TILES
@@ -102,7 +102,8 @@ class CycleTimeline(Timeline):
         found = self._counted[site.number]
         if found is None and actor.pipe == "PIPE_S":
             return _NONE
-        work = Work(site.name, "i8", "i8", 1, 1, 1, 1, certain=False) if found is None else found.work
+        name = site.name.removeprefix("pto.")
+        work = Work(name, "i8", "i8", 1, 1, 1, 1, certain=False) if found is None else found.work
         if not work.certain:
             work = self._completed(work, actor, context)
         known = self._known.get(work)
@@ -121,7 +122,7 @@ class CycleTimeline(Timeline):
             return work
         size = max(1, context.nbytes // 2)
         path = _path_of(work.name, actor)
-        certain = path == _stated_path(work.name)
+        certain = path == (_stated_path(work.name) or "")
         return replace(work, source="i8", result="i8", rows=1, cols=size, valid_rows=1, valid_cols=size, path=path,
                        certain=certain)  # fmt: skip
 
@@ -167,7 +168,7 @@ class CycleTimeline(Timeline):
             mean = Estimate(total.cycles / count, total.low / count, total.high / count, entry.evidence)
             line = span.line if span is not None else None
             found.lines.append(Line(entry.site.name, line, entry.pipe, entry.count, False, mean))
-            if entry.evidence == "assumed":
+            if entry.evidence in WITHOUT:
                 found.ranges[entry.site.name] = entry.count
         busiest: dict[str, Actor] = {}
         for actor in actors:
@@ -184,10 +185,19 @@ class CycleTimeline(Timeline):
         return found
 
 
+_NAMED = {
+    **{"gm": "gm", "ub": "ub", "ubuf": "ub", "l1": "l1", "cbuf": "l1", "l0a": "l0a", "ca": "l0a", "l0b": "l0b"},
+    **{"cb": "l0b", "l0c": "l0c", "cc": "l0c", "bt": "bt", "fb": "fb", "fbuf": "fb"},
+}
+"""Memories by their words in the names of transfers."""
+
+
 def _stated_path(name: str) -> str | None:
-    """The memories in the name of a transfer, ``mte_gm_ub``."""
-    parts = name.split("_")
-    return ":".join(parts[1:3]) if parts[0] == "mte" and len(parts) > 2 else None
+    """The memories in the name of a transfer: ``mte_gm_ub``, ``copy_gm_to_ubuf``, ``load_cbuf_to_ca_mx``."""
+    verb, *words = name.replace("_matrix_", "_").replace("_to_", "_").split("_")
+    if verb not in ("mte", "copy", "load") or len(words) < 2 or not {*words[:2]} <= _NAMED.keys():
+        return None
+    return f"{_NAMED[words[0]]}:{_NAMED[words[1]]}"
 
 
 def _path_of(name: str, actor: Actor) -> str:

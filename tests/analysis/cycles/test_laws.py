@@ -112,7 +112,7 @@ def test_products_pass_over_fractals(type_: str, inner: int, head: int, passes: 
 
 def test_what_has_no_figures_has_a_range() -> None:
     for table in (A5, A2A3):
-        found = estimate(tile("tnosuch", "f32", 16, 64), table)
+        found = estimate(tile("nosuch", "f32", 16, 64), table)
         assert found.evidence == "assumed"
         assert found.low < found.cycles < found.high
         assert found.high > 20 * found.low
@@ -133,3 +133,30 @@ def test_more_work_never_takes_less() -> None:
         for name in ("tadd", "texp", "tmins"):
             cycles = [estimate(tile(name, "f32", rows, 128), table).cycles for rows in range(1, 40)]
             assert cycles == sorted(cycles)
+
+
+@pytest.mark.parametrize("table", [A5, A2A3], ids=["a5", "a2a3"])
+@pytest.mark.parametrize("name", ["trowprod", "tcolprod", "trowexpandsub", "tfmod", "ttrans", "tunheard"])
+@pytest.mark.parametrize(("rows", "cols", "valid"), [(8, 64, (8, 64)), (16, 160, (16, 129)), (1, 32, (1, 1))])
+def test_operations_without_figures_have_the_law_of_their_family(
+    table: CycleTable, name: str, rows: int, cols: int, valid: tuple[int, int]
+) -> None:
+    family = table.family_of(name)
+    assert family is not None
+    p = {key[3]: one.value for key, one in table.entries.items() if key[:2] == ("family", family)}
+    per_row, in_all = ceil(valid[1] * 4 / 256), ceil(valid[0] * valid[1] * 4 / 256)
+    registers = in_all if valid[1] == cols else valid[0] * per_row
+    expected = p["fixed"] + p["row"] * valid[0] + p["slope"] * registers
+    found = estimate(tile(name, "f32", rows, cols, valid), table)
+    assert found.cycles == pytest.approx(expected)
+    assert (found.low, found.high) == pytest.approx((expected / (1 + p["error"]), expected * (1 + p["error"])))
+    assert found.evidence == "family" and p["error"] >= 0.5
+
+
+def test_what_has_no_family_has_a_range() -> None:
+    found = estimate(Work("simt_launch", "i8", "i8", 1, 256, 1, 256), A5)
+    assert found.evidence == "assumed" and found.high > 20 * found.low
+    # A shape that only a run knows has one as well.
+    assert estimate(Work("tnew", "i8", "i8", 1, 1, 1, 1, certain=False), A5).evidence == "assumed"
+    # An instruction for one register has none to know.
+    assert estimate(Work("vlds", "i8", "i8", 1, 1, 1, 1, certain=False), A5).cycles == 2

@@ -57,6 +57,12 @@ def test_dynamic_shapes_and_unknown_operations_have_ranges() -> None:
     found = cycles(body, arguments=f"%x: {DYNAMIC}")
     assert [line.estimate.evidence for line in found.lines] == ["assumed"]
     assert found.ranges == {"pto.texp f32": 1}
+    column = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
+    body = f"    pto.trowsum ins(%x, %t : {VEC}, {VEC}) outs(%y : {column})"
+    found = cycles(body, arguments=f"%x: {VEC}, %t: {VEC}, %y: {column}")
+    (line,) = found.lines
+    assert line.estimate.evidence == "family" and found.ranges == {"pto.trowsum f32": 1}
+    assert found.whole.low == line.estimate.low and found.whole.high == line.estimate.high
 
 
 def test_products_count_their_inner_dimension() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from pto_dialect.analysis.cycles.estimate import estimate
 from pto_dialect.analysis.cycles.measurements import parse_measurements
 from pto_dialect.analysis.cycles.table import CycleTable, CycleTableError, parse_table, read_table, shipped
+from pto_dialect.analysis.cycles.work import Work
 
 HEAD = "law,name,type,parameter,value,prior,evidence,note"
 
@@ -38,13 +40,21 @@ def test_a_table_written_and_read_is_the_same(chip: str) -> None:
         ({1: "machine,clock_mhz,*,value,1,,guessed,"}, "t.csv:2: there is no evidence 'guessed'"),
         ({1: "repeat,tadd,f32,fixed,1,,,"}, "is given twice, first in line 2"),
         ({1: None}, "t.csv: 'machine clock_mhz' is missing"),
+        ({1: "machine,clock_mhz,*,value,0,,published,"}, "t.csv:2: value: 0 is not positive"),
+        ({6: "machine,flow,*,value,2,,published,"}, "t.csv:7: the flow is 1, loops over registers, or 0"),
+        ({6: "machine,flow,*,value,1,,published,"}, "t.csv: 'flow flat_start' is missing"),
+        ({4: None}, "t.csv: 'machine memory_gbps' is missing"),
+        (
+            {1: "range,unheard,*,low,9,,,\nrange,unheard,*,high,3,,,"},
+            "t.csv:2: 'range unheard' has a low above its high",
+        ),
         ({1: "move,gm:moon,*,fixed,1,,,"}, "t.csv:2: 'move gm:moon *' has no parameter 'rate'"),
     ],
 )
 def test_wrong_tables_are_refused_with_their_place(change: dict[int, str | None], message: str) -> None:
     text = [change.get(number, line) for number, line in enumerate(lines())]
     with pytest.raises(CycleTableError) as error:
-        parse_table([line for line in text if line is not None], "t.csv")
+        parse_table([part for line in text if line is not None for part in line.split("\n")], "t.csv")
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -106,3 +116,41 @@ def test_transfers_and_products_of_measurements_have_their_memories() -> None:
     assert [(work.path, work.k) for work in works] == [
         *(("l1:l0a", 0), ("l0c:gm", 0), ("gm:l1", 0), ("", 64), ("", 0)),
     ]
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+def test_a_table_without_one_of_its_lines_is_refused_or_works(chip: str) -> None:
+    """Whatever line is missing, negative or zero: a message with its place, or figures for everything."""
+    text = lines(chip)
+    works = [
+        Work("tadd", "f32", "f32", 8, 64, 8, 64), Work("tsel", "f32", "f32", 8, 64, 8, 64),
+        Work("tcvt", "f32", "f16", 8, 64, 8, 60), Work("tcolmax", "f32", "f32", 1, 64, 1, 64),
+        Work("trowsum", "f32", "f32", 8, 64, 8, 64), Work("tload", "f32", "f32", 8, 64, 8, 64, "gm:ub"),
+        Work("tmatmul", "f32", "f32", 8, 64, 8, 64, k=16), Work("flag", "i8", "i8", 1, 1, 1, 1),
+        Work("barrier", "i8", "i8", 1, 1, 1, 1), Work("unheard", "f32", "f32", 8, 64, 8, 64),
+        Work("trecip", "f16", "f16", 8, 64, 8, 64), Work("tmov", "f32", "f32", 8, 64, 8, 60, "ub:ub"),
+    ]  # fmt: skip
+    # Lines of operations are alike.
+    laws = ("operation", "family", "repeat", "reduce", "column", "broadcast", "convert", "move", "cube")
+    chosen = [number for number in range(1, len(text)) if number % 24 == 0 or not text[number].startswith(laws)]
+    for number in chosen:
+        cells = text[number].split(",")
+        for changed in (None, ",".join([*cells[:4], "-2", *cells[5:]]), ",".join([*cells[:4], "0", *cells[5:]])):
+            try:
+                table = parse_table(
+                    [*text[:number], *([] if changed is None else [changed]), *text[number + 1 :]], "t.csv"
+                )
+            except CycleTableError as error:
+                assert str(error).startswith("t.csv")
+                continue
+            for work in works:
+                found = estimate(work, table)
+                assert found.low <= found.cycles <= found.high
+
+
+def test_the_family_is_the_longest_name_that_fits() -> None:
+    table = shipped("a5")
+    names = {"trowsum": "trowsum", "trowmax": "trow*", "trowexpandsub": "trowexpand*", "trowargmax": "trowarg*"}
+    names |= {"tnew": "t*", "tquant.mx": "tquant.mx", "vlds": "v*", "vecscope": "vecscope"}
+    assert {name: table.family_of(name) for name in names} == names
+    assert table.family_of("simt_launch") is None
