@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .moves import move_cycles, product_cycles
 from .repeats import repeat_cycles
 from .table import CycleTable
-from .vector_flow import flow_cycles
+from .vector_flow import PRECISE, flow_cycles
 from .work import Work, ceil_div
 
 
@@ -54,7 +54,8 @@ def _cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
 def _of_family(work: Work, table: CycleTable) -> Estimate | None:
     """What the family of an operation takes: a fixed part, rows and registers, with a wide band; ``None`` for one
     without a family, and for shapes that only a run knows."""
-    family = table.family_of(work.name)
+    precise = work.options.get("op_params") == PRECISE
+    family = table.family_of(PRECISE if precise else work.name)
     if family is None or work.path or work.k:
         return None
     p = table.group("family", family, "*")

@@ -156,6 +156,10 @@ def test_operations_without_figures_have_the_law_of_their_family(
 def test_what_has_no_family_has_a_range() -> None:
     found = estimate(Work("simt_launch", "i8", "i8", 1, 256, 1, 256), A5)
     assert found.evidence == "assumed" and found.high > 20 * found.low
+    # The slow way has a family of its own; that of reciprocals, which is measured, lies in its band.
+    slow = estimate(tile("texp", "f32", 8, 64, op_params="high_precision"), A5)
+    known = estimate(tile("trecip", "f32", 8, 64, op_params="high_precision"), A5)
+    assert (slow.evidence, known.evidence) == ("family", "measured") and slow.low < known.cycles < slow.high
     # A shape that only a run knows has one as well.
     assert estimate(Work("tnew", "i8", "i8", 1, 1, 1, 1, certain=False), A5).evidence == "assumed"
     # An instruction for one register has none to know.
