@@ -75,6 +75,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["package"] == str(folder / "pto_dialect")
+    shutil.rmtree(folder, ignore_errors=True)
     return found
 
 
