@@ -14,9 +14,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).parents[2] / "docs"
 
-_FILE = re.compile(
-    r"^`([\w.]+)` [^`]*?(?:`[^`]*`[^`]*?)*?:\n\n```(?:mlir|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL
-)
+_FILE = re.compile(r"^`([\w.]+)` [^`]*?:\n\n```(?:mlir|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

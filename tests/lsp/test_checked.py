@@ -141,3 +141,15 @@ def test_after_random_edits_everything_is_as_when_the_text_is_opened(seed: int) 
         text = text[:start] + new + text[start + chosen.choice([0, 0, 1, 4, 25]) :]
         now = Checked("p", text, now)
         assert seen(now) == seen(Checked("p", text))
+
+
+@pytest.mark.parametrize(
+    "place", ["  func.func @caller", "    return\n  }\n  // A remark", "  module {", "      return"]
+)
+def test_a_label_anywhere_is_told_about_as_for_the_whole_text(place: str) -> None:
+    text = CALLS.replace(place, f"  ^label:\n{place}")
+    before = Checked("p", CALLS)
+    after = Checked("p", text, before)
+    assert seen(after) == seen(Checked("p", text))
+    assert {found for found in whole(text) if found[1] is Severity.ERROR} <= set(seen(after))
+    assert seen(Checked("p", CALLS, after)) == seen(Checked("p", CALLS))

@@ -87,9 +87,21 @@ class Checked:
             engine = DiagnosticEngine(ALL)
             self.module = parse_program(self.frame, engine)
             self.frame_syntax, self.frame_rules = engine.diagnostics, ()
+            if self.module is not None and self.pieces.functions and _has_labels(self.module):
+                # Where in a module with several blocks a function belongs, its place does not say.
+                self._take_whole()
         self._read(before if same else None)
         self._apply_rules(before if same else None)
         self._owners = {id(function.source): number for number, function in enumerate(self.functions)}
+
+    def _take_whole(self) -> None:
+        """Takes the text as one piece."""
+        self.pieces = Pieces(self.text, (), self.text)
+        self.places = self.pieces.places()
+        self.frame = SourceFile(self.name, self.text)
+        engine = DiagnosticEngine(ALL)
+        self.module = parse_program(self.frame, engine)
+        self.frame_syntax = engine.diagnostics
 
     # ------------------------------------------------------------ reading
 
@@ -274,14 +286,23 @@ def _defined(functions: Iterable[Function]) -> list[str]:
 def _modules(module: ModuleOp) -> Iterator[ModuleOp]:
     """A module and those inside it."""
     yield module
-    for op in module.body.ops:
+    for op in in_module(module):
         if isinstance(op, ModuleOp):
             yield from _modules(op)
 
 
+def in_module(module: ModuleOp) -> Iterator[Operation]:
+    """What stands in a module, which wrong programs give several blocks."""
+    return (op for block in module.body.blocks for op in block.ops)
+
+
+def _has_labels(module: ModuleOp) -> bool:
+    return any(len(one.body.blocks) != 1 for one in _modules(module))
+
+
 def _members(module: ModuleOp) -> Iterator[Operation]:
     """What stands in a module and in those inside it."""
-    for op in module.body.ops:
+    for op in in_module(module):
         if isinstance(op, ModuleOp):
             yield from _members(op)
         else:
@@ -290,7 +311,7 @@ def _members(module: ModuleOp) -> Iterator[Operation]:
 
 def _module_at(module: ModuleOp, place: int) -> ModuleOp:
     """The innermost module around a place of the frame."""
-    for op in module.body.ops:
+    for op in in_module(module):
         if isinstance(op, ModuleOp) and (span := span_of(op)) is not None and span.start < place < span.end:
             return _module_at(op, place)
     return module

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.walk import walk
 
-from .checked import Place
+from .checked import Place, in_module
 from .document import Document
 from .names import VALUE, Name
 
@@ -27,7 +27,7 @@ def functions_at(document: Document, offset: int) -> Iterator[Operation]:
     if number is not None:
         yield from checked.functions[number].operations
     elif checked.module is not None:
-        yield from (op for op in checked.module.body.ops if _around(document, op, offset))
+        yield from (op for op in in_module(checked.module) if _around(document, op, offset))
 
 
 def _around(document: Document, op: Operation, offset: int) -> bool:
