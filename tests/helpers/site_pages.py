@@ -91,9 +91,9 @@ def found(page: Any, question: str) -> list[str]:
     page.wait_for_function("() => document.activeElement.classList.contains('md-search__input')")
     page.keyboard.press("Control+a")
     page.keyboard.type(question)
-    page.wait_for_selector(".md-search-result__item", timeout=30_000)
+    page.wait_for_selector(".md-search-result__item", state="attached", timeout=60_000)
     page.wait_for_timeout(500)
-    titles = page.locator(".md-search-result__item h1, .md-search-result__item h2").all_inner_texts()
+    titles = page.locator(".md-search-result__item h1, .md-search-result__item h2").all_text_contents()
     page.keyboard.press("Escape")
     return titles
 
