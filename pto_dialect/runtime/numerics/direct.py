@@ -168,7 +168,11 @@ class Looked:
                 self.rest(values, out)
                 return
             table = self.table = _all_results(*self.key)
-        table.take(values.view(np.uint16), out=out, mode="clip")
+        if out.flags.c_contiguous:
+            table.take(values.view(np.uint16), out=out, mode="clip")
+        else:
+            # Watched memory, which only indexing may write, says that it is not contiguous.
+            out[...] = table.take(values.view(np.uint16), mode="clip")
 
 
 @cache
