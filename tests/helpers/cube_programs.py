@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect import parse, print_module
 from pto_dialect.api import check
+from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.passes.registry import make_pass
 from pto_dialect.runtime.queues.schedule import Schedule
@@ -140,7 +141,7 @@ def lowered(program: Program | str, last: str = "lower-cube", **arrays: Any) -> 
     assert not said, said
     text = print_module(after)
     verdict = check(text)
-    assert not [one for one in verdict.diagnostics if one.severity.value == "error"], str(verdict)
+    assert not [one for one in verdict.diagnostics if one.severity is Severity.ERROR], str(verdict)
     expected = run(before, arrays)
     again = parse(text, "lowered.pto")
     assert print_module(again) == text

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects.arith import IndexCastOp
-from xdsl.dialects.builtin import IntegerType, StringAttr
+from xdsl.dialects.builtin import IntegerType, Signedness, StringAttr
 from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core.attributes import EnumAttr
@@ -73,9 +73,10 @@ class Places:
         value = own.row(places, line, at, left)
         if places.bytes == self.tile.bytes:
             return value
-        kind = VRegType(self.registers.lanes, IntegerType(8 * self.tile.bytes))
         if places.bytes == 4:
+            kind = VRegType(self.registers.lanes, IntegerType(8 * self.tile.bytes, Signedness.UNSIGNED))
             return self.writer.pto(VPackOp, {"src": value}, {"part": StringAttr("LOWER")}, kind)
+        kind = VRegType(self.registers.lanes, IntegerType(8 * self.tile.bytes))
         return self.writer.pto(VZunpackOp, {"src": value, "part": self.writer.index(0)}, result=kind)
 
 

@@ -25,6 +25,8 @@ _MASKS = {
     4: (PsetB32Op, PltB32Op, MaskType("b32")),
 }
 """By the bytes of an element: all lanes, the first lanes, the type of both."""
+_BLOCK_LANE = 4
+"""Bytes of the lanes that stand for blocks of 32 bytes in masks of loads by blocks."""
 
 
 class Registers:
@@ -51,8 +53,14 @@ class Registers:
         return made.results[0]
 
     def blocks(self, left: Number) -> SSAValue:
-        """A mask of the blocks of 32 bytes that hold ``left`` elements."""
-        return self.first(self.writer.ceildiv(self.writer.mul(left, self.bytes), ROW_BYTES), 4)
+        """A mask of the blocks of 32 bytes that hold ``left`` elements.
+
+        A block goes with a lane of 32 bits; lanes of the register's own width, as the rule of masks wants them, are as
+        many more as they are narrower.
+        """
+        writer = self.writer
+        blocks = writer.ceildiv(writer.mul(left, self.bytes), ROW_BYTES)
+        return self.first(writer.mul(blocks, _BLOCK_LANE // self.bytes))
 
     def load(self, pointer: SSAValue, offset: Number, blocks: SSAValue | None = None, dist: str = "") -> SSAValue:
         """A register from memory, distributed as ``dist`` says, or the blocks of it that a mask names."""

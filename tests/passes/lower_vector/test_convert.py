@@ -72,6 +72,17 @@ def test_conversions_of_registers_give_the_same_bits(source, target, mode, satur
     assert found["c"].any()
 
 
+@pytest.mark.parametrize(
+    ("source", "target"), [("f16", "f32"), ("bf16", "f32"), ("i16", "f32"), ("ui8", "f16"), ("i8", "i32")]
+)
+def test_tiles_of_less_than_a_register_are_loaded_by_blocks(source, target):
+    case = program(source, target, "", "", 3, 96, 70)
+    a = values((3, 70), source)
+    module, found = lowered(case, "lower-vector", a=a, c=np.zeros((3, 70), STORAGE[target]))
+    assert "pto.vsldb" in print_module(module)
+    assert np.array_equal(found["c"], a.astype(STORAGE[target]), equal_nan=True)
+
+
 @pytest.mark.parametrize("columns", [0, 5, 64, 301])
 def test_sizes_that_only_a_run_knows(columns):
     found = program("bf16", "f32", "", "", 2, 320, 301)
