@@ -15,7 +15,7 @@ from pto_dialect.ir.core.base import Pipe
 from pto_dialect.passes.sync_flow import unit_flag
 
 from .items import NUMBER, Leaf, Loop, Sequence
-from .places import GLOBAL, REGISTERS
+from .places import GLOBAL, REGISTERS, Place
 from .state import Access, State
 
 V = NUMBER[Pipe.V]
@@ -28,9 +28,9 @@ class _Placed(NamedTuple):
     number: int
 
 
-def must_wait(access: Access, leaf: Leaf, writes: bool, state: State, arch: str) -> bool:
-    """Whether a pipe has to be told of the order of an earlier access and one of ``leaf``, which ``writes``, if both
-    are of the same bytes. ``state`` is that before ``leaf``."""
+def must_wait(access: Access, leaf: Leaf, place: Place, writes: bool, state: State, arch: str) -> bool:
+    """Whether a pipe has to be told of the order of an earlier access and one of ``leaf`` to ``place``, which
+    ``writes``, if both are of the same bytes. ``state`` is that before ``leaf``."""
     pipe = leaf.pipe
     if access.leaf.pipe != pipe:
         return not (unit_flag(access.leaf.op) and unit_flag(leaf.op))
@@ -44,19 +44,25 @@ def must_wait(access: Access, leaf: Leaf, writes: bool, state: State, arch: str)
         return False
     if access.place.space == GLOBAL:
         return pipe in _STORES
-    return pipe in _LOADS and not _used(access, leaf, state)
+    return pipe in _LOADS and not _used(access, leaf, place, state)
 
 
-def _used(access: Access, leaf: Leaf, state: State) -> bool:
-    """Whether another pipe has certainly used the bytes of an access since: whoever overwrites them waits for that."""
-    place = access.place
+def _used(access: Access, leaf: Leaf, place: Place, state: State) -> bool:
+    """Whether another pipe has certainly used bytes of an access and of ``place`` since: it has waited for the access,
+    and who overwrites ``place`` waits for it."""
     return any(
         not one.writes
         and one.number > access.number
-        and (one.place.holds(place) or place.holds(one.place))
+        and _share(one.place, access.place)
+        and _share(one.place, place)
         and _implied(one, access, leaf, state)
-        for one in state.earlier(place)
+        for one in state.earlier(access.place)
     )
+
+
+def _share(one: Place, other: Place) -> bool:
+    """Whether two places certainly have bytes in common."""
+    return one.holds(other) or other.holds(one)
 
 
 def _implied(one: Access, access: Access, leaf: Leaf, state: State) -> bool:

@@ -168,7 +168,9 @@ class Follower(Runner):
                     other = access.place
                     if known and other.stop is not None and (other.stop <= start or stop <= other.start):  # pyright: ignore
                         continue
-                    if self._within(access, leaf, state) or not must_wait(access, leaf, writes, state, self.arch):
+                    if self._within(access, leaf, state) or not must_wait(
+                        access, leaf, place, writes, state, self.arch
+                    ):
                         continue
                     if self._by_slot(access, place, row, state):
                         continue

@@ -199,7 +199,7 @@ class Course:
                         continue
                     if access.leaf is leaf and access.turn == state.turn:
                         continue
-                    if must_wait(access, leaf, writes, state, self.arch) and may_overlap(
+                    if must_wait(access, leaf, place, writes, state, self.arch) and may_overlap(
                         access.place, place, self._setting(access, leaf, state)
                     ):
                         yield access, writes

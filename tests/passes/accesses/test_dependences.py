@@ -65,7 +65,9 @@ def test_pipes_wait_for_others_unless_both_count_unit_flags(arch: str) -> None:
     for (one, first), (two, second) in product(PIPES.items(), repeat=2):
         for mine, theirs, wrote, writes in product(("", "flag"), ("", "flag"), YES, YES):
             if one != two:
-                found = must_wait(access(first, wrote, place, op=mine), leaf(second, theirs), writes, state(), arch)
+                found = must_wait(
+                    access(first, wrote, place, op=mine), leaf(second, theirs), place, writes, state(), arch
+                )
                 assert found is not (mine == theirs == "flag")
 
 
@@ -75,7 +77,7 @@ def test_order_inside_one_pipe(arch: str, space: str) -> None:
     place = Ground(space, "x")
     for (name, pipe), wrote, writes, same, kind in product(PIPES.items(), YES, YES, YES, ("", "raw", "war", "waw")):
         mine = "waw" if wrote and writes else "raw" if wrote or not writes else "war"
-        found = must_wait(access(pipe, wrote, place, op=kind), leaf(pipe), writes, state(0 if same else 1), arch)
+        found = must_wait(access(pipe, wrote, place, op=kind), leaf(pipe), place, writes, state(0 if same else 1), arch)
         if space == REGISTERS:
             assert found is False
         elif (name, arch) == ("V", "a2a3"):
@@ -96,8 +98,19 @@ def test_loads_of_bytes_that_somebody_has_used_since(wrote: bool, number: int, p
     path = ((Lines(), 0),)
     used = access(PIPES["V"], wrote, grounds[place], number, path=path)
     first = access(PIPES["MTE2"], True, grounds["x"], 3, path=path)
-    found = must_wait(first, leaf(PIPES["MTE2"], path=path), True, state(0, used), "a5")
+    found = must_wait(first, leaf(PIPES["MTE2"], path=path), grounds["x"], True, state(0, used), "a5")
     assert found is not (related and not wrote and number > 3)
+
+
+def test_a_use_of_other_bytes_of_a_load_orders_nothing() -> None:
+    """Who loads over the rest waits for nobody who has used the first part."""
+    whole = Ground("ub", "whole", ("part", "rest"))
+    part, rest = Ground("ub", "part"), Ground("ub", "rest")
+    path = ((Lines(), 0),)
+    used = access(PIPES["V"], False, part, 4, path=path)
+    first = access(PIPES["MTE2"], True, whole, 3, path=path)
+    for place, waits in ((rest, True), (part, False), (whole, False)):
+        assert must_wait(first, leaf(PIPES["MTE2"], path=path), place, True, state(0, used), "a5") is waits
 
 
 def loop(trips: float) -> Any:
@@ -132,7 +145,7 @@ def test_a_use_counts_that_happens_on_every_way(around: Any, certain: bool, shar
     first = access(PIPES["MTE2"], True, place, 3, before, path=path if shared == "first" else top)
     second = leaf(PIPES["MTE2"], path=path if shared == "second" else top)
     beside = (shared == "first" and use == before) or (shared == "second" and use == behind)
-    assert must_wait(first, second, True, state(behind, used), "a5") is not (certain or beside)
+    assert must_wait(first, second, place, True, state(behind, used), "a5") is not (certain or beside)
 
 
 LEVELS = """func.func @f(%n: index) {
