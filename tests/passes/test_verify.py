@@ -109,7 +109,7 @@ def test_options_of_passes() -> None:
         ("assign-memory{reus=none}", "assign-memory has no option 'reus'; it has reuse"),
         ("assign-memory{reuse=little}", "reuse of assign-memory is auto or max or safe or none, not 'little'"),
         ("assign-memory{reuse}", "reuse of assign-memory is auto or max or safe or none, not ''"),
-        ("insert-sync{reuse=max}", "insert-sync has no option 'reuse'; it has none"),
+        ("insert-sync{reuse=max}", "insert-sync has no option 'reuse'; it has style"),
         ("assign-memory{reuse=max", "options of a pass stand as name{option=value}, not as 'assign-memory{reuse=max'"),
     ],
 )

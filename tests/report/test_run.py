@@ -147,7 +147,7 @@ def test_a_wrong_result_is_a_finding(tmp_path: Path) -> None:
     assert finding["rule"] == "expectation" and "b" in finding["message"] and found.doc["complete"]
 
 
-@pytest.mark.parametrize("more", ["--profile", "--fix", "--emit-python", "--record=x.pto-rec"])
+@pytest.mark.parametrize("more", ["--profile", "--fix", "--emit-python"])
 def test_options_that_do_not_go_with_a_page_are_told(tmp_path: Path, more: str) -> None:
     from click.testing import CliRunner
 

@@ -73,7 +73,7 @@ def test_a_proof_says_what_it_has_run(opt):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--lower=flags"], "there is no stage 'flags'; stages are memory, sync, cube"),
+        (["--lower=flags"], "there is no stage 'flags'; stages are sums, memory, sync, cube"),
         (["--stats", "--memory-report"], "choose one"),
         (["--prove", "-p", "check-sync"], "--prove needs a pass that changes the program"),
         (["--memory-report", "-o", "x.pto"], "--memory-report prints no module"),

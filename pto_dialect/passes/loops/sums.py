@@ -20,18 +20,10 @@ from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import DYNAMIC, TileBufType
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.cube.matmul import AccumulatingProductOp, AccumulatingScaledProductOp, PhasedProductOp
 from pto_dialect.passes.base import PtoPass
 
 from .webs import UnfollowedError, Webs, Write
-
-_ADDS = {
-    **{f"pto.{name}.acc": "acc_in" for name in ("tmatmul", "tgemv")},
-    **{f"pto.{name}.mx.acc": "c_in" for name in ("tmatmul", "tgemv")},
-}
-"""The operand with the sum that a product goes on with."""
-_WHOLE = frozenset(
-    f"pto.{name}{form}" for name in ("tmatmul", "tgemv") for form in ("", ".acc", ".bias", ".mx", ".mx.acc", ".mx.bias")
-)
 
 
 @dataclass(frozen=True)
@@ -49,12 +41,12 @@ class SumsInPlacePass(PtoPass):
 
 
 def _in_place(function: Operation) -> None:
-    sums = [op for op in walk(function) if op.name in _ADDS]
+    sums = [op for op in walk(function) if isinstance(op, (AccumulatingProductOp, AccumulatingScaledProductOp))]
     buffers = [op.results[0] for op in walk(function) if isinstance(op, AllocTileOp) and _is_followed(op)]
     if all(map(_is_in_place, sums)) or not buffers or len(function.regions[0].blocks) > 1:
         return
     try:
-        webs = Webs(function.regions[0].blocks[0], buffers, _WHOLE)
+        webs = Webs(function.regions[0].blocks[0], buffers, PhasedProductOp)
     except UnfollowedError:
         return
     pairs = {op: values for op in sums if (values := _values(webs, op)) is not None}
@@ -73,7 +65,7 @@ def _in_place(function: Operation) -> None:
 
 def _values(webs: Webs, op: Operation) -> tuple[Write, Write] | None:
     """The sum that a product adds to and the one that it makes, where both are followed and alike."""
-    start, dst = find(op, _ADDS[op.name]), find(op, "dst")
+    start, dst = _start(op), find(op, "dst")
     if start not in webs.buffers or dst not in webs.buffers or start is None or dst is None or start.type != dst.type:
         return None
     numbers = [number for number, value in enumerate(op.operands) if value in (start, dst)]
@@ -81,8 +73,13 @@ def _values(webs: Webs, op: Operation) -> tuple[Write, Write] | None:
     return None if first is None or last is None else (first, last)
 
 
+def _start(op: Operation) -> SSAValue | None:
+    """The sum that a product goes on with."""
+    return find(op, "acc_in" if isinstance(op, AccumulatingProductOp) else "c_in")
+
+
 def _is_in_place(op: Operation) -> bool:
-    return find(op, _ADDS[op.name]) is find(op, "dst")
+    return _start(op) is find(op, "dst")
 
 
 def _is_followed(op: AllocTileOp) -> bool:

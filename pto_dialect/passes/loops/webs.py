@@ -33,10 +33,10 @@ class UnfollowedError(Exception):
 class Webs:
     """The values of some buffers in a function. Writes that one read may see make one value.
 
-    ``whole`` are the operations that write all of their destination. Raises :class:`UnfollowedError`.
+    ``whole`` is the class of operations that write all of their destination. Raises :class:`UnfollowedError`.
     """
 
-    def __init__(self, entry: Block, buffers: Collection[SSAValue], whole: Collection[str]) -> None:
+    def __init__(self, entry: Block, buffers: Collection[SSAValue], whole: type[Operation]) -> None:
         self.buffers = frozenset(buffers)
         self.whole = whole
         self.seen: dict[tuple[Operation, int], Write] = {}
@@ -88,7 +88,7 @@ class Webs:
             for value in values:
                 if value in self.buffers:
                     writes = name in spec.writes
-                    yield number, value, name in spec.reads or (writes and op.name not in self.whole), writes
+                    yield number, value, name in spec.reads or (writes and not isinstance(op, self.whole)), writes
                 number += 1
 
     def _forward(self, block: Block, state: State) -> State:

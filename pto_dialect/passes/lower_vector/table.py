@@ -15,6 +15,8 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.placement import location
 from pto_dialect.ir.core.types import DYNAMIC, TileBufType, byte_width, element_name
 from pto_dialect.ir.tile.move import TMovOp
+from pto_dialect.ir.tile.partial import TPartAddOp, TPartMaxOp, TPartMinOp, TPartMulOp
+from pto_dialect.ir.tile.scalar import TDivsOp, TLreluOp
 from pto_dialect.ir.vector.arith import (
     VAbsOp,
     VAddOp,
@@ -174,24 +176,24 @@ def row_of(op: Operation) -> Row | None:
     elif row.column == "src1" and _swapped(op):
         row = _by_rows(op.name.removeprefix("pto.trowexpand"), "src0")
     element = getattr(getattr(dst, "type", None), "element", None)
-    if row.number and op.name in ("pto.tlrelu", "pto.tdivs"):
+    if row.number and isinstance(op, (TLreluOp, TDivsOp)):
         row = _by_number(op, row, constant_of(operand_groups(op)[row.number][0]), element)
-    if op.name in _PARTS and not _same_regions(op):
+    if isinstance(op, _PARTS) and not _same_regions(op):
         return None
     return row if row.others or (element is not None and element_name(element) in row.elements) else None
 
 
 def _by_number(op: Operation, row: Row, number: Any, element: Attribute | None) -> Row:
     """The row of an operation whose number the text says."""
-    if op.name == "pto.tlrelu" and isinstance(number, float) and 0 < number < inf:
+    if isinstance(op, TLreluOp) and isinstance(number, float) and 0 < number < inf:
         return _RISING
-    if op.name == "pto.tdivs" and row is not _NUMBER_FIRST and number in _POWERS and element is not None:
+    if isinstance(op, TDivsOp) and row is not _NUMBER_FIRST and number in _POWERS and element is not None:
         name = element_name(element)
         return _quotient(number, 8 * (byte_width(element) or 1)) if name in WHOLE else row
     return row
 
 
-_PARTS = frozenset(f"pto.tpart{name}" for name in ("add", "mul", "max", "min"))
+_PARTS = (TPartAddOp, TPartMulOp, TPartMaxOp, TPartMinOp)
 
 
 def _same_regions(op: PtoOp) -> bool:
