@@ -74,7 +74,9 @@ def main() -> None:
     """Serves until the input ends."""
     sys.path.insert(0, str(Path.cwd()))
     for name in (*used_libraries(), "hypothesis", "lit.formats", "filecheck"):
-        import_module(name)
+        # Compiled libraries put modules of their own making among those that were imported.
+        with suppress(ModuleNotFoundError):
+            import_module(name)
     # Libraries that pytest would like to load itself are loaded already.
     quiet = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
     for line in sys.stdin:
