@@ -27,7 +27,7 @@ FIRST_PAINT = 1000
 class Quiet(SimpleHTTPRequestHandler):
     """Serves files and says nothing about it."""
 
-    def log_message(self, *_: object) -> None: ...
+    def log_message(self, format: str, *args: object) -> None: ...
 
 
 @contextmanager

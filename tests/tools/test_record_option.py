@@ -169,7 +169,6 @@ def test_the_recording_is_there_while_the_run_goes_on(tmp_path: Path, monkeypatc
 
 def test_a_disk_that_is_full_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import errno
-    import zipfile
 
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -177,7 +176,7 @@ def test_a_disk_that_is_full_is_told_once(tmp_path: Path, monkeypatch: pytest.Mo
     from pto_dialect.recording import log
 
     monkeypatch.setattr(log, "_LOOK", 4)
-    monkeypatch.setattr(zipfile._ZipWriteFile, "write", full)
+    monkeypatch.setattr("zipfile._ZipWriteFile.write", full)
     race = ("--arg", "a=ones:f32:64", "--arg", "b=zeros:f32:64", "--quiet")
     path = tmp_path / "run.pto-rec"
     code, output = run(FAULTY / "race.pto", *race, "--record", path, "--record-every", "0.1")

@@ -14,12 +14,13 @@ import pytest
 from pto_dialect import parse
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.passes.accesses import dependences
-from pto_dialect.passes.accesses.dependences import Levels, must_wait
+from pto_dialect.passes.accesses.dependences import Levels
 from pto_dialect.passes.accesses.items import NUMBER, Loop
 from pto_dialect.passes.accesses.places import GLOBAL, REGISTERS
 
 PIPES = {name: NUMBER[getattr(Pipe, name)] for name in ("V", "MTE1", "MTE2", "MTE3", "M", "FIX")}
 YES = (False, True)
+must_wait: Any = dependences.must_wait
 
 
 class Ground:
