@@ -122,6 +122,10 @@ def _check(client: Any) -> None:
             raise ClusterError(f"worker {worker} has version {version} of pto_dialect, this is {__version__}")
 
 
+_ENDS = ("finished", "error", "cancelled")
+"""What has ended: nothing more comes of it."""
+
+
 def run_jobs(client: Any, jobs: Sequence[Job], contents: Contents) -> Generator[tuple[Job, Done]]:
     """What becomes of each job, as they end. Raises ``ClusterError`` for a worker with another version that has come
     later, and when the scheduler is lost."""
@@ -143,12 +147,17 @@ def run_jobs(client: Any, jobs: Sequence[Job], contents: Contents) -> Generator[
     try:
         submit()
         for future in ended:
+            status = future.status
+            if status not in _ENDS:
+                # The worker that had the result has died since; the scheduler has it made again.
+                ended.add(future)
+                continue
             batch = running.pop(future.key)
-            if future.status == "error" and len(batch) > 1:
+            if status == "error" and len(batch) > 1:
                 # One of them is to blame, and what the others come to is not known.
                 batches.again(batch)
             else:
-                done = _done(batch[0], future) if future.status != "finished" else future.result()
+                done = _done(batch[0], future) if status != "finished" else future.result()
                 batches.ended(batch, sum(one.outcome.seconds for one in done))
                 for job, one in zip(batch, done, strict=True):
                     yield job, _checked(one)
@@ -172,7 +181,7 @@ def _checked(done: Done) -> Done:
 
 def _done(job: Job, future: Any) -> list[Done]:
     """What is told of a job that has no result."""
-    if future.status != "error":
+    if future.status == "cancelled":
         raise ClusterError("the scheduler is lost; what has ended is kept, and the same command goes on with the rest")
     error = future.exception()
     text = f"error: {type(error).__name__}: {error}\n"
